@@ -51,6 +51,7 @@ static struct account_step account_step_of(const struct trace *trace, const stru
         .event = step->event,
         .start_ns = step->host_start_ns,
         .host_ns = ends && !of_devices ? end_ns - step->host_start_ns : 0,
+        .work_start_ns = step->work_start_ns,
         .work_end_ns = step->work_end_ns,
         .work = step->work,
         .role = STEP_CUT,
@@ -188,13 +189,29 @@ struct counted {
     double mean_ns;
 };
 
+/* From which of COUNT device steps on devices never waited for a launch before the first work of a step; 0 if that leaves too few. */
+static size_t first_unstarved(const struct choosing *choosing, const int64_t *ns, const size_t *of,
+                              size_t count, size_t period)
+{
+    enum { LEAST_STEPS = 3 };
+    const double starved = 0.02;
+    int64_t median_ns = step_pattern_median(ns, count);
+    size_t first = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct account_step *step = &choosing->steps[of[i]];
+        if (of[i] > 0 && (double)(step->work_start_ns - step[-1].work_end_ns) > starved * (double)median_ns)
+            first = i + 1;
+    }
+    return count - first >= LEAST_STEPS && count - first >= period ? first : 0;
+}
+
 static struct counted counted_of(const struct choosing *choosing, enum account_limit limit, size_t period)
 {
     struct counted counted = { .period = period };
     counted.ns = known_times(choosing, limit, &counted.of, &counted.count);
-    counted.first = period ? counted.count % period : 0;
-    if (counted.count < period)
-        counted.first = 0;
+    size_t start =
+        limit == LIMIT_DEVICES ? first_unstarved(choosing, counted.ns, counted.of, counted.count, period) : 0;
+    counted.first = counted.count < period ? start : start + (counted.count - start) % period;
     double sum_ns = 0;
     for (size_t i = counted.first; i < counted.count; i++)
         sum_ns += (double)counted.ns[i];

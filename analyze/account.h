@@ -18,6 +18,8 @@
  *   it was recorded to its end, and another step took about as long: at the end hosts wait for all that they launched.
  * - THE STEP of a rank is the throughput of its steady state: the mean of its host steps that count; or of its device steps where
  *   these take longer by more than 2 %: then devices fall behind until the queue of launches is full, and the job is as fast as they.
+ *   Of device steps those count after the last whose first work began late (2 % of a step), if these are three: at first, devices
+ *   that will fall behind still wait for launches.
  * - Steps that differ by plan (step_pattern.h) count in whole periods, the last of the recording. Where nothing repeats, all steps count.
  * - A singular step does not count: one that takes more than 1.5 times the time of all others, records the same events as they
  *   do or is the first, and neither waits longer for a batch nor has longer work on devices. An unusual step that was recorded once
@@ -49,7 +51,7 @@ struct account_step {
     int64_t start_ns;  /* on the clock of the file */
     int64_t host_ns;   /* 0: not known */
     int64_t device_ns; /* 0: not known */
-    int64_t work_end_ns;
+    int64_t work_start_ns, work_end_ns;
     size_t work;  /* operations on devices that it launched */
     size_t waits; /* calls that waited */
     enum account_role role;

@@ -94,7 +94,8 @@ static enum column trend_column_of(enum history_verdict verdict)
     switch (verdict) {
     case HISTORY_NEW:
     case HISTORY_EXISTING: return COLUMN_WORSE;
-    case HISTORY_UNSURE: return COLUMN_UNSURE;
+    case HISTORY_UNSURE:
+    case HISTORY_UNKNOWN: return COLUMN_UNSURE;
     default: return COLUMN_USUAL;
     }
 }
@@ -179,8 +180,9 @@ static void trend_add_chart(struct picture *picture, const struct nightly *night
                                        COLUMN_RUN, COLUMN_LEVEL, TABLE_NO_COLUMN };
     const struct chart_series dots = { "Run",      CHART_POINT,  CHART_BLUE,     table,
                                        COLUMN_RUN, COLUMN_USUAL, TABLE_NO_COLUMN };
-    const struct chart_series doubts = { "UNSURE",   CHART_POINT,   CHART_ORANGE,   table,
-                                         COLUMN_RUN, COLUMN_UNSURE, TABLE_NO_COLUMN };
+    const struct chart_series doubts = {
+        "UNSURE, or cannot tell", CHART_POINT, CHART_ORANGE, table, COLUMN_RUN, COLUMN_UNSURE, TABLE_NO_COLUMN
+    };
     const struct chart_series alarms = { "NEW or EXISTING", CHART_POINT,  CHART_VERMILION, table,
                                          COLUMN_RUN,        COLUMN_WORSE, TABLE_NO_COLUMN };
     if (seen.any[COLUMN_LOW])

@@ -2,12 +2,14 @@
 #include "diff/blocks.h"
 #include "diff/diff.h"
 #include "diff/diff_answer.h"
+#include "diff/diff_screen.h"
 #include "diff/slow.h"
 #include "treediff/tree_diff.h"
 #include "cli/analysis.h"
 #include "cli/diff_tree.h"
 #include "cli/gate.h"
 #include "cli/gates.h"
+#include "cli/nightly/noise.h"
 #include "cli/sides.h"
 #include "report/cases.h"
 #include <math.h>
@@ -21,8 +23,10 @@ struct diff_args {
     int by;
     int unsure; /* enum gate_unsure */
     int64_t min_change_ns;
+    double noise;
+    const char *store, *label;
     struct ranges steps;
-    bool tree, inclusive, first_step, strip_dirs, missing_ranks;
+    bool tree, inclusive, first_step, strip_dirs, missing_ranks, all;
 };
 
 static const struct diff_args diff_defaults = {
@@ -58,6 +62,13 @@ static const struct opt diff_opts[] = {
     OPT_RANGES(
         0, "steps", struct diff_args, steps, "A..B",
         "with --tree: only these steps (ProfilerStep#N), each with the step of the same place: 3..7, 3.., or 1,4"),
+    OPT_GROUP("Noise"),
+    OPT_SHARE(
+        0, "noise", struct diff_args, noise, "SHARE",
+        "how much runs of one configuration differ: the standard deviation of their step time, e.g. 3%"),
+    OPT_FILE(0, "store", struct diff_args, store, "FILE",
+             "take that from the nights of a store of tpa nightly"),
+    OPT_TEXT('l', "label", struct diff_args, label, "NAME", "what ran, if the store has several labels"),
     OPT_GROUP("Rows"),
     OPT_FLAG(0, "tree", struct diff_args, tree,
              "compare the call trees: which operator, where, and which were renamed, fused or removed"),
@@ -66,6 +77,7 @@ static const struct opt diff_opts[] = {
              "times of operators and functions with what they called, which then counts many times"),
     OPT_TIME(0, "min-change", struct diff_args, min_change_ns, "TIME",
              "a change per step smaller than TIME is no change, e.g. 50us"),
+    OPT_FLAG('a', "all", struct diff_args, all, "show rows that are the same, too, in a table for each kind"),
     OPT_FLAG(0, "strip-dirs", struct diff_args, strip_dirs,
              "Python profiles: drop directories from file names; functions that become identical are merged"),
     OPT_GROUP("Gates"),
@@ -73,8 +85,9 @@ static const struct opt diff_opts[] = {
         'g', "gate", struct diff_args, gates, "GATE",
         "exit with 1 when a real change exceeds this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
-    OPT_CHOICE(0, "unsure", struct diff_args, unsure, gate_unsure_words, "WHAT",
-               "what to do where there are too few steps to judge a gate"),
+    OPT_CHOICE(
+        0, "unsure", struct diff_args, unsure, gate_unsure_words, "WHAT",
+        "what to do where a gate cannot be judged: its interval reaches the limit, or a recording is damaged"),
     OPT_FLAG(0, "allow-missing-ranks", struct diff_args, missing_ranks, ALLOW_MISSING_RANKS_HELP),
     OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at),
     LOAD_OPTIONS(struct diff_args, load),
@@ -85,9 +98,8 @@ static const struct opt diff_opts[] = {
 
 static bool is_rows(const struct table *table)
 {
-    static const char *const others[] = {
-        "head", "memory", "gates", "outliers", "renamed", "blocks", "slow"
-    };
+    static const char *const others[] = { "head",   "memory", "gates",   "outliers", "renamed",
+                                          "blocks", "slow",   "account", "changes" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(table->key, others[i]) == 0)
             return false;
@@ -186,10 +198,26 @@ static void narrow(struct table *table)
         table->columns[wide[i]].flags |= TABLE_OPTIONAL;
 }
 
+/* Remove the rest that no row explains if it is negative: rows overlap, on threads or streams, and there is no rest. */
+static void drop_negative_rest(struct table *table)
+{
+    size_t last = table->row_count - 1;
+    if (table->row_count == 0 || !is_unexplained(table, last) ||
+        table_is_number(table->columns[DIFF_BEFORE].kind))
+        return;
+    if (table_cell(table, last, DIFF_BEFORE)->i < 0 || table_cell(table, last, DIFF_AFTER)->i < 0) {
+        bool *keep = mem_zalloc(table->row_count, sizeof *keep);
+        memset(keep, true, last * sizeof *keep);
+        table_filter(table, keep);
+        free(keep);
+    }
+}
+
 /* Reduce the table of rows at I for people: only the most important changes. False if nothing is left. */
 static bool shorten_rows(struct result *result, size_t i, const struct limit *limit)
 {
     struct table *table = result->tables.at[i];
+    drop_negative_rest(table);
     if (!limit->is_share && limit->count == 0)
         return true; /* all was requested */
     size_t rows = table->row_count;
@@ -279,27 +307,92 @@ static bool diff_check_ranks(struct measures *const sides[2], const struct diff_
     return tpa_hint(err, "a gate compares the same ranks; --allow-missing-ranks compares these all the same");
 }
 
+/* Work on a GPU cannot be compared with the same work on the host, by any row. */
+static bool diff_check_devices(struct measures *const sides[2], struct tpa_error *err)
+{
+    if (sides[0]->source != MEASURE_TRACES || sides[1]->source != MEASURE_TRACES ||
+        sides[0]->has_gpu == sides[1]->has_gpu)
+        return true;
+    tpa_fail(err, TPA_NOWHERE,
+             "the %s side ran on the CPU alone and the %s on a GPU: they cannot be compared",
+             sides[0]->has_gpu ? "second" : "first", sides[0]->has_gpu ? "first" : "second");
+    return tpa_hint(err, "if both ran on a GPU, record both with ProfilerActivity.CUDA");
+}
+
+enum { CHANGES_FOR_PEOPLE = 15 };
+
+/* Is the result for people who did not ask for tables or rows of their own? */
+static bool shows_screen(const struct diff_args *args)
+{
+    const struct limit *limit = &args->output.limit;
+    bool all = args->all || (output_limit_given(&args->output) && !limit->is_share && limit->count == 0);
+    return output_is_for_people(&args->output) && !all && !args->output.tables && !args->output.columns &&
+           !args->output.wide;
+}
+
+static bool is_head(const struct table *table)
+{
+    return strcmp(table->key, "account") == 0 || strcmp(table->key, "head") == 0 ||
+           strcmp(table->key, "memory") == 0;
+}
+
+/* The account of a step and the rows that changed; tables of all rows where these are not to be had. */
+static void add_screen(const struct diff *diff, const struct output_args *output, struct result *result)
+{
+    struct limit limit = output_limit_or(output, CHANGES_FOR_PEOPLE);
+    size_t before = result->tables.count, most = limit.is_share ? CHANGES_FOR_PEOPLE : (size_t)limit.count;
+    diff_add_tables(diff, result);
+    size_t added = result->tables.count;
+    bool account = diff_add_account(diff, result), changes = diff_add_changes(diff, most, result);
+    size_t kept = before;
+    for (size_t i = before; i < result->tables.count; i++) {
+        struct table *table = result->tables.at[i];
+        bool replaced =
+            i < added && ((account && strcmp(table->key, "head") == 0) || (changes && is_rows(table)));
+        if (replaced)
+            table_free(table);
+        else
+            result->tables.at[kept++] = table;
+    }
+    result->tables.count = kept;
+    move_table(result, "account", before);
+    size_t heads = before; /* rows follow the figures of whole steps */
+    while (heads < result->tables.count && is_head(result->tables.at[heads]))
+        heads++;
+    move_table(result, "changes", heads);
+}
+
 /* Fill RESULT. False and ERR if the sides cannot be compared. */
 static bool compare(const struct invocation *call, struct measures *const sides[2], struct result *result,
                     enum gates_outcome *outcome, struct tpa_error *err)
 {
     const struct diff_args *args = call->args;
     struct diff_options options = { .min_change_ns = args->min_change_ns,
+                                    .noise = { args->noise, INFINITY },
                                     .by_file = args->by == MEASURE_BY_STEP,
                                     .only = only_table(sides[0]->source, (enum measure_by)args->by) };
+    if (!diff_check_devices(sides, err))
+        return false;
+    if (args->store && !nightly_noise(args->store, args->label, &options.noise, err))
+        return false;
     struct diff *diff = diff_open(sides[0], sides[1], &options, err);
     if (!diff)
         return false;
+    diff_notice_one_job(diff, result);
     diff_add_verdict(diff, result);
-    diff_add_tables(diff, result);
+    if (shows_screen(args))
+        add_screen(diff, &args->output, result);
+    else
+        diff_add_tables(diff, result);
     slow_add_table(sides[0], sides[1], result);
     move_table(result, "slow", 1);
     blocks_add_table(sides[0], sides[1], result);
-    bool good =
-        diff_check_ranks(sides, args, err) &&
-        gates_check(diff, &args->gates, gate_unsure_fails(args->unsure, &args->gates), result, outcome, err);
+    bool good = diff_check_ranks(sides, args, err) &&
+                gates_check(diff, &args->gates, gate_unsure_fails(args->unsure),
+                            args->missing_ranks ? LACKS_FILES : 0, result, outcome, err);
     size_t heads = 0;
-    while (heads < result->tables.count && !is_rows(result->tables.at[heads]))
+    while (heads < result->tables.count && !is_rows(result->tables.at[heads]) &&
+           strcmp(result->tables.at[heads]->key, "changes") != 0)
         heads++;
     move_table(result, "gates", heads);
     if (diff_is_same(diff))
@@ -310,8 +403,8 @@ static bool compare(const struct invocation *call, struct measures *const sides[
 
 static int exit_code(enum gates_outcome outcome, const struct diff_args *args)
 {
-    bool fails = outcome == GATES_EXCEEDED ||
-                 (outcome == GATES_CANNOT_TELL && gate_unsure_fails(args->unsure, &args->gates));
+    bool fails =
+        outcome == GATES_EXCEEDED || (outcome == GATES_CANNOT_TELL && gate_unsure_fails(args->unsure));
     return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
 }
 
@@ -328,6 +421,8 @@ static bool check_tree_options(const struct diff_args *args, struct tpa_error *e
                          : args->inclusive               ? "--inclusive"
                          : args->strip_dirs              ? "--strip-dirs"
                          : args->gates.count             ? "--gate"
+                         : args->noise > 0               ? "--noise"
+                         : args->store                   ? "--store"
                                                          : NULL;
     if (args->tree && option) {
         tpa_fail(err, TPA_NOWHERE, "%s has no meaning for a comparison of trees", option);
@@ -335,6 +430,10 @@ static bool check_tree_options(const struct diff_args *args, struct tpa_error *e
     }
     if (args->tree && args->first_step && args->steps.count)
         return tpa_fail(err, TPA_NOWHERE, "--first-step and --steps exclude each other");
+    if (args->noise > 0 && args->store)
+        return tpa_fail(err, TPA_NOWHERE, "--noise and --store exclude each other: both give the noise");
+    if (args->label && !args->store)
+        return tpa_fail(err, TPA_NOWHERE, "--label is for the store of --store");
     return true;
 }
 
@@ -403,15 +502,16 @@ const struct command cmd_diff = {
     .summary = "what changed between two sides, and whether it is real",
     .operands = "[TRACE...]",
     .description =
-        "Compares the second side with the first: the time of a step and what became of it, then operators by their own "
-        "time on the host and kernels by their time on the device, largest change first. A side is a file, or several "
+        "Compares the second side with the first: the time of a step and where it goes, then the operators (own time on the "
+        "host) and kernels (time on the device) that changed beyond noise, largest change first. A side is a file, or several "
         "with --base and --new: traces, Python profiles, memory snapshots, results that were saved with --format json, or facts "
         "of a job of many ranks (tpa facts; a directory of them, too). All figures "
         "are means per step, so sides of different length can be compared; what makes them unlike is said on top.\n\n"
-        "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
-        "and faster are real changes, same is no significant change, unsure means too few steps. A change far beyond the spread of the steps is judged with two a side.\n\n"
-        "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged; with 2 when the sides cannot be compared.",
-    .tables = { diff_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
+        "The steps of a run share its level, so runs are the samples: with two or more a side, Student's t of their levels "
+        "(for rows corrected by Holm) tells a change from noise. One run a side is judged by the spread of its steps, and the verdict is "
+        "on these two recordings; --noise or --store give the noise between runs.\n\n"
+        "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged, as where a recording is damaged; with 2 when the sides cannot be compared.",
+    .tables = { diff_screen_tables, diff_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),
     .main = diff_main,

@@ -112,8 +112,9 @@ static const struct opt nightly_opts[] = {
         'g', "gate", struct nightly_args, gates, "GATE",
         "exit with 1 only when what is NEW exceeds this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
-    OPT_CHOICE(0, "unsure", struct nightly_args, unsure, gate_unsure_words, "WHAT",
-               "what to do when something is UNSURE, or a gate has nothing to compare with"),
+    OPT_CHOICE(
+        0, "unsure", struct nightly_args, unsure, gate_unsure_words, "WHAT",
+        "what to do where something cannot be judged: it is UNSURE, earlier runs are too few, or the recording is damaged"),
     OPT_CHOICE(0, "fail-on", struct nightly_args, fail_on, fail_on_words, "WHAT",
                "what makes the exit code 1"),
     OPT_FLAG(0, "allow-missing-ranks", struct nightly_args, missing_ranks, ALLOW_MISSING_RANKS_HELP),
@@ -187,9 +188,12 @@ static int nightly_print_verdict(const struct nightly *nightly, const struct nig
 {
     const struct printer *printer = output_printer(&args->output);
     bool fails = false;
-    nightly_notice(nightly, result);
+    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s",
+                      nightly_headline(nightly, args->store, &result->arena));
+    result->notices.at[result->notices.count - 1].on_top = true;
+    nightly_notice(nightly, args, result);
     nightly_add_tables(nightly, args->all || !output_is_for_people(&args->output), result);
-    nightly_add_answer(nightly, result);
+    nightly_add_answer(nightly, args->store, result);
     if (!nightly_check(nightly, args, result, &fails, err))
         return EXIT_TROUBLE;
     if (!shows_checks(args, printer))
@@ -301,6 +305,25 @@ static bool nightly_check_ranks(struct store *store, const struct nightly_measur
     return good && same;
 }
 
+/* A run before all others was recorded under a clock that went back, or is older than the history: it is no baseline. */
+static bool nightly_check_time(struct store *store, struct night *night, const struct store_about *about,
+                               struct tpa_error *err)
+{
+    struct nightly runs = { 0 };
+    bool good = store_list(store, about->label, &runs, err), before_all = false;
+    for (size_t i = 0; i < runs.runs.count && good; i++) {
+        const struct nightly_run *run = &runs.runs.at[i];
+        if (strcmp(run->gpu, about->gpu) == 0 && !run->no_baseline) {
+            before_all = about->time_ns < run->time_ns;
+            break; /* oldest first */
+        }
+    }
+    nightly_release(&runs);
+    if (before_all)
+        night_mark(night, "its time is before that of all other runs: a clock went back, or it is older");
+    return good;
+}
+
 /* Store the measurements and load their history. */
 static bool nightly_keep(const struct nightly_measured *measured, const struct nightly_args *args,
                          int64_t time_ns, struct store_added *added, struct nightly *nightly,
@@ -309,8 +332,10 @@ static bool nightly_keep(const struct nightly_measured *measured, const struct n
     struct store_about about;
     nightly_describe(measured, args, time_ns, &about);
     struct store *store = nightly_open(args, STORE_CREATE, err);
-    bool good = store && nightly_check_ranks(store, measured, &about, args, err) &&
-                store_add(store, measured->night, &about, added, err);
+    bool good =
+        store && nightly_check_ranks(store, measured, &about, args, err) &&
+        (night_is_marked(measured->night) || nightly_check_time(store, measured->night, &about, err)) &&
+        store_add(store, measured->night, &about, added, err);
     if (good) {
         struct arena arena = { 0 };
         const char *label, *gpu; /* an existing run may have been added with another --gpu */
@@ -379,10 +404,10 @@ const struct command cmd_nightly = {
         "Adds a run (its files: a trace, the traces of its ranks, a directory) to the history in --store and compares it "
         "with the earlier runs of the same label on the same GPU: the step time and the other figures of a step, and each "
         "operator and kernel. What became worse is NEW in every run of that commit, with the first bad run, and EXISTING from "
-        "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will show.\n\n"
+        "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will show. With fewer than four earlier runs nothing can be told.\n\n"
         "In place of files: list shows the runs, show the verdict on one, accept confirms a new level, prune "
         "forgets runs, export gives all that is stored.\n\n"
-        "Exits with 0; with 1 when something is NEW (with --gate: when that exceeds a gate, or cannot be judged); with 2 in case of trouble.",
+        "Exits with 0; with 1 when something is NEW (with --gate: when that exceeds a gate) or cannot be judged; with 2 in case of trouble.",
     .tables = { nightly_tables, nightly_check_tables, nightly_history_tables },
     .options = nightly_opts,
     COMMAND_ARGS(nightly_defaults),

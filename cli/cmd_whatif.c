@@ -293,7 +293,7 @@ static bool whatif_answer(const struct trace *trace, const struct request *reque
         fine = replay && write_timeline(replay, args, err);
         replay_free(replay);
     } else {
-        struct result *result = result_open("tpa.whatif/1");
+        struct result *result = result_open("tpa.whatif/2");
         if (request->edits.count)
             whatif_add_tables(whatif, request->edits.at, result);
         fine = !args->sweep || add_sweep(graph, args, &request->edits, result, err);

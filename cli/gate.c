@@ -5,15 +5,15 @@
 #include <string.h>
 
 const struct opt_choice gate_unsure_words[] = {
-    [GATE_UNSURE_AUTO] = { "auto", "fail where a gate is given, else pass", NULL },
-    [GATE_UNSURE_PASSES] = { "pass", "exit with 0", NULL },
-    [GATE_UNSURE_FAILS] = { "fail", "exit with 1", NULL },
+    [GATE_UNSURE_AUTO] = { "auto", "exit with 1: what cannot be judged does not pass", NULL },
+    [GATE_UNSURE_PASSES] = { "pass", "exit with 0, for the first nights of a history", NULL },
+    [GATE_UNSURE_FAILS] = { "fail", "as auto", NULL },
     { 0 },
 };
 
-bool gate_unsure_fails(int unsure, const struct opt_list *gates)
+bool gate_unsure_fails(int unsure)
 {
-    return unsure == GATE_UNSURE_FAILS || (unsure == GATE_UNSURE_AUTO && gates->count > 0);
+    return unsure != GATE_UNSURE_PASSES;
 }
 
 bool gate_check_ranks(const struct measures *measures, const char *what, struct tpa_error *err)

@@ -36,8 +36,8 @@ bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err);
 enum gate_unsure { GATE_UNSURE_AUTO, GATE_UNSURE_PASSES, GATE_UNSURE_FAILS };
 extern const struct opt_choice gate_unsure_words[];
 
-/* Evaluate --unsure, for the given GATES. */
-bool gate_unsure_fails(int unsure, const struct opt_list *gates);
+/* Evaluate --unsure. */
+bool gate_unsure_fails(int unsure);
 
 /*
  * Without --allow-missing-ranks: are all ranks of the job present and readable, or only one file given? If not, false

@@ -32,6 +32,7 @@ static const char *const outcome_names[] = { CASE_WITHIN, CASE_EXCEEDED, CASE_CA
 
 struct checker {
     const struct diff *diff;
+    const char *damage; /* why nothing can be judged; NULL: it can */
     struct table *table;
     bool unsure_fails;
     int64_t number;
@@ -56,77 +57,116 @@ static void add_share(struct buffer *out, double share, bool points)
         buffer_printf(out, "%+.1f %s", quantity_percent(share), points ? "points" : "%");
 }
 
-static void add_cannot_tell(struct buffer *out, const struct checker *checker, const struct finding *finding,
-                            size_t together)
+/* A check, and how it came out. */
+struct judged {
+    const struct gate *gate;
+    const struct suspect *suspect;
+    double found, low, high; /* growth, and its 95 % interval */
+    enum gates_outcome outcome;
+};
+
+/* "12 more runs a side would tell", the number of runs after which the interval no longer reaches the limit. */
+static void add_runs_needed(struct buffer *out, const struct judged *judged)
 {
-    char *needs = diff_needs(checker->diff, together);
-    buffer_printf(out, "not enough %ss to tell: %zu against %zu, %s%s", checker->diff->unit,
-                  finding->count[0], finding->count[1], needs,
-                  checker->unsure_fails ? "; --unsure pass lets it through" : "");
-    free(needs);
+    const struct finding *finding = judged->suspect->finding;
+    double limit = judged->gate->limit * (judged->gate->sort == GATE_IDLE ? 1 : finding->before);
+    size_t fewer = finding->runs[0] < finding->runs[1] ? finding->runs[0] : finding->runs[1];
+    size_t needed = finding->present[0] ? finding_runs_needed(finding, limit) : SIZE_MAX;
+    if (isnan(finding->error))
+        buffer_puts(out, "; give 3 runs a side");
+    else if (needed == SIZE_MAX)
+        buffer_puts(out, "; more than 1000 runs a side would be needed to tell");
+    else if (needed > fewer)
+        buffer_printf(out, "; about %zu more run%s a side would tell", needed - fewer,
+                      needed - fewer == 1 ? "" : "s");
+    else
+        buffer_puts(out, "; another run a side would tell");
 }
 
-/*
- * "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". If the growth is that of the medians, the figures are
- * medians as well: a mean including an odd step would not match the percentage.
- */
-static void add_message(struct buffer *out, const struct checker *checker, const struct gate *gate,
-                        const struct suspect *suspect, double found, enum gates_outcome outcome,
-                        size_t together)
+static void add_cannot_tell(struct buffer *out, const struct checker *checker, const struct judged *judged)
 {
+    const struct finding *finding = judged->suspect->finding;
+    bool points = judged->gate->sort == GATE_IDLE;
+    buffer_puts(out, "cannot tell: ");
+    if (checker->damage) {
+        buffer_printf(out, "%s; record again", checker->damage);
+        return;
+    }
+    if (isnan(finding->error)) {
+        buffer_printf(out, "%zu %s%s against %zu do not show how much the figure varies", finding->steps[0],
+                      checker->diff->unit, finding->steps[0] == 1 ? "" : "s", finding->steps[1]);
+    } else if (!finding->present[0]) {
+        buffer_puts(out, "it is new, and not in all steps");
+    } else {
+        buffer_puts(out, "the change is between ");
+        add_share(out, judged->low, points);
+        buffer_puts(out, " and ");
+        add_share(out, judged->high, points);
+    }
+    add_runs_needed(out, judged);
+    if (checker->unsure_fails)
+        buffer_puts(out, "; --unsure pass lets it through");
+}
+
+/* "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". */
+static void add_message(struct buffer *out, const struct checker *checker, const struct judged *judged)
+{
+    const struct suspect *suspect = judged->suspect;
     const struct finding *finding = suspect->finding;
-    bool medians = finding->shift.decidable && gate->sort != GATE_MEMORY &&
-                   (finding->median[0] > 0 || gate->sort == GATE_IDLE);
+    bool points = judged->gate->sort == GATE_IDLE;
     buffer_add(out, suspect->name, suspect->name_length);
-    buffer_puts(out, medians ? ": median " : ": ");
-    figure_add_value(out, suspect->kind, medians ? finding->median[0] : finding->before);
+    buffer_puts(out, ": ");
+    figure_add_value(out, suspect->kind, finding->before);
     buffer_puts(out, " -> ");
-    figure_add_value(out, suspect->kind, medians ? finding->median[1] : finding->after);
+    figure_add_value(out, suspect->kind, finding->after);
     buffer_puts(out, " (");
-    add_share(out, found, gate->sort == GATE_IDLE);
+    add_share(out, judged->found, points);
     buffer_puts(out, ", limit ");
-    add_share(out, gate->limit, gate->sort == GATE_IDLE);
+    add_share(out, judged->gate->limit, points);
     buffer_puts(out, "): ");
-    if (outcome == GATES_CANNOT_TELL) {
-        add_cannot_tell(out, checker, finding, together);
+    if (judged->outcome == GATES_CANNOT_TELL) {
+        add_cannot_tell(out, checker, judged);
         return;
     }
     buffer_puts(out, verdict_name(finding->verdict, suspect->kind));
-    if (finding->by_spread)
-        buffer_printf(out, ", far beyond the spread of the %ss (p = %.2g by Welch's t test)",
-                      checker->diff->unit, finding->p);
+    if (*diff_between(finding) && finding->verdict != VERDICT_SAME && !diff_is_exact(checker->diff))
+        buffer_printf(out, " %s", diff_between(finding));
 }
 
-static enum gates_outcome outcome_of(const struct finding *finding, double found, double limit,
-                                     double min_change)
+/*
+ * Exceeded: a significant change beyond the limit. Within: the interval does not reach the limit; of several rows that
+ * one gate matches, the change does not. Everything else cannot be told.
+ */
+static enum gates_outcome outcome_of(const struct judged *judged, size_t together, double min_change)
 {
+    const struct finding *finding = judged->suspect->finding;
+    double found = judged->found, limit = judged->gate->limit;
     if (isnan(found))
         return GATES_CANNOT_TELL;
-    if (!(found > limit))
+    if (finding->verdict == VERDICT_NEW && finding->change < min_change)
         return GATES_WITHIN;
-    if (finding->verdict == VERDICT_UNSURE)
-        return GATES_CANNOT_TELL;
-    if (finding->verdict == VERDICT_NEW) { /* in one step of ten, or in all? */
-        if (!(finding->shift.estimate > 0) || finding->change < min_change)
-            return GATES_WITHIN;
-        if (!finding->shift.decidable)
-            return GATES_CANNOT_TELL;
-        return finding->shift.p < 0.05 ? GATES_EXCEEDED : GATES_WITHIN;
-    }
-    return finding->verdict == VERDICT_MORE ? GATES_EXCEEDED : GATES_WITHIN;
+    if (found > limit &&
+        (finding->verdict == VERDICT_MORE || (finding->verdict == VERDICT_NEW && finding->p < 0.05)))
+        return GATES_EXCEEDED;
+    bool ignored = finding->verdict == VERDICT_SAME && fabs(finding->change) < min_change;
+    double reach = together > 1 ? found : judged->high;
+    return finding->change == 0 || ignored || reach <= limit ? GATES_WITHIN : GATES_CANNOT_TELL;
 }
 
 static void check(struct checker *checker, const struct gate *gate, const struct suspect *suspect,
                   size_t together)
 {
     const struct finding *finding = suspect->finding;
-    double found = finding_growth(finding);
+    double before = gate->sort == GATE_IDLE ? 1 : finding->before;
+    struct judged judged = { .gate = gate, .suspect = suspect, .found = finding_growth(finding) };
     if (gate->sort == GATE_IDLE)
-        found = finding->shift.decidable ? finding->shift.estimate : finding->change;
-    else if (gate->sort == GATE_MEMORY && finding->before > 0)
-        found = finding->change / finding->before; /* bytes are exact: the peak itself counts */
+        judged.found = finding->change;
+    judged.low = before > 0 ? finding->low / before : judged.found;
+    judged.high = before > 0 ? finding->high / before : judged.found;
     double min_change = table_is_time(suspect->kind) ? checker->diff->min_change : 0;
-    enum gates_outcome outcome = outcome_of(finding, found, gate->limit, min_change);
+    double found = judged.found;
+    enum gates_outcome outcome = judged.outcome =
+        checker->damage ? GATES_CANNOT_TELL : outcome_of(&judged, together, min_change);
     struct table *table = checker->table;
     size_t row = table_add_row(table);
     table_set_int(table, row, GATES_NUMBER, checker->number);
@@ -139,11 +179,11 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     table_set_int(table, row, GATES_FAILS,
                   outcome == GATES_EXCEEDED || (outcome == GATES_CANNOT_TELL && checker->unsure_fails));
     struct buffer message = { 0 };
-    add_message(&message, checker, gate, suspect, found, outcome, together);
+    add_message(&message, checker, &judged);
     table_set_text(table, row, GATES_MESSAGE, message.at, message.count);
     buffer_release(&message);
     if (outcome == GATES_CANNOT_TELL && checker->unjudged++ == 0)
-        add_cannot_tell(&checker->why_unjudged, checker, finding, together);
+        add_cannot_tell(&checker->why_unjudged, checker, &judged);
     if (outcome == GATES_EXCEEDED || checker->outcome == GATES_WITHIN)
         checker->outcome = outcome;
 }
@@ -210,8 +250,6 @@ static bool gates_check_rows(struct checker *checker, const struct gate *gate, s
         for (size_t i = 0; i < matches.count; i++)
             findings[i] = &matches.at[i].finding;
         findings_judge(findings, matches.count, checker->diff->min_change);
-        for (size_t i = 0; i < matches.count; i++)
-            finding_judge_clear(findings[i], matches.count, checker->diff->min_change);
         free(findings);
         for (size_t i = 0; i < matches.count; i++)
             check(checker, gate,
@@ -223,15 +261,33 @@ static bool gates_check_rows(struct checker *checker, const struct gate *gate, s
     return good;
 }
 
-bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails,
+/* Append which sides are not complete; nothing if both are. */
+static void append_damage(struct buffer *out, const struct diff *diff, unsigned ignored)
+{
+    static const char *const names[2] = { "first", "second" };
+    for (int i = 0; i < 2; i++) {
+        unsigned lacks = diff->sides[i]->lacks & ~ignored;
+        if (lacks == 0)
+            continue;
+        buffer_printf(out, "%sthe recording of the %s side is not complete (", out->count ? ", and " : "",
+                      names[i]);
+        measures_append_lacks(out, lacks);
+        buffer_putc(out, ')');
+    }
+}
+
+bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails, unsigned ignored,
                  struct result *result, enum gates_outcome *outcome, struct tpa_error *err)
 {
     *outcome = GATES_WITHIN;
     if (gates->count == 0)
         return true;
+    struct buffer damage = { 0 };
+    append_damage(&damage, diff, ignored);
     struct checker checker = { .diff = diff,
                                .table = table_open("gates", "Gates", columns, GATES_COLUMNS),
-                               .unsure_fails = unsure_fails };
+                               .unsure_fails = unsure_fails,
+                               .damage = damage.at };
     bool good = true;
     for (size_t i = 0; i < gates->count && good; i++) {
         struct gate gate;
@@ -246,6 +302,7 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
         result_add_notice(result, "gates_cannot_tell", checker.unjudged, NULL, TPA_NOWHERE,
                           "gates that cannot be judged fail: %s", checker.why_unjudged.at);
     buffer_release(&checker.why_unjudged);
+    buffer_release(&damage);
     *outcome = checker.outcome;
     return good;
 }

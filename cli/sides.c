@@ -122,6 +122,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         if (!good)
             break;
         load_add_lacks(&part, result); /* before a saved result is taken */
+        side->lacks |= ingested_lacks(&part);
         good =
             measure_part(sides, side, &part, result, err) &&
             (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));

@@ -21,40 +21,75 @@ static double min_change_of(const struct diff *diff, enum table_kind kind)
 
 /* ---- metrics ---- */
 
-/* The values of METRIC (NULL: none), without missing ones; new, free with free(). */
-static double *known_values(const struct measure_metric *metric, size_t *count)
+/* The noise between runs of a figure of KIND; NULL: unknown. */
+static const struct noise *noise_of(const struct diff *diff, enum table_kind kind)
 {
-    size_t most = metric ? metric->values.count : 0;
-    double *values = mem_alloc(mem_times(most + 1, sizeof *values));
-    *count = 0;
-    for (size_t i = 0; i < most; i++)
-        if (isfinite(metric->values.at[i]))
-            values[(*count)++] = metric->values.at[i];
-    return values;
+    return table_is_time(kind) ? &diff->noise : NULL;
 }
 
-static void add_metric(struct diff *diff, const struct measure_metric *before,
-                       const struct measure_metric *after)
+/* A metric on one side, by step. */
+struct metric_side {
+    double *values;          /* without missing ones */
+    struct run_step *listed; /* the same with their places */
+    bool *missing;
+    struct run_level *levels;
+    size_t count, levels_count;
+};
+
+static struct metric_side metric_side_of(const struct measure_runs *runs, const struct measure_metric *metric)
 {
-    const struct measure_metric *any = before ? before : after;
-    double *values[2];
-    struct sampled sampled = { .whole = { before ? before->whole : NAN, after ? after->whole : NAN } };
+    struct metric_side side = { .values = measure_runs_metric(runs, metric),
+                                .listed = mem_alloc(mem_times(runs->step_count + 1, sizeof *side.listed)),
+                                .missing = mem_zalloc(runs->step_count + 1, sizeof *side.missing),
+                                .levels = mem_alloc(mem_times(runs->count + 1, sizeof *side.levels)) };
+    for (size_t step = 0; step < runs->step_count; step++) {
+        double value = side.values[step];
+        side.missing[step] = isnan(value);
+        if (isnan(value))
+            continue;
+        side.listed[side.count] = (struct run_step){ step, value };
+        side.values[side.count++] = value;
+    }
+    side.levels_count = measure_runs_levels(runs, side.listed, side.count,
+                                            side.count < runs->step_count ? side.missing : NULL, side.levels);
+    return side;
+}
+
+static void metric_side_release(struct metric_side *side)
+{
+    free(side->values);
+    free(side->listed);
+    free(side->missing);
+    free(side->levels);
+}
+
+static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
+                       const struct measure_metric *before, const struct measure_metric *after)
+{
+    const struct measure_metric *any = before ? before : after, *const both[2] = { before, after };
+    struct metric_side sides[2] = { { 0 }, { 0 } };
+    struct sampled sampled = { .whole = { NAN, NAN } };
     for (int i = 0; i < 2; i++) {
-        size_t count;
-        values[i] = known_values(i ? after : before, &count);
-        sampled.sides[i] = (struct shift_sample){ values[i], count, count };
-        sampled.present[i] = count > 0;
+        if (!both[i])
+            continue;
+        sides[i] = metric_side_of(runs[i], both[i]);
+        sampled.steps[i] = (struct shift_sample){ sides[i].values, sides[i].count, sides[i].count };
+        sampled.runs[i] = sides[i].levels;
+        sampled.run_count[i] = sides[i].levels_count;
+        sampled.present[i] = sides[i].count > 0;
+        sampled.whole[i] = both[i]->whole;
     }
     if (sampled.present[0] || sampled.present[1]) {
         struct diff_metric *metric = VEC_PUSH(&diff->metrics);
-        *metric = (struct diff_metric){ any->key, any->title, any->kind, finding_of(&sampled) };
-        if (diff_is_exact(diff))
+        *metric = (struct diff_metric){ any->key, any->title, any->kind,
+                                        finding_of(&sampled, noise_of(diff, any->kind)) };
+        if (diff_is_exact(diff) || (isfinite(sampled.whole[0]) && isfinite(sampled.whole[1])))
             finding_judge_exact(&metric->finding);
         else
             finding_judge(&metric->finding, min_change_of(diff, any->kind));
     }
-    free(values[0]);
-    free(values[1]);
+    metric_side_release(&sides[0]);
+    metric_side_release(&sides[1]);
 }
 
 /* Metrics in the order of the head, from either side: first the one that the rows add up to. */
@@ -93,72 +128,132 @@ static int compare_places(const void *left, const void *right)
     return strcmp(a->key, b->key);
 }
 
-static void compare_metrics(struct diff *diff, const struct sampling *before, const struct sampling *after)
+static void compare_metrics(struct diff *diff, const struct sampling *const samplings[2],
+                            struct measure_runs *const runs[2])
 {
+    const struct sampling *before = samplings[0], *after = samplings[1];
     for (size_t m = 0; m < before->metrics.count; m++)
-        add_metric(diff, &before->metrics.at[m], sampling_metric(after, before->metrics.at[m].key));
+        add_metric(diff, runs, &before->metrics.at[m], sampling_metric(after, before->metrics.at[m].key));
     for (size_t m = 0; m < after->metrics.count; m++)
         if (!sampling_metric(before, after->metrics.at[m].key))
-            add_metric(diff, NULL, &after->metrics.at[m]);
+            add_metric(diff, runs, NULL, &after->metrics.at[m]);
 }
 
 /* ---- rows ---- */
 
 /* The rows of one table while they are joined. */
 struct join {
+    const struct diff *diff;
     const struct measure_rows *sides[2]; /* NULL: the side has no such table */
+    struct measure_runs *const *runs;
     size_t samples[2];
     size_t *first[2]; /* by name_id: index of its first value, SIZE_MAX when it has none */
+    struct join_scratch {
+        struct run_step *listed; /* steps of a row that are not 0 */
+        double *values;          /* their values */
+        bool *missing;
+        struct run_level *levels;
+    } scratch[2];
 };
 
-static void index_rows(struct join *join, int side)
+static void join_open_side(struct join *join, int side)
 {
     const struct measure_rows *rows = join->sides[side];
-    size_t names = rows ? names_count(rows->names) : 0;
+    size_t names = rows ? names_count(rows->names) : 0, samples = join->samples[side];
+    struct join_scratch *scratch = &join->scratch[side];
     join->first[side] = mem_alloc(mem_times(names + 1, sizeof *join->first[side]));
     for (size_t i = 0; i < names; i++)
         join->first[side][i] = SIZE_MAX;
     for (size_t i = rows ? rows->values.count : 0; i-- > 0;)
         join->first[side][rows->values.at[i].row] = i;
+    scratch->listed = mem_alloc(mem_times(samples + 1, sizeof *scratch->listed));
+    scratch->values = mem_alloc(mem_times(samples + 1, sizeof *scratch->values));
+    scratch->missing = mem_zalloc(samples + 1, sizeof *scratch->missing);
+    scratch->levels = mem_alloc(mem_times(join->runs[side]->count + 1, sizeof *scratch->levels));
 }
 
-/* Store the listed values of ROW on a side in VALUES, their number in *LISTED, and the calls per sample in *CALLS. */
-static bool fill_values(const struct join *join, int side, name_id row, double *values, size_t *listed,
-                        double *calls)
+static void join_release(struct join *join)
 {
-    *listed = 0;
-    *calls = 0;
-    if (row == NAME_NONE || join->first[side][row] == SIZE_MAX)
-        return false;
-    const struct measure_rows *rows = join->sides[side];
-    for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++) {
-        values[(*listed)++] = rows->values.at[i].value;
-        *calls += rows->values.at[i].calls;
+    for (int side = 0; side < 2; side++) {
+        free(join->first[side]);
+        free(join->scratch[side].listed);
+        free(join->scratch[side].values);
+        free(join->scratch[side].missing);
+        free(join->scratch[side].levels);
     }
-    *calls /= (double)join->samples[side];
-    return true;
 }
 
-static void add_row(const struct join *join, struct diff_rows *table, name_id before, name_id after,
-                    double *values[2])
+static int compare_places_of_steps(const void *left, const void *right)
+{
+    const struct run_step *a = left, *b = right;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* List the steps of ROW on a side, each the mean of its samples, by place; returns their number. *CALLS: per sample. */
+static size_t list_steps(const struct join *join, int side, name_id row, struct run_step *listed,
+                         double *calls)
+{
+    const struct measure_rows *rows = join->sides[side];
+    const struct measure_runs *runs = join->runs[side];
+    size_t count = 0;
+    bool sorted = true;
+    for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++) {
+        const struct measure_value *value = &rows->values.at[i];
+        uint32_t step = runs->step[value->sample];
+        listed[count] = (struct run_step){ step, value->value / runs->members[step] };
+        sorted &= count == 0 || listed[count - 1].place <= step;
+        count++;
+        *calls += runs->used[step] ? value->calls : 0;
+    }
+    *calls /= (double)runs->used_samples;
+    if (!sorted)
+        qsort(listed, count, sizeof *listed, compare_places_of_steps);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept && listed[kept - 1].place == listed[i].place)
+            listed[kept - 1].value += listed[i].value;
+        else
+            listed[kept++] = listed[i];
+    return kept;
+}
+
+/* Fill in the part of SAMPLED for ROW on a side. */
+static void sample_row(const struct join *join, int side, name_id row, struct sampled *sampled, double *calls)
+{
+    const struct measure_runs *runs = join->runs[side];
+    const struct join_scratch *scratch = &join->scratch[side];
+    sampled->runs[side] = scratch->levels;
+    sampled->steps[side] = (struct shift_sample){ scratch->values, 0, runs->step_count };
+    sampled->present[side] = row != NAME_NONE && join->first[side][row] != SIZE_MAX;
+    size_t listed = sampled->present[side] ? list_steps(join, side, row, scratch->listed, calls) : 0;
+    bool only_listed = listed && join->sides[side]->only_listed;
+    for (size_t step = 0; step < runs->step_count && only_listed; step++)
+        scratch->missing[step] = true;
+    for (size_t i = 0; i < listed; i++) {
+        scratch->values[i] = scratch->listed[i].value;
+        scratch->missing[scratch->listed[i].place] = false;
+    }
+    sampled->run_count[side] = measure_runs_levels(runs, scratch->listed, listed,
+                                                   only_listed ? scratch->missing : NULL, scratch->levels);
+    sampled->steps[side].listed = listed;
+    if (only_listed)
+        sampled->steps[side].count = listed;
+}
+
+static void add_row(const struct join *join, struct diff_rows *table, name_id before, name_id after)
 {
     struct diff_row row = { 0 };
     struct sampled sampled = { .whole = { NAN, NAN } };
     const name_id ids[2] = { before, after };
-    for (int i = 0; i < 2; i++) {
-        struct shift_sample *sample = &sampled.sides[i];
-        *sample = (struct shift_sample){ values[i], 0, join->samples[i] };
-        sampled.present[i] = fill_values(join, i, ids[i], values[i], &sample->listed, &row.calls[i]);
-        if (sampled.present[i] && join->sides[i] && join->sides[i]->only_listed)
-            sample->count = sample->listed;
-    }
+    for (int i = 0; i < 2; i++)
+        sample_row(join, i, ids[i], &sampled, &row.calls[i]);
     if (!sampled.present[0] && !sampled.present[1])
         return;
     int named = after != NAME_NONE;
     assert(join->sides[named]); /* the name occurs on this side */
     row.name = names_text(join->sides[named]->names, ids[named]);
     row.name_length = names_length(join->sides[named]->names, ids[named]);
-    row.finding = finding_of(&sampled);
+    row.finding = finding_of(&sampled, noise_of(join->diff, table->kind));
     *VEC_PUSH(&table->rows) = row;
 }
 
@@ -184,8 +279,44 @@ static struct rename_name *texts_of(const struct measure_rows *rows, const name_
     return texts;
 }
 
+/* The calls of ROW per sample of a side. */
+static double calls_of(const struct join *join, int side, name_id row)
+{
+    const struct measure_rows *rows = join->sides[side];
+    double calls = 0;
+    for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++)
+        calls += rows->values.at[i].calls;
+    return calls / (double)join->samples[side];
+}
+
+/* The index of the only one of COUNT IDS that is left and has values; SIZE_MAX if none or several are. */
+static size_t only_left(const struct join *join, int side, const name_id *ids, size_t count)
+{
+    size_t only = SIZE_MAX, left = 0;
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] != NAME_NONE && join->first[side][ids[i]] != SIZE_MAX) {
+            only = i;
+            left++;
+        }
+    return left == 1 ? only : SIZE_MAX;
+}
+
+/* Join the rows BEFORE and AFTER to one, which was renamed. */
+static void add_renamed(const struct join *join, struct diff_rows *table, name_id before, name_id after,
+                        enum rename_kind kind)
+{
+    size_t rows = table->rows.count;
+    add_row(join, table, before, after);
+    if (table->rows.count == rows)
+        return;
+    struct diff_row *row = &table->rows.at[rows];
+    row->old_name = names_text(join->sides[0]->names, before);
+    row->old_name_length = names_length(join->sides[0]->names, before);
+    row->renamed = kind;
+}
+
 /* Rows of one side only: renamed ones are joined to one row, the others are new or gone. */
-static void add_lonely_rows(const struct join *join, struct diff_rows *table, double *values[2])
+static void add_lonely_rows(const struct join *join, struct diff_rows *table)
 {
     size_t gone_count, come_count, pair_count = 0;
     name_id *gone = lonely_names(join, 0, &gone_count), *come = lonely_names(join, 1, &come_count);
@@ -199,23 +330,25 @@ static void add_lonely_rows(const struct join *join, struct diff_rows *table, do
         free(to);
     }
     for (size_t i = 0; i < pair_count; i++) {
-        name_id before = gone[pairs[i].gone], after = come[pairs[i].come];
-        size_t rows = table->rows.count;
-        add_row(join, table, before, after, values);
-        if (table->rows.count == rows)
-            continue;
-        struct diff_row *row = &table->rows.at[rows];
-        row->old_name = names_text(join->sides[0]->names, before);
-        row->old_name_length = names_length(join->sides[0]->names, before);
-        row->renamed = pairs[i].kind;
+        add_renamed(join, table, gone[pairs[i].gone], come[pairs[i].come], pairs[i].kind);
         gone[pairs[i].gone] = come[pairs[i].come] = NAME_NONE;
+    }
+    bool of_work = strcmp(table->key, "operators") == 0 || strcmp(table->key, "kernels") == 0;
+    size_t left = renames && of_work ? only_left(join, 0, gone, gone_count) : SIZE_MAX,
+           right = renames && of_work ? only_left(join, 1, come, come_count) : SIZE_MAX;
+    if (left != SIZE_MAX && right != SIZE_MAX) {
+        double calls[2] = { calls_of(join, 0, gone[left]), calls_of(join, 1, come[right]) };
+        if (calls[0] > 0 && fabs(calls[0] - calls[1]) < 1e-9 * calls[0]) {
+            add_renamed(join, table, gone[left], come[right], RENAME_ALONE);
+            gone[left] = come[right] = NAME_NONE;
+        }
     }
     for (size_t i = 0; i < gone_count; i++)
         if (gone[i] != NAME_NONE)
-            add_row(join, table, gone[i], NAME_NONE, values);
+            add_row(join, table, gone[i], NAME_NONE);
     for (size_t i = 0; i < come_count; i++)
         if (come[i] != NAME_NONE)
-            add_row(join, table, NAME_NONE, come[i], values);
+            add_row(join, table, NAME_NONE, come[i]);
     free(gone);
     free(come);
     free(pairs);
@@ -264,10 +397,13 @@ static const char *diff_whole_of(const struct diff *diff, const struct diff_rows
 }
 
 static void compare_rows_of(struct diff *diff, const struct sampling *const samplings[2],
-                            const struct measure_rows *before, const struct measure_rows *after)
+                            struct measure_runs *const runs[2], const struct measure_rows *before,
+                            const struct measure_rows *after)
 {
     const struct measure_rows *any = before ? before : after;
-    struct join join = { .sides = { before, after },
+    struct join join = { .diff = diff,
+                         .sides = { before, after },
+                         .runs = runs,
                          .samples = { samplings[0]->samples.count, samplings[1]->samples.count } };
     struct diff_rows table = { .key = any->key,
                                .title = any->title,
@@ -276,40 +412,35 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
                                .samples = { join.samples[0], join.samples[1] },
                                .alone = any->alone };
     table.whole = any->alone ? NULL : diff_whole_of(diff, &table);
-    double *values[2];
-    for (int i = 0; i < 2; i++) {
-        index_rows(&join, i);
-        values[i] = mem_alloc(mem_times(join.samples[i] + 1, sizeof *values[i]));
-    }
+    join_open_side(&join, 0);
+    join_open_side(&join, 1);
     for (name_id id = 0; before && after && id < names_count(before->names); id++) {
         name_id same =
             names_find(after->names, names_text(before->names, id), names_length(before->names, id));
         if (same != NAME_NONE)
-            add_row(&join, &table, id, same, values);
+            add_row(&join, &table, id, same);
     }
-    add_lonely_rows(&join, &table, values);
+    add_lonely_rows(&join, &table);
     judge_rows(diff, &table);
     if (table.rows.count)
         qsort(table.rows.at, table.rows.count, sizeof *table.rows.at, compare_rows);
-    for (int i = 0; i < 2; i++) {
-        free(join.first[i]);
-        free(values[i]);
-    }
+    join_release(&join);
     *VEC_PUSH(&diff->tables) = table;
 }
 
-static void compare_tables(struct diff *diff, const struct sampling *const samplings[2], const char *only)
+static void compare_tables(struct diff *diff, const struct sampling *const samplings[2],
+                           struct measure_runs *const runs[2], const char *only)
 {
     const struct sampling *before = samplings[0], *after = samplings[1];
     for (size_t t = 0; t < before->tables.count; t++) {
         const char *key = before->tables.at[t]->key;
         if (!only || strcmp(only, key) == 0)
-            compare_rows_of(diff, samplings, before->tables.at[t], sampling_rows(after, key));
+            compare_rows_of(diff, samplings, runs, before->tables.at[t], sampling_rows(after, key));
     }
     for (size_t t = 0; t < after->tables.count; t++) {
         const char *key = after->tables.at[t]->key;
         if (!sampling_rows(before, key) && (!only || strcmp(only, key) == 0))
-            compare_rows_of(diff, samplings, NULL, after->tables.at[t]);
+            compare_rows_of(diff, samplings, runs, NULL, after->tables.at[t]);
     }
 }
 
@@ -325,11 +456,18 @@ enum { FEWEST_FOR_OUTLIERS = 5 };
  */
 static void find_outliers(struct diff *diff, int side)
 {
+    const struct measure_runs *runs = diff->runs[side];
+    for (size_t run = 0; run < runs->count; run++)
+        if (runs->period[run] > 1)
+            return; /* steps differ by plan */
     if (diff->metrics.count == 0)
         return;
     const struct measure_metric *metric = sampling_metric(diff->samplings[side], diff->metrics.at[0].key);
-    size_t count;
-    double *values = known_values(metric, &count);
+    size_t count = 0;
+    double *values = mem_alloc(mem_times((metric ? metric->values.count : 0) + 1, sizeof *values));
+    for (size_t i = 0; metric && i < metric->values.count; i++)
+        if (isfinite(metric->values.at[i]))
+            values[count++] = metric->values.at[i];
     if (count >= FEWEST_FOR_OUTLIERS) {
         shift_sort(values, count);
         double median = shift_median(values, count), sum = 0;
@@ -418,18 +556,25 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
     diff->sides[0] = before;
     diff->sides[1] = after;
     diff->min_change = (double)options->min_change_ns;
+    diff->noise = options->noise;
     bool by_step = !options->by_file && measures_sampling(before) == &before->by_step &&
                    measures_sampling(after) == &after->by_step;
-    for (int i = 0; i < 2; i++)
+    const struct sampling *const by_rank[2] = { &before->by_rank, &after->by_rank };
+    struct measure_runs *ranks[2];
+    for (int i = 0; i < 2; i++) {
         diff->samplings[i] = by_step ? &diff->sides[i]->by_step : &diff->sides[i]->by_file;
+        diff->runs[i] = measure_runs_open(diff->samplings[i]);
+        ranks[i] = measure_runs_open(by_rank[i]);
+    }
     diff->unit = diff->samplings[0]->unit;
-    compare_metrics(diff, diff->samplings[0], diff->samplings[1]);
-    compare_metrics(diff, &before->by_rank, &after->by_rank);
+    compare_metrics(diff, diff->samplings, diff->runs);
+    compare_metrics(diff, by_rank, ranks);
     if (diff->metrics.count)
         qsort(diff->metrics.at, diff->metrics.count, sizeof *diff->metrics.at, compare_places);
-    compare_tables(diff, diff->samplings, options->only);
-    compare_tables(diff, (const struct sampling *const[]){ &before->by_rank, &after->by_rank },
-                   options->only);
+    compare_tables(diff, diff->samplings, diff->runs, options->only);
+    compare_tables(diff, by_rank, ranks, options->only);
+    measure_runs_free(ranks[0]);
+    measure_runs_free(ranks[1]);
     find_outliers(diff, 0);
     find_outliers(diff, 1);
     return diff;
@@ -444,6 +589,8 @@ void diff_free(struct diff *diff)
     VEC_FREE(&diff->tables);
     VEC_FREE(&diff->metrics);
     VEC_FREE(&diff->outliers);
+    measure_runs_free(diff->runs[0]);
+    measure_runs_free(diff->runs[1]);
     free(diff);
 }
 

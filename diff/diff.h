@@ -6,14 +6,15 @@
  *     ...
  *     diff_free(diff);
  *
- * Sides are compared sample by sample (measure.h), step with step where both have steps, and judged (verdict.h). The
- * head holds the figures of a whole step; the rows of each table, with a last row for the unexplained rest, add up to
- * the change of the head's first figure.
+ * Sides are compared run by run (measure_runs.h), by the level of their steps where both have steps, and judged
+ * (verdict.h). The head holds the figures of a whole step; the rows of each table, with a last row for the unexplained
+ * rest, add up to the change of the head's first figure.
  */
 #ifndef TPA_DIFF_DIFF_H
 #define TPA_DIFF_DIFF_H
 
 #include "diff/measure.h"
+#include "diff/measure_runs.h"
 #include "diff/renames.h"
 #include "diff/verdict.h"
 #include "base/error.h"
@@ -21,6 +22,7 @@
 
 struct diff_options {
     int64_t min_change_ns; /* smaller changes of a time are ignored */
+    struct noise noise;    /* of times, between runs */
     bool by_file;          /* samples are files even if there are steps */
     const char *only;      /* key of the only table of rows to make; NULL: all */
 };
@@ -63,8 +65,10 @@ struct diff_outlier {
 struct diff {
     const struct measures *sides[2];
     const struct sampling *samplings[2];
-    const char *unit; /* unit of a sample: "step" */
+    struct measure_runs *runs[2]; /* of the samplings */
+    const char *unit;             /* unit of a sample: "step" */
     double min_change;
+    struct noise noise;
     VEC_OF(struct diff_metric) metrics; /* the rows add up to the first */
     VEC_OF(struct diff_rows) tables;
     VEC_OF(struct diff_outlier) outliers; /* of the first metric */
@@ -87,8 +91,9 @@ bool diff_is_exact(const struct diff *diff);
 /* Are all figures and rows equal? */
 bool diff_is_same(const struct diff *diff);
 
-/* "needs at least 4 steps a side": the samples required to judge COUNT rows together. New; free with free(). */
-char *diff_needs(const struct diff *diff, size_t count);
+/* What the verdict of FINDING compares: two recordings, or configurations. Two recordings: "between these two
+ * recordings"; else "". */
+const char *diff_between(const struct finding *finding);
 
 /*
  * Add to RESULT: notices on top about differences in how the sides were recorded; the tables "head" and, if memory was

@@ -2,7 +2,9 @@
 #include "diff/diff_answer.h"
 
 #include "base/demangle.h"
+#include "base/lacks.h"
 #include "base/quantity.h"
+#include "diff/cause.h"
 #include "trace/step_name.h"
 #include <assert.h>
 #include <math.h>
@@ -16,20 +18,43 @@ static const char *figure_text(enum table_kind kind, double value, struct arena 
     if (kind == TABLE_BYTES)
         quantity_append_rounded_size(&text, llround(value));
     else
-        quantity_append_rounded_time(&text, value);
+        quantity_append_rounded_time(&text, round(value)); /* as in the tables */
     const char *kept = arena_strndup(texts, text.at, text.count);
     buffer_release(&text);
     return kept;
 }
 
-/* "slower", and its certainty. */
-static const char *judgement(const struct finding *finding, enum table_kind kind)
+/* "-1.2 % to +0.9 %": the interval of the change. */
+static const char *interval_text(const struct finding *finding, struct arena *texts)
 {
-    switch (finding->verdict) {
-    case VERDICT_SAME: return "no significant change";
-    case VERDICT_UNSURE: return "unsure, as the samples are too few or spread too far";
-    default: return verdict_name(finding->verdict, kind);
-    }
+    return arena_printf(texts, "%+.1f %% to %+.1f %%", quantity_percent(finding->low / finding->before),
+                        quantity_percent(finding->high / finding->before));
+}
+
+/* "slower between these two recordings": the verdict and its certainty. */
+static const char *judgement(const struct diff *diff, const struct diff_metric *metric, struct arena *texts)
+{
+    const struct finding *finding = &metric->finding;
+    const char *between = diff_is_exact(diff) || metric->kind == TABLE_BYTES ? "" : diff_between(finding);
+    struct buffer lacks = { 0 };
+    measures_append_lacks(&lacks, diff->sides[0]->lacks | diff->sides[1]->lacks);
+    const char *text;
+    if (lacks.count)
+        text = arena_printf(texts, "cannot tell, as a recording is not complete (%s)", lacks.at);
+    else if (finding->verdict == VERDICT_UNSURE)
+        text = "unsure, as there are too few runs and steps";
+    else if (finding->verdict == VERDICT_SAME && finding->p < 0.05)
+        text = "less than --min-change";
+    else if (finding->verdict == VERDICT_SAME && isfinite(finding->low))
+        text = arena_printf(texts, "no significant change%s%s (95 %%: %s)", *between ? " " : "", between,
+                            interval_text(finding, texts));
+    else if (finding->verdict == VERDICT_SAME)
+        text = "no significant change";
+    else
+        text = arena_printf(texts, "%s%s%s", verdict_name(finding->verdict, metric->kind),
+                            *between ? " " : "", between);
+    buffer_release(&lacks);
+    return text;
 }
 
 /* ---- the bars of both sides ---- */
@@ -102,10 +127,11 @@ static bool is_step(const struct diff_row *row)
 struct change {
     const struct diff_rows *table;
     const struct diff_row *row;
-    size_t place; /* of its table, from 1 */
+    size_t place;  /* of its table, from 1 */
+    double weight; /* of cause.h */
 };
 
-/* The largest significant change that is not yet in CHANGES. */
+/* The significant change that is to be named next, not yet in CHANGES. */
 static bool find_next(const struct diff *diff, const struct change *changes, size_t count,
                       struct change *next)
 {
@@ -116,8 +142,10 @@ static bool find_next(const struct diff *diff, const struct change *changes, siz
             bool taken = !is_real(&row->finding) || is_step(row);
             for (size_t c = 0; c < count && !taken; c++)
                 taken = changes[c].row == row;
-            if (!taken && (!next->row || fabs(row->finding.change) > fabs(next->row->finding.change)))
-                *next = (struct change){ &diff->tables.at[t], row, i + 1 };
+            double weight =
+                fabs(row->finding.change) * cause_weight(cause_class_of(row->name, row->name_length));
+            if (!taken && (!next->row || weight > next->weight))
+                *next = (struct change){ &diff->tables.at[t], row, i + 1, weight };
         }
     return next->row != NULL;
 }
@@ -202,23 +230,27 @@ static const char *brief_name(const struct diff_row *row, struct arena *texts)
     return arena_printf(texts, "%.*s...", (int)kept, name);
 }
 
-/* "; most by Memcpy DtoD (+14.982ms)": the row with the largest significant change in the direction of the total. */
-static void add_largest_row(const struct diff *diff, const struct finding *whole, struct buffer *out,
-                            struct arena *texts)
+/* "; above all gemm (+14.982ms)": the row to name as the cause, of those with a significant change in the direction of
+ * the total. */
+static void add_cause(const struct diff *diff, const struct finding *whole, struct buffer *out,
+                      struct arena *texts)
 {
     const struct diff_row *most = NULL;
     enum table_kind kind = TABLE_NS;
+    double most_weight = 0;
     for (size_t t = 0; t < diff->tables.count; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *row = &diff->tables.at[t].rows.at[i];
-            if (is_real(&row->finding) && !is_step(row) && row->finding.change * whole->change > 0 &&
-                (!most || fabs(row->finding.change) > fabs(most->finding.change))) {
+            double weight =
+                fabs(row->finding.change) * cause_weight(cause_class_of(row->name, row->name_length));
+            if (is_real(&row->finding) && row->finding.change * whole->change > 0 && weight > most_weight) {
                 most = row;
+                most_weight = weight;
                 kind = diff->tables.at[t].kind;
             }
         }
     if (most)
-        buffer_printf(out, "; most by %s (%s%s)", brief_name(most, texts),
+        buffer_printf(out, "; above all %s (%s%s)", brief_name(most, texts),
                       most->finding.change > 0 ? "+" : "", figure_text(kind, most->finding.change, texts));
 }
 
@@ -246,10 +278,10 @@ static const char *diff_answer_verdict_of(const struct diff *diff, struct arena 
         buffer_printf(&out, "%s went from %s to %s (%s): %s", metric->title,
                       figure_text(metric->kind, finding->before, texts),
                       figure_text(metric->kind, finding->after, texts), growth_text(share, texts),
-                      judgement(finding, metric->kind));
+                      judgement(diff, metric, texts));
     if (is_real(finding)) {
         add_parts(diff, finding->change, &out, texts);
-        add_largest_row(diff, finding, &out, texts);
+        add_cause(diff, finding, &out, texts);
     }
     buffer_putc(&out, '.');
     char *sentence = arena_strndup(texts, out.at, out.count);

@@ -13,6 +13,14 @@ static void diff_notices_raise(struct result *result)
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 
+static bool has_notice(const struct result *result, const char *kind)
+{
+    for (size_t i = 0; i < result->notices.count; i++)
+        if (strcmp(result->notices.at[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
 static void notice_gpus(const struct diff *diff, struct result *result)
 {
     const char *gpu[2];
@@ -40,7 +48,8 @@ static void notice_facts(const struct diff *diff, struct result *result)
         const struct measure_fact *fact = &before->facts.at[i];
         const char *after = measures_fact(diff->sides[1], fact->key);
         if (!after || strcmp(fact->key, "gpu") == 0 || strcmp(fact->key, "cut") == 0 ||
-            strcmp(fact->value, after) == 0)
+            strcmp(fact->value, after) == 0 ||
+            (strcmp(fact->key, "ranks") == 0 && has_notice(result, "one_job")))
             continue;
         result_add_notice(result, "other_fact", 1, NULL, TPA_NOWHERE, "not the same %s: %s against %s",
                           fact->title, fact->value, after);
@@ -73,21 +82,21 @@ static double mean_of(const struct measures *side, const char *key)
     return count ? sum / (double)count : 0;
 }
 
-/* Compare the lengths of the recordings, which matter more WITHOUT_STEPS. */
-static void notice_windows(const struct diff *diff, bool without_steps, struct result *result)
+/* Compare the lengths of the recordings, which are compared as they are without steps. */
+static void notice_windows(const struct diff *diff, struct result *result)
 {
     double before = mean_of(diff->sides[0], "window"), after = mean_of(diff->sides[1], "window");
     double shorter = fmin(before, after), longer = fmax(before, after);
-    if (!(longer > shorter * (without_steps ? 1.1 : 2)))
+    if (!(longer > shorter * 1.1))
         return;
     struct buffer text = { 0 };
     quantity_append_rounded_time(&text, before);
     buffer_puts(&text, " against ");
     quantity_append_rounded_time(&text, after);
-    result_add_notice(result, "other_window", 1, NULL, TPA_NOWHERE, "not the same window: %s recorded; %s",
-                      text.at,
-                      without_steps ? "without steps on both sides, windows are compared as they are"
-                                    : "figures are per step");
+    result_add_notice(
+        result, "other_window", 1, NULL, TPA_NOWHERE,
+        "not the same window: %s recorded; without steps on both sides, windows are compared as they are",
+        text.at);
     diff_notices_raise(result);
     buffer_release(&text);
 }
@@ -106,7 +115,7 @@ static void notice_sizes(const struct diff *diff, struct result *result)
         result_add_notice(result, "other_steps", 1, NULL, TPA_NOWHERE,
                           "not the same number of steps: %zu against %zu; figures are per step", before,
                           after);
-        diff_notices_raise(result);
+        result_make_minor(result);
     }
     size_t steps[2] = { sides[0]->by_step.samples.count, sides[1]->by_step.samples.count };
     if (diff->sides[0]->source == MEASURE_TRACES && (steps[0] == 0) != (steps[1] == 0)) {
@@ -116,8 +125,8 @@ static void notice_sizes(const struct diff *diff, struct result *result)
         diff_notices_raise(result);
     }
     bool with_steps = steps[0] && steps[1];
-    if (diff->sides[0]->source == MEASURE_TRACES && (!with_steps || (by_step && before == after)))
-        notice_windows(diff, !with_steps, result);
+    if (diff->sides[0]->source == MEASURE_TRACES && !with_steps)
+        notice_windows(diff, result);
 }
 
 void diff_notice_differences(const struct diff *diff, struct result *result)

@@ -16,7 +16,7 @@ static const struct table_column columns[DIFF_COLUMNS] = {
     [DIFF_CHANGE_SHARE] = { "change_share", "Change %", TABLE_SHARE, "change as a share of before", 0, "change_percent" },
     [DIFF_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "slower, faster, same, new, gone or unsure (too few steps to decide); more or less for figures that are not times", 0, NULL },
     [DIFF_PART] = { "part", "Of all", TABLE_SHARE, "change as a share of the change of the step time", 0, "total_share" },
-    [DIFF_LOW] = { "low", "95 % from", TABLE_NS, "lower end of the 95 % interval of the change of a step (Hodges-Lehmann)", 0, NULL },
+    [DIFF_LOW] = { "low", "95 % from", TABLE_NS, "lower end of the 95 % interval of the change", 0, NULL },
     [DIFF_HIGH] = { "high", "to", TABLE_NS, "upper end of it", 0, NULL },
     [DIFF_CALLS_BEFORE] = { "calls_before", "Calls before", TABLE_NUMBER, "calls per step of the first side", 0, NULL },
     [DIFF_CALLS_AFTER] = { "calls_after", "Calls after", TABLE_NUMBER, "calls per step of the second side", 0, NULL },
@@ -25,7 +25,7 @@ static const struct table_column columns[DIFF_COLUMNS] = {
     [DIFF_MEDIAN_BEFORE] = { "median_before", "Median before", TABLE_NS, "median over the steps of the first side", TABLE_OPTIONAL, NULL },
     [DIFF_MEDIAN_AFTER] = { "median_after", "Median after", TABLE_NS, "median over the steps of the second side", TABLE_OPTIONAL, NULL },
     [DIFF_SHIFT] = { "shift", "Shift", TABLE_NS, "change that outliers do not affect: median of all differences (Hodges-Lehmann)", TABLE_OPTIONAL, NULL },
-    [DIFF_P] = { "p", "p", TABLE_NUMBER, "Mann-Whitney U, two-sided; for rows after Holm's correction", TABLE_OPTIONAL, NULL },
+    [DIFF_P] = { "p", "p", TABLE_NUMBER, "Student's t of the change by the noise between runs and steps, two-sided; for rows after Holm's correction", TABLE_OPTIONAL, NULL },
     [DIFF_OLD_NAME] = { "old_name", "Name before", TABLE_NAME, "its name on the first side, if it was renamed", TABLE_OPTIONAL, NULL },
 };
 /* clang-format on */
@@ -60,6 +60,13 @@ static void set_share(struct table *table, size_t row, size_t column, double par
         table_set_number(table, row, column, part == 0 ? 0 : part / whole);
 }
 
+/* PART as a share of the change of the WHOLE; missing if it is larger, as changes of other rows cancel it. */
+static void set_part(struct table *table, size_t row, double part, double whole)
+{
+    if (fabs(part) <= fabs(whole))
+        set_share(table, row, DIFF_PART, part, whole);
+}
+
 /* Before, after, and the difference of the rounded values, so that a row adds up. */
 static void set_change(struct table *table, size_t row, double before, double after)
 {
@@ -86,10 +93,10 @@ static size_t add_finding(struct table *table, const char *name, size_t len, con
     }
     const char *verdict = verdict_name(finding->verdict, table->columns[DIFF_CHANGE].kind);
     table_set_text(table, row, DIFF_VERDICT, verdict, strlen(verdict));
-    set_share(table, row, DIFF_PART, finding->change, whole);
-    table_set_figure(table, row, DIFF_LOW, finding->shift.low);
-    table_set_figure(table, row, DIFF_HIGH, finding->shift.high);
-    table_set_figure(table, row, DIFF_SHIFT, finding->shift.estimate);
+    set_part(table, row, finding->change, whole);
+    table_set_figure(table, row, DIFF_LOW, finding->low);
+    table_set_figure(table, row, DIFF_HIGH, finding->high);
+    table_set_figure(table, row, DIFF_SHIFT, finding->shift);
     table_set_number(table, row, DIFF_P, finding->p);
     return row;
 }
@@ -142,12 +149,12 @@ struct sums {
 /* Add the rest of the first metric that the rows do not explain, so that all rows add up to it. */
 static void add_unexplained(struct table *table, const struct finding *whole, const struct sums *sums)
 {
-    size_t row = table_add_row(table);
-    table_set_text(table, row, DIFF_NAME, DIFF_UNEXPLAINED, strlen(DIFF_UNEXPLAINED));
     double before = (double)whole_number(whole->before) - sums->before;
     double after = (double)whole_number(whole->after) - sums->after;
+    size_t row = table_add_row(table);
+    table_set_text(table, row, DIFF_NAME, DIFF_UNEXPLAINED, strlen(DIFF_UNEXPLAINED));
     set_change(table, row, before, after);
-    set_share(table, row, DIFF_PART, after - before, whole->change);
+    set_part(table, row, after - before, whole->change);
 }
 
 static void add_rows(const struct diff *diff, const struct diff_rows *rows, struct result *result)
@@ -155,11 +162,12 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
     struct table *table = open_table(rows->key, rows->title, rows->kind, true);
     const struct diff_metric *metric = rows->whole ? diff_metric(diff, rows->whole) : NULL;
     const struct finding *whole = metric ? &metric->finding : NULL;
+    bool changed = whole && whole->verdict != VERDICT_SAME && whole->verdict != VERDICT_UNSURE;
     struct sums sums = { 0, 0 };
     for (size_t i = 0; i < rows->rows.count; i++) {
         const struct diff_row *from = &rows->rows.at[i];
         size_t row =
-            add_finding(table, from->name, from->name_length, &from->finding, whole ? whole->change : 0);
+            add_finding(table, from->name, from->name_length, &from->finding, changed ? whole->change : 0);
         for (int side = 0; side < 2; side++) {
             if (!from->finding.present[side])
                 continue;
@@ -261,63 +269,31 @@ static void add_renames(const struct diff *diff, struct result *result)
 
 /* ---- all ---- */
 
-/* As diff_needs, for sides with SAMPLES of kind UNIT. */
-static char *needs(const struct diff *diff, const char *unit, const size_t samples[2], size_t count)
+const char *diff_between(const struct finding *finding)
 {
-    struct buffer text = { 0 };
-    size_t needed = verdict_samples_needed(count);
-    size_t fewer = samples[0] < samples[1] ? samples[0] : samples[1];
-    if (needed <= fewer)
-        needed = fewer + 1; /* equal values are weaker evidence */
-    bool files_of_steps = diff->sides[0]->source == MEASURE_TRACES && strcmp(unit, "file") == 0;
-    if (files_of_steps)
-        buffer_printf(&text, "needs at least %zu steps a side, or as many files", needed);
-    else
-        buffer_printf(&text, "needs at least %zu %ss a side", needed, unit);
-    return text.at;
+    return finding->basis == FINDING_BY_STEPS ? "between these two recordings" : "";
 }
 
-char *diff_needs(const struct diff *diff, size_t count)
+/* What the verdicts rest on: too little, steps of two recordings, or runs. */
+static void notice_basis(const struct diff *diff, struct result *result)
 {
-    return needs(diff, diff->unit,
-                 (const size_t[]){ diff->samplings[0]->samples.count, diff->samplings[1]->samples.count },
-                 count);
-}
-
-/* Too few samples, for the figures or for all rows. */
-static void notice_samples(const struct diff *diff, struct result *result)
-{
-    size_t before = diff->samplings[0]->samples.count, after = diff->samplings[1]->samples.count;
-    if (diff_is_same(diff) || diff_is_exact(diff))
+    if (diff_is_same(diff) || diff_is_exact(diff) || diff->metrics.count == 0)
         return;
-    double *zeros = mem_zalloc(before + after + 1, sizeof *zeros);
-    for (size_t i = 0; i < before + after; i++)
-        zeros[i] = (double)i;
-    struct shift shift;
-    shift_compare(zeros, before, zeros + before, after, &shift);
-    free(zeros);
-    if (!shift.decidable) {
-        char *what = diff_needs(diff, 1);
-        result_add_notice(result, "too_few_samples", 1, NULL, TPA_NOWHERE,
-                          "unsure: %zu %s%s against %zu are too few to tell a change from noise; it %s",
-                          before, diff->unit, before == 1 ? "" : "s", after, what);
-        free(what);
-        return;
-    }
-    for (size_t t = 0; t < diff->tables.count; t++) {
-        const struct diff_rows *rows = &diff->tables.at[t];
-        size_t unsure = 0;
-        for (size_t i = 0; i < rows->rows.count; i++)
-            unsure += rows->rows.at[i].finding.verdict == VERDICT_UNSURE;
-        if (unsure == 0)
-            continue;
-        char *what = needs(diff, rows->unit, rows->samples, rows->tested + unsure);
+    const struct finding *finding = &diff->metrics.at[0].finding;
+    const char *unit = diff->unit;
+    if (isnan(finding->error))
         result_add_notice(
-            result, "too_few_samples_for_rows", (int64_t)unsure, NULL, TPA_NOWHERE,
-            "%s: %zu %ss against %zu allow a verdict on the %zu largest rows; to judge %zu more it %s",
-            rows->key, rows->samples[0], rows->unit, rows->samples[1], rows->tested, unsure, what);
-        free(what);
-    }
+            result, "too_few_samples", 1, NULL, TPA_NOWHERE,
+            "unsure: %zu %s%s against %zu %s too few to tell a change from noise; give more runs "
+            "of each side (--base A1 A2 A3 --new B1 B2 B3), or their noise (--noise 3%%)",
+            finding->steps[0], unit, finding->steps[0] == 1 ? "" : "s", finding->steps[1],
+            finding->steps[0] + finding->steps[1] == 2 ? "is" : "are");
+    else if (finding->basis == FINDING_BY_STEPS)
+        result_add_notice(
+            result, "one_run", 1, NULL, TPA_NOWHERE,
+            "one run a side: the verdicts hold between these two recordings, as the noise from run "
+            "to run is unknown; give more runs (--base A1 A2 A3 --new B1 B2 B3), their noise "
+            "(--noise 3%%), or the history of this job (--store perf.db)");
 }
 
 void diff_add_tables(const struct diff *diff, struct result *result)
@@ -333,7 +309,7 @@ void diff_add_tables(const struct diff *diff, struct result *result)
     if (!diff_is_same(diff))
         add_outliers(diff, result);
     add_renames(diff, result);
-    notice_samples(diff, result);
+    notice_basis(diff, result);
 }
 
 const struct table_shape diff_tables[] = {

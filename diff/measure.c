@@ -1,6 +1,7 @@
 /* measure.c - see measure.h. Storage of samples, and code shared by several kinds of parts. */
 #include "diff/measure.h"
 
+#include "base/lacks.h"
 #include "base/runs.h"
 #include <inttypes.h>
 #include <math.h>
@@ -13,6 +14,7 @@ struct measures *measures_open(void)
     measures->by_step.unit = "step";
     measures->by_file.unit = "file";
     measures->by_rank.unit = "rank";
+    measures->by_rank.of_ranks = true;
     measures->facts_said = names_open();
     return measures;
 }
@@ -260,6 +262,25 @@ void measures_finish(struct measures *measures)
 }
 
 /* ---- reading ---- */
+
+void measures_append_lacks(struct buffer *out, unsigned lacks)
+{
+    static const struct {
+        enum lacks lack;
+        const char *text;
+    } texts[] = {
+        { LACKS_END, "the end is missing" },
+        { LACKS_PARTS, "parts are damaged" },
+        { LACKS_RECORDS, "records were lost" },
+        { LACKS_FILES, "files cannot be read" },
+    };
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (lacks & texts[i].lack) {
+            buffer_printf(out, "%s%s", separator, texts[i].text);
+            separator = ", ";
+        }
+}
 
 const struct sampling *measures_sampling(const struct measures *measures)
 {

@@ -21,6 +21,7 @@
 #ifndef TPA_DIFF_MEASURE_H
 #define TPA_DIFF_MEASURE_H
 
+#include "analyze/account.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -38,6 +39,7 @@ struct measure_sample {
     uint32_t file; /* index within the part */
     int64_t rank;  /* of the file; if not recorded, the index within the part */
     int64_t step;  /* N of ProfilerStep#N; -1 if the sample is a file */
+    size_t period; /* the steps of its rank repeat after so many; 0: unknown */
 };
 
 /* A figure of whole samples. */
@@ -71,6 +73,7 @@ struct measure_rows {
 /* All measurements in samples of one kind. */
 struct sampling {
     const char *unit; /* unit of a sample: "step", "file", "profile" */
+    bool of_ranks;    /* the samples are the ranks of one run */
     VEC_OF(struct measure_sample) samples;
     VEC_OF(struct measure_metric) metrics;
     struct names *keys; /* keys of the metrics, which are indexed by id; NULL: none */
@@ -117,7 +120,12 @@ struct measures {
     size_t files_without_steps;
     size_t files_unread;    /* files of a directory that cannot be read, or are empty: each may be a rank */
     const char *why_unread; /* reason for the first; NULL: none */
-    const char *schema;     /* of saved results: "tpa.top/1"; NULL for others */
+    double part_share[ACCOUNT_PARTS]; /* parts of a step, each summed over the runs as a share of it */
+    size_t accounts;                  /* runs in PART_SHARE */
+    bool has_absolute_times;          /* of any file: */
+    int64_t start_ns, end_ns;         /* from the first begin to the last end, since 1970 */
+    const char *schema;               /* of saved results: "tpa.top/1"; NULL for others */
+    unsigned lacks;                   /* what the recordings lack: a set of enum lacks (base/lacks.h) */
     bool has_gpu;
     VEC_OF(int64_t) ranks; /* recorded ranks of the files; once finished, sorted and unique */
     int64_t world_size;    /* ranks of the job; 0: not recorded */
@@ -205,6 +213,9 @@ struct measure_rows *sampling_rows(const struct sampling *sampling, const char *
 
 /* The fact KEY of the side; NULL if there is none. */
 const char *measures_fact(const struct measures *measures, const char *key);
+
+/* Append the meaning of LACKS, a set of enum lacks: "parts are damaged, records were lost"; nothing for 0. */
+void measures_append_lacks(struct buffer *out, unsigned lacks);
 
 /* Number of ranks of the job without a file; 0 if none or unknown. */
 int64_t measures_missing_ranks(const struct measures *measures);

@@ -286,6 +286,7 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
     if (!measures_part(measures, MEASURE_FLEETS, err))
         return false;
     struct fleet *fleet = fleet_open(facts);
+    measures->lacks |= facts_lacks(facts);
     measures->files += fleet->job.members.count;
     measures->files_unread += unread;
     if (unread && !measures->why_unread)

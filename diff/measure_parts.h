@@ -20,7 +20,8 @@
 /* A step that is a sample. */
 struct measured_step {
     const struct device_step *step;
-    uint32_t sample; /* in measures->by_step */
+    int64_t start_ns, end_ns; /* of the account: as long as the step took */
+    uint32_t sample;          /* in measures->by_step */
 };
 
 /* A trace while it is measured. */

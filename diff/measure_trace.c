@@ -6,6 +6,7 @@
  */
 #include "diff/measure.h"
 
+#include "analyze/account.h"
 #include "derive/device_steps.h"
 #include "derive/device_use.h"
 #include "derive/gpu_events.h"
@@ -19,6 +20,7 @@
 #include "derive/step_list.h"
 #include "base/rows.h"
 #include "base/search.h"
+#include "base/sum.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -66,12 +68,32 @@ const struct measured_step *measured_step_at(const struct measuring *measuring, 
     return is_it ? step : NULL;
 }
 
-/* The steps that are samples: complete ones, each number once per file. */
+/* The window of STEP, the same as ONE of the account: of devices if these are the limit of its rank. */
+static struct measured_step measured_step_window(const struct account *account,
+                                                 const struct account_step *one,
+                                                 const struct device_step *step)
+{
+    const struct account_rank *rank = account_rank_of(account, one->rank);
+    bool of_devices = rank->limit == LIMIT_DEVICES;
+    int64_t length_ns = of_devices ? one->device_ns : one->host_ns;
+    int64_t end_ns = of_devices && one->work ? one->work_end_ns : one->start_ns + length_ns;
+    return (struct measured_step){ .step = step, .start_ns = end_ns - length_ns, .end_ns = end_ns };
+}
+
+/* The steps that are samples: those that count in the account; with FIRST_ONLY the first complete one of each file. Each
+ * number once per file. */
 static void choose_steps(struct measuring *measuring, bool first_only)
 {
-    for (size_t i = 0; i < measuring->device_steps->count; i++)
-        if (measuring->device_steps->at[i].complete)
-            *VEC_PUSH(&measuring->steps) = (struct measured_step){ &measuring->device_steps->at[i], 0 };
+    const struct account *account = account_of(measuring->trace);
+    for (size_t i = 0; i < measuring->device_steps->count; i++) {
+        const struct device_step *step = &measuring->device_steps->at[i];
+        const struct account_step *one = i < account->steps.count ? &account->steps.at[i] : NULL;
+        if (first_only && step->complete)
+            *VEC_PUSH(&measuring->steps) =
+                (struct measured_step){ .step = step, .start_ns = step->start_ns, .end_ns = step->end_ns };
+        else if (!first_only && one && one->event == step->event && one->role == STEP_COUNTS)
+            *VEC_PUSH(&measuring->steps) = measured_step_window(account, one, step);
+    }
     if (measuring->steps.count > 1)
         qsort(measuring->steps.at, measuring->steps.count, sizeof *measuring->steps.at, compare_steps);
     size_t kept = 0;
@@ -82,6 +104,46 @@ static void choose_steps(struct measuring *measuring, bool first_only)
             measuring->steps.at[kept++] = measuring->steps.at[i];
     }
     measuring->steps.count = kept;
+}
+
+/* Note when FILE, of SPAN, was recorded, if its times are since 1970 (as of tpa info: after the year 2001). */
+static void measure_moment(struct measures *measures, const struct trace_file *file, struct interval span)
+{
+    const int64_t after_2001_ns = INT64_C(1000000000000000000);
+    int64_t start_ns = span.start_ns, end_ns = span.end_ns;
+    if (file->has_base) {
+        sum_add(&start_ns, file->base_ns);
+        sum_add(&end_ns, file->base_ns);
+    }
+    if (start_ns < after_2001_ns)
+        return;
+    bool first = !measures->has_absolute_times;
+    measures->has_absolute_times = true;
+    measures->start_ns = first || start_ns < measures->start_ns ? start_ns : measures->start_ns;
+    measures->end_ns = first || end_ns > measures->end_ns ? end_ns : measures->end_ns;
+}
+
+/* The parts of a step, as shares of it, and when it was recorded. */
+static void measure_account(const struct measuring *measuring)
+{
+    struct measures *measures = measuring->measures;
+    const struct account_rank *all = &account_of(measuring->trace)->all;
+    double whole = 0;
+    for (size_t part = 0; part < ACCOUNT_PARTS; part++)
+        whole += (double)all->part_ns[part];
+    if (whole > 0)
+        measures->accounts++;
+    for (size_t part = 0; part < ACCOUNT_PARTS && whole > 0; part++)
+        measures->part_share[part] += (double)all->part_ns[part] / whole;
+    for (uint32_t f = 0; f < measuring->trace->file_count; f++)
+        if (measured_file(measuring, f))
+            measure_moment(measures, &measuring->trace->files[f], trace_file_span(measuring->trace, f));
+}
+
+static size_t period_of(const struct trace *trace, uint32_t file)
+{
+    const struct account_rank *rank = account_rank_of(account_of(trace), selection_rank(trace, file));
+    return rank ? rank->period : 1;
 }
 
 static void add_samples(struct measuring *measuring)
@@ -96,15 +158,16 @@ static void add_samples(struct measuring *measuring)
             continue;
         measuring->file_sample[file] =
             sampling_add(&measures->by_file, &(struct measure_sample){ (uint32_t)measures->parts - 1, file,
-                                                                       selection_rank(trace, file), -1 });
+                                                                       selection_rank(trace, file), -1, 1 });
         files++;
     }
     for (size_t i = 0; i < measuring->steps.count; i++) {
         struct measured_step *step = &measuring->steps.at[i];
-        step->sample = sampling_add(&measures->by_step,
-                                    &(struct measure_sample){ (uint32_t)measures->parts - 1, step->step->file,
-                                                              selection_rank(trace, step->step->file),
-                                                              step->step->number });
+        step->sample =
+            sampling_add(&measures->by_step,
+                         &(struct measure_sample){ (uint32_t)measures->parts - 1, step->step->file,
+                                                   selection_rank(trace, step->step->file),
+                                                   step->step->number, period_of(trace, step->step->file) });
         with_steps += i == 0 || measuring->steps.at[i - 1].step->file != step->step->file;
     }
     measures->files += trace->file_count;
@@ -160,8 +223,8 @@ static void list_stretches(const struct measuring *measuring, stretches *list)
         *VEC_PUSH(list) = (struct stretch){ .sampling = &measures->by_step,
                                             .sample = step->sample,
                                             .file = step->step->file,
-                                            .start_ns = step->step->start_ns,
-                                            .end_ns = step->step->end_ns };
+                                            .start_ns = step->start_ns,
+                                            .end_ns = step->end_ns };
     }
     if (list->count)
         SORT(list, by_stretches);
@@ -326,8 +389,8 @@ static void measure_trace_add(struct sampling *sampling, const char *key, const 
 {
     struct measure_rows *rows = sampling_open_rows(sampling, key, title, TABLE_NS);
     enum measure_by by = taking->options->by;
-    rows->may_be_renamed = strcmp(key, "kernels") == 0 || by == MEASURE_BY_THREAD ||
-                           by == MEASURE_BY_STREAM || by == MEASURE_BY_DEVICE;
+    rows->may_be_renamed = strcmp(key, "kernels") == 0 || strcmp(key, "operators") == 0 ||
+                           by == MEASURE_BY_THREAD || by == MEASURE_BY_STREAM || by == MEASURE_BY_DEVICE;
     measure_rows_add(rows, taking->name.at ? taking->name.at : "", taking->name.count, sample, value, calls);
 }
 
@@ -494,6 +557,7 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     add_samples(&measuring);
     measures->has_gpu |= measuring.gpu->count > 0;
     measure_times(&measuring);
+    measure_account(&measuring);
     measure_rows(&measuring, options);
     bool good = true;
     if (options->by == MEASURE_BY_STEP)

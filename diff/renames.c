@@ -15,10 +15,12 @@
 
 const char *rename_kind_text(enum rename_kind kind)
 {
-    static const char *const texts[RENAME_KINDS] = {
+    static const char *const texts[RENAME_KINDS + 1] = {
+        [RENAME_VENDOR] = "the prefix of the vendor",
         [RENAME_NUMBERS] = "hashes, addresses, line and running numbers",
         [RENAME_TYPES] = "numbers and types in template arguments",
         [RENAME_TEMPLATE] = "template arguments",
+        [RENAME_ALONE] = "all: the only one on either side, called as often",
     };
     return texts[kind];
 }
@@ -163,8 +165,26 @@ static void mask_types(struct buffer *out, const char *at, size_t len)
     }
 }
 
+/* The length of the vendor's prefix of a call, before a capital: "cuda", "hipModule"; 0: none. */
+static size_t vendor_prefix(const char *name, size_t len)
+{
+    static const char *const prefixes[] = { "hipExtModule", "hipModule", "hipExt", "hip", "cuda", "cu" };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t length = strlen(prefixes[i]);
+        if (len > length && memcmp(name, prefixes[i], length) == 0 && isupper((unsigned char)name[length]))
+            return length;
+    }
+    return 0;
+}
+
 void rename_mask(struct buffer *out, const char *name, size_t len, enum rename_kind kind)
 {
+    if (kind == RENAME_VENDOR) {
+        size_t prefix = vendor_prefix(name, len);
+        buffer_puts(out, prefix ? "#" : "");
+        buffer_add(out, name + prefix, len - prefix);
+        return;
+    }
     for (size_t i = 0; i < len;) {
         size_t end = i;
         if (kind != RENAME_NUMBERS && name[i] == '<')

@@ -6,10 +6,13 @@
  *     renames_pair(gone, gone_count, come, come_count, pairs, ...);
  *
  * Kinds of pairs, the most certain first:
+ *   RENAME_VENDOR    a call of the runtime or driver has the prefix of another vendor: cudaLaunchKernel and hipLaunchKernel
  *   RENAME_NUMBERS   hashes, addresses, line numbers and running numbers differ: fused_add_3 and fused_add_5
  *   RENAME_TYPES     so do numbers and scalar types among template arguments and parameters: gemm<float, 128>(float*)
  *                    and gemm<half, 64>(half*)
  *   RENAME_TEMPLATE  so does anything among these; only where there is one name on each side
+ *   RENAME_ALONE     the only name that is left on each side, of a row that was called as often (by the caller, not by
+ *                    renames_pair)
  */
 #ifndef TPA_DIFF_RENAMES_H
 #define TPA_DIFF_RENAMES_H
@@ -18,9 +21,16 @@
 #include "base/names.h"
 #include <stddef.h>
 
-enum rename_kind { RENAME_NUMBERS, RENAME_TYPES, RENAME_TEMPLATE, RENAME_KINDS };
+enum rename_kind {
+    RENAME_VENDOR,
+    RENAME_NUMBERS,
+    RENAME_TYPES,
+    RENAME_TEMPLATE,
+    RENAME_KINDS,
+    RENAME_ALONE = RENAME_KINDS
+};
 
-/* "hashes and numbers", "types and numbers in template arguments", "template arguments". */
+/* "the prefix of the vendor", "hashes and numbers", "types and numbers in template arguments", "template arguments". */
 const char *rename_kind_text(enum rename_kind kind);
 
 /* Append NAME (LEN bytes) with # in place of the parts that may differ in KIND. */

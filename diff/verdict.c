@@ -3,9 +3,13 @@
 
 #include "base/level.h"
 #include "base/memory.h"
-#include "base/rows.h"
 #include <math.h>
 #include <stdlib.h>
+
+static const double significant_below = 0.05;
+
+/* Levels that agree better than this share of their mean agree by chance, or by the resolution of clocks. */
+static const double least_deviation = 0.0005;
 
 const char *verdict_name(enum verdict verdict, enum table_kind kind)
 {
@@ -20,71 +24,140 @@ const char *verdict_name(enum verdict verdict, enum table_kind kind)
     return "";
 }
 
-static double mean(const struct shift_sample *sample)
-{
-    double sum = 0;
-    for (size_t i = 0; i < sample->listed; i++)
-        sum += sample->values[i];
-    return sample->count ? sum / (double)sample->count : 0;
-}
+/* ---- the standard error of the change ---- */
 
-/* ---- few samples, far apart ---- */
-
-struct spread {
-    double least, most, mean, variance; /* of the mean */
+/* A sum of estimated variances, and its degrees of freedom by Welch and Satterthwaite. */
+struct variance {
+    double sum, squares; /* of variance^2 / df */
 };
 
-static struct spread spread_of(const struct shift_sample *sample)
+static void variance_add(struct variance *variance, double value, double df)
 {
-    size_t count = sample->count, zeros = count - sample->listed;
-    double any = zeros ? 0 : sample->values[0];
-    struct spread spread = { any, any, mean(sample), 0 };
-    double squares = (double)zeros * spread.mean * spread.mean;
-    for (size_t i = 0; i < sample->listed; i++) {
-        double value = sample->values[i];
-        spread.least = fmin(spread.least, value);
-        spread.most = fmax(spread.most, value);
-        squares += (value - spread.mean) * (value - spread.mean);
+    variance->sum += value;
+    variance->squares += value * value / df;
+}
+
+static double mean_of(const struct run_level *runs, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += runs[i].mean;
+    return count ? sum / (double)count : 0;
+}
+
+/* The variance of a run's level as a share of it, pooled over the sides that have the figure, and its degrees of
+ * freedom; 0: a single run cannot tell. */
+static double pooled_variance(const struct sampled *sampled, const double level[2], double *df)
+{
+    double squares = 0;
+    *df = 0;
+    for (int side = 0; side < 2; side++) {
+        size_t count = sampled->run_count[side];
+        if (!sampled->present[side] || count < 2 || level[side] == 0)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            double share = sampled->runs[side][i].mean / level[side] - 1;
+            squares += share * share;
+        }
+        *df += (double)count - 1;
     }
-    /* Few samples may agree by chance: the spread is at least 1 % of the level. */
-    double floor = 0.01 * fabs(spread.mean);
-    spread.variance = fmax(squares / (double)(count - 1), floor * floor) / (double)count;
-    return spread;
+    return *df > 0 ? fmax(squares / *df, least_deviation * least_deviation) : 0;
 }
 
-/* The p of Welch's t test, if SAMPLED shows a change far beyond the spread; else NAN. */
-static double clear_p(const struct sampled *sampled)
+/* Add the variances within the runs of SIDE; false if one is unknown. */
+static bool add_within(struct variance *variance, const struct sampled *sampled, int side)
 {
-    enum { TIMES_THE_WIDTH = 3 };
-    const size_t count[2] = { sampled->sides[0].count, sampled->sides[1].count };
-    if (count[0] < 2 || count[1] < 2)
-        return NAN;
-    struct spread a = spread_of(&sampled->sides[0]), b = spread_of(&sampled->sides[1]);
-    double apart = fmax(b.least - a.most, a.least - b.most);
-    double width = fmax(fmax(a.most - a.least, b.most - b.least), 0.02 * fmax(fabs(a.mean), fabs(b.mean)));
-    if (!(apart > 0) || apart < TIMES_THE_WIDTH * width)
-        return NAN;
-    double variance = a.variance + b.variance;
-    double freedom =
-        variance * variance /
-        (a.variance * a.variance / (double)(count[0] - 1) + b.variance * b.variance / (double)(count[1] - 1));
-    return variance > 0 ? 2 * level_student_tail(fabs(b.mean - a.mean) / sqrt(variance), freedom) : NAN;
+    double count = (double)sampled->run_count[side];
+    for (size_t i = 0; i < sampled->run_count[side]; i++) {
+        const struct run_level *run = &sampled->runs[side][i];
+        if (!(run->df > 0))
+            return false;
+        double floor = least_deviation * run->mean;
+        variance_add(variance, fmax(run->variance, floor * floor / (double)run->steps) / (count * count),
+                     run->df);
+    }
+    return true;
 }
 
-struct finding finding_of(const struct sampled *sampled)
+/* Set the standard error and degrees of freedom of FINDING, and their basis. */
+static void finding_estimate(struct finding *finding, const struct sampled *sampled,
+                             const struct noise *noise, const double level[2])
 {
-    struct finding finding = { .p = NAN, .clear_p = clear_p(sampled) };
-    double level[2];
-    shift_compare_samples(&sampled->sides[0], &sampled->sides[1], &finding.shift);
+    struct variance variance = { 0 };
+    double between, df;
+    bool known = true;
+    if (noise && noise->share > 0) {
+        finding->basis = FINDING_BY_NOISE;
+        between = noise->share * noise->share;
+        df = noise->df;
+    } else {
+        between = pooled_variance(sampled, level, &df);
+        finding->basis = between > 0 ? FINDING_BY_RUNS : FINDING_BY_STEPS;
+    }
+    double of_levels = 0;
+    for (int side = 0; side < 2; side++) {
+        if (!sampled->present[side] || sampled->run_count[side] == 0)
+            continue;
+        of_levels += between * level[side] * level[side] / (double)sampled->run_count[side];
+        if (finding->basis == FINDING_BY_STEPS)
+            known &= add_within(&variance, sampled, side);
+        else if (finding->basis == FINDING_BY_NOISE)
+            add_within(&variance, sampled, side);
+    }
+    if (of_levels > 0)
+        variance_add(&variance, of_levels, df);
+    if (!known || (!(variance.sum > 0) && finding->basis != FINDING_BY_STEPS))
+        return;
+    finding->error = sqrt(variance.sum);
+    finding->df = variance.squares > 0 ? variance.sum * variance.sum / variance.squares : INFINITY;
+}
+
+/*
+ * May the ranks of steps be compared? One step that takes far longer hides a change of all others from the means; ranks
+ * show it. They need independent steps without a pattern.
+ */
+static bool by_ranks(const struct sampled *sampled)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct run_level *run = &sampled->runs[side][0];
+        if (run->variance != run->independent || run->df + 1 != (double)sampled->steps[side].count)
+            return false;
+    }
+    return true;
+}
+
+struct finding finding_of(const struct sampled *sampled, const struct noise *noise)
+{
+    struct finding finding = { .p = NAN, .error = NAN, .low = -INFINITY, .high = INFINITY, .shift = NAN };
+    struct shift shift;
+    double level[2], value[2];
+    shift_compare_samples(&sampled->steps[0], &sampled->steps[1], &shift);
     for (int i = 0; i < 2; i++) {
-        level[i] = isnan(sampled->whole[i]) ? mean(&sampled->sides[i]) : sampled->whole[i];
-        finding.median[i] = sampled->sides[i].count ? finding.shift.median[i] : 0;
-        finding.count[i] = sampled->sides[i].count;
+        level[i] = mean_of(sampled->runs[i], sampled->run_count[i]);
+        value[i] = isnan(sampled->whole[i]) ? level[i] : sampled->whole[i];
+        finding.median[i] = sampled->steps[i].count ? shift.median[i] : 0;
+        finding.steps[i] = sampled->steps[i].count;
+        finding.runs[i] = sampled->run_count[i];
         finding.present[i] = sampled->present[i];
     }
-    finding.before = level[0];
-    finding.after = level[1];
-    finding.change = level[1] - level[0];
+    finding.shift = shift.estimate;
+    finding.before = value[0];
+    finding.after = value[1];
+    finding.change = value[1] - value[0];
+    if (sampled->run_count[0] > 0 && sampled->run_count[1] > 0)
+        finding_estimate(&finding, sampled, noise, level);
+    if (isnan(finding.error))
+        return finding;
+    double margin = finding.error * run_student_quantile(significant_below / 2, finding.df);
+    finding.low = finding.change - margin;
+    finding.high = finding.change + margin;
+    if (finding.error > 0)
+        finding.p = 2 * level_student_tail(fabs(finding.change) / finding.error, finding.df);
+    else
+        finding.p = finding.change == 0 ? 1 : 0;
+    if (finding.basis == FINDING_BY_STEPS && finding.present[0] && finding.present[1] && by_ranks(sampled) &&
+        shift.estimate * finding.change > 0)
+        finding.p = fmin(1, 2 * fmin(finding.p, shift.p));
     return finding;
 }
 
@@ -92,21 +165,39 @@ double finding_growth(const struct finding *finding)
 {
     if (!finding->present[0])
         return finding->present[1] ? INFINITY : 0;
-    bool by_shift = finding->shift.decidable && finding->median[0] > 0;
-    double change = by_shift ? finding->shift.estimate : finding->change;
-    double level = by_shift ? finding->median[0] : finding->before;
-    if (level > 0)
-        return change / level;
-    return change > 0 ? INFINITY : 0;
+    if (finding->before > 0)
+        return finding->change / finding->before;
+    return finding->change > 0 ? INFINITY : 0;
 }
 
-/* Is the change too small to count, regardless of p? */
-static bool is_small(const struct finding *finding, double min_change)
+double finding_growth_high(const struct finding *finding)
 {
-    double shift = finding->shift.decidable ? finding->shift.estimate : finding->change;
-    return shift == 0 || fabs(shift) < min_change ||
-           (finding->change == 0 && finding->before == finding->after && !finding->shift.decidable);
+    if (!finding->present[0])
+        return finding->present[1] ? INFINITY : 0;
+    if (finding->before > 0)
+        return finding->high / finding->before;
+    return finding->high > 0 ? INFINITY : 0;
 }
+
+size_t finding_runs_needed(const struct finding *finding, double limit)
+{
+    enum { MOST = 1000 };
+    double room = fabs(limit - finding->change),
+           runs[2] = { (double)finding->runs[0], (double)finding->runs[1] };
+    if (isnan(finding->error) || runs[0] < 1 || runs[1] < 1)
+        return SIZE_MAX;
+    /* standard deviation of the level of a run */
+    double deviation = finding->error / sqrt(1 / runs[0] + 1 / runs[1]);
+    size_t first = finding->basis == FINDING_BY_NOISE ? 1 : 2;
+    for (size_t n = first; n <= MOST; n++) {
+        double df = finding->basis == FINDING_BY_NOISE ? INFINITY : (double)(2 * n - 2);
+        if (run_student_quantile(significant_below / 2, df) * deviation * sqrt(2 / (double)n) <= room)
+            return n;
+    }
+    return SIZE_MAX;
+}
+
+/* ---- verdicts ---- */
 
 /* P is NAN if the finding was not tested. */
 static void decide(struct finding *finding, double p, double min_change)
@@ -114,35 +205,25 @@ static void decide(struct finding *finding, double p, double min_change)
     finding->p = p;
     if (finding->present[0] != finding->present[1])
         finding->verdict = finding->present[1] ? VERDICT_NEW : VERDICT_GONE;
-    else if (is_small(finding, min_change))
+    else if (finding->change == 0 || fabs(finding->change) < min_change)
         finding->verdict = VERDICT_SAME;
     else if (isnan(p))
         finding->verdict = VERDICT_UNSURE;
-    else if (!(p < 0.05))
+    else if (!(p < significant_below))
         finding->verdict = VERDICT_SAME;
     else
-        finding->verdict = finding->shift.estimate > 0 ? VERDICT_MORE : VERDICT_LESS;
-}
-
-void finding_judge_clear(struct finding *finding, size_t count, double min_change)
-{
-    double p = finding->clear_p * (double)count;
-    if (finding->verdict != VERDICT_UNSURE || !(p < 0.05) || fabs(finding->change) < min_change)
-        return;
-    finding->p = p;
-    finding->by_spread = true;
-    finding->verdict = finding->change > 0 ? VERDICT_MORE : VERDICT_LESS;
+        finding->verdict = finding->change > 0 ? VERDICT_MORE : VERDICT_LESS;
 }
 
 void finding_judge(struct finding *finding, double min_change)
 {
-    decide(finding, finding->shift.decidable ? finding->shift.p : NAN, min_change);
-    finding_judge_clear(finding, 1, min_change);
+    decide(finding, finding->p, min_change);
 }
 
 void finding_judge_exact(struct finding *finding)
 {
     finding->p = NAN;
+    finding->low = finding->high = finding->change;
     if (finding->present[0] != finding->present[1])
         finding->verdict = finding->present[1] ? VERDICT_NEW : VERDICT_GONE;
     else
@@ -151,73 +232,28 @@ void finding_judge_exact(struct finding *finding)
                                                  : VERDICT_SAME;
 }
 
-/* Is it present on both sides with differing values, so that it may have changed by MIN_CHANGE? */
+/* Can it have changed by MIN_CHANGE? The change is at most the level of the larger side; the choice of tests must not
+ * depend on which value belongs to which side. */
 static bool is_tested(const struct finding *finding, double min_change)
 {
-    if (!finding->present[0] || !finding->present[1] || !finding->shift.decidable)
-        return false;
-    /* The change is at most the value of the larger side. */
-    double sum = finding->before * (double)finding->count[0] + finding->after * (double)finding->count[1];
-    size_t fewest = finding->count[0] < finding->count[1] ? finding->count[0] : finding->count[1];
-    return min_change <= 0 || fabs(sum) / (double)fewest >= min_change;
+    return finding->present[0] && finding->present[1] && !isnan(finding->p) &&
+           (min_change <= 0 || fabs(finding->before + finding->after) >= min_change);
 }
-
-/* Mean over both sides, larger first; independent of the assignment of values to sides. */
-static double pooled(const struct finding *finding)
-{
-    double count = (double)(finding->count[0] + finding->count[1]);
-    return count > 0
-               ? (finding->before * (double)finding->count[0] + finding->after * (double)finding->count[1]) /
-                     count
-               : 0;
-}
-
-struct hypothesis {
-    double pooled;
-    size_t index;
-};
-
-static const struct key by_hypotheses[] = { DESC(struct hypothesis, pooled), ASC(struct hypothesis, index),
-                                            KEY_END };
 
 size_t findings_judge(struct finding *const *findings, size_t count, double min_change)
 {
-    struct hypothesis *hypotheses = mem_alloc(mem_times(count + 1, sizeof *hypotheses));
-    double *least_p = mem_alloc(mem_times(count + 1, sizeof *least_p));
     double *p = mem_alloc(mem_times(count + 1, sizeof *p));
-    size_t tested = 0, kept = 0;
+    size_t tested = 0;
     for (size_t i = 0; i < count; i++) {
-        p[i] = NAN;
-        if (!is_tested(findings[i], min_change))
-            continue;
-        hypotheses[tested] = (struct hypothesis){ pooled(findings[i]), i };
-        least_p[tested++] = findings[i]->shift.least_p;
-    }
-    size_t family = shift_family(least_p, tested);
-    if (tested > 1)
-        SORT_ARRAY(hypotheses, tested, by_hypotheses);
-    for (size_t i = 0; i < tested && kept < family; i++) {
-        const struct finding *finding = findings[hypotheses[i].index];
-        if (finding->shift.least_p * (double)family >= 0.05)
-            continue; /* too many of its values are equal */
-        p[hypotheses[i].index] = finding->shift.p;
-        kept++;
+        bool is_one = is_tested(findings[i], min_change);
+        p[i] = is_one ? findings[i]->p : NAN;
+        tested += is_one;
     }
     shift_holm(p, count);
-    for (size_t i = 0; i < count; i++)
-        decide(findings[i], p[i], min_change);
-    free(hypotheses);
-    free(least_p);
-    free(p);
-    return kept;
-}
-
-size_t verdict_samples_needed(size_t count)
-{
-    double ways = 1; /* number of ways to choose n of 2n */
-    for (size_t n = 1;; n++) {
-        ways = ways * (double)(2 * n) * (double)(2 * n - 1) / ((double)n * (double)n);
-        if (2 / ways * (double)(count ? count : 1) < 0.05)
-            return n;
+    for (size_t i = 0; i < count; i++) {
+        bool one_sided = findings[i]->present[0] != findings[i]->present[1];
+        decide(findings[i], one_sided ? findings[i]->p : p[i], min_change);
     }
+    free(p);
+    return tested;
 }

@@ -11,6 +11,7 @@
  */
 #include "history/history.h"
 
+#include "base/run_level.h"
 #include "history/history_noise.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +19,10 @@
 const char *history_verdict_name(enum history_verdict verdict)
 {
     static const char *const names[HISTORY_VERDICTS] = {
-        [HISTORY_SAME] = "same",         [HISTORY_NEW] = "NEW",       [HISTORY_EXISTING] = "EXISTING",
-        [HISTORY_FIXED] = "FIXED",       [HISTORY_BETTER] = "better", [HISTORY_UNSURE] = "UNSURE",
-        [HISTORY_ACCEPTED] = "accepted", [HISTORY_FIRST] = "first",   [HISTORY_ABSENT] = "absent",
+        [HISTORY_SAME] = "same",           [HISTORY_NEW] = "NEW",       [HISTORY_EXISTING] = "EXISTING",
+        [HISTORY_FIXED] = "FIXED",         [HISTORY_BETTER] = "better", [HISTORY_UNSURE] = "UNSURE",
+        [HISTORY_ACCEPTED] = "accepted",   [HISTORY_FIRST] = "first",   [HISTORY_ABSENT] = "absent",
+        [HISTORY_UNKNOWN] = "cannot tell",
     };
     return names[verdict];
 }
@@ -37,8 +39,9 @@ enum { RUNS_THAT_ARE_BACK = 2 };
 /* The noise itself is estimated, so part of the allowed probability of a false alarm is held in reserve. */
 static const double spent_share = 0.85;
 
-/* UNSURE is reported at a threshold this many times more permissive than that of NEW. */
-static const double unsure_factor = 10;
+/* UNSURE is reported at a threshold this many times more permissive than that of NEW. As it closes gates, too, it must be
+ * rare by chance. */
+static const double unsure_factor = 3;
 
 /* ---- the state of a series ---- */
 
@@ -194,7 +197,7 @@ static enum history_verdict judge_calm(struct state *state, size_t run, const st
         return HISTORY_BETTER;
     }
     history_add_run(state, &state->good, run);
-    return slower ? HISTORY_UNSURE : HISTORY_SAME;
+    return test->few ? HISTORY_UNKNOWN : slower ? HISTORY_UNSURE : HISTORY_SAME;
 }
 
 /* The verdict on the series in RUN, in which it was measured. */
@@ -229,6 +232,7 @@ static struct history_finding finding_of(const struct state *state, size_t run, 
         .reference = state->sign * reference,
         .level = NAN,
         .noise = NAN,
+        .margin = NAN,
         .p = NAN,
         .first_bad = HISTORY_NO_RUN,
         .last_good = HISTORY_NO_RUN,
@@ -239,7 +243,9 @@ static struct history_finding finding_of(const struct state *state, size_t run, 
     finding.level = in_doubt ? state->sign * test->level : state->series->level[run];
     finding.noise = reference != 0 ? sqrt(test->variance) / fabs(reference) : NAN;
     finding.p = test->p;
-    finding.few = verdict == HISTORY_UNSURE && test->few;
+    if (test->error < INFINITY) /* false if it is unknown */
+        finding.margin = test->error * run_student_quantile(0.025, test->df);
+    finding.few = verdict == HISTORY_UNKNOWN && test->few;
     finding.visited = verdict == HISTORY_UNSURE && test->visited;
     if (state->bad.count > 0) {
         double bad = noise_centre(&state->bad, SIZE_MAX);
@@ -377,10 +383,11 @@ static void walk(struct history *history, struct state *states, const struct his
     };
     for (size_t run = 0; run < history->run_count; run++) {
         struct noise_pool pool = { 0 };
+        bool left_out = history->left_out && history->left_out[run];
         for (size_t i = 0; i < count; i++) {
             struct state *state = &states[i];
-            bool measured = !isnan(state->series->level[run]);
-            state->test = (struct noise_test){ .p = NAN, .p_less = NAN };
+            bool measured = !isnan(state->series->level[run]) && !left_out;
+            state->test = (struct noise_test){ .p = NAN, .p_less = NAN, .error = NAN };
             if (measured && state->good.count > 0)
                 noise_gather(&state->test, &state->good, &state->past, options->window, &pool);
         }
@@ -397,7 +404,10 @@ static void walk(struct history *history, struct state *states, const struct his
             struct history_series *series = &history->series.at[i];
             double reference = state->test.gathered ? state->test.reference.centre : NAN;
             enum history_verdict verdict = HISTORY_ABSENT;
-            if (!isnan(series->level[run])) {
+            if (left_out && !isnan(series->level[run])) {
+                verdict = HISTORY_UNKNOWN;
+                reference = noise_centre(&state->good, options->window);
+            } else if (!isnan(series->level[run])) {
                 state->test.level = state->test.gathered ? state->test.level : level_at(state, run);
                 verdict = judge_run(state, run, options);
             }

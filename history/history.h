@@ -11,6 +11,7 @@
  *
  * How it decides, in short (details in docs/definitions.md):
  *
+ * - With fewer than four earlier runs nothing is called the same: HISTORY_UNKNOWN.
  * - A series has a reference: up to `window` earlier runs at its present level. One odd run in ten is left out if it
  *   lies far from their median (by median absolute deviations); the others give the reference's centre.
  * - The noise of a night is the variation of levels between nights. If over all series it is no larger than steps
@@ -38,11 +39,12 @@ enum history_verdict {
     HISTORY_UNSURE,   /* perhaps worse, to be decided by later runs; or too few runs to decide */
     HISTORY_ACCEPTED, /* the first run of a level that was accepted */
     HISTORY_FIRST,    /* no earlier run to compare with */
+    HISTORY_UNKNOWN,  /* cannot be judged: too few earlier runs, or the run is no baseline */
     HISTORY_ABSENT,   /* not measured in this run */
     HISTORY_VERDICTS
 };
 
-/* "same", "NEW", "EXISTING" ...: alarms are in capitals. */
+/* "same", "NEW", "cannot tell" ...: alarms are in capitals. */
 const char *history_verdict_name(enum history_verdict verdict);
 
 /* Which share of the probability of a false alarm a series gets. */
@@ -66,7 +68,8 @@ struct history_finding {
     size_t first_bad;  /* run with which the change began; HISTORY_NO_RUN if there is none */
     size_t last_good;  /* the run before it; HISTORY_NO_RUN */
     size_t references; /* runs in the reference */
-    bool few;          /* UNSURE because there are too few earlier runs */
+    double margin;     /* half of the 95 % interval of the change; NAN: unknown */
+    bool few;          /* cannot be judged because there are too few earlier runs */
     bool visited;      /* UNSURE because one earlier run was as bad */
 };
 
@@ -83,6 +86,7 @@ struct history_series {
 
 struct history {
     size_t run_count;
+    const bool *left_out; /* per run: cannot be judged, and is never a reference; NULL: none */
     VEC_OF(struct history_series) series;
 };
 

@@ -286,6 +286,8 @@ void noise_compare(struct noise_test *test, const struct noise_pool *pool, const
     double change = now->level - test->centre;
     double t = t_of(change, variance + wilder(now, reference) + variance / (double)count);
     struct level_tails tails = level_student_tails(t, df);
+    test->error = sqrt(variance + wilder(now, reference) + variance / (double)count);
+    test->df = df;
     test->p_less = tails.below;
     test->p = tails.above;
     if (bad->count > 0)

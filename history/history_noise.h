@@ -47,14 +47,15 @@ struct noise_reference {
 struct noise_test {
     bool gathered, tested; /* tested: P is valid */
     struct noise_reference reference;
-    double centre_before;             /* of the reference, all of it */
-    double centre;                    /* the centre that LEVEL was compared with */
-    double level;                     /* of this run, or mean of the last `back` runs */
-    size_t back;                      /* 1: the change began with this run; 2: with the one before ... */
-    double variance;                  /* of a night's level */
-    double p, p_less;                 /* one-sided p of being worse, of being better */
-    bool few;                         /* too few earlier runs to report NEW */
-    bool visited;                     /* an odd earlier run was at this level as well */
+    double centre_before; /* of the reference, all of it */
+    double centre;        /* the centre that LEVEL was compared with */
+    double level;         /* of this run, or mean of the last `back` runs */
+    size_t back;          /* 1: the change began with this run; 2: with the one before ... */
+    double variance;      /* of a night's level */
+    double error, df;     /* standard error of the change of this run, and its degrees of freedom */
+    double p, p_less;     /* one-sided p of being worse, of being better */
+    bool few;             /* too few earlier runs to report NEW */
+    bool visited;         /* an odd earlier run was at this level as well */
     bool passed, passed_less, unsure; /* set by the caller */
 };
 

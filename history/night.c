@@ -1,72 +1,11 @@
 /* night.c - see night.h. */
 #include "history/night.h"
 
+#include "diff/measure_runs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-/* ---- samples ---- */
-
-/* Samples of the measures that belong to one step: group[s] is the sample of the night that includes sample s. */
-struct groups {
-    uint32_t *group;
-    uint32_t *members; /* number of samples in each group */
-    size_t count;
-};
-
-struct keyed_sample {
-    const struct measure_sample *sample;
-    uint32_t index, repetition;
-};
-
-static int compare_integers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_by_rank(const void *left, const void *right)
-{
-    const struct keyed_sample *a = left, *b = right;
-    int order = compare_integers(a->sample->rank, b->sample->rank);
-    order = order ? order : compare_integers(a->sample->step, b->sample->step);
-    return order ? order : compare_integers(a->index, b->index);
-}
-
-static int compare_by_step(const void *left, const void *right)
-{
-    const struct keyed_sample *a = left, *b = right;
-    int order = compare_integers(a->repetition, b->repetition);
-    order = order ? order : compare_integers(a->sample->step, b->sample->step);
-    return order ? order : compare_integers(a->index, b->index);
-}
-
-/* One step of one repetition is one group. A second sample of a step from the same rank starts a new repetition. */
-static struct groups group_samples(const struct sampling *by)
-{
-    size_t count = by->samples.count;
-    struct groups groups = { mem_zalloc(count + 1, sizeof *groups.group),
-                             mem_zalloc(count + 1, sizeof *groups.members), 0 };
-    struct keyed_sample *keyed = mem_zalloc(count + 1, sizeof *keyed);
-    for (size_t i = 0; i < count; i++)
-        keyed[i] = (struct keyed_sample){ &by->samples.at[i], (uint32_t)i, 0 };
-    qsort(keyed, count, sizeof *keyed, compare_by_rank);
-    for (size_t i = 1; i < count; i++) {
-        const struct measure_sample *before = keyed[i - 1].sample, *here = keyed[i].sample;
-        if (before->rank == here->rank && before->step == here->step)
-            keyed[i].repetition = keyed[i - 1].repetition + 1;
-    }
-    qsort(keyed, count, sizeof *keyed, compare_by_step);
-    for (size_t i = 0; i < count; i++) {
-        bool same = i > 0 && keyed[i].repetition == keyed[i - 1].repetition &&
-                    keyed[i].sample->step == keyed[i - 1].sample->step;
-        groups.count += !same;
-        groups.group[keyed[i].index] = (uint32_t)groups.count - 1;
-        groups.members[groups.count - 1]++;
-    }
-    free(keyed);
-    return groups;
-}
 
 /* ---- figures ---- */
 
@@ -82,17 +21,54 @@ static void keep_listed(struct night *night, struct night_figure *figure, const 
         }
 }
 
-/* Copy the COUNT values at SCRATCH to FIGURE, without missing ones. */
+/* The level of the night from its RUNS: of several, their mean and its standard error. */
+static struct level level_of_runs(const struct run_level *runs, size_t count)
+{
+    struct level level = { NAN, NAN, 0 };
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += runs[i].mean;
+    if (count > 0)
+        level.centre = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (runs[i].mean - level.centre) * (runs[i].mean - level.centre);
+    if (count > 1)
+        level.error = sqrt(squares / (double)(count - 1) / (double)count);
+    else if (count == 1)
+        level.error = sqrt(runs[0].independent); /* what it does not explain, the nights show */
+    return level;
+}
+
+/* Copy the values of all steps at SCRATCH to FIGURE, without missing ones. RUNS NULL: COUNT samples of one run. */
 static void collect_values(struct night *night, struct night_figure *figure, const double *scratch,
-                           size_t count)
+                           size_t count, const struct measure_runs *runs)
 {
     enum { MANY = 256 };
     double *values = mem_alloc(mem_times(count + 1, sizeof *values));
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(scratch[i])) {
-            figure->listed += scratch[i] != 0;
-            values[figure->count++] = scratch[i];
-        }
+    struct run_step *listed = mem_alloc(mem_times(count + 1, sizeof *listed));
+    bool *missing = mem_zalloc(count + 1, sizeof *missing);
+    size_t listed_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        missing[i] = !isfinite(scratch[i]);
+        if (missing[i])
+            continue;
+        if (scratch[i] != 0)
+            listed[listed_count++] = (struct run_step){ runs ? i : figure->count, scratch[i] };
+        values[figure->count++] = scratch[i];
+    }
+    figure->listed = listed_count;
+    if (runs) {
+        struct run_level *levels = mem_alloc(mem_times(runs->count + 1, sizeof *levels));
+        bool complete = figure->count == count;
+        size_t filled = measure_runs_levels(runs, listed, listed_count, complete ? NULL : missing, levels);
+        figure->level = level_of_runs(levels, filled);
+        free(levels);
+    } else {
+        struct run_level level = run_level_of(listed, listed_count, figure->count, 1);
+        figure->level = level_of_runs(&level, figure->count > 0);
+    }
+    free(listed);
+    free(missing);
     if (figure->count >= MANY && figure->listed < figure->count / 4) {
         keep_listed(night, figure, values);
     } else {
@@ -100,7 +76,6 @@ static void collect_values(struct night *night, struct night_figure *figure, con
         figure->values = arena_alloc(&night->arena, (figure->count + 1) * sizeof *figure->values);
         memcpy(figure->values, values, figure->count * sizeof *values);
     }
-    figure->level = level_of(values, figure->count);
     free(values);
 }
 
@@ -131,37 +106,30 @@ static void add_rank_metric(struct night *night, const struct measure_metric *me
 {
     struct night_figure figure = figure_of(night, metric);
     if (isfinite(metric->whole))
-        collect_values(night, &figure, &metric->whole, 1);
+        collect_values(night, &figure, &metric->whole, 1, NULL);
     else
-        collect_values(night, &figure, metric->values.at, metric->values.count);
+        collect_values(night, &figure, metric->values.at, metric->values.count, NULL);
     *VEC_PUSH(&night->figures) = figure;
 }
 
-static void add_metric(struct night *night, const struct measure_metric *metric, const struct groups *groups)
+static void add_metric(struct night *night, const struct measure_metric *metric,
+                       const struct measure_runs *runs)
 {
     struct night_figure figure = figure_of(night, metric);
-    double *sums = mem_zalloc(groups->count + 1, sizeof *sums),
-           *tell = mem_zalloc(groups->count + 1, sizeof *tell);
-    for (size_t i = 0; i < metric->values.count; i++)
-        if (isfinite(metric->values.at[i])) {
-            sums[groups->group[i]] += metric->values.at[i];
-            tell[groups->group[i]]++;
-        }
-    for (size_t i = 0; i < groups->count; i++)
-        sums[i] = tell[i] > 0 ? sums[i] / tell[i] : NAN;
+    double *values = measure_runs_metric(runs, metric);
     if (isfinite(metric->whole)) /* of the run as a whole */
-        collect_values(night, &figure, &metric->whole, 1);
+        collect_values(night, &figure, &metric->whole, 1, NULL);
     else
-        collect_values(night, &figure, sums, groups->count);
+        collect_values(night, &figure, values, runs->step_count, runs);
     if (figure.count > 0)
         *VEC_PUSH(&night->figures) = figure;
-    free(sums);
-    free(tell);
+    free(values);
 }
 
 /* The figure of ROW in TABLE, from the COUNT VALUES without missing ones. */
 static void night_add_row(struct night *night, const char *table, const struct measure_rows *rows,
-                          name_id row, double calls, const double *values, size_t count)
+                          name_id row, double calls, const double *values, size_t count,
+                          const struct measure_runs *runs)
 {
     size_t length = names_length(rows->names, row);
     struct night_figure figure = {
@@ -171,7 +139,7 @@ static void night_add_row(struct night *night, const char *table, const struct m
         .kind = rows->kind,
         .calls = calls,
     };
-    collect_values(night, &figure, values, count);
+    collect_values(night, &figure, values, count, runs);
     *VEC_PUSH(&night->figures) = figure;
 }
 
@@ -184,29 +152,28 @@ static void add_listed_rows(struct night *night, const struct measure_rows *rows
         name_id row = rows->values.at[first].row;
         for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++)
             values[end - first] = rows->values.at[end].value;
-        night_add_row(night, table, rows, row, NAN, values, end - first);
+        night_add_row(night, table, rows, row, NAN, values, end - first, NULL);
     }
     free(values);
 }
 
-static void night_add_rows(struct night *night, const struct measure_rows *rows, const struct groups *groups)
+static void night_add_rows(struct night *night, const struct measure_rows *rows,
+                           const struct measure_runs *runs)
 {
     const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
-    double *sums = mem_alloc(mem_times(groups->count + 1, sizeof *sums));
+    double *sums = mem_alloc(mem_times(runs->step_count + 1, sizeof *sums));
     for (size_t first = 0, end; first < rows->values.count; first = end) {
         name_id row = rows->values.at[first].row;
-        double calls = 0, samples = 0;
-        for (size_t i = 0; i < groups->count; i++) {
-            sums[i] = 0;
-            samples += groups->members[i];
-        }
+        double calls = 0, samples = (double)runs->used_samples;
+        memset(sums, 0, runs->step_count * sizeof *sums);
         for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++) {
             const struct measure_value *value = &rows->values.at[end];
-            uint32_t group = groups->group[value->sample];
-            sums[group] += value->value / groups->members[group];
-            calls += value->calls;
+            uint32_t step = runs->step[value->sample];
+            sums[step] += value->value / runs->members[step];
+            calls += runs->used[step] ? value->calls : 0;
         }
-        night_add_row(night, table, rows, row, samples > 0 ? calls / samples : NAN, sums, groups->count);
+        night_add_row(night, table, rows, row, samples > 0 ? calls / samples : NAN, sums, runs->step_count,
+                      runs);
     }
     free(sums);
 }
@@ -215,13 +182,13 @@ struct night *night_of(const struct measures *measures)
 {
     struct night *night = mem_zalloc(1, sizeof *night);
     const struct sampling *by = measures_sampling(measures);
-    struct groups groups = group_samples(by);
+    struct measure_runs *runs = measure_runs_open(by);
     night->unit = arena_strndup(&night->arena, by->unit, strlen(by->unit));
-    night->sample_count = groups.count;
+    night->sample_count = runs->step_count;
     for (size_t i = 0; i < by->metrics.count; i++)
-        add_metric(night, &by->metrics.at[i], &groups);
+        add_metric(night, &by->metrics.at[i], runs);
     for (size_t i = 0; i < by->tables.count; i++)
-        night_add_rows(night, by->tables.at[i], &groups);
+        night_add_rows(night, by->tables.at[i], runs);
     for (size_t i = 0; i < measures->by_rank.metrics.count; i++)
         add_rank_metric(night, &measures->by_rank.metrics.at[i]);
     for (size_t i = 0; i < measures->by_rank.tables.count; i++)
@@ -238,9 +205,24 @@ struct night *night_of(const struct measures *measures)
         if (strcmp(copy.key, "gpu") == 0)
             night->gpu = copy.value;
     }
-    free(groups.group);
-    free(groups.members);
+    measure_runs_free(runs);
     return night;
+}
+
+void night_mark(struct night *night, const char *why)
+{
+    *VEC_PUSH(&night->facts) =
+        (struct measure_fact){ .key = NIGHT_NO_BASELINE,
+                               .title = "why it is no baseline",
+                               .value = arena_strndup(&night->arena, why, strlen(why)) };
+}
+
+bool night_is_marked(const struct night *night)
+{
+    for (size_t i = 0; i < night->facts.count; i++)
+        if (strcmp(night->facts.at[i].key, NIGHT_NO_BASELINE) == 0)
+            return true;
+    return false;
 }
 
 void night_free(struct night *night)

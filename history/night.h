@@ -7,7 +7,8 @@
  *     night_free(night);
  *
  * A sample is a step of the run; it is averaged over the ranks, because ranks wait for each other so they are not
- * independent. Without steps, a sample is a file.
+ * independent. Without steps, a sample is a file. The level is the mean of whole periods of steps (base/run_level.h); if
+ * the night has several runs, the mean of theirs.
  */
 #ifndef TPA_HISTORY_NIGHT_H
 #define TPA_HISTORY_NIGHT_H
@@ -17,6 +18,9 @@
 
 /* The table of figures of whole samples. */
 #define NIGHT_HEAD "head"
+
+/* Key of the fact that says why a run cannot be judged and is no baseline: it is damaged, or before all others. */
+#define NIGHT_NO_BASELINE "no_baseline"
 
 struct night_figure {
     const char *table; /* NIGHT_HEAD, or the key of a table of rows: "operators", "kernels" */
@@ -45,6 +49,10 @@ struct night {
 /* New; free with night_free (NULL is allowed). Borrows nothing. */
 struct night *night_of(const struct measures *measures);
 void night_free(struct night *night);
+
+/* Mark NIGHT: it cannot be judged, because of WHY (copied), and is never a baseline. */
+void night_mark(struct night *night, const char *why);
+bool night_is_marked(const struct night *night);
 
 /* The figure->count values of FIGURE: borrowed from FIGURE if it stores all, else written to SCRATCH, which has room
  * for them. */

@@ -67,6 +67,14 @@ size_t nightly_find(const struct nightly *nightly, const char *table, const char
     return HISTORY_NO_RUN;
 }
 
+size_t nightly_earlier(const struct nightly *nightly)
+{
+    size_t earlier = 0;
+    for (size_t run = 0; run < nightly->judged; run++)
+        earlier += !nightly->runs.at[run].no_baseline;
+    return earlier;
+}
+
 size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict)
 {
     size_t count = 0;
@@ -137,6 +145,10 @@ void nightly_judge(struct nightly *nightly, size_t run, const struct history_opt
         apply_acceptances(nightly, i);
     nightly->judged = run;
     nightly->history.run_count = run + 1;
+    bool *left_out = arena_alloc(&nightly->arena, (nightly->runs.count + 1) * sizeof *left_out);
+    for (size_t i = 0; i < nightly->runs.count; i++)
+        left_out[i] = nightly->runs.at[i].no_baseline != NULL;
+    nightly->history.left_out = left_out;
     history_judge(&nightly->history, options);
     for (size_t i = 0; i < nightly->history.series.count; i++)
         keep_new(nightly, &nightly->history.series.at[i]);
@@ -167,7 +179,7 @@ struct nightly_row {
 /* clang-format off */
 static const struct table_column columns[] = {
     COLUMN(struct nightly_row, name, "name", "Name", TABLE_NAME, "what was measured"),
-    COLUMN(struct nightly_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, appeared, gone or same"),
+    COLUMN(struct nightly_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, appeared, gone, cannot tell or same"),
     COLUMN(struct nightly_row, before, "before", "Before", TABLE_NS, "level of the earlier runs, the reference", .aliases = "reference"),
     COLUMN(struct nightly_row, now, "now", "Now", TABLE_NS, "level of this run; of all runs since a change"),
     COLUMN(struct nightly_row, change, "change", "Change", TABLE_NS, "now minus before: positive is worse"),
@@ -186,7 +198,7 @@ static const struct table_column columns[] = {
 const char *nightly_verdict(const struct nightly *nightly, size_t at)
 {
     const struct history_finding *now = &nightly->history.series.at[at].now;
-    if (now->verdict == HISTORY_FIRST && nightly->judged > 0)
+    if (now->verdict == HISTORY_FIRST && nightly_earlier(nightly) > 0)
         return "appeared";
     return now->verdict == HISTORY_ABSENT ? "gone" : history_verdict_name(now->verdict);
 }
@@ -244,9 +256,9 @@ static void nightly_add_row(const struct nightly *nightly, struct table *table, 
 static int urgency(const struct history_finding *now)
 {
     static const int ranks[HISTORY_VERDICTS] = {
-        [HISTORY_NEW] = 0,   [HISTORY_UNSURE] = 1, [HISTORY_EXISTING] = 2,
-        [HISTORY_FIXED] = 3, [HISTORY_BETTER] = 4, [HISTORY_ACCEPTED] = 5,
-        [HISTORY_FIRST] = 6, [HISTORY_ABSENT] = 7, [HISTORY_SAME] = 8,
+        [HISTORY_NEW] = 0,     [HISTORY_UNSURE] = 1,   [HISTORY_EXISTING] = 2, [HISTORY_FIXED] = 3,
+        [HISTORY_BETTER] = 4,  [HISTORY_ACCEPTED] = 5, [HISTORY_FIRST] = 6,    [HISTORY_ABSENT] = 7,
+        [HISTORY_UNKNOWN] = 8, [HISTORY_SAME] = 9,
     };
     return ranks[now->verdict];
 }
@@ -314,7 +326,8 @@ static const char *title_of(const char *key)
 
 static bool is_quiet(const struct history_finding *now)
 {
-    return now->verdict == HISTORY_SAME || now->verdict == HISTORY_FIRST || now->verdict == HISTORY_ABSENT;
+    return now->verdict == HISTORY_SAME || now->verdict == HISTORY_FIRST || now->verdict == HISTORY_UNKNOWN ||
+           now->verdict == HISTORY_ABSENT;
 }
 
 /* The rows called KEY, of which series FIRST is the first; unchanged ones only with ALL. */
@@ -322,13 +335,15 @@ static void nightly_add_rows(const struct nightly *nightly, bool all, struct res
                              size_t first)
 {
     struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
-    size_t count = 0, same = 0;
+    size_t count = 0, same = 0, unknown = 0;
     for (size_t i = first; i < nightly->series.count; i++) {
         if (strcmp(nightly->series.at[i].table, key) != 0 || !is_shown(nightly, i))
             continue;
         const struct history_finding *now = &nightly->history.series.at[i].now;
-        bool quiet = now->verdict == HISTORY_SAME || (now->verdict == HISTORY_FIRST && nightly->judged == 0);
-        same += quiet;
+        bool quiet = now->verdict == HISTORY_SAME || now->verdict == HISTORY_UNKNOWN ||
+                     (now->verdict == HISTORY_FIRST && nightly_earlier(nightly) == 0);
+        same += quiet && now->verdict != HISTORY_UNKNOWN;
+        unknown += now->verdict == HISTORY_UNKNOWN;
         if (all || !quiet)
             order[count++] = (struct ordered){ i, urgency(now), size_of(now) };
     }
@@ -339,11 +354,18 @@ static void nightly_add_rows(const struct nightly *nightly, bool all, struct res
                                      nightly->series.at[first].kind);
     for (size_t i = 0; i < count; i++)
         nightly_add_row(nightly, table, order[i].at);
+    if (!all && count > 0 && unknown > 0)
+        table_add_footer(table, "unknown", "Rows that cannot be judged yet", TABLE_TALLY,
+                         table_int((int64_t)unknown));
     if (!all && count > 0 && same > 0)
         table_add_footer(table, "same", "Rows that are the same", TABLE_TALLY, table_int((int64_t)same));
     if (!all && count == 0) { /* a line is enough */
         char text[64];
-        snprintf(text, sizeof text, nightly->judged == 0 ? "%zu kept" : "all %zu the same", same);
+        if (unknown > 0)
+            snprintf(text, sizeof text, "cannot tell yet of %zu", unknown);
+        else
+            snprintf(text, sizeof text, nightly_earlier(nightly) == 0 ? "%zu kept" : "all %zu the same",
+                     same);
         char *heading = arena_strndup(&result->arena, key, strlen(key)); /* a damaged store may have "" */
         if (*heading >= 'a' && *heading <= 'z')
             *heading = (char)(*heading - 'a' + 'A');
@@ -378,13 +400,15 @@ static void nightly_add_run(const struct nightly *nightly, struct result *result
     add_footer_text(table, "samples", "Samples",
                     arena_printf(&result->arena, "%" PRId64 " %s%s", run->sample_count, run->unit,
                                  run->sample_count == 1 ? "" : "s"));
-    table_add_footer(table, "earlier_runs", "Earlier runs", TABLE_COUNT, table_int((int64_t)nightly->judged));
+    table_add_footer(table, "earlier_runs", "Earlier runs", TABLE_COUNT,
+                     table_int((int64_t)nightly_earlier(nightly)));
     static const enum history_verdict counted[] = { HISTORY_NEW, HISTORY_UNSURE, HISTORY_EXISTING,
-                                                    HISTORY_FIXED };
-    static const char *const keys[] = { "new", "unsure", "existing", "fixed" };
+                                                    HISTORY_FIXED, HISTORY_UNKNOWN };
+    static const char *const keys[] = { "new", "unsure", "existing", "fixed", "cannot_tell" };
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        table_add_footer(table, keys[i], history_verdict_name(counted[i]), TABLE_COUNT,
-                         table_int((int64_t)nightly_count(nightly, nightly->judged, counted[i])));
+        table_add_footer(
+            table, keys[i], counted[i] == HISTORY_UNKNOWN ? "Cannot tell" : history_verdict_name(counted[i]),
+            TABLE_COUNT, table_int((int64_t)nightly_count(nightly, nightly->judged, counted[i])));
 }
 
 bool nightly_begins_rows(const struct nightly *nightly, size_t series)
@@ -432,7 +456,7 @@ static const struct table_column trend_columns[] = {
     COLUMN(struct trend_row, level, "value", "Level", TABLE_NS, "mean of its steps without odd ones"),
     COLUMN(struct trend_row, error, "error", "Error", TABLE_NS, "standard error of the level, from its steps"),
     COLUMN(struct trend_row, reference, "reference", "Compared with", TABLE_NS, "level of the earlier runs"),
-    COLUMN(struct trend_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, first or same"),
+    COLUMN(struct trend_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, first, cannot tell or same"),
 };
 /* clang-format on */
 

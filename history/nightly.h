@@ -22,6 +22,7 @@ struct nightly_run {
     int64_t id;                              /* counts up as runs are added */
     const char *label, *gpu, *commit, *host; /* commit and host NULL: unknown */
     const char *unit;                        /* unit of its samples: "step" */
+    const char *no_baseline;                 /* why it cannot be judged and is no baseline; NULL: it can */
     int64_t time_ns;                         /* when it ran, since 1970 */
     int64_t sample_count;
 };
@@ -67,6 +68,9 @@ size_t nightly_find(const struct nightly *nightly, const char *table, const char
 
 /* Is SERIES the first of a table of rows (other than the head)? */
 bool nightly_begins_rows(const struct nightly *nightly, size_t series);
+
+/* Number of runs before the judged one with which it can be compared. */
+size_t nightly_earlier(const struct nightly *nightly);
 
 /* Number of series with VERDICT in RUN. */
 size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict);

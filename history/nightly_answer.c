@@ -2,6 +2,7 @@
 #include "history/nightly_answer.h"
 
 #include "base/quantity.h"
+#include "diff/cause.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -59,13 +60,14 @@ static const char *compare_text(const struct nightly_run *good, const struct nig
 }
 
 /* Regressions of CHOSEN, most important first. */
-static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count,
+static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count, const char *store,
                          struct answer *answer, struct arena *texts)
 {
     enum { MOST = 3 };
     static const enum history_verdict bad[] = { HISTORY_NEW, HISTORY_EXISTING, HISTORY_UNSURE };
-    const char *command = arena_printf(texts, "tpa nightly show --store STORE --run %" PRId64,
-                                       nightly->runs.at[nightly->judged].id);
+    const char *command =
+        arena_printf(texts, "tpa nightly show --store %s --run %" PRId64, nightly_store_word(store, texts),
+                     nightly->runs.at[nightly->judged].id);
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
         for (size_t i = 0; i < count && answer->findings.count < MOST; i++) {
             size_t series = chosen[i];
@@ -94,32 +96,156 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
     answer->nothing = "Nothing is NEW, EXISTING or UNSURE.";
 }
 
-/* "2 EXISTING, 1 UNSURE"; empty if there are no others. */
-static const char *count_others(const size_t *counts, struct arena *texts)
+/* ---- the headline ---- */
+
+const char *nightly_store_word(const char *store, struct arena *arena)
 {
-    static const enum history_verdict verdicts[] = { HISTORY_EXISTING, HISTORY_UNSURE, HISTORY_FIXED };
-    const char *others = "";
-    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-        if (counts[verdicts[i]])
-            others = arena_printf(texts, "%s%s%zu %s", others, *others ? ", " : "", counts[verdicts[i]],
-                                  history_verdict_name(verdicts[i]));
-    return others;
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/+:@%=,";
+    if (*store && store[strspn(store, plain)] == '\0' && *store != '-')
+        return arena_strndup(arena, store, strlen(store));
+    struct buffer word = { 0 };
+    buffer_putc(&word, '\'');
+    for (const char *at = store; *at; at++)
+        if (*at == '\'')
+            buffer_puts(&word, "'\\''");
+        else
+            buffer_putc(&word, *at);
+    buffer_putc(&word, '\'');
+    const char *kept = arena_strndup(arena, word.at, word.count);
+    buffer_release(&word);
+    return kept;
 }
 
-static const char *verdict_of(const struct nightly *nightly, const struct answer *answer, struct arena *texts)
+/* The series to report first: the main figure if it has VERDICT, else any with it that is largest; HISTORY_NO_RUN. */
+static size_t first_with(const struct nightly *nightly, enum history_verdict verdict)
 {
-    size_t run = nightly->judged, counts[HISTORY_VERDICTS];
-    for (size_t v = 0; v < HISTORY_VERDICTS; v++)
-        counts[v] = nightly_count(nightly, run, (enum history_verdict)v);
-    const char *others = count_others(counts, texts);
-    if (counts[HISTORY_NEW] == 0)
-        return run == 0 ? "This is the first run: there is nothing to compare it with yet."
-                        : arena_printf(texts, "Nothing is NEW%s%s.", *others ? "; " : "", others);
-    const char *first = answer->findings.count ? answer->findings.at[0].title : NULL;
-    return arena_printf(
-        texts, "%zu NEW%s%s%s%s.", counts[HISTORY_NEW], first ? ", above all " : "",
-        first ? arena_printf(texts, "%s %s", first, strchr(answer->findings.at[0].saves, ' ') + 1) : "",
-        *others ? "; besides " : "", others);
+    size_t found = HISTORY_NO_RUN;
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const struct history_finding *now = &nightly->history.series.at[i].now;
+        if (now->verdict != verdict || nightly->series.at[i].kind == TABLE_SHARE)
+            continue;
+        if (nightly->history.series.at[i].group == HISTORY_STEP)
+            return i;
+        const struct history_finding *best =
+            found == HISTORY_NO_RUN ? NULL : &nightly->history.series.at[found].now;
+        if (!best || fabs(now->level - now->reference) > fabs(best->level - best->reference))
+            found = i;
+    }
+    return found;
+}
+
+/* The row to blame: of the rows with VERDICT that became worse, the first by diff/cause.h. HISTORY_NO_RUN if none did. */
+static size_t guilty_row(const struct nightly *nightly, enum history_verdict verdict)
+{
+    size_t found = HISTORY_NO_RUN;
+    double most = 0;
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const struct nightly_series *series = &nightly->series.at[i];
+        const struct history_finding *now = &nightly->history.series.at[i].now;
+        if (strcmp(series->table, NIGHTLY_HEAD) == 0 || series->kind != TABLE_NS || now->verdict != verdict)
+            continue;
+        double weight =
+            (now->level - now->reference) * cause_weight(cause_class_of(series->name, series->length));
+        if (weight > most) {
+            found = i;
+            most = weight;
+        }
+    }
+    return found;
+}
+
+/* " (2026-11-11, commit c11)": when RUN was, and of which commit. */
+static const char *when_text(const struct nightly_run *run, struct arena *texts)
+{
+    return arena_printf(texts, "run %" PRId64 " (%.10s%s%s)", run->id, nightly_time_text(texts, run->time_ns),
+                        run->commit ? ", commit " : "", run->commit ? run->commit : "");
+}
+
+/* "step time from 1.353ms to 1.464ms (+8.1 %, nights vary by 0.2 %)". */
+static void append_change(struct buffer *out, const struct nightly *nightly, size_t series,
+                          struct arena *texts)
+{
+    const struct history_finding *now = &nightly->history.series.at[series].now;
+    enum table_kind kind = nightly->series.at[series].kind;
+    buffer_printf(out, "%s ", nightly_answer_name_of(nightly, series, texts));
+    if (!(now->reference > 0)) {
+        buffer_puts(out, figure_text(kind, now->level, texts));
+        return;
+    }
+    buffer_printf(out, "from %s to %s (%+.1f %%", figure_text(kind, now->reference, texts),
+                  figure_text(kind, now->level, texts),
+                  quantity_percent((now->level - now->reference) / now->reference));
+    if (isfinite(now->noise))
+        buffer_printf(out, ", nights vary by %.1f %%", quantity_percent(now->noise));
+    buffer_putc(out, ')');
+}
+
+/* Nights that are worse, or perhaps worse. */
+static void append_worse(struct buffer *out, const struct nightly *nightly, size_t series,
+                         struct arena *texts)
+{
+    const struct history_finding *now = &nightly->history.series.at[series].now;
+    if (now->verdict == HISTORY_UNSURE)
+        buffer_puts(out, "Cannot tell: UNSURE, ");
+    else
+        buffer_printf(out, "%s: ", history_verdict_name(now->verdict));
+    append_change(out, nightly, series, texts);
+    if (now->first_bad != HISTORY_NO_RUN)
+        buffer_printf(out, " since %s", when_text(&nightly->runs.at[now->first_bad], texts));
+    size_t row = guilty_row(nightly, now->verdict);
+    if (row != HISTORY_NO_RUN && row != series) {
+        buffer_puts(out, "; above all ");
+        append_change(out, nightly, row, texts);
+    }
+}
+
+static void append_quiet(struct buffer *out, const struct nightly *nightly, size_t earlier,
+                         struct arena *texts)
+{
+    size_t main = HISTORY_NO_RUN;
+    for (size_t i = 0; i < nightly->series.count && main == HISTORY_NO_RUN; i++)
+        if (nightly->history.series.at[i].group == HISTORY_STEP)
+            main = i;
+    const struct history_finding *now = main == HISTORY_NO_RUN ? NULL : &nightly->history.series.at[main].now;
+    if (now && now->verdict == HISTORY_UNKNOWN) {
+        buffer_puts(out, "Cannot tell: ");
+        append_change(out, nightly, main, texts);
+        buffer_printf(out, ", with %zu earlier run%s; how much nights vary is known after %d", earlier,
+                      earlier == 1 ? "" : "s", HISTORY_LEAST_RUNS);
+        return;
+    }
+    buffer_puts(out, "Nothing is NEW");
+    if (now && isfinite(now->reference)) {
+        buffer_puts(out, ": ");
+        append_change(out, nightly, main, texts);
+        buffer_printf(out, ", with %zu earlier runs", earlier);
+    }
+}
+
+const char *nightly_headline(const struct nightly *nightly, const char *store, struct arena *arena)
+{
+    static const enum history_verdict bad[] = { HISTORY_NEW, HISTORY_UNSURE, HISTORY_EXISTING };
+    const struct nightly_run *run = &nightly->runs.at[nightly->judged];
+    size_t earlier = nightly_earlier(nightly), series = HISTORY_NO_RUN;
+    struct buffer out = { 0 };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad && series == HISTORY_NO_RUN; i++)
+        series = first_with(nightly, bad[i]);
+    if (run->no_baseline)
+        buffer_printf(&out, "Cannot tell, and no baseline: %s", run->no_baseline);
+    else if (earlier == 0)
+        buffer_printf(&out, "Cannot tell: this is the first run of %s on %s, with nothing to compare",
+                      run->label, run->gpu);
+    else if (series != HISTORY_NO_RUN)
+        append_worse(&out, nightly, series, arena);
+    else
+        append_quiet(&out, nightly, earlier, arena);
+    buffer_putc(&out, '.');
+    if (series != HISTORY_NO_RUN && !run->no_baseline)
+        buffer_printf(&out, " More: tpa nightly --store %s show --run %" PRId64,
+                      nightly_store_word(store, arena), run->id);
+    const char *headline = arena_strndup(arena, out.at, out.count);
+    buffer_release(&out);
+    return headline;
 }
 
 static void nightly_answer_add_fact(struct answer *answer, const char *label, const char *text)
@@ -152,7 +278,7 @@ static void add_runs(const struct nightly *nightly, struct answer *answer, struc
         arena_printf(texts, "%s over the runs", nightly_answer_name_of(nightly, head, texts));
 }
 
-void nightly_add_answer(const struct nightly *nightly, struct result *result)
+void nightly_add_answer(const struct nightly *nightly, const char *store, struct result *result)
 {
     struct answer *answer = result_answer(result);
     struct arena *texts = &result->arena;
@@ -167,9 +293,9 @@ void nightly_add_answer(const struct nightly *nightly, struct result *result)
     nightly_answer_add_fact(answer, "Samples",
                             arena_printf(texts, "%" PRId64 " %s%s", run->sample_count, run->unit,
                                          run->sample_count == 1 ? "" : "s"));
-    nightly_answer_add_fact(answer, "Earlier runs", arena_printf(texts, "%zu", nightly->judged));
-    add_findings(nightly, chosen, count, answer, texts);
-    answer->verdict = verdict_of(nightly, answer, texts);
+    nightly_answer_add_fact(answer, "Earlier runs", arena_printf(texts, "%zu", nightly_earlier(nightly)));
+    add_findings(nightly, chosen, count, store, answer, texts);
+    answer->verdict = nightly_headline(nightly, store, texts);
     add_runs(nightly, answer, texts);
     free(chosen);
 }

@@ -33,6 +33,7 @@ static struct nightly_run store_run_of(struct statement *row, struct arena *aren
         .unit = text_in(arena, row, 5),
         .time_ns = statement_int(row, 6),
         .sample_count = statement_int(row, 7),
+        .no_baseline = statement_is_null(row, 8) ? NULL : bytes_in(arena, row, 8, NULL),
     };
 }
 

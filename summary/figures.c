@@ -43,6 +43,24 @@ static void figures_add_use(struct use_sums *sums, const struct gpu_row *row)
         sums->parts_ns[i] += (double)*(const int64_t *)((const char *)row + shares[i].member);
 }
 
+/* The same of the steps of RANK, of all where that is TABLE_INT_MISSING. False: there are none. */
+static bool figures_add_account(struct use_sums *sums, const struct summary *summary, int64_t rank)
+{
+    static const enum account_part parts[] = { ACCOUNT_COMPUTING, ACCOUNT_COMMUNICATION, ACCOUNT_COPIES };
+    const struct account_rank *of = !summary->account           ? NULL
+                                    : rank == TABLE_INT_MISSING ? &summary->account->all
+                                                                : account_rank_of(summary->account, rank);
+    if (!of || !of->has_steps || of->device_count == 0)
+        return false;
+    for (size_t part = 0; part < ACCOUNT_PARTS; part++) {
+        sums->span_ns += (double)of->part_ns[part];
+        sums->parts_ns[SHARES - 1] += account_part_is_idle(part) ? (double)of->part_ns[part] : 0;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        sums->parts_ns[i] = (double)of->part_ns[parts[i]];
+    return true;
+}
+
 /* Most bytes in use on a device and, which counts where no device has any, on the host; INT64_MIN: none is known. */
 struct peak {
     int64_t device, host;
@@ -64,7 +82,7 @@ static int64_t peak_bytes(const struct peak *peak)
 /* ---- in short, for each rank or device ---- */
 
 struct overview_row {
-    int64_t rank, device, host_ns, steps, step_average_ns, devices;
+    int64_t rank, device, host_ns, steps, step_ns, devices;
     double shares[SHARES]; /* in the order above */
     int64_t blocked_ns, peak_bytes;
 };
@@ -75,7 +93,7 @@ static const struct table_column overview_columns[] = {
     COLUMN(struct overview_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
     COLUMN(struct overview_row, host_ns, "host_time", "Recorded", TABLE_NS, "spans of the files of the rank, as far as they are selected"),
     COLUMN(struct overview_row, steps, "steps", "Steps", TABLE_COUNT, "complete steps of the rank"),
-    COLUMN(struct overview_row, step_average_ns, "step_average", "A step takes", TABLE_NS, "mean of these"),
+    COLUMN(struct overview_row, step_ns, "step", "A step takes", TABLE_NS, "throughput of the steady state, as in tpa steps"),
     COLUMN(struct overview_row, devices, "devices", "Devices", TABLE_COUNT, "devices that worked"),
     COLUMN(struct overview_row, shares[0], "computing", "Computing", TABLE_SHARE, "share of the device's span in which it computed"),
     COLUMN(struct overview_row, shares[1], "communicating", "Exposed comm.", TABLE_SHARE, "... in which it communicated and did not compute"),
@@ -98,6 +116,7 @@ struct overview {
     int64_t device; /* TABLE_INT_MISSING: all */
     int64_t devices;
     struct peak peak;
+    bool of_steps; /* USE is that of the account of its rank */
     struct use_sums use;
 };
 
@@ -180,10 +199,15 @@ static void sum_devices(const struct summary *summary, const struct groups *grou
     for (size_t i = 0; i < each.count; i++)
         overview_of(groups, each.at[i].file, each.at[i].device)->devices++;
     VEC_FREE(&each);
+    for (size_t i = 0; i < groups->count; i++)
+        groups->at[i].of_steps = groups->at[i].device == TABLE_INT_MISSING &&
+                                 figures_add_account(&groups->at[i].use, summary,
+                                                     selection_rank(summary->trace, groups->at[i].file));
     for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++) {
         const struct gpu_row *row = &summary->gpu->at[i];
-        figures_add_use(&overview_of(groups, file_of_rank(summary, row->key.rank), row->key.device)->use,
-                        row);
+        if (!overview_of(groups, file_of_rank(summary, row->key.rank), row->key.device)->of_steps)
+            figures_add_use(&overview_of(groups, file_of_rank(summary, row->key.rank), row->key.device)->use,
+                            row);
     }
 }
 
@@ -201,7 +225,7 @@ static void figures_find_peaks(const struct summary *summary, const struct group
 
 /* What is reported of a rank, and not of its devices; at its first file. */
 struct file_figures {
-    int64_t steps, step_average_ns, blocked_ns;
+    int64_t steps, step_ns, blocked_ns;
 };
 
 static struct file_figures *find_file_figures(const struct summary *summary)
@@ -212,8 +236,10 @@ static struct file_figures *find_file_figures(const struct summary *summary)
     for (size_t i = 0; steps && i < steps->summaries.count; i++) {
         const struct steps_summary *of = &steps->summaries.at[i];
         figures[file_of_rank(summary, of->rank)].steps = of->complete;
-        figures[file_of_rank(summary, of->rank)].step_average_ns = of->step.average_ns;
     }
+    for (size_t i = 0; summary->account && i < summary->account->count; i++)
+        figures[file_of_rank(summary, summary->account->at[i].rank)].step_ns =
+            summary->account->at[i].step_ns;
     for (size_t i = 0; transfers && i < transfers->stalls.count; i++)
         figures[summary_rank_of(summary, transfers->stalls.at[i].rank)->file].blocked_ns +=
             transfers->stalls.at[i].blocked_ns;
@@ -229,7 +255,7 @@ static struct overview_row overview_row_of(const struct summary *summary, const 
         .device = group->device,
         .host_ns = summary_rank_of(summary, rank)->time_ns,
         .steps = figures->steps ? figures->steps : TABLE_INT_MISSING,
-        .step_average_ns = figures->steps ? figures->step_average_ns : TABLE_INT_MISSING,
+        .step_ns = figures->step_ns > 0 ? figures->step_ns : TABLE_INT_MISSING,
         .devices = summary->gpu ? group->devices : TABLE_INT_MISSING,
         .blocked_ns = summary->gpu ? figures->blocked_ns : TABLE_INT_MISSING,
         .peak_bytes = peak != INT64_MIN ? peak : TABLE_INT_MISSING,
@@ -258,7 +284,7 @@ static void add_overview(const struct summary *summary, struct table *table)
         TABLE_FLAG(table, struct overview_row, peak_bytes, TABLE_OPTIONAL);
     if (!(summary->features & FEATURE_STEPS)) {
         TABLE_FLAG(table, struct overview_row, steps, TABLE_OPTIONAL);
-        TABLE_FLAG(table, struct overview_row, step_average_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct overview_row, step_ns, TABLE_OPTIONAL);
     }
     table_drop_hidden(table);
 }
@@ -329,15 +355,16 @@ static void add_one_overview(const struct summary *summary, struct result *resul
     struct table *table = table_open("overview", "In short", NULL, 0);
     table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(recorded_ns(summary)));
     if (summary->steps && summary->steps->summaries.count) {
-        const struct steps_summary *of = &summary->steps->summaries.at[0];
         table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, table_int(complete_steps(summary)));
-        table_add_footer(table, "step_average", "A step takes, mean", TABLE_NS,
-                         table_int(of->step.average_ns));
+        if (summary->account)
+            table_add_footer(table, "step", "A step takes", TABLE_NS,
+                             table_int(summary->account->all.step_ns));
     }
     if (summary->gpu) {
         struct use_sums use = { 0 };
-        for (size_t i = 0; i < summary->gpu->count; i++)
-            figures_add_use(&use, &summary->gpu->at[i]);
+        if (!figures_add_account(&use, summary, TABLE_INT_MISSING))
+            for (size_t i = 0; i < summary->gpu->count; i++)
+                figures_add_use(&use, &summary->gpu->at[i]);
         table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int(count_devices(summary)));
         for (size_t i = 0; i < SHARES && use.span_ns > 0; i++)
             table_add_footer(table, shares[i].key,

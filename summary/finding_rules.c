@@ -199,7 +199,6 @@ static void find_data_loading(struct pricing *pricing)
     finding_offer(pricing, FINDING_DATA_LOADING,
                   (struct offer){ .finding = finding,
                                   .subject = "data loading",
-                                  .sets_basis = !alone, /* prices stand side by side */
                                   .complete = alone ? complete_loading : NULL,
                                   .beside_ns = waits.mean_ns });
 }

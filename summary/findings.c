@@ -22,18 +22,6 @@ static void price_together(struct pricing *pricing)
     pricing->findings->together_ns = gain.then_ns;
 }
 
-/* A host that runs ahead unevenly has steps of other lengths than the devices. */
-static int64_t other_step_time(const struct summary *summary, int64_t step_ns)
-{
-    const double alike = 0.05;
-    int64_t ran_ns = 0;
-    for (size_t i = 0; summary->gpu && summary->steps && i < summary->steps->summaries.count; i++) {
-        int64_t median_ns = summary->steps->summaries.at[i].step.median_ns;
-        ran_ns = median_ns > ran_ns ? median_ns : ran_ns;
-    }
-    return fabs((double)ran_ns - (double)step_ns) > alike * (double)step_ns ? ran_ns : 0;
-}
-
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
@@ -47,8 +35,6 @@ struct findings *findings_analyze(struct summary *summary)
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
         findings->single_step = step_list_of(summary->trace)->count == 1;
-        findings->ran_step_ns =
-            findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
     } else {
         findings->recipe = trace_feature_recipe(summary->trace, FEATURE_OPS);
     }
@@ -124,27 +110,6 @@ static void notice_answer(const struct findings *findings, struct result *result
     on_top(result);
     buffer_release(&then);
     buffer_release(&now);
-}
-
-/* Two lengths of a step on one page need a word. */
-static void notice_other_step_time(const struct findings *findings, struct result *result)
-{
-    if (findings->ran_step_ns == 0)
-        return;
-    struct buffer ran = { 0 }, priced = { 0 };
-    quantity_append_rounded_time(&ran, (double)findings->ran_step_ns);
-    quantity_append_rounded_time(&priced, (double)findings->step_ns);
-    result_add_notice(
-        result, "step_times", 0, NULL, TPA_NOWHERE,
-        "a step took %s as its devices ran it (tpa steps%s) and %s from its begin on the host%s; prices and tpa "
-        "whatif are of the latter",
-        ran.at, findings->single_step ? "" : ", median", priced.at,
-        findings->single_step
-            ? " to its end"
-            : ", or where devices fall behind from the end of their work, to that of the next");
-    result_make_minor(result);
-    buffer_release(&ran);
-    buffer_release(&priced);
 }
 
 /* Each change alone leaves what another holds up, so that together they may save far more than one by one. */
@@ -223,15 +188,11 @@ void findings_add_result(const struct findings *findings, struct result *result)
         table->sort_column = table_column_at(table, offsetof(struct priced_finding, saves_ns));
         if (!findings->has_steps)
             describe_of_recording(table);
-        table_add_footer(table, "step",
-                         !findings->has_steps ? "What is replayed takes"
-                         : findings->by_mean  ? "A step takes, mean"
-                                              : "A step takes, median",
+        table_add_footer(table, "step", findings->has_steps ? "A step takes" : "What is replayed takes",
                          TABLE_NS, table_int(findings->step_ns));
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
         result_add_table(result, table);
     }
-    notice_other_step_time(findings, result);
     notice_more_together(findings, result);
     notice_rest(findings, result);
 }

@@ -37,13 +37,10 @@ struct priced_finding {
 
 struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
-    bool priced;        /* false: nothing that takes time was recorded, and there are no findings */
-    const char *recipe; /* then how to record it */
-    bool has_steps;     /* else the whole recording is the step */
-    bool by_mean;       /* step times are means: batches come by turns */
-    int64_t step_ns;    /* the step time: median of the periods, or mean */
-    int64_t
-        ran_step_ns; /* a step as its devices ran it, median (tpa steps), where that is another time; else 0 */
+    bool priced;          /* false: nothing that takes time was recorded, and there are no findings */
+    const char *recipe;   /* then how to record it */
+    bool has_steps;       /* else the whole recording is the step */
+    int64_t step_ns;      /* the step time: that of the account (analyze/account.h) */
     bool single_step;     /* there is no next one */
     int64_t together_ns;  /* with the edits of all findings; step_ns when there are none */
     struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */

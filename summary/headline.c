@@ -22,7 +22,7 @@ struct headline {
     const struct findings *findings;
     struct answer *answer;
     struct arena *texts;
-    int64_t step_ns; /* mean of the complete steps; 0: none is known */
+    const struct account_rank *step; /* the account of a step; NULL: none is known */
 };
 
 static const char *copy(struct headline *headline, struct text text)
@@ -100,14 +100,14 @@ static const char *versions_text(struct headline *headline)
     return kept;
 }
 
-/* Complete steps of a rank, and the mean of all ranks. */
+/* Steps of a rank, and what a step takes. */
 static const char *steps_text(struct headline *headline)
 {
-    if (headline->step_ns <= 0)
+    if (!headline->step)
         return NULL;
     return arena_printf(headline->texts, "%zu of %s%s", headline->answer->steps.count,
-                        time_text(headline, (double)headline->step_ns),
-                        headline->summary->steps->summaries.at[0].complete > 1 ? " on average" : "");
+                        time_text(headline, (double)headline->step->step_ns),
+                        headline->step->count > 1 ? " on average" : "");
 }
 
 static void add_facts(struct headline *headline)
@@ -138,18 +138,22 @@ enum { USE_COMMUNICATION = 1, USES = 3 };
 struct use {
     int64_t rank;
     double span_ns, used_ns[USES], idle_ns, cause_ns[GAP_CAUSES];
+    double before_ns, after_ns;     /* of GAP_HOST: before the first work of steps and after the last */
     int64_t longest_ns[GAP_CAUSES]; /* part of one gap */
 };
 
 static const struct {
     size_t member; /* of struct gpu_row: an int64_t */
+    enum account_part account_part;
     const char *title, *section;
     enum chart_color color;
 } uses[USES] = {
-    { offsetof(struct gpu_row, computation_ns), "computing", "kernels", CHART_COLOR_OF_COMPUTATION },
-    { offsetof(struct gpu_row, exposed_communication_ns), "exposed communication", "communication",
-      CHART_COLOR_OF_COMMUNICATION },
-    { offsetof(struct gpu_row, exposed_copies_ns), "exposed copies", "transfers", CHART_COLOR_OF_COPIES },
+    { offsetof(struct gpu_row, computation_ns), ACCOUNT_COMPUTING, "computing", "kernels",
+      CHART_COLOR_OF_COMPUTATION },
+    { offsetof(struct gpu_row, exposed_communication_ns), ACCOUNT_COMMUNICATION, "exposed communication",
+      "communication", CHART_COLOR_OF_COMMUNICATION },
+    { offsetof(struct gpu_row, exposed_copies_ns), ACCOUNT_COPIES, "exposed copies", "transfers",
+      CHART_COLOR_OF_COPIES },
 };
 
 static void headline_add_use(struct use *use, const struct gpu_row *row)
@@ -160,18 +164,47 @@ static void headline_add_use(struct use *use, const struct gpu_row *row)
         use->used_ns[i] += (double)*(const int64_t *)((const char *)row + uses[i].member);
 }
 
-/* What the devices of RANK did, of all where that is TABLE_INT_MISSING. */
+/* The account of RANK, of all where that is TABLE_INT_MISSING; NULL: there are no steps, or no devices. */
+static const struct account_rank *account_for(const struct summary *summary, int64_t rank)
+{
+    if (!summary->account || !summary->account->has_steps)
+        return NULL;
+    const struct account_rank *of =
+        rank == TABLE_INT_MISSING ? &summary->account->all : account_rank_of(summary->account, rank);
+    return of && of->device_count > 0 ? of : NULL;
+}
+
+/* What devices did in the steps of OF. */
+static void add_account(struct use *use, const struct account_rank *of)
+{
+    for (size_t part = 0; part < ACCOUNT_PARTS; part++) {
+        use->span_ns += (double)of->part_ns[part];
+        use->idle_ns += account_part_is_idle(part) ? (double)of->part_ns[part] : 0;
+    }
+    for (size_t i = 0; i < USES; i++)
+        use->used_ns[i] = (double)of->part_ns[uses[i].account_part];
+    for (size_t cause = 0; cause < GAP_CAUSES; cause++)
+        use->cause_ns[cause] = (double)of->part_ns[ACCOUNT_IDLE + cause];
+    use->before_ns = (double)of->part_ns[ACCOUNT_BEFORE_WORK];
+    use->after_ns = (double)of->part_ns[ACCOUNT_AFTER_WORK];
+    use->cause_ns[GAP_HOST] += use->before_ns + use->after_ns;
+}
+
+/* What the devices of RANK did, of all where that is TABLE_INT_MISSING: in its steps; in all that was recorded where none are marked. */
 static struct use use_of(const struct summary *summary, int64_t rank)
 {
     struct use use = { .rank = rank };
-    for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++)
+    const struct account_rank *of = account_for(summary, rank);
+    if (of)
+        add_account(&use, of);
+    for (size_t i = 0; !of && summary->gpu && i < summary->gpu->count; i++)
         if (rank == TABLE_INT_MISSING || summary->gpu->at[i].key.rank == rank)
             headline_add_use(&use, &summary->gpu->at[i]);
     for (size_t i = 0; summary->gaps && i < summary->gaps->cause_count; i++) {
         const struct gap_cause_row *row = &summary->gaps->causes[i];
         if (rank != TABLE_INT_MISSING && row->key.rank != rank)
             continue;
-        use.cause_ns[row->cause] += (double)row->time_ns;
+        use.cause_ns[row->cause] += of ? 0 : (double)row->time_ns;
         if (row->longest_ns > use.longest_ns[row->cause])
             use.longest_ns[row->cause] = row->longest_ns;
     }
@@ -197,11 +230,22 @@ static void add_part(struct headline *headline, struct answer_bar *bar, struct a
 /* Causes of less than this share of the bar are one part. */
 #define LEAST_PART 0.01
 
-static void order_causes(const struct use *use, enum gap_cause order[GAP_CAUSES])
+/* The idle time of CAUSE; APART: of the host without the parts before and after the work of steps, where these are parts of a bar. */
+static double cause_of(const struct use *use, enum gap_cause cause, bool apart)
+{
+    bool before = use->before_ns >= LEAST_PART * use->span_ns,
+         after = use->after_ns >= LEAST_PART * use->span_ns;
+    if (!apart || cause != GAP_HOST)
+        return use->cause_ns[cause];
+    return use->cause_ns[cause] - (before ? use->before_ns : 0) - (after ? use->after_ns : 0);
+}
+
+/* APART: see cause_of. */
+static void order_causes(const struct use *use, bool apart, enum gap_cause order[GAP_CAUSES])
 {
     for (size_t i = 0; i < GAP_CAUSES; i++) { /* a few, and equals stay in order */
         size_t at = i;
-        for (; at > 0 && use->cause_ns[i] > use->cause_ns[order[at - 1]]; at--)
+        for (; at > 0 && cause_of(use, (enum gap_cause)i, apart) > cause_of(use, order[at - 1], apart); at--)
             order[at] = order[at - 1];
         order[at] = (enum gap_cause)i;
     }
@@ -214,13 +258,26 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
     enum chart_color colors[GAP_CAUSES];
     double rest_ns = use->idle_ns;
     gap_colors(headline->summary->gaps, false, colors);
-    order_causes(use, order);
-    for (size_t i = 0; i < GAP_CAUSES && use->cause_ns[order[i]] >= LEAST_PART * use->span_ns; i++) {
-        rest_ns -= use->cause_ns[order[i]];
+    order_causes(use, true, order);
+    const double ends_ns[] = { use->before_ns, use->after_ns };
+    for (size_t end = 0; end < 2; end++) {
+        if (ends_ns[end] < LEAST_PART * use->span_ns)
+            continue;
+        rest_ns -= ends_ns[end];
+        add_part(
+            headline, bar,
+            (struct answer_part){ .title = account_part_name(end ? ACCOUNT_AFTER_WORK : ACCOUNT_BEFORE_WORK),
+                                  .share = ends_ns[end] / use->span_ns,
+                                  .color = colors[GAP_HOST],
+                                  .section = "gaps" },
+            whole_ns);
+    }
+    for (size_t i = 0; i < GAP_CAUSES && cause_of(use, order[i], true) >= LEAST_PART * use->span_ns; i++) {
+        rest_ns -= cause_of(use, order[i], true);
         add_part(headline, bar,
                  (struct answer_part){
                      .title = arena_printf(headline->texts, "idle: %s", gap_causes[order[i]].name),
-                     .share = use->cause_ns[order[i]] / use->span_ns,
+                     .share = cause_of(use, order[i], true) / use->span_ns,
                      .color = colors[order[i]],
                      .section = "gaps" },
                  whole_ns);
@@ -255,12 +312,12 @@ static const char *bars_title(struct headline *headline, double whole_ns)
 {
     const char *device = summary_device_word(headline->summary), *whole = time_text(headline, whole_ns);
     size_t count = headline_device_count(headline->summary->gpu);
-    if (!headline->step_ns)
+    if (!headline->step)
         return count > 1 ? arena_printf(headline->texts, "What the %zu %ss did in %s, added up", count,
                                         device, whole)
                          : arena_printf(headline->texts, "What the %s did in %s", device, whole);
     return arena_printf(headline->texts, "What the %s%s did in a step of %s%s", device, count > 1 ? "s" : "",
-                        whole, headline->summary->steps->summaries.at[0].complete > 1 ? ", on average" : "");
+                        whole, headline->step->count > 1 ? ", on average" : "");
 }
 
 enum { MOST_RANKS = 6 };
@@ -294,7 +351,7 @@ static void add_device_bars(struct headline *headline)
     struct use all = use_of(summary, TABLE_INT_MISSING);
     if (!(all.span_ns > 0))
         return;
-    double whole_ns = headline->step_ns ? (double)headline->step_ns : all.span_ns;
+    double whole_ns = headline->step ? (double)headline->step->step_ns : all.span_ns;
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
     add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
@@ -345,26 +402,28 @@ static void add_host_bar(struct headline *headline)
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
-/* The steps of the first rank, in order of time. */
+/* The steps of the first rank, in order of time: those of the host, or of devices that fall behind. */
 static void add_steps(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
-    const struct steps *steps = summary->steps;
+    const struct account *account = headline->step ? summary->account : NULL;
+    const struct trace *trace = summary->trace;
     size_t others = 0;
-    for (size_t i = 0; steps && i < steps->each.count; i++) {
-        const struct step_row *row = &steps->each.at[i];
-        int64_t number;
-        if (selection_rank(summary->trace, row->file) != summary->ranks[0].rank) {
+    for (size_t i = 0; account && i < account->steps.count; i++) {
+        const struct account_step *step = &account->steps.at[i];
+        const char *name = trace_name(trace, step->event);
+        int64_t number, ns = headline->step->limit == LIMIT_HOST ? step->host_ns : step->device_ns;
+        if (step->rank != summary->ranks[0].rank) {
             others++;
             continue;
         }
-        if (!row->complete)
+        if (ns <= 0)
             continue;
-        const char *label = step_number(row->name.at, &number)
-                                ? arena_printf(headline->texts, "%" PRId64, number)
-                                : copy(headline, row->name);
-        *VEC_PUSH(&headline->answer->steps) =
-            (struct answer_step){ .label = label, .ns = row->duration_ns, .start_ns = row->start_ns };
+        *VEC_PUSH(&headline->answer->steps) = (struct answer_step){
+            .label = step_number(name, &number) ? arena_printf(headline->texts, "%" PRId64, number) : name,
+            .ns = ns,
+            .start_ns = step->start_ns - trace_file_span(trace, step->file).start_ns,
+        };
     }
     headline->answer->steps_title =
         others ? arena_printf(headline->texts, "Steps over time, rank %" PRId64, summary->ranks[0].rank)
@@ -433,7 +492,7 @@ static const char *describe_cause(const struct summary *summary, enum gap_cause 
 static const char *describe_idle(struct headline *headline, const struct use *use, const char *whose)
 {
     enum gap_cause order[GAP_CAUSES];
-    order_causes(use, order);
+    order_causes(use, false, order);
     double cause_ns = use->cause_ns[order[0]];
     const char *where = order[0] == GAP_SYNCHRONIZATION ? where_of(headline, "host_wait")
                         : order[0] == GAP_DATA_LOADING  ? where_of(headline, "data_loading")
@@ -446,6 +505,8 @@ static const char *describe_idle(struct headline *headline, const struct use *us
         return arena_printf(headline->texts, "%s.", share);
     const char *says = describe_cause(headline->summary, order[0], cause_ns),
                *one_gap = describe_one_gap(headline, use, order[0]);
+    if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns)
+        says = "the host launches nothing: between the last work of a step and the first of the next";
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
                             where ? where : "");
@@ -511,7 +572,7 @@ static const char *describe_devices(struct headline *headline)
     if (!(use.span_ns > 0))
         return NULL;
     const char *said = describe_uses(headline, &use, whose);
-    if (!(use.span_ns < small * recorded_ns))
+    if (headline->step || !(use.span_ns < small * recorded_ns))
         return said;
     return arena_printf(
         headline->texts,
@@ -524,20 +585,21 @@ static const char *describe_devices(struct headline *headline)
 static const char *describe_steps(struct headline *headline)
 {
     static const struct {
-        enum step_part part;
+        enum account_part part;
         const char *says;
     } parts[] = {
-        { STEP_COMMUNICATION, "communication" },
-        { STEP_DATA_LOADING, "loading of data" },
-        { STEP_OTHER, "outside of any operator: in Python, compiling or waiting" },
+        { ACCOUNT_HOST_COMMUNICATION, "communication" },
+        { ACCOUNT_HOST_LOADING, "loading of data" },
+        { ACCOUNT_HOST_OUTSIDE, "outside of any operator: in Python, compiling or waiting" },
     };
     size_t count = sizeof parts / sizeof *parts - (headline->summary->has_frames ? 1 : 0);
-    const struct steps *steps = headline->summary->steps;
-    const struct step_figures *figures = steps && steps->summaries.count ? steps->summaries.at[0].part : NULL;
-    for (size_t i = 0; figures && i < count; i++)
-        if (figures[parts[i].part].share > 0.5)
+    const struct account_rank *step = headline->step;
+    for (size_t i = 0; step && step->step_ns > 0 && i < count; i++) {
+        double share = (double)account_part_ns(step, parts[i].part) / (double)step->step_ns;
+        if (share > 0.5)
             return arena_printf(headline->texts, "%.1f %% of a step is %s; no GPU was recorded.",
-                                quantity_percent(figures[parts[i].part].share), parts[i].says);
+                                quantity_percent(share), parts[i].says);
+    }
     return NULL;
 }
 
@@ -688,9 +750,7 @@ void summary_add_headline(const struct summary *summary, const struct findings *
         .findings = findings,
         .answer = result_answer(result),
         .texts = &result->arena,
-        .step_ns = summary->steps && summary->steps->summaries.count
-                       ? summary->steps->summaries.at[0].step.average_ns
-                       : 0,
+        .step = summary->account && summary->account->has_steps ? &summary->account->all : NULL,
     };
     add_steps(&headline);
     add_facts(&headline);

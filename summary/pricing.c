@@ -81,22 +81,12 @@ void pricing_add_option(struct buffer *command, const struct edit *edit)
     buffer_release(&words);
 }
 
-/* The basis of prices. */
-static struct step_gain figure_of(const struct pricing *pricing, struct step_gain gain)
-{
-    if (pricing->findings->by_mean) {
-        gain.now_ns = gain.mean_now_ns;
-        gain.then_ns = gain.mean_then_ns;
-    }
-    return gain;
-}
-
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit)
 {
     struct step_gain gain = { 0 };
     struct tpa_error ignored = { 0 };
     whatif_gain(pricing->graph, edit, 1, &gain, &ignored);
-    return figure_of(pricing, gain);
+    return gain;
 }
 
 struct step_gain pricing_gain_together(struct pricing *pricing)
@@ -104,7 +94,7 @@ struct step_gain pricing_gain_together(struct pricing *pricing)
     if (!pricing->is_replayed)
         pricing->gain = whatif_gain_of(pricing->together);
     pricing->is_replayed = true;
-    return figure_of(pricing, pricing->gain);
+    return pricing->gain;
 }
 
 /* Make EDIT beside those of all findings so far; CHANGES: what it changes alone, NULL: that is to be found. */
@@ -160,7 +150,7 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
 {
     struct findings *findings = pricing->findings;
     struct priced_finding finding = offer->finding;
-    struct step_gain gain = figure_of(pricing, offer->gain);
+    struct step_gain gain = offer->gain;
     finding.saves_ns = gain.now_ns - gain.then_ns;
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
     finding.time_ns = offer->effect.time_ns;
@@ -187,12 +177,10 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     return true;
 }
 
-/* May GAIN, by the median or the mean, be a finding? */
+/* May GAIN be a finding? */
 static bool may_pay(const struct step_gain *gain)
 {
-    return (double)(gain->now_ns - gain->then_ns) >= FINDINGS_LEAST_SHARE * (double)gain->now_ns ||
-           (double)(gain->mean_now_ns - gain->mean_then_ns) >=
-               FINDINGS_LEAST_SHARE * (double)gain->mean_now_ns;
+    return (double)(gain->now_ns - gain->then_ns) >= FINDINGS_LEAST_SHARE * (double)gain->now_ns;
 }
 
 /* A parallel_task: replay with the edit of an offer alone. The last changes most, and takes longest: it begins first. */
@@ -217,9 +205,6 @@ static void replay_offer(void *context, size_t turn)
 void pricing_settle(struct pricing *pricing)
 {
     parallel_run(replays_at_once(pricing), pricing->offers.count, replay_offer, pricing);
-    for (size_t i = 0; i < pricing->offers.count; i++)
-        if (pricing->offers.at[i].sets_basis)
-            pricing->findings->by_mean = step_gain_is_by_turns(&pricing->offers.at[i].gain);
     for (size_t i = 0; i < pricing->offers.count; i++) {
         struct offer *offer = &pricing->offers.at[i];
         bool found = offer->finding.rule.at ? settle(pricing, offer)

@@ -30,7 +30,6 @@ struct offer {
         part_of; /* a rule: where it found something, and that mended leaves less than half of this, this is no finding; NULL */
     const char *because; /* where there is no finding: then SUBJECT could not be checked, and this is why */
     bool unpriced;       /* if it saves too little, SUBJECT is reported as not priced */
-    bool sets_basis;     /* if its price differs by turns, all prices are of the mean step */
     /* To complete what is a finding, once that is known; NULL: it is complete. */
     void (*complete)(struct pricing *pricing, struct priced_finding *finding, const struct offer *offer);
     double beside_ns; /* for COMPLETE, as is the next */
@@ -77,7 +76,7 @@ void pricing_settle(struct pricing *pricing);
 /* " --scale 'kernel:gemm.*=0.5'": the option of EDIT, safe to paste into a shell. */
 void pricing_add_option(struct buffer *command, const struct edit *edit);
 
-/* The step with EDIT alone; with the edits of all findings so far. The mean instead of the median if findings use that. */
+/* The step with EDIT alone; with the edits of all findings so far. */
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);
 struct step_gain pricing_gain_together(struct pricing *pricing);
 

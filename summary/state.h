@@ -15,6 +15,7 @@
 #include "analyze/gpu.h"
 #include "memory/memory.h"
 #include "analyze/selection.h"
+#include "analyze/account.h"
 #include "analyze/steps.h"
 #include "analyze/transfers.h"
 #include "base/result.h"
@@ -77,11 +78,13 @@ struct summary {
     const struct trace *trace;
     const struct selection *selection;
     enum summary_by by;
-    unsigned features;                 /* of the trace: enum trace_feature */
-    bool has_frames;                   /* Python functions were recorded */
-    const struct steps *steps;         /* NULL where none are marked */
-    const struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
-    const struct gaps *gaps;           /* by device, sums only */
+    unsigned features;         /* of the trace: enum trace_feature */
+    bool has_frames;           /* Python functions were recorded */
+    const struct steps *steps; /* NULL where none are marked */
+    const struct account
+        *account;            /* of a step; NULL without steps, and of a selection by name, device or stream */
+    const struct gpu *gpu;   /* by device; NULL: nothing ran on one, as below */
+    const struct gaps *gaps; /* by device, sums only */
     const struct transfers *transfers; /* NULL where nothing ran on a device */
     struct comm *comm;                 /* NULL unless there are several files */
     struct memory *memory;             /* peaks and steps; NULL where none was recorded */

@@ -203,6 +203,8 @@ static void gather_one(void *context, size_t input)
         if (features & FEATURE_STEPS)
             summary->steps =
                 steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
+        if (features & FEATURE_STEPS && !selection->names && !selection->tracks)
+            summary->account = account_open(trace, selection);
         break;
     case INPUT_GAPS:
         summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL;
@@ -266,6 +268,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     transfers_free(summary.transfers);
     comm_free(summary.comm);
     steps_free(summary.steps);
+    account_free(summary.account);
     gpu_free(summary.gpu);
     gaps_free(summary.gaps);
     memory_free(summary.memory);

@@ -210,22 +210,21 @@ static int compare_samples(const void *left, const void *right)
     return a->step < b->step ? -1 : a->step > b->step;
 }
 
-/* The samples of PATH on SIDE from *AT on, step by step, into VALUES; returns how many. */
+/* The samples of PATH on SIDE from *AT on, step by step, into LISTED; returns how many. */
 static size_t collect_samples(const struct making *making, size_t *at, uint32_t path, int side,
-                              double *values)
+                              struct run_step *listed)
 {
-    size_t listed = 0;
+    size_t count = 0;
     for (; *at < making->samples.count; (*at)++) {
         const struct path_sample *sample = &making->samples.at[*at];
         if (sample->path != path || sample->side != side)
             break;
-        bool is_same = listed && sample[-1].step == sample->step;
-        if (is_same)
-            values[listed - 1] += (double)sample->ns;
+        if (count && listed[count - 1].place == sample->step)
+            listed[count - 1].value += (double)sample->ns;
         else
-            values[listed++] = (double)sample->ns;
+            listed[count++] = (struct run_step){ sample->step, (double)sample->ns };
     }
-    return listed;
+    return count;
 }
 
 /* One step gives no spread. */
@@ -242,16 +241,18 @@ static void judge_paths(struct making *making, int64_t min_change_ns)
         qsort(making->samples.at, making->samples.count, sizeof *making->samples.at, compare_samples);
     struct finding *findings = mem_alloc(mem_times(count, sizeof *findings));
     struct finding **all = mem_alloc(mem_times(count, sizeof *all));
-    double *values[2];
-    for (int side = 0; side < 2; side++)
-        values[side] = mem_alloc(mem_times(diff->steps[side] + 1, sizeof *values[side]));
+    size_t most = diff->steps[0] > diff->steps[1] ? diff->steps[0] : diff->steps[1];
+    struct run_step *listed = mem_alloc(mem_times(most + 1, sizeof *listed));
     for (uint32_t path = 0; path < count; path++) {
         struct sampled sampled = { .present = { true, true }, .whole = { NAN, NAN } };
+        struct run_level runs[2]; /* each side is one run */
         for (int side = 0; side < 2; side++) {
-            size_t listed = collect_samples(making, &at, path, side, values[side]);
-            sampled.sides[side] = (struct shift_sample){ values[side], listed, diff->steps[side] };
+            size_t steps = collect_samples(making, &at, path, side, listed);
+            runs[side] = run_level_of(listed, steps, diff->steps[side], 1);
+            sampled.runs[side] = &runs[side];
+            sampled.run_count[side] = 1;
         }
-        findings[path] = finding_of(&sampled);
+        findings[path] = finding_of(&sampled, NULL);
         all[path] = &findings[path];
     }
     findings_judge(all, count, (double)min_change_ns);
@@ -259,8 +260,7 @@ static void judge_paths(struct making *making, int64_t min_change_ns)
         const char *name = verdict_name(findings[path].verdict, TABLE_NS);
         diff->paths.at[path].verdict = (struct text){ name, strlen(name) };
     }
-    free(values[0]);
-    free(values[1]);
+    free(listed);
     free(findings);
     free(all);
 }

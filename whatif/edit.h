@@ -25,8 +25,8 @@ enum edit_kind {
     EDIT_NO_FIRST_USE,  /* what is slow the first time is not */
     EDIT_AT_PEAK,       /* operators that run below FACTOR of what the device could reach it */
     EDIT_FUSE,          /* neighbours on a stream that one kernel could do are one */
-    EDIT_FUSE_ATTENTION, /* attention computed step by step is one kernel */
-    EDIT_OVERLAP_COMM,  /* nobody waits for communication */
+    EDIT_FUSE_ATTENTION,    /* attention computed step by step is one kernel */
+    EDIT_OVERLAP_COMM,      /* nobody waits for communication */
     EDIT_COMM_BANDWIDTH,    /* collectives transfer at FACTOR bytes per second of bus bandwidth */
     EDIT_RANKS_LIKE_MEDIAN, /* ranks that are slower than the median rank are as fast */
     EDIT_GPUS_LIKE_MEDIAN,  /* their devices are */

@@ -82,15 +82,8 @@ void changes_scale_range(struct changes *changes, size_t thread, int64_t start_n
 
 /* ---- the pass ---- */
 
-struct pass {
-    const struct replay_graph *graph;
-    const struct changes *changes;
-    struct replay *replay;
-    uint64_t *first; /* a bit for each moment of a thread: the thread's first */
-};
-
 /* From moment FROM to M as recorded. Of centuries it may not fit, but comes right when it is added to FROM. */
-static int64_t lag_from(const struct pass *pass, moment_id from, moment_id m)
+static int64_t lag_from(const struct replay_pass *pass, moment_id from, moment_id m)
 {
     return (int64_t)((uint64_t)replay_moment_ns(pass->graph, m) -
                      (uint64_t)replay_moment_ns(pass->graph, from));
@@ -144,6 +137,12 @@ static int64_t shift_after(int64_t shift_ns, int64_t lag_ns, int64_t kept_ns)
     return lag_ns < 0 || __builtin_sub_overflow(shift_ns, lag_ns - kept_ns, &later_ns) ? INT64_MIN : later_ns;
 }
 
+/* The shift of FROM, on which M depends. */
+static int64_t shift_from(const struct replay_pass *pass, moment_id from, moment_id m)
+{
+    return pass->shift_from ? pass->shift_from(pass, from, m) : shifts_get(&pass->replay->shifts, from);
+}
+
 /* What the edges of a moment say. */
 struct verdict {
     int64_t latest_ns; /* the largest shift that one of them asks for; INT64_MIN: there are none */
@@ -153,7 +152,7 @@ struct verdict {
 };
 
 /* Has EDGE, which leads to M, no say in the replay? */
-static bool is_silent(const struct pass *pass, const struct replay_edge *edge, moment_id m)
+static bool is_silent(const struct replay_pass *pass, const struct replay_edge *edge, moment_id m)
 {
     bool keeps_queued = pass->changes && pass->changes->keeps_queued;
     return edge->from == m || (edge->relation == RELATION_QUEUED && !keeps_queued) ||
@@ -161,7 +160,7 @@ static bool is_silent(const struct pass *pass, const struct replay_edge *edge, m
 }
 
 /* Does M keep all of the lag of EDGE, by itself or as its call is not shortened? */
-static bool keeps_lag(const struct pass *pass, const struct replay_edge *edge, float factor)
+static bool keeps_lag(const struct replay_pass *pass, const struct replay_edge *edge, float factor)
 {
     if (edge->relation == RELATION_ROOM)
         return true;
@@ -173,8 +172,8 @@ static bool keeps_lag(const struct pass *pass, const struct replay_edge *edge, f
 }
 
 /* What M keeps of the LAG_NS of EDGE, of which it does not keep all. */
-static int64_t kept_lag(const struct pass *pass, const struct replay_edge *edge, moment_id m, int64_t lag_ns,
-                        float factor)
+static int64_t kept_lag(const struct replay_pass *pass, const struct replay_edge *edge, moment_id m,
+                        int64_t lag_ns, float factor)
 {
     if (edge->relation == RELATION_QUEUED)
         return replay_queued_ns(pass->graph, edge->from, m);
@@ -187,7 +186,8 @@ static int64_t kept_lag(const struct pass *pass, const struct replay_edge *edge,
 }
 
 /* What the edges of RANGE say whose lags are kept, and which one tells of the return of a call. */
-static struct verdict ask_kept(const struct pass *pass, moment_id m, struct edge_range range, float factor)
+static struct verdict ask_kept(const struct replay_pass *pass, moment_id m, struct edge_range range,
+                               float factor)
 {
     struct verdict verdict = { INT64_MIN, INT64_MIN, false, UINT32_MAX };
     for (uint32_t k = range.first; k < range.end; k++) {
@@ -200,7 +200,7 @@ static struct verdict ask_kept(const struct pass *pass, moment_id m, struct edge
             verdict.tail = k;
         if (!keeps && edge.relation != RELATION_TURN)
             continue;
-        int64_t shift_ns = shifts_get(&pass->replay->shifts, edge.from),
+        int64_t shift_ns = shift_from(pass, edge.from, m),
                 *latest_ns = edge.relation == RELATION_TURN ? &verdict.turn_ns : &verdict.latest_ns;
         *latest_ns = shift_ns > *latest_ns ? shift_ns : *latest_ns;
     }
@@ -208,7 +208,7 @@ static struct verdict ask_kept(const struct pass *pass, moment_id m, struct edge
 }
 
 /* The others, in so far as they may ask for a larger shift. */
-static void ask_others(const struct pass *pass, moment_id m, struct edge_range range, float factor,
+static void ask_others(const struct replay_pass *pass, moment_id m, struct edge_range range, float factor,
                        struct verdict *verdict)
 {
     for (uint32_t k = range.first; k < range.end; k++) {
@@ -216,7 +216,7 @@ static void ask_others(const struct pass *pass, moment_id m, struct edge_range r
         if (is_silent(pass, &edge, m) || edge.relation == RELATION_TURN || keeps_lag(pass, &edge, factor) ||
             changes_dropped(pass->changes, k))
             continue;
-        int64_t shift_ns = shifts_get(&pass->replay->shifts, edge.from);
+        int64_t shift_ns = shift_from(pass, edge.from, m);
         bool may_grow = edge.keeps || edge.relation == RELATION_COLLECTIVE; /* with a factor above 1 */
         if (shift_ns <= verdict->latest_ns && !may_grow)
             continue;
@@ -227,7 +227,7 @@ static void ask_others(const struct pass *pass, moment_id m, struct edge_range r
 }
 
 /* How long the call that ends at M takes to return, when its work is done or there is room, as TAIL says; 0 where none waited. */
-static int64_t return_ns(const struct pass *pass, moment_id m, uint32_t tail)
+static int64_t return_ns(const struct replay_pass *pass, moment_id m, uint32_t tail)
 {
     if (tail == UINT32_MAX)
         return 0;
@@ -235,18 +235,21 @@ static int64_t return_ns(const struct pass *pass, moment_id m, uint32_t tail)
     return edge.relation == RELATION_ROOM ? pass->graph->usual_launch_ns : lag_from(pass, edge.from, m);
 }
 
-/* The shift of M, which follows the moment before, shifted by BEFORE_NS, and depends on nothing else. */
-static int64_t shift_behind(const struct pass *pass, moment_id m, int64_t before_ns, float factor)
+int64_t replay_shift_behind(int64_t before_ns, int64_t own_ns, float factor)
 {
     if (factor == 1)
         return before_ns;
-    int64_t own_ns = lag_from(pass, m - 1, m);
     return (int64_t)((uint64_t)before_ns + (uint64_t)scaled(own_ns, factor) - (uint64_t)own_ns);
 }
 
-/* The shift of M, which depends on what the edges of RANGE say, and FOLLOWS the moment before or not. */
-static int64_t replay_shift_of(const struct pass *pass, moment_id m, bool follows, struct edge_range range,
-                               float factor)
+/* The same of M, which follows the moment before. */
+static int64_t shift_behind(const struct replay_pass *pass, moment_id m, int64_t before_ns, float factor)
+{
+    return factor == 1 ? before_ns : replay_shift_behind(before_ns, lag_from(pass, m - 1, m), factor);
+}
+
+int64_t replay_shift_of(const struct replay_pass *pass, moment_id m, const struct replay_before *before,
+                        struct edge_range range, float factor)
 {
     struct verdict verdict = ask_kept(pass, m, range, factor);
     ask_others(pass, m, range, factor, &verdict);
@@ -254,27 +257,27 @@ static int64_t replay_shift_of(const struct pass *pass, moment_id m, bool follow
         verdict.bound = true;
         verdict.latest_ns = verdict.turn_ns > verdict.latest_ns ? verdict.turn_ns : verdict.latest_ns;
     }
-    if (!follows)
+    if (!before)
         return verdict.latest_ns == INT64_MIN ? 0 : verdict.latest_ns;
-    int64_t before_ns = shifts_get(&pass->replay->shifts, m - 1);
+    int64_t before_ns = before->shift_ns;
     if (!verdict.bound)
-        before_ns = shift_behind(pass, m, before_ns, factor);
+        before_ns = replay_shift_behind(before_ns, before->own_ns, factor);
     else if (before_ns > verdict.latest_ns) { /* the work may have ended in an earlier piece */
-        int64_t own_ns = lag_from(pass, m - 1, m), tail_ns = return_ns(pass, m, verdict.tail);
+        int64_t own_ns = before->own_ns, tail_ns = return_ns(pass, m, verdict.tail);
         before_ns = shift_after(before_ns, own_ns, tail_ns < own_ns ? tail_ns : own_ns);
     }
     return before_ns > verdict.latest_ns ? before_ns : verdict.latest_ns;
 }
 
 /* Does M come after the moment before it, of its thread or of its work? */
-static bool follows_one(const struct pass *pass, moment_id m)
+static bool follows_one(const struct replay_pass *pass, moment_id m)
 {
     if (m < pass->graph->host_count)
         return !(pass->first[m / 64] >> (m % 64) & 1);
     return replay_moment_kind(pass->graph, m) == MOMENT_WORK_END;
 }
 
-static float replay_factor_of(const struct pass *pass, moment_id m)
+float replay_factor_of(const struct replay_pass *pass, moment_id m)
 {
     const struct changes *changes = pass->changes;
     if (!changes)
@@ -287,7 +290,7 @@ static float replay_factor_of(const struct pass *pass, moment_id m)
 }
 
 /* The moments of a run of the order: numbers that follow one another, so that their edges do, too. */
-static void place_run(const struct pass *pass, moment_id first, unsigned length)
+static void place_run(const struct replay_pass *pass, moment_id first, unsigned length)
 {
     const struct replay_graph *graph = pass->graph;
     struct edge_range range = { 0, 0 };
@@ -299,7 +302,11 @@ static void place_run(const struct pass *pass, moment_id first, unsigned length)
         float factor = replay_factor_of(pass, m);
         if (graph->has_edges[m / 64] >> (m % 64) & 1) {
             range = range.end == 0 ? replay_edges_of(graph, m) : replay_edges_from(graph, range.end);
-            shift_ns = replay_shift_of(pass, m, follows, range, factor);
+            struct replay_before before = { 0 };
+            if (follows)
+                before = (struct replay_before){ shifts_get(&pass->replay->shifts, m - 1),
+                                                 lag_from(pass, m - 1, m) };
+            shift_ns = replay_shift_of(pass, m, follows ? &before : NULL, range, factor);
         } else {
             shift_ns = follows ? shift_behind(pass, m, shift_ns, factor) : 0;
         }
@@ -307,9 +314,11 @@ static void place_run(const struct pass *pass, moment_id first, unsigned length)
     }
 }
 
-static struct pass begin_pass(const struct replay_graph *graph, const struct changes *changes)
+static struct replay_pass begin_pass(const struct replay_graph *graph, const struct changes *changes)
 {
-    struct pass pass = { .graph = graph, .changes = changes, .replay = mem_zalloc(1, sizeof *pass.replay) };
+    struct replay_pass pass = { .graph = graph,
+                                .changes = changes,
+                                .replay = mem_zalloc(1, sizeof *pass.replay) };
     pass.replay->graph = graph;
     shifts_init(&pass.replay->shifts, graph->moment_count);
     pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
@@ -320,7 +329,7 @@ static struct pass begin_pass(const struct replay_graph *graph, const struct cha
 
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes)
 {
-    struct pass pass = begin_pass(graph, changes);
+    struct replay_pass pass = begin_pass(graph, changes);
     for (size_t r = 0; r < graph->order.count; r++)
         place_run(&pass, graph->order.first[r], graph->order.length[r]);
     free(pass.first);
@@ -331,7 +340,7 @@ struct replay *replay_pass_by(const struct replay_graph *graph, const struct cha
                               replay_visit *visit, void *context)
 {
     const struct last_uses *uses = last_uses_of(graph->trace);
-    struct pass pass = begin_pass(graph, changes);
+    struct replay_pass pass = begin_pass(graph, changes);
     size_t next = 0;
     for (size_t r = 0; r < graph->order.count; r++) {
         place_run(&pass, graph->order.first[r], graph->order.length[r]);

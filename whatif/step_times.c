@@ -1,7 +1,7 @@
 /* step_times.c - see step_times.h. */
 #include "whatif/step_times.h"
 
-#include "analyze/selection.h"
+#include "analyze/account.h"
 #include "base/memory.h"
 #include "base/rows.h"
 #include "base/runs.h"
@@ -11,6 +11,7 @@
 #include "derive/step_list.h"
 #include "whatif/make_graph.h"
 #include "whatif/path.h"
+#include "whatif/rounds.h"
 #include "trace/derived.h"
 #include <math.h>
 #include <stdlib.h>
@@ -597,10 +598,10 @@ static void collect_rank(struct step_times *times, const struct rank_step *steps
         then[i] = steps[i].then_ns;
     }
     struct stats now_stats = stats_of(now, count), then_stats = stats_of(then, count);
-    times->now_ns = longer(times->now_ns, now_stats.median);
-    times->then_ns = longer(times->then_ns, then_stats.median);
-    times->mean_now_ns = longer(times->mean_now_ns, now_stats.mean);
-    times->mean_then_ns = longer(times->mean_then_ns, then_stats.mean);
+    times->median_now_ns = longer(times->median_now_ns, now_stats.median);
+    times->median_then_ns = longer(times->median_then_ns, then_stats.median);
+    times->now_ns = longer(times->now_ns, now_stats.mean);
+    times->then_ns = longer(times->then_ns, then_stats.mean);
     free(now);
     free(then);
 }
@@ -624,6 +625,68 @@ static void collect_medians(struct step_times *times, const struct trace *trace)
         collect_rank(times, &steps.at[first], end - first);
     }
     VEC_FREE(&steps);
+}
+
+/*
+ * The step time of the account, and as the rounds have it with CHANGES. False: there are no rounds, or without changes they are not how
+ * the job was recorded, as a few steps only filled a queue.
+ */
+static bool find_steady(const struct replay_graph *graph, const struct changes *changes,
+                        struct step_gain *gain)
+{
+    const struct rounds *rounds = rounds_of(graph->trace);
+    const struct steady *recorded = rounds_recorded(graph->trace);
+    const struct account *account = account_of(graph->trace);
+    const double far = 0.25;
+    int64_t now_ns = account->all.step_ns;
+    if (!rounds || !(recorded->step_ns > 0) ||
+        fabs(recorded->step_ns - (double)now_ns) > far * (double)now_ns)
+        return false;
+    struct steady steady = rounds_replay(rounds, graph, changes);
+    gain->now_ns = now_ns;
+    double then_ns = steady.step_ns / recorded->step_ns * (double)gain->now_ns;
+    gain->bound = (struct step_bound){ steady.limit == STEADY_HOST ? BOUND_HOST : BOUND_DEVICE,
+                                       selection_rank(graph->trace, steady.file), llround(steady.device_ns) };
+    if (then_ns < steady.device_ns) {
+        then_ns = steady.device_ns;
+        gain->bound.kind = BOUND_WORK;
+    }
+    gain->then_ns = llround(then_ns);
+    return true;
+}
+
+/* Without rounds the account's step takes the share of its time that is left of the recorded periods. */
+static void scale_to_account(struct step_times *times, const struct trace *trace)
+{
+    const struct account *account = account_of(trace);
+    if (!account->has_steps || account->all.step_ns <= 0 || times->now_ns <= 0)
+        return;
+    times->then_ns = llround((double)times->then_ns / (double)times->now_ns * (double)account->all.step_ns);
+    times->now_ns = account->all.step_ns;
+}
+
+static void find_step_time(struct step_times *times, const struct replay_graph *graph,
+                           const struct changes *changes)
+{
+    struct step_gain gain;
+    if (!find_steady(graph, changes, &gain)) {
+        scale_to_account(times, graph->trace);
+        return;
+    }
+    times->now_ns = gain.now_ns;
+    times->then_ns = gain.then_ns;
+    times->bound = gain.bound;
+}
+
+struct step_gain step_times_gain(const struct changes *changes)
+{
+    struct step_gain gain = { 0 };
+    if (find_steady(changes->graph, changes, &gain))
+        return gain;
+    struct step_times *times = step_times_with(changes);
+    gain = (struct step_gain){ times->now_ns, times->then_ns, times->bound, 0 };
+    step_times_free(times);
+    return gain;
 }
 
 struct step_times *step_times_open(const struct replay *replay, bool whole)
@@ -660,6 +723,7 @@ struct step_times *step_times_with(const struct changes *changes)
     replay->kept_count = of->kept.count;
     step_times_add_steps(times, replay, &gathering);
     collect_medians(times, graph->trace);
+    find_step_time(times, graph, changes);
     replay_free(replay);
     gathering_release(&gathering);
     return times;

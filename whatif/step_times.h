@@ -52,13 +52,36 @@ struct step_time {
     int64_t devices_end_now_ns, devices_end_then_ns;
 };
 
+/* What keeps a step from being faster. */
+enum step_bound_kind {
+    BOUND_UNKNOWN, /* there are no rounds */
+    BOUND_HOST,    /* the thread of the steps */
+    BOUND_DEVICE,  /* a stream: its work, and its pauses */
+    BOUND_WORK     /* the work of a device alone: a replay that takes less is wrong */
+};
+
+struct step_bound {
+    enum step_bound_kind kind;
+    int64_t rank;
+    int64_t work_ns; /* of a step on the busiest stream, then */
+};
+
 struct step_times {
     VEC_OF(struct step_time); /* by file and start */
-    /* The step time: the median of the periods of a rank, of all its steps where it has no period; of several ranks that of the
-     * slowest. And the mean of the same steps: what counts where steps differ by turns. 0: nothing was recorded. */
+    /* The step time: that of the account (analyze/account.h), and the same in the steady state of the replay (rounds.h). Where there
+     * are no rounds, the mean of the periods of a rank, of all its steps where it has no period; of several ranks that of the slowest.
+     * 0: nothing was recorded. And the median of these periods. */
     int64_t now_ns, then_ns;
-    int64_t mean_now_ns, mean_then_ns;
-    size_t overlapping; /* ranges of steps left out, as they overlap others */
+    int64_t median_now_ns, median_then_ns;
+    struct step_bound bound; /* what the step is as fast as then */
+    size_t overlapping;      /* ranges of steps left out, as they overlap others */
+};
+
+/* The step time now and after a set of edits. */
+struct step_gain {
+    int64_t now_ns, then_ns;
+    struct step_bound bound;
+    size_t count; /* events that the edits touched */
 };
 
 /* The steps of GRAPH as REPLAY has them; WHOLE: the recording as one. New; free with step_times_free (NULL is allowed). */
@@ -66,5 +89,8 @@ struct step_times *step_times_open(const struct replay *replay, bool whole);
 /* The same of a replay with CHANGES, of which nothing else is kept, so that it takes little memory. */
 struct step_times *step_times_with(const struct changes *changes);
 void step_times_free(struct step_times *times);
+
+/* The step time alone, now and then, with CHANGES: the members of struct step_times that are no steps. */
+struct step_gain step_times_gain(const struct changes *changes);
 
 #endif

@@ -24,7 +24,7 @@ static const struct step_time *typical_step(const struct step_times *times)
         const struct step_time *one = &times->at[i];
         if (!best || one->is_period > best->is_period ||
             (one->is_period == best->is_period &&
-             llabs(one->now_ns - times->now_ns) < llabs(best->now_ns - times->now_ns)))
+             llabs(one->now_ns - times->median_now_ns) < llabs(best->now_ns - times->median_now_ns)))
             best = one;
     }
     return best;
@@ -128,6 +128,10 @@ static bool make_edits(struct whatif *whatif, const struct edit *edits, struct c
         changes_clear(changes);
         if (!edit_apply(&edits[i], changes, &gain->effect, err))
             return false;
+        if (!whole) {
+            gain->then_ns = step_times_gain(changes).then_ns;
+            continue;
+        }
         struct step_times *times = times_with(changes, whole);
         gain->then_ns = times->then_ns;
         step_times_free(times);
@@ -172,23 +176,7 @@ void whatif_free(struct whatif *whatif)
 
 struct step_gain whatif_gain_of(const struct changes *changes)
 {
-    struct step_times *times = step_times_with(changes);
-    struct step_gain gain = { .now_ns = times->now_ns,
-                              .then_ns = times->then_ns,
-                              .mean_now_ns = times->mean_now_ns,
-                              .mean_then_ns = times->mean_then_ns };
-    step_times_free(times);
-    return gain;
-}
-
-bool step_gain_is_by_turns(const struct step_gain *gain)
-{
-    const double much_more = 0.05;
-    if (gain->now_ns <= 0 || gain->mean_now_ns <= 0)
-        return false;
-    double share = (double)(gain->now_ns - gain->then_ns) / (double)gain->now_ns,
-           mean_share = (double)(gain->mean_now_ns - gain->mean_then_ns) / (double)gain->mean_now_ns;
-    return mean_share > share + much_more;
+    return step_times_gain(changes);
 }
 
 struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,

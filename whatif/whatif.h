@@ -49,17 +49,6 @@ void whatif_free(struct whatif *whatif);
 struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
                              struct tpa_error *err);
 
-/* The step time now and after a set of edits. */
-struct step_gain {
-    int64_t now_ns, then_ns;           /* the median */
-    int64_t mean_now_ns, mean_then_ns; /* of the same steps */
-    size_t count;                      /* events that the edits touched */
-};
-
-/* Do a few steps gain what most do not, so that the mean is the better figure? Several workers that are too slow have batches by
- * turns: a step in so many waits for all of them. */
-bool step_gain_is_by_turns(const struct step_gain *gain);
-
 /* False and ERR when an edit does not fit the trace. One replay: linear time. */
 bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,
                  struct step_gain *gain, struct tpa_error *err);

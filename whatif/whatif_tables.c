@@ -14,7 +14,7 @@
 struct result_row {
     int64_t now_ns, then_ns, gain_ns;
     double gain_share;
-    int64_t mean_now_ns, mean_then_ns;
+    int64_t median_now_ns, median_then_ns;
 };
 
 struct step_row {
@@ -40,12 +40,12 @@ struct sweep_row {
 
 /* clang-format off */
 static const struct table_column result_columns[] = {
-    COLUMN(struct result_row, now_ns, "now", "Now", TABLE_NS, "the step time as recorded: from the begin of a step to that of the next, median"),
-    COLUMN(struct result_row, then_ns, "then", "Then", TABLE_NS, "the step time with all edits made"),
+    COLUMN(struct result_row, now_ns, "now", "Now", TABLE_NS, "a step as recorded: the throughput of the steps that count, as in tpa steps"),
+    COLUMN(struct result_row, then_ns, "then", "Then", TABLE_NS, "the same with all edits made, in the steady state"),
     COLUMN(struct result_row, gain_ns, "gain", "Gain", TABLE_NS, "now - then"),
     COLUMN(struct result_row, gain_share, "gain_share", "Gain, share", TABLE_SHARE, "of the step time now"),
-    COLUMN(struct result_row, mean_now_ns, "mean_now", "Mean now", TABLE_NS, "mean of the same steps: differs from the median where steps are uneven"),
-    COLUMN(struct result_row, mean_then_ns, "mean_then", "Mean then", TABLE_NS, "the same with all edits made"),
+    COLUMN(struct result_row, median_now_ns, "median_now", "Median now", TABLE_NS, "median of the recorded periods: differs from the step where steps are uneven"),
+    COLUMN(struct result_row, median_then_ns, "median_then", "Median then", TABLE_NS, "the same of these periods with all edits made, without what settles later"),
 };
 
 static const struct table_column step_columns[] = {
@@ -105,32 +105,26 @@ static const double most_unexplained = 0.5;
 /* A gain that is 0.0 % when it is written. */
 static const double least_shown = 0.0005;
 
-/*
- * What the first sentence is about: the median of the steps. Steps that hand time to one another, as each ends with what it left the
- * devices to do, may let the median grow where all of them together shrink, or the other way: then their mean. So with batches that
- * come by turns.
- */
-static bool tells_mean(const struct whatif *whatif, const struct edit *edits)
+/* ", and then the device is the limit, with 14.2 ms of work"; nothing where the step is not shorter. */
+static void append_bound(const struct whatif *whatif, struct buffer *text)
 {
     const struct step_times *steps = whatif->steps;
-    struct step_gain gain = { .now_ns = steps->now_ns,
-                              .then_ns = steps->then_ns,
-                              .mean_now_ns = steps->mean_now_ns,
-                              .mean_then_ns = steps->mean_then_ns };
-    int64_t gain_ns = gain.now_ns - gain.then_ns, mean_gain_ns = gain.mean_now_ns - gain.mean_then_ns;
-    bool loads = false;
-    for (size_t i = 0; i < whatif->edit_count; i++)
-        loads |= edits[i].kind == EDIT_NO_DATA_WAIT;
-    return (gain_ns < 0 && mean_gain_ns > 0) || (gain_ns > 0 && mean_gain_ns < 0) ||
-           (loads && step_gain_is_by_turns(&gain));
+    const struct step_bound *bound = &steps->bound;
+    const double much = 0.9;
+    if (bound->kind == BOUND_UNKNOWN || steps->then_ns >= steps->now_ns)
+        return;
+    buffer_printf(text, "; then the %s", bound->kind == BOUND_HOST ? "host" : "device");
+    if (whatif->graph->trace->file_count > 1)
+        buffer_printf(text, " of rank %" PRId64, bound->rank);
+    buffer_puts(text, " is the limit");
+    if (bound->kind != BOUND_HOST && (double)bound->work_ns >= much * (double)steps->then_ns)
+        buffer_printf(text, ": %.3f ms of work", quantity_ms(bound->work_ns));
 }
 
 /* "A step takes 116.000 ms instead of 176.000 ms (-34.1 %)." */
-static void notice_gain(const struct whatif *whatif, const struct edit *edits, struct result *result)
+static void notice_gain(const struct whatif *whatif, struct result *result)
 {
-    bool mean = tells_mean(whatif, edits);
-    int64_t now_ns = mean ? whatif->steps->mean_now_ns : whatif->steps->now_ns,
-            then_ns = mean ? whatif->steps->mean_then_ns : whatif->steps->then_ns;
+    int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
     const char *what = has_steps(whatif) ? "a step" : "the recording";
     size_t touched = 0;
     for (size_t i = 0; i < whatif->edit_count; i++)
@@ -149,8 +143,7 @@ static void notice_gain(const struct whatif *whatif, const struct edit *edits, s
                           what, quantity_ms(now_ns));
     } else {
         struct buffer rest = { 0 };
-        if (has_steps(whatif) && whatif->steps->count > 2)
-            buffer_printf(&rest, ", the %s of the steps", mean ? "mean" : "median");
+        append_bound(whatif, &rest);
         if (now_ns > then_ns && whatif->unexplained_share > most_unexplained)
             buffer_printf(&rest, "; at best, as the recording has no reason for %.1f %% of its path",
                           quantity_percent(whatif->unexplained_share));
@@ -171,8 +164,8 @@ static void add_result(const struct whatif *whatif, struct result *result)
                               then_ns,
                               now_ns - then_ns,
                               whatif_tables_share_of(now_ns - then_ns, now_ns),
-                              whatif->steps->mean_now_ns,
-                              whatif->steps->mean_then_ns };
+                              whatif->steps->median_now_ns,
+                              whatif->steps->median_then_ns };
     struct table *table = TABLE_OF_ROWS("result", has_steps(whatif) ? "Step time" : "All that was recorded",
                                         result_columns, &row, 1);
     table_add_footer(table, "unexplained_share", "Unexplained share of the path", TABLE_SHARE,
@@ -292,7 +285,7 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
 
 void whatif_add_tables(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
-    notice_gain(whatif, edits, result);
+    notice_gain(whatif, result);
     add_result(whatif, result);
     add_edits(whatif, edits, result);
     whatif_tables_add_steps(whatif, result);

@@ -1,6 +1,8 @@
 /* check.c - must the build fail, and the report on it; see nightly.h. */
 #include "cli/nightly/nightly.h"
 
+#include "base/run_level.h"
+#include "history/nightly_answer.h"
 #include "base/quantity.h"
 #include "base/regex.h"
 #include "cli/gate.h"
@@ -17,7 +19,7 @@ static const struct table_column columns[CHECK_COLUMNS] = {
     [CHECK_NAME] = { CASE_NAME, "Of", TABLE_NAME, "the figure or row that it is about", 0, NULL },
     [CHECK_FOUND] = { "found", "Change", TABLE_SHARE, "by how much it grew", 0, NULL },
     [CHECK_LIMIT] = { "limit", "Limit", TABLE_SHARE, "by how much it may grow", 0, NULL },
-    [CHECK_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "within or exceeded; cannot tell: UNSURE, or nothing to compare with", 0, NULL },
+    [CHECK_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "within or exceeded; cannot tell: UNSURE, too few earlier runs, or a damaged recording", 0, NULL },
     [CHECK_FAILS] = { CASE_FAILS, "Fails", TABLE_BOOL, "does it make the exit code 1?", TABLE_OPTIONAL, NULL },
     [CHECK_MESSAGE] = { CASE_MESSAGE, "Message", TABLE_TEXT, "the same in a sentence", TABLE_OPTIONAL, NULL },
 };
@@ -45,6 +47,26 @@ static void add_run(struct buffer *out, const struct nightly *nightly, size_t ru
         buffer_printf(out, " (commit %s)", nightly->runs.at[run].commit);
 }
 
+/* How many more runs at this level would make it NEW: the error of their mean falls with each. */
+static void append_runs_needed(struct buffer *out, const struct nightly *nightly, size_t at)
+{
+    enum { MOST = 20 };
+    const struct history_finding *now = &nightly->history.series.at[at].now;
+    double change = fabs(now->level - now->reference), deviation = now->noise * fabs(now->reference);
+    buffer_puts(out, ", cannot tell");
+    if (!(deviation > 0) || !(change > 0) || now->references < 2)
+        return;
+    double certain = run_student_quantile(0.002, (double)(now->references - 1));
+    size_t more = 1;
+    while (more <= MOST &&
+           change < certain * deviation * sqrt(1 / (double)(more + 1) + 1 / (double)now->references))
+        more++;
+    if (more <= MOST)
+        buffer_printf(out, ": about %zu more run%s at this level would tell", more, more == 1 ? "" : "s");
+    else
+        buffer_printf(out, ": more than %d runs at this level would be needed", MOST);
+}
+
 /* "step time: 10.2ms -> 11.0ms (+7.8 %): NEW since run 31 (commit abc), good until run 30 (commit def)". */
 static void add_message(struct buffer *out, const struct nightly *nightly, size_t at)
 {
@@ -64,11 +86,17 @@ static void add_message(struct buffer *out, const struct nightly *nightly, size_
         buffer_puts(out, ": ");
     }
     buffer_puts(out, nightly_verdict(nightly, at));
-    if (nightly->judged == 0)
-        buffer_puts(out,
-                    " run of this label and GPU, nothing to compare with (--unsure pass lets it through)");
-    if (now->few)
-        buffer_printf(out, ", fewer than %d earlier runs", HISTORY_LEAST_RUNS);
+    if (nightly->runs.at[nightly->judged].no_baseline)
+        buffer_printf(out, ", as %s", nightly->runs.at[nightly->judged].no_baseline);
+    else if (nightly_earlier(nightly) == 0)
+        buffer_puts(out, " run of this label and GPU: cannot tell, as there is nothing to compare with");
+    if (now->few) {
+        size_t earlier = nightly_earlier(nightly);
+        size_t more = earlier < HISTORY_LEAST_RUNS ? HISTORY_LEAST_RUNS - earlier : 1;
+        buffer_printf(out, ", it takes %d earlier runs: %zu more would tell", HISTORY_LEAST_RUNS, more);
+    }
+    if (now->verdict == HISTORY_UNSURE)
+        append_runs_needed(out, nightly, at);
     if (now->visited)
         buffer_puts(out, ", an earlier run was once as bad");
     if (now->first_bad != HISTORY_NO_RUN) {
@@ -131,7 +159,10 @@ static const char *outcome_of(const struct checker *checker, enum history_verdic
     if (verdict == HISTORY_NEW ||
         (verdict == HISTORY_EXISTING && checker->args->fail_on == NIGHTLY_FAIL_ON_EXISTING))
         return CASE_EXCEEDED;
-    return verdict == HISTORY_UNSURE ? CASE_CANNOT_TELL : CASE_WITHIN;
+    bool unjudged = verdict == HISTORY_UNSURE || verdict == HISTORY_UNKNOWN;
+    if (verdict == HISTORY_FIRST && nightly_earlier(checker->nightly) == 0)
+        unjudged = true;
+    return unjudged ? CASE_CANNOT_TELL : CASE_WITHIN;
 }
 
 /* ---- without gates ---- */
@@ -145,7 +176,7 @@ static bool is_measured(const struct checker *checker, size_t at)
 static void check_sort(struct checker *checker, const char *key, size_t first)
 {
     const struct nightly *nightly = checker->nightly;
-    size_t measured = 0, failed = 0;
+    size_t measured = 0, failed = 0, unjudged = 0;
     checker->number++;
     for (size_t i = first; i < nightly->series.count; i++) {
         if (strcmp(nightly->series.at[i].table, key) != 0 || !is_measured(checker, i))
@@ -153,7 +184,9 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
         measured++;
         const struct history_finding *now = finding_of(checker, i);
         const char *outcome = outcome_of(checker, now->verdict);
-        if (strcmp(outcome, CASE_WITHIN) == 0)
+        bool unknown = now->verdict == HISTORY_UNKNOWN || now->verdict == HISTORY_FIRST;
+        unjudged += unknown && strcmp(outcome, CASE_CANNOT_TELL) == 0;
+        if (strcmp(outcome, CASE_WITHIN) == 0 || unknown)
             continue;
         failed++;
         add_series(checker, key, i, growth(now), NAN, outcome);
@@ -161,8 +194,13 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
     if (failed > 0)
         return;
     struct buffer message = { 0 };
-    size_t row = add_row(checker, key, key, strlen(key), CASE_WITHIN, false);
-    buffer_printf(&message, "%s: none of %zu is NEW", key, measured);
+    /* a row that appeared a few runs ago is not judged yet, which closes no gate; all of them are the run's own lack */
+    bool cannot_tell = measured > 0 && unjudged == measured;
+    size_t row = add_row(checker, key, key, strlen(key), cannot_tell ? CASE_CANNOT_TELL : CASE_WITHIN, false);
+    buffer_printf(&message, cannot_tell ? "%s: cannot tell of any of %zu" : "%s: none of %zu is NEW", key,
+                  measured);
+    if (unjudged > 0 && !cannot_tell)
+        buffer_printf(&message, ", and %zu cannot be judged yet", unjudged);
     table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
     buffer_release(&message);
 }
@@ -193,13 +231,19 @@ static void check_limit(struct checker *checker, const struct gate *gate, size_t
 {
     const struct history_finding *now = finding_of(checker, at);
     bool began = now->verdict == HISTORY_FIRST;
-    bool first_run = began && checker->nightly->judged == 0;
-    double found = gate->sort == GATE_IDLE ? now->level - now->reference : growth(now);
+    bool first_run = began && nightly_earlier(checker->nightly) == 0;
+    bool points = gate->sort == GATE_IDLE;
+    double found = points ? now->level - now->reference : growth(now);
+    double margin = points || now->reference == 0 ? now->margin : now->margin / fabs(now->reference);
     const char *outcome =
         began && gate->sort == GATE_ROWS ? CASE_EXCEEDED : outcome_of(checker, now->verdict);
     if (now->verdict == HISTORY_EXISTING)
         outcome = CASE_EXCEEDED;
-    if (!(found > gate->limit))
+    else if (now->verdict == HISTORY_UNSURE && found + margin <= gate->limit)
+        outcome = CASE_WITHIN; /* false if the margin is unknown */
+    else if (now->verdict == HISTORY_SAME && found > gate->limit)
+        outcome = CASE_CANNOT_TELL; /* nights vary by more than the gate allows */
+    if (strcmp(outcome, CASE_EXCEEDED) == 0 && !(found > gate->limit))
         outcome = CASE_WITHIN;
     if (first_run)
         outcome = CASE_CANNOT_TELL;
@@ -247,7 +291,7 @@ bool nightly_check(const struct nightly *nightly, const struct nightly_args *arg
 {
     struct checker checker = { .nightly = nightly,
                                .args = args,
-                               .unsure_fails = gate_unsure_fails(args->unsure, &args->gates) };
+                               .unsure_fails = gate_unsure_fails(args->unsure) };
     checker.table = table_open("checks", args->gates.count ? "Gates" : "Checks", columns, CHECK_COLUMNS);
     bool good = true;
     if (args->gates.count == 0)
@@ -286,18 +330,23 @@ static void notice_accepted(const struct nightly *nightly, int64_t run, struct r
     }
 }
 
-void nightly_notice(const struct nightly *nightly, struct result *result)
+void nightly_notice(const struct nightly *nightly, const struct nightly_args *args, struct result *result)
 {
     const struct nightly_run *run = &nightly->runs.at[nightly->judged];
     enum { MOST_SHOWN = 3 };
     size_t count = 0;
-    if (nightly->judged == 0)
+    size_t earlier = nightly_earlier(nightly);
+    if (run->no_baseline)
+        result_add_notice(result, "no_baseline", 1, NULL, TPA_NOWHERE,
+                          "this run cannot be judged, and later runs are not compared with it: %s",
+                          run->no_baseline);
+    else if (earlier == 0)
         result_add_notice(result, "first_run", 1, NULL, TPA_NOWHERE,
                           "this is the first run of %s (%s): there is nothing to compare it with yet",
                           run->label, run->gpu);
-    else if (nightly->judged < HISTORY_LEAST_RUNS)
-        result_add_notice(result, "few_runs", (int64_t)nightly->judged, NULL, TPA_NOWHERE,
-                          "too few earlier runs to call a change NEW: it takes %d", HISTORY_LEAST_RUNS);
+    else if (earlier < HISTORY_LEAST_RUNS)
+        result_add_notice(result, "few_runs", (int64_t)earlier, NULL, TPA_NOWHERE,
+                          "too few earlier runs to judge a change: it takes %d", HISTORY_LEAST_RUNS);
     notice_accepted(nightly, run->id, result);
     struct buffer message = { 0 };
     for (size_t i = 0; i < nightly->series.count; i++) {
@@ -316,8 +365,9 @@ void nightly_notice(const struct nightly *nightly, struct result *result)
                           count - MOST_SHOWN == 1 ? " is" : "s are");
     if (count > 0)
         result_add_notice(result, "accept", 0, NULL, TPA_NOWHERE,
-                          "if that is wanted: tpa nightly accept --store STORE --label %s --reason WHY",
-                          run->label);
+                          "if that is wanted: tpa nightly accept --store %s --label %s --reason WHY",
+                          nightly_store_word(args->store, &result->arena),
+                          nightly_store_word(run->label, &result->arena));
 }
 
 const struct table_shape nightly_check_tables[] = {

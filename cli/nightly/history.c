@@ -27,7 +27,7 @@ static int print_and_free(struct result *result, const struct nightly_args *args
 /* ---- list ---- */
 
 /* clang-format off */
-enum { LIST_RUN, LIST_TIME, LIST_LABEL, LIST_GPU, LIST_COMMIT, LIST_HOST, LIST_SAMPLES, LIST_UNIT, LIST_STEP, LIST_NEW, LIST_UNSURE, LIST_EXISTING, LIST_FIXED, LIST_COLUMNS };
+enum { LIST_RUN, LIST_TIME, LIST_LABEL, LIST_GPU, LIST_COMMIT, LIST_HOST, LIST_SAMPLES, LIST_UNIT, LIST_STEP, LIST_NEW, LIST_UNSURE, LIST_EXISTING, LIST_FIXED, LIST_NO_BASELINE, LIST_COLUMNS };
 static const struct table_column list_columns[LIST_COLUMNS] = {
     [LIST_RUN] = { "run", "Run", TABLE_COUNT, "number of the run in this store", 0, NULL },
     [LIST_TIME] = { "time", "Time", TABLE_TEXT, "when it ran, UTC", 0, NULL },
@@ -42,6 +42,7 @@ static const struct table_column list_columns[LIST_COLUMNS] = {
     [LIST_UNSURE] = { "unsure", "UNSURE", TABLE_COUNT, "that were UNSURE", 0, NULL },
     [LIST_EXISTING] = { "existing", "EXISTING", TABLE_COUNT, "that were EXISTING", 0, NULL },
     [LIST_FIXED] = { "fixed", "FIXED", TABLE_COUNT, "that were FIXED", 0, NULL },
+    [LIST_NO_BASELINE] = { "no_baseline", "No baseline", TABLE_TEXT, "why the run could not be judged, and no other is compared with it", 0, NULL },
 };
 /* clang-format on */
 
@@ -80,6 +81,7 @@ static void add_runs(const struct nightly *nightly, struct table *table)
         table_set_int(table, row, LIST_UNSURE, (int64_t)nightly_count(nightly, i, HISTORY_UNSURE));
         table_set_int(table, row, LIST_EXISTING, (int64_t)nightly_count(nightly, i, HISTORY_EXISTING));
         table_set_int(table, row, LIST_FIXED, (int64_t)nightly_count(nightly, i, HISTORY_FIXED));
+        set_text(table, row, LIST_NO_BASELINE, run->no_baseline);
     }
 }
 
@@ -144,6 +146,11 @@ int nightly_list(const struct nightly_args *args, struct tpa_error *err)
         table->columns[LIST_LABEL].flags |= TABLE_OPTIONAL;
         table->columns[LIST_GPU].flags |= TABLE_OPTIONAL;
     }
+    bool any_left_out = false;
+    for (size_t row = 0; row < table->row_count; row++)
+        any_left_out |= !table_is_missing(table, row, LIST_NO_BASELINE);
+    if (!any_left_out)
+        table->columns[LIST_NO_BASELINE].flags |= TABLE_HIDDEN;
     result_add_table(result, table);
     return print_and_free(result, args, err);
 }

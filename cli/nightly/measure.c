@@ -102,6 +102,19 @@ static bool check_figures(const struct night *night, struct tpa_error *err)
     return tpa_hint(err, "tpa info FILE shows what is in them");
 }
 
+/* A recording that is not complete cannot be judged. */
+static void nightly_mark_damage(struct night *night, unsigned lacks)
+{
+    if (lacks == 0)
+        return;
+    struct buffer why = { 0 };
+    buffer_puts(&why, "its recording is not complete (");
+    measures_append_lacks(&why, lacks);
+    buffer_putc(&why, ')');
+    night_mark(night, why.at);
+    buffer_release(&why);
+}
+
 bool nightly_measure(const struct invocation *call, struct nightly_measured *measured, struct result *result,
                      struct tpa_error *err)
 {
@@ -121,6 +134,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
         if (!good)
             break;
         load_add_lacks(&part, result);
+        measures->lacks |= ingested_lacks(&part);
         good = measure_part(measures, &part, &options, measured, result, err);
         if (!good)
             tpa_in_file(err, call->operands[i]);
@@ -131,6 +145,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
         const char *ranks = measures_fact(measures, "ranks");
         measured->ranks = ranks ? mem_strdup(ranks) : NULL;
         measured->night = night_of(measures);
+        nightly_mark_damage(measured->night, measures->lacks & ~(args->missing_ranks ? LACKS_FILES : 0));
         good = check_figures(measured->night, err) &&
                (args->missing_ranks || gate_check_ranks(measures, "this run", err));
     }

@@ -56,7 +56,7 @@ bool nightly_check(const struct nightly *nightly, const struct nightly_args *arg
                    bool *fails, struct tpa_error *err);
 
 /* Add notices to RESULT: NEW figures and since when, or why nothing can be judged. */
-void nightly_notice(const struct nightly *nightly, struct result *result);
+void nightly_notice(const struct nightly *nightly, const struct nightly_args *args, struct result *result);
 
 /* The subcommands. Each prints its own result, and returns the exit code. */
 int nightly_list(const struct nightly_args *args, struct tpa_error *err);

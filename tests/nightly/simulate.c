@@ -15,7 +15,7 @@
  * is not what the documentation promises; the rates of a seed never change.
  */
 #include "history/history.h"
-#include "base/level.h"
+#include "base/run_level.h"
 #include "base/shift.h"
 #include <math.h>
 #include <stdio.h>
@@ -150,11 +150,13 @@ static void ask_tpa(const struct figures *figures, bool *said)
     uint8_t *verdicts = mem_alloc(SERIES * nights);
     for (size_t series = 0; series < SERIES; series++) {
         for (size_t night = 0; night < nights; night++) {
-            double steps[STEPS];
-            memcpy(steps, step_list_of(figures, series, night), sizeof steps);
-            struct level level = level_of(steps, STEPS);
-            levels[series * nights + night] = level.centre;
-            errors[series * nights + night] = level.error;
+            const double *values = step_list_of(figures, series, night);
+            struct run_step steps[STEPS];
+            for (size_t i = 0; i < STEPS; i++)
+                steps[i] = (struct run_step){ i, values[i] };
+            struct run_level level = run_level_of(steps, STEPS, STEPS, 1);
+            levels[series * nights + night] = level.mean;
+            errors[series * nights + night] = sqrt(level.independent);
         }
         *VEC_PUSH(&history.series) = (struct history_series){
             .group = series == 0               ? HISTORY_STEP

@@ -108,7 +108,8 @@ static void check_steps(const struct replay *replay, const struct changes *chang
 {
     struct step_times *all = step_times_open(replay, false), *passed = step_times_with(changes);
     size_t differ = all->count != passed->count || all->then_ns != passed->then_ns ||
-                    all->mean_then_ns != passed->mean_then_ns || all->now_ns != passed->now_ns;
+                    all->median_then_ns != passed->median_then_ns ||
+                    all->median_now_ns != passed->median_now_ns;
     for (size_t i = 0; i < all->count && i < passed->count; i++)
         differ += all->at[i].then_ns != passed->at[i].then_ns ||
                   all->at[i].device_then_ns != passed->at[i].device_then_ns ||

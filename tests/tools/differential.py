@@ -463,19 +463,11 @@ def compare_sides(tpa, sides, *words):
     return ask(tpa, "diff", sides[1][-1], *words, "--base", *sides[0], "--new", *sides[1][:-1])
 
 
-def ask_gates(tpa, sides, gates):
-    """The tables, and the exit status."""
-    words = ["--allow-missing-ranks"] + [word for gate in gates for word in ("--gate", gate)]
-    run = subprocess.run([tpa, "diff", "--format", "json", *words, "--base", *sides[0], "--new", *sides[1]], capture_output=True)
-    if run.returncode > 1:
-        raise check_expected.Failed(f"gates: exit status {run.returncode}: {run.stderr.decode(errors='replace').strip()}")
-    return {table["key"]: table for table in json.loads(run.stdout)["tables"]}, run.returncode
-
-
 def diff_differences(tpa, sides):
     """What differs in tpa diff of two sides of files."""
+    reference_diff.TPA = tpa
     diff = reference_diff.Diff(*sides)
-    has_gpu = any(row["name"] == "GPU busy" and row["verdict"] for row in diff.head()[0])
+    has_gpu = any(row["name"] == "GPU busy" and row["change_ns"] is not None for row in diff.head())
     for by, keys in (("op", {"operators": "op", "kernels": "kernel"}), ("shape", {"operators": "shape"}), *((by, {"rows": by}) for by in ("name", "category", "thread", "stream", "device"))):
         if by in ("stream", "device") and not has_gpu:
             continue
@@ -491,14 +483,9 @@ def diff_differences(tpa, sides):
             wanted, table = diff.rows(key + how), rows_of(found, key)
             yield compare_tables(f"diff by {key}{how}", wanted, table) if len(wanted) > 1 or table else None
     found = compare_sides(tpa, sides)
-    yield compare_tables("head of diff", diff.head()[0], rows_of(found, "head"))
+    yield compare_tables("head of diff", diff.head(), rows_of(found, "head"))
     yield compare_tables("memory of diff", diff.memory(), rows_of(found, "memory"))
-    yield compare_tables("far from the others", diff.outliers(), rows_of(found, "outliers"))
     yield compare_tables("renamed", diff.renamed(), rows_of(found, "renamed"))
-    gates = diff.gates()
-    found, status = ask_gates(tpa, sides, dict.fromkeys(gate for gate, _ in gates))
-    yield compare_tables("gates", [row for _, row in gates], rows_of(found, "gates"))
-    yield None if status == any(row["fails"] for _, row in gates) else f"gates: exit status {status}"
 
 
 def queue_differences(tpa, seed, folder):
@@ -519,12 +506,14 @@ def nightly(tpa, *words):
 
 def nightly_differences(tpa, nights, folder):
     """What differs in what tpa nightly keeps of each night, and says of the history up to it."""
+    reference_diff.TPA = tpa
     store, history = ("--store", os.path.join(folder, "nights.db")), reference_nightly.History()
     for number, paths in enumerate(nights, 1):
         tables, status = nightly(tpa, *store, "--label", "random", "--time", f"2026-01-{number:02}", "--all", "--limit", "0", *paths)
         run = reference_nightly.Run(paths)
         kept = rows_of(nightly(tpa, *store, "export", "--run", str(number))[0], "figures")
         kept = [{**row, "samples": len(row["samples"].split())} for row in kept if row["name"] != "idle_share"]
+        run.errors = {(row["sort"], row["name"]): row["error"] for row in kept}
         yield compare_tables(f"night {number}", run.figures(), kept)
         yield history.told(run, tables, status)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A random job of several ranks: steps that the host runs ahead of, kernels, copies, and collectives that all ranks take part in.
 
-    random_job.py SEED FOLDER      writes FOLDER/rank0.json, rank1.json ...
+    random_job.py SEED FOLDER              writes FOLDER/rank0.json, rank1.json ...
+    random_job.py --plan SEED FOLDER       the same of a job in its steady state; prints an edit, and what a step takes before and after
 
 For differential tests of what random_trace.py cannot draw: whose steps last how long on the devices, and who waited for
 whom. The ranks start and run at different speeds, their clocks differ, and a recording may lack a collective, or the numbers by
@@ -166,6 +167,224 @@ class Rank:
             self.at = wait_end + 1
 
 
+# ---- jobs in their steady state ----
+
+QUEUE = 1022  # launches that a device takes ahead
+SIMULATED, SETTLED = 140, 60  # steps, and those before which the truth is not measured
+
+
+class Plan:
+    """What a job does. Times are in microseconds."""
+
+    def __init__(self, seed, even):
+        chance = random.Random(f"plan {seed} {even}")
+        self.seed, self.even = seed, even
+        self.kind = "alike" if even else chance.choice(["log", "accumulate", "evaluate", "checkpoint", "slow batch", "kinds", "rank"])
+        self.every = 1 if even else chance.randint(2, 6)
+        self.ranks = 2 if self.kind == "rank" or chance.random() < 0.15 else 1
+        self.count = chance.randint(15, 60)  # operators of a step
+        self.host = chance.uniform(8, 40)  # of an operator
+        self.kernel = self.host * chance.choice([0.3, 0.7, 1.2, 2, 3])
+        self.load = chance.choice([0, 0, 0.3, 0.8]) * self.count * self.host
+        self.transfer = chance.uniform(0.05, 0.4) * self.count * self.kernel if self.ranks > 1 else 0
+        self.item = even and chance.random() < 0.5  # in every step
+        self.extra = chance.uniform(0.3, 3) * self.count * max(self.host, self.kernel)  # of the k-th step
+        self.sizes = [chance.uniform(0.5, 2) for _ in range(self.every)] if self.kind == "kinds" else [1]
+        self.slow_host = chance.uniform(1.3, 3) if self.kind == "rank" else 1
+        self.graph = self.at_once = False
+        self.jitter = chance.choice([0, 0.01, 0.03])
+        self.first = chance.randint(SETTLED // 3, SETTLED // 3 + 2 * self.every)  # of the steps that are recorded
+        self.recorded = self.every * chance.randint(2, 4) + chance.randint(1, self.every) if not even else chance.randint(5, 12)
+        self.edit, self.change = self.draw_edit(chance)
+
+    def draw_edit(self, chance):
+        half = chance.choice([0.3, 0.5, 0.8])
+        edits = [(f"--scale kernel:^gemm={half}", {"kernel": self.kernel * half}), (f"--scale op:^aten::mm$={half}", {"mm_factor": half})]
+        if self.load or self.kind == "slow batch":
+            edits += 2 * [("--no-data-wait", {"load": 0, "extra": 0 if self.kind == "slow batch" else self.extra})]
+        if self.item or self.kind in ("log", "accumulate"):
+            edits.append(("--no-sync aten::item", {"at_once": True}))
+        if self.kind == "evaluate":
+            edits += 3 * [("--scale annotation:^eval$=0", {"extra": 0})]
+        if self.kind == "checkpoint":
+            edits += 3 * [("--scale annotation:^checkpoint$=0", {"extra": 0})]
+        if self.kind == "rank":
+            edits += 3 * [("--ranks like-median", {"slow_host": 1})]
+        if self.ranks > 1:
+            edits.append(("--overlap-comm", {"transfer": None}))
+        return chance.choice(edits)
+
+    mm_factor = 1
+
+    def changed(self):
+        other = Plan(self.seed, self.even)
+        for name, value in self.change.items():
+            setattr(other, name, value)
+        return other
+
+    def special(self, step):
+        return not self.even and step % self.every == self.every - 1
+
+
+class SteadyRank:
+    """One process and its device."""
+
+    def __init__(self, plan, number):
+        self.plan, self.number = plan, number
+        self.now, self.free, self.arrived, self.step = 0.0, 0.0, 0.0, 0
+        self.correlation, self.starts, self.events = 0, [], []
+        self.begins, self.ends = [], []
+
+    def vary(self, value, *key):
+        return value * (1 + self.plan.jitter * random.Random(f"{self.plan.seed} {self.number} {self.step} {key}").uniform(-1, 1))
+
+    def add(self, category, name, start, end, tid=1, **args):
+        self.events.append((start, end, {"ph": "X", "cat": category, "name": name, "pid": 1 if tid == 1 else 0, "tid": tid, "ts": round(start, 3),
+                                         "dur": round(end - start, 3), "args": args}))
+
+    def launch(self, name, call, duration, category="kernel", **args):
+        """When the call returns."""
+        queued = self.starts[-QUEUE] if len(self.starts) >= QUEUE else 0
+        self.correlation += 1
+        done = max(call, queued) + 4
+        start = max(self.free + 1, done + 2)
+        self.free = start + duration
+        self.starts.append(start)
+        self.add("cuda_runtime", "cudaLaunchKernel" if category == "kernel" else "cudaMemcpyAsync", call, done, correlation=self.correlation)
+        self.add(category, name, start, self.free, 7, device=self.number, stream=7, correlation=self.correlation, **args)
+        return done
+
+    def operator(self, index, size):
+        plan, begin = self.plan, self.now
+        host = self.vary(plan.host, "host", index) * (plan.slow_host if self.number else 1)
+        before, after = 0.6 * (host - 4), 0.4 * (host - 4)
+        done = self.launch(f"gemm_{index % 5}", begin + before * plan.mm_factor, self.vary(plan.kernel, "kernel", index) * size)
+        self.now = done + after * plan.mm_factor
+        self.add("cpu_op", "aten::mm", begin, self.now)
+        self.now += 1.5
+
+    def item(self):
+        begin = self.now
+        done = self.launch("Memcpy DtoH (Device -> Pinned)", begin + 4, 1.5, "gpu_memcpy", bytes=4)
+        if not self.plan.at_once:
+            self.correlation += 1
+            end = max(done + 3, self.free + 5)
+            self.add("cuda_runtime", "cudaStreamSynchronize", done + 1, end, correlation=self.correlation)
+            done = end
+        self.now = done + 3
+        self.add("cpu_op", "aten::item", begin, self.now)
+        self.now += 2
+
+    def load(self, duration):
+        if duration > 0:
+            self.add("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", self.now, self.now + duration)
+            self.now += duration
+        self.now += 5
+
+    def pause(self, name, duration):
+        if duration > 0:
+            self.add("user_annotation", name, self.now, self.now + duration)
+            self.now += duration
+        self.now += 3
+
+    def begin_step(self):
+        plan, step = self.plan, self.step
+        self.begins.append(self.now)
+        special = plan.special(step)
+        self.load(self.vary(plan.load, "load") + (plan.extra if special and plan.kind == "slow batch" else 0))
+        size = plan.sizes[step % len(plan.sizes)]
+        for index in range(plan.count):
+            self.operator(index, size)
+        if special and plan.kind == "accumulate":
+            for index in range(plan.count // 3):
+                self.operator(plan.count + index, 0.3)
+
+    def end_step(self):
+        plan, special = self.plan, self.plan.special(self.step)
+        if plan.item or (special and plan.kind in ("log", "accumulate")):
+            self.item()
+        if special and plan.kind == "evaluate":
+            self.pause("eval", plan.extra)
+        if special and plan.kind == "checkpoint":
+            self.pause("checkpoint", plan.extra)
+        self.add("user_annotation", f"ProfilerStep#{self.step}", self.begins[-1], self.now)
+        self.ends.append(self.free)
+        self.step += 1
+
+
+def simulate(plan):
+    ranks = [SteadyRank(plan, number) for number in range(plan.ranks)]
+    for step in range(SIMULATED):
+        for rank in ranks:
+            rank.begin_step()
+        if plan.ranks > 1:
+            reduce_all(plan, ranks, step)
+        for rank in ranks:
+            rank.end_step()
+    return ranks
+
+
+def reduce_all(plan, ranks, step):
+    """A collective that all ranks wait for; hidden: it is there, and nobody waits."""
+    arrived = []
+    for rank in ranks:
+        for name in ("cudaEventRecord", "cudaStreamWaitEvent"):
+            rank.add("cuda_runtime", name, rank.now, rank.now + 2)
+            rank.now += 3
+        rank.correlation += 1
+        rank.add("cuda_runtime", "cudaLaunchKernelExC", rank.now, rank.now + 5, correlation=rank.correlation)
+        rank.launched = rank.correlation
+        arrived.append(max(rank.free + 2, rank.now + 7))
+        rank.now += 8
+    for rank, at in zip(ranks, arrived):
+        end = max(arrived) + (plan.transfer or 0)
+        rank.add("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", at, end, 20, device=rank.number, stream=20, correlation=rank.launched,
+                 **{"Collective name": "allreduce", "dtype": "Float", "In msg nelems": 1000000, "Out msg nelems": 1000000,
+                    "Group size": len(ranks), "Process Group Name": "0", "Seq": step})
+        for name in ("cudaEventRecord", "cudaStreamWaitEvent"):
+            rank.add("cuda_runtime", name, rank.now, rank.now + 2)
+            rank.now += 3
+        if plan.transfer is not None:
+            rank.free = max(rank.free, end + 1)
+
+
+def period_of_job(plan, ranks):
+    """What a step takes in the steady state: from begin to begin on the host, from end to end on devices, of the slowest; in microseconds."""
+    steps = (SIMULATED - 1 - SETTLED) // plan.every * plan.every
+    last = SIMULATED - 1
+    return max(max(rank.begins[last] - rank.begins[last - steps], rank.ends[last] - rank.ends[last - steps]) / steps for rank in ranks)
+
+
+def draw_plan(seed, even):
+    """Documents of the ranks of a job, its plan, and what a step takes in microseconds, now and then."""
+    plan = Plan(seed, even)
+    ranks = simulate(plan)
+    documents = []
+    for rank in ranks:
+        start, end = rank.begins[plan.first], rank.begins[plan.first + plan.recorded]
+        called = {event["args"]["correlation"] for begin, until, event in rank.events
+                  if event["pid"] == 1 and begin >= start and until <= end + 0.001 and "correlation" in event["args"]}
+        events = [event for begin, until, event in rank.events if begin >= start and
+                  (until <= end + 0.001 if event["pid"] == 1 else until <= end or event["args"]["correlation"] in called)]
+        document = {"schemaVersion": 1, "deviceProperties": [{"id": rank.number, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": events}
+        if plan.ranks > 1:
+            document["distributedInfo"] = {"backend": "nccl", "rank": rank.number, "world_size": plan.ranks}
+        documents.append(document)
+    changed = plan.changed()
+    return documents, plan, period_of_job(plan, ranks), period_of_job(changed, simulate(changed))
+
+
+def write_plan(seed, even, folder):
+    """The paths, the edit, and the times of draw_plan."""
+    documents, plan, now, then = draw_plan(seed, even)
+    paths = []
+    for rank, document in enumerate(documents):
+        paths.append(os.path.join(folder, f"rank{rank}.json"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            json.dump(document, file)
+    return paths, plan, now, then
+
+
 def write(seed, folder, on_host=False):
     """The paths, in order of rank."""
     paths = []
@@ -180,8 +399,13 @@ def main():
     parser = argparse.ArgumentParser(description="a random job of several ranks")
     parser.add_argument("seed", type=int)
     parser.add_argument("folder")
+    parser.add_argument("--plan", action="store_true", help="a job in its steady state; of even seeds steps are alike")
     args = parser.parse_args()
     os.makedirs(args.folder, exist_ok=True)
+    if args.plan:
+        paths, plan, now, then = write_plan(args.seed, args.seed % 2 == 0, args.folder)
+        print("\n".join([*paths, plan.edit, f"{plan.kind}, every {plan.every}: a step takes {now:.1f} us, then {then:.1f} us"]))
+        return
     print("\n".join(write(args.seed, args.folder)))
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import reference_diff
 
-ODD_FROM, ODD_AFTER = 8, 6
+ODD_AFTER = 6
 WINDOW = 14
 DEVIATION = 1.4826
 
@@ -32,24 +32,18 @@ def without_odd(values, fewest, least_deviation=0):
     return kept
 
 
-def level_of(samples):
-    """Mean and standard error of the mean."""
-    kept = without_odd(samples, ODD_FROM)
-    error = math.sqrt(statistics.variance([float(v) for v in kept]) / len(kept)) if len(kept) > 1 else None
-    return float(sum(kept) / Fraction(len(kept))), error
-
-
 class Run:
     """One night: a file for each rank."""
 
     def __init__(self, paths):
         files = [reference_diff.File(path) for path in paths]
-        self.by_step = any(file.complete_steps() for file in files)
+        self.by_step = all(file.complete_steps() for file in files)
         groups = {}
         for n, file in enumerate(files):
             for sample in file.samples(self.by_step):
                 groups.setdefault(int(sample.step.raw["name"].split("#")[1]) if sample.step else n, []).append(sample)
         self.samples = [groups[key] for key in sorted(groups)]
+        self.errors = {}  # of the levels, as tpa keeps them: (sort, name)
         self.whole_files = [sample for file in files for sample in file.samples(False)]
 
     @staticmethod
@@ -72,12 +66,11 @@ class Run:
     def figures(self):
         rows = []
         for (sort, name), (samples, calls) in self.series().items():
-            level, error = level_of(samples)
-            rows.append({"sort": sort, "name": name, "calls": calls, "level": level, "error": error, "samples": len(samples)})
+            rows.append({"sort": sort, "name": name, "calls": calls, "level": float(self.mean(samples)), "samples": len(samples)})
         for is_device, name in ((True, "memory_peak"), (False, "host_memory_peak")):
             peaks = [p[is_device] for sample in self.whole_files for p in [sample.peaks()] if is_device in p]
             if peaks:
-                rows.append({"sort": "head", "name": name, "calls": None, "level": float(max(peaks)), "error": None, "samples": 1})
+                rows.append({"sort": "head", "name": name, "calls": None, "level": float(max(peaks)), "samples": 1})
         return rows
 
 
@@ -110,7 +103,7 @@ class Series:
         """What is wrong in ROW, in words, or None."""
         self.runs.append((level, error))
         verdict, suffix = row["verdict"], "_ns" if "before_ns" in row else ""
-        was_simple = set(self.verdicts) <= {"first", "same", "UNSURE", "NEW", "EXISTING"} and self.verdicts.count("NEW") <= 1
+        was_simple = set(self.verdicts) <= {"first", "same", "cannot tell", "UNSURE", "NEW", "EXISTING"} and self.verdicts.count("NEW") <= 1
         self.verdicts.append(verdict)
         before, now = row[f"before{suffix}"], row[f"now{suffix}"]
         wanted = None, level
@@ -118,7 +111,7 @@ class Series:
             wanted = reference_of(self.runs[:row["first_bad"] - 1]), reference_of(self.runs[row["first_bad"] - 1:])
             if self.verdicts.count("NEW") <= 1 and row["last_good"] != row["first_bad"] - 1:
                 return f"last good is {row['last_good']}, first bad {row['first_bad']}"
-        elif verdict == "same" and self.verdicts.count("NEW") == 0:
+        elif verdict in ("same", "cannot tell") and self.verdicts.count("NEW") == 0:
             wanted = reference_of(self.runs[:-1]), level
         elif verdict == "UNSURE":  # of which runs it tells is not known here
             wanted = None, None
@@ -149,21 +142,22 @@ class History:
         """What is wrong in the TABLES that are shown of RUN, the last one; STATUS is that of the process."""
         self.nights += 1
         levels = {(row["sort"], row["name"]): row for row in run.figures()}
-        verdicts = []
+        verdicts, unjudged = [], self.nights <= 4
         for key, table in tables.items():
             for row in table["rows"] if key in ("head", "memory", "operators", "kernels") else ():
                 rows = key in ("operators", "kernels")
                 name = (key, row["name"]) if rows else ("head", row["name"].replace(" ", "_").lower())
                 verdicts.append(row["verdict"])
+                unjudged |= row["verdict"] == "UNSURE" or row["verdict"] == "cannot tell" and not rows
                 series = self.series.setdefault(name, Series())
                 if len(series.runs) < self.nights - 1 or name not in levels:
                     series.verdicts.append("gone")  # now and then it is not there
                     continue
-                wrong = series.told(levels[name]["level"], levels[name]["error"], row)
+                wrong = series.told(levels[name]["level"], run.errors.get(name), row)
                 if wrong:
                     return f"night {self.nights}: {name}: {row['verdict']}: {wrong}"
         told = tables["verdict"]["footer"] if "verdict" in tables else next(iter(tables.values()))["footer"]
         for word in ("NEW", "UNSURE", "EXISTING", "FIXED"):
             if told[word.lower()] != verdicts.count(word):
                 return f"night {self.nights}: {told[word.lower()]} are {word}, expected {verdicts.count(word)}"
-        return None if status == ("NEW" in verdicts) else f"night {self.nights}: exit status {status}"
+        return None if status == ("NEW" in verdicts or unjudged) else f"night {self.nights}: exit status {status}"

@@ -421,7 +421,7 @@ static void a_trend_has_levels_and_a_band(void **state)
     assert_true(x_of(0, 1, 0) == 10 && y_of(0, 1, RUNS - 1) == 120e6);
     assert_string_equal(alarms->title, "NEW or EXISTING");
     assert_true(isnan(y_of(0, 4, 0)) && y_of(0, 4, RUNS - 1) == 120e6);
-    assert_string_equal(doubts->title, "UNSURE");
+    assert_string_equal(doubts->title, "UNSURE, or cannot tell");
     for (size_t i = 0; i < RUNS; i++) /* every level is one dot */
         assert_int_equal(!isnan(y_of(0, 2, i)) + !isnan(y_of(0, 3, i)) + !isnan(y_of(0, 4, i)), 1);
     assert_true(y_of(0, 2, 0) == 100e6 && isnan(y_of(0, 2, RUNS - 1)));

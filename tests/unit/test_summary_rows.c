@@ -76,7 +76,7 @@ static void the_most_expensive_operators_come_first(void **state)
  *                [ item ...                                       )      launch at 0..2, wait 5..95
  *   device 0          [gemm)                                             10..20
  *
- * Device 1 idles 30..50 of its 40. Both devices of rank 0 compute 98 + 20 of 98 + 40.
+ * Of the step of 100 device 1 idles 80, and both devices of rank 0 compute 98 + 20 of 200.
  * Of the wait of 90 on rank 1 a launch would have taken 2.
  */
 static void draw_two_ranks(void)
@@ -107,15 +107,14 @@ static void each_rank_has_figures_of_its_own(void **state)
     answer_by(SUMMARY_BY_RANK);
     struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators");
     static const int64_t figures[2][6] = { { 0, 100, 1, 100, 2, 0 }, { 1, 100, 1, 100, 1, 90 } };
-    static const char *const keys[] = { "rank",         "host_time", "steps",
-                                        "step_average", "devices",   "host_blocked" };
+    static const char *const keys[] = { "rank", "host_time", "steps", "step", "devices", "host_blocked" };
     assert_int_equal(overview->row_count, 2);
     for (size_t row = 0; row < 2; row++)
         for (size_t i = 0; i < 6; i++)
             assert_int_equal(int_called(overview, row, keys[i]), figures[row][i]);
-    assert_float_equal(number_called(overview, 0, "computing"), 118.0 / 138.0, 1e-12);
-    assert_float_equal(number_called(overview, 0, "idle"), 20.0 / 138.0, 1e-12);
-    assert_float_equal(number_called(overview, 1, "computing"), 1.0, 1e-12);
+    assert_float_equal(number_called(overview, 0, "computing"), 118.0 / 200.0, 1e-12);
+    assert_float_equal(number_called(overview, 0, "idle"), 82.0 / 200.0, 1e-12);
+    assert_float_equal(number_called(overview, 1, "computing"), 0.1, 1e-12);
 
     assert_int_equal(operators->row_count, 3); /* mm and add of rank 0, item of rank 1 */
     assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
@@ -194,7 +193,7 @@ static void ranks_come_in_any_order(void **state)
             int64_t rank = int_called(overview, row, "rank");
             assert_int_equal(rank, 1 - row);
             assert_int_equal(int_called(overview, row, "steps"), 1);
-            assert_int_equal(int_called(overview, row, "step_average"), rank ? 100 : 40);
+            assert_int_equal(int_called(overview, row, "step"), rank ? 100 : 40);
         }
         release();
     }
@@ -241,8 +240,8 @@ static void cycles_of_a_rank_are_added_up(void **state)
         assert_int_equal(int_called(overview, 0, "host_time"), 1100);
         assert_int_equal(int_called(overview, 1, "host_time"), 100);
         assert_int_equal(int_called(overview, 0, "steps"), 2);
-        assert_int_equal(int_called(overview, 0, "step_average"), 550);
-        assert_int_equal(int_called(overview, 1, "step_average"), 100);
+        assert_int_equal(int_called(overview, 0, "step"), 550);
+        assert_int_equal(int_called(overview, 1, "step"), 100);
         if (by == SUMMARY_BY_RANK) {
             assert_int_equal(int_called(overview, 0, "devices"), 1);
             assert_int_equal(int_called(overview, 0, "host_blocked"), 550);

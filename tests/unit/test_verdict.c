@@ -1,4 +1,4 @@
-/* test_verdict.c - diff/verdict.h: what is called real, and how many rows can be judged at once. */
+/* test_verdict.c - diff/verdict.h: what is called real, by runs, by a known noise and by the steps of two recordings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,18 +8,37 @@
 #include "diff/verdict.h"
 #include <math.h>
 
-enum { MOST = 16 };
+enum { MOST = 4 };
 
-/* COUNT values before and after: LEVEL + 0, 1, 2 ... on the first side, LEVEL + SHIFT + 0, 1, 2 ... on the second. */
-static struct finding shifted(size_t count, double level, double shift)
+/* COUNT runs a side, with the LEVELS of both; the spread of their steps is not known. */
+static struct finding compared(const double before[], const double after[], size_t count,
+                               const struct noise *noise)
 {
-    double values[2][MOST];
+    struct run_level levels[2][MOST];
     for (size_t i = 0; i < count; i++) {
-        values[0][i] = level + (double)i;
-        values[1][i] = level + shift + (double)i;
+        levels[0][i] =
+            (struct run_level){ .mean = before[i], .variance = NAN, .independent = NAN, .steps = 1 };
+        levels[1][i] =
+            (struct run_level){ .mean = after[i], .variance = NAN, .independent = NAN, .steps = 1 };
     }
-    return finding_of(&(struct sampled){
-        { { values[0], count, count }, { values[1], count, count } }, { true, true }, { NAN, NAN } });
+    struct finding finding = finding_of(&(struct sampled){ .runs = { levels[0], levels[1] },
+                                                           .run_count = { count, count },
+                                                           .present = { true, true },
+                                                           .whole = { NAN, NAN } },
+                                        noise);
+    return finding;
+}
+
+/* One run a side, whose mean has a variance of 1 with 9 degrees of freedom. */
+static struct finding recorded(double before, double after, const struct noise *noise)
+{
+    struct run_level levels[2] = { { .mean = before, .variance = 1, .independent = 1, .df = 9, .steps = 10 },
+                                   { .mean = after, .variance = 1, .independent = 1, .df = 9, .steps = 10 } };
+    return finding_of(&(struct sampled){ .runs = { &levels[0], &levels[1] },
+                                         .run_count = { 1, 1 },
+                                         .present = { true, true },
+                                         .whole = { NAN, NAN } },
+                      noise);
 }
 
 static enum verdict judged(struct finding finding, double min_change)
@@ -28,152 +47,136 @@ static enum verdict judged(struct finding finding, double min_change)
     return finding.verdict;
 }
 
-static void a_real_change_has_a_direction(void **state)
+/*
+ * Levels 100, 102, 104 against 110, 112, 114: shares of their means 0, +-2/102 and 0, +-2/112. The pooled variance is
+ * (2 (2/102)^2 + 2 (2/112)^2) / 4 = 0.000351672, that of the change 0.000351672 (102^2 + 112^2) / 3 = 2.690055: error
+ * 1.640139, t = 6.0971 with 4 degrees of freedom, whose 97.5 % point is 2.776445.
+ */
+static void runs_are_the_samples(void **state)
 {
     (void)state;
-    assert_int_equal(judged(shifted(4, 1000, 50), 0), VERDICT_MORE);
-    assert_int_equal(judged(shifted(4, 1000, -50), 0), VERDICT_LESS);
-    assert_int_equal(judged(shifted(4, 1000, 0), 0), VERDICT_SAME);
-    assert_int_equal(judged(shifted(4, 1000, 50), 51), VERDICT_SAME); /* too small to count */
-    assert_int_equal(judged(shifted(4, 1000, 50), 50), VERDICT_MORE);
+    const double before[] = { 100, 102, 104 }, after[] = { 110, 112, 114 };
+    struct finding finding = compared(before, after, 3, NULL);
+    assert_int_equal(finding.basis, FINDING_BY_RUNS);
+    assert_true(fabs(finding.error - 1.640139) < 1e-5 && finding.df == 4);
+    assert_true(fabs(finding.low - (10 - 4.553757)) < 1e-4 && fabs(finding.high - (10 + 4.553757)) < 1e-4);
+    assert_true(fabs(finding.p - 0.0036605) < 1e-6);
+    assert_int_equal(judged(finding, 0), VERDICT_MORE);
+    assert_int_equal(judged(finding, 11), VERDICT_SAME); /* too small to count */
+    assert_int_equal(judged(compared(after, before, 3, NULL), 0), VERDICT_LESS);
+    /* 5 % of noise between runs: 12 % apart, and no change can be told */
+    const double noisy[] = { 100, 95, 108 }, other[] = { 112, 104, 115 };
+    assert_int_equal(judged(compared(noisy, other, 3, NULL), 0), VERDICT_SAME);
     assert_string_equal(verdict_name(VERDICT_MORE, TABLE_NS), "slower");
     assert_string_equal(verdict_name(VERDICT_LESS, TABLE_BYTES), "less");
 }
 
-static void three_a_side_are_too_few(void **state)
+/* 100 against 105 with 1 %: the variance is 0.0001 (100^2 + 105^2) = 2.1025, z = 5 / 1.45 = 3.4483. */
+static void a_known_noise_judges_single_runs(void **state)
 {
     (void)state;
-    assert_int_equal(judged(shifted(3, 1000, 50), 0), VERDICT_UNSURE);
-    assert_int_equal(judged(shifted(1, 1000, 50), 0), VERDICT_UNSURE);
-    assert_int_equal(judged(shifted(3, 1000, 0), 0), VERDICT_SAME);
-    assert_int_equal(verdict_samples_needed(1), 4);
+    const struct noise noise = { 0.01, INFINITY };
+    const double before[] = { 100 }, after[] = { 105 };
+    struct finding finding = compared(before, after, 1, &noise);
+    assert_int_equal(finding.basis, FINDING_BY_NOISE);
+    assert_true(fabs(finding.error - 1.45) < 1e-9 && fabs(finding.p - 0.000564) < 2e-6);
+    assert_int_equal(judged(finding, 0), VERDICT_MORE);
+    const struct noise more = { 0.03, INFINITY };
+    assert_int_equal(judged(compared(before, after, 1, &more), 0), VERDICT_SAME);
+    /* the spread within the runs adds to it: 2.1025 + 2 */
+    assert_true(fabs(recorded(100, 105, &noise).error - sqrt(4.1025)) < 1e-9);
 }
 
-/*
- * Twice as much, with 2 or 3 samples a side that differ by 1: 998 or 997 apart, where three times 2 % of the level is 120. Two
- * samples that are 40 wide and 60 apart may be chance: 60 is less than three times 40.
- */
-static void a_change_far_beyond_any_spread_is_judged_with_two(void **state)
+/* 100 against 105, each with an error of 1: t = 5 / sqrt(2) = 3.5355 with 18 degrees of freedom by Welch. */
+static void one_run_a_side_is_judged_by_its_steps(void **state)
 {
     (void)state;
-    struct finding finding = shifted(3, 1000, 1000);
-    finding_judge(&finding, 0);
-    assert_int_equal(finding.verdict, VERDICT_MORE);
-    assert_true(finding.by_spread && finding.p < 0.01);
-    assert_int_equal(judged(shifted(2, 1000, 1000), 0), VERDICT_MORE);
-    assert_int_equal(judged(shifted(2, 1000, -900), 0), VERDICT_LESS);
-    assert_int_equal(judged(shifted(2, 1000, 1000), 1001), VERDICT_SAME); /* too small to count */
-    double before[2] = { 100, 140 }, after[2] = { 200, 240 };
-    struct sampled wide = { { { before, 2, 2 }, { after, 2, 2 } }, { true, true }, { NAN, NAN } };
-    assert_int_equal(judged(finding_of(&wide), 0), VERDICT_UNSURE);
-    finding = shifted(2, 1000, 1000); /* one of a hundred rows: p is 0.003 times 100 */
-    finding.verdict = VERDICT_UNSURE;
-    finding_judge_clear(&finding, 100, 0);
-    assert_int_equal(finding.verdict, VERDICT_UNSURE);
+    struct finding finding = recorded(100, 105, NULL);
+    assert_int_equal(finding.basis, FINDING_BY_STEPS);
+    assert_true(fabs(finding.df - 18) < 1e-9 && fabs(finding.p - 0.002363) < 1e-6);
+    assert_int_equal(judged(finding, 0), VERDICT_MORE);
+    assert_int_equal(judged(recorded(100, 102, NULL), 0), VERDICT_SAME);
+    const double before[] = { 100 }, after[] = { 300 };
+    assert_int_equal(judged(compared(before, after, 1, NULL), 0), VERDICT_UNSURE); /* one step a side */
+    assert_int_equal(judged(compared(before, before, 1, NULL), 0), VERDICT_SAME);
 }
 
 static void what_one_side_lacks_is_new_or_gone(void **state)
 {
     (void)state;
-    double zeros[4] = { 0 }, values[4] = { 5, 6, 7, 8 };
-    struct sampled come = { { { zeros, 4, 4 }, { values, 4, 4 } }, { false, true }, { NAN, NAN } };
-    struct sampled went = { { { values, 4, 4 }, { zeros, 4, 4 } }, { true, false }, { NAN, NAN } };
-    assert_int_equal(judged(finding_of(&come), 0), VERDICT_NEW);
-    assert_int_equal(judged(finding_of(&went), 0), VERDICT_GONE);
-    struct finding finding = finding_of(&come);
-    assert_true(isinf(finding_growth(&finding)));
+    struct run_level none = { .mean = 0, .variance = 0, .df = 9, .steps = 10 },
+                     some = { .mean = 5, .variance = 1, .df = 9, .steps = 10 };
+    struct sampled come = {
+        .runs = { &none, &some }, .run_count = { 1, 1 }, .present = { false, true }, .whole = { NAN, NAN }
+    };
+    struct sampled went = {
+        .runs = { &some, &none }, .run_count = { 1, 1 }, .present = { true, false }, .whole = { NAN, NAN }
+    };
+    struct finding finding = finding_of(&come, NULL);
+    assert_int_equal(judged(finding, 0), VERDICT_NEW);
+    assert_true(isinf(finding_growth(&finding)) && finding.p < 0.05); /* t = 5 with 9 degrees of freedom */
+    finding = finding_of(&went, NULL);
+    assert_int_equal(judged(finding, 0), VERDICT_GONE);
+    assert_true(finding_growth(&finding) == -1);
 }
 
-/* Means: 103 and 283; the one bad step is most of it. The shift is 0, and p is far from small. */
-static void one_bad_step_changes_the_mean_and_no_verdict(void **state)
+/* p of 0.03 and 0.04: of two together, Holm doubles the first, and the second is no smaller. */
+static void rows_are_judged_together(void **state)
 {
     (void)state;
-    double before[6] = { 100, 102, 104, 101, 103, 105 }, after[6] = { 100, 102, 104, 101, 103, 1185 };
-    struct sampled sampled = { { { before, 6, 6 }, { after, 6, 6 } }, { true, true }, { NAN, NAN } };
-    struct finding finding = finding_of(&sampled);
-    assert_true(finding.change == 180);
-    assert_true(finding.shift.estimate == 0);
-    assert_int_equal(judged(finding, 0), VERDICT_SAME);
-    assert_true(finding_growth(&finding) == 0);
-}
-
-/* The whole is told instead of the mean: a peak of memory. */
-static void a_whole_stands_for_the_mean(void **state)
-{
-    (void)state;
-    double before[4] = { 10, 20, 10, 10 }, after[4] = { 30, 40, 30, 30 };
-    struct sampled sampled = { { { before, 4, 4 }, { after, 4, 4 } }, { true, true }, { 25, 40 } };
-    struct finding finding = finding_of(&sampled);
-    assert_true(finding.before == 25 && finding.after == 40 && finding.change == 15);
-    assert_int_equal(judged(finding, 0), VERDICT_MORE);
+    struct finding one = recorded(100, 105, NULL), two = recorded(100, 105, NULL);
+    one.p = 0.03;
+    two.p = 0.04;
+    struct finding *both[] = { &one, &two };
+    assert_int_equal(findings_judge(both, 2, 0), 2);
+    assert_int_equal(one.verdict, VERDICT_SAME);
+    assert_true(fabs(one.p - 0.06) < 1e-9 && fabs(two.p - 0.06) < 1e-9);
+    one.p = 0.02;
+    two.p = 0.04;
+    findings_judge(both, 2, 0);
+    assert_int_equal(one.verdict, VERDICT_MORE);
+    assert_int_equal(two.verdict, VERDICT_MORE);
 }
 
 /*
- * Five a side: the least p is 2 / 252, so that 6 rows can be asked about at once (6 * 2 / 252 = 0.0476) and 7 cannot. The 6
- * largest are, whatever changed; a row that is the same everywhere is no question and takes no place.
+ * The first case: a run has a standard deviation of 1.640139 / sqrt(2/3) = 2.00875. The limit of 5.1 is 4.9 from the
+ * change: with 2 runs a side the interval is 4.302653 * 2.00875 = 8.6 wide, with 3 it is 4.55. To 9 it is 1 from the
+ * change: 4.303 ... 2.0244 * 2.00875 * sqrt(2/n) <= 1 from 33 runs on (64 degrees of freedom, 1.99773: 0.98788); 32: 1.00386.
  */
-static void as_many_rows_are_judged_as_can_be(void **state)
+static void the_runs_that_would_tell_are_counted(void **state)
 {
     (void)state;
-    struct finding findings[9], *list[9];
-    double same[5] = { 9000, 9000, 9000, 9000, 9000 };
-    struct sampled constant = { { { same, 5, 5 }, { same, 5, 5 } }, { true, true }, { NAN, NAN } };
-    for (int i = 0; i < 8; i++)
-        findings[i] = shifted(5, 1000 + 100 * i, i % 2 ? 50 : -50);
-    findings[8] = finding_of(&constant);
-    for (int i = 0; i < 9; i++)
-        list[i] = &findings[i];
-    assert_int_equal(findings_judge(list, 9, 0), 6);
-    assert_int_equal(findings[0].verdict, VERDICT_UNSURE); /* the two smallest */
-    assert_int_equal(findings[1].verdict, VERDICT_UNSURE);
-    for (int i = 2; i < 8; i++)
-        assert_int_equal(findings[i].verdict, i % 2 ? VERDICT_MORE : VERDICT_LESS);
-    assert_int_equal(findings[8].verdict, VERDICT_SAME);
-    assert_true(isnan(findings[0].p));
-    assert_true(fabs(findings[7].p - 6 * 2.0 / 252) < 1e-12);
-    /* By itself each of them can be judged. */
-    assert_int_equal(findings_judge(list, 1, 0), 1);
-    assert_int_equal(findings[0].verdict, VERDICT_LESS);
+    const double before[] = { 100, 102, 104 }, after[] = { 110, 112, 114 };
+    struct finding finding = compared(before, after, 3, NULL);
+    assert_int_equal(finding_runs_needed(&finding, 5.1), 3);
+    assert_int_equal(finding_runs_needed(&finding, 9), 33);
+    assert_true(finding_runs_needed(&finding, 10) == SIZE_MAX);
+    const double one[] = { 100 }, other[] = { 105 };
+    finding = compared(one, other, 1, NULL);
+    assert_true(finding_runs_needed(&finding, 1) == SIZE_MAX); /* nothing is known of the noise */
 }
 
-/* Rows that never took 60 in all cannot have changed by as much: they are not asked about. */
-static void rows_too_small_to_matter_take_no_place(void **state)
+static void growth_is_the_change_of_the_mean(void **state)
 {
     (void)state;
-    struct finding findings[8], *list[8];
-    for (int i = 0; i < 8; i++) {
-        findings[i] = shifted(5, i < 6 ? 1000 : 1, i < 6 ? 100 : 5);
-        list[i] = &findings[i];
-    }
-    assert_int_equal(findings_judge(list, 8, 60), 6);
-    assert_int_equal(findings[7].verdict, VERDICT_SAME);
-    assert_int_equal(findings[0].verdict, VERDICT_MORE);
-}
-
-/* 2 * 7 / 3432 < 0.05 / 85; 6 a side: 2 / 924 allows 23. */
-static void more_rows_need_more_samples(void **state)
-{
-    (void)state;
-    assert_int_equal(verdict_samples_needed(6), 5);
-    assert_int_equal(verdict_samples_needed(7), 6);
-    assert_int_equal(verdict_samples_needed(23), 6);
-    assert_int_equal(verdict_samples_needed(24), 7);
-    assert_int_equal(verdict_samples_needed(85), 7);
-    assert_int_equal(verdict_samples_needed(86), 8);
+    struct finding finding = recorded(4.5, 14.5, NULL);
+    assert_true(fabs(finding_growth(&finding) - 10 / 4.5) < 1e-12);
+    assert_true(fabs(finding_growth_high(&finding) - finding.high / 4.5) < 1e-12);
+    finding_judge_exact(&finding);
+    assert_int_equal(finding.verdict, VERDICT_MORE);
+    assert_true(isnan(finding.p) && finding.low == finding.change && finding.high == finding.change);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_real_change_has_a_direction),
-        cmocka_unit_test(three_a_side_are_too_few),
-        cmocka_unit_test(a_change_far_beyond_any_spread_is_judged_with_two),
+        cmocka_unit_test(runs_are_the_samples),
+        cmocka_unit_test(a_known_noise_judges_single_runs),
+        cmocka_unit_test(one_run_a_side_is_judged_by_its_steps),
         cmocka_unit_test(what_one_side_lacks_is_new_or_gone),
-        cmocka_unit_test(one_bad_step_changes_the_mean_and_no_verdict),
-        cmocka_unit_test(a_whole_stands_for_the_mean),
-        cmocka_unit_test(as_many_rows_are_judged_as_can_be),
-        cmocka_unit_test(rows_too_small_to_matter_take_no_place),
-        cmocka_unit_test(more_rows_need_more_samples),
+        cmocka_unit_test(rows_are_judged_together),
+        cmocka_unit_test(the_runs_that_would_tell_are_counted),
+        cmocka_unit_test(growth_is_the_change_of_the_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

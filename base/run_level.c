@@ -1,0 +1,105 @@
+/* run_level.c - see run_level.h. */
+#include "base/run_level.h"
+
+#include "base/level.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* The autocorrelation of more would leave less than a step of information. */
+static const double most_correlated = 0.95;
+
+/* Independent steps show an autocorrelation above this over the root of their number in one of twenty runs. */
+static const double chance_correlated = 1.645;
+
+/* Sums over the means of periods, of which those without a listed step are 0. */
+struct period_sums {
+    double mean, squares, neighbours; /* of distances from the mean; of products of neighbours */
+    size_t last;                      /* period of the last listed one; SIZE_MAX: none */
+    double last_distance;
+    size_t pairs;  /* pairs of neighbours that are in NEIGHBOURS */
+    size_t listed; /* periods in SQUARES */
+};
+
+/* Add the period PLACE, whose mean is VALUE. */
+static void period_sums_add(struct period_sums *sums, size_t place, double value)
+{
+    double distance = value - sums->mean, empty = -sums->mean;
+    bool follows = sums->last != SIZE_MAX && sums->last + 1 == place;
+    if (sums->last != SIZE_MAX && !follows) { /* the one after the last listed is empty */
+        sums->neighbours += sums->last_distance * empty;
+        sums->pairs++;
+    }
+    if (follows || place > 0) {
+        sums->neighbours += distance * (follows ? sums->last_distance : empty);
+        sums->pairs++;
+    }
+    sums->squares += distance * distance;
+    sums->listed++;
+    sums->last = place;
+    sums->last_distance = distance;
+}
+
+static void period_sums_finish(struct period_sums *sums, size_t count)
+{
+    double empty = -sums->mean;
+    if (sums->last != SIZE_MAX && sums->last + 1 < count) {
+        sums->neighbours += sums->last_distance * empty;
+        sums->pairs++;
+    }
+    sums->squares += (double)(count - sums->listed) * empty * empty;
+    sums->neighbours += (double)(count - 1 - sums->pairs) * empty * empty;
+}
+
+struct run_level run_level_of(const struct run_step *listed, size_t listed_count, size_t count, size_t period)
+{
+    struct run_level level = { .mean = NAN, .variance = NAN, .independent = NAN, .steps = count };
+    if (count == 0)
+        return level;
+    if (period < 1 || period > count)
+        period = 1;
+    size_t periods = count / period, used = 0;
+    double sum = 0;
+    for (; used < listed_count && listed[used].place < periods * period; used++)
+        sum += listed[used].value;
+    level.mean = sum / (double)(periods * period);
+    if (periods < 2)
+        return level;
+    struct period_sums sums = { .mean = level.mean, .last = SIZE_MAX };
+    for (size_t first = 0, end; first < used; first = end) {
+        size_t place = listed[first].place / period;
+        double value = 0;
+        for (end = first; end < used && listed[end].place / period == place; end++)
+            value += listed[end].value;
+        period_sums_add(&sums, place, value / (double)period);
+    }
+    period_sums_finish(&sums, periods);
+    double n = (double)periods;
+    double correlation = sums.squares > 0 ? sums.neighbours / sums.squares : 0;
+    if (correlation * sqrt(n) < chance_correlated)
+        correlation = 0;
+    correlation = fmin(correlation, most_correlated);
+    double widened = (1 + correlation) / (1 - correlation);
+    level.independent = sums.squares / (n - 1) / n;
+    level.variance = level.independent * widened;
+    level.df = fmax((n - 1) / widened, 1);
+    return level;
+}
+
+/* ---- Student's quantile ---- */
+
+double run_student_quantile(double p, double df)
+{
+    double low = 0, high = 1;
+    while (level_student_tail(high, df) > p && high < 1e9)
+        high *= 2;
+    for (int i = 0; i < 80 && high - low > 1e-12 * high; i++) {
+        double middle = (low + high) / 2;
+        if (level_student_tail(middle, df) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}

@@ -1,0 +1,53 @@
+/* cause.c - see cause.h. */
+#include "diff/cause.h"
+
+#include "base/memory.h"
+#include "derive/call_names.h"
+#include "trace/step_name.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_communication(const char *name)
+{
+    static const char *const words[] = { "nccl",           "rccl",      "gloo:",      "c10d::",
+                                         "all_reduce",     "allreduce", "all_gather", "allgather",
+                                         "reduce_scatter", "all_to_all" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(name, words[i]))
+            return true;
+    return false;
+}
+
+enum cause_class cause_class_of(const char *name, size_t len)
+{
+    if (step_name_is_mark(name, len))
+        return CAUSE_STEP;
+    char *copy = mem_alloc(len + 1);
+    memcpy(copy, name, len);
+    copy[len] = '\0';
+    enum cause_class class = CAUSE_WORK;
+    switch (call_sort_of(copy)) {
+    case CALL_SYNC:
+    case CALL_COPY_SYNC: class = CAUSE_WAIT; break;
+    case CALL_LAUNCH:
+    case CALL_GRAPH_LAUNCH:
+    case CALL_COPY:
+    case CALL_ALLOC: class = CAUSE_SHARED; break;
+    default:
+        if (strcmp(copy, "aten::_local_scalar_dense") == 0 || strcmp(copy, "aten::item") == 0)
+            class = CAUSE_WAIT;
+        else if (is_communication(copy))
+            class = CAUSE_SHARED;
+    }
+    free(copy);
+    return class;
+}
+
+double cause_weight(enum cause_class class)
+{
+    static const double weights[] = {
+        [CAUSE_WORK] = 1, [CAUSE_SHARED] = 0.3, [CAUSE_WAIT] = 0.2, [CAUSE_STEP] = 0
+    };
+    return weights[class];
+}

@@ -1,0 +1,777 @@
+/* rounds.c - see rounds.h. */
+#include "whatif/rounds.h"
+
+#include "analyze/account.h"
+#include "base/memory.h"
+#include "derive/call_names.h"
+#include "trace/derived.h"
+#include "whatif/make_graph.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More moments than this are not replayed in each round, as long as it has a few periods. */
+enum { MOST_MOMENTS = 400000, LEAST_STEPS = 4, MOST_SEGMENTS = 250, KEPT_ROUNDS = 8 };
+
+/* A stretch of a file on the clock of the graph. Rounds have them back to back: OFFSET_NS moves its times there. */
+struct segment {
+    int64_t start_ns, end_ns, offset_ns;
+};
+
+/* Moments or places of a stream from FIRST up to END. */
+struct span {
+    uint32_t first, end;
+};
+
+/* Consecutive moments of one segment, in order of the replay. */
+struct moment_run {
+    moment_id first;
+    uint32_t length, segment;
+};
+
+struct rounds {
+    size_t host_count; /* moments of threads */
+    size_t segment_count;
+    struct segment *segments;       /* by file, then segment */
+    size_t *steps;                  /* by file: in a round; 0: none */
+    uint32_t *main_thread;          /* by file: of its steps; UINT32_MAX: none */
+    int64_t length_ns;              /* of a round as recorded, of the file where that is most */
+    VEC_OF(struct moment_run) runs; /* by segment */
+    uint64_t *within;               /* a bit for each moment: it is in one of the segments */
+    uint64_t *begins;               /* the same: it is the first of its thread there */
+    struct span *of_thread;         /* moments, by thread, then segment */
+    uint32_t *file_of_thread;
+    VEC_OF(moment_id)
+    open_waits; /* ends of calls that would have waited for work from before the recording */
+    struct gpu_streams *streams;
+    uint32_t *stream_of, *place_of; /* by work: its stream, and its place there */
+    struct span *of_stream;         /* places, by stream, then segment */
+};
+
+static const struct segment *segment_of(const struct rounds *rounds, uint32_t file, size_t k)
+{
+    return &rounds->segments[file * rounds->segment_count + k];
+}
+
+static bool is_within(const struct rounds *rounds, moment_id m)
+{
+    return rounds->within[m / 64] >> (m % 64) & 1;
+}
+
+static bool begins_thread(const struct rounds *rounds, moment_id m)
+{
+    return rounds->begins[m / 64] >> (m % 64) & 1;
+}
+
+/* ---- which steps ---- */
+
+/* Is the step NUMBER of FILE known on the host, and where does it begin and end? */
+static const struct account_step *step_called(const struct account *account, uint32_t file, int64_t number)
+{
+    for (size_t i = 0; i < account->steps.count; i++) {
+        const struct account_step *step = &account->steps.at[i];
+        if (step->file == file && step->number == number && step->host_ns > 0)
+            return step;
+    }
+    return NULL;
+}
+
+/* The files whose rounds go together: those of one group of the graph. Steps that each of them has, of those that count in FILE. */
+static bool all_have(const struct account *account, const struct replay_graph *graph, uint32_t file,
+                     int64_t number)
+{
+    for (uint32_t other = 0; other < graph->trace->file_count; other++) {
+        bool has_steps = false;
+        for (size_t i = 0; i < account->steps.count && !has_steps; i++)
+            has_steps = account->steps.at[i].file == other;
+        if (other != file && graph->group[other] == graph->group[file] && has_steps &&
+            !step_called(account, other, number))
+            return false;
+    }
+    return true;
+}
+
+/* The first file of the group of FILE whose steps are of the slowest rank: it chooses the steps. */
+static uint32_t chooser_of(const struct account *account, const struct replay_graph *graph, uint32_t file)
+{
+    uint32_t best = file;
+    int64_t best_ns = -1;
+    for (uint32_t other = 0; other < graph->trace->file_count; other++) {
+        const struct account_rank *rank = account_rank_of(account, selection_rank(graph->trace, other));
+        if (graph->group[other] == graph->group[file] && rank && rank->has_steps && rank->step_ns > best_ns) {
+            best = other;
+            best_ns = rank->step_ns;
+        }
+    }
+    return best;
+}
+
+typedef VEC_OF(struct segment) segment_list;
+
+/* The steps of FILE in a round, as stretches. Returns how many steps these are. */
+static size_t choose_segments(const struct account *account, const struct replay_graph *graph, uint32_t file,
+                              size_t most_steps, segment_list *list)
+{
+    uint32_t chooser = chooser_of(account, graph, file);
+    size_t wanted = 0, skipped = 0, count = 0;
+    const struct account_step *last = NULL;
+    for (size_t i = 0; i < account->steps.count; i++) {
+        const struct account_step *step = &account->steps.at[i];
+        wanted += step->file == chooser && step->role == STEP_COUNTS && step->host_ns > 0 &&
+                  all_have(account, graph, chooser, step->number);
+    }
+    skipped = wanted > most_steps ? wanted - most_steps : 0;
+    for (size_t i = 0; i < account->steps.count; i++) {
+        const struct account_step *step = &account->steps.at[i];
+        if (step->file != chooser || step->role != STEP_COUNTS || step->host_ns <= 0 ||
+            !all_have(account, graph, chooser, step->number))
+            continue;
+        const struct account_step *own = step_called(account, file, step->number);
+        if (skipped > 0 || !own) {
+            skipped -= skipped > 0;
+            continue;
+        }
+        int64_t start_ns = replay_time(graph, file, own->start_ns);
+        if (last && last + 1 == own)
+            list->at[list->count - 1].end_ns = start_ns + own->host_ns;
+        else if (list->count < MOST_SEGMENTS)
+            *VEC_PUSH(list) = (struct segment){ start_ns, start_ns + own->host_ns, 0 };
+        else
+            break;
+        last = own;
+        count++;
+    }
+    return count;
+}
+
+/* As many steps as make MOST_MOMENTS, but whole periods, and a few. */
+static size_t most_steps_of(const struct account *account, const struct replay_graph *graph)
+{
+    size_t period = account->all.period, of_step = graph->moment_count / (account->steps.count + 1) + 1;
+    size_t files = graph->trace->file_count ? graph->trace->file_count : 1;
+    size_t most = MOST_MOMENTS / (of_step * files) / period * period,
+           least = (LEAST_STEPS + period - 1) / period * period;
+    return most > least ? most : least;
+}
+
+/* Let the segments of FILE lie back to back. */
+static void place_segments(struct segment *segments, size_t count, int64_t *length_ns)
+{
+    int64_t at_ns = count ? segments[0].start_ns : 0, first_ns = at_ns;
+    for (size_t k = 0; k < count; k++) {
+        segments[k].offset_ns = at_ns - segments[k].start_ns;
+        at_ns += segments[k].end_ns - segments[k].start_ns;
+    }
+    *length_ns = at_ns - first_ns > *length_ns ? at_ns - first_ns : *length_ns;
+}
+
+static bool find_segments(struct rounds *rounds, const struct replay_graph *graph)
+{
+    const struct account *account = account_of(graph->trace);
+    size_t files = graph->trace->file_count, most = most_steps_of(account, graph);
+    segment_list *lists = mem_zalloc(files + 1, sizeof *lists);
+    rounds->steps = mem_zalloc(files + 1, sizeof *rounds->steps);
+    bool any = false;
+    for (uint32_t file = 0; file < files && account->has_steps; file++) {
+        rounds->steps[file] = choose_segments(account, graph, file, most, &lists[file]);
+        any |= rounds->steps[file] > 0;
+        if (lists[file].count > rounds->segment_count)
+            rounds->segment_count = lists[file].count;
+    }
+    rounds->segments = mem_zalloc(files * rounds->segment_count + 1, sizeof *rounds->segments);
+    for (uint32_t file = 0; file < files; file++) {
+        struct segment *own = &rounds->segments[file * rounds->segment_count];
+        if (lists[file].count)
+            memcpy(own, lists[file].at, lists[file].count * sizeof *own);
+        place_segments(own, lists[file].count, &rounds->length_ns);
+        VEC_FREE(&lists[file]);
+    }
+    free(lists);
+    return any;
+}
+
+static void find_main_threads(struct rounds *rounds, const struct replay_graph *graph)
+{
+    const struct trace *trace = graph->trace;
+    const struct account *account = account_of(trace);
+    rounds->main_thread = mem_alloc(mem_times(trace->file_count + 1, sizeof *rounds->main_thread));
+    rounds->file_of_thread = mem_alloc(mem_times(graph->thread_count + 1, sizeof *rounds->file_of_thread));
+    for (size_t f = 0; f < trace->file_count; f++)
+        rounds->main_thread[f] = UINT32_MAX;
+    for (uint32_t t = (uint32_t)graph->thread_count; t-- > 0;) {
+        rounds->file_of_thread[t] = trace->tracks[graph->threads[t].track].file;
+        rounds->main_thread[rounds->file_of_thread[t]] = t;
+    }
+    for (size_t i = account->steps.count; i-- > 0;) {
+        const struct account_step *step = &account->steps.at[i];
+        uint32_t thread = graph->thread_of_track[trace->track[step->event]];
+        if (thread != UINT32_MAX)
+            rounds->main_thread[step->file] = thread;
+    }
+}
+
+/* ---- which moments ---- */
+
+/* The segment of FILE that holds NS on the clock of the graph; SIZE_MAX: none. */
+static size_t segment_at(const struct rounds *rounds, uint32_t file, int64_t ns)
+{
+    for (size_t k = 0; k < rounds->segment_count; k++) {
+        const struct segment *segment = segment_of(rounds, file, k);
+        if (ns >= segment->start_ns && ns < segment->end_ns)
+            return k;
+    }
+    return SIZE_MAX;
+}
+
+/* Store in SEGMENTS, by moment, 1 + its segment, of threads; and of_thread. */
+static void find_thread_moments(struct rounds *rounds, const struct replay_graph *graph, uint8_t *segments)
+{
+    rounds->of_thread =
+        mem_zalloc(graph->thread_count * rounds->segment_count + 1, sizeof *rounds->of_thread);
+    for (size_t t = 0; t < graph->thread_count; t++)
+        for (size_t k = 0; k < rounds->segment_count; k++) {
+            const struct segment *segment = segment_of(rounds, rounds->file_of_thread[t], k);
+            moment_id behind = graph->threads[t].first + graph->threads[t].count;
+            moment_id first = replay_moment_from(graph, t, segment->start_ns),
+                      end = replay_moment_from(graph, t, segment->end_ns);
+            first = first == MOMENT_NONE ? behind : first;
+            end = end == MOMENT_NONE ? behind : end;
+            if (segment->start_ns >= segment->end_ns || first >= end)
+                first = end = 0;
+            rounds->of_thread[t * rounds->segment_count + k] = (struct span){ first, end };
+            memset(&segments[first], 1 + (int)k, end - first);
+            if (first < end)
+                rounds->begins[first / 64] |= UINT64_C(1) << (first % 64);
+        }
+}
+
+/* The same of work, by when it was launched, and of_stream. */
+static void find_work_moments(struct rounds *rounds, const struct replay_graph *graph, uint8_t *segments)
+{
+    const struct gpu_events *gpu = graph->gpu;
+    size_t streams = rounds->streams->count;
+    rounds->stream_of = mem_alloc(mem_times(gpu->count + 1, sizeof *rounds->stream_of));
+    rounds->place_of = mem_alloc(mem_times(gpu->count + 1, sizeof *rounds->place_of));
+    rounds->of_stream = mem_zalloc(streams * rounds->segment_count + 1, sizeof *rounds->of_stream);
+    for (size_t s = 0; s < streams; s++) {
+        bool launched = false; /* work before is of steps that were not recorded */
+        for (size_t place = 0; place < rounds->streams->at[s].count; place++) {
+            size_t i = rounds->streams->position[rounds->streams->at[s].first + place];
+            uint32_t file = gpu->devices[rounds->streams->at[s].device].file;
+            rounds->stream_of[i] = (uint32_t)s;
+            rounds->place_of[i] = (uint32_t)place;
+            event_id launch = gpu->call[i] == EVENT_NONE ? gpu->event[i] : gpu->call[i];
+            launched |= gpu->call[i] != EVENT_NONE;
+            if (!launched)
+                continue;
+            size_t k = segment_at(rounds, file, replay_event_start(graph, launch));
+            if (k == SIZE_MAX)
+                continue;
+            struct span *span = &rounds->of_stream[s * rounds->segment_count + k];
+            span->first = span->end == 0 || place < span->first ? (uint32_t)place : span->first;
+            span->end = (uint32_t)place + 1;
+            segments[replay_work_start(graph, i)] = segments[replay_work_end(graph, i)] = (uint8_t)(1 + k);
+        }
+    }
+}
+
+static void find_join_moments(const struct replay_graph *graph, uint8_t *segments)
+{
+    for (size_t join = 0; join < graph->join_count; join++)
+        segments[graph->host_count + 2 * graph->gpu->count + join] = segments[graph->join_last[join]];
+}
+
+static void add_run(struct rounds *rounds, moment_id first, uint32_t length, size_t k)
+{
+    struct moment_run *last = rounds->runs.count ? &rounds->runs.at[rounds->runs.count - 1] : NULL;
+    bool apart = first == rounds->host_count || (first < rounds->host_count && begins_thread(rounds, first));
+    if (last && !apart && last->segment == k && last->first + last->length == first)
+        last->length += length;
+    else
+        *VEC_PUSH(&rounds->runs) = (struct moment_run){ first, length, (uint32_t)k };
+}
+
+/* The runs of the order of the graph that are in segments, segment by segment. */
+static void find_runs(struct rounds *rounds, const struct replay_graph *graph, const uint8_t *segments)
+{
+    for (size_t k = 0; k < rounds->segment_count; k++)
+        for (size_t r = 0; r < graph->order.count; r++)
+            for (unsigned i = 0; i < graph->order.length[r]; i++)
+                if (segments[graph->order.first[r] + i] == 1 + k)
+                    add_run(rounds, graph->order.first[r] + i, 1, k);
+}
+
+/* When the first work of each file was launched, on the clock of the graph; new, by file, free with free(). */
+static int64_t *first_launches(const struct replay_graph *graph)
+{
+    const struct gpu_events *gpu = graph->gpu;
+    int64_t *first_ns = mem_alloc(mem_times(graph->trace->file_count + 1, sizeof *first_ns));
+    for (size_t f = 0; f < graph->trace->file_count; f++)
+        first_ns[f] = INT64_MIN;
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (gpu->call[i] == EVENT_NONE)
+            continue;
+        int64_t *first = &first_ns[graph->trace->tracks[graph->trace->track[gpu->call[i]]].file];
+        int64_t launch_ns = replay_event_start(graph, gpu->call[i]);
+        *first = *first == INT64_MIN || launch_ns < *first ? launch_ns : *first;
+    }
+    return first_ns;
+}
+
+/* The waits of the first segment before anything was launched: the recording has nothing that they wait for, the round before has. */
+static void find_open_waits(struct rounds *rounds, const struct replay_graph *graph)
+{
+    const struct trace *trace = graph->trace;
+    unsigned char *sorts = call_sorts_open(trace->names);
+    int64_t *first_ns = first_launches(graph);
+    for (size_t t = 0; t < graph->thread_count; t++) {
+        const struct span *span = &rounds->of_thread[t * rounds->segment_count];
+        int64_t until_ns = first_ns[rounds->file_of_thread[t]];
+        for (moment_id m = span->first; m < span->end && replay_recorded_ns(graph, m) <= until_ns; m++) {
+            event_id e = graph->inner[m];
+            if (e != EVENT_NONE && event_is_call(trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC &&
+                !strstr(trace_name(trace, e), "Event") &&
+                replay_event_end(graph, e) == replay_recorded_ns(graph, m))
+                *VEC_PUSH(&rounds->open_waits) = m;
+        }
+    }
+    free(sorts);
+    free(first_ns);
+}
+
+static void rounds_free(struct rounds *rounds)
+{
+    if (!rounds)
+        return;
+    free(rounds->segments);
+    free(rounds->steps);
+    free(rounds->main_thread);
+    VEC_FREE(&rounds->runs);
+    VEC_FREE(&rounds->open_waits);
+    free(rounds->within);
+    free(rounds->begins);
+    free(rounds->of_thread);
+    free(rounds->file_of_thread);
+    gpu_streams_free(rounds->streams);
+    free(rounds->stream_of);
+    free(rounds->place_of);
+    free(rounds->of_stream);
+    free(rounds);
+}
+
+static void *derive_rounds(const struct trace *trace)
+{
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct rounds *rounds = mem_zalloc(1, sizeof *rounds);
+    if (!find_segments(rounds, graph) || rounds->length_ns <= 0) {
+        rounds_free(rounds);
+        return NULL;
+    }
+    find_main_threads(rounds, graph);
+    rounds->host_count = graph->host_count;
+    rounds->begins = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->begins);
+    rounds->streams = gpu_streams_open(graph->gpu);
+    uint8_t *segments = mem_zalloc(graph->moment_count + 1, sizeof *segments);
+    find_thread_moments(rounds, graph, segments);
+    find_work_moments(rounds, graph, segments);
+    find_join_moments(graph, segments);
+    find_open_waits(rounds, graph);
+    find_runs(rounds, graph, segments);
+    rounds->within = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->within);
+    for (size_t m = 0; m < graph->moment_count; m++)
+        if (segments[m])
+            rounds->within[m / 64] |= UINT64_C(1) << (m % 64);
+    free(segments);
+    return rounds;
+}
+
+static void release_rounds(void *value)
+{
+    rounds_free(value);
+}
+
+const struct rounds *rounds_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive_rounds, release_rounds };
+    return trace_derive(trace, &derivation);
+}
+
+/* ---- a round ---- */
+
+/* The rounds so far. PASS is the current one. */
+struct turning {
+    struct replay_pass pass; /* the first member: shift_of_earlier gets it */
+    const struct rounds *rounds;
+    size_t segment;                  /* the current one */
+    unsigned round;                  /* the current one, from 0 */
+    struct shifts past[KEPT_ROUNDS]; /* of the rounds before, the last first */
+    unsigned past_count;
+    bool *begun;                                 /* by thread: it has moments in the current segment so far */
+    double *end_ns, *previous_end_ns, *taken_ns; /* by main thread of a file, then by stream */
+};
+
+/* The shift of M in the round BACK rounds before. False: that is before the first. */
+static bool shift_then(const struct turning *turning, moment_id m, unsigned back, int64_t *shift_ns)
+{
+    if (back > turning->past_count && turning->past_count < KEPT_ROUNDS)
+        return false;
+    back = back > turning->past_count ? turning->past_count : back;
+    const struct shifts *shifts = back == 0 ? &turning->pass.replay->shifts : &turning->past[back - 1];
+    if (!shifts_are_known(shifts, m))
+        return false;
+    *shift_ns = shifts_get(shifts, m);
+    return true;
+}
+
+/* The segment of FILE before K that has SPANS, by segment; one or more rounds back. SIZE_MAX: none has. */
+static size_t segment_before(const struct rounds *rounds, const struct span *spans, size_t k, unsigned *back)
+{
+    for (size_t i = 0; i < rounds->segment_count; i++) {
+        *back += k == 0;
+        k = k == 0 ? rounds->segment_count - 1 : k - 1;
+        if (spans[k].first < spans[k].end)
+            return k;
+    }
+    return SIZE_MAX;
+}
+
+/*
+ * The shift that work AT of stream S would have, OFFSET of its moment from the start, if it was of this round: that of the work as many
+ * places before the segment.
+ */
+static int64_t shift_of_work(const struct turning *turning, size_t s, int64_t place, int64_t recorded_ns,
+                             bool end)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    const struct gpu_stream *stream = &rounds->streams->at[s];
+    const struct span *spans = &rounds->of_stream[s * rounds->segment_count];
+    uint32_t file = graph->gpu->devices[stream->device].file;
+    size_t k = turning->segment;
+    unsigned back = 0;
+    int64_t behind = (int64_t)spans[k].first - place; /* places before the segment: 1 and more */
+    while (k != SIZE_MAX && behind > 0) {
+        k = segment_before(rounds, spans, k, &back);
+        if (k != SIZE_MAX && behind > (int64_t)spans[k].end - (int64_t)spans[k].first)
+            behind -= (int64_t)spans[k].end - (int64_t)spans[k].first;
+        else
+            break;
+    }
+    if (k == SIZE_MAX)
+        return INT64_MIN;
+    size_t i = rounds->streams->position[stream->first + spans[k].end - (size_t)behind];
+    moment_id m = end ? replay_work_end(graph, i) : replay_work_start(graph, i);
+    int64_t shift_ns;
+    if (!shift_then(turning, m, back, &shift_ns))
+        return back ? 0 : INT64_MIN;
+    return shift_ns + replay_recorded_ns(graph, m) + segment_of(rounds, file, k)->offset_ns -
+           (int64_t)back * rounds->length_ns - recorded_ns -
+           segment_of(rounds, file, turning->segment)->offset_ns;
+}
+
+/* When thread T is at the end of the segment before the current one, as a shift of the begin of that. False: it was not there. */
+static bool shift_of_boundary(const struct turning *turning, size_t t, int64_t *shift_ns)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    const struct span *spans = &rounds->of_thread[t * rounds->segment_count];
+    uint32_t file = rounds->file_of_thread[t];
+    unsigned back = 0;
+    size_t k = segment_before(rounds, spans, turning->segment, &back);
+    if (k == SIZE_MAX)
+        return false;
+    moment_id last = spans[k].end - 1;
+    const struct segment *before = segment_of(rounds, file, k),
+                         *now = segment_of(rounds, file, turning->segment);
+    if (!shift_then(turning, last, back, shift_ns)) {
+        *shift_ns = 0;
+        return back > 0;
+    }
+    int64_t tail_ns = before->end_ns - replay_recorded_ns(graph, last);
+    bool follows = last + 1 < graph->threads[t].first + graph->threads[t].count;
+    float factor = follows ? replay_factor_of(&turning->pass, last + 1) : 1;
+    *shift_ns = replay_shift_behind(*shift_ns, tail_ns, factor);
+    *shift_ns += before->end_ns + before->offset_ns - (int64_t)back * rounds->length_ns - now->start_ns -
+                 now->offset_ns;
+    return true;
+}
+
+/* The shift of the begin of the current segment for thread T. */
+static int64_t shift_of_begin(const struct turning *turning, size_t t)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    const struct span *own = &rounds->of_thread[t * rounds->segment_count + turning->segment];
+    uint32_t main_thread = rounds->main_thread[rounds->file_of_thread[t]];
+    int64_t shift_ns = 0, main_ns = 0;
+    bool known = shift_of_boundary(turning, t, &shift_ns);
+    if (t == main_thread || (known && graph->inner[own->first] != EVENT_NONE) ||
+        !shift_of_boundary(turning, main_thread, &main_ns))
+        return known ? shift_ns : 0;
+    return main_ns; /* idle: it waits for the next step */
+}
+
+/* A replay_pass.shift_from. */
+static int64_t shift_of_earlier(const struct replay_pass *pass, moment_id from, moment_id m)
+{
+    (void)m;
+    const struct turning *turning = (const struct turning *)(const void *)pass;
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = pass->graph;
+    enum moment_kind kind = replay_moment_kind(graph, from);
+    if (kind == MOMENT_HOST) {
+        if (is_within(rounds, from) && rounds->segment_count == 1)
+            return shifts_are_known(&pass->replay->shifts, from) ? shifts_get(&pass->replay->shifts, from)
+                                                                 : INT64_MIN;
+        size_t t = replay_thread_of(graph, from);
+        const struct span *own = &rounds->of_thread[t * rounds->segment_count + turning->segment];
+        if (own->first < own->end && from >= own->first)
+            return from < own->end && shifts_are_known(&pass->replay->shifts, from)
+                       ? shifts_get(&pass->replay->shifts, from)
+                       : INT64_MIN;
+        int64_t shift_ns;
+        return shift_of_boundary(turning, t, &shift_ns) ? shift_ns : INT64_MIN;
+    }
+    if (kind == MOMENT_JOIN)
+        return is_within(rounds, from) && shifts_are_known(&pass->replay->shifts, from)
+                   ? shifts_get(&pass->replay->shifts, from)
+                   : INT64_MIN;
+    size_t i = replay_work_of(graph, from), s = rounds->stream_of[i];
+    const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
+    if (own->first < own->end ? rounds->place_of[i] >= own->first : is_within(rounds, from))
+        return shifts_are_known(&pass->replay->shifts, from) ? shifts_get(&pass->replay->shifts, from)
+                                                             : INT64_MIN;
+    if (own->first >= own->end)
+        return INT64_MIN;
+    return shift_of_work(turning, s, rounds->place_of[i], replay_recorded_ns(graph, from),
+                         kind == MOMENT_WORK_END);
+}
+
+/* What host moment M follows. */
+static struct replay_before before_host(const struct turning *turning, moment_id m)
+{
+    const struct replay_graph *graph = turning->pass.graph;
+    int64_t recorded_ns = replay_recorded_ns(graph, m);
+    if (!begins_thread(turning->rounds, m))
+        return (struct replay_before){ shifts_get(&turning->pass.replay->shifts, m - 1),
+                                       recorded_ns - replay_recorded_ns(graph, m - 1) };
+    size_t thread = replay_thread_of(graph, m);
+    const struct segment *segment =
+        segment_of(turning->rounds, turning->rounds->file_of_thread[thread], turning->segment);
+    return (struct replay_before){ shift_of_begin(turning, thread), recorded_ns - segment->start_ns };
+}
+
+/* No work of a stream begins before all of it before has ended, in whichever round. */
+static int64_t behind_stream(const struct turning *turning, moment_id m, int64_t shift_ns)
+{
+    const struct rounds *rounds = turning->rounds;
+    size_t i = replay_work_of(turning->pass.graph, m), s = rounds->stream_of[i];
+    const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
+    if (rounds->place_of[i] != own->first)
+        return shift_ns;
+    int64_t least_ns =
+        shift_of_work(turning, s, (int64_t)own->first - 1, replay_recorded_ns(turning->pass.graph, m), true);
+    return turning->round > 0 && least_ns > shift_ns ? least_ns : shift_ns;
+}
+
+/* M, if it is the end of an open wait, comes when all work of the round before has ended. */
+static int64_t behind_all_work(const struct turning *turning, moment_id m, int64_t shift_ns)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    bool waits = false;
+    for (size_t i = 0; i < rounds->open_waits.count && turning->round > 0; i++)
+        waits |= rounds->open_waits.at[i] == m;
+    for (size_t s = 0; waits && s < rounds->streams->count; s++) {
+        const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
+        bool of_file = graph->gpu->devices[rounds->streams->at[s].device].file ==
+                       rounds->file_of_thread[replay_thread_of(graph, m)];
+        int64_t least_ns =
+            of_file && own->first < own->end
+                ? shift_of_work(turning, s, (int64_t)own->first - 1, replay_recorded_ns(graph, m), true)
+                : INT64_MIN;
+        shift_ns = least_ns > shift_ns ? least_ns : shift_ns;
+    }
+    return shift_ns;
+}
+
+static void place_moments(struct turning *turning, const struct moment_run *run)
+{
+    const struct replay_graph *graph = turning->pass.graph;
+    struct shifts *shifts = &turning->pass.replay->shifts;
+    bool host = run->first < graph->host_count;
+    for (moment_id m = run->first; m < run->first + run->length; m++) {
+        float factor = replay_factor_of(&turning->pass, m);
+        bool has_edges = graph->has_edges[m / 64] >> (m % 64) & 1;
+        struct edge_range range = has_edges ? replay_edges_of(graph, m) : (struct edge_range){ 0, 0 };
+        int64_t shift_ns;
+        if (host) {
+            struct replay_before before = before_host(turning, m);
+            shift_ns = has_edges ? replay_shift_of(&turning->pass, m, &before, range, factor)
+                                 : replay_shift_behind(before.shift_ns, before.own_ns, factor);
+            shift_ns = behind_all_work(turning, m, shift_ns);
+        } else if (replay_moment_kind(graph, m) == MOMENT_WORK_END) {
+            struct replay_before before = { shifts_get(shifts, m - 1),
+                                            replay_recorded_ns(graph, m) - replay_recorded_ns(graph, m - 1) };
+            shift_ns = has_edges ? replay_shift_of(&turning->pass, m, &before, range, factor)
+                                 : replay_shift_behind(before.shift_ns, before.own_ns, factor);
+        } else {
+            shift_ns = has_edges ? replay_shift_of(&turning->pass, m, NULL, range, factor) : 0;
+            if (replay_moment_kind(graph, m) == MOMENT_WORK_START)
+                shift_ns = behind_stream(turning, m, shift_ns);
+        }
+        shifts_set(shifts, m, shift_ns);
+    }
+}
+
+/* ---- how long rounds take ---- */
+
+/* The ends of the threads of steps and of streams in this round, and what they took since the round before. */
+static void measure_round(struct turning *turning)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    size_t files = graph->trace->file_count, last = rounds->segment_count - 1;
+    for (size_t f = 0; f < files + rounds->streams->count; f++) {
+        const struct span *spans;
+        moment_id m;
+        unsigned back = 0;
+        uint32_t file = (uint32_t)f;
+        if (f < files) {
+            if (rounds->main_thread[f] == UINT32_MAX || rounds->steps[f] == 0)
+                continue;
+            spans = &rounds->of_thread[rounds->main_thread[f] * rounds->segment_count];
+        } else {
+            spans = &rounds->of_stream[(f - files) * rounds->segment_count];
+            file = graph->gpu->devices[rounds->streams->at[f - files].device].file;
+        }
+        size_t k = spans[last].first < spans[last].end ? last : segment_before(rounds, spans, last, &back);
+        if (k == SIZE_MAX || back || rounds->steps[file] == 0)
+            continue;
+        m = f < files
+                ? spans[k].end - 1
+                : replay_work_end(
+                      graph,
+                      rounds->streams->position[rounds->streams->at[f - files].first + spans[k].end - 1]);
+        if (!shifts_are_known(&turning->pass.replay->shifts, m))
+            continue;
+        turning->end_ns[f] = (double)turning->round * (double)rounds->length_ns +
+                             (double)shifts_get(&turning->pass.replay->shifts, m);
+        turning->taken_ns[f] =
+            (turning->end_ns[f] - turning->previous_end_ns[f]) / (double)rounds->steps[file];
+        turning->previous_end_ns[f] = turning->end_ns[f];
+    }
+}
+
+/* The longest that a thread or stream took for a step of this round. */
+static void find_longest(const struct turning *turning, struct steady *steady)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    size_t files = graph->trace->file_count;
+    steady->step_ns = 0;
+    for (size_t f = 0; f < files + rounds->streams->count; f++)
+        if (turning->taken_ns[f] > steady->step_ns) {
+            steady->step_ns = turning->taken_ns[f];
+            steady->limit = f < files ? STEADY_HOST : STEADY_DEVICE;
+            steady->file =
+                f < files ? (uint32_t)f : graph->gpu->devices[rounds->streams->at[f - files].device].file;
+        }
+}
+
+/* Keep the shifts of this round as those of the one before. */
+static void turn(struct turning *turning)
+{
+    if (turning->past_count == KEPT_ROUNDS)
+        shifts_release(&turning->past[KEPT_ROUNDS - 1]);
+    else
+        turning->past_count++;
+    memmove(&turning->past[1], &turning->past[0], (turning->past_count - 1) * sizeof *turning->past);
+    turning->past[0] = turning->pass.replay->shifts;
+    shifts_init(&turning->pass.replay->shifts, turning->pass.graph->moment_count);
+    turning->round++;
+}
+
+/* The least that streams and hosts need for a step: all that is left of their work, and of the pieces that wait for nothing. */
+static void find_least(const struct turning *turning, struct steady *steady)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    for (size_t s = 0; s < rounds->streams->count; s++) {
+        uint32_t file = graph->gpu->devices[rounds->streams->at[s].device].file;
+        double sum_ns = 0;
+        for (size_t k = 0; k < rounds->segment_count; k++) {
+            const struct span *span = &rounds->of_stream[s * rounds->segment_count + k];
+            for (uint32_t place = span->first; place < span->end; place++) {
+                size_t i = rounds->streams->position[rounds->streams->at[s].first + place];
+                moment_id end = replay_work_end(graph, i);
+                if (is_within(rounds, end) && !gpu_work_communicates(graph->gpu->work[i]))
+                    sum_ns += (double)trace_dur_ns(graph->trace, graph->gpu->event[i]) *
+                              (double)replay_factor_of(&turning->pass, end);
+            }
+        }
+        if (rounds->steps[file] && sum_ns / (double)rounds->steps[file] > steady->device_ns)
+            steady->device_ns = sum_ns / (double)rounds->steps[file];
+    }
+}
+
+struct steady rounds_replay(const struct rounds *rounds, const struct replay_graph *graph,
+                            const struct changes *changes)
+{
+    enum { LEAST_ROUNDS = 3, MOST_ROUNDS = 60, AVERAGED = 12 };
+    const double same = 1e-4;
+    struct turning turning = { .pass = { .graph = graph, .changes = changes, .shift_from = shift_of_earlier },
+                               .rounds = rounds };
+    size_t ends = graph->trace->file_count + rounds->streams->count;
+    struct steady steady = { 0 };
+    double before_ns = -1, last_ns[AVERAGED] = { 0 };
+    turning.pass.replay = mem_zalloc(1, sizeof *turning.pass.replay);
+    turning.pass.replay->graph = graph;
+    shifts_init(&turning.pass.replay->shifts, graph->moment_count);
+    turning.end_ns = mem_zalloc(ends + 1, sizeof *turning.end_ns);
+    turning.previous_end_ns = mem_zalloc(ends + 1, sizeof *turning.previous_end_ns);
+    turning.taken_ns = mem_zalloc(ends + 1, sizeof *turning.taken_ns);
+    for (; turning.round < MOST_ROUNDS && !steady.settled; turn(&turning)) {
+        for (size_t r = 0; r < rounds->runs.count; r++) {
+            turning.segment = rounds->runs.at[r].segment;
+            place_moments(&turning, &rounds->runs.at[r]);
+        }
+        measure_round(&turning);
+        if (turning.round == 0)
+            continue;
+        find_longest(&turning, &steady);
+        steady.settled =
+            turning.round >= LEAST_ROUNDS && fabs(steady.step_ns - before_ns) <= same * steady.step_ns;
+        before_ns = steady.step_ns;
+        last_ns[turning.round % AVERAGED] = steady.step_ns;
+    }
+    if (!steady.settled) {
+        steady.step_ns = 0;
+        for (size_t i = 0; i < AVERAGED; i++)
+            steady.step_ns += last_ns[i] / AVERAGED;
+    }
+    steady.round_count = turning.round;
+    find_least(&turning, &steady);
+    for (unsigned i = 0; i < turning.past_count; i++)
+        shifts_release(&turning.past[i]);
+    replay_free(turning.pass.replay);
+    free(turning.end_ns);
+    free(turning.previous_end_ns);
+    free(turning.taken_ns);
+    return steady;
+}
+
+static void *derive_recorded(const struct trace *trace)
+{
+    const struct rounds *rounds = rounds_of(trace);
+    struct steady *steady = mem_zalloc(1, sizeof *steady);
+    if (rounds)
+        *steady = rounds_replay(rounds, replay_graph_of(trace), NULL);
+    return steady;
+}
+
+const struct steady *rounds_recorded(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive_recorded, free };
+    return trace_derive(trace, &derivation);
+}
