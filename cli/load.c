@@ -101,7 +101,7 @@ static void add_ingested_notices(const struct ingested *ingested, struct result 
 }
 
 /* Is all complete that was read, or nobody wants to know? */
-static bool check_complete(const struct ingested *ingested, bool strict, struct tpa_error *err)
+static bool load_check_complete(const struct ingested *ingested, bool strict, struct tpa_error *err)
 {
     if (!strict || !ingested_lacks(ingested))
         return true;
@@ -121,7 +121,7 @@ struct strict_visit {
 static bool visit_if_complete(void *context, struct trace *trace, struct tpa_error *err)
 {
     const struct strict_visit *strict = context;
-    return check_complete(&(struct ingested){ .trace = trace }, true, err) &&
+    return load_check_complete(&(struct ingested){ .trace = trace }, true, err) &&
            strict->visit(strict->context, trace, err);
 }
 
@@ -153,8 +153,8 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
     };
     bool fine =
         ingest_read_any((const char *const *)call->operands, call->operand_count, &options, ingested, err);
-    if (fine &&
-        !(check_complete(ingested, args->strict, err) && link_graphs(ingested->trace, args, &options, err))) {
+    if (fine && !(load_check_complete(ingested, args->strict, err) &&
+                  link_graphs(ingested->trace, args, &options, err))) {
         ingested_free(ingested);
         fine = false;
     }
