@@ -56,6 +56,56 @@ void result_make_minor(struct result *result)
     result->notices.at[result->notices.count - 1].minor = true;
 }
 
+/* The kinds of notices that explain how rows are counted, or what a command could do next: no answer depends on them. */
+static const char *const explanations[] = {
+    "async_guessed",
+    "calls_without_operator",
+    "captured_calls",
+    "chains_left_out",
+    "check",
+    "contradictions",
+    "counts_swapped",
+    "cut_lists",
+    "early_work",
+    "end_of_recording",
+    "five_digits",
+    "graph_by_place",
+    "graph_works",
+    "kernels_by_number",
+    "links_by_nesting",
+    "lone_ends",
+    "memory_timeline",
+    "merged_callers",
+    "names_left_out",
+    "nested",
+    "no_call_stacks",
+    "no_streams",
+    "nothing_found",
+    "not_looked_at",
+    "odd_flows",
+    "part",
+    "ranks_added_up",
+    "rare",
+    "reduced",
+    "repeats",
+    "sampled",
+    "short_runs",
+    "step_times",
+    "torchscript_fork",
+    "trailing_bytes",
+    "untold_totals",
+    "unfinished_regions",
+    "unlinked_backward",
+};
+
+static bool is_explanation(const char *kind)
+{
+    for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
+        if (strcmp(explanations[i], kind) == 0)
+            return true;
+    return false;
+}
+
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
                        int64_t offset, const char *fmt, ...)
 {
@@ -77,6 +127,7 @@ void result_add_notice(struct result *result, const char *kind, int64_t count, c
         .file = file_copy,
         .offset = offset,
         .lacks = lacks_of_word(kind),
+        .minor = is_explanation(kind),
     };
 }
 

@@ -25,6 +25,7 @@ static const struct info_args info_defaults = { .load = LOAD_DEFAULTS,
 static const struct opt info_opts[] = {
     OPT_GROUP("Question"),
     OPT_FLAG(0, "formats", struct info_args, formats, "list the formats that can be read; takes no file"),
+    OPT_ALL(struct info_args, output),
     OUTPUT_OPTIONS(struct info_args, output),
     LOAD_OPTIONS(struct info_args, load),
     OPT_END,
@@ -120,6 +121,40 @@ static void add_commands(const struct ingested *input, struct result *result)
     result_add_table(result, table);
 }
 
+static const struct table_column lack_columns[] = {
+    { "feature", "Lacks", TABLE_NAME, "what the file does not hold" },
+    { "how", "To have it", TABLE_TEXT, "how to record it" },
+    { "commands", "Then answers", TABLE_TEXT, "the commands that need it", TABLE_OPTIONAL },
+};
+
+/* Add what TRACE lacks for some command, and how to record it. */
+static void add_lacks(const struct trace *trace, struct result *result)
+{
+    struct table *table =
+        table_open("lacks", "What the file lacks", lack_columns, sizeof lack_columns / sizeof *lack_columns);
+    unsigned has = trace_features(trace);
+    struct buffer waiting = { 0 };
+    for (unsigned f = 0; f < FEATURE_COUNT; f++) {
+        unsigned feature = 1u << f;
+        buffer_clear(&waiting);
+        for (size_t i = 0; command_at(i) && !(has & feature); i++)
+            if (command_at(i)->needs & feature && command_at(i)->section != SECTION_HIDDEN)
+                buffer_printf(&waiting, "%s%s", waiting.count ? ", " : "", command_at(i)->name);
+        if (waiting.count == 0)
+            continue;
+        const char *name = trace_feature_name(feature), *recipe = trace_feature_recipe(trace, feature);
+        size_t row = table_add_row(table);
+        table_set_text(table, row, 0, name, strlen(name));
+        table_set_text(table, row, 1, recipe, strlen(recipe));
+        table_set_text(table, row, 2, waiting.at, waiting.count);
+    }
+    buffer_release(&waiting);
+    if (table->row_count)
+        result_add_table(result, table);
+    else
+        table_free(table);
+}
+
 static void info_own_add_tables(const struct ingested *input, struct result *result)
 {
     if (input->trace)
@@ -130,6 +165,16 @@ static void info_own_add_tables(const struct ingested *input, struct result *res
         info_add_profile_tables(input->profile, result);
     else
         info_add_action_tables(input->actions, result);
+}
+
+/* Does the table KEY answer the question for a file? The others are details. */
+static bool stands_first(const char *key)
+{
+    static const char *const keys[] = { "files", "devices", "lacks", "profile", "actions", "snapshots" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
 }
 
 static int info_main(const struct invocation *call, struct tpa_error *err)
@@ -151,7 +196,11 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
         info_own_add_tables(&input, result);
         struct limit limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         output_limit_rows(result, &limit);
+        if (input.trace)
+            add_lacks(input.trace, result);
         add_commands(&input, result); /* never cut */
+        for (size_t i = 0; i < result->tables.count; i++)
+            result->tables.at[i]->detail = !stands_first(result->tables.at[i]->key);
         if (input.trace)
             load_add_notices(input.trace, result);
     }
@@ -164,6 +213,7 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
 }
 
 static const struct table_shape command_tables[] = {
+    TABLE_SHAPE("lacks", lack_columns),
     TABLE_SHAPE("commands", command_columns),
     TABLE_SHAPE("formats", format_columns),
     { 0 },
@@ -174,9 +224,9 @@ const struct command cmd_info = {
     .summary = "what a file holds, and which commands apply to it",
     .operands = "[TRACE...]",
     .description =
-        "Shows the files with their producer, rank, span and steps; what they say of themselves; the devices; "
-        "the events by category; the tracks; and which commands have an answer for them. What was damaged or "
-        "odd is listed at the end.",
+        "Shows the files with their producer, rank, span and steps; the devices; "
+        "what they lack, and how to record it. --all adds what they say of themselves, the events by category, the tracks, and "
+        "which commands have an answer for them. What was damaged or odd is listed at the end.",
     .tables = { info_tables, info_container_tables, command_tables, profile_info_tables,
                 snapshot_info_tables },
     .options = info_opts,

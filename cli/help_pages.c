@@ -118,6 +118,19 @@ static void man_program(struct buffer *out)
     }
 }
 
+/* The environment variables that a user may set. */
+static const struct {
+    const char *name, *help;
+} variables[] = {
+    { "COLUMNS",
+      "how wide text output is; without it as wide as the terminal, or 100 columns where there is none." },
+    { "NO_COLOR", "when set and not empty, no colours are used." },
+    { "TPA_ALL", "when set and not empty, nothing is left out of text, as by --all." },
+    { "TPA_ERRORS", "json: an error is printed as one line of JSON." },
+    { "TPA_GNUPLOT", "the gnuplot with which tpa chart draws PNG, PDF and text." },
+    { "TMPDIR", "where temporary files go; /tmp without it." },
+};
+
 static void man_common(struct buffer *out)
 {
     roff_heading(out, "SH", "exit status");
@@ -125,12 +138,11 @@ static void man_common(struct buffer *out)
         out,
         "0 when all went well, 1 when there is a difference or a limit was passed, 2 when there was trouble.\n");
     roff_heading(out, "SH", "environment");
-    buffer_puts(out, ".TP\n\\fBCOLUMNS\\fR\n");
-    roff_text(
-        out,
-        "how wide text output is; without it as wide as the terminal, or 100 columns where there is none.\n");
-    buffer_puts(out, ".TP\n\\fBNO_COLOR\\fR\n");
-    roff_text(out, "when set and not empty, no colours are used.\n");
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        buffer_printf(out, ".TP\n\\fB%s\\fR\n", variables[i].name);
+        roff_text(out, variables[i].help);
+        buffer_putc(out, '\n');
+    }
 }
 
 void help_man(const struct command *command, struct buffer *out)

@@ -228,9 +228,11 @@ bool output_result_with(const struct printer *printer, struct result *result, co
         (args->columns && !output_select_columns(result, args->columns, err)))
         return false;
     output_limit_rows(result, &args->limit);
+    const char *all = getenv("TPA_ALL");
     struct print_options options = { .wide = args->wide,
                                      .unicode = terminal_takes_unicode(),
-                                     .all_notes = args->all_notes,
+                                     .all = args->all || (all && *all),
+                                     .all_notes = args->all || args->all_notes || (all && *all),
                                      .time_unit = (enum time_unit)args->time_unit };
     bool folder = output_is_folder(args->path);
     if (folder ? !output_to_folder(printer, result, &options, args->path, err)

@@ -24,6 +24,7 @@ struct output_args {
     const char *columns;              /* keys separated by commas; NULL: the default columns */
     struct limit limit;               /* of rows, for each table */
     bool wide, all_notes;
+    bool all;         /* tables that are details, too, and all notes */
     const char *path; /* NULL: standard output */
     enum output_color color;
     int time_unit; /* enum time_unit; for commands that have an option for it */
@@ -75,11 +76,15 @@ extern const struct opt_choice output_colors[];
              "columns to show, in this order, separated by commas; \"all\" shows every column"), \
     OPT_LIMIT('n', "limit", T, field.limit, "N", "show the first N rows of each table, or N%; 0 shows all"), \
     OPT_FLAG('w', "wide", T, field.wide, "show names in full, however wide that gets"), \
-    OPT_FLAG(0, "notes", T, field.all_notes, "show all notes, not the first five"), \
+    OPT_FLAG(0, "notes", T, field.all_notes, "print all notes, also those that explain how rows are counted"), \
     OPT_FILE('o', "output", T, field.path, "FILE", \
              "write to FILE, which appears whole or not at all; to a folder, a file for each table"), \
     OPT_CHOICE(0, "color", T, field.color, output_colors, "WHEN", "use colours")
 /* clang-format on */
+
+/* For a command with tables that are details (base/table.h). */
+#define OPT_ALL(T, field)                                                                                    \
+    OPT_FLAG('a', "all", T, field.all, "print everything: tables of details, too, and all notes")
 
 /*
  * Print RESULT according to ARGS, and check that it was written. Columns and rows that were not requested are removed

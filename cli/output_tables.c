@@ -96,10 +96,12 @@ bool output_select_tables(struct result *result, const char *keys, struct tpa_er
     size_t kept = 0;
     for (size_t t = 0; t < result->tables.count; t++) {
         struct table *table = result->tables.at[t];
-        if (output_tables_is_listed(table, keys))
+        if (output_tables_is_listed(table, keys)) {
             result->tables.at[kept++] = table;
-        else
+            table->detail = false;
+        } else {
             table_free(table);
+        }
     }
     result->tables.count = kept;
     return true;

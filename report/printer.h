@@ -28,7 +28,8 @@ struct print_options {
     bool color;               /* escape sequences are welcome */
     bool unicode;             /* so are block characters in UTF-8, of which pictures are made */
     bool wide;                /* show names in full and all columns, however wide that gets */
-    bool all_notes;           /* however many there are */
+    bool all;                 /* also tables that are details */
+    bool all_notes;           /* those that are explanations, too */
     enum time_unit time_unit; /* for people; programs get integer nanoseconds */
 };
 

@@ -524,39 +524,36 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     return ok;
 }
 
-enum { MOST_NOTES = 5 };
-
 static bool is_above(const struct table_notice *notice)
 {
     return notice_place(notice) < NOTICE_BELOW;
 }
 
-/* Those that stand above the tables, or those below, of which no more than MOST, minor ones the fewer; how many there were. */
-static size_t text_add_notices(struct page *page, const struct result *result, bool above, size_t most)
+/* Append the notes that stand above the tables, or those below: ALL, or all but explanations, and how many these
+ * are. Returns how many were appended. */
+static size_t text_add_notices(struct page *page, const struct result *result, bool above, bool all)
 {
-    size_t count = 0, major = 0, minor = 0;
-    for (size_t i = 0; i < result->notices.count; i++)
-        major += is_above(&result->notices.at[i]) == above && !result->notices.at[i].minor;
-    size_t room[] = { major < most ? major : most, major < most ? most - major : 0 };
-    major = 0;
+    size_t count = 0, left_out = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
-        if (is_above(&result->notices.at[i]) != above)
+        const struct table_notice *notice = &result->notices.at[i];
+        if (is_above(notice) != above)
             continue;
+        if (!above && !all && notice->minor) {
+            left_out++;
+            continue;
+        }
         if (!above && count == 0 && result->tables.count)
             buffer_putc(&page->text, '\n');
         count++;
-        bool is_minor = result->notices.at[i].minor;
-        if ((is_minor ? minor : major) == room[is_minor])
-            continue;
-        (*(is_minor ? &minor : &major))++;
         struct buffer line = { 0 };
-        figure_add_notice(&line, &result->notices.at[i]);
+        figure_add_notice(&line, notice);
         text_add_wrapped(page, line.at, 6);
         buffer_release(&line);
     }
-    if (count > major + minor)
-        buffer_printf(&page->text, "%zu more note%s; --notes shows all\n", count - major - minor,
-                      count - major - minor == 1 ? "" : "s");
+    if (left_out)
+        buffer_printf(&page->text, "%s%zu%s note%s: --notes\n",
+                      count || result->tables.count == 0 ? "" : "\n", left_out, count ? " more" : "",
+                      left_out == 1 ? "" : "s");
     return count;
 }
 
@@ -568,13 +565,21 @@ static bool print_text(const struct result *result, const struct print_options *
                          .time_unit = options->time_unit,
                          .width = options->wide || !options->width ? SIZE_MAX : options->width };
     bool ok = true;
-    size_t before = text_add_notices(&page, result, true, SIZE_MAX);
+    size_t before = text_add_notices(&page, result, true, true);
+    size_t shown = 0, details = 0;
     for (size_t i = 0; i < result->tables.count && ok; i++) {
-        if (i + before)
+        if (result->tables.at[i]->detail && !options->all) {
+            details++;
+            continue;
+        }
+        if (shown++ + before)
             buffer_putc(&page.text, '\n');
         ok = add_table(&page, result->tables.at[i], out, err);
     }
-    text_add_notices(&page, result, false, options->all_notes ? SIZE_MAX : MOST_NOTES);
+    if (details)
+        buffer_printf(&page.text, "%s%zu more table%s: --all\n", shown + before ? "\n" : "", details,
+                      details == 1 ? "" : "s");
+    text_add_notices(&page, result, false, options->all_notes);
     buffer_release(&page.scratch);
     return output_finish(ok, &page.text, out, err);
 }
