@@ -11,6 +11,7 @@
 #include "base/sum.h"
 #include "derive/features.h"
 #include "derive/gpu_events.h"
+#include "derive/gpu_names.h"
 #include "derive/graph_links.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"
@@ -70,6 +71,8 @@ static const struct table_column step_columns[] = {
     COLUMN(struct roofline_step, model_flops, "model_flops", "Model FLOPs", TABLE_FLOPS, "operations of matrix products, convolutions and attention, without what is recomputed"),
     COLUMN(struct roofline_step, flops, "flops", "FLOPs", TABLE_FLOPS, "the same with what is recomputed"),
     COLUMN(struct roofline_step, mfu, "mfu", "MFU", TABLE_SHARE, "model FLOPs utilisation: time of the model FLOPs at the peak of their types, as a share of the duration"),
+    COLUMN(struct roofline_step, at_least, "mfu_at_least", "At least", TABLE_BOOL, "less than 90 % of the time of matrix products, convolutions and attention is modelled: MFU and HFU are lower bounds", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_step, modelled, "products_modelled", "Modelled", TABLE_SHARE, "share of the device time of matrix products, convolutions and attention whose operations are known", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_step, hfu, "hfu", "HFU", TABLE_SHARE, "hardware FLOPs utilisation: the same of all that was executed"),
 };
 
@@ -442,6 +445,7 @@ struct step_sums {
     double ns, model_ns;
     int64_t first_ns, last_ns; /* of its work, if it is a whole recording */
     bool any;
+    int64_t modelled_ns; /* of the products */
 };
 
 /* Add the matrix operations of CALL to STEP. */
@@ -465,9 +469,13 @@ static void add_to_step(const struct trace *trace, struct roofline_step *step, s
 
 static void finish_step(struct roofline_step *step, const struct step_sums *sums)
 {
+    const double enough = 0.9, too_little = 0.5;
     double whole_ns = (double)step->duration_ns * (double)step->devices;
-    step->hfu = step->mfu = NAN;
-    if (step->duration_ns > 0 && step->flops > 0) {
+    step->hfu = step->mfu = step->modelled = NAN;
+    if (step->products_ns > 0)
+        step->modelled = (double)sums->modelled_ns / (double)step->products_ns;
+    step->at_least = step->modelled < enough;
+    if (step->duration_ns > 0 && step->flops > 0 && !(step->modelled < too_little)) {
         step->hfu = sums->ns / whole_ns;
         step->mfu = sums->model_ns / whole_ns;
     }
@@ -537,6 +545,62 @@ static void open_steps(struct roofline *roofline, const struct selection *select
     free(devices);
 }
 
+/* The row of what LAUNCH launched; SIZE_MAX: there is none. */
+static size_t step_of_launch(const struct trace *trace, const struct step_list *steps, const size_t *of_file,
+                             const size_t *of_step, event_id launch)
+{
+    uint32_t file = trace->tracks[trace->track[launch]].file;
+    const struct step *step = step_list_at(steps, file, trace_start_ns(trace, launch));
+    return step ? of_step[step - steps->at] : of_file[file];
+}
+
+/* Does work I of GPU multiply matrices, by its name or its operator's? KNOWN: by name, 0 at first. */
+static bool is_product(const struct gpu_events *gpu, size_t i, uint8_t *known)
+{
+    enum { NO = 1, YES };
+    const struct trace *trace = gpu->trace;
+    event_id named[] = { gpu->event[i], gpu->op[i] };
+    if (!gpu_work_is_kernel(gpu->work[i]) || gpu_work_communicates(gpu->work[i]))
+        return false;
+    for (size_t k = 0; k < 2; k++) {
+        if (named[k] == EVENT_NONE)
+            continue;
+        uint8_t *answer = &known[trace->name[named[k]]];
+        if (*answer == 0)
+            *answer = (k == 0 ? kernel_is_product(trace_name(trace, named[k]))
+                              : operator_is_product(trace_name(trace, named[k])))
+                          ? YES
+                          : NO;
+        if (*answer == YES)
+            return true;
+    }
+    return false;
+}
+
+/* How much of the products of each step is modelled. */
+static void add_products(struct roofline *roofline, const struct step_list *steps, const size_t *of_file,
+                         const size_t *of_step, struct step_sums *sums)
+{
+    const struct trace *trace = roofline->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    uint8_t *known = mem_zalloc(names_count(trace->names) + 1, 1);
+    for (size_t i = 0; i < gpu->count; i++) {
+        uint32_t place = roofline->calls.of_work[i];
+        const struct roofline_call *call = place ? &roofline->calls.at[place - 1] : NULL;
+        bool is_modelled = call && call->class == OP_MATRIX && call->cost->flops != OP_UNKNOWN;
+        if (!is_modelled && !is_product(gpu, i, known))
+            continue;
+        size_t at = step_of_launch(trace, steps, of_file, of_step,
+                                   gpu->call[i] == EVENT_NONE ? gpu->event[i] : gpu->call[i]);
+        if (at == SIZE_MAX)
+            continue;
+        int64_t time_ns = trace_dur_ns(trace, gpu->event[i]);
+        sum_add(&roofline->steps.at[at].products_ns, time_ns);
+        sum_add(&sums[at].modelled_ns, is_modelled ? time_ns : 0);
+    }
+    free(known);
+}
+
 static void find_steps(struct roofline *roofline, const struct selection *selection)
 {
     const struct trace *trace = roofline->trace;
@@ -552,12 +616,11 @@ static void find_steps(struct roofline *roofline, const struct selection *select
         event_id launch = call->call != EVENT_NONE ? call->call
                           : call->op != EVENT_NONE ? call->op
                                                    : call->work;
-        uint32_t file = trace->tracks[trace->track[launch]].file;
-        const struct step *step = step_list_at(steps, file, trace_start_ns(trace, launch));
-        size_t at = step ? of_step[step - steps->at] : of_file[file];
+        size_t at = step_of_launch(trace, steps, of_file, of_step, launch);
         if (at != SIZE_MAX)
             add_to_step(trace, &roofline->steps.at[at], &sums[at], call);
     }
+    add_products(roofline, steps, of_file, of_step, sums);
     for (size_t i = 0; i < roofline->steps.count; i++)
         finish_step(&roofline->steps.at[i], &sums[i]);
     free(sums);
@@ -761,6 +824,25 @@ static void notice_answer(const struct roofline *roofline, struct result *result
     buffer_release(&text);
 }
 
+/* MFU of which a part is not known. */
+static void notice_unmodelled_products(const struct roofline *roofline, struct result *result)
+{
+    int64_t steps = 0;
+    double least = 1;
+    for (size_t i = 0; i < roofline->steps.count; i++)
+        if (roofline->steps.at[i].at_least) {
+            steps++;
+            least = fmin(least, roofline->steps.at[i].modelled);
+        }
+    if (steps)
+        result_add_notice(
+            result, "mfu_at_least", steps, NULL, TPA_NOWHERE,
+            "MFU and HFU of %" PRId64
+            " %s are >= what is shown, or - below a half: of the time of matrix products, convolutions and attention the "
+            "operations of %.1f %% are known (not_modelled names the others; record_shapes=True records sizes)",
+            steps, steps == 1 ? "step" : "steps", quantity_percent(least));
+}
+
 static void notice_oddities(const struct roofline *roofline, struct result *result)
 {
     int64_t above = 0;
@@ -772,6 +854,7 @@ static void notice_oddities(const struct roofline *roofline, struct result *resu
             "%" PRId64
             " %s above 100 %% of the peak: a cache holds what they read, or the count is wrong for them",
             above, above == 1 ? "row runs" : "rows run");
+    notice_unmodelled_products(roofline, result);
     if (!roofline->calls.on_device)
         result_add_notice(result, "host_time", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device: times are those of the host");

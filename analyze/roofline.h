@@ -73,6 +73,9 @@ struct roofline_step {
     int64_t devices, duration_ns;
     int64_t flops;       /* of matrix operators, executed */
     int64_t model_flops; /* the same without recomputed ones */
+    int64_t products_ns; /* device time of matrix products, convolutions and attention, modelled or not */
+    double modelled;     /* share of it whose operations are known; NAN: there are none */
+    bool at_least;       /* less than 90 % of it is: MFU and HFU are lower bounds */
     double hfu, mfu;     /* time of these at the peak of their type, divided by duration and devices */
 };
 

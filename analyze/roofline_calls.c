@@ -171,7 +171,82 @@ struct pricer {
     VEC_OF(struct key_cost) costs;
     struct op_call call; /* room for one */
     struct arg_scan scans[COST_ARGS];
+    struct names
+        *convolutions; /* sizes of input and weight, as bytes; NULL: nothing is known from backward passes */
+    VEC_OF(struct shape) outputs; /* of each; count 0: there are several */
 };
+
+/* Append the sizes of A and B, as bytes, to KEY. */
+static void append_sizes(struct buffer *key, const struct shape *a, const struct shape *b)
+{
+    const struct shape *shapes[] = { a, b };
+    for (size_t i = 0; i < 2; i++) {
+        buffer_add(key, (const char *)&shapes[i]->count, sizeof shapes[i]->count);
+        buffer_add(key, (const char *)shapes[i]->size, shapes[i]->count * sizeof *shapes[i]->size);
+    }
+}
+
+/* What the backward pass with sizes DIMS, of which GRADIENT is the place of the gradient, tells of the forward pass. */
+static void add_output(struct pricer *pricer, const char *dims, size_t gradient)
+{
+    struct shape input, output, weight;
+    if (!shape_of_input(dims, gradient == 0 ? 1 : 0, &input) || !shape_of_input(dims, gradient, &output) ||
+        !shape_of_input(dims, 2, &weight) || input.count < 3)
+        return;
+    struct buffer key = { 0 };
+    append_sizes(&key, &input, &weight);
+    name_id id = names_add(pricer->convolutions, key.at, key.count);
+    buffer_release(&key);
+    if (id == pricer->outputs.count)
+        *VEC_PUSH(&pricer->outputs) = output;
+    struct shape *known = &pricer->outputs.at[id];
+    if (known->count != output.count ||
+        memcmp(known->size, output.size, output.count * sizeof *output.size) != 0)
+        known->count = 0;
+}
+
+/*
+ * Before torch 2.0 strides and paddings were not recorded, so that the output of a convolution does not follow from its inputs. Its
+ * backward pass has a gradient of the same sizes.
+ */
+static void find_outputs(struct pricer *pricer)
+{
+    static const struct {
+        const char *name;
+        size_t gradient;
+    } operators[] = { { "aten::cudnn_convolution_backward", 1 },
+                      { "aten::miopen_convolution_backward", 1 },
+                      { "aten::mkldnn_convolution_backward", 1 },
+                      { "aten::convolution_backward", 0 } };
+    const struct trace *trace = pricer->trace;
+    if (trace->args[ARG_CONCRETE_INPUTS].count > 0 || trace->args[ARG_INPUT_DIMS].count == 0)
+        return;
+    pricer->convolutions = names_open();
+    struct arg_scan dims = arg_scan_of(trace, ARG_INPUT_DIMS);
+    name_id ids[sizeof operators / sizeof *operators];
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        ids[i] = names_find(trace->names, operators[i].name, strlen(operators[i].name));
+    for (event_id e = 0; e < trace->event_count; e++)
+        for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+            int64_t text;
+            if (trace->name[e] == ids[i] && arg_scan_get(&dims, e, &text))
+                add_output(pricer, roofline_text(trace, (name_id)text), operators[i].gradient);
+        }
+}
+
+/* The output of the convolution that was read, if it is one. */
+static void complete_call(struct pricer *pricer)
+{
+    struct op_call *call = &pricer->call;
+    if (!pricer->convolutions || !op_call_sized(call, 0) || !op_call_sized(call, 1))
+        return;
+    struct buffer key = { 0 };
+    append_sizes(&key, &call->in[0].sizes, &call->in[1].sizes);
+    name_id id = names_find(pricer->convolutions, key.at, key.count);
+    buffer_release(&key);
+    if (id != NAME_NONE)
+        call->output = pricer->outputs.at[id];
+}
 
 static const struct op_cost *keep_cost(struct arena *arena, const struct op_cost *cost)
 {
@@ -217,7 +292,10 @@ static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name,
     name_id key = names_add(pricer->keys, (const char *)parts, sizeof parts);
     if (key == pricer->costs.count) {
         struct op_cost new = { OP_UNKNOWN, OP_UNKNOWN, 0, NULL };
-        bool modelled = read_call(pricer, args) && op_cost_of(model, &pricer->call, &new);
+        bool read = read_call(pricer, args);
+        if (read)
+            complete_call(pricer);
+        bool modelled = read && op_cost_of(model, &pricer->call, &new);
         *VEC_PUSH(&pricer->costs) = (struct key_cost){ modelled, keep_cost(pricer->arena, &new) };
     }
     struct key_cost cost = pricer->costs.at[key];
@@ -241,12 +319,15 @@ static struct pricer *pricer_open(const struct trace *trace, struct arena *arena
     pricer->keys = names_open();
     for (size_t a = 0; a < COST_ARGS; a++)
         pricer->scans[a] = arg_scan_of(trace, args[a]);
+    find_outputs(pricer);
     return pricer;
 }
 
 static void pricer_free(struct pricer *pricer)
 {
     names_free(pricer->keys);
+    names_free(pricer->convolutions);
+    VEC_FREE(&pricer->outputs);
     VEC_FREE(&pricer->costs);
     VEC_FREE(&pricer->serving.steps);
     free(pricer);
@@ -288,6 +369,7 @@ static void price_calls(struct roofline_calls *calls, struct pricer *pricer, con
             continue;
         struct roofline_call *call = VEC_PUSH(calls);
         *call = new_call(trace->name[e], own, &cost, model->class);
+        call->own_alone = model->own_alone;
         call->op = e;
         index[e] = (uint32_t)calls->count;
     }
@@ -553,7 +635,7 @@ static void find_covers(struct roofline_calls *calls, const struct calltree *tre
         struct roofline_call *call = own ? &calls->at[own - 1] : NULL;
         if (call && call->op == tree->event[n] && call->class == OP_MATRIX &&
             (call->operations || !calls->on_device)) {
-            call->covers = inside[n];
+            call->covers = inside[n] && !call->own_alone;
             inside[n] = inside[n] || call->cost->flops != OP_UNKNOWN;
         }
         if (tree->parent[n] != NODE_NONE && inside[n])

@@ -28,6 +28,7 @@ struct roofline_call {
     uint8_t class;       /* enum op_class */
     uint8_t rate;        /* enum peak_rate; PEAK_NONE: none applies, or nothing is computed */
     bool covers : 1;     /* a matrix operator in it launched work as well and has the operations */
+    bool own_alone : 1;  /* op_model.own_alone */
     bool crosses : 1;    /* an operation of it copies from or to another memory: no peak is known for that */
     bool recomputed : 1; /* recomputation of the forward pass in the backward pass */
     const struct op_cost *cost;   /* shared by equal calls */

@@ -9,6 +9,7 @@
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
+#include "derive/communication.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
 #include "derive/callers.h"
@@ -334,6 +335,7 @@ struct stall {
     const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
     size_t line_len;
     struct copy_kind copy; /* if the work is a copy; else zero */
+    bool waits_for_communication;
 };
 
 static int compare_lines(const struct stall *a, const struct stall *b)
@@ -383,6 +385,8 @@ static struct stall stall_of(const struct transfers_query *query, const struct h
         stall.rank = selection_rank(trace, trace->tracks[trace->track[wait->call]].file);
     if (is_copy(trace, wait->work))
         stall.copy = kind_of(query, wait->work);
+    stall.waits_for_communication = wait->work != EVENT_NONE && trace->kind[wait->work] == EVENT_KERNEL &&
+                                    kernel_is_communication(trace_name(trace, wait->work));
     return stall;
 }
 
@@ -413,10 +417,15 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
     }
+    bool repeats = false; /* then the last wait is one of those, else it is the end of the recording */
+    for (size_t i = 0; i < count; i++)
+        repeats |= !stalls[i].wait.at_begin && !stalls[i].wait.at_end;
     for (size_t i = 0; i < count; i++) {
         int64_t dur_ns = trace_dur_ns(trace, stalls[i].wait.call), launch_ns = query->transfers->launch_ns;
         row.blocked_ns += dur_ns;
-        row.saving_ns += dur_ns > launch_ns ? dur_ns - launch_ns : 0;
+        bool counts = !stalls[i].wait.at_begin && (repeats || !stalls[i].wait.at_end);
+        row.saving_ns += dur_ns > launch_ns && counts ? dur_ns - launch_ns : 0;
+        row.communication_ns += stalls[i].waits_for_communication ? dur_ns : 0;
         row.longest_ns = dur_ns > row.longest_ns ? dur_ns : row.longest_ns;
         if (is_copy(trace, stalls[i].wait.work))
             sum_add(&row.bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));

@@ -43,8 +43,10 @@ struct stall_row {
     struct text cause, advice; /* of the kind of wait, as text */
     struct text transfer;      /* direction and host memory of the copy; missing if none is involved */
     int64_t count, blocked_ns, longest_ns;
-    int64_t saving_ns; /* time of the calls beyond launch_ns each: an upper bound */
-    int64_t bytes;     /* of the copies; missing if there is none */
+    int64_t
+        saving_ns; /* time of the calls beyond launch_ns each: an upper bound; nothing of waits at an end of the recording */
+    int64_t communication_ns; /* of blocked_ns, in waits for communication */
+    int64_t bytes;            /* of the copies; missing if there is none */
 };
 
 struct transfers {

@@ -59,7 +59,7 @@ static enum role role_of(struct attention_search *search, event_id op)
     return (enum role) * role;
 }
 
-static bool is_product(struct attention_search *search, const struct operation *operation)
+static bool is_attention_product(struct attention_search *search, const struct operation *operation)
 {
     enum role role = role_of(search, operation->op);
     return role == ROLE_PRODUCT || role == ROLE_ADDED_PRODUCT ||
@@ -151,7 +151,7 @@ static bool find_products(struct attention_search *search, const struct operatio
         if ((step < 0 && i == 0) || (step > 0 && i + 1 == all->count))
             break;
         i = step < 0 ? i - 1 : i + 1;
-        if (!is_product(search, &all->at[i]))
+        if (!is_attention_product(search, &all->at[i]))
             continue;
         struct product product;
         if (!read_product(search, &all->at[i], &product))
@@ -191,7 +191,8 @@ static double fused_ns(const struct attention_search *search, const struct block
     return 1e9 * fmax(flops / (reached * search->peaks.flops[type->matrix]), bytes / search->peaks.bandwidth);
 }
 
-static void add_part(struct attention_search *search, const struct operation *operation, double factor)
+static void add_attention_part(struct attention_search *search, const struct operation *operation,
+                               double factor)
 {
     struct unfused_attention *found = search->found;
     int64_t time_ns = duration_of(search, operation);
@@ -210,10 +211,10 @@ static void add_block(struct attention_search *search, const struct operations *
     if (recorded_ns > 0 && then_ns < more * recorded_ns) /* false where it is not known */
         factor = then_ns / recorded_ns;
     for (size_t i = 0; i < block->count; i++)
-        add_part(search, block->of[i], factor);
+        add_attention_part(search, block->of[i], factor);
     for (size_t i = block->first; i < block->end; i++)
         if (largest_input(search, all->at[i].op) >= scores)
-            add_part(search, &all->at[i], 0);
+            add_attention_part(search, &all->at[i], 0);
     search->found->blocks++;
 }
 
@@ -268,7 +269,7 @@ static void search_streams(struct attention_search *search)
     gpu_streams_free(streams);
 }
 
-static bool is_operator(const void *context, event_id e)
+static bool is_attention_operator(const void *context, event_id e)
 {
     return ((const struct trace *)context)->kind[e] == EVENT_OP;
 }
@@ -280,7 +281,7 @@ static bool is_operator(const void *context, event_id e)
 static void search_threads(struct attention_search *search)
 {
     enum { FARTHEST = 40 };
-    struct calltree *tree = calltree_open(search->trace, is_operator, search->trace);
+    struct calltree *tree = calltree_open(search->trace, is_attention_operator, search->trace);
     calltree_nest(tree);
     bool *calls_one = mem_zalloc(tree->count + 1, sizeof *calls_one),
          *is_part = mem_zalloc(tree->count + 1, sizeof *is_part);

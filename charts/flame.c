@@ -347,8 +347,8 @@ void chart_flame_profile(struct picture *picture, const struct profile *profile)
         double whole = 0;
         for (int kind = 0; kind < STACK_KINDS; kind++)
             whole += (double)sums.time_ns[kind];
-        chart->x.title = profile->figures == PROFILE_TIME ? "Time" : "Weight";
-        chart->x.kind = profile->figures == PROFILE_TIME    ? TABLE_NS
+        chart->x.title = profile_is_timed(profile) ? "Time" : "Weight";
+        chart->x.kind = profile_is_timed(profile)           ? TABLE_NS
                         : profile->figures == PROFILE_BYTES ? TABLE_BYTES
                                                             : TABLE_COUNT;
         chart->note = arena_printf(

@@ -13,6 +13,7 @@
 #include "base/search.h"
 #include "trace/calltree.h"
 #include "derive/communication.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ enum name_fact {
     FACT_ON_HOST = 4,      /* a region of a library of the host */
     FACT_RECORD = 8,       /* record_param_comms: carries the arguments */
     FACT_NCCL = 16,        /* issued to a library of the device: nccl:all_reduce */
+    FACT_EITHER = 32,      /* the library serves hosts and devices: ucc, mpi */
 };
 
 struct search {
@@ -49,6 +51,7 @@ static uint8_t facts_of(struct search *search, name_id id)
         *facts = FACT_CHECKED;
         *facts |= operator_is_communication(name) ? FACT_COMMUNICATES : 0;
         *facts |= collective_runs_on_host(name) ? FACT_ON_HOST : 0;
+        *facts |= starts_with(name, "ucc:") || starts_with(name, "mpi:") ? FACT_EITHER : 0;
         *facts |= strcmp(name, "record_param_comms") == 0 ? FACT_RECORD : 0;
         *facts |= (*facts & FACT_COMMUNICATES) && (strstr(name, "ccl:") == name + 1) ? FACT_NCCL : 0;
     }
@@ -343,6 +346,17 @@ static uint32_t collectives_file_of(const struct trace *trace, event_id e)
     return trace->tracks[trace->track[e]].file;
 }
 
+/* Does a process group of FILE use the library of REGION ("ucc:all_reduce") for tensors of the host? */
+static bool is_of_cpu(const struct trace_file *file, const char *region)
+{
+    char backend[16];
+    snprintf(backend, sizeof backend, "cpu:%.3s", region);
+    for (size_t i = 0; i < file->groups.count; i++)
+        if (file->groups.at[i].backends && strstr(file->groups.at[i].backends, backend))
+            return true;
+    return false;
+}
+
 /* Add regions on the host that are collectives themselves, and issued collectives. HAS_GPU: by file. */
 static void add_regions(struct search *search, const bool *has_gpu)
 {
@@ -364,7 +378,12 @@ static void add_regions(struct search *search, const bool *has_gpu)
                  place = (uint32_t)(search->all->gpu->device_count + file);
         bool issued = has_records[file] ? facts & FACT_RECORD && is_collective_record(trace, e)
                                         : (facts & FACT_NCCL) != 0;
-        if (facts & FACT_ON_HOST)
+        bool on_host = facts & FACT_ON_HOST &&
+                       (!(facts & FACT_EITHER) ||
+                        (!search->reported[n] &&
+                         (!has_gpu[file] || is_of_cpu(&trace->files[file], trace_name(trace, e)))));
+        issued = issued || (facts & FACT_EITHER && !on_host);
+        if (on_host)
             add_region(search, n, place, true);
         else if (issued && !has_gpu[file])
             add_region(search, n, place, false);

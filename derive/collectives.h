@@ -8,7 +8,7 @@
  *     collectives_free(all);
  *
  * A collective is a kernel that communicates (gpu_events.h), or a region of a library that communicates on the host
- * ("gloo:all_reduce"). In a file without any GPU work, collectives issued to NCCL count as well: when they ran is
+ * ("gloo:all_reduce"; "ucc:" and "mpi:", which serve devices, too, where no work on a device is theirs). In a file without any GPU work, collectives issued to NCCL count as well: when they ran is
  * unknown.
  *
  * Its properties come, in this order, from the arguments of the kernel, of the operator that its launch is linked to,

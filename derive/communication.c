@@ -59,6 +59,14 @@ bool kernel_is_nccl(const char *name)
     return matches(name, nccl_words);
 }
 
+static const char *const backend_words[] = { "nccl", "rccl",   "hccl", "xccl", "oneccl",  "cncl", "mccl",
+                                             "eccl", "flagcx", "ucc",  "mpi",  "nvshmem", NULL };
+
+bool backend_is_of_devices(const char *name)
+{
+    return matches(name, backend_words);
+}
+
 bool kernel_is_communication(const char *name)
 {
     return matches(name, communication_words);

@@ -12,6 +12,9 @@
 /* Is it of NCCL or RCCL: does its name contain one of these words? This is the usual definition of communication. */
 bool kernel_is_nccl(const char *name);
 
+/* Is the backend of a job, or one of several ("cpu:gloo,cuda:nccl"), a library that devices communicate with, of any maker? */
+bool backend_is_of_devices(const char *name);
+
 /* Is it known to communicate: NCCL, symmetric memory, custom all-reduce, NVSHMEM and the like? */
 bool kernel_is_communication(const char *name);
 

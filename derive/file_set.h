@@ -46,7 +46,8 @@ struct set_file {
     uint32_t cycle;   /* place in time among the recordings of its process, from 0 */
     uint32_t
         round; /* recordings of a job that ran at the same time have one; the cycle, if clocks do not tell */
-    int64_t number; /* of its rank: as recorded, else RANK; RANK for all if two jobs have a rank of one number */
+    int64_t
+        number; /* of its rank: as recorded, else RANK; RANK for all if two jobs have a rank of one number */
 };
 
 struct file_set {

@@ -7,8 +7,16 @@
 #include "derive/host_waits.h"
 #include "trace/derived.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* The activity of a name, by name id; HOST_ACTIVITIES: none. */
+/* Does a program of JAX wait for its devices in such a function? */
+static bool blocks_until_ready(const char *name)
+{
+    return strstr(name, "block_until_ready") || strstr(name, "BlockHostUntilReady") ||
+           strstr(name, "::Await") != NULL;
+}
+
 static uint8_t *classify_names(const struct names *names, bool of_calls)
 {
     size_t count = names_count(names);
@@ -17,6 +25,7 @@ static uint8_t *classify_names(const struct names *names, bool of_calls)
         const char *name = names_text(names, id);
         enum call_sort sort = of_calls ? call_sort_of(name) : CALL_OTHER;
         activity[id] = sort == CALL_ALLOC || sort == CALL_HOST_ALLOC   ? HOST_ALLOCATION
+                       : !of_calls && blocks_until_ready(name)         ? HOST_WAITING
                        : !of_calls && annotation_is_data_loading(name) ? HOST_DATA_LOADING
                        : !of_calls && operator_is_communication(name)  ? HOST_COMMUNICATION
                                                                        : HOST_ACTIVITIES;
@@ -29,9 +38,12 @@ static void add_events(struct host_state *host, const struct trace *trace)
     uint8_t *of_call = classify_names(trace->names, true), *of_region = classify_names(trace->names, false);
     for (event_id e = 0; e < trace->event_count; e++) {
         enum event_kind kind = trace->kind[e];
-        uint8_t activity = event_is_call(kind)                            ? of_call[trace->name[e]]
-                           : kind == EVENT_OP || kind == EVENT_ANNOTATION ? of_region[trace->name[e]]
-                                                                          : HOST_ACTIVITIES;
+        uint8_t activity = event_is_call(kind) ? of_call[trace->name[e]]
+                           : kind == EVENT_OP || kind == EVENT_ANNOTATION ||
+                                   ((kind == EVENT_PYTHON || kind == EVENT_OTHER) &&
+                                    of_region[trace->name[e]] == HOST_WAITING)
+                               ? of_region[trace->name[e]]
+                               : HOST_ACTIVITIES;
         struct intervals *set = activity < HOST_ACTIVITIES ? &host->threads[trace->track[e]].in[activity]
                                 : kind == EVENT_OVERHEAD && !overhead_is_full_queue(trace_name(trace, e))
                                     ? &host->overhead[trace->tracks[trace->track[e]].file]

@@ -63,7 +63,7 @@ static const struct key by_synced[] = { ASC(struct synced, call), KEY_END };
 
 static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
 {
-    *VEC_PUSH(waits) = (struct host_wait){ call, work, kind };
+    *VEC_PUSH(waits) = (struct host_wait){ .call = call, .work = work, .kind = kind };
 }
 
 /*
@@ -251,6 +251,50 @@ static void drop_nested(const struct trace *trace, struct host_waits *waits)
     waits->count = kept;
 }
 
+/* When the first work of a file was launched, and the last kernel. */
+struct launched {
+    int64_t first_ns, last_kernel_ns;
+};
+
+/* New, by file; free(). */
+static struct launched *find_launched(const struct gpu_events *gpu)
+{
+    const struct trace *trace = gpu->trace;
+    struct launched *launched = mem_alloc(mem_times(trace->file_count + 1, sizeof *launched));
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        launched[f] = (struct launched){ INT64_MAX, INT64_MIN };
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (gpu->call[i] == EVENT_NONE)
+            continue;
+        struct launched *of = &launched[trace->tracks[trace->track[gpu->call[i]]].file];
+        int64_t start_ns = trace_start_ns(trace, gpu->call[i]);
+        of->first_ns = start_ns < of->first_ns ? start_ns : of->first_ns;
+        if (gpu_work_is_kernel(gpu->work[i]) && start_ns > of->last_kernel_ns)
+            of->last_kernel_ns = start_ns;
+    }
+    return launched;
+}
+
+static void mark_ends(struct host_waits *waits, const struct gpu_events *gpu)
+{
+    const struct trace *trace = gpu->trace;
+    struct launched *launched = find_launched(gpu);
+    for (size_t i = 0; i < waits->count; i++) {
+        struct host_wait *wait = &waits->at[i];
+        const struct launched *of = &launched[trace->tracks[trace->track[wait->call]].file];
+        int64_t start_ns = trace_start_ns(trace, wait->call);
+        bool is_sync =
+            wait->kind == WAIT_FOR_COPY || wait->kind == WAIT_FOR_KERNEL || wait->kind == WAIT_FOR_NOTHING;
+        bool of_earlier =
+            wait->work != EVENT_NONE && attribution_call(attribution_of(trace), wait->work) == EVENT_NONE;
+        if (!is_sync || of->first_ns == INT64_MAX) /* no launches were recorded */
+            continue;
+        wait->at_begin = start_ns < of->first_ns || of_earlier;
+        wait->at_end = start_ns > of->last_kernel_ns;
+    }
+    free(launched);
+}
+
 static struct host_waits *find_waits(const struct gpu_events *gpu)
 {
     struct search search = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
@@ -265,6 +309,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     drop_nested(gpu->trace, waits);
     if (waits->count)
         SORT(waits, by_waits);
+    mark_ends(waits, gpu);
     for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
         VEC_FREE(&search.ended[f]);
         intervals_release(&search.syncing[f]);

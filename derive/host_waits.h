@@ -35,6 +35,9 @@ struct host_wait {
     event_id call;
     event_id work; /* what it waited for; EVENT_NONE if unknown */
     enum host_wait_kind kind;
+    /* A wait at an end of the recording, which the job does not repeat: */
+    bool at_begin; /* before anything is launched in its file, or for work that was launched before the recording */
+    bool at_end;   /* after the last kernel was launched */
 };
 
 struct host_waits {

@@ -42,7 +42,7 @@ bool op_call_read(struct op_call *call, const char *dims, const char *types, con
                   const char *concrete)
 {
     struct text element;
-    call->count = 0;
+    call->count = call->output.count = 0;
     for (const char *at = dims; list_next(&at, &element); call->count++) {
         if (call->count == OP_MAX_INPUTS)
             return false;

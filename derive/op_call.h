@@ -30,6 +30,8 @@ struct op_input {
 struct op_call {
     struct op_input in[OP_MAX_INPUTS];
     size_t count;
+    struct shape
+        output; /* of a convolution, if the caller knows it from its backward pass; count 0: not known */
 };
 
 /*

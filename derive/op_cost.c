@@ -47,6 +47,10 @@ static const struct {
     { "aten::miopen_convolution_relu", CONVOLUTION(7, CONVOLUTION_RELU) },
     { "aten::cudnn_convolution_add_relu", CONVOLUTION(9, CONVOLUTION_ADD_RELU) },
     { "aten::miopen_convolution_add_relu", CONVOLUTION(9, CONVOLUTION_ADD_RELU) },
+    { "aten::cudnn_convolution_backward", { OP_MATRIX, op_cost_convolution_by_weight, 11, 0, 0, false, true } },
+    { "aten::miopen_convolution_backward", { OP_MATRIX, op_cost_convolution_by_weight, 10, 0, 0, false, true } },
+    { "aten::cudnn_convolution_backward_input", { OP_MATRIX, op_cost_convolution_by_input, 10, 0, 0, false } },
+    { "aten::miopen_convolution_backward_input", { OP_MATRIX, op_cost_convolution_by_input, 9, 0, 0, false } },
     { "aten::convolution_backward", { OP_MATRIX, op_cost_convolution_backward, 11, 0, 0, false } },
 
     { "aten::_scaled_dot_product_flash_attention", ATTENTION(7, ATTENTION_SDPA_FLASH) },

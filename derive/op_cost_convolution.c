@@ -75,6 +75,20 @@ static bool are_sizes(const struct op_call *call, size_t input, size_t weight)
            call->in[input].sizes.count == call->in[weight].sizes.count;
 }
 
+/* From the sizes of the output, where numbers such as the stride are not recorded. Weights of groups are counted by their elements. */
+static void cost_by_output(const struct op_call *call, size_t inputs, struct op_cost *cost)
+{
+    const struct op_input *input = &call->in[0], *weight = &call->in[1];
+    int64_t space = 1;
+    if (call->output.count != input->sizes.count || call->output.size[1] != weight->sizes.size[0])
+        return;
+    for (size_t d = 2; d < call->output.count; d++)
+        space = count_times(space, call->output.size[d]);
+    int64_t outputs = count_times(input->sizes.size[0], count_times(weight->sizes.size[0], space));
+    cost->flops = count_times(2, count_times(count_times(input->sizes.size[0], weight->elements), space));
+    cost->bytes = count_plus(bytes_read_all(call, 0, inputs), bytes_of(outputs, input->type));
+}
+
 void op_cost_convolution(const struct op_model *model, const struct op_call *call, struct op_cost *cost)
 {
     struct layout at = layouts[model->form];
@@ -82,6 +96,10 @@ void op_cost_convolution(const struct op_model *model, const struct op_call *cal
         return;
     const struct op_input *input = &call->in[0], *weight = &call->in[1];
     struct shape numbers;
+    if (call->output.count && !at.is_transposed) {
+        cost_by_output(call, model->inputs, cost);
+        return;
+    }
     if (at.may_shift && !op_call_numbers(call, 2, &numbers)) {
         at.stride++;
         at.padding++;
@@ -135,4 +153,38 @@ void op_cost_convolution_backward(const struct op_model *model, const struct op_
         bytes = count_plus(bytes, bytes_of(gradient->sizes.size[1], weight->type));
     cost->flops = count_times(once, (int64_t)wants[0] + (int64_t)wants[1]);
     cost->bytes = bytes;
+}
+
+/* The product of GRADIENT, at each of its positions, with all of WEIGHT, inputs of CALL. */
+static int64_t flops_by_gradient(const struct op_call *call, size_t gradient, size_t weight)
+{
+    return count_times(2,
+                       count_times(count_times(call->in[gradient].sizes.size[0], call->in[weight].elements),
+                                   space_of(&call->in[gradient])));
+}
+
+/* (sizes of the input, gradient, weight, ...): the input's gradient is as large as these sizes, which are not recorded. */
+void op_cost_convolution_by_input(const struct op_model *model, const struct op_call *call,
+                                  struct op_cost *cost)
+{
+    (void)model;
+    enum { GRADIENT = 1, WEIGHT };
+    if (are_sizes(call, GRADIENT, WEIGHT) &&
+        call->in[GRADIENT].sizes.size[1] == call->in[WEIGHT].sizes.size[0])
+        cost->flops = flops_by_gradient(call, GRADIENT, WEIGHT);
+    cost->type = GRADIENT < call->count ? call->in[GRADIENT].type : NULL;
+}
+
+/* (input, gradient, weight, ...) */
+void op_cost_convolution_by_weight(const struct op_model *model, const struct op_call *call,
+                                   struct op_cost *cost)
+{
+    (void)model;
+    enum { INPUT, GRADIENT, WEIGHT };
+    if (!are_sizes(call, INPUT, WEIGHT) || !are_sizes(call, GRADIENT, WEIGHT) ||
+        call->in[GRADIENT].sizes.size[1] != call->in[WEIGHT].sizes.size[0])
+        return;
+    cost->flops = flops_by_gradient(call, GRADIENT, WEIGHT);
+    cost->bytes = count_plus(count_plus(bytes_read(call, INPUT), bytes_read(call, GRADIENT)),
+                             bytes_of(call->in[WEIGHT].elements, call->in[WEIGHT].type));
 }

@@ -65,6 +65,10 @@ enum convolution_form {
 };
 extern op_cost_function op_cost_convolution, op_cost_convolution_backward;
 
+/* Of old versions, which have an operator for each gradient: that of the input is one of its own; all others are of that around both,
+ * whose own work is the gradient of the weights. */
+extern op_cost_function op_cost_convolution_by_input, op_cost_convolution_by_weight;
+
 /* op_cost_attention.c; form: enum attention_form. */
 enum attention_form {
     ATTENTION_SDPA_FLASH,

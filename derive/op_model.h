@@ -29,6 +29,7 @@ struct op_model {
     uint8_t form;       /* variant within its family; for COST */
     uint8_t operations; /* operations per element, if COST uses it */
     bool in_place;      /* it writes its first input */
+    bool own_alone;     /* its operations are those of its own work, beside those of operators in it */
 };
 
 #endif

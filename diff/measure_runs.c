@@ -73,9 +73,11 @@ static void find_periods(struct measure_runs *runs, const struct sampling *sampl
     }
     for (size_t run = 0; run < runs->count; run++) {
         size_t first = runs->first[run], count = runs->first[run + 1] - first;
-        if (runs->period[run] == 0)
+        bool of_account = runs->period[run] > 0;
+        if (!of_account)
             runs->period[run] = values ? repeats_after(values + first, count) : 1;
-        if (runs->period[run] > count)
+        /* an account has whole periods; ranks with others have no common one */
+        if (runs->period[run] > count || (of_account && count % runs->period[run] != 0))
             runs->period[run] = 1;
     }
     free(values);

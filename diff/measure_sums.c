@@ -19,7 +19,7 @@ static uint32_t add_sample(struct measures *measures)
 bool measure_profile(struct measures *measures, const struct profile *profile,
                      const struct measure_options *options, struct tpa_error *err)
 {
-    if (profile->figures != PROFILE_TIME) {
+    if (!profile_is_timed(profile)) {
         tpa_fail(err, TPA_NOWHERE, "the profile holds %s instead of times, and only times can be compared",
                  profile->figures == PROFILE_BYTES ? "bytes" : "weights without a unit");
         return tpa_hint(err, "record with a unit: py-spy record --format speedscope");

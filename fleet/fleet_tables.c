@@ -178,12 +178,25 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         buffer_puts(out, "no rank holds the others up by more than the clocks leave in doubt");
         return;
     }
+    const double worth_a_finding = 0.02; /* of the time of all devices */
+    double waited = fleet->total_ns > 0 ? (double)fleet->waited_ns / (double)fleet->total_ns : 0;
+    if (fleet->total_ns > 0 && waited < worth_a_finding) {
+        buffer_puts(out, "no rank holds the others up by much: waiting for others takes ");
+        append_share(out, waited);
+        buffer_printf(out, " of the time, most of it for rank %" PRId64, row->rank);
+        return;
+    }
     buffer_printf(out, "others wait most for rank %" PRId64, row->rank);
     if (row->host.at)
         buffer_printf(out, " (%s)", row->host.at);
     buffer_puts(out, ": ");
     append_share(out, row->caused_share);
     buffer_puts(out, " of the waiting");
+    if (fleet->total_ns > 0) {
+        buffer_puts(out, ", which takes ");
+        append_share(out, waited);
+        buffer_puts(out, " of the time");
+    }
     if (row->pattern.at)
         buffer_printf(out, ", %s", row->pattern.at);
     if (row->slow_gpu && row->why.at && row->caused_by_ns[CAUSE_COMPUTATION] * 2 > row->caused_ns)

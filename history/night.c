@@ -341,3 +341,8 @@ void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snaps
     }
     fold(hash, state);
 }
+
+void night_hash_lacks(struct night_hash *hash, unsigned lacks)
+{
+    hash->low += lacks * UINT64_C(0x9e3779b97f4a7c15);
+}

@@ -67,6 +67,8 @@ void night_hash_trace(struct night_hash *hash, const struct trace *trace);
 void night_hash_profile(struct night_hash *hash, const struct profile *profile);
 void night_hash_actions(struct night_hash *hash, const struct action_report *report);
 void night_hash_facts(struct night_hash *hash, const struct facts *facts);
+/* A recording that LACKS something (a set of enum lacks) is another than the whole one, whose events it may have. */
+void night_hash_lacks(struct night_hash *hash, unsigned lacks);
 void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snapshots);
 
 #endif

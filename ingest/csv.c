@@ -69,6 +69,7 @@ bool csv_header(struct csv *csv)
     buffer_clear(&csv->head);
     buffer_add(&csv->head, csv->text.at, csv->text.count);
     csv->columns.count = 0;
+    memset(csv->known, 0, sizeof csv->known);
     for (size_t i = 0; i < csv->fields.count; i++)
         *VEC_PUSH(&csv->columns) = csv->fields.at[i];
     return true;
@@ -94,6 +95,14 @@ size_t csv_column(const struct csv *csv, const char *name)
             return i;
     }
     return CSV_NO_COLUMN;
+}
+
+size_t csv_known_column(struct csv *csv, const char *name)
+{
+    struct csv_known *known = &csv->known[((uintptr_t)name >> 2 ^ (uintptr_t)name >> 8) % 64];
+    if (known->name != name)
+        *known = (struct csv_known){ name, csv_column(csv, name) };
+    return known->column;
 }
 
 const char *csv_field(const struct csv *csv, size_t i)

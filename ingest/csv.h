@@ -27,6 +27,10 @@ struct csv {
     VEC_OF(size_t) fields;  /* where each begins in TEXT */
     struct buffer head;     /* as TEXT and FIELDS, of the header */
     VEC_OF(size_t) columns; /* of HEAD */
+    struct csv_known {
+        const char *name;
+        size_t column;
+    } known[64]; /* columns that were looked up, by the address of the name */
 };
 
 /* Rows of the LEN bytes at TEXT, which are borrowed and end in a NUL byte; csv_release frees what CSV owns. */
@@ -45,6 +49,9 @@ size_t csv_column(const struct csv *csv, const char *name);
 /* Field I of the row, blanks around it (a tab behind numbers, for spreadsheets) cut; "" if missing. Borrowed until the
  * next row. */
 const char *csv_field(const struct csv *csv, size_t i);
+
+/* The same for NAME, a literal, which is looked up once only. */
+size_t csv_known_column(struct csv *csv, const char *name);
 
 /* A whole number; MISSING if the field is none. */
 int64_t csv_integer(const struct csv *csv, size_t i, int64_t missing);

@@ -14,6 +14,7 @@
 #include "base/names.h"
 #include "base/parallel.h"
 #include "ingest/ascend/folder.h"
+#include "ingest/rocprof_csv_files.h"
 #include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +24,8 @@
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
     format_saved, format_snapshot, format_xplane, format_perfetto, format_nsys, format_rocpd, format_rpd,
-    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof, format_ascend;
+    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof, format_ascend,
+    format_rocprof_csv, format_hatchet;
 
 const struct format *const formats[] = {
     &format_chrome,
@@ -44,6 +46,8 @@ const struct format *const formats[] = {
     &format_cpuprofile,
     &format_pprof,
     &format_ascend,
+    &format_rocprof_csv,
+    &format_hatchet,
     NULL,
 };
 
@@ -80,10 +84,11 @@ static const char *const trace_endings[] = {
     ".json",    ".json.gz",        ".json.zst",   ".tpa",    ".trace", ".pt.trace", ".xplane.pb",
     ".pftrace", ".perfetto-trace", ".pftrace.gz", ".sqlite", ".db",    ".rpd",      NULL
 };
-static const char *const profile_endings[] = {
-    ".prof",      ".pstats", ".pstat", ".stats", ".speedscope.json", ".cpuprofile", ".folded",
-    ".collapsed", ".pprof",  ".pb.gz", NULL
-};
+static const char *const table_endings[] = { ".csv", NULL };
+static const char *const profile_endings[] = { ".prof",   ".pstats",          ".pstat",
+                                               ".stats",  ".speedscope.json", ".cpuprofile",
+                                               ".folded", ".collapsed",       ".pprof",
+                                               ".pb.gz",  ".hatchet",         NULL };
 static const char *const snapshot_endings[] = { ".pickle",     ".pkl",     ".pickle.gz", ".pkl.gz",
                                                 ".pickle.zst", ".pkl.zst", NULL };
 
@@ -515,7 +520,7 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
             trace_builder_tell(reading->builder, "repeated_file",
                                "files of JSON lie beside a database of the same recording, and were not read",
                                1);
-        if (part != ASCEND_FILE_NONE)
+        if (part != ASCEND_FILE_NONE || rocprof_csv_is_further(found.at[i]))
             continue;
         if (is_repeated(found.at[i], &found)) {
             trace_builder_tell(
@@ -571,6 +576,8 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
     size_t looked_at = 0, read = 0, left_out = reading->left_out.reasons.count;
     reading->in_directory = true;
     bool ok = read_files_in(path, trace_endings, reading, &looked_at, &read, err);
+    if (ok && read == 0)
+        ok = read_files_in(path, table_endings, reading, &looked_at, &read, err);
     if (ok && read == 0)
         ok = use_aside(reading, true, &read, err) &&
              read_files_in(path, profile_endings, reading, &looked_at, &read, err);
@@ -755,9 +762,14 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
         tpa_hint(err, "tpa summary, memory, diff, chart, report, convert and info read memory snapshots");
     } else {
         tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
-                 ingested->profile ? "Python function" : "action");
-        tpa_hint(err, ingested->profile ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
-                                        : "tpa top shows the report");
+                 !ingested->profile                                  ? "action"
+                 : ingested->profile->figures == PROFILE_DEVICE_TIME ? "kernel and scope"
+                                                                     : "Python function");
+        tpa_hint(
+            err,
+            ingested->profile
+                ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
+                : "tpa top shows the report");
     }
     tpa_in_file(err, path);
     ingested_free(ingested);

@@ -28,6 +28,8 @@ struct step_guess *step_guess_open(void)
 
 void step_guess_free(struct step_guess *guess)
 {
+    if (!guess)
+        return;
     VEC_FREE(&guess->candidates);
     names_free(guess->patterns);
     buffer_release(&guess->pattern);

@@ -117,6 +117,8 @@ static const struct {
     { ".qdstrm", "an unfinished report of Nsight Systems",
       "import it with its QdstrmImporter, then: nsys export --type sqlite FILE" },
     { ".ncu-rep", "a report of Nsight Compute", "ncu --import FILE shows it" },
+    { ".hatchet", "a tree of Proton in msgpack",
+      "write it as JSON, which proton.finalize() does by default" },
     { ".h5", "an HDF5 file", NULL },
 };
 
@@ -135,10 +137,8 @@ static const struct {
       "tpa reads the profile itself: python -m cProfile -o FILE.prof PROGRAM" },
     { "Wrote profile results to", "Line #", "the text of line_profiler", NULL },
     { "Timer unit:", "Line #", "the text of line_profiler", NULL },
-    { "\"Dispatch_Id\"", NULL, "a table (CSV) of rocprof",
-      "write JSON or a database instead: rocprofv3 --output-format json" },
-    { "\"Kind\",\"Agent_Id\"", NULL, "a table (CSV) of rocprofv3",
-      "write JSON or a database instead: rocprofv3 --output-format json" },
+    { "\"KernelName\"", "\"DurationNs\"", "a table (CSV) of rocprof",
+      "give its results.json, which rocprof --hip-trace writes" },
 };
 
 /* ---- JSON, by keys near its beginning ---- */

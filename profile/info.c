@@ -78,9 +78,8 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
                                .functions = (int64_t)profile->listed_count,
                                .calls = profile->total.calls,
                                .primitive_calls = profile->total.primitive_calls,
-                               .time_ns = profile->figures == PROFILE_TIME
-                                              ? profile_ns(profile->total.total_s)
-                                              : TABLE_INT_MISSING,
+                               .time_ns = profile_is_timed(profile) ? profile_ns(profile->total.total_s)
+                                                                    : TABLE_INT_MISSING,
                                .edges = (int64_t)profile_count_callers(profile),
                                .sources = count_sources(profile) };
     result_add_table(result, TABLE_OF_ROWS("profile", "Profile", profile_columns, &row, 1));

@@ -28,6 +28,13 @@ struct call_row {
     double share;
 };
 
+/* A kernel, or a scope that launched some. */
+struct device_row {
+    struct text name, device_type;
+    int64_t self_device_ns, device_ns, count;
+    double share;
+};
+
 struct action_row {
     struct text name;
     int64_t mean_ns, calls, total_ns;
@@ -63,6 +70,15 @@ static const struct table_column function_columns[] = {
 }
 static const struct table_column caller_columns[] = CALL_COLUMNS("caller", "who called it");
 static const struct table_column callee_columns[] = CALL_COLUMNS("callee", "whom it called");
+
+static const struct table_column device_columns[] = {
+    COLUMN(struct device_row, name, "name", "Name", TABLE_NAME, "the kernel, or the scope around it"),
+    COLUMN(struct device_row, device_type, "device_type", "Device type", TABLE_TEXT, "type of the device of a kernel; CPU for a scope", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, self_device_ns, "self_device_time_total", "Self device", TABLE_NS, "time of the kernel itself on devices", .aliases = "tottime time self_cuda_time_total"),
+    COLUMN(struct device_row, share, "self_device_percent", "Self device %", TABLE_SHARE, "part of the time of all kernels"),
+    COLUMN(struct device_row, device_ns, "device_time_total", "Device total", TABLE_NS, "time on devices of all that it launched", .aliases = "cumtime cumulative cuda_time_total"),
+    COLUMN(struct device_row, count, "count", "# of Calls", TABLE_TALLY, "how often the kernel ran; of scopes not recorded", .aliases = "calls ncalls"),
+};
 
 static const struct table_column action_columns[] = {
     COLUMN(struct action_row, name, "name", "Action", TABLE_NAME, "what Lightning did; actions may run inside one another"),
@@ -176,7 +192,7 @@ static void name_for_samples(struct table *table)
 /* Columns and figures of time become counts or bytes if the profile measures these. */
 static void add_figures(struct table *table, const struct profile *profile)
 {
-    if (profile->figures == PROFILE_TIME)
+    if (profile_is_timed(profile))
         return;
     enum table_kind kind = profile->figures == PROFILE_BYTES ? TABLE_BYTES : TABLE_COUNT;
     for (size_t c = 0; c < table->column_count; c++)
@@ -189,9 +205,40 @@ static void add_figures(struct table *table, const struct profile *profile)
         }
 }
 
+/* Kernels and scopes, in the words of traces: there are no functions. */
+static void add_device_rows(struct result *result, const struct profile *profile,
+                            const struct profile_view *view)
+{
+    struct table *table =
+        TABLE_OF_ROWS("operators", "Kernels and scopes", device_columns, (struct device_row *)NULL, 0);
+    const char *type = profile->device_type;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct profile_function *function = &profile->functions[view->at[i]];
+        bool is_kernel = function->cost.calls > 0;
+        struct device_row row = {
+            .name = { function->name, function->name_length },
+            .device_type = is_kernel ? as_text(type) : as_text("CPU"),
+            .self_device_ns = ns_of(function->cost.total_s),
+            .device_ns = ns_of(function->cost.cumulative_s),
+            .count = is_kernel ? function->cost.calls : TABLE_INT_MISSING,
+            .share = tables_share_of(function->cost.total_s, profile->total.total_s),
+        };
+        table_add_rows(table, &row, 1, sizeof row);
+    }
+    table_add_footer(table, "self_device_time_total", "Self device time total", TABLE_NS,
+                     table_int(ns_of(profile->total.total_s)));
+    if (view->reductions.count > 0 && view->reductions.at[view->reductions.count - 1].by_limit)
+        table->total_rows = view->reductions.at[view->reductions.count - 1].before;
+    result_add_table(result, table);
+}
+
 void profile_add_functions(struct result *result, const struct profile *profile,
                            const struct profile_view *view)
 {
+    if (profile->figures == PROFILE_DEVICE_TIME) {
+        add_device_rows(result, profile, view);
+        return;
+    }
     struct table *table =
         TABLE_OF_ROWS("functions", "Python functions", function_columns, (struct function_row *)NULL, 0);
     struct row_texts texts = { 0 };
@@ -325,6 +372,7 @@ void profile_add_notices(struct result *result, const struct profile *profile,
         [PROFILE_COUNT] =
             "a sampled profile whose weights have no unit: tottime and cumtime are weights, not times",
         [PROFILE_BYTES] = "a profile of memory: tottime and cumtime are bytes, not times",
+        [PROFILE_DEVICE_TIME] = "a sampled profile of devices",
     };
     if (profile->sampled)
         result_add_notice(result, "sampled", profile->total.primitive_calls, file, TPA_NOWHERE, "%s",
@@ -387,6 +435,7 @@ const struct table_shape profile_top_tables[] = {
     TABLE_SHAPE("functions", function_columns, .of = "profiles"),
     TABLE_SHAPE("functions", function_columns, .of = "profiles", .figures = TABLE_COUNT),
     TABLE_SHAPE("functions", function_columns, .of = "profiles", .figures = TABLE_BYTES),
+    TABLE_SHAPE("operators", device_columns, .of = "profiles of devices"),
     TABLE_SHAPE("actions", action_columns, .of = "actions"),
     { 0 },
 };

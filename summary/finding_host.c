@@ -13,6 +13,7 @@
 #include "base/search.h"
 #include "derive/callers.h"
 #include "derive/communication.h"
+#include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
@@ -116,9 +117,9 @@ struct moments {
 struct host_search {
     struct pricing *pricing;
     const struct trace *trace;
-    struct ranges_of_name *of;   /* by name */
-    struct moments *busy;        /* by thread of the graph: launches, waits */
-    struct intervals *operators; /* by thread, without devices: when an operator was open; else NULL */
+    struct ranges_of_name *of; /* by name */
+    struct moments *busy; /* by file: launches, waits, and operators whose work another thread launches */
+    struct intervals *operators; /* by file, without devices: when an operator was open; else NULL */
 };
 
 static bool is_later(const void *context, const void *a, const void *b)
@@ -127,49 +128,52 @@ static bool is_later(const void *context, const void *a, const void *b)
     return *(const int64_t *)a > *(const int64_t *)b;
 }
 
-static void add_busy(struct host_search *search, event_id call)
+/* What another thread launches counts as well: a thread that is in the backward pass waits for the one that runs it. */
+static void add_busy(struct host_search *search, event_id e)
 {
-    uint32_t thread = search->pricing->graph->thread_of_track[search->trace->track[call]];
-    if (thread != UINT32_MAX)
-        *VEC_PUSH(&search->busy[thread]) = trace_start_ns(search->trace, call);
+    uint32_t file = search->trace->tracks[search->trace->track[e]].file;
+    *VEC_PUSH(&search->busy[file]) = trace_start_ns(search->trace, e);
 }
 
 static void find_busy(struct host_search *search)
 {
-    const struct gpu_events *gpu = gpu_events_of(search->trace);
-    const struct host_waits *waits = host_waits_of(search->trace);
-    const struct replay_graph *graph = search->pricing->graph;
-    search->busy = mem_zalloc(graph->thread_count + 1, sizeof *search->busy);
-    for (size_t i = 0; i < gpu->count; i++)
+    const struct trace *trace = search->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    const struct host_waits *waits = host_waits_of(trace);
+    search->busy = mem_zalloc(trace->file_count + 1, sizeof *search->busy);
+    for (size_t i = 0; i < gpu->count; i++) {
         if (gpu->call[i] != EVENT_NONE)
             add_busy(search, gpu->call[i]);
+        if (gpu->op[i] != EVENT_NONE)
+            add_busy(search, gpu->op[i]);
+    }
     for (size_t i = 0; i < waits->count; i++)
         if (waits->at[i].kind != WAIT_PINNING)
             add_busy(search, waits->at[i].call);
-    for (size_t t = 0; t < graph->thread_count; t++)
-        runs_sort(search->busy[t].at, search->busy[t].count, sizeof *search->busy[t].at, is_later, NULL);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        runs_sort(search->busy[f].at, search->busy[f].count, sizeof *search->busy[f].at, is_later, NULL);
 }
 
 static void find_operators(struct host_search *search)
 {
     const struct trace *trace = search->trace;
-    const struct replay_graph *graph = search->pricing->graph;
-    search->operators = mem_zalloc(graph->thread_count + 1, sizeof *search->operators);
+    search->operators = mem_zalloc(trace->file_count + 1, sizeof *search->operators);
     for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_OP && graph->thread_of_track[trace->track[e]] != UINT32_MAX)
-            intervals_add(&search->operators[graph->thread_of_track[trace->track[e]]],
-                          trace_start_ns(trace, e), trace_end_ns(trace, e));
-    for (size_t t = 0; t < graph->thread_count; t++)
-        intervals_merge(&search->operators[t]);
+        if (trace->kind[e] == EVENT_OP)
+            intervals_add(&search->operators[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
+                          trace_end_ns(trace, e));
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        intervals_merge(&search->operators[f]);
 }
 
-/* Does the host only compute, or wait for nothing known, in E, on THREAD? */
-static bool is_of_host_alone(const struct host_search *search, event_id e, uint32_t thread)
+/* Does the host only compute, or wait for nothing known, in E? */
+static bool is_of_host_alone(const struct host_search *search, event_id e)
 {
+    uint32_t file = search->trace->tracks[search->trace->track[e]].file;
     int64_t start_ns = trace_start_ns(search->trace, e), end_ns = trace_end_ns(search->trace, e);
     if (search->operators)
-        return 5 * intervals_length_within(&search->operators[thread], start_ns, end_ns) <= end_ns - start_ns;
-    const struct moments *busy = &search->busy[thread];
+        return 5 * intervals_length_within(&search->operators[file], start_ns, end_ns) <= end_ns - start_ns;
+    const struct moments *busy = &search->busy[file];
     size_t i;
     SEARCH(i, busy->count, busy->at[i] < start_ns);
     return i == busy->count || busy->at[i] >= end_ns;
@@ -196,7 +200,7 @@ static void add_range(struct host_search *search, event_id e)
     }
     bool occasional = of->kind < KINDS_OF_RANGES && kinds_of_ranges[of->kind].occasional;
     if (!of->is_out && !occasional)
-        of->is_out = !is_of_host_alone(search, e, thread);
+        of->is_out = !is_of_host_alone(search, e);
     if (of->is_out || trace_start_ns(trace, e) < of->until_ns)
         return;
     of->until_ns = trace_end_ns(trace, e);
@@ -440,6 +444,18 @@ static int64_t pauses_outside(const struct pricing *pricing, const struct host_p
     return outside_ns;
 }
 
+static const char *advise_pauses(const struct pricing *pricing)
+{
+    if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+        return "mark what the program does there (NVTX ranges, jax.profiler.TraceAnnotation) and record it again; then do it less often, "
+               "ahead, or in another thread or process";
+    if (pricing->summary->has_frames)
+        return "mark what the program does there (record_function, NVTX ranges); then do it less often, ahead, or in another thread or "
+               "process";
+    return "record it: with_stack=True names lines of Python, and record_function() or NVTX ranges mark parts; it may be garbage "
+           "collection, logging, preprocessing or a checkpoint, to be done less often, ahead, or in another thread or process";
+}
+
 /* Pauses that are mostly not those of the ranges called NAMED. */
 static void find_pauses(struct pricing *pricing, name_id named)
 {
@@ -457,25 +473,15 @@ static void find_pauses(struct pricing *pricing, name_id named)
             longest = pauses.at[i];
     struct buffer where = { 0 };
     describe_pause(pricing, longest, &where);
-    finding_add(
-        pricing, FINDING_PAUSES,
-        (struct priced_finding){
-            .title = as_text(pauses.count == 1
-                                 ? "the host pauses, and nothing was recorded of why"
-                                 : "the host pauses between operators, and nothing was recorded of why"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                pricing->summary->has_frames
-                    ? "mark what the program does there (record_function, NVTX ranges); then do it less "
-                      "often, ahead, or in another thread or process"
-                    : "record it: with_stack=True names lines of Python, and record_function() or NVTX "
-                      "ranges mark parts; it may be garbage collection, logging, preprocessing or a "
-                      "checkpoint, to be done less often, ahead, or in another thread or process"),
-            .edit = { .kind = EDIT_SCALE,
-                      .target = TARGET_CATEGORY,
-                      .pattern = "pause",
-                      .pattern_len = strlen("pause") } },
-        "pauses of the host");
+    finding_add(pricing, FINDING_PAUSES,
+                (struct priced_finding){ .title = as_text("the host pauses, and nothing was recorded of why"),
+                                         .where = pricing_keep(pricing, &where),
+                                         .advice = as_text(advise_pauses(pricing)),
+                                         .edit = { .kind = EDIT_SCALE,
+                                                   .target = TARGET_CATEGORY,
+                                                   .pattern = "pause",
+                                                   .pattern_len = strlen("pause") } },
+                "pauses of the host");
     VEC_FREE(&pauses);
 }
 
@@ -501,11 +507,11 @@ void finding_add_host_time(struct pricing *pricing)
     if (chosen != NAME_NONE && !is_operator)
         offer_range(&search, chosen);
     find_pauses(pricing, chosen);
-    for (size_t t = 0; t < pricing->graph->thread_count; t++) {
+    for (uint32_t f = 0; f < trace->file_count; f++) {
         if (search.busy)
-            VEC_FREE(&search.busy[t]);
+            VEC_FREE(&search.busy[f]);
         if (search.operators)
-            intervals_release(&search.operators[t]);
+            intervals_release(&search.operators[f]);
     }
     free(search.busy);
     free(search.operators);

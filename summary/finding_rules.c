@@ -24,6 +24,7 @@
 #include "summary/finding_places.h"
 #include "summary/workload.h"
 #include "summary/rules.h"
+#include "summary/unexplained.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,11 +221,10 @@ static void find_end_wait(struct pricing *pricing)
     const struct trace *trace = pricing->trace;
     struct findings *findings = pricing->findings;
     unsigned char *sorts = call_sorts_open(trace->names);
-    pricing->last_launch_ns = last_launch_ns(trace, sorts);
-    for (event_id e = 0; e < trace->event_count && pricing->last_launch_ns != INT64_MIN; e++) {
+    int64_t last_ns = last_launch_ns(trace, sorts);
+    for (event_id e = 0; e < trace->event_count && last_ns != INT64_MIN; e++) {
         bool waits = event_is_call((enum event_kind)trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC;
-        if (!waits || trace_start_ns(trace, e) < pricing->last_launch_ns ||
-            trace_dur_ns(trace, e) <= findings->end_wait_ns)
+        if (!waits || trace_start_ns(trace, e) < last_ns || trace_dur_ns(trace, e) <= findings->end_wait_ns)
             continue;
         findings->end_wait_ns = trace_dur_ns(trace, e);
         findings->end_wait =
@@ -233,15 +233,10 @@ static void find_end_wait(struct pricing *pricing)
     free(sorts);
 }
 
-/* Is anything launched after a call called NAME began? */
-static bool is_followed(const struct pricing *pricing, struct text name)
+/* Is it the communication, or the slower rank, that the wait is for? Then fewer waits save nothing. */
+static bool is_for_communication(const struct stall_row *stall)
 {
-    const struct trace *trace = pricing->trace;
-    name_id id = names_find(trace->names, name.at, name.len);
-    for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
-        if (trace->name[e] == id && trace_start_ns(trace, e) < pricing->last_launch_ns)
-            return true;
-    return false;
+    return 2 * stall->communication_ns > stall->blocked_ns;
 }
 
 /* By the name of an operator, which of its rows would save most, plus one; 0: it has none. New; free(). */
@@ -279,7 +274,7 @@ static void find_waits(struct pricing *pricing)
             continue;
         const struct stall_row *stall = &transfers->stalls.at[*of - 1];
         *of = 0; /* once */
-        if (stall->saving_ns <= 0 || is_another_rule(stall) || !is_followed(pricing, stall->call))
+        if (stall->saving_ns <= 0 || is_another_rule(stall) || is_for_communication(stall))
             continue;
         looked_at++;
         struct buffer title = { 0 }, where = { 0 };
@@ -444,9 +439,28 @@ static const char *const launch_advice_of_ranks =
     "capture what lies between the collectives as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); "
     "fused optimizers (fused=True) and larger batches save a part of it";
 
+/* Is it a program that XLA compiled already? */
+static bool is_jitted(const struct trace *trace)
+{
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const char *name = names_text(trace->names, id);
+        if (strncmp(name, "PjitFunction", 12) == 0 || strncmp(name, "jit_", 4) == 0 ||
+            strncmp(name, "jit(", 4) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *const launch_advice_of_jitted =
+    "the program is jitted: let one program do several steps (jax.lax.scan), and do not wait for each (block_until_ready, float(), "
+    "printing); larger batches save a part of it";
+
 static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
 {
     enum workload job = workload_of(pricing->trace);
+    if (rule->edit == EDIT_CUDA_GRAPH && trace_framework(pricing->trace) == FRAMEWORK_XLA &&
+        pricing->trace->files[0].producer != PRODUCER_TENSORFLOW && is_jitted(pricing->trace))
+        return as_text(launch_advice_of_jitted);
     bool is_npu = device_types_of(pricing->trace)->of_file[0] == DEVICE_TYPE_NPU;
     if (rule->edit != EDIT_CUDA_GRAPH || is_npu || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
         return as_text(trace_advice(pricing->trace, rule->advice));
@@ -460,7 +474,12 @@ static struct text advise_launches(const struct pricing *pricing, const struct i
 static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule, struct buffer where)
 {
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
-    shares_add_ranks(pricing->summary, shares, &where);
+    struct buffer ranks = { 0 };
+    shares_add_ranks(pricing->summary, shares, &ranks);
+    if (ranks.count)
+        buffer_printf(&where, "%sdevices idle for it on %.*s", where.count ? "; " : "", (int)ranks.count,
+                      ranks.at);
+    buffer_release(&ranks);
     free(shares);
     if (rule->edit == EDIT_CUDA_GRAPH && idle_time_for(pricing->summary, rule->causes, rule->cause_count) ==
                                              0) { /* no device idled for a launch */
@@ -676,21 +695,9 @@ static void find_longest(struct pricing *pricing)
     pricing->findings->half_saves_share = share;
 }
 
-/* Where most of a recording is the capture of a graph, the host launches nothing, once. */
-static bool is_of_a_capture(const struct pricing *pricing)
-{
-    const struct capture_times *captures = capture_times_of(pricing->trace);
-    int64_t capture_ns = 0, all_ns = 0;
-    for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
-        sum_add(&capture_ns, intervals_length(&captures->of_file[f]));
-        sum_add(&all_ns, summary_file_time(pricing->summary, f));
-    }
-    return capture_ns > all_ns / 2;
-}
-
 static void find_launches(struct pricing *pricing)
 {
-    if (is_of_a_capture(pricing))
+    if (pricing->findings->is_capture)
         finding_add_blind(pricing, "launches",
                           "most of the recording is the capture of a graph: record its launches");
     else
@@ -767,11 +774,34 @@ static void add_missing_features(struct pricing *pricing)
         pricing_add_blind(pricing, FEATURE_STACKS, "lines of source");
 }
 
+/* Where most of a recording is the capture of a graph, the host launches nothing, once. */
+static bool is_of_a_capture(const struct pricing *pricing)
+{
+    const struct capture_times *captures = capture_times_of(pricing->trace);
+    int64_t capture_ns = 0, all_ns = 0;
+    for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
+        sum_add(&capture_ns, intervals_length(&captures->of_file[f]));
+        sum_add(&all_ns, summary_file_time(pricing->summary, f));
+    }
+    return capture_ns > all_ns / 2;
+}
+
+/* Is the host what a step waits for, as far as the recording tells? Not while it captures a graph, which is done once; nor where the
+ * first work of a recording without steps waited for work of before. */
+static bool may_price_host_time(const struct pricing *pricing)
+{
+    const struct summary *summary = pricing->summary;
+    int64_t ignored_ns = 0;
+    return (summary->features & FEATURE_OPS || summary->gpu) && !pricing->findings->is_capture &&
+           (pricing->findings->has_steps || !summary->gpu || unexplained_start_ns(summary, &ignored_ns) == 0);
+}
+
 void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
+    pricing->findings->is_capture = is_of_a_capture(pricing);
     find_data_loading(pricing);
-    if (summary->features & FEATURE_OPS || summary->gpu)
+    if (may_price_host_time(pricing))
         finding_add_host_time(pricing);
     finding_add_attention(pricing);
     if (summary->gpu)

@@ -1,13 +1,17 @@
 /* findings.c - see findings.h. */
 #include "summary/findings.h"
 
+#include "analyze/roofline.h"
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "derive/features.h"
+#include "derive/host_state.h"
 #include "derive/step_list.h"
 #include "summary/finding_rules.h"
+#include "summary/unexplained.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool saves_less(const void *context, const void *a, const void *b)
 {
@@ -20,6 +24,73 @@ static void price_together(struct pricing *pricing)
     struct step_gain gain = pricing_gain_together(pricing);
     pricing->findings->step_ns = gain.now_ns;
     pricing->findings->together_ns = gain.then_ns;
+    pricing->findings->bound = gain.bound;
+}
+
+/* Is the finding about what the host does, which a profiler slows down? */
+static bool is_of_host(const struct priced_finding *finding)
+{
+    static const char *const rules[] = { "launches", "host_time", "host_operators", "pauses",
+                                         "data_loading" };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strcmp(finding->rule.at, rules[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Figures of other commands that are more than the first saving makes of the recording, and why a replay saves less. */
+static void describe_elsewhere(const struct summary *summary, struct findings *findings)
+{
+    double first_ns = 0, recorded_ns = 0;
+    int64_t won_ns = 0;
+    const struct stall_row *stall = NULL;
+    for (size_t i = 0; i < summary->rank_count; i++)
+        recorded_ns = fmax(recorded_ns, (double)summary->ranks[i].time_ns);
+    if (findings->count)
+        first_ns = findings->at[0].saves_share * recorded_ns;
+    for (size_t i = 0; summary->transfers && i < summary->transfers->stalls.count; i++)
+        if (!stall || summary->transfers->stalls.at[i].saving_ns > stall->saving_ns)
+            stall = &summary->transfers->stalls.at[i];
+    if (summary->gpu && summary->features & FEATURE_SHAPES) {
+        const struct roofline *roofline = roofline_of(summary->trace);
+        for (size_t d = 0; d < roofline->devices.count; d++)
+            won_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].won_ns : 0;
+    }
+    double stall_ns = stall ? (double)stall->saving_ns : 0;
+    if (stall_ns > first_ns) {
+        buffer_puts(&findings->elsewhere, "tpa transfers shows ");
+        quantity_append_rounded_time(&findings->elsewhere, stall_ns);
+        buffer_printf(
+            &findings->elsewhere,
+            " for %s in the whole recording: for so long the host was blocked; less is saved, as what it waited for is needed, or "
+            "the devices were busy meanwhile",
+            stall->op.at);
+    }
+    if ((double)won_ns > first_ns) {
+        buffer_printf(&findings->elsewhere, "%stpa roofline shows ", findings->elsewhere.count ? "; " : "");
+        quantity_append_rounded_time(&findings->elsewhere, (double)won_ns);
+        buffer_printf(
+            &findings->elsewhere,
+            " in the whole recording, as if every operator reached the peak, which none does: what is priced here is %.0f %% "
+            "of it for those that are below",
+            100 * ROOFLINE_SLOW);
+    }
+}
+
+/* What the recording cannot tell, and what recording it cost. */
+static void describe_recording(const struct summary *summary, struct findings *findings)
+{
+    const struct host_state *host = host_state_of(summary->trace);
+    double overhead_ns = 0, all_ns = 0;
+    for (uint32_t f = 0; f < summary->trace->file_count; f++) {
+        overhead_ns += (double)intervals_length(&host->overhead[f]);
+        all_ns += (double)summary_file_time(summary, f);
+    }
+    findings->overhead_share = all_ns > 0 ? overhead_ns / all_ns : 0;
+    findings->has_frames = summary->has_frames;
+    for (size_t i = 0; i < findings->count; i++)
+        findings->priced_host |= is_of_host(&findings->at[i]);
+    unexplained_describe(summary, &findings->unexplained);
 }
 
 struct findings *findings_analyze(struct summary *summary)
@@ -32,8 +103,10 @@ struct findings *findings_analyze(struct summary *summary)
     findings->priced = pricing.graph->moment_count > 0;
     if (findings->priced) {
         finding_rules_look(&pricing);
+        describe_recording(summary, findings);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
+        describe_elsewhere(summary, findings);
         findings->single_step = step_list_of(summary->trace)->count == 1;
     } else {
         findings->recipe = trace_feature_recipe(summary->trace, FEATURE_OPS);
@@ -48,6 +121,8 @@ void findings_free(struct findings *findings)
         return;
     buffer_release(&findings->quiet);
     buffer_release(&findings->blind);
+    buffer_release(&findings->unexplained);
+    buffer_release(&findings->elsewhere);
     arena_release(&findings->texts);
     free(findings->at);
     free(findings);
@@ -58,7 +133,8 @@ void findings_free(struct findings *findings)
 /* clang-format off */
 static const struct table_column columns[] = {
     COLUMN(struct priced_finding, title, "finding", "Finding", TABLE_NAME, "what costs time"),
-    COLUMN(struct priced_finding, saves_ns, "saves", "Saves", TABLE_NS, "of a step at best, by replaying the trace without it"),
+    COLUMN(struct priced_finding, saves_ns, "saves", "Saves up to", TABLE_NS, "of a step at best, by replaying the trace without it"),
+    COLUMN(struct priced_finding, then_ns, "then", "Then", TABLE_NS, "what a step takes then: the step time less the saving"),
     COLUMN(struct priced_finding, saves_share, "saves_share", "Of a step", TABLE_SHARE, "the same as a share of the step time"),
     COLUMN(struct priced_finding, where, "where", "Where", TABLE_TEXT, "operator, line of source, ranks", .flags = TABLE_LINE),
     COLUMN(struct priced_finding, advice, "advice", "What to do", TABLE_TEXT, "the change", .flags = TABLE_LINE),
@@ -80,55 +156,103 @@ static const char *doubt_of(const struct findings *findings)
                                  : "";
 }
 
+/* "176.535ms -> 116.714ms". */
+static void append_now_and_then(struct buffer *text, int64_t now_ns, int64_t then_ns)
+{
+    quantity_append_rounded_time(text, (double)now_ns);
+    buffer_puts(text, " -> ");
+    quantity_append_rounded_time(text, (double)then_ns);
+}
+
+/* Where nothing would save enough. */
+static void notice_no_change(const struct findings *findings, const char *of, struct result *result)
+{
+    struct buffer half = { 0 };
+    if (findings->half.at)
+        buffer_printf(&half, "; were what takes longest to take half, %s would take %.1f %% less: %s", of,
+                      quantity_percent(findings->half_saves_share), findings->half.at);
+    result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
+                      "no change that tpa knows of would save %.1f %% of %s%s%s%s%s%s%s",
+                      100 * FINDINGS_LEAST_SHARE, of, doubt_of(findings),
+                      findings->unpriced ? "; not priced: " : "",
+                      findings->unpriced ? findings->unpriced : "", half.at ? half.at : "",
+                      findings->unexplained.count ? "; but " : "",
+                      findings->unexplained.count ? findings->unexplained.at : "");
+    buffer_release(&half);
+    on_top(result);
+}
+
 /* The first sentence is the answer. */
 static void notice_answer(const struct findings *findings, struct result *result)
 {
     const char *of = findings->has_steps ? "a step" : "the recording";
-    if (findings->count == 0) {
-        struct buffer half = { 0 };
-        if (findings->half.at)
-            buffer_printf(&half, "; were what takes longest to take half, %s would take %.1f %% less: %s", of,
-                          quantity_percent(findings->half_saves_share), findings->half.at);
-        result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
-                          "no change that tpa knows of would save %.1f %% of %s%s%s%s%s",
-                          100 * FINDINGS_LEAST_SHARE, of, doubt_of(findings),
-                          findings->unpriced ? "; not priced: " : "",
-                          findings->unpriced ? findings->unpriced : "", half.at ? half.at : "");
-        buffer_release(&half);
+    if (findings->is_capture) {
+        result_add_notice(
+            result, "answer", (int64_t)findings->count, NULL, TPA_NOWHERE,
+            "most of the recording is the capture of a graph, which is done once: record the launches of the graph, after "
+            "its capture, to see what pays");
         on_top(result);
         return;
     }
+    if (findings->count == 0) {
+        notice_no_change(findings, of, result);
+        return;
+    }
     const struct priced_finding *first = &findings->at[0];
-    struct buffer then = { 0 }, now = { 0 };
-    quantity_append_rounded_time(&then, (double)(findings->step_ns - first->saves_ns));
-    quantity_append_rounded_time(&now, (double)findings->step_ns);
-    result_add_notice(
-        result, "answer", 1, NULL, TPA_NOWHERE,
-        "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less)%s: %s",
-        first->title.at, of, then.at, now.at, quantity_percent(first->saves_share), doubt_of(findings),
-        first->advice.at);
+    struct buffer step = { 0 };
+    append_now_and_then(&step, findings->step_ns, findings->step_ns - first->saves_ns);
+    result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
+                      "what pays most: %s; without that up to %.1f %% of %s is saved, %s%s: %s",
+                      first->title.at, quantity_percent(first->saves_share), of, step.at, doubt_of(findings),
+                      first->advice.at);
     on_top(result);
-    buffer_release(&then);
-    buffer_release(&now);
+    buffer_release(&step);
+    if (findings->unexplained.count) {
+        result_add_notice(result, "unexplained", 1, NULL, TPA_NOWHERE, "%s", findings->unexplained.at);
+        on_top(result);
+    }
 }
 
-/* Each change alone leaves what another holds up, so that together they may save far more than one by one. */
-static void notice_more_together(const struct findings *findings, struct result *result)
+/* Savings overlap; and where each change alone leaves what another holds up, together they may save far more than one by one. */
+static void notice_together(const struct findings *findings, struct result *result)
 {
+    static const char *const limits[] = { [BOUND_UNKNOWN] = "",
+                                          [BOUND_HOST] = ", then the host is the limit",
+                                          [BOUND_DEVICE] = ", then the devices are the limit",
+                                          [BOUND_WORK] = ", then the devices' work is the limit" };
     const double far_more = 1.2;
     int64_t sum_ns = 0, together_ns = findings->step_ns - findings->together_ns;
     for (size_t i = 0; i < findings->count; i++)
         sum_ns += findings->at[i].saves_ns;
-    if (findings->count < 2 || !((double)together_ns > far_more * (double)sum_ns))
+    if (findings->count < 2)
         return;
-    struct buffer saves = { 0 };
-    quantity_append_rounded_time(&saves, (double)together_ns);
+    struct buffer step = { 0 };
+    append_now_and_then(&step, findings->step_ns, findings->together_ns);
+    result_add_notice(result, "together", (int64_t)findings->count, NULL, TPA_NOWHERE,
+                      "together, at best: %s%s%s", step.at, limits[findings->bound.kind],
+                      (double)together_ns > far_more * (double)sum_ns
+                          ? "; more than one by one, as each alone leaves what another holds up"
+                      : together_ns < sum_ns ? "; savings overlap"
+                                             : "");
+    buffer_release(&step);
+}
+
+/* What the host does takes longer while it is recorded. */
+static void notice_profiled(const struct findings *findings, struct result *result)
+{
+    if (!findings->priced_host)
+        return;
+    struct buffer known = { 0 };
+    if (findings->overhead_share > 0)
+        buffer_printf(&known, "; the profiler's own events take %.1f %% of the recording",
+                      quantity_percent(findings->overhead_share));
     result_add_notice(
-        result, "together", (int64_t)findings->count, NULL, TPA_NOWHERE,
-        "all of these changes together save %s, more than one by one: each alone leaves what another holds up",
-        saves.at);
+        result, "profiled", 0, NULL, TPA_NOWHERE,
+        "a profiler slows the host down, %s%s: without it, what the host does takes less, and so do these savings",
+        findings->has_frames ? "about 2 times with Python functions, as here" : "about 1.4 times",
+        known.at ? known.at : "");
     result_make_minor(result);
-    buffer_release(&saves);
+    buffer_release(&known);
 }
 
 static void notice_rest(const struct findings *findings, struct result *result)
@@ -147,6 +271,10 @@ static void notice_rest(const struct findings *findings, struct result *result)
             findings->end_wait.at, time.at);
         result_make_minor(result);
         buffer_release(&time);
+    }
+    if (findings->elsewhere.count) {
+        result_add_notice(result, "elsewhere", 0, NULL, TPA_NOWHERE, "%s", findings->elsewhere.at);
+        result_make_minor(result);
     }
     if (findings->quiet.count) {
         result_add_notice(result, "nothing_found", 0, NULL, TPA_NOWHERE,
@@ -193,7 +321,8 @@ void findings_add_result(const struct findings *findings, struct result *result)
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
         result_add_table(result, table);
     }
-    notice_more_together(findings, result);
+    notice_together(findings, result);
+    notice_profiled(findings, result);
     notice_rest(findings, result);
 }
 

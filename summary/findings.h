@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "whatif/edits.h"
+#include "whatif/whatif.h"
 #include "summary/state.h"
 
 #define FINDINGS_LEAST_SHARE 0.005
@@ -26,6 +27,7 @@ struct priced_finding {
     const char *section; /* of the report, which shows more */
     struct text title;   /* "the loop waits for the next batch" */
     int64_t saves_ns;    /* of a step, at best */
+    int64_t then_ns;     /* the step time less that */
     double saves_share;
     int64_t time_ns;    /* of what the edit touches, added up over the recording */
     int64_t count;      /* how many events that is */
@@ -37,11 +39,18 @@ struct priced_finding {
 
 struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
-    bool priced;          /* false: nothing that takes time was recorded, and there are no findings */
-    const char *recipe;   /* then how to record it */
-    bool has_steps;       /* else the whole recording is the step */
-    int64_t step_ns;      /* the step time: that of the account (analyze/account.h) */
-    bool single_step;     /* there is no next one */
+    bool priced;               /* false: nothing that takes time was recorded, and there are no findings */
+    const char *recipe;        /* then how to record it */
+    bool has_steps;            /* else the whole recording is the step */
+    int64_t step_ns;           /* the step time: that of the account (analyze/account.h) */
+    bool single_step;          /* there is no next one */
+    struct buffer elsewhere;   /* larger figures that other commands have, and why the saving here is less */
+    bool is_capture;           /* most of the recording is the capture of a graph */
+    struct buffer unexplained; /* idle time that no finding explains, in a sentence */
+    struct step_bound bound;   /* with the edits of all findings */
+    bool priced_host;          /* some findings are about what the host does */
+    double overhead_share;     /* of the recording: the profiler's own events */
+    bool has_frames;
     int64_t together_ns;  /* with the edits of all findings; step_ns when there are none */
     struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
     struct buffer blind;  /* rules that could not look, with how to record what they need */

@@ -11,6 +11,7 @@
 #include "derive/step_list.h"
 #include "summary/figures.h"
 #include "summary/rules.h"
+#include "summary/unexplained.h"
 #include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
@@ -572,6 +573,13 @@ static const char *describe_devices(struct headline *headline)
     if (!(use.span_ns > 0))
         return NULL;
     const char *said = describe_uses(headline, &use, whose);
+    int64_t before_ns = 0, queued_ns = unexplained_start_ns(summary, &before_ns);
+    if (queued_ns > 0 && (double)before_ns * (double)summary->gpu->count > 0.1 * recorded_ns)
+        said = arena_printf(
+            headline->texts,
+            "%s In the %s before its first work, which waited %s in its queue, the %s was busy with work that was "
+            "launched before the recording began.",
+            said, time_text(headline, (double)before_ns), time_text(headline, (double)queued_ns), word);
     if (headline->step || !(use.span_ns < small * recorded_ns))
         return said;
     return arena_printf(
@@ -692,7 +700,7 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
 {
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .title = copy(headline, finding->title),
-        .saves = arena_printf(headline->texts, "saves %s, %.1f %% of %s",
+        .saves = arena_printf(headline->texts, "saves up to %s, %.1f %% of %s",
                               time_text(headline, (double)finding->saves_ns),
                               quantity_percent(finding->saves_share),
                               headline->findings->has_steps ? "a step" : "the recording"),
@@ -764,6 +772,8 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0 && findings->priced)
         headline.answer->nothing =
-            arena_printf(headline.texts, "No change that tpa knows of would save %.1f %% of %s.",
-                         100 * FINDINGS_LEAST_SHARE, findings->has_steps ? "a step" : "the recording");
+            arena_printf(headline.texts, "No change that tpa knows of would save %.1f %% of %s%s%s.",
+                         100 * FINDINGS_LEAST_SHARE, findings->has_steps ? "a step" : "the recording",
+                         findings->unexplained.count ? "; but " : "",
+                         findings->unexplained.count ? findings->unexplained.at : "");
 }

@@ -47,7 +47,6 @@ struct pricing {
     const struct trace *trace;
     const struct replay_graph *graph;
     struct findings *findings;
-    int64_t last_launch_ns; /* when it began; INT64_MIN: none */
     VEC_OF(struct offer) offers;
     struct changes *together; /* the edits of all findings so far, in the order in which they were found */
     struct step_gain gain;    /* of these; replayed when first needed */

@@ -22,7 +22,8 @@ const struct summary_rule summary_rules[RULES] = {
                              "of the recording", "operators", "tpa top --filter DataParallel",
                              "use DistributedDataParallel, a process per device: DataParallel copies the model in each step" },
     [RULE_BACKEND] = { "backend", "devices communicate by the host", 0.0, "in it", "of the recording",
-                       "communication", "tpa comm", "use NCCL: init_process_group(backend=\"nccl\")" },
+                       "communication", "tpa comm",
+                       "use the library of the devices: init_process_group(backend=\"nccl\") for CUDA and ROCm, \"xccl\" for XPU, \"hccl\" for NPU and HPU" },
     [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", 0.05, "late", "of the recording",
                          "communication", "tpa comm",
                          "see what that rank does meanwhile: its share of the work, its data, its machine" },
@@ -188,13 +189,13 @@ static void find_data_parallel(struct summary *summary)
             add_file_stake(summary, RULE_DATA_PARALLEL, f, time_in(summary, f, "DataParallel.forward"), NULL);
 }
 
-/* A job of several ranks whose devices work, but whose backend is another than NCCL (or RCCL, which calls itself so). */
+/* A job of several ranks whose devices work, but whose backend is no library of devices. */
 static void find_backends(struct summary *summary)
 {
     const struct trace *trace = summary->trace;
     for (uint32_t f = 0; f < trace->file_count; f++) {
         const char *backend = trace->files[f].backend;
-        if (backend && !kernel_is_nccl(backend) && rules_device_count(summary, f) > 0)
+        if (backend && !backend_is_of_devices(backend) && rules_device_count(summary, f) > 0)
             add_file_stake(summary, RULE_BACKEND, f, time_in(summary, f, NULL), backend);
     }
 }

@@ -48,6 +48,7 @@ static const struct category_row known_categories[] = {
     { "gpu_memset", EVENT_MEMSET },
     { "memset", EVENT_MEMSET },
     { "cuda_sync", EVENT_SYNC },
+    { "xpu_sync", EVENT_SYNC },
     { "gpu_user_annotation", EVENT_GPU_ANNOTATION },
     { "trace", EVENT_SPAN },
 };

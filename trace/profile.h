@@ -63,8 +63,9 @@ struct profile_file {
     int64_t modified_s; /* when the file was last written, seconds since 1970; INT64_MIN when unknown */
 };
 
-/* What times stand for. What is not a time is kept as if a unit of it were a nanosecond. */
-enum profile_figures { PROFILE_TIME, PROFILE_COUNT, PROFILE_BYTES };
+/* What times stand for. What is not a time is kept as if a unit of it were a nanosecond. PROFILE_DEVICE_TIME: times on
+ * devices, of kernels and, added up, of the scopes that launched them. */
+enum profile_figures { PROFILE_TIME, PROFILE_COUNT, PROFILE_BYTES, PROFILE_DEVICE_TIME };
 
 struct profile {
     struct profile_function *functions; /* indexed by function_id */
@@ -80,6 +81,7 @@ struct profile {
         total;    /* calls, primitive_calls and total_s over all functions; summed file by file */
     bool sampled; /* CPython's sampling profiler: calls are samples on the stack, primitive calls on top */
     enum profile_figures figures;
+    const char *device_type; /* "CUDA"; of PROFILE_DEVICE_TIME; NULL: not recorded */
     bool counts_swapped;     /* yappi: calls and primitive calls of functions are swapped */
     uint64_t odd_entries;    /* entries of the file that are not functions, and were skipped */
     int64_t odd_offset;      /* of the first one */
@@ -99,6 +101,12 @@ struct profile {
     } * file_hashes;    /* of file names seen lately, by where they lie */
     struct arena arena; /* owns the texts */
 };
+
+/* Are the figures times, of whatever clock? */
+static inline bool profile_is_timed(const struct profile *profile)
+{
+    return profile->figures == PROFILE_TIME || profile->figures == PROFILE_DEVICE_TIME;
+}
 
 /* New and empty; free with profile_free (NULL is allowed). */
 struct profile *profile_open(void);

@@ -9,6 +9,7 @@
 #include "derive/device_peaks.h"
 #include "derive/gpu_names.h"
 #include "derive/host_state.h"
+#include "derive/host_waits.h"
 #include "derive/launch_calls.h"
 #include "derive/step_list.h"
 #include "whatif/host_work.h"
@@ -64,6 +65,16 @@ static bool waited(const struct replay_graph *graph, moment_id m)
     return edge.from != MOMENT_NONE && edge.relation == RELATION_SYNC;
 }
 
+/* By event, is it a call that waits at the begin of the recording, which the job does not repeat? New; free(). */
+static bool *waits_at_begins(const struct trace *trace)
+{
+    const struct host_waits *waits = host_waits_of(trace);
+    bool *at_begins = mem_zalloc(trace->event_count + 1, sizeof *at_begins);
+    for (size_t i = 0; i < waits->count; i++)
+        at_begins[waits->at[i].call] = waits->at[i].at_begin;
+    return at_begins;
+}
+
 bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
 {
     const struct trace *trace = editing->trace;
@@ -76,6 +87,7 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
     around.effect = &ignored;
     struct intervals *ranges = editing_ranges(&around, has_flag, &names);
     unsigned char *sorts = call_sorts_open(trace->names);
+    bool *at_begins = waits_at_begins(trace);
     event_id last = EVENT_NONE;
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
@@ -89,8 +101,10 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
             }
         } else if (!replay_lies_in(graph, call, last))
             continue;
-        edits_host_release(editing, m, 0);
+        if (!at_begins[call])
+            edits_host_release(editing, m, 0);
     }
+    free(at_begins);
     free(sorts);
     free(names.flags);
     editing_free_ranges(editing, ranges);

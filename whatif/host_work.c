@@ -41,10 +41,14 @@ static struct launch_starts *launch_starts_open(const struct replay_graph *graph
 {
     struct launch_starts *starts = mem_zalloc(graph->thread_count + 1, sizeof *starts);
     for (size_t i = 0; i < graph->gpu->count; i++) {
-        event_id call = graph->gpu->call[i];
-        uint32_t thread = call == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[graph->trace->track[call]];
-        if (thread != UINT32_MAX)
-            *VEC_PUSH(&starts[thread]) = trace_start_ns(graph->trace, call);
+        /* The operator, too: a thread may leave the launch to another. */
+        const event_id of[] = { graph->gpu->call[i], graph->gpu->op[i] };
+        for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+            uint32_t thread =
+                of[k] == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[graph->trace->track[of[k]]];
+            if (thread != UINT32_MAX)
+                *VEC_PUSH(&starts[thread]) = trace_start_ns(graph->trace, of[k]);
+        }
     }
     for (size_t t = 0; t < graph->thread_count; t++)
         runs_sort(starts[t].at, starts[t].count, sizeof *starts[t].at, starts_later, NULL);

@@ -207,7 +207,7 @@ static struct table *shorts_table(const struct sequences *sequences, const char 
     table_add_footer(table, "idle_host", "Launched late", TABLE_NS, table_int(total->host_ns));
     table_add_footer(table, "graphs", arena_printf(&table->arena, "Runs for a %s", graph), TABLE_TALLY,
                      table_int(sequences->graphs));
-    table_add_footer(table, "graph_gain", "Graphs gain at most", TABLE_NS,
+    table_add_footer(table, "graph_gain", "Graphs of these runs gain at most", TABLE_NS,
                      table_int(sequences->graph_gain_ns));
     return table;
 }

@@ -145,6 +145,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
         const char *ranks = measures_fact(measures, "ranks");
         measured->ranks = ranks ? mem_strdup(ranks) : NULL;
         measured->night = night_of(measures);
+        night_hash_lacks(&measured->hash, measures->lacks);
         nightly_mark_damage(measured->night, measures->lacks & ~(args->missing_ranks ? LACKS_FILES : 0));
         good = check_figures(measured->night, err) &&
                (args->missing_ranks || gate_check_ranks(measures, "this run", err));

@@ -69,6 +69,7 @@ struct pipeline {
     /* The reading thread's: what the last cut left over, and where it stands in the file. */
     struct buffer rest;
     int64_t read_offset; /* of the first byte of REST */
+    int64_t hole_offset; /* of the first byte that is in no text, plus 1; 0: none was met */
     struct chrome_state guess;
 
     /* The joining thread's: the true state, and bytes of something that is not whole yet. */
@@ -106,6 +107,17 @@ static struct chrome_state guess_state(const char *text, size_t len)
     return state;
 }
 
+/* Note the first byte of LEN BYTES, at OFFSET, that no JSON has: 0 or 0xff, as where a disk lost or overwrote a block. Within
+ * a string it would otherwise pass as a name. */
+static void find_hole(struct pipeline *pipeline, const char *bytes, size_t len, int64_t offset)
+{
+    const char *zero = memchr(bytes, 0, len),
+               *ones = memchr(bytes, 0xff, zero ? (size_t)(zero - bytes) : len);
+    const char *hole = ones ? ones : zero;
+    if (hole && pipeline->hole_offset == 0)
+        pipeline->hole_offset = offset + (hole - bytes) + 1;
+}
+
 /* Fill WINDOW with what was left over and the next bytes of the source. Only the reading thread is here. */
 static bool read_window(struct pipeline *pipeline, struct window *window, struct tpa_error *err)
 {
@@ -122,6 +134,7 @@ static bool read_window(struct pipeline *pipeline, struct window *window, struct
     int64_t got = source_read(pipeline->source, window->bytes + window->len, pipeline->window_size, err);
     if (got < 0)
         return false;
+    find_hole(pipeline, window->bytes + window->len, (size_t)got, window->offset + (int64_t)window->len);
     window->len += (size_t)got;
     window->final = (size_t)got < pipeline->window_size;
     buffer_clear(&pipeline->rest);
@@ -336,6 +349,11 @@ static void check_end(struct pipeline *pipeline)
                             "the file ends before its JSON does; every whole event in it was read", 1,
                             pipeline->read_offset);
     }
+    if (pipeline->hole_offset > 0)
+        trace_builder_lacks(
+            pipeline->builder, LACK_GARBAGE,
+            "the file holds bytes that no text has (0 or 0xff), as where a part of it was lost", 1,
+            pipeline->hole_offset - 1);
     const char *damage = source_damage(pipeline->source);
     if (damage)
         trace_builder_lacks(pipeline->builder, LACK_DAMAGED_FILE,

@@ -21,6 +21,7 @@
 #include "ingest/xplane/parts.h"
 
 #include "base/runs.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -563,6 +564,13 @@ static int sniff_plane(struct wire in)
 /* A plane first, as always, or what else an XSpace may hold. A cut message in the first bytes is as good as a whole one. */
 static int sniff_xplane(const char *bytes, size_t len)
 {
+    /* A text in quotes begins as a message of a host name would. */
+    size_t printable = 0;
+    while (printable < len && printable < 64 &&
+           (isprint((unsigned char)bytes[printable]) || isspace((unsigned char)bytes[printable])))
+        printable++;
+    if (len >= 8 && bytes[0] == '"' && printable == (len < 64 ? len : 64))
+        return 0;
     struct wire in = wire_over(bytes, len);
     int score = 0;
     while (in.at < in.end) {

@@ -10,6 +10,9 @@ onnxruntime.json    2 runs of a model; node Conv launches a kernel of 150 each, 
 proton.json         scopes layer0 and layer1; a graph of two kernels of 30 each, of which the first has an arrow
 proton_lines.json   the older form: a line a stream
 proton.hatchet      a tree: two scopes with a matmul each, on two devices; one branch of the profiler itself
+rocprof_csv/        rocprofv3: process 12 with 3 kernels (1000, 2000, 2000 ns) on agents 4 and 8, of names with commas and
+                    quotes, a copy of 500 ns, calls, a range, memory, two counters of two dispatches; process 13 with the
+                    columns of another version; statistics, which are no trace
 """
 import json
 import os
@@ -119,6 +122,44 @@ def hatchet():
     write("proton.hatchet", json.dumps([tree, {"CUDA": {"0": {"arch": "90", "num_sms": 132}, "1": {"arch": "90", "num_sms": 132}}}]))
 
 
+def rocprof_csv():
+    import csv
+    folder = os.path.join(HERE, "rocprof_csv")
+    os.makedirs(folder, exist_ok=True)
+
+    def table(name, columns, *rows):
+        with open(os.path.join(folder, name), "w", newline="") as out:
+            writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+            writer.writerow(columns.split())
+            writer.writerows(rows)
+
+    gemm = 'gemm<"f16", 128>(float*, int)'
+    table("12_agent_info.csv", "Node_Id Logical_Node_Id Agent_Type Cu_Count Product_Name", (0, 0, "CPU", 0, "EPYC"),
+          (4, 1, "GPU", 304, "AMD Instinct MI300X"), (8, 2, "GPU", 304, "AMD Instinct MI300X"))
+    table("12_kernel_trace.csv", "Kind Agent_Id Queue_Id Stream_Id Thread_Id Dispatch_Id Kernel_Id Kernel_Name Correlation_Id Start_Timestamp "
+          "End_Timestamp LDS_Block_Size VGPR_Count Workgroup_Size_X Workgroup_Size_Y Workgroup_Size_Z Grid_Size_X Grid_Size_Y Grid_Size_Z",
+          ("KERNEL_DISPATCH", "Agent 4", 1, 5, 12, 1, 7, "add", 1, 10000, 11000, 0, 16, 256, 1, 1, 1000, 1, 1),
+          ("KERNEL_DISPATCH", "Agent 4", 1, 5, 12, 2, 8, gemm, 2, 12000, 14000, 1024, 128, 64, 4, 1, 512, 8, 1),
+          ("KERNEL_DISPATCH", "Agent 8", 1, 6, 12, 3, 8, gemm, 3, 12500, 14500, 1024, 128, 64, 4, 1, 512, 8, 1))
+    table("12_memory_copy_trace.csv", "Kind Direction Stream_Id Source_Agent_Id Destination_Agent_Id Correlation_Id Start_Timestamp End_Timestamp",
+          ("MEMORY_COPY", "MEMORY_COPY_HOST_TO_DEVICE", 5, "Agent 0", "Agent 4", 4, 9000, 9500))
+    calls = [("HIP_RUNTIME_API", "hipLaunchKernel", 12, 12, n, 7000 + 100 * n, 7050 + 100 * n) for n in (1, 2, 3)]
+    columns = "Domain Function Process_Id Thread_Id Correlation_Id Start_Timestamp End_Timestamp"
+    table("12_hip_api_trace.csv", columns, *calls, ("HIP_RUNTIME_API", "hipMemcpyAsync", 12, 12, 4, 6000, 6200))
+    table("12_marker_api_trace.csv", columns, ("MARKER_CORE_RANGE_API", "forward", 12, 12, 9, 5900, 8000))
+    table("12_memory_allocation_trace.csv", "Kind Operation Agent_Id Allocation_Size Address Correlation_Id Start_Timestamp End_Timestamp",
+          ("MEMORY_ALLOCATION", "MEMORY_ALLOCATION_ALLOCATE", "Agent 4", 4096, "0x1000", 20, 5000, 5100),
+          ("MEMORY_ALLOCATION", "MEMORY_ALLOCATION_FREE", "", 0, "0x1000", 21, 15000, 15100))
+    table("12_counter_collection.csv", "Correlation_Id Dispatch_Id Agent_Id Queue_Id Process_Id Thread_Id Grid_Size Kernel_Id Kernel_Name "
+          "Counter_Name Counter_Value Start_Timestamp End_Timestamp",
+          *[(n, n, "Agent 4", 1, 12, 12, 512, 7, "add", counter, value * n, 10000 + 2000 * n, 11000 + 2000 * n)
+            for n in (1, 2) for counter, value in (("SQ_WAVES", 8.0), ("GRBM_COUNT", 100.5))])
+    table("12_kernel_stats.csv", "Name Calls TotalDurationNs AverageNs Percentage MinNs MaxNs StdDev", ("add", 1, 1000, 1000.0, 20.0, 1000, 1000, 0.0))
+    table("13_kernel_trace.csv", "Guid Kind Agent_Id Queue_Id Dispatch_Id Kernel_Name Correlation_Id Start_Timestamp End_Timestamp",
+          ("00-11", "KERNEL_DISPATCH", 4, 1, 1, "add", 1, 20000, 20700))
+
+
+rocprof_csv()
 unitrace()
 rocprof()
 onnx()

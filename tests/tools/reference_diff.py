@@ -80,17 +80,20 @@ class File:
         run = subprocess.run([TPA, "diff", "--by", "step", "--format", "json", self.path, self.path], capture_output=True)
         tables = {t["key"]: t["rows"] for t in json.loads(run.stdout)["tables"]} if run.returncode == 0 else {}
         lengths = {row["name"]: row["before_ns"] for row in tables.get("rows", []) if row["verdict"]}
-        self.complete, before = [], None
+        self.complete, devices, before = [], [], None
         for i, step in enumerate(self.steps):
             after = self.steps[i + 1].start if i + 1 < len(self.steps) else step.end
             ended = max((e.end for e in self.launched_within(step)), default=None)
             length = lengths.pop(step.raw["name"], None)
-            if length is not None and length == after - step.start:
-                self.complete.append((step, step.start, after))
-            elif length is not None:
-                assert ended is not None and length in (ended - (before or 0), ended - step.start), (self.path, step.raw["name"], length)
-                self.complete.append((step, ended - length, ended))
+            if length is not None:
+                if length == after - step.start:
+                    self.complete.append((step, step.start, after))
+                if ended is not None and length in (ended - (before or 0), ended - step.start):
+                    devices.append((step, ended - length, ended))
+                assert devices and devices[-1][0] is step or self.complete and self.complete[-1][0] is step, (self.path, step.raw["name"], length)
             before = ended if ended is not None else before
+        if len(devices) > len(self.complete):  # one of both is the limit of all steps of a file
+            self.complete = devices
         return self.complete
 
 

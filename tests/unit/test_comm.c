@@ -141,6 +141,8 @@ static void names_tell_the_library(void **state)
                         "symmetric memory");
     assert_string_equal(collective_library_of("void vllm::cross_device_reduce_1stage"), "custom");
     assert_string_equal(collective_library_of("gloo:all_reduce"), "gloo");
+    assert_string_equal(collective_library_of("hcom_allReduce"), "HCCL");
+    assert_int_equal(collective_kind_of("hcom_receive"), COLLECTIVE_RECV);
     assert_null(collective_library_of("c10d::allreduce_"));
     assert_true(collective_runs_on_host("gloo:broadcast"));
     assert_false(collective_runs_on_host("nccl:broadcast"));
@@ -393,6 +395,33 @@ static void regions_of_gloo_are_collectives(void **state)
     assert_int_equal(int_called(collectives, 0, "exposed"), 30);
     assert_int_equal(int_called(collectives, 0, "size"), 400);
     assert_true(number_called(collectives, 0, "bandwidth") == 10);
+    release();
+}
+
+/* UCC serves hosts and devices. A region around a launch is the issue of that kernel; one on its own in a process with a
+ * device is an issue without its kernel; in a process without a device it ran on the host. */
+static void regions_of_ucc_are_issues_where_a_device_communicates(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("user_annotation", "ucc:all_reduce", 1, 0, 50);
+    draw_call("xpuEnqueueKernel", 1, 10, 5, 100);
+    draw_work("kernel", "oneccl_allreduce_kernel", 0, 20, 20, 100, 100);
+    draw_host("user_annotation", "ucc:all_reduce", 1, 200, 50);
+    trace = draw_end();
+    answer();
+    assert_int_equal(collectives->row_count, 1);
+    assert_int_equal(int_called(collectives, 0, "count"), 1);
+    assert_int_equal(int_called(collectives, 0, "time"), 100);
+    release();
+
+    draw_begin(&comm_wants);
+    draw_host("user_annotation", "ucc:all_reduce", 1, 0, 50);
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(collectives, 0, "count"), 1);
+    assert_int_equal(int_called(collectives, 0, "time"), 50);
+    assert_string_equal(text_called(collectives, 0, "library"), "UCC");
     release();
 }
 
@@ -842,6 +871,7 @@ int main(void)
         cmocka_unit_test(regions_around_a_launch_are_looked_at_so_far),
         cmocka_unit_test(an_all_gather_tells_its_ranks),
         cmocka_unit_test(regions_of_gloo_are_collectives),
+        cmocka_unit_test(regions_of_ucc_are_issues_where_a_device_communicates),
         cmocka_unit_test(issued_collectives_without_a_device_have_no_time),
         cmocka_unit_test(calls_without_a_kernel_are_reported),
         cmocka_unit_test(a_collective_is_of_the_step_that_issued_it),

@@ -248,12 +248,12 @@ static void draw_tokenize(bool wrong, int64_t us, int64_t n)
  * work, so that it does not compute on the host. */
 static void draw_host_operator(bool wrong, int64_t us, int64_t n)
 {
-    int64_t first_us = wrong ? 300 : 90, last_us = us + first_us + 620;
+    int64_t first_us = wrong ? 300 : 90, then_us = us + first_us + 1, last_us = then_us + 620;
     draw_op_us("cpu_op", "aten::normal_", us, first_us);
-    draw_call_us("cudaLaunchKernel", us + first_us, 10, 3 * n + 1);
-    draw_work_us("kernel", "elementwise", us + first_us + 12, 600, 3 * n + 1);
-    draw_call_us("cudaDeviceSynchronize", us + first_us + 10, 610, 3 * n + 2);
-    draw_op_us("cpu_op", "aten::add", last_us, 380 - first_us);
+    draw_call_us("cudaLaunchKernel", then_us, 10, 3 * n + 1);
+    draw_work_us("kernel", "elementwise", then_us + 12, 600, 3 * n + 1);
+    draw_call_us("cudaDeviceSynchronize", then_us + 10, 610, 3 * n + 2);
+    draw_op_us("cpu_op", "aten::add", last_us, 379 - first_us);
     draw_call_us("cudaLaunchKernel", last_us, 10, 3 * n + 3);
     draw_work_us("kernel", "elementwise", last_us + 12, 5, 3 * n + 3);
 }

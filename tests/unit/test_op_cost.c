@@ -184,6 +184,13 @@ static void convolutions_backward(void **state)
           "|||[0]|[2, 2]|[1, 1]|[1, 1]|False|[0, 0]|1|[True, False, False]", once, 4 * (out + weight + in));
     check_none("aten::convolution_backward", dims, "fffLLLLSLSL",
                "|||[0]|[2, 2]|[1, 1]|[1, 1]|False|[0, 0]|1|");
+    /* Until torch 1.10 without numbers: the operator around both gradients has that of the weights. */
+    check("aten::cudnn_convolution_backward", "[[8,3,32,32],[8,16,16,16],[16,3,3,3],[],[],[],[],[],[],[],[]]",
+          "fffLLLSSSSL", NULL, NULL, once, 4 * (in + out + weight));
+    check("aten::cudnn_convolution_backward_input", "[[],[8,16,16,16],[16,3,3,3],[],[],[],[],[],[],[]]",
+          "LffLLLSSSS", NULL, NULL, once, OP_UNKNOWN);
+    check_none("aten::cudnn_convolution_backward_input", "[[],[8,15,16,16],[16,3,3,3],[],[],[],[],[],[],[]]",
+               "LffLLLSSSS", NULL);
 }
 
 /*

@@ -248,6 +248,68 @@ static void nested_matrix_operators_count_once(void **state)
     release();
 }
 
+/*
+ * As torch 1.9 records it, without strides:
+ *
+ *     [cudnn_convolution]  [cudnn_convolution_backward                      ]
+ *        launch 1            [.. backward_input: launch 2]  launch 3
+ *
+ * An image of 3 x 32 x 32, 16 filters of 3 x 3 x 3, an output of 16 x 16 by the gradient: 2 * 432 * 256 = 221184 operations each. The step
+ * of 1000 ns has three of them: at 10^12 a second 663.552 of 1000 ns.
+ */
+static void convolutions_of_old_versions_have_the_sizes_of_their_gradients(void **state)
+{
+    (void)state;
+    struct device_peaks peaks = { .bandwidth = 1e18 };
+    peaks.flops[PEAK_FP16] = 1e12;
+    draw_begin(&roofline_wants);
+    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
+    draw_operator("aten::cudnn_convolution", 10, 50, "[[1,3,32,32],[16,3,3,3],[],[],[],[]]",
+                  "[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\"]");
+    draw_call("cudaLaunchKernel", 1, 20, 5, 1);
+    draw_operator("aten::cudnn_convolution_backward", 100, 300,
+                  "[[1,3,32,32],[1,16,16,16],[16,3,3,3],[],[],[]]",
+                  "[\"c10::Half\",\"c10::Half\",\"c10::Half\",\"\",\"\",\"\"]");
+    draw_operator("aten::cudnn_convolution_backward_input", 110, 100, "[[],[1,16,16,16],[16,3,3,3],[],[],[]]",
+                  "[\"\",\"c10::Half\",\"c10::Half\",\"\",\"\",\"\"]");
+    draw_call("cudaLaunchKernel", 1, 120, 5, 2);
+    draw_call("cudaLaunchKernel", 1, 300, 5, 3);
+    for (int64_t i = 1; i <= 3; i++)
+        draw_work("kernel", "wgrad_engine", 0, 7, 100 * i, 60, i);
+    answer(&peaks);
+    const struct roofline_step *step = &roofline->steps.at[0];
+    assert_int_equal(step->flops, 3 * 221184);
+    assert_true(fabs(step->mfu - 0.663552) < 1e-9);
+    assert_false(step->at_least);
+    release();
+}
+
+/* Of three products of 60 ns the operations of two are known: MFU is a lower bound; of one of three: it is not known. */
+static void mfu_of_a_part_is_a_lower_bound(void **state)
+{
+    (void)state;
+    struct device_peaks peaks = { .bandwidth = 1e15 };
+    peaks.flops[PEAK_BF16] = 100e9;
+    for (int known = 1; known <= 3; known++) {
+        draw_begin(&roofline_wants);
+        draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
+        for (int64_t i = 0; i < 3; i++) {
+            if (i < known)
+                draw_product(10 + 100 * i, 50);
+            else
+                draw_host("cpu_op", "moe::gemm", 1, 10 + 100 * i, 50);
+            draw_call("cudaLaunchKernel", 1, 20 + 100 * i, 5, i + 1);
+            draw_work("kernel", "my_gemm", 0, 7, 100 * (i + 1), 60, i + 1);
+        }
+        answer(&peaks);
+        const struct roofline_step *step = &roofline->steps.at[0];
+        assert_true(fabs(step->modelled - known / 3.0) < 1e-9);
+        assert_int_equal(step->at_least, known < 3);
+        assert_int_equal(isnan(step->mfu), known == 1);
+        release();
+    }
+}
+
 /* Whatever makes the rows, their times add up; a missing figure stays missing in a sum. */
 static void rows_add_up(void **state)
 {
@@ -332,6 +394,8 @@ int main(void)
         cmocka_unit_test(tf32_is_what_the_kernel_says),
         cmocka_unit_test(recomputed_operations_are_no_model_flops),
         cmocka_unit_test(nested_matrix_operators_count_once),
+        cmocka_unit_test(convolutions_of_old_versions_have_the_sizes_of_their_gradients),
+        cmocka_unit_test(mfu_of_a_part_is_a_lower_bound),
         cmocka_unit_test(rows_add_up),
         cmocka_unit_test(without_a_device_the_host_counts),
         cmocka_unit_test(serving_steps_tell_attention),

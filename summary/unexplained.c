@@ -1,0 +1,149 @@
+/* unexplained.c - see unexplained.h. */
+#include "summary/unexplained.h"
+
+#include "base/quantity.h"
+#include "derive/callers.h"
+#include "derive/features.h"
+#include "derive/gpu_events.h"
+#include "derive/host_waits.h"
+#include "trace/span.h"
+#include "summary/figures.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct {
+    enum gap_cause cause;
+    const char *lacks, *recipe;
+} kinds[] = {
+    { GAP_STREAM_WAIT, "a stream waits for an event of work that is not in the file",
+      "record from before that work is launched (a longer warmup), and every rank and device that takes part" },
+    { GAP_QUEUED, "work is queued, and what its stream waits for is not recorded",
+      "record what streams wait for: torch.profiler's experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True), or Nsight "
+      "Systems" },
+    { GAP_UNKNOWN, "the launch of the next work is not in the file",
+      "begin to record before it is launched (a longer warmup), and record calls of the runtime (ProfilerActivity.CPU)" },
+};
+/* clang-format on */
+
+/* The wait of a host thread that covers most of GAP; NULL: none does. */
+static const struct host_wait *wait_beside(const struct trace *trace, const struct gap *gap)
+{
+    const struct host_waits *waits = host_waits_of(trace);
+    const struct host_wait *most = NULL;
+    int64_t most_ns = (gap->end_ns - gap->start_ns) / 2;
+    uint32_t file = gpu_events_of(trace)->devices[gap->device].file;
+    for (size_t i = 0; i < waits->count; i++) {
+        event_id call = waits->at[i].call;
+        int64_t from_ns = trace_start_ns(trace, call), to_ns = trace_end_ns(trace, call);
+        if (trace->tracks[trace->track[call]].file != file)
+            continue;
+        from_ns = from_ns > gap->start_ns ? from_ns : gap->start_ns;
+        to_ns = to_ns < gap->end_ns ? to_ns : gap->end_ns;
+        if (to_ns - from_ns > most_ns) {
+            most_ns = to_ns - from_ns;
+            most = &waits->at[i];
+        }
+    }
+    return most;
+}
+
+/* "; meanwhile the host is in hipMemcpyWithStream of aten::to, runner.py(276): populate". */
+static void describe_wait(const struct trace *trace, const struct gap *gap, struct buffer *text)
+{
+    const struct host_wait *wait = wait_beside(trace, gap);
+    if (!wait)
+        return;
+    struct callers *callers = callers_open(trace, &wait->call, 1);
+    event_id op = callers_operator(callers, wait->call);
+    size_t len = 0;
+    const char *line = callers_line(callers, wait->call, &len);
+    buffer_printf(text, "; meanwhile the host is in %s", trace_name(trace, wait->call));
+    if (op != EVENT_NONE && op != wait->call)
+        buffer_printf(text, " of %s", trace_name(trace, op));
+    if (line)
+        buffer_printf(text, ", %.*s", (int)len, line);
+    callers_free(callers);
+}
+
+struct longest {
+    struct gap gap;
+    enum gap_cause cause;
+};
+
+/* A gap_taker. */
+static void take_longest(void *context, const struct gap *gap)
+{
+    struct longest *longest = context;
+    if (gap->part_ns[longest->cause] > longest->gap.part_ns[longest->cause])
+        longest->gap = *gap;
+}
+
+static void describe_longest(const struct summary *summary, enum gap_cause cause, struct buffer *text)
+{
+    const struct trace *trace = summary->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct longest longest = { .cause = cause };
+    struct gap_finder *finder = gap_finder_open(trace, summary->selection, 0, GAP_LATENCY_BELOW_NS);
+    for (uint32_t d = 0; d < gpu->device_count; d++)
+        gap_finder_visit(finder, d, take_longest, &longest);
+    gap_finder_free(finder);
+    const struct gpu_device *device = &gpu->devices[longest.gap.device];
+    buffer_puts(text, "the longest gap takes ");
+    quantity_append_rounded_time(text, (double)(longest.gap.end_ns - longest.gap.start_ns));
+    buffer_puts(text, " at ");
+    quantity_append_rounded_time(
+        text, (double)(longest.gap.start_ns - trace_file_span(trace, device->file).start_ns));
+    buffer_printf(text, " on device %d", (int)device->id);
+    describe_wait(trace, &longest.gap, text);
+}
+
+bool unexplained_describe(const struct summary *summary, struct buffer *text)
+{
+    const double worth_a_word = 0.1;
+    int64_t span_ns = 0;
+    size_t most = SIZE_MAX;
+    if (!summary->gaps || !summary->gpu)
+        return false;
+    for (size_t i = 0; i < summary->gpu->count; i++)
+        span_ns += summary->gpu->at[i].span_ns;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((double)summary->gaps->part_ns[kinds[i].cause] >= worth_a_word * (double)span_ns && span_ns > 0 &&
+            (most == SIZE_MAX ||
+             summary->gaps->part_ns[kinds[i].cause] > summary->gaps->part_ns[kinds[most].cause]))
+            most = i;
+    if (most == SIZE_MAX)
+        return false;
+    double share = (double)summary->gaps->part_ns[kinds[most].cause] / (double)span_ns;
+    buffer_printf(text,
+                  "%.1f %% of the time of the %s%s is idle for a reason that the file does not have: %s; ",
+                  quantity_percent(share), summary_device_word(summary), summary->gpu->count > 1 ? "s" : "",
+                  kinds[most].lacks);
+    describe_longest(summary, kinds[most].cause, text);
+    bool is_known = kinds[most].cause != GAP_QUEUED || (trace_framework(summary->trace) == FRAMEWORK_TORCH &&
+                                                        strcmp(summary_device_word(summary), "GPU") == 0);
+    buffer_printf(text, ". To see why, %s",
+                  is_known ? kinds[most].recipe
+                           : "record what streams wait for, with the profiler of the maker of the device");
+    return true;
+}
+
+int64_t unexplained_start_ns(const struct summary *summary, int64_t *recorded_ns)
+{
+    enum { LEAST_NS = 1000000 };
+    const struct trace *trace = summary->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    int64_t longest_ns = 0;
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        size_t first = gpu->devices[d].first;
+        event_id work = gpu->event[first], call = gpu->call[first];
+        if (gpu->devices[d].count == 0 || call == EVENT_NONE)
+            continue;
+        int64_t queued_ns = trace_start_ns(trace, work) - trace_end_ns(trace, call);
+        if (queued_ns < LEAST_NS || queued_ns <= longest_ns)
+            continue;
+        longest_ns = queued_ns;
+        *recorded_ns = trace_start_ns(trace, work) - trace_file_span(trace, gpu->devices[d].file).start_ns;
+    }
+    return longest_ns;
+}

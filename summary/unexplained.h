@@ -1,0 +1,25 @@
+/*
+ * unexplained.h - idle time of devices that no finding explains: where it is, how much, what the file lacks, how to record it.
+ *
+ *     struct buffer text = { 0 };
+ *     if (unexplained_describe(summary, &text))
+ *         printf("%.*s\n", (int)text.count, text.at);
+ */
+#ifndef TPA_SUMMARY_UNEXPLAINED_H
+#define TPA_SUMMARY_UNEXPLAINED_H
+
+#include "base/buffer.h"
+#include "summary/state.h"
+
+/*
+ * Append one sentence about the cause of idle time that is not the host's (a stream that waits for what is not in the file, work that is
+ * queued for no recorded reason, launches that are not in the file) and takes a tenth of the time of the devices or more: the largest.
+ * False: there is none.
+ */
+bool unexplained_describe(const struct summary *summary, struct buffer *text);
+
+/* How long before its first work, which was launched already, each device worked on what is not in the file: the longest, in ns, if
+ * that is a millisecond or more; else 0. RECORDED_NS: from the origin of the file to that work. */
+int64_t unexplained_start_ns(const struct summary *summary, int64_t *recorded_ns);
+
+#endif

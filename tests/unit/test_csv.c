@@ -1,0 +1,65 @@
+/* test_csv.c - rows of comma-separated values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ingest/csv.h"
+#include <string.h>
+
+static struct csv csv_of(const char *text)
+{
+    return csv_open(text, strlen(text));
+}
+
+static void quotes_hold_commas_breaks_and_doubled_quotes(void **state)
+{
+    (void)state;
+    struct csv csv = csv_of("\"a\",b\n\"x, \"\"y\"\"\r\nz\",2\n\n,\n");
+    assert_true(csv_header(&csv));
+    assert_true(csv_next(&csv));
+    assert_string_equal(csv_field(&csv, 0), "x, \"y\"\r\nz");
+    assert_int_equal(csv_integer(&csv, 1, -1), 2);
+    assert_true(csv_next(&csv)); /* blank lines are no rows; a comma alone is two empty fields */
+    assert_int_equal(csv.fields.count, 2);
+    assert_string_equal(csv_field(&csv, 1), "");
+    assert_false(csv_next(&csv));
+    csv_release(&csv);
+}
+
+static void columns_are_found_by_name_in_any_case(void **state)
+{
+    (void)state;
+    static const char start[] = "start_timestamp";
+    struct csv csv = csv_of("Name, Start_Timestamp \nx,17\t\n");
+    assert_true(csv_header(&csv) && csv_next(&csv));
+    assert_int_equal(csv_column(&csv, start), 1);
+    assert_int_equal(csv_known_column(&csv, start), 1);
+    assert_int_equal(csv_known_column(&csv, start), 1);
+    assert_true(csv_column(&csv, "End") == CSV_NO_COLUMN);
+    assert_int_equal(csv_integer(&csv, csv_column(&csv, start), -1), 17); /* the tab is cut */
+    assert_string_equal(csv_field(&csv, csv_column(&csv, "End")), "");
+    assert_int_equal(csv_integer(&csv, CSV_NO_COLUMN, -1), -1);
+    csv_release(&csv);
+}
+
+static void a_quote_that_is_not_closed_ends_with_the_text(void **state)
+{
+    (void)state;
+    struct csv csv = csv_of("a,b\n1,\"rest");
+    assert_true(csv_header(&csv) && csv_next(&csv));
+    assert_string_equal(csv_field(&csv, 1), "rest");
+    assert_false(csv_next(&csv));
+    csv_release(&csv);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quotes_hold_commas_breaks_and_doubled_quotes),
+        cmocka_unit_test(columns_are_found_by_name_in_any_case),
+        cmocka_unit_test(a_quote_that_is_not_closed_ends_with_the_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
