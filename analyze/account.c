@@ -455,6 +455,13 @@ const struct account_rank *account_rank_of(const struct account *account, int64_
     return NULL;
 }
 
+int64_t account_step_time(const struct account *account, const struct account_step *step)
+{
+    const struct account_rank *rank = account_rank_of(account, step->rank);
+    int64_t ns = time_of(step, rank->limit);
+    return ns > 0 ? ns : rank->step_ns;
+}
+
 /* ---- figures ---- */
 
 int64_t account_part_ns(const struct account_rank *of, size_t part)

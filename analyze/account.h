@@ -108,6 +108,9 @@ void account_free(const struct account *account);
 /* That of RANK; NULL if there is none. */
 const struct account_rank *account_rank_of(const struct account *account, int64_t rank);
 
+/* How long STEP took, by what the step of its rank is: on the host or on devices; what a step takes if that is not known. */
+int64_t account_step_time(const struct account *account, const struct account_step *step);
+
 /* How long PART of a step of a mean device takes: rounded so that all parts add up to step_ns. */
 int64_t account_part_ns(const struct account_rank *of, size_t part);
 

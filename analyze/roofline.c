@@ -5,6 +5,7 @@
  */
 #include "analyze/roofline.h"
 
+#include "analyze/account.h"
 #include "analyze/analysis.h"
 #include "base/quantity.h"
 #include "base/runs.h"
@@ -66,7 +67,7 @@ static const struct table_column device_columns[] = {
 static const struct table_column step_columns[] = {
     COLUMN(struct roofline_step, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_step, step, "step", "Step", TABLE_COUNT, "number of the step; missing: the whole recording", .flags = TABLE_IF_ANY),
-    COLUMN(struct roofline_step, duration_ns, "duration", "Duration", TABLE_NS, "from its start to its end; of a recording from the first device work to the last"),
+    COLUMN(struct roofline_step, duration_ns, "duration", "Duration", TABLE_NS, "the host step, or the device step where devices fall behind, as in tpa steps; of a recording from the first device work to the last"),
     COLUMN(struct roofline_step, devices, "devices", "Devices", TABLE_COUNT, "devices of the rank", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_step, model_flops, "model_flops", "Model FLOPs", TABLE_FLOPS, "operations of matrix products, convolutions and attention, without what is recomputed"),
     COLUMN(struct roofline_step, flops, "flops", "FLOPs", TABLE_FLOPS, "the same with what is recomputed"),
@@ -513,6 +514,8 @@ static void open_steps(struct roofline *roofline, const struct selection *select
     const struct trace *trace = roofline->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     const struct step_list *steps = step_list_of(trace);
+    const struct account *account = account_of(trace);
+    size_t next = 0; /* of the account, whose steps are in the same order */
     bool *has_steps = mem_zalloc(trace->file_count + 1, sizeof *has_steps);
     int64_t *devices = mem_zalloc(trace->file_count + 1, sizeof *devices);
     for (size_t d = 0; d < gpu->device_count; d++)
@@ -522,13 +525,16 @@ static void open_steps(struct roofline *roofline, const struct selection *select
         int64_t end_ns = step_list_end_ns(steps, s);
         has_steps[step->file] = true;
         of_step[s] = SIZE_MAX;
+        bool counted = next < account->steps.count && account->steps.at[next].event == step->event;
+        int64_t duration_ns =
+            counted ? account_step_time(account, &account->steps.at[next++]) : end_ns - step->start_ns;
         if (devices[step->file] == 0 || !is_whole(selection, step, end_ns))
             continue;
         of_step[s] = roofline->steps.count;
         *VEC_PUSH(&roofline->steps) = (struct roofline_step){ .rank = selection_rank(trace, step->file),
                                                               .step = step->number,
                                                               .devices = devices[step->file],
-                                                              .duration_ns = end_ns - step->start_ns };
+                                                              .duration_ns = duration_ns };
     }
     for (uint32_t file = 0; file < trace->file_count; file++) {
         struct interval span = recording_of(gpu, selection, file);

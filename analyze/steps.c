@@ -730,7 +730,7 @@ static const struct table_column step_columns[] = {
     COLUMN(struct step_row, name, "step", "Step", TABLE_NAME, "name of the step", .aliases = "name"),
     COLUMN(struct step_row, count, "count", "Steps", TABLE_TALLY, "number of steps in the row", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, start_ns, "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file", .flags = TABLE_OPTIONAL),
-    COLUMN(struct step_row, duration_ns, "duration", "Time", TABLE_NS, "how long it took, work on devices included", .aliases = "time total"),
+    COLUMN(struct step_row, duration_ns, "duration", "As it ran", TABLE_NS, "how long it took as it ran, from the end of the step before, if that is later, to the end of its work: no host step and no device step", .aliases = "time total"),
     COLUMN(struct step_row, average_ns, "average", "Average", TABLE_NS, "mean time of a step", .flags = TABLE_HIDDEN),
     PART(STEP_KERNEL, "kernel", "Kernel", "a kernel that does not communicate ran"),
     PART(STEP_MEMCPY, "memcpy", "Memcpy", "else: something was copied"),
@@ -806,8 +806,8 @@ static void steps_add_columns(const struct steps *steps, struct table *table)
 
 static struct table *steps_table(const struct steps *steps)
 {
-    struct table *table =
-        TABLE_OF_ROWS("steps", "Steps, and where their time went", step_columns, steps->at, steps->count);
+    struct table *table = TABLE_OF_ROWS("steps", "Steps as they ran, and where their time went", step_columns,
+                                        steps->at, steps->count);
     int64_t parts_ns = 0, steps_ns = 0;
     for (size_t i = 0; i < steps->count; i++) {
         sum_add(&steps_ns, steps->at[i].duration_ns);
@@ -823,15 +823,16 @@ static struct table *steps_table(const struct steps *steps)
 
 static struct table *summary_table_of(const struct steps *steps)
 {
-    struct table *table = TABLE_OF_ROWS("summary", "Complete steps: average, spread, and the slowest",
-                                        summary_columns, (struct part_row *)NULL, 0);
+    struct table *table =
+        TABLE_OF_ROWS("summary", "Complete steps as they ran: average, spread, and the slowest",
+                      summary_columns, (struct part_row *)NULL, 0);
     for (size_t i = 0; i < steps->summaries.count; i++) {
         const struct steps_summary *of = &steps->summaries.at[i];
         for (size_t p = steps->first_part; p < STEP_PARTS; p++) {
             struct part_row row = { of->rank, as_text(step_part_title((enum step_part)p)), of->part[p] };
             table_add_rows(table, &row, 1, sizeof row);
         }
-        struct part_row row = { of->rank, as_text("Step"), of->step };
+        struct part_row row = { of->rank, as_text("Step as it ran"), of->step };
         table_add_rows(table, &row, 1, sizeof row);
         if (of->rank == TABLE_INT_MISSING) {
             table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, table_int(of->complete));

@@ -15,6 +15,8 @@
 #include "report/chart_text.h"
 #include "report/gnuplot.h"
 #include "derive/features.h"
+#include "hang/hang.h"
+#include "ingest/flight.h"
 #include "profile/overview.h"
 #include "memory/snapshot_pictures.h"
 #include "memory/snapshot_tables.h"
@@ -55,6 +57,10 @@ static size_t count_types(void)
     return count;
 }
 
+static const struct opt_choice hang_word = { "hang",
+                                             "who waits for whom in a stuck job, of dumps of its ranks",
+                                             "deadlock" };
+
 /* The types of a trace, then that of two sides, then that of a store. */
 static bool type_at(size_t index, struct opt_choice *choice)
 {
@@ -65,7 +71,9 @@ static bool type_at(size_t index, struct opt_choice *choice)
         *choice = diff_word;
     else if (index == count + 1)
         *choice = trend_word;
-    return index <= count + 1;
+    else if (index == count + 2)
+        *choice = hang_word;
+    return index <= count + 2;
 }
 
 enum chart_format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
@@ -425,19 +433,44 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     return picture;
 }
 
+/* ---- dumps ---- */
+
+/* New; NULL and ERR when there is nothing to draw. */
+static struct picture *picture_of_dumps(const struct invocation *call, struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    if (call->operand_count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "dumps are needed: tpa chart --type hang DUMPS...");
+        return NULL;
+    }
+    struct flight *flight = flight_read(call->operands, call->operand_count, args->load.max_ratio, err);
+    if (!flight)
+        return NULL;
+    struct hang *hang = hang_open(flight);
+    struct picture *picture = hang_picture(hang);
+    if (picture)
+        picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+    else
+        tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no rank waits");
+    hang_free(hang);
+    flight_free(flight);
+    return picture;
+}
+
 static int chart_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
-    size_t which = (size_t)args->type, types = count_types(); /* after the types: diff, trend */
+    size_t which = (size_t)args->type, types = count_types(); /* after the types: diff, trend, hang */
     if (chart_find_format(args, err) == FORMAT_AUTO)          /* before the work, not after it */
         return EXIT_TROUBLE;
     if (which < types && call->operand_count == 0) {
         tpa_fail(err, TPA_NOWHERE, "a trace is needed: tpa chart --type %s TRACE", chart_types[which]->name);
         return EXIT_TROUBLE;
     }
-    struct picture *picture = which < types    ? picture_of_trace(call, chart_types[which], err)
-                              : which == types ? picture_of_diff(call, err)
-                                               : picture_of_store(call, err);
+    struct picture *picture = which < types        ? picture_of_trace(call, chart_types[which], err)
+                              : which == types     ? picture_of_diff(call, err)
+                              : which == types + 1 ? picture_of_store(call, err)
+                                                   : picture_of_dumps(call, err);
     bool good = picture && print_picture(picture, args, err);
     picture_free(picture);
     return good ? EXIT_FINE : EXIT_TROUBLE;
@@ -463,6 +496,7 @@ const struct command cmd_chart = {
         "tpa chart --type memory --device 0 -o memory.png trace.json",
         "tpa chart --type diff -o diff.svg baseline.json optimized.json",
         "tpa chart --type trend --store perf.db --label resnet50 -o trend.svg",
+        "tpa chart --type hang -o hang.svg dumps/",
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,

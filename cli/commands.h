@@ -19,7 +19,8 @@
     ROW(path) \
     ROW(whatif) \
     ROW(memory) \
-    ROW(fleet)
+    ROW(fleet) \
+    ROW(hang)
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \
     ROW(report) \

@@ -27,6 +27,7 @@ static const struct {
     { "What would a change gain?", "whatif" },
     { "How good are the kernels?", "kernels  roofline" },
     { "Which rank holds the others up?", "fleet  comm" },
+    { "Why is a job stuck?", "hang" },
     { "How do I draw or convert it?", "chart  convert" },
     { "What does a Python program do?", "bottleneck" },
     { "How does a command work?", "help  completion" },

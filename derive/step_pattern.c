@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer do not show a pattern. */
-enum { LEAST_STEPS = 4 };
+/* Fewer do not show a pattern; of more the last are looked at. */
+enum { LEAST_STEPS = 4, MOST_STEPS = 4096 };
 
 int64_t step_pattern_median(const int64_t *ns, size_t count)
 {
@@ -86,6 +86,8 @@ static size_t period_of_unusual(const int64_t *ns, size_t count)
 
 size_t step_pattern_period(const int64_t *ns, size_t count)
 {
+    if (count > MOST_STEPS)
+        return step_pattern_period(ns + (count - MOST_STEPS), MOST_STEPS);
     if (count < LEAST_STEPS)
         return 1;
     size_t period = repeated_period(ns, count);
@@ -108,6 +110,8 @@ static bool is_recorded_twice(const int64_t *counts, size_t count)
 
 size_t step_pattern_period_of_counts(const int64_t *counts, size_t count)
 {
+    if (count > MOST_STEPS)
+        return step_pattern_period_of_counts(counts + (count - MOST_STEPS), MOST_STEPS);
     if (count < LEAST_STEPS || !is_recorded_twice(counts, count))
         return 1;
     for (size_t period = 1; period < count - 1; period++) {

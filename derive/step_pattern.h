@@ -20,7 +20,7 @@
  * After how many of COUNT successive times they repeat; 1: they are alike, or nothing repeats. A period is known when
  *
  * - it was recorded twice, the times differ by 2 % of their mean, and times a period apart by at most a fifth of that: the smallest
- *   such period; differences are mean distances from a mean, that of each place in the period corrected for being its own;
+ *   such period; of many the last 4,096 times are looked at; differences are mean distances from a mean, that of each place in the period corrected for being its own;
  * - or unusual times, two or more, are as many steps apart everywhere, and no other would have been recorded before or after.
  */
 size_t step_pattern_period(const int64_t *ns, size_t count);

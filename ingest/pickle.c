@@ -12,38 +12,33 @@
  */
 #include "ingest/pickle.h"
 
-#include "base/buffer.h"
-#include "ingest/object_values.h"
-#include "ingest/objects.h"
-#include "ingest/pickle_quick.h"
+#include "base/memory.h"
 
 #include <ctype.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes after the buffered ones that may be read; more than any operation of fixed length has. */
-enum { WINDOW = 256 * 1024, SLACK = 16 };
+enum { WINDOW = 256 * 1024, SLACK = PICKLE_SLACK };
 
-struct pickle {
-    struct source *source;
-    struct objects *o;
-    struct snapshot *snapshot;
-    uint8_t *window;
-    size_t capacity; /* without the slack */
-    size_t at, end;  /* of the buffered bytes */
-    int64_t before;  /* bytes of the file before the window */
-    bool at_end;     /* no more bytes follow */
-    bool cut;        /* an operation extended beyond the end */
-    bool stopped;
-    bool failed; /* reading failed, or the file is refused: see ERR */
-    int protocol;
-    struct tpa_error *err;
-};
-
-static int64_t offset_of(const struct pickle *in)
+void pickle_begin(struct pickle *in, struct source *source, const char *what, struct tpa_error *err)
 {
-    return in->before + (int64_t)in->at;
+    uint8_t *window = in->window ? in->window : mem_alloc(WINDOW + SLACK);
+    *in = (struct pickle){
+        .source = source,
+        .what = what,
+        .window = window,
+        .capacity = in->window ? in->capacity : WINDOW,
+        .text = in->text,
+        .err = err,
+    };
+    memset(window, 0, SLACK);
+}
+
+void pickle_release(struct pickle *in)
+{
+    free(in->window);
+    buffer_release(&in->text);
 }
 
 /* Buffer WANTED bytes from `at` on; false if the file has fewer. */
@@ -77,6 +72,13 @@ static const uint8_t *pickle_take(struct pickle *in, size_t count)
     const uint8_t *bytes = in->window + in->at;
     in->at = in->end - in->at < count ? in->end : in->at + count;
     return bytes;
+}
+
+bool pickle_fill(struct pickle *in)
+{
+    if (in->end - in->at < SLACK)
+        have(in, SLACK);
+    return in->at < in->end;
 }
 
 static uint64_t little_endian(const uint8_t *bytes, size_t count)
@@ -127,14 +129,14 @@ static const char *read_line(struct pickle *in, size_t *len)
     }
 }
 
-static void push_text(struct pickle *in, uint64_t len)
+static void read_text_step(struct pickle *in, uint64_t len, struct pickle_step *step)
 {
     const char *text = pickle_read_text(in, len);
     if (text)
-        objects_push_text(in->o, text, len);
+        *step = (struct pickle_step){ PICKLE_TEXT, .text = text, .len = len };
 }
 
-static void pass_bytes(struct pickle *in, uint64_t len)
+static void read_bytes(struct pickle *in, uint64_t len, struct pickle_step *step)
 {
     /* Skip bytes in pieces: they are not needed, so the window need not hold them. */
     while (len > 0 && !in->cut) {
@@ -142,14 +144,14 @@ static void pass_bytes(struct pickle *in, uint64_t len)
         pickle_read_text(in, piece);
         len -= piece;
     }
-    objects_push_other(in->o);
+    step->kind = PICKLE_OTHER;
 }
 
 /* An integer of COUNT bytes, two's complement. */
-static void push_long(struct pickle *in, uint64_t count)
+static void pickle_read_long(struct pickle *in, uint64_t count, struct pickle_step *step)
 {
     if (count > 9) {
-        pass_bytes(in, count);
+        read_bytes(in, count, step);
         return;
     }
     const uint8_t *bytes = pickle_take(in, count);
@@ -158,15 +160,15 @@ static void push_long(struct pickle *in, uint64_t count)
     if (count < 8 && negative)
         low |= ~UINT64_C(0) << 8 * count;
     if (count <= 8)
-        objects_push_int(in->o, (int64_t)low);
+        *step = (struct pickle_step){ PICKLE_INT, .integer = (int64_t)low };
     else if (bytes[8] == 0)
-        objects_push_wide(in->o, low, false);
+        *step = (struct pickle_step){ PICKLE_WIDE, .magnitude = low };
     else
-        objects_push_other(in->o);
+        step->kind = PICKLE_OTHER;
 }
 
 /* Big endian, of 64 bits. */
-static void push_double(struct pickle *in)
+static void pickle_read_double(struct pickle *in, struct pickle_step *step)
 {
     const uint8_t *bytes = pickle_take(in, 8);
     uint64_t bits = 0;
@@ -174,12 +176,12 @@ static void push_double(struct pickle *in)
         bits = bits << 8 | bytes[i];
     double number;
     memcpy(&number, &bits, sizeof number);
-    objects_push_number(in->o, number);
+    *step = (struct pickle_step){ PICKLE_NUMBER, .number = number };
 }
 
 /* ---- protocol 0: lines of text ---- */
 
-static void push_integer_line(struct pickle *in)
+static void read_integer_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
     const char *line = read_line(in, &len);
@@ -190,21 +192,21 @@ static void push_integer_line(struct pickle *in)
     uint64_t number = 0;
     bool fits = len > negative && len < 24;
     if (len == 2 && line[0] == '0' && (line[1] == '0' || line[1] == '1')) {
-        objects_push_bool(in->o, line[1] == '1');
+        *step = (struct pickle_step){ PICKLE_BOOL, .flag = line[1] == '1' };
         return;
     }
     for (size_t i = negative; i < len && fits; i++)
         fits = isdigit((unsigned char)line[i]) && !__builtin_mul_overflow(number, UINT64_C(10), &number) &&
                !__builtin_add_overflow(number, (uint64_t)(line[i] - '0'), &number);
     if (!fits)
-        objects_push_other(in->o);
+        step->kind = PICKLE_OTHER;
     else if (number <= INT64_MAX)
-        objects_push_int(in->o, negative ? -(int64_t)number : (int64_t)number);
+        *step = (struct pickle_step){ PICKLE_INT, .integer = negative ? -(int64_t)number : (int64_t)number };
     else
-        objects_push_wide(in->o, number, negative);
+        *step = (struct pickle_step){ PICKLE_WIDE, .magnitude = number, .flag = negative };
 }
 
-static void push_double_line(struct pickle *in)
+static void read_double_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
     const char *line = read_line(in, &len);
@@ -214,7 +216,7 @@ static void push_double_line(struct pickle *in)
     len = len < sizeof copy - 1 ? len : sizeof copy - 1;
     memcpy(copy, line, len);
     copy[len] = '\0';
-    objects_push_number(in->o, strtod(copy, NULL));
+    *step = (struct pickle_step){ PICKLE_NUMBER, .number = strtod(copy, NULL) };
 }
 
 static void pickle_add_utf8(struct buffer *out, uint32_t c)
@@ -246,13 +248,14 @@ static bool hex_digits(const char *at, const char *end, int count, uint32_t *num
 }
 
 /* V: Latin-1 in which \uXXXX and \UXXXXXXXX stand for others. */
-static void push_unicode_line(struct pickle *in)
+static void read_unicode_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
     const char *line = read_line(in, &len);
     if (!line)
         return;
-    struct buffer text = { 0 };
+    struct buffer *text = &in->text;
+    buffer_clear(text);
     for (const char *at = line, *end = line + len; at < end; at++) {
         uint32_t c = (uint8_t)*at;
         int digits = c != '\\' || at + 1 == end ? 0 : at[1] == 'u' ? 4 : at[1] == 'U' ? 8 : 0;
@@ -261,10 +264,9 @@ static void push_unicode_line(struct pickle *in)
             c = escaped;
             at += 1 + digits;
         }
-        pickle_add_utf8(&text, c);
+        pickle_add_utf8(text, c);
     }
-    objects_push_text(in->o, text.at ? text.at : "", text.count);
-    buffer_release(&text);
+    *step = (struct pickle_step){ PICKLE_TEXT, .text = text->at ? text->at : "", .len = text->count };
 }
 
 /* The character that a backslash and C stand for. */
@@ -274,27 +276,27 @@ static char escaped(char c)
 }
 
 /* S: the repr of a Python 2 string. */
-static void push_quoted_line(struct pickle *in)
+static void read_quoted_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
     const char *line = read_line(in, &len);
     if (!line)
         return;
-    struct buffer text = { 0 };
+    struct buffer *text = &in->text;
+    buffer_clear(text);
     bool quoted = len >= 2 && (*line == '\'' || *line == '"') && line[len - 1] == *line;
     for (const char *at = line + quoted, *end = line + len - quoted; at < end; at++) {
         uint32_t number;
         if (*at != '\\' || at + 1 == end) {
-            buffer_putc(&text, *at);
+            buffer_putc(text, *at);
         } else if (*++at == 'x' && hex_digits(at + 1, end, 2, &number)) {
-            buffer_putc(&text, (char)number);
+            buffer_putc(text, (char)number);
             at += 2;
         } else {
-            buffer_putc(&text, escaped(*at));
+            buffer_putc(text, escaped(*at));
         }
     }
-    objects_push_text(in->o, text.at ? text.at : "", text.count);
-    buffer_release(&text);
+    *step = (struct pickle_step){ PICKLE_TEXT, .text = text->at ? text->at : "", .len = text->count };
 }
 
 /* Parse the number of an object in the memo. */
@@ -349,224 +351,122 @@ static void refuse(struct pickle *in, uint8_t op, int64_t offset)
         line = read_line(in, &len2);
         if (line)
             snprintf(name, sizeof name, "%.*s", (int)(len2 < 47 ? len2 : 47), line);
-        tpa_fail(in->err, offset,
-                 "this pickle asks to run code (%s %s.%s), which a memory snapshot never does: refused",
-                 code_operation(op), module, name);
+        tpa_fail(in->err, offset, "this pickle asks to run code (%s %s.%s), which %s never does: refused",
+                 code_operation(op), module, name, in->what);
     } else {
-        tpa_fail(in->err, offset,
-                 "this pickle asks to run code (%s), which a memory snapshot never does: refused",
-                 code_operation(op));
+        tpa_fail(in->err, offset, "this pickle asks to run code (%s), which %s never does: refused",
+                 code_operation(op), in->what);
     }
-    tpa_hint(in->err,
-             "nothing of it was run; where it should be a snapshot, do not load it into Python either");
+    tpa_hint(in->err, "nothing of it was run; where it should be %s, do not load it into Python either",
+             in->what);
 }
 
-/* ---- the machine ---- */
+/* ---- operations ---- */
 
-/*
- * The most common operations, with all of their bytes buffered: dicts that are records, references, and small numbers.
- * False if OP is another; nothing was done.
- */
-static inline bool quick_step(struct pickle *in, uint8_t op)
+/* Read operation OP, whose letter was consumed. False and ERR, without an offset, if it is invalid. */
+static bool read_operation(struct pickle *in, uint8_t op, struct pickle_step *step, struct tpa_error *err)
 {
-    const uint8_t *at = in->window + in->at;
-    switch (op) {
-    case '}':
-        at = pickle_quick_records(in->o, at, in->window + in->end);
-        if (!at)
-            return false;
-        in->at = (size_t)(at - in->window);
-        return true;
-    case 'h':
-        if (!objects_quick_get(in->o, *at))
-            return false;
-        in->at++;
-        return true;
-    case 'j':
-        if (!objects_quick_get(in->o, (uint32_t)little_endian(at, 4)))
-            return false;
-        in->at += 4;
-        return true;
-    case 'K':
-        objects_quick_int(in->o, *at);
-        in->at++;
-        return true;
-    case 'M':
-        objects_quick_int(in->o, (int64_t)little_endian(at, 2));
-        in->at += 2;
-        return true;
-    case 'J':
-        objects_quick_int(in->o, (int32_t)(uint32_t)little_endian(at, 4));
-        in->at += 4;
-        return true;
-    case 0x8a: /* LONG1 of up to seven bytes: addresses, times */
-        if (*at == 0 || *at > 7)
-            return false;
-        objects_quick_int(in->o, (int64_t)(little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
-        in->at += 1 + (size_t)*at;
-        return true;
-    default: return false;
-    }
-}
-
-/* Execute OP, whose letter was consumed. False and ERR, without an offset, if it is invalid. */
-static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
-{
-    struct objects *o = in->o;
-    uint64_t number;
+    step->kind = PICKLE_NOTHING;
     switch (op) {
     case 0x80: /* PROTO */
         in->protocol = (int)pickle_read_number(in, 1);
         return in->protocol <= 5 ||
                tpa_fail(err, TPA_NOWHERE, "pickle protocol %d is not known; 0 to 5 are", in->protocol);
-    case 0x95: pickle_take(in, 8); return true;                      /* FRAME */
-    case '.': in->stopped = true; return true;                       /* STOP */
-    case '(': objects_mark(o); return true;                          /* MARK */
-    case '0': return objects_pop(o, err);                            /* POP */
-    case '1': return objects_pop_marked(o, err);                     /* POP_MARK */
-    case '2': return objects_duplicate(o, err);                      /* DUP */
-    case '}': objects_push_dict(o); return true;                     /* EMPTY_DICT */
-    case ']': objects_push_list(o); return true;                     /* EMPTY_LIST */
-    case 0x8f: objects_push_list(o); return true;                    /* EMPTY_SET */
-    case ')': return objects_make_tuple(o, 0, err);                  /* EMPTY_TUPLE */
-    case 0x85: return objects_make_tuple(o, 1, err);                 /* TUPLE1 */
-    case 0x86: return objects_make_tuple(o, 2, err);                 /* TUPLE2 */
-    case 0x87: return objects_make_tuple(o, 3, err);                 /* TUPLE3 */
-    case 't':                                                        /* TUPLE */
-    case 'l':                                                        /* LIST */
-    case 0x91: return objects_make_marked(o, false, err);            /* FROZENSET */
-    case 'd': return objects_make_marked(o, true, err);              /* DICT */
-    case 's': return objects_set_item(o, err);                       /* SETITEM */
-    case 'u': return objects_set_items(o, err);                      /* SETITEMS */
-    case 'a': return objects_append(o, err);                         /* APPEND */
-    case 'e':                                                        /* APPENDS */
-    case 0x90: return objects_append_marked(o, err);                 /* ADDITEMS */
-    case 'h': return objects_get(o, pickle_read_number(in, 1), err); /* BINGET */
-    case 'j': return objects_get(o, pickle_read_number(in, 4), err); /* LONG_BINGET */
-    case 'g': return read_memo_line(in, &number, err) && (in->cut || objects_get(o, number, err)); /* GET */
-    case 'p':                                                                                      /* PUT */
-        return read_memo_line(in, &number, err) && (in->cut || objects_add(o, number, offset_of(in), err));
-    case 'q':
-        number = pickle_read_number(in, 1);
-        return objects_add(o, number, offset_of(in), err); /* BINPUT */
-    case 'r':
-        number = pickle_read_number(in, 4);
-        return objects_add(o, number, offset_of(in), err);                          /* LONG_BINPUT */
-    case 0x94: return objects_add_next(o, err);                                     /* MEMOIZE */
-    case 'N': objects_push_none(o); return true;                                    /* NONE */
-    case 0x88: objects_push_bool(o, true); return true;                             /* NEWTRUE */
-    case 0x89: objects_push_bool(o, false); return true;                            /* NEWFALSE */
-    case 'K': objects_push_int(o, (int64_t)pickle_read_number(in, 1)); return true; /* BININT1 */
-    case 'M': objects_push_int(o, (int64_t)pickle_read_number(in, 2)); return true; /* BININT2 */
-    case 'J': objects_push_int(o, (int32_t)(uint32_t)pickle_read_number(in, 4)); return true; /* BININT */
-    case 0x8a: push_long(in, pickle_read_number(in, 1)); return true;                         /* LONG1 */
-    case 0x8b: push_long(in, pickle_read_number(in, 4)); return true;                         /* LONG4 */
-    case 'G': push_double(in); return true;                                                   /* BINFLOAT */
-    case 'I':                                                                                 /* INT */
-    case 'L': push_integer_line(in); return true;                                             /* LONG */
-    case 'F': push_double_line(in); return true;                                              /* FLOAT */
-    case 0x8c:                                                         /* SHORT_BINUNICODE */
-    case 'U': push_text(in, pickle_read_number(in, 1)); return true;   /* SHORT_BINSTRING */
-    case 'X':                                                          /* BINUNICODE */
-    case 'T': push_text(in, pickle_read_number(in, 4)); return true;   /* BINSTRING */
-    case 0x8d: push_text(in, pickle_read_number(in, 8)); return true;  /* BINUNICODE8 */
-    case 'V': push_unicode_line(in); return true;                      /* UNICODE */
-    case 'S': push_quoted_line(in); return true;                       /* STRING */
-    case 'C': pass_bytes(in, pickle_read_number(in, 1)); return true;  /* SHORT_BINBYTES */
-    case 'B': pass_bytes(in, pickle_read_number(in, 4)); return true;  /* BINBYTES */
-    case 0x8e:                                                         /* BINBYTES8 */
-    case 0x96: pass_bytes(in, pickle_read_number(in, 8)); return true; /* BYTEARRAY8 */
+    case 0x95: pickle_take(in, 8); return true;             /* FRAME */
+    case '.': in->stopped = true; return true;              /* STOP */
+    case '(': step->kind = PICKLE_MARK; return true;        /* MARK */
+    case '0': step->kind = PICKLE_POP; return true;         /* POP */
+    case '1': step->kind = PICKLE_POP_MARK; return true;    /* POP_MARK */
+    case '2': step->kind = PICKLE_DUPLICATE; return true;   /* DUP */
+    case '}': step->kind = PICKLE_EMPTY_DICT; return true;  /* EMPTY_DICT */
+    case ']':                                               /* EMPTY_LIST */
+    case 0x8f: step->kind = PICKLE_EMPTY_LIST; return true; /* EMPTY_SET */
+    case ')':                                               /* EMPTY_TUPLE */
+    case 0x85:                                              /* TUPLE1 */
+    case 0x86:                                              /* TUPLE2 */
+    case 0x87:                                              /* TUPLE3 */
+        *step = (struct pickle_step){ PICKLE_TUPLE, .magnitude = op == ')' ? 0 : op - 0x84 };
+        return true;
+    case 't':                                                  /* TUPLE */
+    case 'l':                                                  /* LIST */
+    case 0x91: step->kind = PICKLE_MARKED_LIST; return true;   /* FROZENSET */
+    case 'd': step->kind = PICKLE_MARKED_DICT; return true;    /* DICT */
+    case 's': step->kind = PICKLE_SET_ITEM; return true;       /* SETITEM */
+    case 'u': step->kind = PICKLE_SET_ITEMS; return true;      /* SETITEMS */
+    case 'a': step->kind = PICKLE_APPEND; return true;         /* APPEND */
+    case 'e':                                                  /* APPENDS */
+    case 0x90: step->kind = PICKLE_APPEND_MARKED; return true; /* ADDITEMS */
+    case 'h':                                                  /* BINGET */
+        *step = (struct pickle_step){ PICKLE_GET, .magnitude = pickle_read_number(in, 1) };
+        return true;
+    case 'j': /* LONG_BINGET */
+        *step = (struct pickle_step){ PICKLE_GET, .magnitude = pickle_read_number(in, 4) };
+        return true;
+    case 'g': /* GET */ step->kind = PICKLE_GET; return read_memo_line(in, &step->magnitude, err);
+    case 'p': /* PUT */ step->kind = PICKLE_PUT; return read_memo_line(in, &step->magnitude, err);
+    case 'q': /* BINPUT */
+        *step = (struct pickle_step){ PICKLE_PUT, .magnitude = pickle_read_number(in, 1) };
+        return true;
+    case 'r': /* LONG_BINPUT */
+        *step = (struct pickle_step){ PICKLE_PUT, .magnitude = pickle_read_number(in, 4) };
+        return true;
+    case 0x94: step->kind = PICKLE_PUT_NEXT; return true; /* MEMOIZE */
+    case 'N': step->kind = PICKLE_NONE; return true;      /* NONE */
+    case 0x88:                                            /* NEWTRUE */
+    case 0x89: /* NEWFALSE */ *step = (struct pickle_step){ PICKLE_BOOL, .flag = op == 0x88 }; return true;
+    case 'K': /* BININT1 */
+        *step = (struct pickle_step){ PICKLE_INT, .integer = (int64_t)pickle_read_number(in, 1) };
+        return true;
+    case 'M': /* BININT2 */
+        *step = (struct pickle_step){ PICKLE_INT, .integer = (int64_t)pickle_read_number(in, 2) };
+        return true;
+    case 'J': /* BININT */
+        *step = (struct pickle_step){ PICKLE_INT, .integer = (int32_t)(uint32_t)pickle_read_number(in, 4) };
+        return true;
+    case 0x8a: pickle_read_long(in, pickle_read_number(in, 1), step); return true; /* LONG1 */
+    case 0x8b: pickle_read_long(in, pickle_read_number(in, 4), step); return true; /* LONG4 */
+    case 'G': pickle_read_double(in, step); return true;                           /* BINFLOAT */
+    case 'I':                                                                      /* INT */
+    case 'L': read_integer_line(in, step); return true;                            /* LONG */
+    case 'F': read_double_line(in, step); return true;                             /* FLOAT */
+    case 0x8c:                                                                     /* SHORT_BINUNICODE */
+    case 'U': read_text_step(in, pickle_read_number(in, 1), step); return true;    /* SHORT_BINSTRING */
+    case 'X':                                                                      /* BINUNICODE */
+    case 'T': read_text_step(in, pickle_read_number(in, 4), step); return true;    /* BINSTRING */
+    case 0x8d: read_text_step(in, pickle_read_number(in, 8), step); return true;   /* BINUNICODE8 */
+    case 'V': read_unicode_line(in, step); return true;                            /* UNICODE */
+    case 'S': read_quoted_line(in, step); return true;                             /* STRING */
+    case 'C': read_bytes(in, pickle_read_number(in, 1), step); return true;        /* SHORT_BINBYTES */
+    case 'B': read_bytes(in, pickle_read_number(in, 4), step); return true;        /* BINBYTES */
+    case 0x8e:                                                                     /* BINBYTES8 */
+    case 0x96: read_bytes(in, pickle_read_number(in, 8), step); return true;       /* BYTEARRAY8 */
     default:
         if (!code_operation(op))
             return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is not an operation of a pickle", op);
-        refuse(in, op, offset_of(in) - 1);
+        refuse(in, op, pickle_offset(in) - 1);
         return false;
     }
 }
 
-static void describe_damage(struct pickle *in, const char *what, int64_t offset)
+bool pickle_next(struct pickle *in, struct pickle_step *step, struct tpa_error *err)
 {
-    struct snapshot *snapshot = in->snapshot;
-    snapshot_lacks(
-        snapshot, LACK_DAMAGED,
-        arena_printf(&snapshot->arena, "the snapshot is damaged, and what comes before is shown: %s", what),
-        1, offset);
-    objects_close_cut(in->o);
+    bool good = read_operation(in, in->window[in->at++], step, err);
+    if (in->cut)
+        step->kind = PICKLE_NOTHING;
+    return good;
 }
 
-/* The file ends before the pickle does. */
-static void describe_cut(struct pickle *in)
-{
-    struct snapshot *snapshot = in->snapshot;
-    const char *damage = source_damage(in->source);
-    snapshot_lacks(snapshot, LACK_CUT_SHORT,
-                   arena_printf(&snapshot->arena,
-                                "the snapshot ends in the middle; what comes before is shown%s%s",
-                                damage ? ": " : "", damage ? damage : ""),
-                   1, offset_of(in));
-    objects_close_cut(in->o);
-}
-
-/* Check bytes after the end: up to three zero bytes are normal, anything else is reported. */
-static void look_behind(struct pickle *in)
+uint64_t pickle_pass_rest(struct pickle *in, bool *zeros)
 {
     uint64_t rest = 0;
-    bool zeros = true;
-    int64_t offset = offset_of(in);
+    *zeros = true;
     while (have(in, 1)) {
-        for (size_t i = in->at; i < in->end && zeros; i++)
-            zeros = in->window[i] == 0;
+        for (size_t i = in->at; i < in->end && *zeros; i++)
+            *zeros = in->window[i] == 0;
         rest += in->end - in->at;
         in->at = in->end;
     }
-    if (rest > 3 || !zeros)
-        snapshot_notice(in->snapshot, "bytes_behind",
-                        "bytes follow the end of the snapshot, and were not read", rest, offset);
-}
-
-static void run(struct pickle *in)
-{
-    struct tpa_error odd = { 0 }; /* large, so it is cleared once: a step writes it only on failure */
-    while (!in->stopped && !in->failed && !in->cut) {
-        if (in->end - in->at < SLACK)
-            have(in, SLACK);
-        if (in->at == in->end)
-            break;
-        int64_t offset = offset_of(in);
-        uint8_t op = in->window[in->at++];
-        if (in->end - in->at >= SLACK && quick_step(in, op))
-            continue;
-        if (!step(in, op, &odd) && !in->cut && !in->failed) {
-            describe_damage(in, odd.message, offset);
-            return;
-        }
-    }
-    if (in->failed)
-        return;
-    if (!in->stopped)
-        describe_cut(in);
-    else if (objects_depth(in->o) != 1)
-        describe_damage(in, "it ends with more or less than one object", offset_of(in));
-    else
-        look_behind(in);
-}
-
-bool pickle_read(struct source *source, struct objects *o, struct snapshot *snapshot, struct tpa_error *err)
-{
-    struct pickle in = {
-        .source = source,
-        .o = o,
-        .snapshot = snapshot,
-        .window = mem_alloc(WINDOW + SLACK),
-        .capacity = WINDOW,
-        .err = err,
-    };
-    memset(in.window, 0, SLACK);
-    run(&in);
-    snapshot->bytes = offset_of(&in);
-    snapshot->form = arena_printf(&snapshot->arena, "pickle, protocol %d", in.protocol);
-    free(in.window);
-    return !in.failed;
+    return rest;
 }
 
 int pickle_sniff(const char *bytes, size_t len)

@@ -1,10 +1,12 @@
 /* snapshot.c - torch.cuda.memory's snapshots, as pickle or JSON: see snapshot.h. */
 #include "ingest/snapshot.h"
 
+#include "ingest/flight.h"
 #include "ingest/formats.h"
 #include "ingest/objects.h"
 #include "ingest/pickle.h"
 #include "ingest/snapshot_json.h"
+#include "ingest/snapshot_pickle.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ struct snapshot *snapshot_read(struct source *source, struct tpa_error *err)
     }
     struct snapshot *snapshot = snapshot_open(source_name(source));
     struct objects *o = objects_open(snapshot);
-    bool ok = pickle_sniff(bytes, len) ? pickle_read(source, o, snapshot, err)
+    bool ok = pickle_sniff(bytes, len) ? snapshot_pickle_read(source, o, snapshot, err)
                                        : snapshot_json_read(source, o, snapshot, err);
     if (ok && !objects_finish(o, err)) {
         ok = false;
@@ -67,6 +69,8 @@ static int sniff_json(const char *bytes, size_t len)
 static int sniff(const char *bytes, size_t len)
 {
     int pickle = pickle_sniff(bytes, len);
+    if (pickle && flight_sniff(bytes, len))
+        return 0; /* for `tpa hang`; see unread.c */
     return pickle ? pickle : sniff_json(bytes, len);
 }
 

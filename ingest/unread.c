@@ -24,6 +24,10 @@ static const char firefox_hint[] =
 static const char table_hint[] = "tpa reads what profilers write: give it the trace that this was made of";
 static const char nsys_hint[] = "export it first: nsys export --type sqlite FILE; tpa reads the .sqlite";
 
+static const char flight_what[] = "a dump of PyTorch's Flight Recorder";
+static const char flight_hint[] =
+    "it holds no times of work: tpa hang, with the dumps of all ranks, answers which of them hold up a stuck job";
+
 #define MAGIC(at, text, within, what, hint)                                                                  \
     {                                                                                                        \
         at, sizeof(text) - 1, text, within, what, hint                                                       \
@@ -100,6 +104,9 @@ static const struct magic magics[] = {
     MAGIC(0, "", "NVIDIA Nsight Systems", "a report of Nsight Systems", nsys_hint),
     MAGIC(0, "", "QuadD", "a report of Nsight Systems", nsys_hint),
     MAGIC(0, "", "NVIDIA Tegra Profiler", "a report of Nsight Systems", nsys_hint),
+    MAGIC(0, "\x80", "pg_config", flight_what, flight_hint),
+    MAGIC(0, "\x80", "pg_status", flight_what, flight_hint),
+    MAGIC(0, "\x80", "collective_seq_id", flight_what, flight_hint),
     MAGIC(
         0, "\x80\x04\x95", NULL, "a Python pickle",
         "tpa does not run what is in pickles; a snapshot of CUDA memory is shown by pytorch.org/memory_viz"),
@@ -175,6 +182,9 @@ static const struct {
     { "\"benchmarks\"", "\"context\"", "results of Google Benchmark", NULL },
     { "\"resourceSpans\"", NULL, "OpenTelemetry spans", NULL },
     { "\"segments\"", "\"device_traces\"", "a snapshot of CUDA memory", NULL },
+    { "\"pg_config\"", "\"pg_status\"", flight_what, flight_hint },
+    { "\"collective_seq_id\"", "\"profiling_name\"", flight_what, flight_hint },
+    { "\"comm_lib_version\"", "\"nccl_comm_state\"", flight_what, flight_hint },
     { "\"schema\"", "\"nodes\"", "an execution trace of PyTorch (ExecutionTraceObserver)",
       "it holds operators without times: record with torch.profiler, too" },
 };

@@ -369,10 +369,9 @@ static void add_one_overview(const struct summary *summary, struct result *resul
     table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(recorded_ns(summary)));
     if (summary->steps && summary->steps->summaries.count) {
         table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, table_int(complete_steps(summary)));
-        if (summary->account)
-            table_add_footer(table, "step", "A step takes", TABLE_NS,
-                             table_int(summary->account->all.step_ns));
     }
+    if (summary->account && summary->account->has_steps)
+        table_add_footer(table, "step", "A step takes", TABLE_NS, table_int(summary->account->all.step_ns));
     if (summary->gpu) {
         struct use_sums use = { 0 };
         if (!figures_add_account(&use, summary, TABLE_INT_MISSING))

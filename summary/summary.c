@@ -10,6 +10,7 @@
 #include "derive/callers.h"
 #include "derive/collectives.h"
 #include "derive/host_waits.h"
+#include "derive/step_list.h"
 #include "memory/memory_records.h"
 #include "whatif/make_graph.h"
 #include "summary/figures.h"
@@ -203,7 +204,7 @@ static void gather_one(void *context, size_t input)
         if (features & FEATURE_STEPS)
             summary->steps =
                 steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
-        if (features & FEATURE_STEPS && !selection->names && !selection->tracks)
+        if (step_list_of(trace)->count > 0 && !selection->names && !selection->tracks)
             summary->account = account_open(trace, selection);
         break;
     case INPUT_GAPS:

@@ -126,18 +126,33 @@ static bool is_of_profiler(const char *name)
     return strstr(name, "torch/profiler/") || strstr(name, "torch/autograd/profiler");
 }
 
-static bool has_other_name(const void *context, event_id e)
+static bool has_other_name(const struct host_names *names, event_id e)
 {
-    const struct trace *trace = ((const struct host_names *)context)->trace;
-    uint8_t *known = &((const struct host_names *)context)->known[trace->name[e]];
+    uint8_t *known = &names->known[names->trace->name[e]];
     enum { NO = 1, YES };
     if (*known == 0) {
-        const char *name = trace_name(trace, e);
+        const char *name = trace_name(names->trace, e);
         *known = annotation_is_data_loading(name) || operator_is_communication(name) || is_of_profiler(name)
                      ? YES
                      : NO;
     }
     return *known == YES;
+}
+
+/* New, by file: when a batch was loaded, something communicated, or the profiler ran, on any thread, as a thread may wait for another. */
+static struct intervals *other_ranges(const struct replay_graph *graph)
+{
+    const struct trace *trace = graph->trace;
+    struct host_names names = { trace, mem_zalloc(names_count(trace->names) + 1, 1) };
+    struct intervals *others = mem_zalloc(trace->file_count + 1, sizeof *others);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] <= EVENT_DRIVER && !(trace->flags[e] & EVENT_POINT) && has_other_name(&names, e))
+            intervals_add(&others[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
+                          trace_end_ns(trace, e));
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        intervals_merge(&others[f]);
+    free(names.known);
+    return others;
 }
 
 /* Does the gap from START to END of FILE lie in a step, where there are steps? */
@@ -155,7 +170,8 @@ static bool is_pause(const struct replay_graph *graph, const struct intervals *o
     int64_t shift_ns = graph->shift_ns[file];
     return graph->inner[m] == EVENT_NONE && end_ns - start_ns >= HOST_PAUSE_NS &&
            editing_piece_is_own(graph, m) &&
-           2 * intervals_length_within(&others[thread], start_ns, end_ns) < end_ns - start_ns &&
+           2 * intervals_length_within(&others[file], start_ns - shift_ns, end_ns - shift_ns) <
+               end_ns - start_ns &&
            2 * intervals_length_within(&host_state_of(graph->trace)->overhead[file], start_ns - shift_ns,
                                        end_ns - shift_ns) <
                end_ns - start_ns &&
@@ -165,18 +181,14 @@ static bool is_pause(const struct replay_graph *graph, const struct intervals *o
 struct host_pauses host_pauses_find(const struct replay_graph *graph)
 {
     struct host_pauses pauses = { 0 };
-    struct changes *none = changes_open(graph);
-    struct edit_effect ignored = { 0, 0 };
-    struct host_names names = { graph->trace, mem_zalloc(names_count(graph->trace->names) + 1, 1) };
-    const struct editing editing = { NULL, graph, graph->trace, none, &ignored };
-    struct intervals *others = editing_ranges(&editing, has_other_name, &names);
+    struct intervals *others = other_ranges(graph);
     for (size_t t = 0; t < graph->thread_count; t++)
         for (moment_id m = graph->threads[t].first + 1; m < graph->threads[t].first + graph->threads[t].count;
              m++)
             if (is_pause(graph, others, t, m))
                 *VEC_PUSH(&pauses) = m;
-    editing_free_ranges(&editing, others);
-    free(names.known);
-    changes_free(none);
+    for (uint32_t f = 0; f < graph->trace->file_count; f++)
+        intervals_release(&others[f]);
+    free(others);
     return pauses;
 }

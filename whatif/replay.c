@@ -181,8 +181,11 @@ static int64_t kept_lag(const struct replay_pass *pass, const struct replay_edge
         return scaled(lag_ns, factor);
     if (edge->keeps)
         return replay_launch_lag(pass->graph, pass->changes, edge->from, m);
-    return edge->relation == RELATION_STREAM ? replay_least_pause(pass->graph, pass->changes, edge->from, m)
-                                             : 0;
+    if (edge->relation != RELATION_STREAM)
+        return 0;
+    int64_t least_ns = replay_least_pause(pass->graph, pass->changes, edge->from, m),
+            usual_ns = pass->usual_pause_ns < lag_ns ? pass->usual_pause_ns : lag_ns;
+    return usual_ns > least_ns ? usual_ns : least_ns;
 }
 
 /* What the edges of RANGE say whose lags are kept, and which one tells of the return of a call. */

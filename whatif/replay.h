@@ -116,7 +116,9 @@ struct replay_pass {
     const struct replay_graph *graph;
     const struct changes *changes; /* NULL: none */
     struct replay *replay;         /* the shifts so far */
-    uint64_t *first;               /* a bit for each moment of a thread: the thread's first */
+    int64_t
+        usual_pause_ns; /* of a stream between operations that did not follow one another at once; at most the recorded one */
+    uint64_t *first; /* a bit for each moment of a thread: the thread's first */
     /* The shift of FROM, on which M depends, INT64_MIN: it does not matter; NULL: that of the replay. */
     int64_t (*shift_from)(const struct replay_pass *pass, moment_id from, moment_id m);
 };

@@ -3,6 +3,8 @@
 
 #include "analyze/account.h"
 #include "base/memory.h"
+#include "base/search.h"
+#include "base/stats.h"
 #include "derive/call_names.h"
 #include "trace/derived.h"
 #include "whatif/make_graph.h"
@@ -42,7 +44,8 @@ struct rounds {
     struct span *of_thread;         /* moments, by thread, then segment */
     uint32_t *file_of_thread;
     VEC_OF(moment_id)
-    open_waits; /* ends of calls that would have waited for work from before the recording */
+    open_waits;             /* ends of calls that would have waited for work from before the recording */
+    int64_t usual_pause_ns; /* of a stream between operations that are queued */
     struct gpu_streams *streams;
     uint32_t *stream_of, *place_of; /* by work: its stream, and its place there */
     struct span *of_stream;         /* places, by stream, then segment */
@@ -65,29 +68,32 @@ static bool begins_thread(const struct rounds *rounds, moment_id m)
 
 /* ---- which steps ---- */
 
-/* Is the step NUMBER of FILE known on the host, and where does it begin and end? */
-static const struct account_step *step_called(const struct account *account, uint32_t file, int64_t number)
+/* The index of the first step of FILE in the account, or of a later one. */
+static size_t first_of_file(const struct account *account, uint64_t file)
 {
-    for (size_t i = 0; i < account->steps.count; i++) {
-        const struct account_step *step = &account->steps.at[i];
-        if (step->file == file && step->number == number && step->host_ns > 0)
-            return step;
-    }
-    return NULL;
+    size_t i;
+    SEARCH(i, account->steps.count, account->steps.at[i].file < file);
+    return i;
 }
 
-/* The files whose rounds go together: those of one group of the graph. Steps that each of them has, of those that count in FILE. */
+/* The step NUMBER of FILE, whose numbers ascend, if it is known on the host; else NULL. */
+static const struct account_step *step_called(const struct account *account, uint32_t file, int64_t number)
+{
+    size_t first = first_of_file(account, file), end = first_of_file(account, (uint64_t)file + 1), i;
+    SEARCH_BETWEEN(i, first, end, account->steps.at[i].number < number);
+    const struct account_step *step = i < end ? &account->steps.at[i] : NULL;
+    return step && step->number == number && step->host_ns > 0 ? step : NULL;
+}
+
+/* Has each file of the group of FILE that has steps the step NUMBER? */
 static bool all_have(const struct account *account, const struct replay_graph *graph, uint32_t file,
                      int64_t number)
 {
-    for (uint32_t other = 0; other < graph->trace->file_count; other++) {
-        bool has_steps = false;
-        for (size_t i = 0; i < account->steps.count && !has_steps; i++)
-            has_steps = account->steps.at[i].file == other;
-        if (other != file && graph->group[other] == graph->group[file] && has_steps &&
+    for (uint32_t other = 0; other < graph->trace->file_count; other++)
+        if (other != file && graph->group[other] == graph->group[file] &&
+            first_of_file(account, other) < first_of_file(account, (uint64_t)other + 1) &&
             !step_called(account, other, number))
             return false;
-    }
     return true;
 }
 
@@ -115,13 +121,14 @@ static size_t choose_segments(const struct account *account, const struct replay
     uint32_t chooser = chooser_of(account, graph, file);
     size_t wanted = 0, skipped = 0, count = 0;
     const struct account_step *last = NULL;
-    for (size_t i = 0; i < account->steps.count; i++) {
+    size_t first = first_of_file(account, chooser), end = first_of_file(account, (uint64_t)chooser + 1);
+    for (size_t i = first; i < end; i++) {
         const struct account_step *step = &account->steps.at[i];
         wanted += step->file == chooser && step->role == STEP_COUNTS && step->host_ns > 0 &&
                   all_have(account, graph, chooser, step->number);
     }
     skipped = wanted > most_steps ? wanted - most_steps : 0;
-    for (size_t i = 0; i < account->steps.count; i++) {
+    for (size_t i = first; i < end; i++) {
         const struct account_step *step = &account->steps.at[i];
         if (step->file != chooser || step->role != STEP_COUNTS || step->host_ns <= 0 ||
             !all_have(account, graph, chooser, step->number))
@@ -339,6 +346,37 @@ static void find_open_waits(struct rounds *rounds, const struct replay_graph *gr
     free(first_ns);
 }
 
+/*
+ * What a stream leaves free between operations when the next was queued: the median of such pauses below 10 us, if there are 20; else 1 us, if
+ * the round has 100 operations.
+ */
+static int64_t find_usual_pause(const struct rounds *rounds, const struct replay_graph *graph)
+{
+    enum { QUEUED_NS = 5000, MOST_NS = 10000, LEAST = 20, MANY = 100, USUAL_NS = 1000 };
+    VEC_OF(int64_t) pauses = { 0 };
+    size_t operations = 0;
+    for (size_t span = 0; span < rounds->streams->count * rounds->segment_count; span++) {
+        const struct gpu_stream *stream = &rounds->streams->at[span / rounds->segment_count];
+        for (uint32_t place = rounds->of_stream[span].first; place < rounds->of_stream[span].end; place++) {
+            size_t i = rounds->streams->position[stream->first + place];
+            event_id call = graph->gpu->call[i];
+            operations++;
+            if (place == 0 || call == EVENT_NONE)
+                continue;
+            size_t before = rounds->streams->position[stream->first + place - 1];
+            int64_t end_ns = replay_recorded_ns(graph, replay_work_end(graph, before)),
+                    pause_ns = replay_recorded_ns(graph, replay_work_start(graph, i)) - end_ns;
+            if (pause_ns >= 0 && pause_ns < MOST_NS && replay_event_end(graph, call) + QUEUED_NS <= end_ns)
+                *VEC_PUSH(&pauses) = pause_ns;
+        }
+    }
+    int64_t usual_ns = operations >= MANY ? USUAL_NS : 0;
+    if (pauses.count >= LEAST)
+        usual_ns = stats_of(pauses.at, pauses.count).median;
+    VEC_FREE(&pauses);
+    return usual_ns;
+}
+
 static void rounds_free(struct rounds *rounds)
 {
     if (!rounds)
@@ -376,6 +414,7 @@ static void *derive_rounds(const struct trace *trace)
     find_work_moments(rounds, graph, segments);
     find_join_moments(graph, segments);
     find_open_waits(rounds, graph);
+    rounds->usual_pause_ns = find_usual_pause(rounds, graph);
     find_runs(rounds, graph, segments);
     rounds->within = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->within);
     for (size_t m = 0; m < graph->moment_count; m++)
@@ -406,6 +445,7 @@ struct turning {
     unsigned round;                  /* the current one, from 0 */
     struct shifts past[KEPT_ROUNDS]; /* of the rounds before, the last first */
     unsigned past_count;
+    unsigned *deepest;                           /* how many rounds back something depends on work */
     bool *begun;                                 /* by thread: it has moments in the current segment so far */
     double *end_ns, *previous_end_ns, *taken_ns; /* by main thread of a file, then by stream */
 };
@@ -413,9 +453,8 @@ struct turning {
 /* The shift of M in the round BACK rounds before. False: that is before the first. */
 static bool shift_then(const struct turning *turning, moment_id m, unsigned back, int64_t *shift_ns)
 {
-    if (back > turning->past_count && turning->past_count < KEPT_ROUNDS)
+    if (back > turning->past_count)
         return false;
-    back = back > turning->past_count ? turning->past_count : back;
     const struct shifts *shifts = back == 0 ? &turning->pass.replay->shifts : &turning->past[back - 1];
     if (!shifts_are_known(shifts, m))
         return false;
@@ -457,8 +496,10 @@ static int64_t shift_of_work(const struct turning *turning, size_t s, int64_t pl
         else
             break;
     }
-    if (k == SIZE_MAX)
+    if (k == SIZE_MAX || back > KEPT_ROUNDS)
         return INT64_MIN;
+    if (back > *turning->deepest)
+        *turning->deepest = back;
     size_t i = rounds->streams->position[stream->first + spans[k].end - (size_t)behind];
     moment_id m = end ? replay_work_end(graph, i) : replay_work_start(graph, i);
     int64_t shift_ns;
@@ -720,8 +761,13 @@ struct steady rounds_replay(const struct rounds *rounds, const struct replay_gra
 {
     enum { LEAST_ROUNDS = 3, MOST_ROUNDS = 60, AVERAGED = 12 };
     const double same = 1e-4;
-    struct turning turning = { .pass = { .graph = graph, .changes = changes, .shift_from = shift_of_earlier },
-                               .rounds = rounds };
+    unsigned deepest = 0;
+    struct turning turning = { .pass = { .graph = graph,
+                                         .changes = changes,
+                                         .shift_from = shift_of_earlier,
+                                         .usual_pause_ns = rounds->usual_pause_ns },
+                               .rounds = rounds,
+                               .deepest = &deepest };
     size_t ends = graph->trace->file_count + rounds->streams->count;
     struct steady steady = { 0 };
     double before_ns = -1, last_ns[AVERAGED] = { 0 };
@@ -740,8 +786,8 @@ struct steady rounds_replay(const struct rounds *rounds, const struct replay_gra
         if (turning.round == 0)
             continue;
         find_longest(&turning, &steady);
-        steady.settled =
-            turning.round >= LEAST_ROUNDS && fabs(steady.step_ns - before_ns) <= same * steady.step_ns;
+        steady.settled = turning.round >= LEAST_ROUNDS + deepest &&
+                         fabs(steady.step_ns - before_ns) <= same * steady.step_ns;
         before_ns = steady.step_ns;
         last_ns[turning.round % AVERAGED] = steady.step_ns;
     }

@@ -12,13 +12,14 @@
  *
  * - A thread goes on where it was at the end of the round before. One that was idle then also waits for the thread of the steps.
  * - A stream goes on with the work of the next round when that of the round before has ended.
+ *   Operations that were launched one by one leave as much time between them as queued ones do, once they are.
  * - What depends on work from before the round, as a wait or a launch into a full queue, depends on the work as many places back in the
  *   round before.
  * - A wait before anything was launched in the recording waits for all work of the round before.
  * - Steps between those that count are left out: what follows them follows the step before them.
  *
  * A round takes as long as the slowest of the threads of the steps, and of the streams, needs from its end to the next: of all ranks.
- * Rounds are replayed until two take the same. Then a step takes that over the steps of a round. No part of that can be faster than
+ * Rounds are replayed until two take the same, and all that work waits for is of such rounds. Then a step takes that over the steps of a round. No part of that can be faster than
  * the work that is left, the host's own time or another rank, as each round has all of them.
  */
 #ifndef TPA_WHATIF_ROUNDS_H

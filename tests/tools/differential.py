@@ -323,11 +323,26 @@ def info_differences(tpa, paths):
     yield compare_tables("what can be asked", wanted, [row for row in rows_of(found, "commands") if row["command"] in [w["command"] for w in wanted]])
 
 
+def account_figures(account, told):
+    """What the summary repeats of ACCOUNT, the table of tpa steps: the step, and with devices its parts."""
+    if not account:
+        return {}
+    figures, whole = {"step_ns": account["footer"]["step_ns"]}, account["footer"]["step_ns"]
+    parts = {"computing": "computing", "communicating": "exposed communication", "copying": "exposed copies", "idle": "idle"}
+    for key, word in parts.items():
+        share = sum(row["part_share"] for row in account["rows"] if row["step_part"].startswith(word))
+        if key in told and whole > 1000 and abs(told[key] - share) <= len(account["rows"]) / whole:
+            figures[key] = told[key]
+        elif key in told:
+            figures[key] = share
+    return figures
+
+
 def summary_differences(tpa, path, document):
     summary = reference_summary.Summary(document, reference_tables.Tables(document))
     found = ask(tpa, "summary", path)
     told = found["overview"]["footer"]
-    wanted = summary.overview()
+    wanted = summary.overview() | account_figures(ask(tpa, "steps", path).get("account"), told)
     yield compare_tables("in short", [wanted], [told])
     missing = {key for key, value in wanted.items() if value is not None} ^ set(told)
     yield None if summary.memory is None or not missing else f"in short: {missing}"

@@ -365,7 +365,7 @@ def draw_plan(seed, even):
         called = {event["args"]["correlation"] for begin, until, event in rank.events
                   if event["pid"] == 1 and begin >= start and until <= end + 0.001 and "correlation" in event["args"]}
         events = [event for begin, until, event in rank.events if begin >= start and
-                  (until <= end + 0.001 if event["pid"] == 1 else until <= end or event["args"]["correlation"] in called)]
+                  (until <= end + 0.001 if event["pid"] == 1 else event["args"]["correlation"] <= max(called))]
         document = {"schemaVersion": 1, "deviceProperties": [{"id": rank.number, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": events}
         if plan.ranks > 1:
             document["distributedInfo"] = {"backend": "nccl", "rank": rank.number, "world_size": plan.ranks}

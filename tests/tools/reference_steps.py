@@ -16,7 +16,7 @@ from reference_top import Event, to_ns
 from reference_tables import LOADS_DATA, length, of, union, within, without
 
 PARTS = {"kernel_ns": "Kernel", "memcpy_ns": "Memcpy", "memset_ns": "Memset", "communication_ns": "Comm.", "runtime_ns": "Runtime",
-         "data_loading_ns": "Data loading", "cpu_ns": "CPU", "other_ns": "Other", "duration_ns": "Step"}
+         "data_loading_ns": "Data loading", "cpu_ns": "CPU", "other_ns": "Other", "duration_ns": "Step as it ran"}
 
 
 ON_HOST = re.compile(r"(gloo|mpi|ucc):")  # libraries whose collectives run on the host

@@ -137,7 +137,7 @@ static void the_slowest_step_is_explained(void **state)
     draw();
     answer((struct selection_query){ 0 }, NULL);
     size_t last = summary->row_count - 1;
-    assert_string_equal(text_called(summary, last, "part"), "Step");
+    assert_string_equal(text_called(summary, last, "part"), "Step as it ran");
     assert_int_equal(int_called(summary, last, "average"), 38);
     assert_int_equal(int_called(summary, last, "difference"), 12);
     assert_string_equal(summary->footers.at[1].value.text.at, "ProfilerStep#1");
@@ -250,7 +250,7 @@ static void without_steps_all_is_one(void **state)
 static void calls_count_without_work_on_devices(void **state)
 {
     (void)state;
-    static const char *const titles[] = { "Runtime", "Data loading", "CPU", "Other", "Step" };
+    static const char *const titles[] = { "Runtime", "Data loading", "CPU", "Other", "Step as it ran" };
     static const int64_t times[] = { 10, 0, 20, 0, 30 };
     draw_begin(&steps_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);

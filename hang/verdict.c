@@ -1,0 +1,326 @@
+/* verdict.c - state, doubts, culprits and suspects of a job, and the sentence about it: see job.h. */
+#include "hang/job.h"
+#include "hang/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what proves that it would not have gone on ---- */
+
+static void look_for_timeouts(struct hang_job *job)
+{
+    struct flight *flight = job->flight;
+    int64_t latest_ns = 0;
+    for (size_t i = 0; i < job->dumps.count; i++)
+        if (flight->dumps.at[job->dumps.at[i]].latest_ns > latest_ns)
+            latest_ns = flight->dumps.at[job->dumps.at[i]].latest_ns;
+    for (size_t w = 0; w < job->waits.count; w++) {
+        const struct hang_wait *wait = &job->waits.at[w];
+        if (wait->entry == HANG_NONE || job->stale[wait->rank])
+            continue;
+        const struct flight_entry *entry = hang_entry(job, wait->entry);
+        int64_t waited_ns;
+        if (entry->status == FLIGHT_PENDING && entry->timeout_ms && entry->created_ns > 0 &&
+            !__builtin_sub_overflow(latest_ns, entry->created_ns, &waited_ns) &&
+            waited_ns >= (int64_t)entry->timeout_ms * 1000000)
+            job->proof |= PROOF_OVER_TIMEOUT;
+    }
+}
+
+/* ---- doubts ---- */
+
+static bool used_p2p_of_gloo(const struct hang_job *job, uint32_t rank)
+{
+    const struct flight_dump *dump = hang_dump(job, rank);
+    for (size_t e = dump->first; e < dump->first + dump->count; e++)
+        if (flight_op(job->flight, e)->writer == FLIGHT_GLOO &&
+            job->flight->entries.at[e].op_id > job->flight->entries.at[e].seq)
+            return true;
+    return false;
+}
+
+/* How much later than all others RANK entered OP, if all members did and it was the last; 0: it was not. */
+static int64_t lateness_of(const struct hang_job *job, const struct hang_op *op, uint32_t rank)
+{
+    int64_t own_ns = 0, latest_ns = 0;
+    size_t ranks = 0;
+    for (size_t i = op->first; i < op->first + op->count; i++) {
+        if (i > op->first && job->refs[i].rank == job->refs[i - 1].rank)
+            continue;
+        int64_t created_ns = hang_entry(job, job->refs[i].entry)->created_ns;
+        ranks++;
+        if (job->refs[i].rank == rank)
+            own_ns = created_ns;
+        else if (created_ns > latest_ns)
+            latest_ns = created_ns;
+    }
+    bool all = ranks == job->groups.at[op->group].count && ranks >= 2;
+    return !all ? -1 : own_ns > latest_ns ? own_ns - latest_ns : 0;
+}
+
+static bool is_usually_last(const struct hang_job *job, const struct hang_cause *cause, uint32_t rank)
+{
+    enum { OPERATIONS = 3, LATE_NS = 50000000 };
+    const struct hang_group *group = &job->groups.at[cause->group];
+    int64_t late_ns[OPERATIONS];
+    size_t found = 0;
+    for (size_t o = group->first_op + group->op_count; o > group->first_op && found < OPERATIONS; o--) {
+        const struct hang_op *op = &job->ops.at[o - 1];
+        int64_t ns = op->seq < cause->seq ? lateness_of(job, op, rank) : -1;
+        if (ns == 0)
+            return false;
+        if (ns > 0)
+            late_ns[found++] = ns;
+    }
+    if (found < OPERATIONS)
+        return false;
+    size_t late = 0;
+    for (size_t i = 0; i < OPERATIONS; i++)
+        late += late_ns[i] >= LATE_NS;
+    return 2 * late > OPERATIONS; /* the median is */
+}
+
+/*
+ * Are all that wait for RANK several operations further, of which it is not recorded that they are over? Then they may
+ * be, and the dump of RANK may be older.
+ */
+static bool is_behind_issued(const struct hang_job *job, const struct hang_cause *cause, uint32_t rank)
+{
+    if (cause->seq <= hang_member(&job->groups.at[cause->group], rank)->entered + 1)
+        return false;
+    for (size_t w = 0; w < job->waits.count; w++)
+        if (job->waits.at[w].group == cause->group && job->waits.at[w].seq == cause->seq &&
+            job->waits.at[w].kind != WAIT_ISSUED)
+            return false;
+    return true;
+}
+
+static void doubt_never_entered(struct hang_job *job)
+{
+    for (size_t c = 0; c < job->causes.count; c++) {
+        const struct hang_cause *cause = &job->causes.at[c];
+        for (size_t i = 0; i < cause->ranks.count && cause->class == HANG_NEVER_ENTERED; i++) {
+            uint32_t rank = cause->ranks.at[i];
+            if (used_p2p_of_gloo(job, rank))
+                hang_doubt(job, DOUBT_P2P_NOT_RECORDED, rank);
+            if (cause->seq != HANG_UNKNOWN && is_usually_last(job, cause, rank))
+                hang_doubt(job, DOUBT_USUALLY_LAST, rank);
+            if (cause->seq != HANG_UNKNOWN && job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED] &&
+                is_behind_issued(job, cause, rank))
+                job->spared[rank] = true;
+        }
+    }
+}
+
+/* Has every known member of a group, of which more may exist, entered a pending operation? */
+static bool hides_members(const struct hang_job *job, const struct hang_op *op)
+{
+    const struct hang_group *group = &job->groups.at[op->group];
+    bool pending = false;
+    for (size_t i = op->first; i < op->first + op->count && !group->known && !pending; i++)
+        pending = hang_entry(job, job->refs[i].entry)->status == FLIGHT_PENDING;
+    for (size_t m = 0; m < group->count && pending; m++)
+        pending = job->dump_of[group->members[m].rank] != HANG_NONE && group->members[m].entered >= op->seq;
+    return pending;
+}
+
+static void find_doubts(struct hang_job *job)
+{
+    for (uint32_t r = 0; r < job->world; r++) {
+        if (job->dump_of[r] == HANG_NONE)
+            hang_doubt(job, DOUBT_NO_DUMP, r);
+        if (job->stale[r])
+            hang_doubt(job, DOUBT_SNAPSHOTS_DIFFER, r);
+        if (job->unsure[r])
+            hang_doubt(job, DOUBT_SEQUENCE_UNSURE, r);
+    }
+    doubt_never_entered(job);
+    for (size_t o = 0; o < job->ops.count && !job->has_doubt[DOUBT_MEMBERS_UNKNOWN]; o++)
+        job->has_doubt[DOUBT_MEMBERS_UNKNOWN] = hides_members(job, &job->ops.at[o]);
+}
+
+/* ---- culprits ---- */
+
+static void find_culprits(struct hang_job *job)
+{
+    uint8_t *culprits = mem_zalloc((size_t)job->world + 1, 1),
+            *suspects = mem_zalloc((size_t)job->world + 1, 1);
+    for (size_t c = 0; c < job->causes.count; c++) {
+        const struct hang_cause *cause = &job->causes.at[c];
+        for (size_t i = 0; i < cause->ranks.count; i++) {
+            uint32_t rank = cause->ranks.at[i];
+            bool spared = job->spared[rank] || job->doubts[DOUBT_P2P_NOT_RECORDED][rank] ||
+                          (!job->proof && job->doubts[DOUBT_USUALLY_LAST][rank]);
+            if (hang_names_culprits(cause->class) && !spared)
+                culprits[rank] = 1;
+            else
+                suspects[rank] = 1;
+        }
+    }
+    for (uint32_t r = 0; r < job->world; r++)
+        suspects[r] = suspects[r] && !culprits[r];
+    job->culprits = hang_ranks_of(job, culprits);
+    job->suspects = hang_ranks_of(job, suspects);
+    free(culprits);
+    free(suspects);
+}
+
+/* ---- the sentence ---- */
+
+static void add_waiters(struct buffer *out, const struct hang_cause *cause)
+{
+    const char *whom = cause->ranks.count == 1 ? "it" : "them";
+    if (cause->ranks.count == 0 || cause->direct.count + cause->indirect.count == 0)
+        return;
+    bool one = cause->direct.count == 1;
+    buffer_puts(out, "; ");
+    hang_add_count(out, cause->direct.count);
+    buffer_printf(out, " rank%s wait%s for %s directly", one ? "" : "s", one ? "s" : "", whom);
+    if (cause->indirect.count) {
+        buffer_puts(out, ", ");
+        hang_add_count(out, cause->indirect.count);
+        buffer_puts(out, " indirectly");
+    }
+}
+
+static bool is_main(const struct hang_job *job, const struct hang_cause *cause)
+{
+    bool any_culprits = false;
+    for (size_t c = 0; c < job->causes.count; c++)
+        any_culprits = any_culprits || hang_names_culprits(job->causes.at[c].class) ||
+                       job->causes.at[c].class == HANG_DEADLOCK;
+    return hang_names_culprits(cause->class) || cause->class == HANG_DEADLOCK || !any_culprits;
+}
+
+static void add_last_call(struct buffer *out, const struct hang_job *job)
+{
+    const char *call = job->culprits.count ? hang_last_call(job, job->culprits.at[0]) : NULL;
+    for (size_t i = 1; i < job->culprits.count && call; i++) {
+        const char *other = hang_last_call(job, job->culprits.at[i]);
+        if (!other || strcmp(call, other) != 0)
+            call = NULL;
+    }
+    if (call)
+        buffer_printf(out, " %s last call: %s.", job->culprits.count == 1 ? "Its" : "Their", call);
+}
+
+/* The operation in which most ranks wait first; NULL if none waits. */
+static const struct hang_wait_op *find_front(const struct hang_job *job, size_t *ranks)
+{
+    const struct hang_wait_op *front = NULL;
+    *ranks = 0;
+    for (size_t o = 0; o < job->wait_ops.count; o++) {
+        const struct hang_wait_op *op = &job->wait_ops.at[o];
+        size_t count = 0;
+        for (size_t i = op->first; i < op->first + op->count; i++)
+            count += job->first_wait[job->waits.at[job->by_op[i]].rank] == job->by_op[i];
+        if (count > *ranks) {
+            front = op;
+            *ranks = count;
+        }
+    }
+    return front;
+}
+
+static bool front_is_entered_by_all(const struct hang_job *job, const struct hang_wait_op *op)
+{
+    const struct hang_group *group = &job->groups.at[op->group];
+    bool all = group->known && op->seq != HANG_UNKNOWN;
+    for (size_t m = 0; m < group->count && all; m++)
+        all = group->members[m].entered >= op->seq;
+    return all;
+}
+
+static void add_without_cause(struct buffer *out, const struct hang_job *job)
+{
+    size_t ranks;
+    const struct hang_wait_op *front = find_front(job, &ranks);
+    if (job->state == HANG_MOVING) {
+        buffer_puts(out,
+                    "The job was moving: some dumps are older than others, and nobody waits beyond that.");
+    } else if (job->state == HANG_CLEAN || !front) {
+        buffer_printf(out, "Nothing is pending in the dumps of %zu rank%s", job->dumps.count,
+                      job->dumps.count == 1 ? "" : "s");
+        buffer_puts(out, job->has_doubt[DOUBT_NO_DUMP] ? "; other ranks left no dump." : ".");
+    } else {
+        const struct hang_wait *wait = &job->waits.at[job->by_op[front->first]];
+        hang_add_count(out, ranks);
+        buffer_printf(out, " rank%s in ", ranks == 1 ? " waits" : "s wait");
+        hang_add_operation(out, job, front->group, front->seq,
+                           wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text : NAME_NONE);
+        buffer_puts(
+            out,
+            front_is_entered_by_all(job, front)
+                ? ", which all members have entered: the network, a device, or an older operation on a device."
+                : ", and the dumps do not tell what holds them up.");
+    }
+}
+
+/* Do doubts make all ranks of CAUSE suspects only? */
+static bool is_in_doubt(const struct hang_job *job, const struct hang_cause *cause)
+{
+    bool any = false;
+    for (size_t i = 0; i < job->culprits.count; i++)
+        for (size_t k = 0; k < cause->ranks.count; k++)
+            any = any || cause->ranks.at[k] == job->culprits.at[i];
+    return hang_names_culprits(cause->class) && cause->ranks.count && !any;
+}
+
+static const char *why_in_doubt(const struct hang_job *job, uint32_t rank)
+{
+    if (job->doubts[DOUBT_P2P_NOT_RECORDED][rank])
+        return "; it may wait in a send or receive, which gloo does not record";
+    if (job->doubts[DOUBT_USUALLY_LAST][rank])
+        return "; it came last in the three operations before, too, and may be slow rather than stuck";
+    return "; the others may have gone on since its dump was written, which their backend does not record";
+}
+
+static void write_verdict(struct hang_job *job)
+{
+    enum { TOLD = 3 };
+    struct buffer text = { 0 };
+    size_t told = 0, left = 0;
+    for (size_t c = 0; c < job->causes.count; c++) {
+        const struct hang_cause *cause = &job->causes.at[c];
+        if (!is_main(job, cause))
+            continue;
+        if (told == TOLD) {
+            left++;
+            continue;
+        }
+        if (told++)
+            buffer_puts(&text, ". ");
+        bool in_doubt = is_in_doubt(job, cause);
+        hang_add_cause(&text, job, cause, true, in_doubt);
+        add_waiters(&text, cause);
+        if (in_doubt)
+            buffer_puts(&text, why_in_doubt(job, cause->ranks.at[0]));
+    }
+    if (told == 0) {
+        add_without_cause(&text, job);
+    } else {
+        if (left)
+            buffer_printf(&text, ". %zu more cause%s below", left, left == 1 ? " is" : "s are");
+        buffer_putc(&text, '.');
+        add_last_call(&text, job);
+    }
+    job->verdict = arena_strndup(&job->arena, text.at, text.count);
+    buffer_release(&text);
+}
+
+void hang_judge(struct hang_job *job)
+{
+    bool stale = false;
+    job->spared = hang_zeroed(job, job->world, sizeof *job->spared);
+    look_for_timeouts(job);
+    find_doubts(job);
+    find_culprits(job);
+    for (uint32_t r = 0; r < job->world; r++)
+        stale = stale || job->stale[r];
+    job->state = job->proof          ? HANG_STUCK
+                 : job->causes.count ? HANG_WAITING
+                 : stale             ? HANG_MOVING
+                 : job->waits.count  ? HANG_WAITING
+                                     : HANG_CLEAN;
+    write_verdict(job);
+}

@@ -1,0 +1,311 @@
+/*
+ * test_hang.c - dumps of the Flight Recorder: reading them, and judging jobs small enough to draw.
+ *
+ * A dump is written as one letter per collective of the world, in order: d done, p pending, f failed; the numbers count
+ * from 1. Verdicts of more are in tests/golden/hang; every class is compared with a second implementation by
+ * tests/hang/run.
+ */
+#include "base/buffer.h"
+#include "hang/hang.h"
+#include "ingest/flight.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct job {
+    struct flight *flight;
+    struct flight_reader *reader;
+    struct hang *hang;
+};
+
+static bool add_bytes(struct job *job, uint32_t rank, const char *folder, const void *bytes, size_t len,
+                      struct tpa_error *err)
+{
+    if (!job->flight) {
+        job->flight = flight_open();
+        job->reader = flight_reader_open(job->flight);
+    }
+    struct source *source = source_open_memory(bytes, len, "test", err);
+    uint32_t key;
+    bool good = flight_reader_add(job->reader, source, &key, err);
+    source_free(source);
+    if (good) {
+        struct flight_dump *dump = &job->flight->dumps.at[job->flight->dumps.count - 1];
+        dump->rank = rank;
+        dump->path = "";
+        dump->folder = folder;
+        dump->prefix = "rank_";
+    }
+    return good;
+}
+
+/* Add the dump of RANK in a job of RANKS with the collectives in LETTERS; the operation SWAPPED, from 1, is another. */
+static void add_rank(struct job *job, const char *folder, uint32_t rank, unsigned ranks, const char *letters,
+                     size_t swapped)
+{
+    struct buffer text = { 0 };
+    struct tpa_error err = { 0 };
+    buffer_puts(
+        &text,
+        "{\"version\": \"2.10\", \"comm_lib_version\": \"2.27\", \"pg_config\": {\"0\": {\"name\": \"0\", "
+        "\"desc\": \"default_pg\", \"ranks\": \"[");
+    for (unsigned r = 0; r < ranks; r++)
+        buffer_printf(&text, r ? ", %u" : "%u", r);
+    buffer_puts(&text, "]\"}}, \"entries\": [");
+    for (size_t i = 0; letters[i]; i++)
+        buffer_printf(
+            &text,
+            "%s{\"record_id\": %zu, \"pg_id\": 0, \"process_group\": [\"0\", \"default_pg\"], "
+            "\"collective_seq_id\": %zu, \"p2p_seq_id\": 0, \"op_id\": %zu, \"profiling_name\": \"nccl:%s\", "
+            "\"time_created_ns\": %zu, \"input_sizes\": [[8]], \"output_sizes\": [[8]], "
+            "\"input_dtypes\": [\"Float\"], \"output_dtypes\": [\"Float\"], \"state\": \"%s\", \"retired\": %s, "
+            "\"timeout_ms\": 1000, \"is_p2p\": false}",
+            i ? ", " : "", i, i + 1, i + 1, i + 1 == swapped ? "broadcast" : "all_reduce", 1000 + i,
+            letters[i] == 'd' ? "completed" : "scheduled", letters[i] == 'p' ? "false" : "true");
+    buffer_puts(&text, "]}");
+    assert_true(add_bytes(job, rank, folder, text.at, text.count, &err));
+    buffer_release(&text);
+}
+
+static const struct hang_job *judge(struct job *job)
+{
+    flight_reader_free(job->reader);
+    job->reader = NULL;
+    job->hang = hang_open(job->flight);
+    return &job->hang->jobs.at[0];
+}
+
+static void end(struct job *job)
+{
+    flight_reader_free(job->reader);
+    hang_free(job->hang);
+    flight_free(job->flight);
+}
+
+static void assert_ranks(struct hang_ranks ranks, size_t count, const uint32_t *expected)
+{
+    assert_int_equal(ranks.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(ranks.at[i], expected[i]);
+}
+#define ASSERT_RANKS(ranks, ...)                                                                             \
+    assert_ranks(ranks, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
+
+/*
+ *  rank 0  d d p     waits in #3
+ *  rank 1  d d       is missing in #3
+ *  rank 2  d d p
+ */
+static void a_rank_that_stays_out_is_the_culprit(void **state)
+{
+    (void)state;
+    struct job of = { 0 };
+    add_rank(&of, "", 0, 3, "ddp", 0);
+    add_rank(&of, "", 1, 3, "dd", 0);
+    add_rank(&of, "", 2, 3, "ddp", 0);
+    const struct hang_job *job = judge(&of);
+    assert_int_equal(job->state, HANG_WAITING);
+    assert_int_equal(job->causes.count, 1);
+    assert_int_equal(job->causes.at[0].class, HANG_NEVER_ENTERED);
+    assert_int_equal(job->causes.at[0].seq, 3);
+    ASSERT_RANKS(job->culprits, 1);
+    ASSERT_RANKS(job->causes.at[0].direct, 0, 2);
+    end(&of);
+}
+
+/* The same without the dump of rank 1: a suspect only. */
+static void a_rank_without_dump_is_a_suspect(void **state)
+{
+    (void)state;
+    struct job of = { 0 };
+    add_rank(&of, "", 0, 3, "ddp", 0);
+    add_rank(&of, "", 2, 3, "ddp", 0);
+    const struct hang_job *job = judge(&of);
+    assert_int_equal(job->culprits.count, 0);
+    ASSERT_RANKS(job->suspects, 1);
+    assert_true(job->has_doubt[DOUBT_NO_DUMP]);
+    assert_int_equal(job->causes.at[0].class, HANG_NO_DUMP);
+    end(&of);
+}
+
+/* Rank 2 has done #4, which needs all: the dump of rank 1, which ends at #2, is older, and nothing is said against it. */
+static void a_dump_that_is_older_than_others_is_no_culprit(void **state)
+{
+    (void)state;
+    struct job of = { 0 };
+    add_rank(&of, "", 0, 3, "ddddp", 0);
+    add_rank(&of, "", 1, 3, "dd", 0);
+    add_rank(&of, "", 2, 3, "ddddp", 0);
+    const struct hang_job *job = judge(&of);
+    assert_int_equal(job->state, HANG_MOVING);
+    assert_int_equal(job->culprits.count + job->suspects.count + job->causes.count, 0);
+    assert_int_equal(job->doubts[DOUBT_SNAPSHOTS_DIFFER][1], 1);
+    end(&of);
+}
+
+/* #3 is a broadcast on rank 2 alone, of four; of two ranks that differ nobody is named. */
+static void a_majority_names_who_issued_another_operation(void **state)
+{
+    (void)state;
+    struct job of = { 0 }, tie = { 0 };
+    for (uint32_t r = 0; r < 4; r++)
+        add_rank(&of, "", r, 4, "ddp", r == 2 ? 3 : 0);
+    for (uint32_t r = 0; r < 2; r++)
+        add_rank(&tie, "", r, 2, "ddp", r == 1 ? 3 : 0);
+    const struct hang_job *job = judge(&of), *tied = judge(&tie);
+    assert_int_equal(job->state, HANG_STUCK);
+    assert_int_equal(job->proof, PROOF_MISMATCH);
+    assert_int_equal(job->causes.at[0].class, HANG_MISMATCH_OP);
+    ASSERT_RANKS(job->culprits, 2);
+    assert_int_equal(tied->culprits.count, 0);
+    ASSERT_RANKS(tied->causes.at[0].between, 0, 1);
+    end(&of);
+    end(&tie);
+}
+
+/* Rank 1 has #2 and #3 pending, which rank 0 has done: lag 2. With one it is only late. */
+static void a_device_that_does_not_see_what_others_have_done_stopped(void **state)
+{
+    (void)state;
+    struct job of = { 0 }, late = { 0 };
+    add_rank(&of, "", 0, 2, "dddp", 0);
+    add_rank(&of, "", 1, 2, "dppp", 0);
+    add_rank(&late, "", 0, 2, "ddp", 0);
+    add_rank(&late, "", 1, 2, "dpp", 0);
+    const struct hang_job *job = judge(&of), *other = judge(&late);
+    assert_int_equal(job->causes.at[0].class, HANG_DEVICE_STOPPED);
+    assert_int_equal(job->causes.at[0].lag, 2);
+    ASSERT_RANKS(job->culprits, 1);
+    assert_int_equal(other->culprits.count, 0);
+    end(&of);
+    end(&late);
+}
+
+/* The watchdog gave up #3 on ranks 0 and 1. */
+static void an_operation_that_failed_proves_a_hang(void **state)
+{
+    (void)state;
+    struct job of = { 0 };
+    add_rank(&of, "", 0, 3, "ddf", 0);
+    add_rank(&of, "", 1, 3, "ddf", 0);
+    add_rank(&of, "", 2, 3, "dd", 0);
+    const struct hang_job *job = judge(&of);
+    assert_int_equal(job->state, HANG_STUCK);
+    assert_int_equal(job->proof, PROOF_TIMED_OUT);
+    ASSERT_RANKS(job->culprits, 2);
+    end(&of);
+}
+
+static void a_rank_that_appears_twice_makes_a_job_of_each_folder(void **state)
+{
+    (void)state;
+    struct job of = { 0 };
+    add_rank(&of, "a/x", 0, 2, "dd", 0);
+    add_rank(&of, "a/x", 1, 2, "d", 0);
+    add_rank(&of, "a/y", 0, 2, "d", 0);
+    add_rank(&of, "a/y", 1, 2, "d", 0);
+    judge(&of);
+    assert_int_equal(of.hang->jobs.count, 2);
+    assert_string_equal(of.hang->jobs.at[0].name, "x");
+    assert_string_equal(of.hang->jobs.at[1].name, "y");
+    end(&of);
+}
+
+static void a_pickle_that_names_a_class_is_refused(void **state)
+{
+    (void)state;
+    static const char pickle[] = "\x80\x02}X\x07\x00\x00\x00"
+                                 "entriescposix\nsystem\ns.";
+    struct job of = { 0 };
+    struct tpa_error err = { 0 };
+    assert_false(add_bytes(&of, 0, "", pickle, sizeof pickle - 1, &err));
+    assert_non_null(
+        strstr(err.message, "asks to run code (GLOBAL posix.system), which a dump of the Flight Recorder"));
+    assert_int_equal(of.flight->dumps.count, 0);
+    end(&of);
+}
+
+/* An entry without its number cannot be left out: the rank would pass for one that never entered. */
+static void an_entry_without_a_number_makes_the_dump_unreadable(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"entries\": [{\"record_id\": 0, \"process_group\": [\"0\", \"\"], \"profiling_name\": "
+        "\"nccl:barrier\", \"state\": \"scheduled\", \"retired\": false}]}";
+    struct job of = { 0 };
+    struct tpa_error err = { 0 };
+    assert_false(add_bytes(&of, 0, "", text, sizeof text - 1, &err));
+    assert_non_null(strstr(err.message, "no valid 'collective_seq_id'"));
+    end(&of);
+}
+
+/* A text of 12 bytes that begins with a key and a NUL is no key. */
+static void a_text_that_continues_after_a_nul_is_no_key(void **state)
+{
+    (void)state;
+    static const char pickle[] = "\x80\x02}X\x0c\x00\x00\x00"
+                                 "entries\0more]s.";
+    struct job of = { 0 };
+    struct tpa_error err = { 0 };
+    assert_false(add_bytes(&of, 0, "", pickle, sizeof pickle - 1, &err));
+    assert_non_null(strstr(err.message, "this is no dump"));
+    end(&of);
+}
+
+static void names_of_operations_are_taken_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+        enum flight_writer writer;
+        enum flight_kind kind;
+        bool needs_all, p2p;
+        uint32_t peer;
+    } cases[] = {
+        { "nccl:_reduce_scatter_base", "_reduce_scatter_base", FLIGHT_DEVICE, FLIGHT_REDUCE_SCATTER, true,
+          false, FLIGHT_NO_RANK },
+        { "gloo:gather", "gather", FLIGHT_GLOO, FLIGHT_GATHER, false, false, FLIGHT_NO_RANK },
+        { "mine:allreduce_coalesced", "allreduce_coalesced", FLIGHT_HOOK, FLIGHT_ALL_REDUCE, true, false,
+          FLIGHT_NO_RANK },
+        { "nccl:send 0->3", "send 0->3", FLIGHT_DEVICE, FLIGHT_OTHER, false, true, 3 },
+        { "nccl:recv 12<-7", "recv 12<-7", FLIGHT_DEVICE, FLIGHT_OTHER, false, true, 7 },
+        { "nccl:recv 3<-?", "recv 3<-?", FLIGHT_DEVICE, FLIGHT_OTHER, false, true, FLIGHT_NO_RANK },
+        { "nccl:send", "send", FLIGHT_DEVICE, FLIGHT_OTHER, false, true, FLIGHT_NO_RANK },
+    };
+    struct flight *flight = flight_open();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t id = flight_op_of(flight, cases[i].name, strlen(cases[i].name));
+        const struct flight_op *op = &flight->ops.at[id];
+        assert_string_equal(flight_text(flight, op->text), cases[i].text);
+        assert_int_equal(op->writer, cases[i].writer);
+        assert_int_equal(op->kind, cases[i].kind);
+        assert_int_equal(op->needs_all, cases[i].needs_all);
+        assert_int_equal(op->p2p, cases[i].p2p);
+        assert_int_equal(op->peer, cases[i].peer);
+    }
+    flight_free(flight);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rank_that_stays_out_is_the_culprit),
+        cmocka_unit_test(a_rank_without_dump_is_a_suspect),
+        cmocka_unit_test(a_dump_that_is_older_than_others_is_no_culprit),
+        cmocka_unit_test(a_majority_names_who_issued_another_operation),
+        cmocka_unit_test(a_device_that_does_not_see_what_others_have_done_stopped),
+        cmocka_unit_test(an_operation_that_failed_proves_a_hang),
+        cmocka_unit_test(a_rank_that_appears_twice_makes_a_job_of_each_folder),
+        cmocka_unit_test(a_pickle_that_names_a_class_is_refused),
+        cmocka_unit_test(an_entry_without_a_number_makes_the_dump_unreadable),
+        cmocka_unit_test(a_text_that_continues_after_a_nul_is_no_key),
+        cmocka_unit_test(names_of_operations_are_taken_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
