@@ -364,6 +364,22 @@ static void count_unknown(const struct comm_query *query)
     comm->refuted = (int64_t)query->matches->refuted;
 }
 
+/* What a rank did before its recording began is not recorded: collectives that waited for it then are left out, on all ranks. */
+static void leave_out_unrecorded(const struct comm_query *query)
+{
+    const struct collective_matches *matches = query->matches;
+    for (size_t m = 0; m < matches->count; m++) {
+        const struct collective_match *match = &matches->at[m];
+        bool any = false;
+        for (size_t i = 0; match->before_recording && i < match->count; i++) {
+            bool *held = &query->held[matches->member[match->first + i]];
+            any |= *held;
+            *held = false;
+        }
+        query->comm->before_recording += any;
+    }
+}
+
 /* ---- all ---- */
 
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
@@ -379,6 +395,7 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
     comm->group = group_open(trace, query.by & (BY_OWN(0) - 1));
     bool good = choose(&query, options, err);
     if (good) {
+        leave_out_unrecorded(&query);
         comm_add_rows(&query);
         add_unions(&query);
         comm_find_ranks(&query);
@@ -471,11 +488,19 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
                 "record no process group, so its size and with it the bus bandwidth are not known",
                 ADVICE_RECORD_GROUPS);
     if (comm->without_kernel)
-        result_add_notice(result, "without_kernel", comm->without_kernel, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives were issued for which no kernel was found: it ran outside of "
-                          "the recording, or carried out several at once; they are not among the rows",
-                          comm->without_kernel);
+        result_add_notice(
+            result, "without_kernel", comm->without_kernel, NULL, TPA_NOWHERE,
+            "%" PRId64
+            " collectives were issued for which no kernel was found: it ran outside of the recording, does not record its "
+            "call, or carried out several at once; they are not among the rows",
+            comm->without_kernel);
+    if (comm->before_recording)
+        result_add_notice(
+            result, "before_recording", comm->before_recording, NULL, TPA_NOWHERE,
+            "%" PRId64
+            " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded; %s left out",
+            comm->before_recording, comm->before_recording == 1 ? "" : "s",
+            comm->before_recording == 1 ? "it is" : "they are");
     if (!comm->matched && !comm->refuted && comm->unmatched)
         result_add_notice(
             result, "one_rank", comm->unmatched, NULL, TPA_NOWHERE,

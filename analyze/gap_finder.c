@@ -196,7 +196,8 @@ static void split_phases(const struct gap_finder *finder, struct gap *gap, int64
 /* QUEUED_NS: as for split_phases; -1: GAP is whole. */
 static void split(const struct gap_finder *finder, struct gap *gap, int64_t queued_ns)
 {
-    if (gap->call == EVENT_NONE) {
+    bool lost = finder->trace->files[finder->gpu->devices[gap->device].file].lost.much;
+    if (gap->call == EVENT_NONE || lost) { /* work that was lost may have run in it */
         gap->part_ns[GAP_PROFILER] = overhead_ns(finder, gap, gap->start_ns, gap->end_ns);
         gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
     } else {

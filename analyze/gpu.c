@@ -10,11 +10,13 @@
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
+#include "derive/collective_matches.h"
 #include "derive/device_use.h"
 #include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"
+#include "trace/lost_work.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -286,6 +288,8 @@ static void gpu_add_device(struct gpu_query *query, const struct selection *sele
             continue;
         query->gpu->work++;
         query->gpu->unlinked += call == EVENT_NONE;
+        if (call == EVENT_NONE)
+            query->gpu->unlinked_by[unlinked_sort_of(unlinked_work_of(query->trace), e)]++;
         uint32_t group = group_of(query->gpu->group, e, call, events->op[at]);
         while (groups->count <= group - first)
             *VEC_PUSH(groups) = (struct positions){ 0 };
@@ -297,6 +301,55 @@ static void gpu_add_device(struct gpu_query *query, const struct selection *sele
         VEC_FREE(&groups->at[i]);
     }
     groups->count = 0;
+}
+
+/* The row of DEVICE of FILE; NULL if there is none, or several. */
+static struct gpu_row *row_of_device(struct gpu_query *query, uint32_t file, int32_t device)
+{
+    struct gpu_row *found = NULL;
+    for (size_t i = 0; i < query->rows.count; i++) {
+        struct gpu_row *row = &query->rows.at[i];
+        if (row->file != file || row->key.device != device)
+            continue;
+        if (found)
+            return NULL;
+        found = row;
+    }
+    return found;
+}
+
+/* Take UNKNOWN_NS of exposed communication out of ROW: whom it waited for then was not recorded. */
+static void leave_out_unrecorded(struct gpu_row *row, int64_t unknown_ns)
+{
+    unknown_ns = unknown_ns < row->exposed_communication_ns ? unknown_ns : row->exposed_communication_ns;
+    row->exposed_communication_ns -= unknown_ns;
+    row->communication_ns -= unknown_ns;
+    row->busy_ns -= unknown_ns;
+    row->span_ns -= unknown_ns;
+    row->unrecorded_ns += unknown_ns;
+    row->busy_share = share_of(row->busy_ns, row->span_ns);
+}
+
+/* Communication that waited for a rank whose recording had not begun is neither work nor waste. */
+static void leave_out_unrecorded_waits(struct gpu_query *query)
+{
+    if (query->trace->file_count < 2)
+        return;
+    struct collectives *all = collectives_open(query->trace);
+    struct collective_matches *matches = collective_matches_open(all);
+    for (size_t i = 0; i < all->count; i++) {
+        int64_t unknown_ns = collective_unrecorded_ns(matches, i);
+        const struct collective_place *place = &all->places[all->at[i].place];
+        if (unknown_ns <= 0 || place->device < 0)
+            continue;
+        struct gpu_row *row = row_of_device(query, place->file, place->device);
+        int64_t start_ns = trace_start_ns(query->trace, all->at[i].event);
+        if (row)
+            leave_out_unrecorded(row, unknown_ns -
+                                          collective_place_computed(place, start_ns, start_ns + unknown_ns));
+    }
+    collective_matches_free(matches);
+    collectives_free(all);
 }
 
 /* Missing values come last. */
@@ -326,6 +379,7 @@ static bool gpu_took_less(const void *context, const void *left, const void *rig
 static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
     struct gpu *gpu = mem_zalloc(1, sizeof *gpu);
+    gpu->trace = trace;
     gpu->own = gpu;
     gpu->group = group_open(trace, by | BY(DEVICE));
     struct gpu_query query = {
@@ -342,6 +396,8 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
         if (!selection->files || selection->files[query.events->devices[d].file])
             gpu_add_device(&query, selection, &query.events->devices[d], &groups);
     count_links(&query, selection);
+    if (query.of_whole && selection_is_all(selection) && by == BY(DEVICE))
+        leave_out_unrecorded_waits(&query);
     runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, gpu_belongs_behind, NULL);
     runs_sort(gpu->copies.at, gpu->copies.count, sizeof *gpu->copies.at, gpu_took_less, NULL);
     gpu->at = query.rows.at;
@@ -438,12 +494,31 @@ static const struct table_column copies_columns[] = {
 };
 /* clang-format on */
 
+/* Without the work that was lost, what a device did not do is not known. */
+static struct gpu_row known_part(const struct trace *trace, struct gpu_row row)
+{
+    if (trace->files[row.file].lost.much) {
+        row.idle_ns = row.gaps = row.longest_gap_ns = TABLE_INT_MISSING;
+        row.utilization = row.sm_efficiency = row.busy_share = NAN;
+    }
+    return row;
+}
+
+/* The rows of GPU as far as they are known; new, free with free(). */
+static struct gpu_row *known_rows(const struct gpu *gpu)
+{
+    struct gpu_row *rows = mem_alloc(mem_times(gpu->count + 1, sizeof *rows));
+    for (size_t i = 0; i < gpu->count; i++)
+        rows[i] = known_part(gpu->trace, gpu->at[i]);
+    return rows;
+}
+
 /* The table "devices"; its footers show that the parts add up. */
-static struct table *devices_table(const struct gpu *gpu)
+static struct table *devices_table(const struct gpu *gpu, const struct gpu_row *rows)
 {
     struct table *table =
         TABLE_OF_ROWS("devices", "Span = computation + exposed communication + exposed copies + idle",
-                      device_columns, gpu->at, gpu->count);
+                      device_columns, rows, gpu->count);
     int64_t parts_ns = 0, span_ns = 0;
     for (size_t i = 0; i < gpu->count; i++) {
         const struct gpu_row *row = &gpu->at[i];
@@ -454,6 +529,8 @@ static struct table *devices_table(const struct gpu *gpu)
         sum_add(&parts_ns, row->idle_ns);
     }
     group_fill_texts(gpu->group, table, offsetof(struct gpu_row, key));
+    if (trace_lost_much(gpu->trace))
+        parts_ns = TABLE_INT_MISSING;
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
     table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));
     table_add_footer(table, "gpu_events", "GPU events", TABLE_TALLY, table_int(gpu->work));
@@ -466,21 +543,44 @@ static struct table *devices_table(const struct gpu *gpu)
 /* Add the tables "devices", "efficiency" and "copies", and notices. */
 static void gpu_add_result(const struct gpu *gpu, struct result *result)
 {
+    struct gpu_row *rows = known_rows(gpu);
     struct table *efficiency =
-        TABLE_OF_ROWS("efficiency", "How well it was used", efficiency_columns, gpu->at, gpu->count);
+        TABLE_OF_ROWS("efficiency", "How well it was used", efficiency_columns, rows, gpu->count);
     struct table *copies =
         TABLE_OF_ROWS("copies", "Copies", copies_columns, gpu->copies.at, gpu->copies.count);
     copies->none = "Nothing was copied here.";
     group_fill_texts(gpu->group, efficiency, offsetof(struct gpu_row, key));
     group_fill_texts(gpu->group, copies, offsetof(struct gpu_copies, key));
     copies->sort_column = table_column_at(copies, offsetof(struct gpu_copies, sum_ns));
-    result_add_table(result, devices_table(gpu));
+    result_add_table(result, devices_table(gpu, rows));
+    free(rows);
     result_add_table(result, efficiency);
     result_add_table(result, copies);
-    if (gpu->unlinked)
-        result_add_notice(result, "unlinked_gpu_work", gpu->unlinked, NULL, TPA_NOWHERE,
-                          "kernels, copies and memsets were launched by calls that are not in the file, most "
-                          "often before recording began; they count like all others");
+    static const struct {
+        const char *kind, *text;
+    } unlinked[UNLINKED_SORTS] = {
+        [UNLINKED_EARLY] = { "unlinked_gpu_work",
+                             "kernels, copies and memsets were launched by calls that are not in the file, most "
+                             "often before recording began; they count like all others" },
+        [UNLINKED_NO_NUMBER] = { "unnumbered_gpu_work",
+                                 "kernels, copies and memsets do not record which call launched them; they count "
+                                 "like all others" },
+        [UNLINKED_LOST] = { "gpu_work_of_lost_calls",
+                            "kernels, copies and memsets were launched while the recording ran, by calls that are not "
+                            "in the file: these were lost, or calls of their kind are not recorded; they count like all others" },
+    };
+    for (int sort = 0; sort < UNLINKED_SORTS; sort++)
+        if (gpu->unlinked_by[sort])
+            result_add_notice(result, unlinked[sort].kind, gpu->unlinked_by[sort], NULL, TPA_NOWHERE, "%s",
+                              unlinked[sort].text);
+    int64_t unrecorded_ns = 0;
+    for (size_t i = 0; i < gpu->count; i++)
+        sum_add(&unrecorded_ns, gpu->at[i].unrecorded_ns);
+    if (unrecorded_ns)
+        result_add_notice(
+            result, "before_recording", unrecorded_ns, NULL, TPA_NOWHERE,
+            "%.3f ms of communication waited for a rank whose recording had not begun: that time is left out of the spans",
+            (double)unrecorded_ns / 1e6);
     if (gpu->other)
         result_add_notice(result, "other_device_events", gpu->other, NULL, TPA_NOWHERE,
                           "events on devices are neither kernels nor copies nor memsets; they count nowhere");

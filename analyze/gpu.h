@@ -13,6 +13,7 @@
 #define TPA_ANALYZE_GPU_H
 
 #include "analyze/analysis.h"
+#include "derive/unlinked_work.h"
 
 extern const struct trace_wants gpu_wants;
 
@@ -24,6 +25,8 @@ struct gpu_row {
     int64_t span_ns;  /* from the start of the first work to the end of the last: the sum of the next four */
     int64_t computation_ns, exposed_communication_ns, exposed_copies_ns, idle_ns;
     int64_t busy_ns;
+    int64_t
+        unrecorded_ns; /* communication that waited for a rank whose recording had not begun: in none of the above */
     int64_t communication_ns, copies_ns, memsets_ns; /* unions, exposed or not */
     int64_t gaps, longest_gap_ns;                    /* times between work */
     int64_t events;                                  /* kernels, copies and memsets */
@@ -45,13 +48,15 @@ struct gpu_copies {
 };
 
 struct gpu {
-    struct gpu_row *at; /* by rank, device, stream, step */
+    const struct trace *trace; /* borrowed */
+    struct gpu_row *at;        /* by rank, device, stream, step */
     size_t count;
     VEC_OF(struct gpu_copies) copies; /* largest sum first */
-    int64_t work, unlinked;           /* kernels, copies and memsets; of these, with no call in the file */
-    int64_t calls;                    /* of the runtime and the driver */
-    int64_t other;                    /* events on devices that are not work: they count nowhere else */
-    struct gpu *own;                  /* to be freed; NULL: cached with the trace */
+    int64_t work, unlinked;           /* kernels, copies and memsets; of these, with no call in the file, */
+    int64_t unlinked_by[UNLINKED_SORTS]; /* and why */
+    int64_t calls;                       /* of the runtime and the driver */
+    int64_t other;                       /* events on devices that are not work: they count nowhere else */
+    struct gpu *own;                     /* to be freed; NULL: cached with the trace */
     struct group *group;
     struct arena texts;
 };

@@ -574,6 +574,7 @@ static void summarize(struct steps *steps, int64_t rank, const struct step_row *
         return;
     int64_t most_ns = 0, *values = mem_zalloc(count + 1, sizeof *values);
     summary.slowest = slowest->name;
+    summary.slowest_rank = slowest->rank;
     summary.step =
         steps_figures_of(rows, count, offsetof(struct step_row, duration_ns), slowest, all_ns, values);
     for (size_t p = 0; p < STEP_PARTS; p++) {
@@ -837,6 +838,8 @@ static struct table *summary_table_of(const struct steps *steps)
         if (of->rank == TABLE_INT_MISSING) {
             table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, table_int(of->complete));
             table_add_text_footer(table, "slowest_step", "Slowest step", of->slowest.at, of->slowest.len);
+            if (steps->several_ranks)
+                table_add_footer(table, "slowest_rank", "Its rank", TABLE_COUNT, table_int(of->slowest_rank));
             const char *why = of->because == STEP_PARTS ? NULL : step_part_title(of->because);
             if (why)
                 table_add_text_footer(table, "slowest_because", "It differs most in", why, strlen(why));

@@ -63,6 +63,7 @@ struct steps_summary {
     int64_t complete;
     int64_t total_ns; /* their durations added up */
     struct text slowest;
+    int64_t slowest_rank;
     enum step_part
         /* the part in which the slowest exceeds the median most; STEP_PARTS: none, or there is only one step */
         because;

@@ -288,6 +288,9 @@ static const struct {
                           .alike = "wait less often, or for an event instead of a stream or device" },
     [WAIT_FOR_NOTHING] = { "empty wait",
                            .alike = "leave it out where it can be: nothing was left to wait for" },
+    [WAIT_FOR_UNKNOWN] = { "wait for unknown work",
+                           .alike =
+                               "record again: work of devices is missing, and this may have waited for it" },
     [WAIT_PINNING] = { "pinning", NULL, ADVICE_PIN_ONCE },
 };
 
@@ -315,7 +318,8 @@ static const char *advice_for(const struct trace *trace, enum host_wait_kind kin
     static const char *const copiers[] = { "aten::to", "aten::_to_copy", "aten::copy_", NULL };
     bool copies = kind == WAIT_PAGEABLE_COPY || kind == WAIT_SYNC_COPY ||
                   (kind == WAIT_FOR_COPY && is_one_of(owner, copiers));
-    if (kind != WAIT_FOR_NOTHING && kind != WAIT_PINNING && is_one_of(owner, readers))
+    if (kind != WAIT_FOR_NOTHING && kind != WAIT_FOR_UNKNOWN && kind != WAIT_PINNING &&
+        is_one_of(owner, readers))
         return read_advice;
     if (copies && copy.direction == COPY_DTOH)
         return trace_advice(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);
@@ -430,6 +434,9 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
         if (is_copy(trace, stalls[i].wait.work))
             sum_add(&row.bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));
     }
+    uint32_t file = trace->tracks[trace->track[stalls->wait.call]].file;
+    if (row.kind == WAIT_FOR_UNKNOWN || trace->files[file].lost.much)
+        row.saving_ns = TABLE_INT_MISSING; /* nobody knows what it waited for */
     return row;
 }
 

@@ -74,6 +74,9 @@ enum lacks {
     LACK(DROPPED_DISK, RECORDS, "dropped_disk")                                                              \
     LACK(DROPPED_UNKNOWN, RECORDS, "dropped_unknown")                                                        \
     LACK(CUT_AT_LIMIT, RECORDS, "cut_at_limit")                                                              \
+    LACK(LOST_WORK, RECORDS, "lost_work")                                                                    \
+    LACK(UNTIMED_WORK, RECORDS, "untimed_work")                                                              \
+    LACK(LATE_END, PARTS, "late_end")                                                                        \
     LACK(LEFT_OUT, FILES, "left_out")                                                                        \
     LACK(UNREADABLE, FILES, "unreadable")
 

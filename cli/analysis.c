@@ -1,7 +1,9 @@
 /* analysis.c - see analysis.h. */
 #include "cli/analysis.h"
 
+#include "base/quantity.h"
 #include "derive/features.h"
+#include "trace/span.h"
 #include <string.h>
 
 /* Add a notice on the features in NEEDS that the trace lacks; false if there are any. */
@@ -52,6 +54,40 @@ static void limit_table(struct result *result, const char *key, struct limit *li
     *limit = (struct limit){ 0 };
 }
 
+void analysis_notice_empty_selection(const struct trace *trace, const struct selection *selection,
+                                     const struct selection_query *query, struct result *result)
+{
+    enum { MOST_NAMES = 3 };
+    event_id e = 0;
+    if (selection_is_all(selection))
+        return;
+    for (size_t i = 0; i < result->tables.count; i++) /* of names that are no events' */
+        if (result->tables.at[i]->row_count > 0)
+            return;
+    while (e < trace->event_count && !selection_holds(selection, e))
+        e++;
+    if (e < trace->event_count || trace->event_count == 0)
+        return;
+    struct buffer text = { 0 };
+    int64_t longest_ns = 0;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct interval span = trace_file_span(trace, f);
+        longest_ns = span.end_ns - span.start_ns > longest_ns ? span.end_ns - span.start_ns : longest_ns;
+    }
+    if (query->filter || query->exclude) {
+        size_t names = names_count(trace->names);
+        buffer_printf(&text, "; %zu names are there, such as", names);
+        for (name_id id = 0; id < names && id < MOST_NAMES; id++)
+            buffer_printf(&text, "%s %s", id ? "," : "", names_text(trace->names, id));
+    }
+    buffer_puts(&text, "; the recording lasts ");
+    quantity_append_rounded_time(&text, (double)longest_ns);
+    result_add_notice(result, "nothing_matches", 0, NULL, TPA_NOWHERE,
+                      "nothing matches what was selected%.*s", (int)text.count, text.at);
+    result->notices.at[result->notices.count - 1].on_top = true;
+    buffer_release(&text);
+}
+
 bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,
                      const void *args, struct result *result, struct tpa_error *err)
 {
@@ -61,6 +97,8 @@ bool analysis_answer(const struct trace *trace, unsigned needs, const struct ana
         selection = selection_open(trace, analysis->query, err);
         good = selection && analysis->add_tables(trace, selection, args, result, err);
     }
+    if (good && selection)
+        analysis_notice_empty_selection(trace, selection, analysis->query, result);
     if (good)
         load_add_notices(trace, result);
     selection_free(selection);

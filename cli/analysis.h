@@ -49,6 +49,10 @@ size_t analysis_most_rows(const struct output_args *output);
 /* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, if there is none. */
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 
+/* Notice on top of RESULT that nothing matches, and what there is, where SELECTION, that of QUERY, holds no event of TRACE. */
+void analysis_notice_empty_selection(const struct trace *trace, const struct selection *selection,
+                                     const struct selection_query *query, struct result *result);
+
 /*
  * Add to RESULT the tables and notices of ANALYSIS with ARGS on TRACE; a trace that lacks one of
  * the features NEEDS gives no tables but a notice. Nothing is limited or printed.

@@ -5,6 +5,7 @@
 #include "analyze/top/top.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cli/analysis.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -367,6 +368,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         if (is_in_first_order(args))
             top_sort(top);
         result_add_table(result, top_table(top));
+        analysis_notice_empty_selection(trace, selection, &args->selection, result);
         top_add_notices(top, result);
         load_add_notices(trace, result);
         done = print_result(top, result, args, err);

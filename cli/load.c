@@ -305,10 +305,12 @@ static void notice_files(const struct trace *trace, struct result *result)
                           text.at);
         buffer_release(&text);
     }
-    for (size_t i = 0; i < trace->file_count && trace->file_count > 1; i++)
-        if (trace->files[i].event_count == 0)
+    for (size_t i = 0; i < trace->file_count; i++)
+        if (trace->files[i].event_count == 0 &&
+            (trace->file_count > 1 || (trace->sample_count == 0 && !trace->files[i].lacks)))
             result_add_notice(result, "no_events", 0, trace->files[i].path, TPA_NOWHERE,
-                              "the file holds no events");
+                              trace->file_count > 1 ? "the file holds no events"
+                                                    : "this is an empty trace: its list of events has none");
     notice_missing_ranks(trace, result);
 }
 

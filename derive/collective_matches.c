@@ -5,8 +5,10 @@
 #include "derive/collective_matches.h"
 
 #include "base/memory.h"
+#include "base/sum.h"
 #include "derive/file_set.h"
 #include "derive/step_list.h"
+#include "trace/span.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -379,6 +381,32 @@ static int64_t wait_of(const struct collectives *all, const struct collective_ma
     return waited_ns < dur_ns ? waited_ns : dur_ns;
 }
 
+/* How long the recording of the last to arrive had gone on when it arrived. */
+static int64_t recorded_before(const struct collectives *all, const struct collective_match *match)
+{
+    const struct collective *last = &all->at[match->last];
+    return trace_start_ns(all->trace, last->event) -
+           trace_file_span(all->trace, all->places[last->place].file).start_ns;
+}
+
+/* The profiler of a rank may start seconds after that of another. */
+static bool is_before_recording(const struct collectives *all, const struct collective_match *match)
+{
+    uint32_t last = all->places[all->at[match->last].place].file,
+             earliest = all->places[all->at[match->earliest].place].file;
+    return last != earliest && recorded_before(all, match) < match->wait_ns;
+}
+
+int64_t collective_unrecorded_ns(const struct collective_matches *matches, size_t collective)
+{
+    size_t m = matches->match_of[collective];
+    if (m == MATCH_NONE || !matches->at[m].before_recording)
+        return 0;
+    int64_t unrecorded_ns =
+        matches->waited_ns[collective] - recorded_before(matches->collectives, &matches->at[m]);
+    return unrecorded_ns > 0 ? unrecorded_ns : 0;
+}
+
 /* Determine the last to arrive, and the waiting time. */
 static void judge_matches(struct collective_matches *matches)
 {
@@ -392,6 +420,7 @@ static void judge_matches(struct collective_matches *matches)
         else
             find_last_by_duration(match, all, members);
         match->wait_ns = wait_of(all, match, &all->at[match->earliest]);
+        match->before_recording = is_before_recording(all, match);
     }
 }
 
@@ -509,6 +538,32 @@ static void set_members(struct collective_matches *matches)
         }
 }
 
+/*
+ * A rank that was late since before its recording began goes on being late for as long as it is the last: the hosts of the
+ * others ran ahead while they waited. So much of its lateness is not known to be its own.
+ */
+static void carry_over(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives; /* place after place, by start */
+    int64_t late_ns = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        size_t m = matches->match_of[i];
+        if (i > 0 && all->at[i].place != all->at[i - 1].place)
+            late_ns = 0;
+        if (m == MATCH_NONE)
+            continue;
+        struct collective_match *match = &matches->at[m];
+        if (match->last == i && match->before_recording) {
+            sum_add(&late_ns, match->wait_ns);
+        } else if (match->last == i && late_ns > 0 && match->wait_ns <= late_ns) {
+            late_ns -= match->wait_ns;
+            match->before_recording = true;
+        } else {
+            late_ns = 0;
+        }
+    }
+}
+
 struct collective_matches *collective_matches_open(const struct collectives *all)
 {
     struct collective_matches *matches = mem_zalloc(1, sizeof *matches);
@@ -527,6 +582,7 @@ struct collective_matches *collective_matches_open(const struct collectives *all
     check_matches(matches);
     find_clocks(matches);
     set_members(matches);
+    carry_over(matches);
     return matches;
 }
 

@@ -41,6 +41,8 @@ struct collective_match {
     bool one_clock;      /* by the clock of one host, else by durations */
     int64_t number;      /* Seq, or place in the order */
     bool by_order;
+    /* LAST was late since before its recording began: what it did then is not recorded, and nobody is to blame */
+    bool before_recording;
 };
 
 struct collective_matches {
@@ -59,6 +61,10 @@ struct collective_matches {
         *clocks;
     uint64_t refuted; /* collectives whose match was dropped because of the clocks */
 };
+
+/* Of COLLECTIVE, an index: how much of its beginning in ns it spent waiting for a rank whose recording had not begun, 0 if
+ * nothing. */
+int64_t collective_unrecorded_ns(const struct collective_matches *matches, size_t collective);
 
 /* New; free with collective_matches_free (NULL is allowed). */
 struct collective_matches *collective_matches_open(const struct collectives *collectives);

@@ -5,6 +5,7 @@
 #include "derive/communication.h"
 #include "derive/graph_links.h"
 #include "trace/derived.h"
+#include "trace/lost_work.h"
 #include "trace/memory_change.h"
 #include "derive/step_list.h"
 #include <stdlib.h>
@@ -38,6 +39,14 @@ static const struct {
     enum trace_feature feature;
     const char *recipe;
 } recipes[] = {
+    { PRODUCER_UNKNOWN, FEATURE_OPS, "record the operations of the host, too" },
+    { PRODUCER_UNKNOWN, FEATURE_GPU, "record the work of devices, too" },
+    { PRODUCER_UNKNOWN, FEATURE_LAUNCHES, "record the calls of the runtime, too, with the numbers that link them to their work" },
+    { PRODUCER_UNKNOWN, FEATURE_STEPS, "mark each iteration with a range, and name these ranges: --step-range REGEX" },
+    { PRODUCER_UNKNOWN, FEATURE_MEMORY, "record allocations, too" },
+    { PRODUCER_UNKNOWN, FEATURE_SHAPES, "record the shapes of operands, too" },
+    { PRODUCER_UNKNOWN, FEATURE_STACKS, "record stacks, too" },
+    { PRODUCER_UNKNOWN, FEATURE_ANNOTATIONS, "mark what matters with ranges" },
     { PRODUCER_NSYS, FEATURE_OPS, "run the model under torch.autograd.profiler.emit_nvtx()" },
     { PRODUCER_NSYS, FEATURE_GPU, "profile with nsys profile --trace=cuda,nvtx, on a machine with a GPU" },
     { PRODUCER_NSYS, FEATURE_LAUNCHES, "profile with nsys profile --trace=cuda,nvtx" },
@@ -115,8 +124,10 @@ static const struct {
 const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature)
 {
     enum trace_producer producer = trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN;
+    if (feature == FEATURE_GPU && trace_lost_much(trace))
+        return "find out why the profiler lost the work that was launched: another profiler beside it, missing permissions, or a driver that is too old";
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
-        if (recipes[i].producer == producer && recipes[i].feature == feature)
+        if (trace->file_count && recipes[i].producer == producer && recipes[i].feature == feature)
             return recipes[i].recipe;
     return features[index_of(feature)].recipe;
 }
@@ -142,6 +153,7 @@ enum trace_framework trace_framework(const struct trace *trace)
     case PRODUCER_TORCH_NPU: return FRAMEWORK_TORCH;
     case PRODUCER_JAX:
     case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
+    case PRODUCER_UNKNOWN: return FRAMEWORK_NONE;
     default:
         return trace->event_count && memchr(trace->kind, EVENT_OP, trace->event_count) ? FRAMEWORK_TORCH
                                                                                        : FRAMEWORK_NONE;
@@ -168,7 +180,8 @@ static const struct {
     [EVENT_PYTHON] = { FEATURE_STACKS, 0 },      [EVENT_RUNTIME] = { FEATURE_LAUNCHES, 0 },
     [EVENT_DRIVER] = { FEATURE_LAUNCHES, 0 },    [EVENT_INSTANT] = { 0, FEATURE_MEMORY },
     [EVENT_KERNEL] = { FEATURE_GPU, 0 },         [EVENT_MEMCPY] = { FEATURE_GPU, 0 },
-    [EVENT_MEMSET] = { FEATURE_GPU, 0 }, /* others: nothing */
+    [EVENT_MEMSET] = { FEATURE_GPU, 0 },         [EVENT_GPU_ANNOTATION] = { 0, FEATURE_STEPS },
+    /* others: nothing */
 };
 
 /* Is there any communication? Names are checked only when an event has them: most are of other kinds. */

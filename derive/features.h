@@ -50,7 +50,7 @@ const char *trace_feature_name(enum trace_feature feature);
  * themselves. */
 enum trace_framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
 
-/* Of the first file of TRACE. Files without a known framework are PyTorch's if operators are recorded. */
+/* Of the first file of TRACE; of recorders of CUDA or HIP, PyTorch if operators are recorded. */
 enum trace_framework trace_framework(const struct trace *trace);
 
 /* How to record it: "profile with profile_memory=True", or the equivalent for the program that wrote TRACE. */

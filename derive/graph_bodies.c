@@ -5,7 +5,7 @@
 #include "base/lcs.h"
 #include "base/runs.h"
 #include "derive/attribution.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/step_list.h"
 #include <stdlib.h>
 #include <string.h>

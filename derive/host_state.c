@@ -1,7 +1,7 @@
 /* host_state.c - see host_state.h. One pass over the events; each name is classified once. */
 #include "derive/host_state.h"
 
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/communication.h"
 #include "derive/gpu_names.h"
 #include "derive/host_waits.h"

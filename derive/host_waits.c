@@ -8,7 +8,7 @@
  */
 #include "derive/host_waits.h"
 
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/copy_names.h"
 #include "base/memory.h"
 #include "base/rows.h"
@@ -189,13 +189,20 @@ static void find_blocking_copies(const struct search *search, const unsigned cha
     }
 }
 
+/* Is work missing from the file of CALL, so that it may have waited for that? */
+static bool lacks_work(const struct search *search, event_id call)
+{
+    uint32_t file = search->trace->tracks[search->trace->track[call]].file;
+    return search->trace->files[file].lacks & (LACKS_END | LACKS_RECORDS) || search->ended[file].count == 0;
+}
+
 static void resolve_syncs(const struct search *search, struct host_waits *waits)
 {
     const struct trace *trace = search->trace;
     for (size_t i = 0; i < search->sync_calls.count; i++) {
         event_id call = search->sync_calls.at[i], work = waited_for(search, call);
         add_wait(waits, call, work,
-                 work == EVENT_NONE                  ? WAIT_FOR_NOTHING
+                 work == EVENT_NONE ? (lacks_work(search, call) ? WAIT_FOR_UNKNOWN : WAIT_FOR_NOTHING)
                  : trace->kind[work] == EVENT_MEMCPY ? WAIT_FOR_COPY
                                                      : WAIT_FOR_KERNEL);
     }

@@ -27,7 +27,8 @@ enum host_wait_kind {
     WAIT_FOR_COPY,      /* in a synchronisation, for a copy */
     WAIT_FOR_KERNEL,    /* in a synchronisation, for other work */
     WAIT_FOR_NOTHING,   /* in a synchronisation, although all work launched before had ended */
-    WAIT_PINNING,       /* in the allocation of pinned memory */
+    WAIT_FOR_UNKNOWN, /* in a synchronisation, for work that is not in the file: it was lost, or none was recorded */
+    WAIT_PINNING, /* in the allocation of pinned memory */
     WAIT_KINDS
 };
 
@@ -36,8 +37,9 @@ struct host_wait {
     event_id work; /* what it waited for; EVENT_NONE if unknown */
     enum host_wait_kind kind;
     /* A wait at an end of the recording, which the job does not repeat: */
-    bool at_begin; /* before anything is launched in its file, or for work that was launched before the recording */
-    bool at_end;   /* after the last kernel was launched */
+    bool
+        at_begin; /* before anything is launched in its file, or for work that was launched before the recording */
+    bool at_end; /* after the last kernel was launched */
 };
 
 struct host_waits {

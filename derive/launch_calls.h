@@ -15,7 +15,7 @@
 #define TPA_DERIVE_LAUNCH_CALLS_H
 
 #include "base/memory.h"
-#include "trace/intervals.h"
+#include "trace/capture_times.h"
 #include "trace/trace.h"
 
 struct launch_call {
@@ -29,17 +29,8 @@ struct launch_calls {
     VEC_OF(struct launch_call);
 };
 
-/* When graphs were captured. */
-struct capture_times {
-    struct intervals *of_file; /* on the clock of the file */
-    size_t file_count;
-};
-
 /* Those of TRACE in order of their ids, computed when first requested. Borrowed; live as long as TRACE. */
 const struct launch_calls *launch_calls_of(const struct trace *trace);
-
-/* The captures of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
-const struct capture_times *capture_times_of(const struct trace *trace);
 
 /* The median duration of the calls that launched a kernel, no graph: what a launch costs, in ns. 0 if there are
  * none. */

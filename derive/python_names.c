@@ -1,4 +1,5 @@
 /* python_names.c - see python_names.h. */
+#define _GNU_SOURCE /* memmem */
 #include "derive/python_names.h"
 
 #include <ctype.h>
@@ -19,6 +20,68 @@ enum python_frame python_frame_of(const char *name)
         if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
             return FRAME_OF_TORCH;
     return strstr(name, "/torch/") ? FRAME_OF_TORCH : FRAME_OF_USER;
+}
+
+static bool text_ends_in(const char *text, size_t len, const char *ending)
+{
+    size_t end = strlen(ending);
+    return len >= end && memcmp(text + len - end, ending, end) == 0 &&
+           (len == end || text[len - end - 1] == '/' || text[len - end - 1] == '\\');
+}
+
+bool python_waits(const char *file, size_t file_len, const char *function, size_t function_len)
+{
+    static const struct {
+        const char *file, *function;
+    } waits[] = {
+        { "threading.py", "wait" },
+        { "threading.py", "join" },
+        { "threading.py", "acquire" },
+        { "threading.py", "_wait_for_tstate_lock" },
+        { "multiprocessing/pool.py", "_handle_tasks" },
+        { "multiprocessing/pool.py", "_handle_results" },
+        { "multiprocessing/pool.py", "_handle_workers" },
+        { "multiprocessing/pool.py", "_wait_for_updates" },
+        { "multiprocessing/connection.py", "_recv" },
+        { "multiprocessing/connection.py", "_recv_bytes" },
+        { "multiprocessing/connection.py", "recv" },
+        { "multiprocessing/connection.py", "poll" },
+        { "multiprocessing/connection.py", "_poll" },
+        { "multiprocessing/connection.py", "wait" },
+        { "multiprocessing/popen_fork.py", "poll" },
+        { "multiprocessing/popen_fork.py", "wait" },
+        { "multiprocessing/synchronize.py", "acquire" },
+        { "multiprocessing/synchronize.py", "wait" },
+        { "multiprocessing/queues.py", "get" },
+        { "queue.py", "get" },
+        { "selectors.py", "select" },
+        { "subprocess.py", "wait" },
+        { "subprocess.py", "_try_wait" },
+        { "concurrent/futures/_base.py", "result" },
+        { "concurrent/futures/_base.py", "wait" },
+    };
+    static const char *const built_in[] = { "'_thread.lock'", "'_thread.RLock'", "select.select",
+                                            "select.poll",    "select.epoll",    "select.kqueue",
+                                            "time.sleep",     "posix.waitpid",   "posix.wait",
+                                            "SemLock" };
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (strlen(waits[i].function) == function_len &&
+            memcmp(function, waits[i].function, function_len) == 0 &&
+            text_ends_in(file, file_len, waits[i].file))
+            return true;
+    bool is_built_in = function_len > 0 && *function == '<';
+    for (size_t i = 0; is_built_in && i < sizeof built_in / sizeof *built_in; i++)
+        if (memmem(function, function_len, built_in[i], strlen(built_in[i])))
+            return true;
+    return false;
+}
+
+bool python_frame_waits(const char *name)
+{
+    const char *line = strstr(name, ".py("), *function = line ? strstr(line, "): ") : NULL;
+    if (!function)
+        return python_waits("", 0, name, strlen(name));
+    return python_waits(name, (size_t)(line - name) + 3, function + 3, strlen(function + 3));
 }
 
 const char *python_module_of(const char *name)

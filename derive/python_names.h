@@ -7,6 +7,7 @@
 #ifndef TPA_DERIVE_PYTHON_NAMES_H
 #define TPA_DERIVE_PYTHON_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum python_frame {
@@ -17,6 +18,13 @@ enum python_frame {
 
 /* The kind of the Python frame NAME. */
 enum python_frame python_frame_of(const char *name);
+
+/* Does the thread wait, for another thread, process or file, in FUNCTION of FILE, both with a length? FILE is empty for what is
+ * built in. */
+bool python_waits(const char *file, size_t file_len, const char *function, size_t function_len);
+
+/* The same of a frame of a trace. */
+bool python_frame_waits(const char *name);
 
 /* "Linear_0" if the frame is a module's, a pointer into NAME; else NULL. */
 const char *python_module_of(const char *name);

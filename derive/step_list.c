@@ -86,6 +86,39 @@ static void add_ranges(const struct trace *trace, uint32_t f, const char *patter
     number_steps(trace, steps, first);
 }
 
+static const struct key by_number_in_file[] = { ASC(struct step, file), ASC(struct step, number),
+                                                ASC(struct step, start_ns), ASC(struct step, event),
+                                                KEY_END };
+
+/*
+ * Of files whose host marks no step, the steps are the shadows that annotations cast on devices (gpu_user_annotation), from the
+ * first begin to the last end of those of one number: each stream has its own. NUMBERS are by name, SKIP by file.
+ */
+static void add_shadows(const struct trace *trace, const int64_t *numbers, const bool *skip,
+                        struct step_list *steps)
+{
+    size_t first = steps->count, kept = first;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t f = trace->tracks[trace->track[e]].file;
+        if (trace->kind[e] == EVENT_GPU_ANNOTATION && numbers[trace->name[e]] != INT64_MIN && !skip[f] &&
+            trace->files[f].producer != PRODUCER_JAX && trace->files[f].producer != PRODUCER_TENSORFLOW)
+            *VEC_PUSH(steps) = (struct step){
+                f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, true
+            };
+    }
+    struct step_list shadows = { .at = steps->at + first, .count = steps->count - first };
+    if (shadows.count)
+        SORT(&shadows, by_number_in_file);
+    for (size_t i = first; i < steps->count; i++) {
+        struct step *last = kept > first ? &steps->at[kept - 1] : NULL, *step = &steps->at[i];
+        if (!last || last->file != step->file || last->number != step->number)
+            steps->at[kept++] = *step;
+        else if (step->end_ns > last->end_ns)
+            last->end_ns = step->end_ns;
+    }
+    steps->count = kept;
+}
+
 struct step_list *step_list_open(const struct trace *trace)
 {
     struct step_list *steps = mem_zalloc(1, sizeof *steps);
@@ -111,6 +144,9 @@ struct step_list *step_list_open(const struct trace *trace)
             f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, of_devices
         };
     }
+    for (size_t i = 0; i < steps->count; i++)
+        defined[steps->at[i].file] = true;
+    add_shadows(trace, numbers, defined, steps);
     free(defined);
     free(numbers);
     if (steps->count)

@@ -2,7 +2,7 @@
 #include "diff/cause.h"
 
 #include "base/memory.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "trace/step_name.h"
 #include <stdbool.h>
 #include <stdlib.h>

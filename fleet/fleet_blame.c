@@ -68,6 +68,8 @@ static void add_row(struct fleet *fleet, const struct fleet_meeting *meeting)
 
 static void blame(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
+    if (meeting->before_recording)
+        return;
     sum_add(&fleet->waited_ns, meeting->waited_ns);
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
         sum_add(&fleet_rank(fleet, rank_of(fleet, i))->waited_ns, fleet->meetings.arrivals.at[i].waited_ns);

@@ -369,6 +369,12 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
                           "%" PRIu64
                           " collectives in files apart are of recordings whose facts were not given",
                           fleet->meetings.strangers);
+    if (fleet->meetings.unrecorded)
+        result_add_notice(
+            result, "before_recording", (int64_t)fleet->meetings.unrecorded, NULL, TPA_NOWHERE,
+            "%" PRIu64
+            " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded, so the waiting is attributed to none",
+            fleet->meetings.unrecorded, fleet->meetings.unrecorded == 1 ? "" : "s");
     if (fleet->meetings.unmatched && fleet->job.ranks > 1)
         result_add_notice(result, "unmatched", (int64_t)fleet->meetings.unmatched, NULL, TPA_NOWHERE,
                           "%" PRIu64 " collective%s no counterpart on other ranks", fleet->meetings.unmatched,

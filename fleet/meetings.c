@@ -251,6 +251,18 @@ static void judge(const struct hearing *hearing, struct way *ways)
     explain(hearing, ways);
 }
 
+/*
+ * Did the first arrive before the recording of the last began? What the last did then is not recorded, and whether it was
+ * late is not known: the profiler of a rank may start seconds after that of another.
+ */
+static bool is_before_recording(const struct hearing *hearing)
+{
+    const struct slice_row *last = hearing->arrivals[hearing->meeting->last].row;
+    int64_t begin_ns = hearing->meetings->job->members.at[last->member].recording->start_ns;
+    return begin_ns != FACTS_MISSING &&
+           meetings_difference(last->collective->start_ns, begin_ns) < hearing->meeting->late_ns;
+}
+
 /* ---- what is kept ---- */
 
 /* Is the step in which COLLECTIVE was issued a complete one of its device? */
@@ -265,6 +277,23 @@ static bool is_in_complete_step(const struct fleet_job *job, const struct slice_
     int64_t device = row->collective->device, number = row->collective->step;
     SEARCH(i, count, steps[i].device < device || (steps[i].device == device && steps[i].number < number));
     return i < count && steps[i].device == device && steps[i].number == number && steps[i].complete == 1;
+}
+
+/* Count the waiting in MEETING of SLICE as before a recording: nobody waited for anyone that is known. */
+static void leave_out(struct fleet_meetings *meetings, const struct slice *slice,
+                      struct fleet_meeting *meeting)
+{
+    for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
+        struct slice_arrival *arrival = &slice->arrivals[i];
+        int64_t exposed_ns = arrival->row->collective->exposed_ns;
+        if (exposed_ns != FACTS_MISSING && is_in_complete_step(slice->job, arrival->row))
+            sum_add(&meetings->unrecorded_ns,
+                    exposed_ns < arrival->waited_ns ? exposed_ns : arrival->waited_ns);
+        arrival->waited_ns = 0;
+    }
+    meeting->before_recording = true;
+    meeting->sure = false;
+    meeting->waited_ns = meeting->cost_ns = 0;
 }
 
 /* Add MEETING, whose arrivals are those of the slice, and the kept data of these; WAITS are by row of the slice. */
@@ -381,7 +410,11 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
             continue;
         set_step(&hearing, steps);
         judge(&hearing, ways);
+        if (is_before_recording(&hearing))
+            leave_out(meetings, slice, &meeting);
         keep(meetings, slice, meeting, waits);
+        for (size_t i = 0; meeting.before_recording && i < meeting.count; i++)
+            waits[slice->arrivals[meeting.first + i].row - slice->rows.at] = FACTS_MISSING;
     }
     add_sums(meetings, slice, waits);
     meetings->unmatched += slice->unmatched;
@@ -444,11 +477,40 @@ static const struct fleet_meeting *find_reason(const struct fleet_meetings *meet
     return reason && reason->sure && waited_ns >= meeting->grew_ns[CAUSE_COMMUNICATION] / 2 ? reason : NULL;
 }
 
+/*
+ * A rank that was late since before its recording began goes on being late for as long as it is the last: the hosts of the
+ * others ran ahead while they waited. So much of its lateness is not known to be its own. VISITS are those of all devices.
+ */
+static void carry_over(struct fleet_meetings *meetings, const struct visit *visits)
+{
+    int64_t late_ns = 0;
+    for (size_t i = 0; i < meetings->arrivals.count; i++) {
+        const struct fleet_arrival *visit = &meetings->arrivals.at[visits[i].arrival],
+                                   *before = i ? &meetings->arrivals.at[visits[i - 1].arrival] : visit;
+        struct fleet_meeting *meeting = &meetings->at[visits[i].meeting];
+        bool is_last = meeting->last == visits[i].arrival;
+        if (before->member != visit->member || before->device != visit->device)
+            late_ns = 0;
+        if (is_last && meeting->before_recording) {
+            sum_add(&late_ns, meeting->late_ns);
+        } else if (is_last && late_ns > 0 && meeting->late_ns <= late_ns) {
+            late_ns -= meeting->late_ns;
+            meeting->before_recording = true;
+            meeting->sure = false;
+        } else {
+            late_ns = 0;
+        }
+    }
+    for (size_t m = 0; m < meetings->count; m++)
+        meetings->unrecorded += meetings->at[m].before_recording;
+}
+
 /* Meetings are sorted by the start of the last, so that earlier meetings are resolved first. */
 static void find_blamed(struct fleet_meetings *meetings)
 {
     size_t *index = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *index));
     struct visit *visits = list_visits(meetings, index);
+    carry_over(meetings, visits);
     for (size_t m = 0; m < meetings->count; m++) {
         struct fleet_meeting *meeting = &meetings->at[m];
         meeting->blamed = meeting->last;

@@ -49,6 +49,8 @@ struct fleet_meeting {
     int64_t number;      /* in the group, or place in the order */
     int64_t step;        /* in which most ranks issued it; FACTS_MISSING: in none */
     bool by_order, by_clock, sure;
+    bool
+        before_recording; /* LAST was late since before its recording began: its part is not known, nobody is blamed */
     size_t last, earliest; /* of arrivals */
     int64_t late_ns;       /* from the start of EARLIEST to that of LAST; without clocks the longest wait */
     int64_t cost_ns;       /* what all would gain if LAST came as early as the one before it */
@@ -86,6 +88,8 @@ struct fleet_meetings {
     int64_t first_ns;        /* the first start of all, on the first rank's clock; INT64_MAX: nobody met */
     int64_t exposed_wait_ns; /* waiting in complete steps in which nothing computed on the device */
     uint64_t rows;           /* collectives that were judged */
+    int64_t unrecorded_ns;   /* of complete steps: exposed waiting since before a recording began */
+    uint64_t unrecorded;     /* meetings that have before_recording */
     uint64_t unmatched;      /* those that met no other */
     uint64_t refuted;        /* those that did not end together, and are no meetings */
     uint64_t absent;         /* mentioned in the facts, but in files that were not given */

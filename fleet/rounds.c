@@ -57,7 +57,7 @@ static const struct facts_column clock_columns[] = {
 struct meeting_row {
     int64_t recording;             /* of the last */
     int64_t count, last, earliest; /* the last two among its arrivals */
-    int64_t number, step, by_order, by_clock, sure;
+    int64_t number, step, by_order, by_clock, sure, before_recording;
     int64_t late_ns, cost_ns, waited_ns, transfer_ns;
     int64_t grew_computation_ns, grew_communication_ns, grew_copies_ns, grew_loading_ns, grew_host_ns,
         carried_ns;
@@ -78,6 +78,7 @@ static const struct facts_column meeting_columns[] = {
     NUMBER(meeting_row, by_order),
     NUMBER(meeting_row, by_clock),
     NUMBER(meeting_row, sure),
+    NUMBER(meeting_row, before_recording),
     NUMBER(meeting_row, late_ns),
     NUMBER(meeting_row, cost_ns),
     NUMBER(meeting_row, waited_ns),
@@ -120,12 +121,13 @@ static const struct facts_column sum_columns[] = {
 
 /* One row: totals of all slices of the file. */
 struct total_row {
-    int64_t rows, first_ns, exposed_wait_ns, unmatched, refuted, strangers;
+    int64_t rows, first_ns, exposed_wait_ns, unmatched, refuted, strangers, unrecorded_ns;
 };
 
 static const struct facts_column total_columns[] = {
-    NUMBER(total_row, rows),      NUMBER(total_row, first_ns), NUMBER(total_row, exposed_wait_ns),
-    NUMBER(total_row, unmatched), NUMBER(total_row, refuted),  NUMBER(total_row, strangers),
+    NUMBER(total_row, rows),          NUMBER(total_row, first_ns), NUMBER(total_row, exposed_wait_ns),
+    NUMBER(total_row, unmatched),     NUMBER(total_row, refuted),  NUMBER(total_row, strangers),
+    NUMBER(total_row, unrecorded_ns),
 };
 
 static const struct facts_schema ends_schema = SCHEMA("ends", end_row, end_columns),
@@ -329,6 +331,7 @@ static struct meeting_row meeting_to_row(const struct fleet_meetings *meetings,
         .step = one->step,
         .by_order = one->by_order,
         .by_clock = one->by_clock,
+        .before_recording = one->before_recording,
         .sure = one->sure,
         .late_ns = one->late_ns,
         .cost_ns = one->cost_ns,
@@ -359,6 +362,7 @@ static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
     struct total_row total = {
         (int64_t)meetings->rows,      meetings->first_ns,         meetings->exposed_wait_ns,
         (int64_t)meetings->unmatched, (int64_t)meetings->refuted, (int64_t)meetings->strangers,
+        meetings->unrecorded_ns,
     };
     for (size_t m = 0; m < meetings->count; m++)
         *VEC_PUSH(&rows) = meeting_to_row(meetings, &meetings->at[m]);
@@ -421,6 +425,7 @@ static void add_meeting(void *context, const void *from)
         .step = row->step,
         .by_order = row->by_order == 1,
         .by_clock = row->by_clock == 1,
+        .before_recording = row->before_recording == 1,
         .sure = row->sure == 1,
         .last = loading->arrivals + (size_t)row->last,
         .earliest = loading->arrivals + (size_t)row->earliest,
@@ -478,6 +483,7 @@ static void add_total(void *context, const void *from)
     if (row->first_ns < meetings->first_ns)
         meetings->first_ns = row->first_ns;
     sum_add(&meetings->exposed_wait_ns, row->exposed_wait_ns);
+    sum_add(&meetings->unrecorded_ns, row->unrecorded_ns);
     meetings->rows += (uint64_t)row->rows;
     meetings->unmatched += (uint64_t)row->unmatched;
     meetings->refuted += (uint64_t)row->refuted;

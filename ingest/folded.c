@@ -26,6 +26,13 @@ static const char *weight_of(const char *at, const char *end, int64_t *weight)
     return blank - 1;
 }
 
+/* Is the line AT..END a comment, of inferno or of who edited the file? */
+static bool is_comment(const char *at, const char *end)
+{
+    int64_t weight;
+    return *at == '#' || (end - at > 1 && at[0] == '/' && at[1] == '/' && !weight_of(at, end, &weight));
+}
+
 /* FRAME, which may be py-spy's "NAME (FILE:LINE)". */
 static function_id folded_function_of(struct stack_sums *sums, const char *frame, const char *end)
 {
@@ -78,19 +85,20 @@ static struct profile *read_folded(struct source *source, struct tpa_error *err)
         const char *newline = memchr(at, '\n', (size_t)(all_end - at));
         end = newline ? newline : all_end;
         const char *last = end > at && end[-1] == '\r' ? end - 1 : end;
-        if (last > at && *at != '#') /* inferno's comments */
+        if (last > at && !is_comment(at, last))
             add_line(&sums, at, last, at - text.at);
     }
     buffer_release(&text);
     return stack_sums_finish(&sums, PROFILE_COUNT, err);
 }
 
-/* All complete lines at the beginning must be stacks, at least one with a caller; the last line may be cut. */
+/* Most complete lines at the beginning must be stacks, at least one with a caller; the last line may be cut. Others are counted
+ * when it is read. */
 static int sniff_folded(const char *bytes, size_t len)
 {
     enum { ENOUGH = 20 };
     bool calls = false;
-    size_t stacks = 0;
+    size_t stacks = 0, others = 0;
     for (size_t at = 0, lines = 0; at < len && lines < ENOUGH; lines++) {
         const char *newline = memchr(bytes + at, '\n', len - at);
         size_t end = newline ? (size_t)(newline - bytes) : len;
@@ -99,16 +107,15 @@ static int sniff_folded(const char *bytes, size_t len)
         for (size_t i = at; i < last; i++)
             if ((unsigned char)bytes[i] < ' ' && bytes[i] != '\t')
                 return 0;
-        if (last > at && bytes[at] != '#') {
+        if (last > at && !is_comment(bytes + at, bytes + last)) {
             const char *stop = weight_of(bytes + at, bytes + last, &weight);
-            if (!stop && newline)
-                return 0;
+            others += !stop && newline;
             stacks += stop != NULL;
             calls |= stop && memchr(bytes + at, ';', (size_t)(stop - (bytes + at)));
         }
         at = end + 1;
     }
-    return stacks && calls ? 70 : 0;
+    return !calls || 2 * others > stacks ? 0 : others ? 55 : 70;
 }
 
 extern const struct format format_folded;

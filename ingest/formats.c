@@ -81,8 +81,8 @@ static bool has_ending(const char *name, const char *ending)
 
 /* Names in a directory that may be traces, or profiles; their format is determined later. */
 static const char *const trace_endings[] = {
-    ".json",    ".json.gz",        ".json.zst",   ".tpa",    ".trace", ".pt.trace", ".xplane.pb",
-    ".pftrace", ".perfetto-trace", ".pftrace.gz", ".sqlite", ".db",    ".rpd",      NULL
+    ".json",           ".json.gz",    ".json.zst", ".tpa", ".trace", ".pt.trace", ".xplane.pb", ".pftrace",
+    ".perfetto-trace", ".pftrace.gz", ".sqlite",   ".db",  ".rpd",   ".proto",    NULL
 };
 static const char *const table_endings[] = { ".csv", NULL };
 static const char *const profile_endings[] = { ".prof",   ".pstats",          ".pstat",
@@ -96,10 +96,10 @@ static bool has_one_of(const char *name, const char *const *endings)
 {
     if (name[0] == '.')
         return false;
-    for (size_t i = 0; endings[i]; i++)
+    for (size_t i = 0; endings && endings[i]; i++)
         if (has_ending(name, endings[i]))
             return true;
-    return false;
+    return !endings;
 }
 
 bool ingest_may_be_trace(const char *name)
@@ -188,6 +188,9 @@ static bool list_directory(const char *path, int depth, const char *const *endin
 }
 
 /* ---- sniffing ---- */
+
+/* The certainty that a file in a directory needs if its name says nothing. */
+enum { BY_CONTENT_ALONE = 70 };
 
 /* The format whose sniff returns the highest certainty, at least AT_LEAST. */
 static const struct format *find_format(const char *bytes, size_t len, int at_least)
@@ -491,47 +494,100 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
 
 /*
  * JAX and TensorFlow also write the content of an *.xplane.pb as JSON beside it, cut at 1,000,000 events. Is PATH such
- * a file, with an *.xplane.pb in its directory among FOUND?
+ * a file, with an *.xplane.pb in its directory among FOUND, of which USED, by index, are used?
  */
-static bool is_repeated(const char *path, const struct paths *found)
+static bool is_repeated(const char *path, const struct paths *found, const bool *used)
 {
     if (!has_ending(path, "trace.json.gz"))
         return false;
     size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
     for (size_t i = 0; i < found->count; i++)
-        if (strncmp(found->at[i], path, folder) == 0 && !strchr(found->at[i] + folder, '/') &&
+        if (used[i] && strncmp(found->at[i], path, folder) == 0 && !strchr(found->at[i] + folder, '/') &&
             has_ending(found->at[i], ".xplane.pb"))
             return true;
     return false;
 }
 
-/* Read the files in the directory PATH that end in one of ENDINGS. *READ counts those that were used. */
+/* Does the file at PATH, whose name says nothing, begin like a trace? */
+static bool begins_like_trace(const char *path)
+{
+    struct tpa_error ignored = { 0 };
+    struct source *source =
+        source_open(path, &(struct source_limits){ .max_ratio = SOURCE_DEFAULT_MAX_RATIO }, &ignored);
+    const char *bytes = NULL;
+    size_t len = source ? source_peek(source, &bytes, &ignored) : 0;
+    const struct format *format = ignored.failed ? NULL : find_format(bytes, len, BY_CONTENT_ALONE);
+    bool is_trace = format && (format->read || format->read_any);
+    source_free(source);
+    return is_trace;
+}
+
+/* Read the file at PATH, found in a directory. Without ENDINGS it must begin like a trace. *USED: it was read. */
+static bool read_found(const char *path, struct reading *reading, const char *const *endings, bool *used,
+                       size_t *read, struct tpa_error *err)
+{
+    size_t aside = reading->aside.count;
+    if (!endings && !begins_like_trace(path))
+        return true;
+    bool ok = read_file(path, reading, false, used, err);
+    *read += *used && reading->aside.count == aside;
+    return ok;
+}
+
+/* Take out of FOUND what is read with another file of its folder. How many of these repeat what another has. */
+static uint64_t leave_out_parts(struct paths *found)
+{
+    size_t kept = 0;
+    uint64_t twins = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        enum ascend_file part = ascend_folder_file(found->at[i]);
+        twins += part == ASCEND_FILE_TWIN;
+        if (part == ASCEND_FILE_NONE && !rocprof_csv_is_further(found->at[i]))
+            found->at[kept++] = found->at[i];
+        else
+            free(found->at[i]);
+    }
+    found->count = kept;
+    return twins;
+}
+
+/* Read the files in the directory PATH that end in one of ENDINGS; NULL: all that begin like a trace. *READ counts those that
+ * were used. */
 static bool read_files_in(const char *path, const char *const *endings, struct reading *reading,
                           size_t *looked_at, size_t *read, struct tpa_error *err)
 {
     struct paths found = { 0 };
     bool ok = list_directory(path, 0, endings, &found, &reading->left_out, err);
+    uint64_t twins = leave_out_parts(&found);
+    bool *all = mem_alloc(found.count + 1), *used = mem_zalloc(found.count + 1, sizeof *used);
+    memset(all, true, found.count + 1);
     *looked_at += found.count;
+    for (size_t i = 0; i < found.count && ok; i++)
+        if (!is_repeated(found.at[i], &found, all))
+            ok = read_found(found.at[i], reading, endings, &used[i], read, err);
     for (size_t i = 0; i < found.count && ok; i++) {
-        bool known = false;
-        size_t aside = reading->aside.count;
-        enum ascend_file part = ascend_folder_file(found.at[i]);
-        if (part == ASCEND_FILE_TWIN)
-            trace_builder_tell(reading->builder, "repeated_file",
-                               "files of JSON lie beside a database of the same recording, and were not read",
-                               1);
-        if (part != ASCEND_FILE_NONE || rocprof_csv_is_further(found.at[i]))
+        if (!is_repeated(found.at[i], &found, all))
             continue;
-        if (is_repeated(found.at[i], &found)) {
+        if (is_repeated(found.at[i], &found, used)) {
             trace_builder_tell(
                 reading->builder, "repeated_file",
                 "files of JSON lie beside an *.xplane.pb, which holds the same and more, and were not read",
                 1);
             continue;
         }
-        ok = read_file(found.at[i], reading, false, &known, err);
-        *read += known && reading->aside.count == aside;
+        ok = read_found(found.at[i], reading, endings, &used[i], read, err);
+        if (used[i])
+            trace_builder_tell(
+                reading->builder, "instead_of_xplane",
+                "files of JSON were read instead of the *.xplane.pb beside them, of which nothing can be read; they hold less",
+                1);
     }
+    if (ok && twins)
+        trace_builder_tell(reading->builder, "repeated_file",
+                           "files of JSON lie beside a database of the same recording, and were not read",
+                           twins);
+    free(all);
+    free(used);
     free_paths(&found);
     return ok;
 }
@@ -585,6 +641,8 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
         ok = use_aside(reading, false, &read, err);
     if (ok && read == 0)
         ok = read_files_in(path, snapshot_endings, reading, &looked_at, &read, err);
+    if (ok && read == 0 && reading->left_out.reasons.count == left_out)
+        ok = read_files_in(path, NULL, reading, &looked_at, &read, err);
     if (ok && read == 0)
         ok = nothing_in(path, reading, looked_at, left_out, err);
     for (size_t i = 0; i < reading->aside.count; i++)

@@ -46,6 +46,9 @@ static const struct magic magics[] = {
           "read it with 'perf report' on the machine it is of"),
     MAGIC(0, "memray", NULL, "a capture of memray",
           "'memray flamegraph FILE' or 'memray table FILE' shows it"),
+    MAGIC(
+        0, "MOJ", NULL, "a profile of Austin in its binary form (MOJO)",
+        "'mojo2austin FILE stacks.txt' (pip install austin-python) makes collapsed stacks of it, which tpa reads"),
     MAGIC(0, "PAR1", NULL, "a Parquet table", table_hint),
     MAGIC(0, "\x89HDF\r\n\x1a\n", NULL, "an HDF5 file",
           "tpa reads what profilers write: of Nsight Systems export with --type sqlite instead"),
@@ -135,6 +138,10 @@ static const struct {
     const char *word, *second; /* both occur near the beginning; SECOND may be NULL */
     const char *what, *hint;
 } texts[] = {
+    { "torch/_logging/structured.py", NULL, "a log of torch.compile (TORCH_TRACE)",
+      "tlparse FILE shows it; it holds compilations and no timeline: record one with torch.profiler" },
+    { "torch/_dynamo/", "] {\"", "a log of torch.compile (TORCH_TRACE)",
+      "tlparse FILE shows it; it holds compilations and no timeline: record one with torch.profiler" },
     { "Self CPU %", "# of Calls", "the text of a table that PyTorch printed (key_averages().table())",
       "tpa makes such tables of a trace: prof.export_chrome_trace(\"trace.json.gz\"), then tpa top --format torch" },
     { "Time (%)", "Total Time (ns)", "a table of nsys stats", "give tpa the .sqlite that it was made of" },
@@ -156,6 +163,24 @@ static const struct {
 } documents[] = {
     { "\"schemaVersion\"", "\"deviceProperties\"", "the head of a trace of PyTorch, whose events are missing",
       "was the file copied whole, and the program not stopped while it wrote?" },
+    { "\"chakra\"", NULL, "an execution trace of Chakra",
+      "it holds a graph of operators for simulators; give tpa the trace of torch.profiler that it was made of" },
+    { "-chakra.", "\"nodes\"", "an execution trace of PyTorch for Chakra (ExecutionTraceObserver)",
+      "it holds operators without times: record with torch.profiler, too" },
+    { "\"inspector_output_format_version\"", NULL, "a log of NCCL Inspector",
+      "it holds totals of collectives and no timeline: tpa comm reads them from traces of torch.profiler" },
+    { "\"event_type\"", "\"compilation\"", "a log of tritonparse",
+      "it holds compilations and launches of Triton, and no timeline: record one with torch.profiler" },
+    { "\"CudaEvent\"", NULL, "an export of Nsight Systems as JSON",
+      "export it as a database instead: nsys export --type sqlite FILE; tpa reads the .sqlite" },
+    { "\"TraceProcessEvent\"", NULL, "an export of Nsight Systems as JSON",
+      "export it as a database instead: nsys export --type sqlite FILE; tpa reads the .sqlite" },
+    { "\"NvtxEvent\"", NULL, "an export of Nsight Systems as JSON",
+      "export it as a database instead: nsys export --type sqlite FILE; tpa reads the .sqlite" },
+    { "\"total_num_allocations\"", "\"total_bytes_allocated\"", "statistics of memray (memray stats --json)",
+      "tpa does not read captures of memray: 'memray flamegraph FILE' or 'memray table FILE' shows them" },
+    { "\"head\"", "\"functionName\"", "a CPU profile of V8 in its old form (a tree below \"head\")",
+      "save it anew in the Performance panel of Chrome's DevTools, which writes \"nodes\" and \"timeDeltas\"" },
     { "\"nbformat\"", NULL, "a Jupyter notebook", "give tpa the trace that the notebook wrote or read" },
     { "\"cells\"", "\"cell_type\"", "a Jupyter notebook",
       "give tpa the trace that the notebook wrote or read" },
@@ -231,6 +256,27 @@ static bool is_table(const char *bytes, size_t len, char *between)
     return false;
 }
 
+/* Has the first line a moment and an event, as 'perf script' prints them, and the second an address with a function? */
+static bool is_perf_script(const char *bytes, size_t len)
+{
+    const char *end = bytes + len, *first_end = memchr(bytes, '\n', len);
+    if (!first_end || first_end + 1 >= end)
+        return false;
+    size_t line = (size_t)(first_end - bytes);
+    bool has_moment = false;
+    for (size_t i = 2; i + 1 < line && !has_moment; i++)
+        has_moment = bytes[i] == ':' && bytes[i + 1] == ' ' && bytes[i - 1] >= '0' && bytes[i - 1] <= '9' &&
+                     memchr(bytes, '.', i) != NULL;
+    const char *second = first_end + 1;
+    bool is_indented = *second == '\t' || *second == ' ';
+    while (second < end && (*second == '\t' || *second == ' '))
+        second++;
+    size_t digits = 0;
+    while (second + digits < end && strchr("0123456789abcdef", second[digits]) && second[digits])
+        digits++;
+    return has_moment && bytes[line - 1] == ':' && is_indented && digits >= 2;
+}
+
 /* Is it several JSON values, one per line? */
 static bool is_json_lines(const char *bytes, size_t len)
 {
@@ -281,6 +327,11 @@ bool unread_fail(const char *name, const char *bytes, size_t len, const char *da
     for (size_t i = 0; !binary && i < sizeof texts / sizeof *texts; i++)
         if (holds(bytes, len, texts[i].word) && holds(bytes, len, texts[i].second))
             return fail_as(texts[i].what, texts[i].hint, TPA_PASSED_OVER, err);
+    if (!binary && is_perf_script(bytes + at, len - at))
+        return fail_as(
+            "the text of 'perf script'",
+            "'stackcollapse-perf.pl FILE > stacks.txt' makes collapsed stacks of it, which tpa reads",
+            TPA_PASSED_OVER, err);
     char between;
     if (json_is_value(bytes, len)) {
         tpa_fail(err, 0,

@@ -2,6 +2,7 @@
 #include "profile/overview.h"
 
 #include "base/quantity.h"
+#include "derive/python_names.h"
 #include "profile/tables.h"
 #include <inttypes.h>
 #include <math.h>
@@ -65,6 +66,57 @@ static void call_table(struct result *result, const char *key, const char *title
     struct table *table = result->tables.at[result->tables.count - 1];
     table->key = key;
     table->title = title;
+}
+
+/* Take those in which threads wait out of VIEW; which of them is longest, in *MOST. Returns their time in seconds, added up. */
+static double leave_out_waits(const struct profile *profile, struct profile_view *view, function_id *most)
+{
+    double waited_s = 0, longest_s = -1;
+    size_t kept = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct profile_function *function = &profile->functions[view->at[i]];
+        if (!python_waits(function->file, function->file_length, function->name, function->name_length)) {
+            view->at[kept++] = view->at[i];
+            continue;
+        }
+        waited_s += function->cost.total_s;
+        if (function->cost.total_s > longest_s) {
+            longest_s = function->cost.total_s;
+            *most = view->at[i];
+        }
+    }
+    view->count = kept;
+    return waited_s;
+}
+
+/* Let VIEW be the MOST functions by their own time in which threads do not wait. */
+static bool view_work(struct profile_view *view, const struct profile *profile, size_t most, double *waited_s,
+                      function_id *longest, struct tpa_error *err)
+{
+    struct profile_view all = { 0 };
+    if (!view_by(&all, profile, "tottime", 0, err))
+        return false;
+    size_t count = all.count;
+    *waited_s = leave_out_waits(profile, &all, longest);
+    size_t waits = count - all.count;
+    profile_view_release(&all);
+    if (!view_by(view, profile, "tottime", most ? most + waits : 0, err))
+        return false;
+    leave_out_waits(profile, view, &(function_id){ 0 });
+    view->count = most && view->count > most ? most : view->count;
+    return true;
+}
+
+/* Waiting is no work: it is told apart. */
+static void notice_waits(const struct profile *profile, double waited_s, function_id most,
+                         struct result *result)
+{
+    if (!(waited_s > 0) || !(profile->total.total_s > 0))
+        return;
+    result_add_notice(
+        result, "waits", 1, NULL, TPA_NOWHERE,
+        "threads waited %.1f %% of the time, mostly in %s: that is no work and not among the functions",
+        quantity_percent(waited_s / profile->total.total_s), short_name_of(profile, most, &result->arena));
 }
 
 /* ---- the answer ---- */
@@ -198,10 +250,13 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
                           struct tpa_error *err)
 {
     struct profile_view own = { 0 }, cumulative = { 0 }, costliest = { 0 };
-    bool good = view_by(&own, profile, "tottime", most, err) &&
+    function_id longest = 0;
+    double waited_s = 0;
+    bool good = view_work(&own, profile, most, &waited_s, &longest, err) &&
                 view_by(&cumulative, profile, "cumulative", most, err) &&
                 view_by(&costliest, profile, "tottime", COSTLIEST, err);
     if (good) {
+        notice_waits(profile, waited_s, longest, result);
         add_answer(profile, &own, &cumulative, result);
         profile_add_functions(result, profile, &own);
         call_table(result, "own", "Functions by their own time");

@@ -6,6 +6,8 @@
 #include "base/search.h"
 #include "analyze/top/top.h"
 #include "derive/features.h"
+#include "derive/python_names.h"
+#include "trace/lost_work.h"
 #include "trace/step_name.h"
 #include <math.h>
 #include <stdlib.h>
@@ -274,7 +276,9 @@ static struct overview_row overview_row_of(const struct summary *summary, const 
         .peak_bytes = peak != INT64_MIN ? peak : TABLE_INT_MISSING,
     };
     for (size_t i = 0; i < SHARES; i++)
-        row.shares[i] = group->use.span_ns > 0 ? group->use.parts_ns[i] / group->use.span_ns : NAN;
+        row.shares[i] = group->use.span_ns > 0 && !trace_lost_much(summary->trace)
+                            ? group->use.parts_ns[i] / group->use.span_ns
+                            : NAN;
     return row;
 }
 
@@ -379,11 +383,12 @@ static void add_one_overview(const struct summary *summary, struct result *resul
                 figures_add_use(&use, &summary->gpu->at[i]);
         table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int(count_devices(summary)));
         for (size_t i = 0; i < SHARES && use.span_ns > 0; i++)
-            table_add_footer(table, shares[i].key,
-                             shares[i].title
-                                 ? shares[i].title
-                                 : arena_printf(&table->arena, "%s computing", summary_device_word(summary)),
-                             TABLE_SHARE, table_number(use.parts_ns[i] / use.span_ns));
+            table_add_footer(
+                table, shares[i].key,
+                shares[i].title ? shares[i].title
+                                : arena_printf(&table->arena, "%s computing", summary_device_word(summary)),
+                TABLE_SHARE,
+                table_number(trace_lost_much(summary->trace) ? NAN : use.parts_ns[i] / use.span_ns));
     }
     if (summary->transfers)
         table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
@@ -420,15 +425,12 @@ struct operator_row {
 static const struct table_column operator_columns[] = {
     COLUMN(struct operator_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
     COLUMN(struct operator_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
-    COLUMN(struct operator_row, name, "name", "Operator", TABLE_NAME, "the operator; the call where none made it"),
+    COLUMN(struct operator_row, name, "name", "Operator", TABLE_NAME, "the operator; the kernel or copy where none is known"),
     COLUMN(struct operator_row, time_ns, "time", "Time", TABLE_NS, "durations of the work that it launched, added up; without devices its own CPU time"),
     COLUMN(struct operator_row, share, "share_of_all", "Share", TABLE_SHARE, "of this time of all operators"),
     COLUMN(struct operator_row, count, "count", "Count", TABLE_TALLY, "how much work it launched; without devices how often it was called"),
 };
 /* clang-format on */
-
-/* The name of work whose launch is not in the file. */
-static const char launch_unknown[] = "(launch not recorded)";
 
 /* What a name comes to in a rank, which is the first of its files, or on one of its devices. */
 struct cost {
@@ -437,7 +439,7 @@ struct cost {
     const char *name;
     size_t name_length;
     int64_t time_ns, count;
-    bool is_operator; /* else a call or the work itself, as no operator is known */
+    bool is_operator; /* else the work itself, as no operator is known */
 };
 
 struct costs {
@@ -497,7 +499,7 @@ static uint32_t first_file(const struct summary *summary, uint32_t file)
 
 /* Sums by name of the work met since they were last given away. */
 struct tally {
-    struct cost *by_name; /* the last: of unknown launchers */
+    struct cost *by_name;
     VEC_OF(name_id) met;
 };
 
@@ -505,55 +507,46 @@ struct tally {
 static void assign_costs(struct tally *tally, const struct gpu_device *device, struct costs *costs)
 {
     const struct trace *trace = costs->summary->trace;
-    size_t name_count = names_count(trace->names);
     for (size_t i = 0; i < tally->met.count; i++) {
         name_id id = tally->met.at[i];
         struct cost *cost = VEC_PUSH(costs);
         *cost = tally->by_name[id];
         cost->file = first_file(costs->summary, device->file);
         cost->device = costs->summary->by == SUMMARY_BY_DEVICE ? device->id : TABLE_INT_MISSING;
-        cost->name = id < name_count ? names_text(trace->names, id) : launch_unknown;
+        cost->name = names_text(trace->names, id);
         cost->name_length = strlen(cost->name);
         tally->by_name[id] = (struct cost){ 0 };
     }
     tally->met.count = 0;
 }
 
-/*
- * What I of the work of GPU is counted by: its operator; without one its call in PyTorch's traces (EVENT_NONE: not recorded), which
- * a graph's launch is, too, and in others the work itself, as most calls tell nothing of it. XLA's own functions, which launch
- * whole programs, are not operators.
- */
-static event_id counted_by(const struct trace *trace, enum trace_framework framework,
-                           const struct gpu_events *gpu, size_t i)
+/* What I of the work of GPU is counted by: its operator; without one the work itself, as a call tells nothing of it. XLA's own
+ * functions, which launch whole programs, are not operators. */
+static event_id counted_by(const struct trace *trace, bool is_xla, const struct gpu_events *gpu, size_t i)
 {
     event_id op = gpu->op[i];
-    if (framework == FRAMEWORK_TORCH)
-        return op == EVENT_NONE ? gpu->call[i] : op;
-    return op == EVENT_NONE || (framework == FRAMEWORK_XLA && trace->kind[op] == EVENT_OTHER) ? gpu->event[i]
-                                                                                              : op;
+    return op == EVENT_NONE || (is_xla && trace->kind[op] == EVENT_OTHER) ? gpu->event[i] : op;
 }
 
-/* By the operators, else the calls, that launched the work of the devices, or by the work. */
+/* By the operators that launched the work of the devices, or by the work. */
 static void add_device_costs(struct costs *costs)
 {
     const struct summary *summary = costs->summary;
     const struct trace *trace = summary->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    name_id unknown = (name_id)names_count(trace->names);
-    enum trace_framework framework = trace_framework(trace);
-    struct tally tally = { .by_name = mem_zalloc(unknown + 1, sizeof *tally.by_name) };
+    bool is_xla = trace_framework(trace) == FRAMEWORK_XLA;
+    struct tally tally = { .by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *tally.by_name) };
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
             if (!selection_holds(summary->selection, gpu->event[i]))
                 continue;
-            event_id by = counted_by(trace, framework, gpu, i);
-            name_id name = by == EVENT_NONE ? unknown : trace->name[by];
+            event_id by = counted_by(trace, is_xla, gpu, i);
+            name_id name = trace->name[by];
             struct cost *cost = &tally.by_name[name];
             if (cost->count++ == 0)
                 *VEC_PUSH(&tally.met) = name;
-            cost->is_operator = by != EVENT_NONE && by == gpu->op[i];
+            cost->is_operator = by == gpu->op[i];
             costs->has_others |= by != gpu->event[i];
             cost->time_ns += trace_dur_ns(trace, gpu->event[i]);
         }
@@ -577,8 +570,9 @@ static void add_host_costs(struct costs *costs)
     struct top *top = top_analyze(summary->trace, &by_name);
     for (size_t i = 0; i < top->count; i++) {
         const struct top_row *row = &top->at[i];
-        if (row->on_device || row->self_cpu_ns == 0)
-            continue;
+        if (row->on_device || row->self_cpu_ns == 0 ||
+            (summary->has_frames && python_frame_waits(row->name.at)))
+            continue; /* to wait is no work */
         *VEC_PUSH(costs) = (struct cost){ .file = first_file(summary, row->file),
                                           .device = TABLE_INT_MISSING,
                                           .name = arena_strndup(&summary->arena, row->name.at, row->name.len),
@@ -611,8 +605,7 @@ static void add_operator_rows(struct table *table, const struct summary *summary
 
 static bool is_named(const struct cost *cost)
 {
-    return cost->is_operator && strcmp(cost->name, launch_unknown) != 0 &&
-           !step_name_is_mark(cost->name, cost->name_length);
+    return cost->is_operator && !step_name_is_mark(cost->name, cost->name_length);
 }
 
 /* The costliest of the first group, which is all of them unless ranks are apart. */

@@ -4,7 +4,7 @@
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "derive/attribution.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/callers.h"
 #include "derive/gpu_events.h"
 #include "summary/findings.h"

@@ -11,7 +11,7 @@
 #include "derive/device_types.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/collective_names.h"
 #include "derive/communication.h"
 #include "derive/copy_names.h"

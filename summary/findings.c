@@ -8,6 +8,7 @@
 #include "derive/host_state.h"
 #include "derive/step_list.h"
 #include "summary/finding_rules.h"
+#include "trace/lost_work.h"
 #include "summary/unexplained.h"
 #include <math.h>
 #include <stdlib.h>
@@ -93,6 +94,21 @@ static void describe_recording(const struct summary *summary, struct findings *f
     unexplained_describe(summary, &findings->unexplained);
 }
 
+/* Work that is missing, or that nothing links to the host, leaves waits and idle time unexplained. */
+static const char *reason_to_withhold(const struct summary *summary, struct findings *findings)
+{
+    if (trace_lost_much(summary->trace) || trace_left_out_much(summary->trace))
+        return "work of devices is missing from the file; record again: fewer steps at a time, larger buffers, and no "
+               "other profiler beside it";
+    if (!summary->gpu || !trace_misses_calls(summary->trace))
+        return NULL;
+    struct buffer text = { 0 };
+    trace_describe_callless(summary->trace, &text);
+    const char *reason = arena_strndup(&findings->texts, text.at, text.count);
+    buffer_release(&text);
+    return reason;
+}
+
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
@@ -101,7 +117,8 @@ struct findings *findings_analyze(struct summary *summary)
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->no_launches = summary->gpu && !(summary->features & FEATURE_LAUNCHES);
     findings->priced = pricing.graph->moment_count > 0;
-    if (findings->priced) {
+    findings->withheld = reason_to_withhold(summary, findings);
+    if (findings->priced && !findings->withheld) {
         finding_rules_look(&pricing);
         describe_recording(summary, findings);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
@@ -109,6 +126,7 @@ struct findings *findings_analyze(struct summary *summary)
         describe_elsewhere(summary, findings);
         findings->single_step = step_list_of(summary->trace)->count == 1;
     } else {
+        findings->priced = false;
         findings->recipe = trace_feature_recipe(summary->trace, FEATURE_OPS);
     }
     pricing_release(&pricing);
@@ -301,6 +319,12 @@ static void describe_of_recording(struct table *table)
 
 void findings_add_result(const struct findings *findings, struct result *result)
 {
+    if (findings->withheld) {
+        result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "no change is priced, as %s",
+                          findings->withheld);
+        on_top(result);
+        return;
+    }
     if (!findings->priced) {
         result_add_notice(
             result, "answer", 0, NULL, TPA_NOWHERE,

@@ -39,7 +39,9 @@ struct priced_finding {
 
 struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
-    bool priced;               /* false: nothing that takes time was recorded, and there are no findings */
+    bool priced; /* false: nothing that takes time was recorded, and there are no findings */
+    const char
+        *withheld; /* why no price would be right, so that there are no findings; NULL: they are priced */
     const char *recipe;        /* then how to record it */
     bool has_steps;            /* else the whole recording is the step */
     int64_t step_ns;           /* the step time: that of the account (analyze/account.h) */

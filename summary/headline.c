@@ -11,6 +11,7 @@
 #include "derive/step_list.h"
 #include "summary/figures.h"
 #include "summary/rules.h"
+#include "trace/lost_work.h"
 #include "summary/unexplained.h"
 #include "trace/span.h"
 #include <inttypes.h>
@@ -258,6 +259,15 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
     enum gap_cause order[GAP_CAUSES];
     enum chart_color colors[GAP_CAUSES];
     double rest_ns = use->idle_ns;
+    if (trace_lost_much(headline->summary->trace)) {
+        add_part(headline, bar,
+                 (struct answer_part){ .title = "not known: idle, or work that was lost",
+                                       .share = rest_ns / use->span_ns,
+                                       .color = CHART_COLOR_OF_OTHER,
+                                       .section = "gaps" },
+                 whole_ns);
+        return;
+    }
     gap_colors(headline->summary->gaps, false, colors);
     order_causes(use, true, order);
     const double ends_ns[] = { use->before_ns, use->after_ns };
@@ -556,7 +566,7 @@ static double recorded_of_devices(const struct summary *summary)
     double recorded_ns = 0;
     for (size_t i = 0; i < summary->gpu->count; i++) {
         const struct summary_rank *rank = summary_rank_of(summary, summary->gpu->at[i].key.rank);
-        recorded_ns += rank ? (double)rank->time_ns : 0;
+        recorded_ns += rank ? (double)rank->time_ns - (double)summary->gpu->at[i].unrecorded_ns : 0;
     }
     return recorded_ns;
 }
@@ -660,9 +670,41 @@ static const char *describe_host(struct headline *headline)
     return steps;
 }
 
+/* "5 of 6 graph replays have no work in the file ...": absence is not idleness. NULL: little or nothing was lost. */
+static const char *describe_loss(struct headline *headline)
+{
+    const struct trace *trace = headline->summary->trace;
+    struct buffer lost = { 0 };
+    if (!trace_lost_much(trace))
+        return NULL;
+    trace_describe_lost(trace, &lost);
+    const char *said = arena_printf(
+        headline->texts,
+        "%.*s. How long devices idled, what waits were for, and what a change would save is not known.",
+        (int)lost.count, lost.at);
+    buffer_release(&lost);
+    return said;
+}
+
+/* SAID, of what is left where records of devices were left out for their time. */
+static const char *describe_rest(struct headline *headline, const char *said)
+{
+    const struct trace *trace = headline->summary->trace;
+    struct buffer left_out = { 0 };
+    if (!said || !trace_left_out_much(trace))
+        return said;
+    trace_describe_left_out(trace, &left_out);
+    said = arena_printf(headline->texts, "%.*s. Of the rest: %s", (int)left_out.count, left_out.at, said);
+    buffer_release(&left_out);
+    return said;
+}
+
 static void add_verdict(struct headline *headline, struct result *result)
 {
-    const char *verdict = headline->summary->gpu ? describe_devices(headline) : describe_host(headline);
+    const char *verdict = describe_loss(headline);
+    if (!verdict)
+        verdict = headline->summary->gpu ? describe_rest(headline, describe_devices(headline))
+                                         : describe_host(headline);
     if (!verdict)
         return;
     headline->answer->verdict = verdict;

@@ -113,10 +113,15 @@ static void consider_stakes(struct summary *summary)
 /* "ProfilerStep#9, most of it in Kernel". */
 static const char *slowest_text(struct summary *summary, const struct steps_summary *steps)
 {
-    if (steps->because == STEP_PARTS)
-        return arena_strndup(&summary->arena, steps->slowest.at, steps->slowest.len);
-    return arena_printf(&summary->arena, "%.*s, most of it in %s", (int)steps->slowest.len, steps->slowest.at,
-                        step_part_title(steps->because));
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%.*s", (int)steps->slowest.len, steps->slowest.at);
+    if (summary->steps->several_ranks)
+        buffer_printf(&text, " of rank %lld", (long long)steps->slowest_rank);
+    if (steps->because != STEP_PARTS)
+        buffer_printf(&text, ", most of it in %s", step_part_title(steps->because));
+    const char *kept = arena_strndup(&summary->arena, text.at ? text.at : "", text.count);
+    buffer_release(&text);
+    return kept;
 }
 
 static void find_steps(struct summary *summary)

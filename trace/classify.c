@@ -71,6 +71,14 @@ enum event_kind category_kind(const char *text)
     return EVENT_OTHER;
 }
 
+static bool is_one_of_words(const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return true;
+    return false;
+}
+
 static const char *classify_text_of(const struct trace_storage *storage, name_id id)
 {
     return names_text(storage->texts, id);
@@ -122,6 +130,59 @@ static enum trace_producer producer_by_processes(const struct trace_storage *sto
     return found;
 }
 
+/* TensorFlow and JAX name processes alike. What only TensorFlow writes: its executor and tf.data; what only JAX does: its jit. */
+static bool names_are_of_tensorflow(const struct trace_storage *storage, const struct trace_file *file)
+{
+    enum { ENOUGH = 100000 };
+    static const char *const tensorflow[] = {
+        "ExecutorState::Process", "IteratorGetNext",   "Iterator::",         "EagerExecute", "FunctionRun",
+        "TFE_Py_Execute",         "EagerLocalExecute", "KernelAndDeviceFunc"
+    };
+    static const char *const jax[] = { "PjitFunction", "jit_", "JitFunction", "PjRt", "jax" };
+    bool found = false;
+    size_t end = file->first_event + file->event_count;
+    name_id last = NAME_NONE;
+    for (size_t e = file->first_event; e < end && e < (size_t)file->first_event + ENOUGH; e++) {
+        if (storage->name[e] == last)
+            continue;
+        last = storage->name[e];
+        const char *name = names_text(storage->names, last);
+        for (size_t i = 0; i < sizeof jax / sizeof *jax; i++)
+            if (strncmp(name, jax[i], strlen(jax[i])) == 0)
+                return false;
+        for (size_t i = 0; i < sizeof tensorflow / sizeof *tensorflow && !found; i++)
+            found = strncmp(name, tensorflow[i], strlen(tensorflow[i])) == 0;
+    }
+    return found;
+}
+
+/* Categories that only Kineto writes; "cpu_op" and "kernel" others write, too. */
+static bool is_category_of_kineto(const char *category)
+{
+    static const char *const categories[] = {
+        "user_annotation",     "python_function",   "cuda_runtime", "cuda_driver", "gpu_memcpy", "gpu_memset",
+        "gpu_user_annotation", "cpu_instant_event", "cuda_sync",    "Runtime",     "Operator",   "hip_runtime"
+    };
+    return is_one_of_words(category, categories, sizeof categories / sizeof *categories) ||
+           ends_with(category, "_runtime") || ends_with(category, "_driver");
+}
+
+/* Do the first events have what only Kineto writes: its categories, operators of PyTorch, steps of its profiler? */
+static bool events_are_of_kineto(const struct trace_storage *storage, const struct trace_file *file)
+{
+    enum { ENOUGH = 10000 };
+    size_t end = file->first_event + file->event_count;
+    for (size_t e = file->first_event; e < end && e < (size_t)file->first_event + ENOUGH; e++) {
+        const char *name = names_text(storage->names, storage->name[e]);
+        if (storage->kind[e] != EVENT_OTHER &&
+            (strncmp(name, "aten::", 6) == 0 || strncmp(name, "ProfilerStep#", 13) == 0 ||
+             is_category_of_kineto(
+                 classify_text_of(storage, storage->categories.at[storage->category[e]].text))))
+            return true;
+    }
+    return false;
+}
+
 static enum trace_producer find_producer(const struct trace_storage *storage, uint32_t index)
 {
     const struct trace_file *file = &storage->files.at[index];
@@ -139,16 +200,13 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
     if (has_property(file, "viztracer_metadata"))
         return PRODUCER_VIZTRACER;
     enum trace_producer by_processes = producer_by_processes(storage, index);
+    if (by_processes == PRODUCER_JAX && names_are_of_tensorflow(storage, file))
+        return PRODUCER_TENSORFLOW;
     if (by_processes == PRODUCER_TENSORFLOW || by_processes == PRODUCER_JAX)
         return by_processes;
     if (has_property(file, "deviceProperties") || has_property(file, "schemaVersion") || file->has_window)
         return PRODUCER_KINETO;
-    size_t end = file->first_event + file->event_count;
-    for (size_t e = file->first_event; e < end && e < (size_t)file->first_event + 10000; e++)
-        if (storage->kind[e] == EVENT_OP || storage->kind[e] == EVENT_PYTHON ||
-            storage->kind[e] == EVENT_RUNTIME || storage->kind[e] == EVENT_KERNEL)
-            return PRODUCER_KINETO;
-    return by_processes;
+    return events_are_of_kineto(storage, file) ? PRODUCER_KINETO : by_processes;
 }
 
 /* ---- devices known only by the names of processes and threads (TensorFlow, JAX) ---- */
@@ -417,6 +475,43 @@ static void name_stream(const struct trace_storage *storage, struct track *track
                         : last_number(classify_text_of(storage, track->tid_text), -1);
 }
 
+/* Process ids are larger; numbers of devices are not. */
+enum { LEAST_PROCESS = 1024 };
+
+static bool is_numbered_as_process(const struct track *track)
+{
+    return track->kind == TRACK_STREAM && track->pid_text == NAME_NONE && track->pid >= LEAST_PROCESS;
+}
+
+/*
+ * Writers that know no devices put kernels into the process of the host, whose number is no device's: the device is unknown, and
+ * counts as 0. KINDS, by track, has a bit for each kind of event.
+ */
+static void forget_devices_of_processes(struct trace_storage *storage, const uint32_t *kinds)
+{
+    const uint32_t of_host = UINT32_C(1) << EVENT_OP | UINT32_C(1) << EVENT_ANNOTATION |
+                             UINT32_C(1) << EVENT_PYTHON | UINT32_C(1) << EVENT_RUNTIME |
+                             UINT32_C(1) << EVENT_DRIVER | UINT32_C(1) << EVENT_OTHER;
+    size_t count = 0;
+    struct process_track *order = mem_alloc(mem_times(storage->tracks.count + 1, sizeof *order));
+    for (track_id i = 0; i < storage->tracks.count; i++) {
+        const struct track *track = &storage->tracks.at[i];
+        if (track->pid_text == NAME_NONE && track->pid >= LEAST_PROCESS)
+            order[count++] = (struct process_track){ track->file, track->pid_text, track->pid, i };
+    }
+    if (count)
+        qsort(order, count, sizeof *order, compare_process_tracks);
+    for (size_t first = 0, end; first < count; first = end) {
+        uint32_t found = 0;
+        for (end = first; end < count && same_process(&order[first], &order[end]); end++)
+            found |= kinds[order[end].track];
+        for (size_t i = first; i < end && found & of_host; i++)
+            if (is_numbered_as_process(&storage->tracks.at[order[i].track]))
+                storage->tracks.at[order[i].track].device = 0;
+    }
+    free(order);
+}
+
 /* XLA writes at most a million events as JSON, and nothing in the file says that there were more. */
 static void look_for_limit(struct trace_builder *builder, uint32_t index)
 {
@@ -522,6 +617,7 @@ void builder_classify(struct trace_builder *builder)
         else if (kinds[i] >> EVENT_SPAN & 1 || (track->pid_text != NAME_NONE && track->tid_text != NAME_NONE))
             track->kind = TRACK_OTHER;
     }
+    forget_devices_of_processes(storage, kinds);
     free(known.on_host);
     free(known.of_kernels);
     free(kind_of);

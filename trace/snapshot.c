@@ -127,9 +127,42 @@ size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device)
 
 /* ---- stacks ---- */
 
+/* What stands in FUNCTION between BEFORE and the next "::"; NULL: BEFORE is not in it. */
+static const char *word_behind(const char *function, const char *before, size_t *len)
+{
+    const char *at = strstr(function, before);
+    if (!at)
+        return NULL;
+    at += strlen(before);
+    const char *end = strstr(at, "::");
+    *len = end ? (size_t)(end - at) : 0;
+    return *len ? at : NULL;
+}
+
+const char *snapshot_node_of(const char *function, size_t *len)
+{
+    const char *node = word_behind(function, "torch::autograd::generated::", len);
+    if (!node)
+        node = word_behind(function, "torch::autograd::", len);
+    return node && strncmp(node + *len, "::apply(", 8) == 0 ? node : NULL;
+}
+
+const char *snapshot_operator_of(const char *function, size_t *len)
+{
+    return strncmp(function, "at::_ops::", 10) == 0 ? word_behind(function, "at::_ops::", len) : NULL;
+}
+
 const char *snapshot_frame_text(const struct snapshot *snapshot, frame_id frame, struct arena *arena)
 {
     const struct snapshot_frame *at = &snapshot->frames.at[frame];
+    const char *function = names_text(snapshot->names, at->function);
+    size_t len;
+    const char *node = snapshot_node_of(function, &len);
+    if (node)
+        return arena_strndup(arena, node, len);
+    const char *op = snapshot_operator_of(function, &len);
+    if (op)
+        return arena_printf(arena, "aten::%.*s", (int)len, op);
     return arena_printf(arena, "%s:%" PRId64 ":%s", names_text(snapshot->names, at->file), at->line,
                         names_text(snapshot->names, at->function));
 }

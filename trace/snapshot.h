@@ -216,7 +216,12 @@ static inline size_t snapshot_end_of_segments(const struct snapshot *snapshot, u
 
 /* ---- stacks ---- */
 
-/* What a line of code is called: "/home/u/model.py:25:forward". Lives as long as the arena. */
+/* The autograd node ("MmBackward0"), or the operator ("mm"), that FUNCTION of C++ runs: *LEN bytes within it; NULL: none. */
+const char *snapshot_node_of(const char *function, size_t *len);
+const char *snapshot_operator_of(const char *function, size_t *len);
+
+/* What a line of code is called: "/home/u/model.py:25:forward"; of C++ that runs an autograd node or an operator, as that:
+ * "MmBackward0", "aten::mm". Lives as long as the arena. */
 const char *snapshot_frame_text(const struct snapshot *snapshot, frame_id frame, struct arena *arena);
 
 #define FRAME_NONE UINT32_MAX
@@ -224,7 +229,8 @@ const char *snapshot_frame_text(const struct snapshot *snapshot, frame_id frame,
 /*
  * The frame that stands for STACK, which is the line of the user's code: the innermost Python frame that is neither
  * PyTorch's nor an installed package's. Where there is none: the innermost Python frame; where the stack is C++ alone:
- * the innermost frame with a name behind those that gathered the stack. FRAME_NONE for STACK_NONE and an empty stack.
+ * the autograd node, else the innermost operator, else the innermost frame with a name behind those that gathered the
+ * stack and those of the allocator. FRAME_NONE for STACK_NONE and an empty stack.
  */
 frame_id snapshot_user_frame(const struct snapshot *snapshot, stack_id stack);
 

@@ -10,7 +10,28 @@
 #include <string.h>
 
 /* What is known of a text as the file of a frame, and as its function. */
-enum { CHECKED = 1, IS_PYTHON = 2, IS_LIBRARY = 4, TELLS_PLACE = 8, TELLS_FUNCTION = 16 };
+enum {
+    CHECKED = 1,
+    IS_PYTHON = 2,
+    IS_LIBRARY = 4,
+    TELLS_PLACE = 8,
+    TELLS_FUNCTION = 16,
+    IS_NODE = 32,      /* of autograd: torch::autograd::generated::MmBackward0::apply */
+    IS_OPERATOR = 64,  /* at::_ops::mm::call */
+    IS_ALLOCATOR = 128 /* leads from the operator to the allocator */
+};
+
+/* Words in the functions through which memory is allocated, whatever for. */
+static bool is_of_allocator(const char *function)
+{
+    static const char *const words[] = { "CachingAllocator", "gather_with_cpp", "::allocate(",
+                                         "::malloc(",        "at::detail::",    "create_out(",
+                                         "set_output",       "StorageImpl",     "at::_ops::empty" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(function, words[i]))
+            return true;
+    return false;
+}
 
 static bool ends_in(const char *text, size_t len, const char *ending)
 {
@@ -50,6 +71,12 @@ static uint8_t flags_of_text(const struct snapshot *snapshot, uint8_t *known, na
         known[name] |= TELLS_PLACE;
     if (strncmp(text, "torch::unwind", 13) != 0 && !strstr(text, "CapturedTraceback"))
         known[name] |= TELLS_FUNCTION;
+    if (is_of_allocator(text))
+        known[name] |= IS_ALLOCATOR;
+    else if (snapshot_node_of(text, &(size_t){ 0 }))
+        known[name] |= IS_NODE;
+    else if (snapshot_operator_of(text, &(size_t){ 0 }))
+        known[name] |= IS_OPERATOR;
     return known[name];
 }
 
@@ -58,7 +85,7 @@ static frame_id find_user_frame(const struct snapshot *snapshot, const struct sn
                                 uint8_t *known)
 {
     const frame_id *frames = snapshot->stack_frames.at + stack->first;
-    frame_id python = FRAME_NONE, other = FRAME_NONE;
+    frame_id python = FRAME_NONE, other = FRAME_NONE, node = FRAME_NONE, op = FRAME_NONE;
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct snapshot_frame *frame = &snapshot->frames.at[frames[i]];
         uint8_t file = flags_of_text(snapshot, known, frame->file);
@@ -66,12 +93,19 @@ static frame_id find_user_frame(const struct snapshot *snapshot, const struct sn
             return frames[i];
         if (file & IS_PYTHON && python == FRAME_NONE)
             python = frames[i];
-        /* C++ with a place that tells something, and not of those that gather the stack */
-        if (!(file & IS_PYTHON) && other == FRAME_NONE && file & TELLS_PLACE &&
-            flags_of_text(snapshot, known, frame->function) & TELLS_FUNCTION)
+        uint8_t function = flags_of_text(snapshot, known, frame->function);
+        if (function & IS_NODE && node == FRAME_NONE)
+            node = frames[i];
+        if (function & IS_OPERATOR && op == FRAME_NONE)
+            op = frames[i];
+        /* C++ with a place that tells something, and not of those that gather the stack or allocate */
+        if (!(file & IS_PYTHON) && other == FRAME_NONE && file & TELLS_PLACE && function & TELLS_FUNCTION &&
+            !(function & IS_ALLOCATOR))
             other = frames[i];
     }
     return python != FRAME_NONE  ? python
+           : node != FRAME_NONE  ? node
+           : op != FRAME_NONE    ? op
            : other != FRAME_NONE ? other
            : stack->count        ? frames[0]
                                  : FRAME_NONE;

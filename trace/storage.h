@@ -124,4 +124,17 @@ enum event_kind category_kind(const char *text);
 /* Decide each file's producer, each track's kind, and kinds that depend on the track. classify.c */
 void builder_classify(struct trace_builder *builder);
 
+/* Add a notice about FILE once notices are settled: TEXT lives as long as the trace. Sets what the file lacks. settle_times.c */
+void builder_add_last_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
+                             uint64_t count);
+
+/* Decide which numbers link work to calls. While columns of arguments grow; files and kinds are settled. settle_links.c */
+void builder_settle_links(struct trace_builder *builder);
+
+/* Count launches without work, in files, and in notices. Last of all. lost_work.c */
+void builder_settle_losses(struct trace_builder *builder);
+
+/* Leave out records whose time cannot be, and bound ends that cannot. Last, when columns are frozen; lends them. settle_times.c */
+void builder_settle_times(struct trace_builder *builder);
+
 #endif

@@ -274,6 +274,18 @@ struct trace_group {
     int64_t size;              /* ranks in it; -1 when not given */
 };
 
+/* Launches of a file, and those whose work is not in it: see lost_work.h. */
+struct trace_lost {
+    uint64_t launches, lost_launches; /* of kernels */
+    uint64_t graphs, lost_graphs;     /* replays of graphs */
+    uint64_t copies, lost_copies;     /* calls of CUDA that copy or set memory */
+    uint64_t work,
+        callless; /* kernels, copies and memsets; those whose call should be in the file and is not known */
+    uint64_t untimed;        /* records of devices that were left out for their time */
+    bool much, much_untimed; /* so many that absence is not idleness */
+    bool much_callless;      /* so many that who waits for what is not known */
+};
+
 /* One input file: one process, usually one rank. */
 struct trace_file {
     const char *path;
@@ -283,6 +295,7 @@ struct trace_file {
     enum trace_producer producer;
     event_id first_event, event_count;
     unsigned lacks; /* set of enum lacks: not all of the recording is here. Ask before a verdict */
+    struct trace_lost lost;
     bool has_base;
     int64_t base_ns; /* baseTimeNanoseconds */
     /* The profiler's window: start and stop of the span of category Trace. */

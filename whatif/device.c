@@ -9,7 +9,7 @@
 
 #include "base/runs.h"
 #include "base/search.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "whatif/latest.h"
 #include "whatif/stream_work.h"
 #include <stdlib.h>

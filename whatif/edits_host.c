@@ -3,7 +3,7 @@
 
 #include "base/rows.h"
 #include "base/stats.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/communication.h"
 #include "derive/copy_names.h"
 #include "derive/device_peaks.h"

@@ -10,7 +10,7 @@
 
 #include "base/runs.h"
 #include "base/search.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include <stdlib.h>
 
 enum {

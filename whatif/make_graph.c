@@ -1,7 +1,7 @@
 /* make_graph.c - see make_graph.h: the stages are in threads.c, device.c, full_queues.c, ranks.c and order.c. */
 #include "whatif/make_graph.h"
 
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "whatif/graph_maker.h"
 #include "trace/derived.h"
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/search.h"
 #include "base/stats.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "trace/derived.h"
 #include "whatif/make_graph.h"
 #include <math.h>

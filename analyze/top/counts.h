@@ -12,6 +12,7 @@
 #include "analyze/top/launched.h"
 #include "analyze/top/rows.h"
 #include "base/memory.h"
+#include "derive/unlinked_work.h"
 #include "trace/time_scan.h"
 
 /* GPU work of which something is to be said. */
@@ -22,12 +23,13 @@ struct top_work {
 
 /* The figures of the notes below the table. */
 struct top_counts {
-    struct top_work unlinked, callless, graph; /* without operator, without call, out of graphs */
-    struct top_work lost;                      /* of operators that were folded */
-    uint64_t moved_calls;                      /* counted on the thread that stopped the profiler */
-    uint64_t unfinished;                       /* regions that were open at the end */
-    uint64_t guessed_async;                    /* regions treated as asynchronous by their names */
-    uint64_t forked;                           /* functions that torch.jit.fork started */
+    struct top_work unlinked, graph;          /* without operator, out of graphs */
+    struct top_work callless[UNLINKED_SORTS]; /* without call, by why */
+    struct top_work lost;                     /* of operators that were folded */
+    uint64_t moved_calls;                     /* counted on the thread that stopped the profiler */
+    uint64_t unfinished;                      /* regions that were open at the end */
+    uint64_t guessed_async;                   /* regions treated as asynchronous by their names */
+    uint64_t forked;                          /* functions that torch.jit.fork started */
     uint64_t lookalikes;    /* runtime calls that got kernels by their number, as torch up to 2.14 has it */
     int64_t self_device_ns; /* of all rows on devices that are not annotations */
     bool has_device, has_memory, has_flops;

@@ -121,7 +121,7 @@ static void record_work(struct device_state *state, event_id e, event_id call, b
     if (!has_operator)
         add_work(&state->counts->unlinked, duration_ns);
     if (call == EVENT_NONE && !has_operator)
-        add_work(&state->counts->callless, duration_ns);
+        add_work(&state->counts->callless[unlinked_sort_of(unlinked_work_of(events->trace), e)], duration_ns);
     else if (call != EVENT_NONE && events->names.flags[events->trace->name[call]] & NAME_GRAPH)
         add_work(&state->counts->graph, duration_ns);
 }

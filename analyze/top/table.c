@@ -265,12 +265,25 @@ void top_add_notices(const struct top *top, struct result *result)
                           "nothing ran on a device, or it was not recorded");
     add_nested_notice(top, result);
     add_work_notice(
-        result, "gpu_work_without_call", &counts->callless,
+        result, "gpu_work_without_call", &counts->callless[UNLINKED_EARLY],
         "were launched by a call that is not in the file, mostly before recording began: they have "
         "rows of their own and belong to no operator",
         "was launched by a call that is not in the file, mostly before recording began: it has a row "
         "of its own and belongs to no operator");
-    if (counts->unlinked.count > counts->callless.count)
+    add_work_notice(
+        result, "gpu_work_without_number", &counts->callless[UNLINKED_NO_NUMBER],
+        "do not record which call launched them: they have rows of their own and belong to no operator",
+        "does not record which call launched it: it has a row of its own and belongs to no operator");
+    add_work_notice(
+        result, "gpu_work_of_lost_calls", &counts->callless[UNLINKED_LOST],
+        "were launched while the recording ran, by calls that are not in the file: these were lost, or calls of their kind "
+        "are not recorded; they have rows of their own and belong to no operator",
+        "was launched while the recording ran, by a call that is not in the file: it was lost, or calls of its kind are not "
+        "recorded; it has a row of its own and belongs to no operator");
+    uint64_t callless = 0;
+    for (int sort = 0; sort < UNLINKED_SORTS; sort++)
+        callless += counts->callless[sort].count;
+    if (counts->unlinked.count > callless)
         add_work_notice(result, "gpu_work_without_operator", &counts->unlinked,
                         "belong to no recorded operator: they have rows of their own",
                         "belongs to no recorded operator: it has a row of its own");

@@ -530,6 +530,21 @@ static enum chrome_outcome check_value(const struct parser *parser, size_t start
     return *next == ',' || *next == '}' ? CHROME_READ : CHROME_BAD;
 }
 
+/* Stacks that were sampled lie beside the events: nothing is made of them. VALUE is where the value of KEY begins. */
+static void notice_samples(struct parser *parser, const char *key, size_t key_len, size_t value)
+{
+    const struct chrome_reader *reader = parser->reader;
+    size_t at = value + 1;
+    if (key_len != 7 || memcmp(key, "samples", 7) != 0 || reader->text[value] != '[')
+        return;
+    while (at < reader->len && json_is_blank(reader->text[at]))
+        at++;
+    if (at < reader->len && reader->text[at] != ']')
+        notice(parser, "samples_beside",
+               "stacks that were sampled lie beside the events, in samples and stackFrames, and are not read",
+               value);
+}
+
 /* A key of the outermost object with its value, or the object's end. */
 static bool parse_top(struct parser *parser)
 {
@@ -595,6 +610,8 @@ static bool parse_top(struct parser *parser)
     bool skips = outcome != CHROME_READ && (reader->final || reader->len - value > LONGEST_PROPERTY);
     if (is_events && (outcome == CHROME_READ || skips))
         document_lacks(parser, LACK_NOT_ARRAY, "traceEvents is not an array", value);
+    if (outcome == CHROME_READ || skips)
+        notice_samples(parser, key, key_len, value);
     if (outcome == CHROME_READ) {
         if (!is_events && end - value <= LONGEST_PROPERTY)
             keep_property(parser, key, key_len, text + value, end - value);

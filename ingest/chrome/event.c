@@ -856,9 +856,14 @@ enum chrome_outcome chrome_add_event(struct chrome_reader *reader, const struct 
     case 'C': add_samples(reader, fields); break;
     case 'M': add_metadata(reader, fields); break;
     default:
-        count_notice(
-            reader, fields, "skipped_phase",
-            "events of phases that hold no time spans (samples, object and memory dumps) were skipped");
+        if (phase == 'P')
+            count_notice(
+                reader, fields, "profile_chunks",
+                "samples of V8's profiler (Profile, ProfileChunk) were skipped: save the profile alone, as .cpuprofile, to have it read");
+        else
+            count_notice(
+                reader, fields, "skipped_phase",
+                "events of phases that hold no time spans (samples, object and memory dumps) were skipped");
     }
     return CHROME_READ;
 }

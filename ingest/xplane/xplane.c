@@ -561,6 +561,16 @@ static int sniff_plane(struct wire in)
     return score;
 }
 
+/* Texts have no control characters; a message has at least one length or tag below a blank. */
+static bool is_text(const char *bytes, size_t len)
+{
+    enum { ENOUGH = 512 };
+    for (size_t i = 0; i < len && i < ENOUGH; i++)
+        if ((unsigned char)bytes[i] < ' ' && (bytes[i] == '\0' || !strchr("\t\n\r\f", bytes[i])))
+            return false;
+    return true;
+}
+
 /* A plane first, as always, or what else an XSpace may hold. A cut message in the first bytes is as good as a whole one. */
 static int sniff_xplane(const char *bytes, size_t len)
 {
@@ -573,6 +583,8 @@ static int sniff_xplane(const char *bytes, size_t len)
         return 0;
     struct wire in = wire_over(bytes, len);
     int score = 0;
+    if (is_text(bytes, len)) /* a quote is the tag of a host's name */
+        return 0;
     while (in.at < in.end) {
         struct wire here = in;
         struct wire_field field;

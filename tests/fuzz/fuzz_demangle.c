@@ -4,7 +4,7 @@
  */
 #include "base/demangle.h"
 
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/collective_names.h"
 #include "derive/copy_names.h"
 #include "derive/gpu_names.h"

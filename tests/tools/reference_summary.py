@@ -8,7 +8,6 @@ Written from docs/definitions.md and docs/commands/summary.md, from what the oth
 
 import statistics
 
-import reference_kernels
 import reference_memory
 import reference_steps
 import reference_top
@@ -52,8 +51,7 @@ class Summary:
     def operators(self):
         times = {}
         if self.tables.work:
-            kernels = reference_kernels.Kernels(self.tables)
-            found = [(kernels.operator(e), e.duration, 1) for e in self.tables.work]
+            found = [(self.worker(e), e.duration, 1) for e in self.tables.work]
         elif not self.tables.operators:
             return []
         else:
@@ -64,6 +62,11 @@ class Summary:
             row[1] += count
         whole = sum(time for time, _ in times.values())
         return [{"name": name, "time_ns": time, "share_of_all": share(time, whole), "count": count} for name, (time, count) in times.items()]
+
+    def worker(self, event):
+        """The operator that launched it; where none is known the work itself."""
+        operator = self.tables.operator_of.get(event.link)
+        return operator.name if operator else event.name
 
     def remarks(self):
         """

@@ -184,14 +184,14 @@ static void sparse_arguments_are_found_by_event(void **state)
     for (int64_t i = 0; i < 5000; i++) {
         add(&scene, 'X', "a", i, 1);
         if (i % 3 == 0)
-            trace_chunk_arg(scene.chunk, ARG_CORRELATION, i == 3000 ? INT64_C(1) << 40 : -i);
+            trace_chunk_arg(scene.chunk, ARG_SEQUENCE, i == 3000 ? INT64_C(1) << 40 : -i);
         if (i % 512 == 511)
             trace_chunk_arg_decimal(scene.chunk, ARG_OCCUPANCY, (double)i / 2);
     }
     struct trace *trace = finish(&scene);
     for (event_id e = 0; e < 5000; e++) {
         int64_t expected = e % 3 ? 77 : e == 3000 ? INT64_C(1) << 40 : -(int64_t)e;
-        assert_int_equal(trace_arg_or(trace, ARG_CORRELATION, e, 77), expected);
+        assert_int_equal(trace_arg_or(trace, ARG_SEQUENCE, e, 77), expected);
         double occupancy = trace_arg_decimal(trace, ARG_OCCUPANCY, e);
         assert_true(e % 512 == 511 ? occupancy == e / 2.0 : isnan(occupancy));
     }

@@ -478,7 +478,7 @@ static void other_phases(void **state)
         { "an instant without a thread", BYTES("[{\"ph\":\"i\",\"name\":\"i\",\"s\":\"t\",\"pid\":1,\"ts\":1}]"), "i@1000", "" },
         { "an instant whose dur is no duration", BYTES("[" Y("i", "i", "1", ",\"dur\":7") "]"), "i@1000", "" },
         { "phases without time spans", BYTES("[\1" Y("P", "x", "1", ",\"id\":1") "," Y("N", "x", "1", "") "," Y("O", "x", "1", "") "," Y("D", "x", "1", "") "," Y("v", "x", "1", "") "," Y("V", "x", "1", "") "," Y("c", "x", "1", "") "," Y("(", "x", "1", "") "," Y(")", "x", "1", "") "," Y("=", "x", "1", "") "]"),
-          "", "skipped_phase:10@1" },
+          "", "profile_chunks:1@1 skipped_phase:9@byte 63" },
         { "metadata with a bad time", BYTES("[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"ts\":null,\"args\":{\"name\":\"p\"}}," A "]"), "a@10000+5000", "" },
         { "metadata only", BYTES("[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"p\"}}]"), "", "" },
         { "thread states", BYTES("[" Y("T", "Running", "1", ",\"dur\":4,\"args\":{\"cpu\":3}") "," A "]"), "Running@1000+4000 a@10000+5000", "" },

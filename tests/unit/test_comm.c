@@ -7,6 +7,7 @@
 
 #include "derive/collective_names.h"
 #include "analyze/comm.h"
+#include "analyze/gpu.h"
 #include "analyze/registry.h"
 #include "derive/shapes.h"
 #include "tests/unit/drawn.h"
@@ -556,6 +557,47 @@ static void the_last_to_arrive_tells_the_transfer(void **state)
     release();
 }
 
+/*
+ * The recording of rank 1 begins at 1000 (a gemm), when rank 0 waits for it in the first since 0. It is late by 30 in the
+ * second, as the host of rank 0 ran ahead, is not last in the third, and late by 20 in the fourth: only that is its own.
+ *
+ *             first           second          third           fourth
+ *     rank 0  [0 -------1120) [1200 -- 1250)  [1320 - 1350)   [1400 - 1440)
+ *     rank 1      [1100-1120)    [1230-1250)  [1310 - 1350)     [1420-1440)
+ */
+static void what_a_rank_did_before_its_recording_is_not_known(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_rank(0, 0);
+    draw_all_reduce(0, 0, 1120, 1);
+    draw_all_reduce(0, 1200, 50, 2);
+    draw_all_reduce(0, 1320, 30, 3);
+    draw_all_reduce(0, 1400, 40, 4);
+    draw_rank(1, 0);
+    draw_work("kernel", "gemm", 1, 7, 1000, 35, DRAW_NO_CALL);
+    draw_all_reduce(1, 1100, 20, 1);
+    draw_all_reduce(1, 1230, 20, 2);
+    draw_all_reduce(1, 1310, 40, 3);
+    draw_all_reduce(1, 1420, 20, 4);
+    trace = draw_end();
+    answer();
+    struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
+    assert_int_equal(waits->row_count, 2); /* the third and the fourth */
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "late"), 20);
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "late"), 10);
+    assert_int_equal(int_called(collectives, 0, "count"), 4);
+    assert_int_equal(notice_called(result, "before_recording"), 2);
+    struct tpa_error err = { 0 };
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    const struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
+    assert_int_equal(gpu->at[0].unrecorded_ns,
+                     1000); /* of the 1100 it waited, rank 1 was recorded in the last 100 */
+    gpu_free(gpu);
+    selection_free(all);
+    release();
+}
+
 /* Rank 1 counts from 0 and does not tell since when: ten times the difference of the clocks would not fit 64 bits. */
 static void clocks_may_be_decades_apart(void **state)
 {
@@ -642,6 +684,7 @@ static void sends_are_matched_with_their_receives(void **state)
     draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 3; rank++) {
         draw_rank(rank, 0);
+        draw_host("user_annotation", "before", 1, -100, 10); /* all are recorded since then */
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             if (rows[i].rank != rank)
                 continue;
@@ -751,6 +794,7 @@ static void a_rank_is_judged_against_the_files_left_out(void **state)
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 50, 1);
     draw_rank(1, 0);
+    draw_host("user_annotation", "before", 1, -100, 10); /* it is recorded since then */
     draw_all_reduce(1, 20, 30, 1);
     trace = draw_end();
     answer_with((struct selection_query){ .ranks = { .at = { { 1, 1 } }, .count = 1 } },
@@ -780,6 +824,7 @@ static void draw_on_host(int64_t rank, const char *host)
     draw_rank(rank, 0);
     struct trace_file *file = trace_builder_current_file(draw_builder);
     file->host_name = host;
+    draw_host("user_annotation", "before", 1, -100, 10); /* it is recorded since then */
 }
 
 /*
@@ -877,6 +922,7 @@ int main(void)
         cmocka_unit_test(a_collective_is_of_the_step_that_issued_it),
         cmocka_unit_test(filters_look_at_collective_kernel_and_operator),
         cmocka_unit_test(the_last_to_arrive_tells_the_transfer),
+        cmocka_unit_test(what_a_rank_did_before_its_recording_is_not_known),
         cmocka_unit_test(clocks_may_be_decades_apart),
         cmocka_unit_test(without_numbers_the_order_decides),
         cmocka_unit_test(what_did_not_end_together_is_not_the_same),

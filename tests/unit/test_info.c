@@ -222,7 +222,7 @@ static void features_come_from_kinds_and_names(void **state)
     assert_int_equal(features_with("user_annotation", "train"), FEATURE_ANNOTATIONS);
     assert_int_equal(features_with("Operator", "ProfilerStep#1"),
                      FEATURE_OPS | FEATURE_STEPS); /* PyTorch 1.8 */
-    assert_int_equal(features_with("gpu_user_annotation", "ProfilerStep#1"), 0);
+    assert_int_equal(features_with("gpu_user_annotation", "ProfilerStep#1"), FEATURE_STEPS);
 
     draw_begin(&wants);
     draw_host("cpu_op", "mm", 1, 0, 5);

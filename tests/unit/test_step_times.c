@@ -433,6 +433,7 @@ static void sums_of_long_steps_do_not_overflow(void **state)
         draw_host("user_annotation", "ProfilerStep#1", 1, -far_ns, 10);
         draw_call("cudaLaunchKernel", 1, -far_ns, 2, 1);
         draw_work("kernel", "gemm", 0, 7, far_ns, 1, 1);
+        draw_host("user_annotation", "end", 2, far_ns, 1); /* the host records for as long */
     }
     trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/copy_names.h"
 #include "analyze/registry.h"
 #include "analyze/transfers.h"

@@ -3,8 +3,8 @@
  *
  * Call once per name, never per event.
  */
-#ifndef TPA_DERIVE_CALL_NAMES_H
-#define TPA_DERIVE_CALL_NAMES_H
+#ifndef TPA_TRACE_CALL_NAMES_H
+#define TPA_TRACE_CALL_NAMES_H
 
 #include "base/names.h"
 #include <stdbool.h>

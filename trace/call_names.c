@@ -1,5 +1,5 @@
 /* call_names.c - see call_names.h. The first listed word that a name contains decides. */
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 
 #include "base/memory.h"
 #include <string.h>

@@ -1,0 +1,239 @@
+/*
+ * test_doubt.c - records that the rest of a file contradicts: impossible times, late ends, lost work, numbers that link.
+ * Times are in us, which us() makes ns.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "derive/attribution.h"
+#include "derive/host_waits.h"
+#include "derive/unlinked_work.h"
+#include "tests/unit/small_trace.h"
+#include "trace/lost_work.h"
+
+#define us(n) (INT64_C(1000) * (n))
+#define SECOND us(1000000)
+#define WANTS (HOST_WAITS_WANTS)
+
+static const struct trace_notice *notice_of(const struct trace *trace, const char *kind)
+{
+    for (size_t i = 0; i < trace->notice_count; i++)
+        if (strcmp(trace->notices[i].kind, kind) == 0)
+            return &trace->notices[i];
+    return NULL;
+}
+
+static void add_call(struct small *small, const char *name, int64_t number, int64_t start_ns, int64_t dur_ns)
+{
+    small_host(small, 1, "cuda_runtime", name, start_ns, dur_ns);
+    if (number)
+        small_arg(small, ARG_CORRELATION, number);
+}
+
+static void add_kernel(struct small *small, const char *name, int64_t number, int64_t start_ns,
+                       int64_t dur_ns)
+{
+    small_device(small, 7, "kernel", name, start_ns, dur_ns);
+    if (number >= 0)
+        small_arg(small, ARG_CORRELATION, number);
+}
+
+static event_id event_of(const struct trace *trace, const char *name)
+{
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (strcmp(trace_name(trace, e), name) == 0)
+            return e;
+    return EVENT_NONE;
+}
+
+/* A day after the origin the host works for 1 ms. Of four kernels one has time 0, one is two minutes late. */
+static void work_far_from_the_recording_is_left_out(void **state)
+{
+    (void)state;
+    int64_t day_ns = 86400 * SECOND;
+    struct small small = small_begin(WANTS);
+    add_call(&small, "cudaLaunchKernel", 1, day_ns, us(5));
+    add_call(&small, "cudaLaunchKernel", 2, day_ns + us(995), us(5));
+    add_kernel(&small, "untimed", 3, 0, 0);
+    add_kernel(&small, "good", 1, day_ns + us(10), us(20));
+    add_kernel(&small, "late", 4, day_ns + 120 * SECOND, us(20));
+    add_kernel(&small, "queued", 2, day_ns + 30 * SECOND, us(20));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace->event_count, 4);
+    assert_int_equal(event_of(trace, "untimed"), EVENT_NONE);
+    assert_int_equal(event_of(trace, "late"), EVENT_NONE);
+    assert_int_equal(trace_start_ns(trace, event_of(trace, "good")), day_ns + us(10));
+    assert_int_equal(notice_of(trace, "untimed_work")->count, 2);
+    assert_true(trace->files[0].lacks & LACKS_RECORDS);
+    assert_true(trace_left_out_much(trace));
+    trace_free(trace);
+}
+
+/* Time 0 is a time like others where others are near. */
+static void time_zero_is_a_time_near_others(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_call(&small, "cudaLaunchKernel", 1, 0, us(5));
+    add_kernel(&small, "first", 1, 0, us(20));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace->event_count, 2);
+    assert_int_equal(trace->notice_count, 0);
+    trace_free(trace);
+}
+
+/*
+ *     0      100    200    300    400       us, one stream
+ *     [ a 60 ][ b 60 [ a: 10 s ..............
+ *                            [ b 60  [ b 60
+ * The third cannot run over the two behind it: it ends where the fourth begins (100 us later) or as the longest other "a" (60).
+ * "once", which has no other run, ends where the next begins.
+ */
+static void ends_behind_followers_are_bounded(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_kernel(&small, "a", 1, 0, us(60));
+    add_kernel(&small, "b", 2, us(100), us(60));
+    add_kernel(&small, "a", 3, us(200), 10 * SECOND);
+    add_kernel(&small, "b", 4, us(300), us(60));
+    add_kernel(&small, "b", 5, us(400), us(60));
+    add_kernel(&small, "once", 6, us(500), 10 * SECOND);
+    add_kernel(&small, "b", 7, us(600), us(60));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace_dur_ns(trace, 2), us(60));
+    assert_int_equal(trace_dur_ns(trace, 5), us(100));
+    assert_int_equal(trace_dur_ns(trace, 6), us(60));
+    assert_int_equal(notice_of(trace, "late_end")->count, 2);
+    trace_free(trace);
+}
+
+/* Nodes of one graph run side by side, a dependent launch begins 20 us early, and a stream that always overlaps is none. */
+static void work_that_may_overlap_is_believed(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_kernel(&small, "node", 1, 0, us(1000));
+    add_kernel(&small, "node", 1, us(100), us(200));
+    add_kernel(&small, "next", 2, us(1000), us(100));
+    add_kernel(&small, "dependent", 3, us(1080), us(10));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace_dur_ns(trace, 0), us(1000));
+    assert_int_equal(trace_dur_ns(trace, 2), us(100));
+    assert_null(notice_of(trace, "late_end"));
+    trace_free(trace);
+    small = small_begin(WANTS);
+    for (int i = 0; i < 10; i++)
+        add_kernel(&small, "side by side", 10 + i, us(1000 * i), us(1500 + 900 * (i % 2)));
+    trace = small_end(&small);
+    assert_null(notice_of(trace, "late_end"));
+    trace_free(trace);
+}
+
+/* Of three graphs the work of two is missing, though the host waited for it; the last launch may still have been queued. */
+static void launches_without_work_are_lost(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    for (int i = 0; i < 3; i++) {
+        add_call(&small, "cudaGraphLaunch", 1 + i, us(100 * i), us(10));
+        add_call(&small, "cudaStreamSynchronize", 0, us(100 * i + 20), us(70));
+    }
+    add_call(&small, "cudaGraphLaunch", 9, us(400), us(10));
+    add_kernel(&small, "node", 1, us(30), us(10));
+    add_kernel(&small, "node", 1, us(40), us(10));
+    struct trace *trace = small_end(&small);
+    const struct trace_lost *lost = &trace->files[0].lost;
+    assert_int_equal(lost->graphs, 3);
+    assert_int_equal(lost->lost_graphs, 2);
+    assert_int_equal(lost->launches, 0);
+    assert_true(trace_lost_much(trace));
+    struct buffer text = { 0 };
+    trace_describe_lost(trace, &text);
+    buffer_putc(&text, '\0');
+    assert_string_equal(
+        text.at,
+        "2 of 3 graph replays have no work in the file: the profiler lost it, or its buffers were full");
+    buffer_release(&text);
+    const struct host_waits *waits = host_waits_of(trace);
+    assert_int_equal(waits->count, 3);
+    assert_int_equal(waits->at[0].kind, WAIT_FOR_KERNEL);
+    assert_int_equal(waits->at[1].kind, WAIT_FOR_UNKNOWN); /* not: for nothing */
+    trace_free(trace);
+}
+
+/* Nodes are made, not run, while a graph is captured; work without a number may be that of a launch. */
+static void captures_and_unnumbered_work_are_not_lost(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_call(&small, "cudaStreamBeginCapture", 1, us(0), us(5));
+    add_call(&small, "cudaLaunchKernel", 2, us(10), us(5));
+    add_call(&small, "cudaStreamEndCapture", 3, us(20), us(5));
+    add_call(&small, "cudaLaunchKernel", 4, us(30), us(5));
+    add_call(&small, "cudaLaunchHostFunc", 5, us(40), us(5));
+    add_call(&small, "cudaDeviceSynchronize", 6, us(50), us(50));
+    add_kernel(&small, "ncclDevKernel", 0, us(60), us(10)); /* 0: no number */
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace->files[0].lost.launches, 1);
+    assert_int_equal(trace->files[0].lost.lost_launches, 0);
+    assert_false(trace_lost_much(trace));
+    event_id kernel = event_of(trace, "ncclDevKernel");
+    assert_int_equal(attribution_call(attribution_of(trace), kernel), EVENT_NONE);
+    assert_int_equal(unlinked_sort_of(unlinked_work_of(trace), kernel), UNLINKED_NO_NUMBER);
+    trace_free(trace);
+}
+
+/* Without correlations the External id that a call shares with its work links them, and the operator is the one around it. */
+static void ids_link_where_correlations_are_missing(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    small_host(&small, 1, "cpu_op", "aten::mm", us(0), us(50));
+    small_arg(&small, ARG_EXTERNAL_ID, 3);
+    small_host(&small, 1, "cuda_runtime", "hipLaunchKernel", us(10), us(5));
+    small_arg(&small, ARG_EXTERNAL_ID, 1000);
+    small_host(&small, 1, "cuda_runtime", "hipLaunchKernel", us(60), us(5));
+    small_arg(&small, ARG_EXTERNAL_ID, 1001);
+    small_device(&small, 7, "kernel", "gemm", us(20), us(30));
+    small_arg(&small, ARG_EXTERNAL_ID, 1000);
+    struct trace *trace = small_end(&small);
+    const struct attribution *launches = attribution_of(trace);
+    assert_int_equal(attribution_call(launches, 3), 1);
+    assert_int_equal(attribution_operator(launches, 3), 0);
+    trace_free(trace);
+}
+
+/* A stream keeps order: only what runs before all work whose call is in the file was launched before recording began. */
+static void work_behind_recorded_launches_was_not_early(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_call(&small, "cudaLaunchKernel", 2, us(15), us(5));
+    add_kernel(&small, "early", 1, us(10), us(5));
+    add_kernel(&small, "known", 2, us(20), us(5));
+    add_kernel(&small, "orphan", 3, us(30), us(5));
+    struct trace *trace = small_end(&small);
+    const struct unlinked_work *unlinked = unlinked_work_of(trace);
+    assert_int_equal(unlinked_sort_of(unlinked, event_of(trace, "early")), UNLINKED_EARLY);
+    assert_int_equal(unlinked_sort_of(unlinked, event_of(trace, "orphan")), UNLINKED_LOST);
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_far_from_the_recording_is_left_out),
+        cmocka_unit_test(time_zero_is_a_time_near_others),
+        cmocka_unit_test(ends_behind_followers_are_bounded),
+        cmocka_unit_test(work_that_may_overlap_is_believed),
+        cmocka_unit_test(launches_without_work_are_lost),
+        cmocka_unit_test(captures_and_unnumbered_work_are_not_lost),
+        cmocka_unit_test(ids_link_where_correlations_are_missing),
+        cmocka_unit_test(work_behind_recorded_launches_was_not_early),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

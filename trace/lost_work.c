@@ -1,0 +1,349 @@
+/*
+ * lost_work.c - see lost_work.h. Counts, when a trace is finished, the launches whose work is not in the file.
+ */
+#include "trace/lost_work.h"
+
+#include "base/memory.h"
+#include "trace/arg_scan.h"
+#include "trace/call_names.h"
+#include "trace/capture_times.h"
+#include "trace/storage.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a set of numbers ---- */
+
+/* Numbers of calls count up, so that a bit for each from the first to the last is small; else they are sorted. */
+enum { MOST_BITS_A_NUMBER = 1024 };
+
+struct numbers {
+    int64_t *at;
+    size_t count;
+    int64_t least;
+    uint64_t *bits; /* NULL: AT is sorted */
+};
+
+static int compare_numbers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* AT, of COUNT numbers above 0, is taken. */
+static struct numbers numbers_open(int64_t *at, size_t count)
+{
+    struct numbers numbers = { at, count, INT64_MAX, NULL };
+    int64_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        numbers.least = at[i] < numbers.least ? at[i] : numbers.least;
+        most = at[i] > most ? at[i] : most;
+    }
+    if (count && (uint64_t)(most - numbers.least) / MOST_BITS_A_NUMBER < count) {
+        numbers.bits = mem_zalloc((size_t)(most - numbers.least) / 64 + 1, sizeof *numbers.bits);
+        for (size_t i = 0; i < count; i++)
+            numbers.bits[(at[i] - numbers.least) / 64] |= UINT64_C(1) << (at[i] - numbers.least) % 64;
+        numbers.count = (size_t)(most - numbers.least) + 1;
+    } else if (count) {
+        qsort(at, count, sizeof *at, compare_numbers);
+    }
+    return numbers;
+}
+
+static bool numbers_hold(const struct numbers *numbers, int64_t number)
+{
+    if (!numbers->bits)
+        return numbers->count &&
+               bsearch(&number, numbers->at, numbers->count, sizeof number, compare_numbers) != NULL;
+    uint64_t at = (uint64_t)number - (uint64_t)numbers->least;
+    return number >= numbers->least && at < numbers->count && (numbers->bits[at / 64] >> at % 64 & 1);
+}
+
+static void numbers_release(struct numbers *numbers)
+{
+    free(numbers->at);
+    free(numbers->bits);
+}
+
+/* ---- the launches of a file ---- */
+
+struct survey {
+    const struct trace *trace;
+    const struct trace_file *file;
+    const unsigned char *sorts; /* by name */
+    struct numbers work;        /* numbers of the calls whose work is in the file */
+    uint64_t work_count;
+    uint64_t unnumbered; /* work without a number: its call cannot be known */
+    int64_t waited_ns;   /* what was launched before this has run: the host waited for it later */
+    int64_t launched_ns; /* the latest launch whose work is in the file */
+    bool any_wait;
+    struct numbers calls; /* of all calls */
+    bool any_number;      /* has any call one? */
+    bool any_callless;    /* has any work the number of no call? */
+};
+
+/* The numbers of the work and of the calls of the file. */
+static void survey_numbers(struct survey *survey)
+{
+    const struct trace *trace = survey->trace;
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    VEC_OF(int64_t) work = { 0 }, calls = { 0 };
+    event_id end = survey->file->first_event + survey->file->event_count;
+    for (event_id e = survey->file->first_event; e < end; e++) {
+        int64_t number;
+        bool is_work = event_is_gpu_work(trace->kind[e]);
+        if (!is_work && !event_is_call(trace->kind[e]))
+            continue;
+        bool has_number = arg_scan_get(&correlations, e, &number) && number > 0;
+        survey->work_count += is_work;
+        survey->unnumbered += is_work && !has_number;
+        if (has_number && is_work)
+            *VEC_PUSH(&work) = number;
+        else if (has_number)
+            *VEC_PUSH(&calls) = number;
+    }
+    survey->any_number = calls.count > 0;
+    survey->calls = numbers_open(calls.at, calls.count);
+    for (size_t i = 0; i < work.count && !survey->any_callless; i++)
+        survey->any_callless = !numbers_hold(&survey->calls, work.at[i]);
+    survey->work = numbers_open(work.at, work.count);
+}
+
+/* A copy; not a memset, which records no work where it sets nothing, nor a copy of HIP, which the host may make. */
+static bool copies_memory(const struct survey *survey, event_id e)
+{
+    enum call_sort sort = survey->sorts[survey->trace->name[e]];
+    return (sort == CALL_COPY || sort == CALL_COPY_SYNC) &&
+           strncmp(trace_name(survey->trace, e), "cuda", 4) == 0;
+}
+
+/* A function of the host that a stream runs, cudaLaunchHostFunc, is no work of the device. */
+static bool launches_work(const struct survey *survey, event_id e)
+{
+    enum call_sort sort = survey->sorts[survey->trace->name[e]];
+    return sort == CALL_GRAPH_LAUNCH ||
+           (sort == CALL_LAUNCH && !strstr(trace_name(survey->trace, e), "HostFunc"));
+}
+
+/* Look at the calls: is there a wait, and when was the last? */
+static void survey_waits(struct survey *survey)
+{
+    const struct trace *trace = survey->trace;
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    survey->waited_ns = survey->launched_ns = INT64_MIN;
+    event_id end = survey->file->first_event + survey->file->event_count;
+    for (event_id e = survey->file->first_event; e < end; e++) {
+        int64_t number, start_ns;
+        if (!event_is_call(trace->kind[e]))
+            continue;
+        start_ns = trace_start_ns(trace, e);
+        enum call_sort sort = survey->sorts[trace->name[e]];
+        if (sort == CALL_SYNC || sort == CALL_COPY_SYNC) {
+            survey->any_wait = true;
+            survey->waited_ns = start_ns > survey->waited_ns ? start_ns : survey->waited_ns;
+        } else if (start_ns > survey->launched_ns && launches_work(survey, e) &&
+                   arg_scan_get(&correlations, e, &number) && numbers_hold(&survey->work, number)) {
+            survey->launched_ns = start_ns;
+        }
+    }
+}
+
+/* How much work has a number, of a call that is not in the file, although it runs behind work of its stream whose call is? */
+static uint64_t count_callless(const struct survey *survey)
+{
+    const struct trace *trace = survey->trace;
+    event_id end = survey->file->first_event + survey->file->event_count;
+    int64_t *since_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *since_ns));
+    uint64_t count = 0;
+    for (track_id t = 0; t < trace->track_count; t++)
+        since_ns[t] = INT64_MAX;
+    for (int pass = 0; pass < 2; pass++) {
+        struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+        for (event_id e = survey->file->first_event; e < end; e++) {
+            int64_t number, *first_ns = &since_ns[trace->track[e]];
+            if (!event_is_gpu_work(trace->kind[e]) || !arg_scan_get(&correlations, e, &number))
+                continue;
+            bool is_known = numbers_hold(&survey->calls, number);
+            if (pass == 0 && is_known && trace_start_ns(trace, e) < *first_ns)
+                *first_ns = trace_start_ns(trace, e);
+            count += pass == 1 && !is_known && trace_start_ns(trace, e) >= *first_ns;
+        }
+    }
+    free(since_ns);
+    return count;
+}
+
+/* What was launched last may still have waited in a queue when recording stopped. */
+static bool must_have_run(const struct survey *survey, event_id call)
+{
+    int64_t start_ns = trace_start_ns(survey->trace, call);
+    return start_ns < survey->waited_ns || (!survey->any_wait && start_ns < survey->launched_ns);
+}
+
+static struct trace_lost survey_launches(const struct survey *survey, const struct intervals *captures)
+{
+    const struct trace *trace = survey->trace;
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    struct trace_lost lost = { 0 };
+    event_id end = survey->file->first_event + survey->file->event_count;
+    for (event_id e = survey->file->first_event; e < end; e++) {
+        int64_t number;
+        bool is_copy = event_is_call(trace->kind[e]) && copies_memory(survey, e);
+        if (!event_is_call(trace->kind[e]) || !(is_copy || launches_work(survey, e)) ||
+            !arg_scan_get(&correlations, e, &number))
+            continue;
+        bool is_graph = survey->sorts[trace->name[e]] == CALL_GRAPH_LAUNCH;
+        bool has_work = numbers_hold(&survey->work, number);
+        if (!has_work && (!must_have_run(survey, e) ||
+                          (captures->count && intervals_contain(captures, trace_start_ns(trace, e)))))
+            continue;
+        *(is_copy ? &lost.copies : is_graph ? &lost.graphs : &lost.launches) += 1;
+        *(is_copy ? &lost.lost_copies : is_graph ? &lost.lost_graphs : &lost.lost_launches) += !has_work;
+    }
+    return lost;
+}
+
+static uint64_t less(uint64_t from, uint64_t by)
+{
+    return from > by ? from - by : 0;
+}
+
+static bool is_much(uint64_t lost, uint64_t all)
+{
+    return lost > 0 && (double)lost >= TRACE_LOST_SHARE * (double)all;
+}
+
+static void describe_part(struct buffer *out, uint64_t lost, uint64_t all, const char *one, const char *many)
+{
+    if (lost)
+        buffer_printf(out, "%s%" PRIu64 " of %" PRIu64 " %s %s no work in the file", out->count ? ", " : "",
+                      lost, all, all == 1 ? one : many, lost == 1 ? "has" : "have");
+}
+
+static void describe(const struct trace_lost *lost, unsigned lacks, struct buffer *out)
+{
+    describe_part(out, lost->lost_graphs, lost->graphs, "graph replay", "graph replays");
+    describe_part(out, lost->lost_launches, lost->launches, "kernel launch", "kernel launches");
+    describe_part(out, lost->lost_copies, lost->copies, "copy", "copies");
+    if (out->count)
+        buffer_puts(out, lacks & LACKS_END ? ": the file ends before it"
+                                           : ": the profiler lost it, or its buffers were full");
+}
+
+/* How many cases of LACK file F has in a notice: of a file that was converted, it was told before. */
+static uint64_t noticed(const struct trace_builder *builder, uint32_t f, enum lack lack)
+{
+    const struct trace_storage *storage = builder->storage;
+    for (size_t i = 0; i < storage->notices.count; i++) {
+        const struct trace_notice *notice = &storage->notices.at[i];
+        if (!notice->of_all && notice->file == f && strcmp(notice->kind, lack_word(lack)) == 0)
+            return notice->count;
+    }
+    return 0;
+}
+
+static void settle_file(struct trace_builder *builder, uint32_t f, const unsigned char *sorts)
+{
+    struct trace *trace = builder->trace;
+    struct trace_file *file = &builder->storage->files.at[f];
+    struct survey survey = { .trace = trace, .file = file, .sorts = sorts };
+    uint64_t untimed = file->lost.untimed ? file->lost.untimed : noticed(builder, f, LACK_UNTIMED_WORK);
+    survey_numbers(&survey);
+    survey_waits(&survey);
+    file->lost = survey_launches(&survey, &capture_times_of(trace)->of_file[f]);
+    file->lost.untimed = untimed;
+    file->lost.much_untimed = is_much(untimed, untimed + survey.work_count);
+    uint64_t known_of = survey.unnumbered + untimed, launches = file->lost.lost_launches;
+    file->lost.lost_launches = less(launches, known_of);
+    file->lost.lost_copies = less(file->lost.lost_copies, less(known_of, launches));
+    file->lost.work = survey.work_count;
+    file->lost.callless = survey.unnumbered + (survey.any_callless ? count_callless(&survey) : 0);
+    file->lost.much_callless =
+        survey.any_number && 4 * file->lost.callless >= file->lost.work && file->lost.callless;
+    file->lost.much = is_much(file->lost.lost_graphs, file->lost.graphs) ||
+                      is_much(file->lost.lost_launches, file->lost.launches) ||
+                      is_much(file->lost.lost_copies, file->lost.launches + file->lost.copies);
+    numbers_release(&survey.work);
+    numbers_release(&survey.calls);
+    uint64_t lost = file->lost.lost_graphs + file->lost.lost_launches + file->lost.lost_copies;
+    if (lost == 0 || noticed(builder, f, LACK_LOST_WORK))
+        return;
+    struct buffer text = { 0 };
+    describe(&file->lost, file->lacks, &text);
+    builder_add_last_notice(builder, f, file->lost.much ? lack_word(LACK_LOST_WORK) : "lost_few",
+                            trace_builder_strndup(builder, text.at, text.count), lost);
+    buffer_release(&text);
+}
+
+void builder_settle_losses(struct trace_builder *builder)
+{
+    const struct trace *trace = builder->trace;
+    unsigned char *sorts = call_sorts_open(trace->names);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        settle_file(builder, f, sorts);
+    free(sorts);
+}
+
+bool trace_lost_much(const struct trace *trace)
+{
+    for (size_t f = 0; f < trace->file_count; f++)
+        if (trace->files[f].lost.much)
+            return true;
+    return false;
+}
+
+bool trace_left_out_much(const struct trace *trace)
+{
+    for (size_t f = 0; f < trace->file_count; f++)
+        if (trace->files[f].lost.much_untimed)
+            return true;
+    return false;
+}
+
+void trace_describe_lost(const struct trace *trace, struct buffer *out)
+{
+    struct trace_lost all = { 0 };
+    unsigned lacks = 0;
+    for (size_t f = 0; f < trace->file_count; f++) {
+        const struct trace_lost *lost = &trace->files[f].lost;
+        all.launches += lost->launches;
+        all.lost_launches += lost->lost_launches;
+        all.graphs += lost->graphs;
+        all.lost_graphs += lost->lost_graphs;
+        all.copies += lost->copies;
+        all.lost_copies += lost->lost_copies;
+        lacks |= lost->much ? trace->files[f].lacks : 0;
+    }
+    describe(&all, lacks, out);
+}
+
+bool trace_misses_calls(const struct trace *trace)
+{
+    for (size_t f = 0; f < trace->file_count; f++)
+        if (trace->files[f].lost.much_callless)
+            return true;
+    return false;
+}
+
+void trace_describe_callless(const struct trace *trace, struct buffer *out)
+{
+    uint64_t work = 0, callless = 0;
+    for (size_t f = 0; f < trace->file_count; f++) {
+        work += trace->files[f].lost.work;
+        callless += trace->files[f].lost.callless;
+    }
+    if (callless)
+        buffer_printf(out,
+                      "which call launched %" PRIu64 " of %" PRIu64 " operations of devices is not known",
+                      callless, work);
+}
+
+void trace_describe_left_out(const struct trace *trace, struct buffer *out)
+{
+    uint64_t untimed = 0;
+    for (size_t f = 0; f < trace->file_count; f++)
+        untimed += trace->files[f].lost.untimed;
+    if (untimed)
+        buffer_printf(out, "%" PRIu64 " record%s of devices %s no time that can be and %s left out", untimed,
+                      untimed == 1 ? "" : "s", untimed == 1 ? "has" : "have", untimed == 1 ? "is" : "are");
+}
