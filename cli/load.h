@@ -30,6 +30,7 @@ struct load_args {
     int files_are;            /* enum trace_files_are */
     bool infer_steps;
     bool progress;
+    bool strict;  /* fail if a file is not complete */
     bool results; /* not an option: set by commands that also accept saved results */
 };
 /* The values of --as. */
@@ -47,7 +48,10 @@ extern const struct opt_choice load_files_are[];
     OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "work with N threads; without it one per CPU"), \
     OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
               "give up on a file that inflates to more than N times its size; 0 never does"), \
+    OPT_FLAG(0, "strict", T, field.strict, STRICT_HELP), \
     OPT_FLAG(0, "progress", T, field.progress, "show no progress on the terminal while reading")
+
+#define STRICT_HELP "fail if a file is cut short, damaged or unreadable, or if its profiler lost records"
 
 #define SELECTION_STEPS_HELP \
     "only these steps (ProfilerStep#N): 3..7, 3.., or 1,4; device work belongs to the step that launched it"
@@ -93,6 +97,13 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
 
 /* Add notices about the traces to RESULT. Call when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
+
+/* Add the notices about what a profile, a report or a saved result in INGESTED lacks (base/lacks.h) to RESULT: commands
+ * that compare do not add their other notices. */
+void load_add_lacks(const struct ingested *ingested, struct result *result);
+
+/* The first of the lacks in RESULT as an error, for --strict. Returns false. */
+bool load_fail_strict(const struct result *result, struct tpa_error *err);
 
 /* Replace equal notices of many files by one, at the position of the first. */
 void load_gather_notices(struct result *result);

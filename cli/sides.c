@@ -176,6 +176,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good = load_any(&of_part, &sides->load, &wants, &part, err);
         if (!good)
             break;
+        load_add_lacks(&part, result); /* before a saved result is taken */
         side->lacks |= ingested_lacks(&part);
         good =
             measure_part(sides, side, &part, result, err) &&

@@ -1,10 +1,23 @@
 /* job.c - see job.h. */
 #include "fleet/job.h"
 
+#include "base/lacks.h"
+
 #include "base/runs.h"
 #include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
+
+unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_member *member)
+{
+    const struct facts_notice *notices = facts_rows(job->facts, FACTS_NOTICES);
+    unsigned lacks = 0;
+    for (size_t i = 0; i < member->count[FACTS_NOTICES]; i++) {
+        name_id kind = notices[member->first[FACTS_NOTICES] + i].kind;
+        lacks |= kind == NAME_NONE ? 0 : lacks_of_word(names_text(job->facts->texts, kind));
+    }
+    return lacks || member->recording->cut != 1 ? lacks : LACKS_END;
+}
 
 struct text fleet_text(const struct facts *facts, name_id id)
 {

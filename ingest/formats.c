@@ -789,9 +789,11 @@ unsigned ingested_lacks(const struct ingested *ingested)
     if (ingested->trace)
         lacks |= trace_lacks(ingested->trace);
     if (ingested->profile)
-        lacks |= ingested->profile->origin.lacks;
+        lacks |= ingested->profile->origin.lacks |
+                 (ingested->profile->odd_entries ? lack_sort(LACK_ODD_ENTRIES) : 0);
     if (ingested->actions)
-        lacks |= ingested->actions->origin.lacks;
+        lacks |=
+            ingested->actions->origin.lacks | (ingested->actions->odd_lines ? lack_sort(LACK_ODD_LINES) : 0);
     for (size_t i = 0; i < ingested->snapshots.of.count; i++)
         lacks |= ingested->snapshots.of.at[i]->lacks;
     if (ingested->result)
