@@ -21,7 +21,7 @@ static bool is_visible(const char *s, size_t len)
 {
     struct buffer shown = { 0 };
     escape_terminal(&shown, s, len);
-    bool same = shown.count == len && memcmp(shown.at, s, len) == 0;
+    bool same = shown.count == len && (len == 0 || memcmp(shown.at, s, len) == 0);
     buffer_release(&shown);
     return same;
 }

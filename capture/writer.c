@@ -352,25 +352,37 @@ static int64_t own_ns(struct writer *writer)
            writer->translator.overhead_ns;
 }
 
-/* Are our two threads the only ones left: has the main thread ended by pthread_exit, and all others, too? On the thread with
- * its own files. */
-static void look_for_others(void *argument)
+/* The first bytes of /proc/self/task/ID/NAME in TEXT; "" if it cannot be read. */
+static void read_task(const char *id, const char *name, char *text, size_t size)
 {
-    enum { LEADER_AND_OURS = 3 };
-    bool *alone = argument;
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
+    char path[320];
+    snprintf(path, sizeof path, "/proc/self/task/%.200s/%s", id, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    ssize_t len = fd >= 0 ? read(fd, text, size - 1) : -1;
     if (fd >= 0)
         close(fd);
     text[len > 0 ? len : 0] = '\0';
+}
+
+/*
+ * Are only our threads left: has the main thread ended by pthread_exit, and have all others, too? A thread that CUPTI makes
+ * in a call of ours inherits our name. On the thread with its own files.
+ */
+static void look_for_others(void *argument)
+{
+    bool *alone = argument;
+    char text[512], leader[32];
+    snprintf(leader, sizeof leader, "%ld", (long)getpid());
+    read_task(leader, "stat", text, sizeof text);
     const char *state = strrchr(text, ')'); /* "4711 (name) Z ..." */
-    DIR *tasks = state && state[1] == ' ' && state[2] == 'Z' ? opendir("/proc/self/task") : NULL;
-    int count = 0;
-    for (const struct dirent *entry; tasks && (entry = readdir(tasks)) != NULL;)
-        count += entry->d_name[0] != '.';
-    *alone = tasks && count == LEADER_AND_OURS;
+    DIR *tasks = state && strncmp(state, ") Z", 3) == 0 ? opendir("/proc/self/task") : NULL;
+    *alone = tasks != NULL;
+    for (const struct dirent *entry; tasks && *alone && (entry = readdir(tasks)) != NULL;) {
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, leader) == 0)
+            continue;
+        read_task(entry->d_name, "comm", text, sizeof text);
+        *alone = !*text || strncmp(text, "tpa-capture", strlen("tpa-capture")) == 0; /* "": it has ended */
+    }
     if (tasks)
         closedir(tasks);
 }
@@ -393,10 +405,9 @@ static const char *go_round(struct writer *writer, int64_t *flushed_ns)
         if (!writer->recent || !writer->recorded_process)
             flush_log(writer);
         *flushed_ns = now;
-        bool alone = false;
-        own_files_run(&writer->files, look_for_others, &alone);
-        if (alone)
-            why = "all threads of the program have ended"; /* so does the process, with ours */
+        own_files_run(&writer->files, look_for_others, &writer->alone);
+        if (writer->alone)
+            why = "all threads of the program have ended";
     }
     if (writer->recent && control_collect_write(writer->control, now, write_why, sizeof write_why))
         write_ring(writer, write_why);
@@ -432,6 +443,8 @@ static void *writer_main(void *argument)
     recent_free(writer->recent);
     tpafile_writer_free(writer->translator.log);
     host_log_free(writer->host_log);
+    if (writer->alone)
+        exit(EXIT_SUCCESS); /* as the C library does when the last thread ends, which CUPTI's may not */
     return NULL;
 }
 

@@ -50,6 +50,7 @@ struct writer {
     struct host_log *host_log;
     struct recent *recent; /* ring of --ring; NULL: records are written at once */
     int64_t ring_writes;
+    bool alone;                         /* no thread of the program is left */
     bool recorded_process;              /* the PROCESS record is written, */
     const struct cupti *recorded_cupti; /* with this CUPTI */
     uint64_t recorded_refused;

@@ -290,6 +290,24 @@ static void write_allocation(struct recording *recording, struct csv *csv)
 
 /* ---- all ---- */
 
+/* The profiler ends each row by a line end, and gives each a field for every column. */
+static void check_rows(struct recording *recording, const struct buffer *text)
+{
+    struct csv csv = csv_open(text->at, text->count);
+    uint64_t odd = 0;
+    if (csv_header(&csv))
+        while (csv_next(&csv))
+            odd += csv.fields.count != csv.columns.count;
+    csv_release(&csv);
+    if (text->count && text->at[text->count - 1] != '\n')
+        trace_builder_lacks(recording->builder, LACK_CUT_SHORT,
+                            "the last row has no end: it, and rows behind it, may be missing in part", 1,
+                            (int64_t)text->count);
+    if (odd)
+        trace_builder_lacks(recording->builder, LACK_BAD_RECORD,
+                            "rows have more or fewer fields than the table has columns", odd, TPA_NOWHERE);
+}
+
 /* Take the text of SOURCE as a table of the recording. */
 static bool add_table(struct recording *recording, struct source *source, struct tpa_error *err)
 {
@@ -299,10 +317,11 @@ static bool add_table(struct recording *recording, struct source *source, struct
         return false;
     }
     if (source_damage(source))
-        trace_builder_notice(
-            recording->builder, "damaged",
+        trace_builder_lacks(
+            recording->builder, LACK_DAMAGED,
             trace_builder_strndup(recording->builder, source_damage(source), strlen(source_damage(source))),
             1, TPA_NOWHERE);
+    check_rows(recording, &table.text);
     table.kind = rocprof_csv_kind(table.text.at, table.text.count);
     recording->has_kernels = recording->has_kernels || table.kind == KIND_KERNEL;
     trace_builder_current_file(recording->builder)->size += (int64_t)table.text.count;
