@@ -183,7 +183,7 @@ static bool *account_step_names(const struct trace *trace)
     bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
     const struct step_list *steps = step_list_of(trace);
     for (size_t i = 0; i < steps->count; i++)
-        is_step[trace->name[steps->at[i].event]] = true;
+        is_step[trace->name[steps->at[i].event]] |= steps->at[i].evidence == STEP_IS_MARKED;
     return is_step;
 }
 

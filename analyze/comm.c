@@ -7,6 +7,7 @@
 #include "analyze/comm_ranks.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "derive/file_set.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/advice.h"
@@ -524,6 +525,8 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
 static bool run_comm(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     struct comm_options options = { .by = query->by, .filter = query->filter, .exclude = query->exclude };
+    if (!file_set_check_job(query->trace, err))
+        return false;
     struct comm *comm = comm_analyze(query->trace, query->selection, &options, err);
     if (!comm)
         return false;
@@ -574,7 +577,7 @@ const struct analysis analysis_comm = {
     },
     .wants = &comm_wants,
     .needs = FEATURE_COLLECTIVES,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP) | BY(OP) | BY(KERNEL),
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(STEP) | BY(OP) | BY(KERNEL),
     .by_default = COMM_BY_DEFAULT,
     .own_words = own_words,
     .by_help = "what makes a row; collective,library,group,dtype,size when not given",

@@ -604,7 +604,7 @@ const struct analysis analysis_gaps = {
     },
     .wants = &gaps_wants,
     .needs = FEATURE_GPU,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
                   BY(KERNEL) | BY(CATEGORY),
     .by_default = BY(DEVICE),
     .by_help = "what makes a row of the causes, device if not given; with stream the gaps are those of each stream",

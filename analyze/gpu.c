@@ -13,6 +13,7 @@
 #include "derive/collective_matches.h"
 #include "derive/device_use.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include "derive/gpu_names.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"
@@ -276,12 +277,13 @@ static void count_links(const struct gpu_query *query, const struct selection *s
 /* The work of a group, in order of start: filled and emptied device by device. */
 typedef VEC_OF(struct positions) dealt;
 
-/* Distribute the work of DEVICE in SELECTION to groups, and add a row for each. */
+/* Distribute the work of DEVICE in SELECTION to groups, and add a row for each. A device of several cycles gets several rows of one
+ * group, which are joined afterwards. */
 static void gpu_add_device(struct gpu_query *query, const struct selection *selection,
                            const struct gpu_device *device, dealt *groups)
 {
     const struct gpu_events *events = query->events;
-    uint32_t first = (uint32_t)group_count(query->gpu->group); /* no group is of two devices */
+    VEC_OF(uint32_t) found = { 0 };
     for (size_t at = device->first; at < device->first + device->count; at++) {
         event_id e = events->event[at], call = events->call[at];
         if (!selection_holds_work(selection, e, call))
@@ -291,16 +293,17 @@ static void gpu_add_device(struct gpu_query *query, const struct selection *sele
         if (call == EVENT_NONE)
             query->gpu->unlinked_by[unlinked_sort_of(unlinked_work_of(query->trace), e)]++;
         uint32_t group = group_of(query->gpu->group, e, call, events->op[at]);
-        while (groups->count <= group - first)
+        while (groups->count <= group)
             *VEC_PUSH(groups) = (struct positions){ 0 };
-        *VEC_PUSH(&groups->at[group - first]) = (uint32_t)at;
+        if (groups->at[group].count == 0)
+            *VEC_PUSH(&found) = group;
+        *VEC_PUSH(&groups->at[group]) = (uint32_t)at;
     }
-    for (size_t i = 0; i < groups->count; i++) {
-        if (groups->at[i].count)
-            gpu_add_row(query, device, first + (uint32_t)i, &groups->at[i]);
-        VEC_FREE(&groups->at[i]);
+    for (size_t i = 0; i < found.count; i++) {
+        gpu_add_row(query, device, found.at[i], &groups->at[found.at[i]]);
+        VEC_FREE(&groups->at[found.at[i]]);
     }
-    groups->count = 0;
+    VEC_FREE(&found);
 }
 
 /* The row of DEVICE of FILE; NULL if there is none, or several. */
@@ -355,8 +358,8 @@ static void leave_out_unrecorded_waits(struct gpu_query *query)
 /* Missing values come last. */
 static int gpu_compare_keys(const struct group_key *a, const struct group_key *b)
 {
-    const int64_t left[] = { a->rank, a->device, a->stream, a->step },
-                  right[] = { b->rank, b->device, b->stream, b->step };
+    const int64_t left[] = { a->rank, a->cycle, a->device, a->stream, a->step },
+                  right[] = { b->rank, b->cycle, b->device, b->stream, b->step };
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         if (left[i] != right[i])
             return (uint64_t)left[i] + INT64_MAX < (uint64_t)right[i] + INT64_MAX ? -1 : 1;
@@ -368,6 +371,89 @@ static bool gpu_belongs_behind(const void *context, const void *left, const void
     (void)context;
     const struct gpu_row *a = left, *b = right;
     return gpu_compare_keys(&a->key, &b->key) > 0;
+}
+
+/* The mean of two shares by their weights; that of the other if one is not known. */
+static double joined_share(double a, int64_t weight_a, double b, int64_t weight_b)
+{
+    if (isnan(a) || isnan(b) || weight_a + weight_b <= 0)
+        return isnan(a) ? b : a;
+    return (a * (double)weight_a + b * (double)weight_b) / (double)(weight_a + weight_b);
+}
+
+/* Add MORE, another recording of the same, to ROW: times and counts add up, shares are of the added times. */
+static void join_row(struct gpu_row *row, const struct gpu_row *more)
+{
+    static const size_t sums[] = {
+        offsetof(struct gpu_row, span_ns),
+        offsetof(struct gpu_row, computation_ns),
+        offsetof(struct gpu_row, exposed_communication_ns),
+        offsetof(struct gpu_row, exposed_copies_ns),
+        offsetof(struct gpu_row, idle_ns),
+        offsetof(struct gpu_row, busy_ns),
+        offsetof(struct gpu_row, communication_ns),
+        offsetof(struct gpu_row, copies_ns),
+        offsetof(struct gpu_row, memsets_ns),
+        offsetof(struct gpu_row, gaps),
+        offsetof(struct gpu_row, events),
+        offsetof(struct gpu_row, kernels),
+        offsetof(struct gpu_row, kernel_sum_ns),
+        offsetof(struct gpu_row, kernel_ns),
+        offsetof(struct gpu_row, nccl_kernels),
+        offsetof(struct gpu_row, nccl_ns),
+        offsetof(struct gpu_row, without_nccl_ns),
+        offsetof(struct gpu_row, exposed_nccl_ns),
+        offsetof(struct gpu_row, window_ns),
+        offsetof(struct gpu_row, kernel_window_ns),
+    };
+    row->utilization = joined_share(row->utilization, row->window_ns, more->utilization, more->window_ns);
+    row->sm_efficiency =
+        joined_share(row->sm_efficiency, row->window_ns, more->sm_efficiency, more->window_ns);
+    row->occupancy = joined_share(row->occupancy, row->kernel_sum_ns, more->occupancy, more->kernel_sum_ns);
+    row->tensor_core_share = joined_share(row->tensor_core_share, row->kernel_sum_ns, more->tensor_core_share,
+                                          more->kernel_sum_ns);
+    row->tensor_core_unknown_share = joined_share(row->tensor_core_unknown_share, row->kernel_sum_ns,
+                                                  more->tensor_core_unknown_share, more->kernel_sum_ns);
+    row->busy_share = joined_share(row->busy_share, row->span_ns, more->busy_share, more->span_ns);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        sum_add((int64_t *)(void *)((char *)row + sums[i]),
+                *(const int64_t *)(const void *)((const char *)more + sums[i]));
+    if (more->longest_gap_ns > row->longest_gap_ns)
+        row->longest_gap_ns = more->longest_gap_ns;
+    if (more->streams.len > row->streams.len) /* which are mostly the same */
+        row->streams = more->streams;
+}
+
+/* Join rows and copies of one group, which are sorted by key. */
+static void join_cycles(struct gpu_query *query)
+{
+    struct gpu *gpu = query->gpu;
+    size_t kept = 0;
+    for (size_t i = 0; i < query->rows.count; i++)
+        if (kept && gpu_compare_keys(&query->rows.at[kept - 1].key, &query->rows.at[i].key) == 0)
+            join_row(&query->rows.at[kept - 1], &query->rows.at[i]);
+        else
+            query->rows.at[kept++] = query->rows.at[i];
+    query->rows.count = kept;
+    kept = 0;
+    for (size_t i = 0; i < gpu->copies.count; i++) {
+        const struct gpu_copies *more = &gpu->copies.at[i];
+        struct gpu_copies *same = NULL;
+        for (size_t k = 0; k < kept && !same; k++)
+            if (gpu_compare_keys(&gpu->copies.at[k].key, &more->key) == 0 &&
+                gpu->copies.at[k].name.at == more->name.at)
+                same = &gpu->copies.at[k];
+        if (!same) {
+            gpu->copies.at[kept++] = *more;
+            continue;
+        }
+        sum_add(&same->count, more->count);
+        sum_add(&same->bytes, more->bytes);
+        sum_add(&same->sum_ns, more->sum_ns);
+        sum_add(&same->union_ns, more->union_ns);
+        sum_add(&same->exposed_ns, more->exposed_ns);
+    }
+    gpu->copies.count = kept;
 }
 
 static bool gpu_took_less(const void *context, const void *left, const void *right)
@@ -399,6 +485,8 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
     if (query.of_whole && selection_is_all(selection) && by == BY(DEVICE))
         leave_out_unrecorded_waits(&query);
     runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, gpu_belongs_behind, NULL);
+    if (file_set_has_cycles(file_set_of(trace)))
+        join_cycles(&query);
     runs_sort(gpu->copies.at, gpu->copies.count, sizeof *gpu->copies.at, gpu_took_less, NULL);
     gpu->at = query.rows.at;
     gpu->count = query.rows.count;
@@ -638,7 +726,7 @@ const struct analysis analysis_gpu = {
     .wants = &gpu_wants,
     .compares = true,
     .needs = FEATURE_GPU,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP),
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(STEP),
     .by_default = BY(DEVICE),
     .own_words = own_words,
     .by_help = "what makes a row besides the device: its streams, the steps that launched the work",

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "derive/code_paths.h"
+#include "derive/file_set.h"
 #include "derive/graph_links.h"
 #include "derive/shapes.h"
 #include "derive/step_list.h"
@@ -22,9 +23,12 @@
 struct group {
     const struct trace *trace;
     const struct graph_links *links; /* NULL: no capture was given */
-    unsigned dimensions;             /* requested */
-    unsigned keyed;                  /* these, and the rank if it must not be merged */
-    size_t width;                    /* number of keyed dimensions */
+    const struct file_set *set;
+    track_id *
+        first_track; /* by track: the same of the first cycle of its rank; NULL if nobody has cycles, or they are apart */
+    unsigned dimensions; /* requested */
+    unsigned keyed;      /* these, and the rank if it must not be merged */
+    size_t width;        /* number of keyed dimensions */
     struct names *keys;
     int64_t last_key[DIMENSIONS]; /* of LAST, the group that was found last: the next is often the same */
     uint32_t last;
@@ -36,6 +40,7 @@ struct group {
 
 const struct opt_choice group_words[DIMENSIONS + 1] = {
     [DIMENSION_RANK] = { "rank", "by rank" },
+    [DIMENSION_CYCLE] = { "cycle", "by cycle of the profiler" },
     [DIMENSION_DEVICE] = { "device", "by device" },
     [DIMENSION_STREAM] = { "stream", "by stream" },
     [DIMENSION_THREAD] = { "thread", "by host thread" },
@@ -53,6 +58,32 @@ uint64_t group_wants(unsigned dimensions)
     return (dimensions & BY(MODULE) ? CODE_PATHS_WANTS : 0) | (dimensions & BY(SHAPE) ? WANT(INPUT_DIMS) : 0);
 }
 
+/* New, by track: the first track with its rank and numbers. */
+static track_id *find_first_tracks(const struct trace *trace, const struct file_set *set)
+{
+    track_id *first = mem_alloc(mem_times(trace->track_count + 1, sizeof *first));
+    struct names *seen = names_open();
+    VEC_OF(track_id) tracks = { 0 };
+    for (track_id t = 0; t < trace->track_count; t++) {
+        const struct track *track = &trace->tracks[t];
+        const int64_t key[] = { set->files[track->file].rank,
+                                track->kind,
+                                track->device,
+                                track->stream,
+                                track->pid,
+                                track->tid,
+                                track->pid_text,
+                                track->tid_text };
+        name_id id = names_add(seen, (const char *)key, sizeof key);
+        if (id == tracks.count)
+            *VEC_PUSH(&tracks) = t;
+        first[t] = tracks.at[id];
+    }
+    VEC_FREE(&tracks);
+    names_free(seen);
+    return first;
+}
+
 struct group *group_open(const struct trace *trace, unsigned dimensions)
 {
     struct group *group = mem_zalloc(1, sizeof *group);
@@ -63,6 +94,9 @@ struct group *group_open(const struct trace *trace, unsigned dimensions)
     for (size_t d = 0; d < DIMENSIONS; d++)
         group->width += group->keyed >> d & 1;
     group->keys = names_open();
+    group->set = file_set_of(trace);
+    if (file_set_has_cycles(group->set) && !(dimensions & BY(CYCLE)))
+        group->first_track = find_first_tracks(trace, group->set);
     if (dimensions & BY(STEP))
         group->steps = step_list_of(trace);
     if (dimensions & BY(MODULE))
@@ -91,6 +125,7 @@ void group_free(struct group *group)
     if (!group)
         return;
     names_free(group->keys);
+    free(group->first_track);
     free(group->has_calls);
     arena_release(&group->texts);
     free(group);
@@ -98,11 +133,24 @@ void group_free(struct group *group)
 
 /* ---- the key of an event ---- */
 
-/* Device numbers are below 2^31, so that file and device fit. */
-static int64_t device_key(const struct trace *trace, event_id work)
+/* The file of E, or the first one of its rank if cycles add up. */
+static uint32_t file_key(const struct group *group, event_id e)
 {
-    const struct track *track = &trace->tracks[trace->track[work]];
-    return (int64_t)track->file << 32 | (uint32_t)track->device;
+    uint32_t file = group->trace->tracks[group->trace->track[e]].file;
+    return group->first_track ? group->set->first[group->set->files[file].rank] : file;
+}
+
+static track_id track_key(const struct group *group, event_id e)
+{
+    track_id track = group->trace->track[e];
+    return group->first_track ? group->first_track[track] : track;
+}
+
+/* Device numbers are below 2^31, so that file and device fit. */
+static int64_t device_key(const struct group *group, event_id work)
+{
+    const struct track *track = &group->trace->tracks[group->trace->track[work]];
+    return (int64_t)file_key(group, work) << 32 | (uint32_t)track->device;
 }
 
 static int64_t step_key(const struct group *group, event_id e)
@@ -153,6 +201,7 @@ static int64_t key_of(const struct group *group, enum dimension dimension, event
     case DIMENSION_THREAD:
     case DIMENSION_MODULE: e = either(call, op); break;
     case DIMENSION_RANK:
+    case DIMENSION_CYCLE:
     case DIMENSION_STEP: e = either(call, either(work, op)); break;
     case DIMENSION_OP: e = either(op, call); break;
     case DIMENSION_CATEGORY: e = either(work, either(call, op)); break;
@@ -163,10 +212,11 @@ static int64_t key_of(const struct group *group, enum dimension dimension, event
     if (e == EVENT_NONE || (of_device && !event_on_device(trace->kind[e])))
         return NO_KEY;
     switch (dimension) {
-    case DIMENSION_RANK: return trace->tracks[trace->track[e]].file;
-    case DIMENSION_DEVICE: return device_key(trace, e);
+    case DIMENSION_RANK:
+    case DIMENSION_CYCLE: return file_key(group, e);
+    case DIMENSION_DEVICE: return device_key(group, e);
     case DIMENSION_STREAM:
-    case DIMENSION_THREAD: return (int64_t)trace->track[e];
+    case DIMENSION_THREAD: return (int64_t)track_key(group, e);
     case DIMENSION_STEP:
         if (group->has_calls && e == work && event_is_launched((enum event_kind)trace->kind[e]) &&
             group->has_calls[trace->tracks[trace->track[e]].file])
@@ -293,7 +343,8 @@ static void set_text(struct group *group, struct group_key *key, enum dimension 
 static uint32_t file_of(const struct group *group, enum dimension dimension, int64_t number)
 {
     switch (dimension) {
-    case DIMENSION_RANK: return (uint32_t)number;
+    case DIMENSION_RANK:
+    case DIMENSION_CYCLE: return (uint32_t)number;
     case DIMENSION_DEVICE: return (uint32_t)(number >> 32);
     case DIMENSION_STEP: return group->steps->at[number].file;
     default: return group->trace->tracks[number].file;
@@ -305,6 +356,8 @@ static void set_number(const struct group *group, struct group_key *key, enum di
 {
     const struct trace *trace = group->trace;
     key->rank = selection_rank(trace, file_of(group, dimension, number));
+    if (dimension == DIMENSION_CYCLE)
+        key->cycle = group->set->files[file_of(group, dimension, number)].cycle + 1;
     if (dimension == DIMENSION_DEVICE)
         key->device = (int32_t)(uint32_t)number;
     if (dimension == DIMENSION_STREAM) {
@@ -317,12 +370,13 @@ static void set_number(const struct group *group, struct group_key *key, enum di
 
 bool group_is_below_rank(unsigned dimensions)
 {
-    return dimensions & (BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP));
+    return dimensions & (BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP));
 }
 
 struct group_key group_key(struct group *group, uint32_t id)
 {
     struct group_key key = { .rank = TABLE_INT_MISSING,
+                             .cycle = TABLE_INT_MISSING,
                              .device = TABLE_INT_MISSING,
                              .stream = TABLE_INT_MISSING,
                              .step = TABLE_INT_MISSING };
@@ -344,6 +398,7 @@ struct group_key group_key(struct group *group, uint32_t id)
 
 static const size_t members[DIMENSIONS] = {
     [DIMENSION_RANK] = offsetof(struct group_key, rank),
+    [DIMENSION_CYCLE] = offsetof(struct group_key, cycle),
     [DIMENSION_DEVICE] = offsetof(struct group_key, device),
     [DIMENSION_STREAM] = offsetof(struct group_key, stream),
     [DIMENSION_THREAD] = offsetof(struct group_key, thread),
@@ -381,5 +436,5 @@ void group_fill_texts(const struct group *group, struct table *table, size_t off
             table->columns[table_column_at(table, offset + members[d])].flags = 0;
     if (group_is_below_rank(dimensions) && !(dimensions & BY(RANK))) /* shown if there are several */
         table->columns[table_column_at(table, offset + members[DIMENSION_RANK])].flags =
-            group->trace->file_count > 1 ? 0 : TABLE_OPTIONAL;
+            group->set->ranks > 1 ? 0 : TABLE_OPTIONAL;
 }

@@ -12,8 +12,8 @@
  *     TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count); group_fill_texts(group, table, offsetof(struct kernel_row,
  *     key)); group_free(group);
  *
- * Ranks are never merged silently. Dimensions below a rank (device, stream, thread, step) have rows of one rank, which
- * the table shows if there are several. Rows by name (op, call, kernel, module, category, shape) add up the ranks,
+ * Ranks are never merged silently. Dimensions below a rank (cycle, device, stream, thread, step) have rows of one rank, which
+ * the table shows if there are several. The cycles of a rank add up, unless they are one of the dimensions. Rows by name (op, call, kernel, module, category, shape) add up the ranks,
  * unless rank is one of the dimensions. A step is one execution: two steps of the same number are two rows.
  * docs/definitions.md has these rules for users.
  *
@@ -30,6 +30,7 @@
 
 enum dimension {
     DIMENSION_RANK,
+    DIMENSION_CYCLE, /* recording of a rank: see file_set.h */
     DIMENSION_DEVICE,
     DIMENSION_STREAM,
     DIMENSION_THREAD,   /* host thread of the call, else of the operator */
@@ -51,7 +52,7 @@ uint64_t group_wants(unsigned dimensions);
 
 /* The key of a row. Numbers are TABLE_INT_MISSING, and texts have no AT, if the dimension is not requested. */
 struct group_key {
-    int64_t rank, device, stream;
+    int64_t rank, cycle, device, stream;
     struct text thread;
     int64_t step;
     struct text op, call, module, kernel, category, shape;
@@ -60,6 +61,7 @@ struct group_key {
 /* clang-format off */
 #define GROUP_COLUMNS(row, key) \
     COLUMN(row, key.rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.cycle, "cycle", "Cycle", TABLE_COUNT, "recording of the rank, in order of time from 1", .flags = TABLE_HIDDEN), \
     COLUMN(row, key.device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN), \
     COLUMN(row, key.stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN), \
     COLUMN(row, key.thread, "thread", "Thread", TABLE_TEXT, "number of the host thread, and its name", .flags = TABLE_HIDDEN), \

@@ -539,7 +539,7 @@ const struct analysis analysis_kernels = {
     .wants = &kernels_wants,
     .compares = true,
     .needs = FEATURE_GPU,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
                   BY(CATEGORY),
     .own_words = own_words,
     .by_help = "what makes a row, besides the name",

@@ -931,7 +931,7 @@ const struct analysis analysis_roofline = {
     .wants = &roofline_wants,
     .needs = FEATURE_SHAPES,
     .dimensions =
-        BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(MODULE) | BY(SHAPE),
+        BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(MODULE) | BY(SHAPE),
     .by_default = ROOFLINE_BY_DEFAULT,
     .by_help = "what makes a row; op,shape when not given",
     .options = options,

@@ -395,7 +395,9 @@ static struct step_row steps_row_of(const struct trace *trace, const struct lane
         .count = 1,
         .average_ns = step->end_ns - step->start_ns,
     };
-    if (step->event != EVENT_NONE)
+    if (step->name)
+        row.name = as_text(step->name);
+    else if (step->event != EVENT_NONE)
         row.name = (struct text){ trace_name(trace, step->event),
                                   names_length(trace->names, trace->name[step->event]) };
     int64_t left_ns = row.duration_ns;

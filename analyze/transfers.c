@@ -637,7 +637,7 @@ const struct analysis analysis_transfers = {
     },
     .wants = &transfers_wants,
     .needs = FEATURE_GPU,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE),
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE),
     .by_default = TRANSFERS_BY_DEFAULT,
     .own_words = own_words,
     .by_help = "what makes a row of the copies, besides direction and host memory; device when not given. "

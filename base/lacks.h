@@ -57,6 +57,11 @@ enum lacks {
     LACK(ODD_ITEM, PARTS, "odd_item")                                                                        \
     LACK(DANGLING_ID, PARTS, "dangling_id")                                                                  \
     LACK(DANGLING_NAMES, PARTS, "dangling_names")                                                            \
+    LACK(ODD_ENTRIES, PARTS, "odd_entries")                                                                  \
+    LACK(ODD_LINES, PARTS, "odd_lines")                                                                      \
+    LACK(BAD_TIME, PARTS, "bad_time")                                                                        \
+    LACK(BAD_FLOW, PARTS, "bad_flow")                                                                        \
+    LACK(BAD_COUNTER, PARTS, "bad_counter")                                                                  \
     LACK(LOST_ARGS, PARTS, "lost_args")                                                                      \
     LACK(LOST_TABLES, PARTS, "lost_tables")                                                                  \
     LACK(LOST_TEXTS, PARTS, "lost_texts")                                                                    \
@@ -81,6 +86,9 @@ enum lack {
 #undef LACKS_CONSTANT
         LACK_COUNT
 };
+
+/* The key of converted files under which they hold the lacks of their sources, as [{"kind":, "count":, "text":}]. */
+#define LACKS_KEY "lacks"
 
 /* The word of LACK. */
 const char *lack_word(enum lack lack);

@@ -1,6 +1,7 @@
 /* result.c - see result.h. */
 #include "base/result.h"
 
+#include "base/rows.h"
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -128,6 +129,14 @@ void result_add_notice(struct result *result, const char *kind, int64_t count, c
         .lacks = lacks_of_word(kind),
         .minor = is_explanation(kind),
     };
+}
+
+void result_order_notices(struct result *result)
+{
+    static const struct key by_place[] = { ASC(struct table_notice, place), KEY_END };
+    for (size_t i = 0; i < result->notices.count; i++)
+        result->notices.at[i].place = (uint8_t)notice_place(&result->notices.at[i]);
+    SORT(&result->notices, by_place);
 }
 
 unsigned result_lacks(const struct result *result)

@@ -25,9 +25,18 @@ struct table_notice {
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
     unsigned lacks;   /* set of enum lacks, by KIND: the recording is not complete. Shown first */
     bool on_top;      /* shown before the tables instead of below them */
+    uint8_t place;    /* enum notice_place, set by result_order_notices */
     bool is_answer;   /* the result in a sentence: people read it without "note:" */
     bool minor;       /* explains how rows are counted, or what to do next: text leaves it out, unless requested */
 };
+
+/* The order of notices. The first two stand above the tables. */
+enum notice_place { NOTICE_LACKS, NOTICE_ON_TOP, NOTICE_BELOW };
+
+static inline enum notice_place notice_place(const struct table_notice *notice)
+{
+    return notice->lacks ? NOTICE_LACKS : notice->on_top ? NOTICE_ON_TOP : NOTICE_BELOW;
+}
 
 /* The result of a command. */
 struct result {
@@ -55,6 +64,9 @@ void result_add_column(struct result *result, const char *key);
 
 /* What the recordings behind RESULT lack: a set of enum lacks; 0: nothing is known to lack. */
 unsigned result_lacks(const struct result *result);
+
+/* Sort the notices by their places: what the recordings lack comes first. Printers take them in this order. */
+void result_order_notices(struct result *result);
 
 /* Mark the notice added last as minor. */
 void result_make_minor(struct result *result);

@@ -4,6 +4,7 @@
 #include "capture/hardware.h"
 #include "capture/notes.h"
 #include "capture/report.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -351,6 +352,29 @@ static int64_t own_ns(struct writer *writer)
            writer->translator.overhead_ns;
 }
 
+/* Are our two threads the only ones left: has the main thread ended by pthread_exit, and all others, too? On the thread with
+ * its own files. */
+static void look_for_others(void *argument)
+{
+    enum { LEADER_AND_OURS = 3 };
+    bool *alone = argument;
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    const char *state = strrchr(text, ')'); /* "4711 (name) Z ..." */
+    DIR *tasks = state && state[1] == ' ' && state[2] == 'Z' ? opendir("/proc/self/task") : NULL;
+    int count = 0;
+    for (const struct dirent *entry; tasks && (entry = readdir(tasks)) != NULL;)
+        count += entry->d_name[0] != '.';
+    *alone = tasks && count == LEADER_AND_OURS;
+    if (tasks)
+        closedir(tasks);
+}
+
 /* One round of the writer. Returns the reason to end, or NULL to continue. */
 static const char *go_round(struct writer *writer, int64_t *flushed_ns)
 {
@@ -369,6 +393,10 @@ static const char *go_round(struct writer *writer, int64_t *flushed_ns)
         if (!writer->recent || !writer->recorded_process)
             flush_log(writer);
         *flushed_ns = now;
+        bool alone = false;
+        own_files_run(&writer->files, look_for_others, &alone);
+        if (alone)
+            why = "all threads of the program have ended"; /* so does the process, with ours */
     }
     if (writer->recent && control_collect_write(writer->control, now, write_why, sizeof write_why))
         write_ring(writer, write_why);

@@ -1,6 +1,10 @@
 /* cli/capture_listener.c - see cli/capture_listener.h. */
 #include "cli/capture_listener.h"
 
+#include "base/shell_word.h"
+
+#include "cli/terminal.h"
+
 #include "base/memory.h"
 
 #include <inttypes.h>
@@ -16,7 +20,7 @@ static void collect_sentence(struct capture_sentences *printed, const char *sent
         if (strcmp(printed->at.at[i], sentence) == 0)
             return; /* every rank reports the same */
     *VEC_PUSH(&printed->at) = mem_strdup(sentence);
-    fprintf(stderr, "tpa capture: %s\n", sentence);
+    terminal_print("tpa capture: %s\n", sentence);
 }
 
 static void collect_end(struct capture_listener *listener, char *fields)
@@ -107,9 +111,9 @@ static void print_log(const struct capture_log *log, const char *missing)
                : stat(log->path, &status) == 0 ? (int64_t)status.st_size
                                                : 0,
                size, sizeof size);
-    fprintf(stderr, "tpa capture: wrote %s (%s", log->path, size);
+    terminal_print("tpa capture: wrote %s (%s", log->path, size);
     if (!log->ended)
-        fprintf(stderr, "; the process did not end by itself: %s is missing", missing);
+        terminal_print("; the process did not end by itself: %s is missing", missing);
     else
         fprintf(stderr, ", %" PRId64 " records", log->records);
     if (log->dropped > 0)
@@ -131,11 +135,12 @@ void capture_print(const struct capture_listener *listener, const struct program
         print_log(&listener->logs.at[i], listener->missing);
     if (count > MOST_LOGS)
         fprintf(stderr, "tpa capture: and %zu more logs\n", count - MOST_LOGS);
-    const char *path = listener->logs.at[0].path;
-    if (listener->folder && count > 1)
-        fprintf(stderr, "next: tpa top %s\n", listener->folder);
-    else
-        fprintf(stderr, "next: tpa top %s%s\n", path, count > 1 ? " ..." : "");
+    bool in_folder = listener->folder && count > 1;
+    const char *path = in_folder ? listener->folder : listener->logs.at[0].path;
+    struct buffer word = { 0 };
+    shell_word_append(&word, path, strlen(path));
+    terminal_print("next: tpa top %s%s\n", word.at, count > 1 && !in_folder ? " ..." : "");
+    buffer_release(&word);
 }
 
 void capture_print_trouble(struct capture_listener *listener, const char *sentence)

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "cli/analysis.h"
 #include "cli/output_tables.h"
+#include "derive/file_set.h"
 #include <assert.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -152,7 +153,8 @@ static void add_rank_notice(const struct analysis *analysis, const struct analys
     size_t files = 0;
     for (uint32_t file = 0; file < trace->file_count; file++)
         files += !query->selection->files || query->selection->files[file];
-    if (files > 1 && analysis->dimensions & BY(RANK) && !group_is_below_rank(query->by))
+    if (files > 1 && file_set_of(trace)->ranks > 1 && analysis->dimensions & BY(RANK) &&
+        !group_is_below_rank(query->by))
         result_add_notice(result, "ranks_added_up", (int64_t)files, NULL, TPA_NOWHERE,
                           "rows add up %zu files; --by with rank keeps them apart", files);
 }
@@ -246,6 +248,36 @@ static int json_format(void)
     return format;
 }
 
+/* Refuse options of ARGS about reading files and printing: the files are read, and nothing is printed. */
+static bool check_meaning(const struct shared_args *args, struct tpa_error *err)
+{
+    const struct load_args *load = &args->load, read = LOAD_DEFAULTS;
+    const struct output_args *output = &args->output, *shown = &shared_defaults.output;
+    const struct {
+        const char *option;
+        bool given;
+    } options[] = {
+        { "--output", output->path },
+        { "--format", output->format != json_format() },
+        { "--wide", output->wide != shown->wide },
+        { "--notes", output->all_notes != shown->all_notes },
+        { "--color", output->color != shown->color },
+        { "--capture", load->captures.count > 0 },
+        { "--step-range", load->step_range },
+        { "--jobs", load->jobs != read.jobs },
+        { "--max-ratio", load->max_ratio != read.max_ratio },
+        { "--strict", load->strict != read.strict },
+        { "--no-progress", load->progress != read.progress },
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!options[i].given)
+            continue;
+        tpa_fail(err, TPA_NOWHERE, "%s has no meaning for a function of SQL", options[i].option);
+        return tpa_hint(err, "give it to tpa sql itself, or leave it out");
+    }
+    return true;
+}
+
 /* The result of ARGS for TRACE, with the requested tables, columns and rows. */
 static struct result *answer_to(const struct shared_args *args, const struct trace *trace,
                                 struct tpa_error *err)
@@ -253,11 +285,7 @@ static struct result *answer_to(const struct shared_args *args, const struct tra
     struct trace_wants wants;
     struct selection_query selection;
     struct analysis_call request;
-    if (args->output.path) {
-        tpa_fail(err, TPA_NOWHERE, "--output has no meaning here");
-        return NULL;
-    }
-    if (!call_of(args, &wants, &selection, &request, err))
+    if (!check_meaning(args, err) || !call_of(args, &wants, &selection, &request, err))
         return NULL;
     struct result *result = result_open(request.schema);
     const struct output_args *output = &args->output;

@@ -7,6 +7,10 @@
  * All of it goes to stderr: stdout is the program's.
  */
 #include "analyze/steps.h"
+
+#include "base/shell_word.h"
+
+#include "cli/terminal.h"
 #include "base/buffer.h"
 #include "base/escape.h"
 #include "base/memory.h"
@@ -77,6 +81,9 @@ static bool bottleneck_make_folder(struct recording *recording, const char *name
             return tpa_fail_errno(err, "cannot make the directory %s", named);
         if (!realpath(named, recording->folder))
             return tpa_fail_errno(err, "cannot use the directory %s", named);
+        if (strchr(recording->folder, ':'))
+            return tpa_fail(err, TPA_NOWHERE, "the path %s has a colon, which PYTHONPATH cannot hold",
+                            recording->folder);
         if (rmdir(named) != 0 || mkdir(named, 0777) != 0) {
             tpa_fail(err, TPA_NOWHERE, "%s is not empty", named);
             return tpa_hint(err, "name a new directory by --output");
@@ -84,10 +91,11 @@ static bool bottleneck_make_folder(struct recording *recording, const char *name
         return write_recorder(recording->folder, err);
     }
     const char *tmp = getenv("TMPDIR");
+    bool usable = tmp && *tmp == '/' && !strchr(tmp, ':'); /* PYTHONPATH has no way to write a colon */
     snprintf(recording->folder, sizeof recording->folder, "%.3000s/tpa-bottleneck-XXXXXX",
-             tmp && *tmp == '/' ? tmp : "/tmp");
+             usable ? tmp : "/tmp");
     if (!mkdtemp(recording->folder))
-        return tpa_fail_errno(err, "cannot make a directory in %s", tmp && *tmp == '/' ? tmp : "/tmp");
+        return tpa_fail_errno(err, "cannot make a directory in %s", usable ? tmp : "/tmp");
     recording->is_ours = true;
     return write_recorder(recording->folder, err);
 }
@@ -222,22 +230,30 @@ static void print_environment(const struct recording *recording)
         fprintf(stderr, "Processes recorded: %zu\n", recording->texts.count);
 }
 
+static void print_word(const char *word)
+{
+    struct buffer quoted = { 0 };
+    shell_word_append(&quoted, word, strlen(word));
+    terminal_print(" %s", quoted.at);
+    buffer_release(&quoted);
+}
+
 /* Print the output of `tpa WORDS... PATHS...`, with the command as a heading; its first paragraph alone if IS_SENTENCE. */
 static void print_part(const char *title, const char *const *words, char *const *paths, size_t count,
                        bool is_sentence)
 {
     VEC_OF(const char *) argv = { 0 };
     *VEC_PUSH(&argv) = "/proc/self/exe";
-    fprintf(stderr, "\n== %s: tpa", title);
+    terminal_print("\n== %s: tpa", title);
     for (size_t i = 0; words[i]; i++) {
         *VEC_PUSH(&argv) = words[i];
-        fprintf(stderr, " %s", words[i]);
+        print_word(words[i]);
     }
     *VEC_PUSH(&argv) = "--";
     for (size_t i = 0; i < count; i++) {
         *VEC_PUSH(&argv) = paths[i];
         if (i == 0)
-            fprintf(stderr, " %s", strrchr(paths[i], '/') + 1);
+            print_word(strrchr(paths[i], '/') + 1);
     }
     fputs(count > 1 ? " ...\n" : "\n", stderr);
     *VEC_PUSH(&argv) = NULL;
@@ -285,8 +301,8 @@ static void print_shares(const int64_t *part_ns, int64_t total_ns)
         if (part_ns[part] <= 0)
             continue;
         quantity_append_rounded_time(&time, (double)part_ns[part]);
-        fprintf(stderr, "  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
-                100.0 * (double)part_ns[part] / (double)total_ns, time.at);
+        terminal_print("  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
+                       100.0 * (double)part_ns[part] / (double)total_ns, time.at);
         buffer_release(&time);
     }
 }
@@ -318,9 +334,9 @@ static void print_bound(const struct steps *steps, bool has_device)
     const char *verdict = !has_device && most == BOUND_HOST
                               ? "it runs on the CPU: nothing ran on a GPU while it was recorded"
                               : words[most];
-    fprintf(stderr, "\n== Verdict: %s\n%s %zu, of %.3f s together; each moment counts once:\n", verdict,
-            steps->no_steps ? "Recordings looked at:" : "Steps looked at:", steps->each.count,
-            (double)total_ns / 1e9);
+    terminal_print("\n== Verdict: %s\n%s %zu, of %.3f s together; each moment counts once:\n", verdict,
+                   steps->no_steps ? "Recordings looked at:" : "Steps looked at:", steps->each.count,
+                   (double)total_ns / 1e9);
     print_shares(part_ns, total_ns);
 }
 
@@ -399,7 +415,7 @@ static void bottleneck_print_all(const struct invocation *call, struct recording
     if (args->report && !recording->traces.count)
         fputs("tpa bottleneck: no page was written: there is no trace to report on\n", stderr);
     if (!recording->is_ours)
-        fprintf(stderr, "\nThe recordings are in %s\n", args->folder);
+        terminal_print("\nThe recordings are in %s\n", args->folder);
 }
 
 static int bottleneck_main(const struct invocation *call, struct tpa_error *err)

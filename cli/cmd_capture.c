@@ -7,6 +7,8 @@
  * program's.
  */
 #include "base/buffer.h"
+
+#include "cli/terminal.h"
 #include "base/memory.h"
 #include "capture/settings.h"
 #include "cli/capture_listener.h"
@@ -436,8 +438,7 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
         return true;
     if (make_fifo_in("/tmp", folder, folder_size, fifo, fifo_size))
         return true;
-    fprintf(
-        stderr,
+    terminal_print(
         "tpa capture: %s cannot be written to (%s): the program is recorded, but the names of its logs are "
         "not known; set TMPDIR to a folder that can\n",
         tmp && *tmp == '/' ? "neither TMPDIR nor /tmp" : "/tmp", strerror(errno));

@@ -4,10 +4,12 @@
 #include "cli/convert/convert.h"
 #include "cli/convert/files.h"
 
+#include "base/shell_word.h"
 #include "cli/command.h"
 #include "cli/convert/part.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
+#include "cli/terminal.h"
 #include "derive/attribution.h"
 #include "profile/tables.h"
 #include "profile/view.h"
@@ -382,11 +384,15 @@ static void cmd_convert_print(const struct convert_form *form, const struct conv
                               bool of_snapshot, const struct buffer *summary)
 {
     const char *next = of_snapshot && form->next_of_snapshot ? form->next_of_snapshot : form->next;
-    fwrite(summary->at, 1, summary->count, stderr);
+    if (summary->count)
+        terminal_print("%s", summary->at);
     if (args->path && strcmp(args->path, "-") != 0) {
-        fputs("next: ", stderr);
-        fprintf(stderr, next, args->path);
-        fputc('\n', stderr);
+        struct buffer word = { 0 }, command = { 0 };
+        shell_word_append(&word, args->path, strlen(args->path));
+        buffer_printf(&command, next, word.at);
+        terminal_print("next: %s\n", command.at);
+        buffer_release(&word);
+        buffer_release(&command);
     }
 }
 
@@ -475,6 +481,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     bool of_snapshot = ingested.snapshots.of.count > 0; /* which are freed by writing */
     fine = fine && convert_input(call, form, &input, &summary, notices, err);
     if (fine) {
+        result_order_notices(notices);
         output_print_notices(notices); /* on stderr, as standard output may be the file */
         cmd_convert_print(form, args, of_snapshot, &summary);
     }

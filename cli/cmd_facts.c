@@ -1,6 +1,7 @@
 /* cmd_facts.c - `tpa facts`: the data of a rank for tpa fleet, as a small mergeable file. */
 #include "cli/commands.h"
 #include "cli/fleet_map.h"
+#include "cli/load.h"
 #include "cli/output_file.h"
 #include "figures/facts_file.h"
 #include "fleet/rounds.h"
@@ -14,7 +15,7 @@ struct facts_args {
     const char *path, *apart, *job, *step_range;
     int round;
     uint64_t slices, jobs, max_ratio;
-    bool progress;
+    bool progress, strict;
 };
 
 static const struct facts_args facts_defaults = { .slices = 64,
@@ -51,6 +52,7 @@ static const struct opt facts_opts[] = {
               "read N files at once; without it one per CPU"),
     OPT_COUNT(0, "max-ratio", struct facts_args, max_ratio, 0, INT64_MAX, "N",
               "give up on a file that inflates to more than N times its size; 0 never does"),
+    OPT_FLAG(0, "strict", struct facts_args, strict, STRICT_HELP),
     OPT_FLAG(0, "progress", struct facts_args, progress, "show no progress on the terminal while reading"),
     OPT_END,
 };
@@ -163,6 +165,7 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
                              .step_range = args->step_range,
                              .job = args->job,
                              .progress = args->progress,
+                             .strict = args->strict,
                              .apart = args->round != ROUND_NONE };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     if (good && map.failures.count) { /* merging relies on complete facts */

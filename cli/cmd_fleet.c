@@ -2,6 +2,7 @@
 #include "base/source.h"
 #include "cli/commands.h"
 #include "cli/fleet_map.h"
+#include "cli/load.h"
 #include "cli/output.h"
 #include "fleet/fleet.h"
 #include "report/page.h"
@@ -10,7 +11,7 @@
 struct fleet_args {
     const char *job, *step_range;
     uint64_t jobs, max_ratio;
-    bool progress;
+    bool progress, strict;
     struct output_args output;
 };
 
@@ -39,6 +40,7 @@ static const struct opt fleet_opts[] = {
               "read N files at once; without it one per CPU"),
     OPT_COUNT(0, "max-ratio", struct fleet_args, max_ratio, 0, INT64_MAX, "N",
               "give up on a file that inflates to more than N times its size; 0 never does"),
+    OPT_FLAG(0, "strict", struct fleet_args, strict, STRICT_HELP),
     OPT_FLAG(0, "progress", struct fleet_args, progress, "show no progress on the terminal while reading"),
     OPT_END,
 };
@@ -52,6 +54,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
                              .step_range = args->step_range,
                              .job = args->job,
                              .progress = args->progress,
+                             .strict = args->strict,
                              .apart = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     struct fleet *fleet = good ? fleet_open_apart(map.facts, fleet_map_apart(&map), err) : NULL;

@@ -310,16 +310,17 @@ static bool nightly_check_time(struct store *store, struct night *night, const s
                                struct tpa_error *err)
 {
     struct nightly runs = { 0 };
-    bool good = store_list(store, about->label, &runs, err), before_all = false;
+    bool good = store_list(store, about->label, &runs, err), before_all = true;
+    size_t others = 0;
     for (size_t i = 0; i < runs.runs.count && good; i++) {
         const struct nightly_run *run = &runs.runs.at[i];
-        if (strcmp(run->gpu, about->gpu) == 0 && !run->no_baseline) {
-            before_all = about->time_ns < run->time_ns;
-            break; /* oldest first */
-        }
+        if (strcmp(run->gpu, about->gpu) != 0 || run->no_baseline)
+            continue;
+        before_all &= about->time_ns < run->time_ns;
+        others++;
     }
     nightly_release(&runs);
-    if (before_all)
+    if (before_all && others >= HISTORY_LEAST_RUNS) /* fewer are no history yet: they may come in any order */
         night_mark(night, "its time is before that of all other runs: a clock went back, or it is older");
     return good;
 }

@@ -1,5 +1,6 @@
 /* cmd_path.c - `tpa path`: the critical path of steps, of a range or of the whole recording. */
 #include "cli/analysis.h"
+#include "derive/file_set.h"
 #include "whatif/path_places.h"
 #include "whatif/make_graph.h"
 #include "whatif/path_tables.h"
@@ -147,6 +148,8 @@ static bool path_own_add_tables(const struct trace *trace, const struct selectio
         return tpa_fail(err, TPA_NOWHERE,
                         "--whole asks for all that was recorded, --steps and --range for parts of it") ||
                tpa_hint(err, "give one of them");
+    if (!file_set_check_job(trace, err))
+        return false;
     const struct replay_graph *graph = replay_graph_of(trace);
     if (graph->too_large)
         return tpa_fail(err, TPA_NOWHERE, "the trace has too many events to follow what waited for what: %zu",

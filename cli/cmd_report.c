@@ -21,8 +21,10 @@
 #include "cli/sides.h"
 #include "report/page.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct report_args {
     struct load_args load;
@@ -475,7 +477,8 @@ static bool report_trace(const struct invocation *call, enum report_format forma
     struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
     if (!trace)
         return false;
-    struct selection *selection = selection_open(trace, &args->selection, err);
+    struct selection *selection =
+        file_set_check_job(trace, err) ? selection_open(trace, &args->selection, err) : NULL;
     struct report_content contents[REPORT_MOST_SECTIONS] = { 0 };
     bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
                 add_trace(call, trace, chosen, format, contents, err);
@@ -619,13 +622,51 @@ static bool report_check_options(const struct report_args *args, bool compare, s
     return tpa_hint(err, "tpa report BASE NEW -o compare.html");
 }
 
+/* Is PATH a file or a folder, so that it can be read twice? */
+static bool can_be_read_twice(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+}
+
+/*
+ * Are the two operands one job, by evidence in their files? Reads them without arguments of events. False if they are no traces, or
+ * cannot be read, which is reported when they are compared.
+ */
+static bool are_one_job(const struct invocation *call, const struct report_args *args)
+{
+    struct load_args load = args->load;
+    struct ingested ingested = { 0 };
+    struct tpa_error ignored = { 0 };
+    load.results = true;
+    load.captures = (struct opt_list){ 0 };
+    for (size_t i = 0; i < call->operand_count; i++)
+        if (!can_be_read_twice(call->operands[i]))
+            return false;
+    if (!load_any(call, &load, &(struct trace_wants){ 0 }, &ingested, &ignored))
+        return false;
+    bool one = ingested.trace && file_set_is_sure(file_set_of(ingested.trace));
+    ingested_free(&ingested);
+    return one;
+}
+
+/* Are two sides compared, rather than one job described? */
+static bool report_compares(const struct invocation *call, const struct report_args *args)
+{
+    if (args->base.count || args->other.count)
+        return true;
+    if (call->operand_count != 2 || args->load.files_are == TRACE_FILES_ARE_JOB)
+        return false;
+    return args->load.files_are != TRACE_FILES_AS_FOUND || !are_one_job(call, args);
+}
+
 static int report_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
     enum report_format format;
     if (!report_find_format(args, &format, err)) /* before the work, not after it */
         return EXIT_TROUBLE;
-    bool compare = call->operand_count == 2 || args->base.count || args->other.count;
+    bool compare = report_compares(call, args);
     if (!compare && call->operand_count == 0) {
         tpa_fail(err, TPA_NOWHERE, "one trace, the ranks of a job, or two sides to compare are needed");
         tpa_hint(err, "tpa report TRACE -o report.html; tpa report BASE NEW -o compare.html");
@@ -646,8 +687,9 @@ const struct command cmd_report = {
         "kernels, devices, gaps, transfers, memory and communication, each with its charts and a table that sorts, "
         "filters and copies, and a timeline and a call tree of the slowest and the median step to zoom into with mouse "
         "and keyboard. What the trace does not hold is left out, and the notes say how to record it.\n\n"
-        "Two files make a comparison: what changed from the first to the second, and whether it is real. The "
-        "ranks of a job are given as their directory, or as three files and more; a section of its own says who of them holds the job up and why. The output's name decides what is written: .html, .md or .json.",
+        "Two runs make a comparison: what changed from the first to the second, and whether it is real. The "
+        "ranks of a job and the cycles of its profiler, however many files they are, make one page (tpa info tells what the "
+        "files are, and --as overrules it); a section of its own says which rank holds the job up and why. The output's name decides what is written: .html, .md or .json.",
     .options = report_opts,
     COMMAND_ARGS(report_defaults),
     .main = report_main,

@@ -105,7 +105,7 @@ static bool ask_trace(const struct sql_args *args, struct trace_sql *sql, const 
 {
     int64_t *shift_ns = timeline_shifts(trace);
     trace_sql_use(sql, trace, shift_ns);
-    trace_sql_limit(sql, args->timeout_ns, NULL);
+    trace_sql_limit(sql, args->timeout_ns, NULL, sql_prompt_give_up);
     bool good = text ? run_text(sql, text, &args->output, trace, err)
                      : sql_prompt(sql, &args->output, args->timeout_ns, err);
     trace_sql_free(sql);

@@ -1,8 +1,10 @@
 /* cmd_summary.c - `tpa summary`: the most important findings. */
+#include "summary/runs.h"
 #include "summary/summary.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include "profile/overview.h"
 #include "profile/tables.h"
 #include "memory/snapshot_tables.h"
@@ -12,6 +14,7 @@ struct summary_args {
     struct selection_query selection;
     struct output_args output;
     int by;
+    uint64_t batch; /* 0: as shapes tell */
 };
 
 static const struct opt_choice rows_by[] = {
@@ -33,6 +36,8 @@ static const struct summary_args summary_defaults = { .load = LOAD_DEFAULTS,
 static const struct opt summary_opts[] = {
     OPT_GROUP("Rows"),
     OPT_CHOICE('b', "by", struct summary_args, by, rows_by, "WHAT", "what is summed up"),
+    OPT_COUNT(0, "batch", struct summary_args, batch, 1, INT32_MAX, "N",
+              "samples in a batch of a rank, for the samples a second of separate runs"),
     SELECTION_OPTIONS(struct summary_args, selection),
     OUTPUT_OPTIONS(struct summary_args, output),
     LOAD_OPTIONS(struct summary_args, load),
@@ -43,6 +48,8 @@ static bool summary_own_add_tables(const struct trace *trace, const struct selec
                                    const void *args, struct result *result, struct tpa_error *err)
 {
     const struct summary_args *own = args;
+    if (file_set_of(trace)->jobs > 1)
+        return summary_add_runs(trace, &own->selection, (int64_t)own->batch, result, err);
     return summary_add_tables(trace, selection, (enum summary_by)own->by, result, err);
 }
 
@@ -116,8 +123,11 @@ const struct command cmd_summary = {
         "transfers, collectives and memory: what costs most "
         "first, each with its share of the time, the limit above which it is reported, and the command that shows more. "
         "Advice follows. When nothing is wrong, nothing is said.\n\n"
+        "Of separate runs, such as a sweep over batch sizes, a row for each: time of a step, samples a second, memory, "
+        "shares of the devices.\n\n"
         "Of a snapshot of the allocator: why memory ran out, or else its peak, and the lines that hold it.",
-    .tables = { figures_tables, findings_tables, remarks_tables, profile_overview_tables, snapshot_tables },
+    .tables = { figures_tables, findings_tables, remarks_tables, runs_tables, profile_overview_tables,
+                snapshot_tables },
     .options = summary_opts,
     COMMAND_ARGS(summary_defaults),
     .main = summary_main,
@@ -125,6 +135,7 @@ const struct command cmd_summary = {
         "tpa summary trace.json",
         "tpa summary --by rank runs/today/  # which rank differs",
         "tpa summary --columns finding,share,advice --wide trace.json",
+        "tpa summary --batch 32 bs32-eager/ bs32-compiled/  # runs side by side",
         "tpa summary --format json trace.json",
     },
     .section = SECTION_ANALYZE,

@@ -1,6 +1,7 @@
 /* cmd_whatif.c - `tpa whatif`: the gain of a hypothetical change. */
 #include "base/quantity.h"
 #include "cli/analysis.h"
+#include "derive/file_set.h"
 #include "cli/convert/convert.h"
 #include "cli/output_file.h"
 #include "whatif/make_graph.h"
@@ -336,7 +337,8 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
-    fine = trace && !is_empty(trace, err) && whatif_answer(trace, &request, &status, err);
+    fine = trace && !is_empty(trace, err) && file_set_check_job(trace, err) &&
+           whatif_answer(trace, &request, &status, err);
     trace_free(trace);
     VEC_FREE(&request.edits);
     return fine ? status : EXIT_TROUBLE;

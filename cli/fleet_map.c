@@ -534,6 +534,29 @@ static size_t processors(void)
     return count > 0 ? (size_t)count : 1;
 }
 
+/* With --strict: can all files be read, and are they complete? */
+static bool fleet_map_check_complete(const struct fleet_map *map, struct tpa_error *err)
+{
+    const struct facts *facts = map->facts;
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    if (!map->strict)
+        return true;
+    if (map->failures.count) {
+        tpa_fail(err, TPA_NOWHERE, "%s", map->failures.at[0].reason);
+        return tpa_in_file(err, map->failures.at[0].path);
+    }
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
+        if (recordings[i].cut != 1)
+            continue;
+        tpa_fail(err, TPA_NOWHERE, "the trace is cut short or damaged, or its profiler lost records");
+        tpa_hint(err, "without --strict all that can be read counts; tpa info FILE shows what is missing");
+        return recordings[i].file == NAME_NONE
+                   ? false
+                   : tpa_in_file(err, names_text(facts->texts, recordings[i].file));
+    }
+    return true;
+}
+
 bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struct tpa_error *err)
 {
     struct paths files = { 0 };
@@ -561,6 +584,7 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
     }
     good = good && settle_apart(map, err);
     facts_finish(map->facts);
+    good = good && fleet_map_check_complete(map, err);
     for (size_t i = 0; i < files.at.count; i++)
         free(files.at.at[i].name);
     VEC_FREE(&files.at);
@@ -587,9 +611,9 @@ void fleet_map_add_notices(const struct fleet_map *map, struct result *result)
 {
     enum { MOST_SHOWN = 20 };
     for (size_t i = 0; i < map->failures.count && i < MOST_SHOWN; i++)
-        result_add_notice(result, "unreadable", 1, map->failures.at[i].path, TPA_NOWHERE, "left out: %s",
-                          map->failures.at[i].reason);
+        result_add_notice(result, lack_word(LACK_UNREADABLE), 1, map->failures.at[i].path, TPA_NOWHERE,
+                          "left out: %s", map->failures.at[i].reason);
     if (map->failures.count > MOST_SHOWN)
-        result_add_notice(result, "unreadable", (int64_t)(map->failures.count - MOST_SHOWN), NULL,
-                          TPA_NOWHERE, "more files cannot be read and are left out");
+        result_add_notice(result, lack_word(LACK_UNREADABLE), (int64_t)(map->failures.count - MOST_SHOWN),
+                          NULL, TPA_NOWHERE, "more files cannot be read and are left out");
 }

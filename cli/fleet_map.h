@@ -31,6 +31,7 @@ struct fleet_map {
     const char *step_range; /* as struct ingest_options; NULL: as the files tell */
     const char *job;        /* name of the job; NULL: not recorded */
     bool progress;          /* show it on a terminal */
+    bool strict;            /* fail if a file cannot be read, or is not complete */
     bool apart;             /* do not load collectives from separate files */
     /* The result: */
     struct facts *facts;                   /* finished */

@@ -2,7 +2,7 @@
 #include "cli/fleet_side.h"
 
 #include "figures/facts_file.h"
-#include "fleet/job.h"
+#include "fleet/fleet.h"
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,8 +65,9 @@ static void fleet_side_add_notices(const struct fleet_map *map, const struct fle
                                    struct result *result)
 {
     fleet_map_add_notices(map, result);
+    fleet_notice_lacks(job, result);
     if (job->others.count)
-        result_add_notice(result, "left_out", (int64_t)job->others.count, NULL, TPA_NOWHERE,
+        result_add_notice(result, "other_recordings", (int64_t)job->others.count, NULL, TPA_NOWHERE,
                           "recordings are left out: tpa fleet names them");
 }
 
@@ -77,7 +78,8 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
     *map = (struct fleet_map){ .jobs = load->jobs,
                                .max_ratio = load->max_ratio,
                                .step_range = load->step_range,
-                               .progress = load->progress };
+                               .progress = load->progress,
+                               .strict = load->strict };
     if (!fleet_side_check_options(options, err) || !fleet_map(paths, count, map, err))
         return false;
     struct fleet_job job;

@@ -1,6 +1,8 @@
 /* gnuplot.c - see gnuplot.h. */
 #include "cli/gnuplot.h"
 
+#include "cli/terminal.h"
+
 #include "cli/process.h"
 #include "base/escape.h"
 #include <stdio.h>
@@ -60,7 +62,7 @@ bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct t
             good = tpa_fail(err, TPA_NOWHERE, "%s drew nothing: %.600s", program,
                             said.count ? said.at : "it gave no reason");
         } else if (said.count) {
-            fprintf(stderr, "note: gnuplot: %s\n", said.at);
+            terminal_print("note: gnuplot: %s\n", said.at);
         }
     }
     if (good)

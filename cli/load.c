@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "base/rows.h"
 #include "derive/graph_links.h"
+#include "derive/step_infer.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
 #include "base/memory.h"
@@ -14,6 +15,9 @@
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include "derive/file_set.h"
+#include "memory/snapshot_tables.h"
+#include "profile/tables.h"
+#include "profile/view.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +27,7 @@ const struct opt_choice load_files_are[] = {
     [TRACE_FILES_AS_FOUND] = { "auto", "decided by evidence in the files: see tpa info", NULL },
     [TRACE_FILES_ARE_JOB] = { "job", "ranks of one job, and recordings of them one after the other", NULL },
     [TRACE_FILES_ARE_APART] = { "files", "separate runs", "runs" },
+    [TRACE_FILES_ARE_SIDES] = { "diff", "two sides to compare, for tpa report and tpa diff", NULL },
     { 0 },
 };
 
@@ -75,9 +80,60 @@ static bool link_graphs(const struct trace *trace, const struct load_args *args,
     return true;
 }
 
+/* ---- --strict ---- */
+
+bool load_fail_strict(const struct result *result, struct tpa_error *err)
+{
+    const struct table_notice *first = NULL;
+    for (size_t i = 0; i < result->notices.count && !first; i++)
+        first = result->notices.at[i].lacks ? &result->notices.at[i] : NULL;
+    if (!first)
+        return tpa_fail(err, TPA_NOWHERE, "the recording is not complete");
+    tpa_fail(err, first->offset, "%s", first->text);
+    tpa_hint(err, "without --strict all that can be read counts, with this as the first note");
+    return first->file ? tpa_in_file(err, first->file) : false;
+}
+
+static void add_ingested_notices(const struct ingested *ingested, struct result *result)
+{
+    load_add_lacks(ingested, result);
+    if (ingested->trace)
+        load_add_notices(ingested->trace, result);
+    snapshot_add_file_notices(&ingested->snapshots, result);
+}
+
+/* Is all complete that was read, or nobody wants to know? */
+static bool load_check_complete(const struct ingested *ingested, bool strict, struct tpa_error *err)
+{
+    if (!strict || !ingested_lacks(ingested))
+        return true;
+    struct result *result = result_open("tpa.strict/1");
+    add_ingested_notices(ingested, result);
+    load_fail_strict(result, err);
+    result_free(result);
+    return false;
+}
+
+/* Pass on each trace that is complete. */
+struct strict_visit {
+    ingest_visit *visit;
+    void *context;
+};
+
+static bool visit_if_complete(void *context, struct trace *trace, struct tpa_error *err)
+{
+    const struct strict_visit *strict = context;
+    return load_check_complete(&(struct ingested){ .trace = trace }, true, err) &&
+           strict->visit(strict->context, trace, err);
+}
+
 bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
                ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err)
 {
+    if (args->files_are == TRACE_FILES_ARE_SIDES) {
+        tpa_fail(err, TPA_NOWHERE, "--as diff: this command does not compare");
+        return tpa_hint(err, "tpa diff BASE NEW, or tpa report BASE NEW -o compare.html");
+    }
     struct regex *steps = args->step_range ? regex_open(args->step_range, err) : NULL;
     if (args->step_range && !steps)
         return tpa_while(err, "reading the option --step-range");
@@ -86,6 +142,8 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
     struct trace_wants all = *wants;
     if (args->captures.count)
         all.args |= GRAPH_LINKS_WANTS;
+    struct strict_visit strict = { visit, context };
+    bool each_strictly = visit && args->strict;
     struct ingest_options options = {
         .wants = all,
         .workers = (unsigned)args->jobs,
@@ -93,15 +151,17 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
         .step_range = args->step_range,
         .results = args->results,
         .files_are = (enum trace_files_are)args->files_are,
+        .no_inferred_steps = !args->infer_steps,
         .may_read = load_may_read,
         .progress = progress.out ? print_progress : NULL,
         .progress_context = &progress,
-        .visit = visit,
-        .visit_context = context,
+        .visit = each_strictly ? visit_if_complete : visit,
+        .visit_context = each_strictly ? &strict : context,
     };
     bool fine =
         ingest_read_any((const char *const *)call->operands, call->operand_count, &options, ingested, err);
-    if (fine && !link_graphs(ingested->trace, args, &options, err)) {
+    if (fine && !(load_check_complete(ingested, args->strict, err) &&
+                  link_graphs(ingested->trace, args, &options, err))) {
         ingested_free(ingested);
         fine = false;
     }
@@ -134,14 +194,16 @@ struct alike {
     bool reported; /* in one notice */
 };
 
-/* An id for the content of NOTICE, equal for equal ones; NAME_NONE if it is about no file. */
+/* An id for the content of NOTICE, equal for equal ones; NAME_NONE if it is about no file. Lacks are alike by their kind:
+ * each file breaks off somewhere else. */
 static name_id what_it_says(struct names *known, struct buffer *key, const struct table_notice *notice)
 {
     if (!notice->file)
         return NAME_NONE;
     buffer_clear(key);
     buffer_add(key, notice->kind, strlen(notice->kind) + 1);
-    buffer_puts(key, notice->text);
+    if (!notice->lacks)
+        buffer_puts(key, notice->text);
     return names_add(known, key->at, key->count);
 }
 
@@ -293,8 +355,43 @@ static void notice_steps(const struct trace *trace, struct result *result)
     }
 }
 
+/* Inferred steps are not marked ones: their evidence, and the ways to decide otherwise. */
+static void notice_inferred_steps(const struct trace *trace, struct result *result)
+{
+    const struct step_list *steps = step_list_of(trace);
+    size_t count[STEP_BY_REPETITION + 1] = { 0 };
+    for (size_t i = 0; i < steps->count; i++)
+        count[steps->at[i].evidence]++;
+    for (int evidence = STEP_IS_MARKED + 1; evidence <= STEP_BY_REPETITION; evidence++)
+        if (count[evidence])
+            result_add_notice(
+                result, "inferred_steps", (int64_t)count[evidence], NULL, TPA_NOWHERE,
+                "no steps are marked; %zu steps are inferred (by %s): mark them with schedule=..., or decide "
+                "otherwise with --no-infer-steps or --step-range",
+                count[evidence], step_evidence_name((enum step_evidence)evidence));
+}
+
+void load_add_lacks(const struct ingested *ingested, struct result *result)
+{
+    struct result *all = result_open("tpa.lacks/1");
+    if (ingested->profile)
+        profile_add_notices(all, ingested->profile, &(struct profile_view){ 0 }, true);
+    if (ingested->actions)
+        actions_add_notices(all, ingested->actions);
+    const struct result *sources[] = { all, ingested->result };
+    for (size_t s = 0; s < sizeof sources / sizeof *sources; s++)
+        for (size_t i = 0; sources[s] && i < sources[s]->notices.count; i++) {
+            const struct table_notice *notice = &sources[s]->notices.at[i];
+            if (notice->lacks)
+                result_add_notice(result, notice->kind, notice->count, notice->file, notice->offset, "%s",
+                                  notice->text);
+        }
+    result_free(all);
+}
+
 void load_add_notices(const struct trace *trace, struct result *result)
 {
+    notice_inferred_steps(trace, result);
     notice_files(trace, result);
     graph_links_notice(graph_links_of(trace), result);
     notice_steps(trace, result);

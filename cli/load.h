@@ -28,24 +28,30 @@ struct load_args {
     uint64_t max_ratio;       /* 0: no limit */
     const char *step_range;   /* NULL: not given */
     int files_are;            /* enum trace_files_are */
+    bool infer_steps;
     bool progress;
+    bool strict;  /* fail if a file is not complete */
     bool results; /* not an option: set by commands that also accept saved results */
 };
 /* The values of --as. */
 extern const struct opt_choice load_files_are[];
 
 /* clang-format off */
-#define LOAD_DEFAULTS { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .progress = true }
+#define LOAD_DEFAULTS { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .infer_steps = true, .progress = true }
 
 #define LOAD_OPTIONS(T, field) \
     OPT_GROUP("Input"), \
     OPT_TEXT(0, "step-range", T, field.step_range, "REGEX", \
              "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"), \
+    OPT_FLAG(0, "infer-steps", T, field.infer_steps, "without marked steps there are none: infer none from what repeats"), \
     OPT_CHOICE(0, "as", T, field.files_are, load_files_are, "WHAT", "what several files are together"), \
     OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "work with N threads; without it one per CPU"), \
     OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
               "give up on a file that inflates to more than N times its size; 0 never does"), \
+    OPT_FLAG(0, "strict", T, field.strict, STRICT_HELP), \
     OPT_FLAG(0, "progress", T, field.progress, "show no progress on the terminal while reading")
+
+#define STRICT_HELP "fail if a file is cut short, damaged or unreadable, or if its profiler lost records"
 
 #define SELECTION_STEPS_HELP \
     "only these steps (ProfilerStep#N): 3..7, 3.., or 1,4; device work belongs to the step that launched it"
@@ -91,6 +97,13 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
 
 /* Add notices about the traces to RESULT. Call when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
+
+/* Add the notices about what a profile, a report or a saved result in INGESTED lacks (base/lacks.h) to RESULT: commands
+ * that compare do not add their other notices. */
+void load_add_lacks(const struct ingested *ingested, struct result *result);
+
+/* The first of the lacks in RESULT as an error, for --strict. Returns false. */
+bool load_fail_strict(const struct result *result, struct tpa_error *err);
 
 /* Replace equal notices of many files by one, at the position of the first. */
 void load_gather_notices(struct result *result);

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static bool check_operands(const struct command *command, const struct operands *operands,
@@ -183,9 +185,31 @@ static int apply_mode(const struct command **command, int count, char **argv)
     return count;
 }
 
+/*
+ * With a limit on the address space (ulimit -v), a stack that grows into what is left of it ends the program by a signal, where
+ * an allocation would end it with a message. So the stack grows at the start, where the room for it is checked.
+ */
+__attribute__((noinline)) static void grow_stack(void)
+{
+    enum { NEEDED = 768 << 10, PAGE = 4096 };
+    struct rlimit space, stack;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
+        getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < 2 * (rlim_t)NEEDED)
+        return;
+    void *room = mmap(NULL, NEEDED, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        mem_out_of_memory(NEEDED);
+    munmap(room, NEEDED);
+    char stack_room[NEEDED];
+    volatile char *touched = stack_room;
+    for (size_t i = NEEDED; i > 0; i -= PAGE) /* from its near end: Linux may refuse to skip pages */
+        touched[i - 1] = 0;
+}
+
 int main(int argc, char **argv)
 {
     set_up_process();
+    grow_stack();
     if (argc < 2) {
         struct buffer text = { 0 };
         help_overview(terminal_width(STDERR_FILENO), &text);

@@ -183,8 +183,8 @@ void output_print_notices(const struct result *result)
         buffer_clear(&line);
         buffer_clear(&safe);
         figure_add_notice(&line, &result->notices.at[i]);
-        escape_terminal(&safe, line.at, line.count);
-        fprintf(stderr, "%s\n", safe.at);
+        escape_terminal(&safe, line.at, line.count); /* ends of lines, too: a notice is one line */
+        terminal_print("%s\n", safe.at);
     }
     buffer_release(&line);
     buffer_release(&safe);
@@ -223,6 +223,7 @@ static bool print_to_file(const struct printer *printer, const struct result *re
 bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
                         struct tpa_error *err)
 {
+    result_order_notices(result);
     if ((args->tables && !output_select_tables(result, args->tables, err)) ||
         (args->columns && !output_select_columns(result, args->columns, err)))
         return false;

@@ -1,6 +1,8 @@
 /* output_tables.c - see output_tables.h. */
 #include "cli/output_tables.h"
 
+#include "cli/terminal.h"
+
 #include "base/buffer.h"
 #include "base/suggest.h"
 #include "cli/output_file.h"
@@ -167,8 +169,7 @@ void output_print_joined(const struct result *result)
         return;
     struct buffer keys = { 0 };
     list_keys(result, &keys);
-    fprintf(
-        stderr,
+    terminal_print(
         "note: %zu tables follow one another, each after a line \"# KEY\"; --table KEY writes one of them: %s\n",
         result->tables.count, keys.at);
     buffer_release(&keys);

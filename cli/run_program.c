@@ -4,6 +4,8 @@
  */
 #include "cli/run_program.h"
 
+#include "cli/terminal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -74,7 +76,7 @@ static void run_program_become(char *const *argv, const struct former_actions *f
     restore_signals(former);
     execvp(argv[0], argv);
     int error = errno;
-    fprintf(stderr, "tpa: %s: %s\n", argv[0], strerror(error));
+    terminal_print("tpa: %s: %s\n", argv[0], strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 

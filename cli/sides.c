@@ -4,6 +4,7 @@
 #include "analyze/selection.h"
 #include "base/names.h"
 #include "charts/timeline.h"
+#include "derive/file_set.h"
 #include "cli/fleet_side.h"
 #include "memory/snapshot_tables.h"
 #include <assert.h>
@@ -37,6 +38,9 @@ struct sides {
     const struct sides_options *options;
     struct result *saved; /* the first saved result; owned */
     bool like_saved;      /* also run its command on files */
+    struct result *result;
+    VEC_OF(struct set_record) records; /* of the traces; texts are in the arena of RESULT */
+    VEC_OF(int) side_of;               /* by record, before they are sorted */
 };
 
 static bool measure_part(struct sides *sides, struct measures *side, struct ingested *part,
@@ -94,6 +98,57 @@ static struct timeline *make_timeline(const struct trace *trace, int of)
     return timeline;
 }
 
+static const char *sides_keep(struct sides *sides, const char *text)
+{
+    return text ? arena_strndup(&sides->result->arena, text, strlen(text)) : NULL;
+}
+
+/* Keep what the files of TRACE show of where they come from. */
+static void keep_records(struct sides *sides, const struct trace *trace, int of)
+{
+    struct set_record *records = file_set_records(trace);
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct set_record record = records[f];
+        record.file = (uint32_t)sides->records.count;
+        record.host = sides_keep(sides, record.host);
+        record.path = sides_keep(sides, record.path);
+        record.pid_text = sides_keep(sides, record.pid_text);
+        *VEC_PUSH(&sides->records) = record;
+        *VEC_PUSH(&sides->side_of) = of;
+    }
+    free(records);
+}
+
+/* Have the sides a rank in common, and a recording? */
+static void find_common(const struct sides *sides, const struct file_set *set, bool *rank, bool *recording)
+{
+    *rank = *recording = false;
+    for (size_t a = 0; a < set->count; a++)
+        for (size_t b = 0; b < set->count && sides->side_of.at[a] == 0; b++) {
+            bool same = sides->side_of.at[b] == 1 && set->files[a].rank == set->files[b].rank;
+            *rank |= same;
+            *recording |= same && set->files[a].cycle == set->files[b].cycle;
+        }
+}
+
+/* The user decides what is compared; if it is not a run before and one after, that is said first. */
+static void notice_sides(struct sides *sides)
+{
+    struct file_set *set = file_set_find(sides->records.at, sides->records.count, TRACE_FILES_AS_FOUND);
+    bool rank, recording;
+    find_common(sides, set, &rank, &recording);
+    if (file_set_is_sure(set) && !recording) {
+        struct buffer text = { 0 };
+        file_set_describe(set, &text);
+        result_add_notice(sides->result, "sides_of_one_job", (int64_t)set->count, NULL, TPA_NOWHERE,
+                          "the sides are %s of one run, not two runs: together the files are %s",
+                          rank ? "cycles" : "ranks", text.at);
+        sides->result->notices.at[sides->result->notices.count - 1].on_top = true;
+        buffer_release(&text);
+    }
+    file_set_free(set);
+}
+
 /* New; NULL and ERR if a file cannot be read. */
 static struct measures *measure_side(struct sides *sides, const struct sides_found *found, int of,
                                      struct result *result, struct tpa_error *err)
@@ -121,10 +176,13 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good = load_any(&of_part, &sides->load, &wants, &part, err);
         if (!good)
             break;
+        load_add_lacks(&part, result); /* before a saved result is taken */
         side->lacks |= ingested_lacks(&part);
         good =
             measure_part(sides, side, &part, result, err) &&
             (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));
+        if (good && part.trace && !sides->like_saved)
+            keep_records(sides, part.trace, of);
         if (good && part.trace && timeline && i == 0)
             *timeline = make_timeline(part.trace, of);
         if (!good)
@@ -183,8 +241,10 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
                    const struct sides_found *found, const struct sides_options *options,
                    struct measures *measured[2], struct result *result, struct tpa_error *err)
 {
-    struct sides sides = { .call = call, .load = *load, .options = options };
+    struct sides sides = { .call = call, .load = *load, .options = options, .result = result };
     sides.load.results = true;
+    if (sides.load.files_are == TRACE_FILES_ARE_SIDES)
+        sides.load.files_are = TRACE_FILES_AS_FOUND;
     measured[0] = measured[1] = NULL;
     bool fleets = fleet_side_is(paths_of(found, 0), found->counts[0]) ||
                   fleet_side_is(paths_of(found, 1), found->counts[1]);
@@ -200,6 +260,10 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
         good = (measured[i] = measure_side(&sides, found, i, result, err)) != NULL;
     }
     result_free(sides.saved);
+    if (good)
+        notice_sides(&sides);
+    VEC_FREE(&sides.records);
+    VEC_FREE(&sides.side_of);
     if (good)
         return true;
     for (int i = 0; i < 2; i++) {

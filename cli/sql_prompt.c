@@ -1,11 +1,15 @@
 /* sql_prompt.c - see sql_prompt.h. */
 #include "cli/sql_prompt.h"
 
+#include "cli/terminal.h"
+
+#include "cli/command.h"
 #include "cli/line_editor.h"
 #include "sql/sql_tables.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
 
@@ -56,7 +60,7 @@ static void print_schema(const char *begin)
         buffer_release(&text);
     }
     if (!any)
-        fprintf(stderr, "there is no table %s; .schema shows those there are\n", begin);
+        terminal_print("there is no table %s; .schema shows those there are\n", begin);
     else if (!*begin)
         puts("the columns of one: .schema kernels; an analysis is a function: select * from gaps('--by op')");
 }
@@ -78,7 +82,7 @@ static bool command(const char *line)
             ".quit            end; so does Ctrl-D\n"
             "A statement ends in a semicolon and may take several lines; Ctrl-C gives it up, or ends it while it runs.");
     else
-        fprintf(stderr, "there is no %.*s; .help lists what there is\n", (int)len, line);
+        terminal_print("there is no %.*s; .help lists what there is\n", (int)len, line);
     return true;
 }
 
@@ -92,6 +96,18 @@ static char *history_path(void)
     return path.at;
 }
 
+void sql_prompt_give_up(bool too_long)
+{
+    struct tpa_error err = { 0 };
+    tpa_fail(&err, TPA_NOWHERE,
+             too_long ? "the query took longer than the limit, and SQLite does not end it"
+                      : "the query was interrupted, and SQLite does not end it");
+    tpa_hint(&err, "a function such as instr() or replace() of large values cannot be stopped: tpa ends");
+    tpa_error_print(&err, "tpa", stderr);
+    fflush(stderr);
+    _exit(EXIT_TROUBLE);
+}
+
 bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,
                 struct tpa_error *err)
 {
@@ -100,7 +116,7 @@ bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t
     struct buffer line = { 0 }, text = { 0 };
     char *path = history_path();
     line_editor_load(&editor, path);
-    trace_sql_limit(sql, timeout_ns, &interrupted);
+    trace_sql_limit(sql, timeout_ns, &interrupted, sql_prompt_give_up);
     puts("SQL over the trace; .schema shows the tables, .help the rest");
     struct sigaction old, action = { .sa_handler = record_interrupt };
     sigemptyset(&action.sa_mask);

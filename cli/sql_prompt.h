@@ -13,4 +13,7 @@
 bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,
                 struct tpa_error *err);
 
+/* A watchdog_give_up (sql/watchdog.h): print the reason, and end the process with EXIT_TROUBLE. */
+void sql_prompt_give_up(bool too_long);
+
 #endif

@@ -1,8 +1,12 @@
 /* terminal.c - see terminal.h. */
 #include "cli/terminal.h"
 
+#include "base/escape.h"
 #include "base/quantity.h"
 #include "base/unicode.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -49,4 +53,31 @@ bool terminal_takes_unicode(void)
     bool is_utf8 = coding && (strncasecmp(coding, ".utf-8", 6) == 0 || strncasecmp(coding, ".utf8", 5) == 0);
     /* a full block; otherwise the system does not support UTF-8 */
     return is_utf8 && unicode_width(0x2588) == 1;
+}
+
+void terminal_print(const char *fmt, ...)
+{
+    struct buffer safe = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    assert(len >= 0);
+    char *words = mem_alloc((size_t)len + 1);
+    va_start(args, fmt);
+    vsnprintf(words, (size_t)len + 1, fmt, args);
+    va_end(args);
+    for (const char *line = words; *line;) {
+        size_t line_len = strcspn(line, "\n");
+        escape_terminal(&safe, line, line_len);
+        line += line_len;
+        if (*line == '\n') {
+            buffer_putc(&safe, '\n');
+            line++;
+        }
+    }
+    if (safe.count)
+        fwrite(safe.at, 1, safe.count, stderr);
+    free(words);
+    buffer_release(&safe);
 }

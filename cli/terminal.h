@@ -1,9 +1,11 @@
 /*
- * terminal.h - properties of the terminal that shows our output.
+ * terminal.h - properties of the terminal that shows our output, and messages to it.
  */
 #ifndef TPA_CLI_TERMINAL_H
 #define TPA_CLI_TERMINAL_H
 
+#include "base/buffer.h"
+#include "base/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,5 +25,9 @@ bool terminal_takes_color(int fd);
 
 /* Is the locale UTF-8, by the first of LC_ALL, LC_CTYPE and LANG that is set, and does the system support UTF-8? */
 bool terminal_takes_unicode(void);
+
+/* Print to stderr, with all that would control the terminal made visible, except the line ends. The only way by which names
+ * and other texts of files come to stderr; tests/layering/names checks that. */
+void terminal_print(const char *fmt, ...) TPA_PRINTF(1, 2);
 
 #endif

@@ -110,6 +110,7 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
         *VEC_PUSH(steps) = (struct device_step){
             .file = range->file,
             .event = range->event,
+            .name = range->name,
             .host_start_ns = range->start_ns,
             .host_end_ns = range->end_ns,
             .start_ns = start_ns,

@@ -26,7 +26,8 @@
 
 struct device_step {
     uint32_t file;
-    event_id event; /* the range on the host; EVENT_NONE if there is none */
+    event_id event;   /* the range on the host; EVENT_NONE if there is none */
+    const char *name; /* as that of a struct step; NULL: that of EVENT */
     int64_t host_start_ns, host_end_ns;
     int64_t start_ns, end_ns; /* as it ran */
     int64_t number;

@@ -239,6 +239,8 @@ static unsigned find_features(const struct trace *trace)
         found |= FEATURE_STACKS;
     if (has_collectives(trace))
         found |= FEATURE_COLLECTIVES;
+    if (!(found & FEATURE_STEPS) && step_list_of(trace)->count)
+        found |= FEATURE_STEPS; /* inferred ones */
     if (trace->file_count > 1)
         found |= FEATURE_RANKS;
     const struct graph_links *links = graph_links_of(trace);

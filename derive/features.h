@@ -10,17 +10,19 @@
 #include "trace/trace.h"
 
 /* One row per feature: constant, name, how to record it. A feature is a bit. */
-#define TRACE_FEATURES(FEATURE)                                                                              \
-    FEATURE(EVENTS, "events", "profile something: the trace is empty")                                       \
-    FEATURE(OPS, "operators", "profile with ProfilerActivity.CPU")                                           \
-    FEATURE(GPU, "GPU work", "profile with ProfilerActivity.CUDA, on a machine with a GPU")                  \
-    FEATURE(LAUNCHES, "runtime calls", "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA")        \
-    FEATURE(STEPS, "steps", "call prof.step() after each iteration")                                         \
-    FEATURE(MEMORY, "memory events", "profile with profile_memory=True")                                     \
-    FEATURE(SHAPES, "operator shapes", "profile with record_shapes=True")                                    \
-    FEATURE(STACKS, "Python stacks", "profile with with_stack=True")                                         \
-    FEATURE(COLLECTIVES, "collectives", "profile a job of several ranks")                                    \
-    FEATURE(ANNOTATIONS, "annotations", "mark what matters with torch.profiler.record_function or NVTX")     \
+#define TRACE_FEATURES(FEATURE)                                                                                             \
+    FEATURE(EVENTS, "events", "profile something: the trace is empty")                                                      \
+    FEATURE(OPS, "operators", "profile with ProfilerActivity.CPU")                                                          \
+    FEATURE(GPU, "GPU work", "profile with ProfilerActivity.CUDA, on a machine with a GPU")                                 \
+    FEATURE(LAUNCHES, "runtime calls", "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA")                       \
+    FEATURE(                                                                                                                \
+        STEPS, "steps",                                                                                                     \
+        "give the profiler a schedule= and call prof.step() after each iteration: without a schedule torch marks no steps") \
+    FEATURE(MEMORY, "memory events", "profile with profile_memory=True")                                                    \
+    FEATURE(SHAPES, "operator shapes", "profile with record_shapes=True")                                                   \
+    FEATURE(STACKS, "Python stacks", "profile with with_stack=True")                                                        \
+    FEATURE(COLLECTIVES, "collectives", "profile a job of several ranks")                                                   \
+    FEATURE(ANNOTATIONS, "annotations", "mark what matters with torch.profiler.record_function or NVTX")                    \
     FEATURE(RANKS, "several ranks", "give the traces of several ranks, or their directory")
 
 enum trace_feature_index {

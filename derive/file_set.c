@@ -19,21 +19,6 @@
 
 enum { NO_RANK = -1 };
 
-/* The evidence of a file. */
-struct record {
-    uint32_t file;
-    int64_t rank, world_size; /* NO_RANK; 0: not recorded */
-    enum set_evidence rank_by;
-    const char *host;          /* NULL: not recorded */
-    const struct track *track; /* one of the process with most events on threads; NULL: none */
-    struct interval span;      /* from the origin of time, if the file records its base */
-    uint64_t events;
-    bool has_steps;
-    int64_t first_step, last_step;
-    const char *worker; /* the path up to the time in TensorBoard's name; NULL: another name */
-    size_t worker_len;
-};
-
 /* A process: recordings one after the other. */
 struct process {
     size_t first, last; /* of the chain of its recordings */
@@ -50,8 +35,8 @@ struct job {
 };
 
 struct finding {
-    const struct trace *trace;
-    struct record *records;           /* by time */
+    enum trace_files_are files_are;
+    const struct set_record *records; /* by time */
     size_t *next;                     /* by record: the next one of its process; SIZE_MAX: none */
     uint32_t *cycle;                  /* by record */
     VEC_OF(struct process) processes; /* in order of their first recordings */
@@ -98,16 +83,13 @@ static int64_t rank_in_path(const char *path)
     return rank;
 }
 
-/* TensorBoard's HOST_PID.TIME.pt.trace.json: what is before the time. */
-static void read_worker(struct record *record, const char *path)
+/* The length of PATH up to the time in TensorBoard's HOST_PID.TIME.pt.trace.json; 0: it has another name. */
+static size_t worker_length(const char *path)
 {
     const char *end = strstr(path, ".pt.trace.json"), *dot = end;
     while (dot && dot > path && dot[-1] >= '0' && dot[-1] <= '9')
         dot--;
-    if (!dot || end - dot < 10 || dot == path || dot[-1] != '.')
-        return;
-    record->worker = path;
-    record->worker_len = (size_t)(dot - path);
+    return dot && end - dot >= 10 && dot > path && dot[-1] == '.' ? (size_t)(dot - path) : 0;
 }
 
 /* By file: the track of its process with most events on threads. New; free with free(). */
@@ -123,12 +105,19 @@ static const struct track **main_tracks(const struct trace *trace)
     return main;
 }
 
-static void read_steps(const struct trace *trace, struct record *by_file)
+const struct track *file_set_process(const struct trace *trace, uint32_t file)
+{
+    const struct track **main = main_tracks(trace), *track = main[file];
+    free(main);
+    return track;
+}
+
+static void read_steps(const struct trace *trace, struct set_record *by_file)
 {
     const struct step_list *steps = step_list_of(trace);
     for (size_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->at[i];
-        struct record *record = &by_file[step->file];
+        struct set_record *record = &by_file[step->file];
         int64_t marked;
         if (!step_number(trace_name(trace, step->event), &marked))
             continue;
@@ -150,64 +139,70 @@ static enum set_evidence recorded_by(const struct trace_file *file)
 
 static bool starts_later(const void *context, const void *left, const void *right)
 {
-    const struct record *a = left, *b = right;
+    const struct set_record *a = left, *b = right;
     (void)context;
     if (a->span.start_ns != b->span.start_ns)
         return a->span.start_ns > b->span.start_ns;
     return a->file > b->file;
 }
 
-static struct record *read_records(const struct trace *trace)
+struct set_record *file_set_records(const struct trace *trace)
 {
-    struct record *records = mem_zalloc(trace->file_count + 1, sizeof *records);
+    struct set_record *records = mem_zalloc(trace->file_count + 1, sizeof *records);
     const struct track **main = main_tracks(trace);
     for (uint32_t f = 0; f < trace->file_count; f++) {
         const struct trace_file *file = &trace->files[f];
         struct interval span = trace_file_span(trace, f);
         int64_t base_ns = file->has_base ? file->base_ns : 0;
-        struct record *record = &records[f];
-        *record = (struct record){
+        const struct track *track = main[f];
+        records[f] = (struct set_record){
             .file = f,
             .rank = file->rank >= 0 ? file->rank : rank_in_path(file->path),
             .rank_by = file->rank >= 0 ? recorded_by(file) : SET_BY_FILE_NAMES,
             .world_size = file->world_size > 0 ? file->world_size : 0,
             .host = file->host_name && *file->host_name ? file->host_name : NULL,
-            .track = main[f],
+            .path = file->path,
+            .pid_text =
+                track && track->pid_text != NAME_NONE ? names_text(trace->texts, track->pid_text) : NULL,
+            .pid = track ? track->pid : 0,
+            .has_process = track != NULL,
             .span = { sum_plus(span.start_ns, base_ns), sum_plus(span.end_ns, base_ns) },
             .events = file->event_count,
         };
-        read_worker(record, file->path);
     }
     read_steps(trace, records);
     free(main);
-    runs_sort(records, trace->file_count, sizeof *records, starts_later, NULL);
     return records;
 }
 
 /* ---- processes ---- */
 
-static bool have_one_process(const struct record *a, const struct record *b)
+static bool are_equal(const char *a, const char *b)
 {
-    return a->track && b->track && a->track->pid == b->track->pid &&
-           a->track->pid_text == b->track->pid_text &&
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool have_one_process(const struct set_record *a, const struct set_record *b)
+{
+    return a->has_process && b->has_process && a->pid == b->pid && are_equal(a->pid_text, b->pid_text) &&
            (!a->host || !b->host || strcmp(a->host, b->host) == 0);
 }
 
-static bool have_one_worker(const struct record *a, const struct record *b)
+static bool have_one_worker(const struct set_record *a, const struct set_record *b)
 {
-    return a->worker && b->worker && a->worker_len == b->worker_len &&
-           memcmp(a->worker, b->worker, a->worker_len) == 0;
+    size_t len = worker_length(a->path);
+    return len && len == worker_length(b->path) && memcmp(a->path, b->path, len) == 0;
 }
 
 /* Was the same file given twice, perhaps packed in another way? */
-static bool is_again(const struct record *a, const struct record *b)
+static bool is_again(const struct set_record *a, const struct set_record *b)
 {
     return have_one_process(a, b) && a->rank == b->rank && a->events == b->events && a->events &&
            a->span.start_ns == b->span.start_ns && a->span.end_ns == b->span.end_ns;
 }
 
 /* Is B a later recording of the process of A? The evidence in *BY. */
-static bool goes_on(const struct finding *finding, const struct record *a, const struct record *b,
+static bool goes_on(const struct finding *finding, const struct set_record *a, const struct set_record *b,
                     enum set_evidence *by)
 {
     if (a->rank != b->rank || !have_one_process(a, b) || b->span.start_ns < a->span.end_ns ||
@@ -215,7 +210,7 @@ static bool goes_on(const struct finding *finding, const struct record *a, const
         return false;
     bool rank_is_recorded = a->rank != NO_RANK && a->rank_by != SET_BY_FILE_NAMES;
     *by = rank_is_recorded ? a->rank_by : a->has_steps && b->has_steps ? SET_BY_STEPS : SET_BY_WORKER;
-    if (finding->trace->files_are == TRACE_FILES_ARE_JOB)
+    if (finding->files_are == TRACE_FILES_ARE_JOB)
         return true;
     if (a->has_steps && b->has_steps)
         return b->first_step > a->last_step;
@@ -224,7 +219,7 @@ static bool goes_on(const struct finding *finding, const struct record *a, const
 
 static void begin_process(struct finding *finding, size_t r)
 {
-    const struct record *record = &finding->records[r];
+    const struct set_record *record = &finding->records[r];
     *VEC_PUSH(&finding->processes) =
         (struct process){ r, r, record->span, record->file, 1, 0, record->rank_by };
 }
@@ -232,7 +227,7 @@ static void begin_process(struct finding *finding, size_t r)
 static void add_recording(struct finding *finding, struct process *process, size_t r, bool again,
                           enum set_evidence by)
 {
-    const struct record *record = &finding->records[r];
+    const struct set_record *record = &finding->records[r];
     finding->next[process->last] = r;
     finding->cycle[r] = again ? finding->cycle[process->last] : finding->cycle[process->last] + 1;
     process->last = r;
@@ -248,10 +243,9 @@ static void add_recording(struct finding *finding, struct process *process, size
 static void place_record(struct finding *finding, size_t r)
 {
     enum set_evidence by = SET_BY_ONE_FILE;
-    for (size_t p = finding->processes.count;
-         p-- > 0 && finding->trace->files_are != TRACE_FILES_ARE_APART;) {
+    for (size_t p = finding->processes.count; p-- > 0 && finding->files_are != TRACE_FILES_ARE_APART;) {
         struct process *process = &finding->processes.at[p];
-        const struct record *last = &finding->records[process->last];
+        const struct set_record *last = &finding->records[process->last];
         bool again = is_again(last, &finding->records[r]);
         if (!again && !goes_on(finding, last, &finding->records[r], &by))
             continue;
@@ -285,11 +279,11 @@ static int64_t overlap_of(const struct interval *a, const struct interval *b)
 static bool may_be_of(const struct finding *finding, const struct process *process, size_t job,
                       int64_t *overlap_ns)
 {
-    const struct record *record = &finding->records[process->first];
+    const struct set_record *record = &finding->records[process->first];
     const struct job *of = &finding->jobs.at[job];
     *overlap_ns = record->events ? overlap_of(&process->span, &of->span) : 0;
-    if (finding->trace->files_are != TRACE_FILES_AS_FOUND)
-        return finding->trace->files_are == TRACE_FILES_ARE_JOB;
+    if (finding->files_are != TRACE_FILES_AS_FOUND)
+        return finding->files_are == TRACE_FILES_ARE_JOB;
     if (of->world_size && record->world_size && of->world_size != record->world_size)
         return false;
     if (record->rank != NO_RANK && find_rank(finding, job, record->rank) != NAME_NONE)
@@ -302,7 +296,7 @@ static bool may_be_of(const struct finding *finding, const struct process *proce
 static void place_process(struct finding *finding, size_t p)
 {
     struct process *process = &finding->processes.at[p];
-    const struct record *record = &finding->records[process->first];
+    const struct set_record *record = &finding->records[process->first];
     size_t best = finding->jobs.count;
     int64_t longest_ns = INT64_MIN, overlap_ns;
     for (size_t j = 0; j < finding->jobs.count; j++)
@@ -354,7 +348,7 @@ static void add_process(const struct finding *finding, struct file_set *set, con
     int64_t number = finding->records[process->first].rank;
     for (uint32_t q = 0; number != NO_RANK && q < set->ranks;
          q++) /* another process of the rank, if the user says so */
-        if (finding->trace->files_are == TRACE_FILES_ARE_JOB && set->files[set->first[q]].number == number)
+        if (finding->files_are == TRACE_FILES_ARE_JOB && set->files[set->first[q]].number == number)
             rank = q;
     if (number == NO_RANK)
         number = number_of(finding, process, set->ranks);
@@ -374,7 +368,7 @@ static enum set_evidence find_evidence(const struct finding *finding, const stru
 {
     if (set->count < 2)
         return SET_BY_ONE_FILE;
-    if (finding->trace->files_are != TRACE_FILES_AS_FOUND)
+    if (finding->files_are != TRACE_FILES_AS_FOUND)
         return SET_BY_USER;
     if (set->jobs > 1)
         return SET_BY_DIFFERENCE;
@@ -382,7 +376,7 @@ static enum set_evidence find_evidence(const struct finding *finding, const stru
         return finding->processes.at[0].by;
     enum set_evidence by = SET_BY_TIME;
     for (size_t p = 0; p < finding->processes.count; p++) {
-        const struct record *record = &finding->records[finding->processes.at[p].first];
+        const struct set_record *record = &finding->records[finding->processes.at[p].first];
         if (record->rank != NO_RANK && (by == SET_BY_TIME || record->rank_by < by))
             by = record->rank_by;
     }
@@ -400,7 +394,7 @@ static void number_rounds(const struct finding *finding, struct file_set *set, u
     int64_t end_ns = INT64_MIN;
     bool fine = true;
     for (size_t r = 0; r < set->count; r++) { /* by time */
-        const struct record *record = &finding->records[r];
+        const struct set_record *record = &finding->records[r];
         const struct set_file *file = &set->files[record->file];
         if (file->job != job)
             continue;
@@ -452,20 +446,20 @@ static void fill_set(struct finding *finding, struct file_set *set)
     set->by = find_evidence(finding, set);
 }
 
-static void *derive(const struct trace *trace)
+struct file_set *file_set_find(struct set_record *records, size_t count, enum trace_files_are files_are)
 {
     struct file_set *set = mem_zalloc(1, sizeof *set);
-    size_t count = trace->file_count;
     set->count = count;
     set->files = mem_zalloc(count + 1, sizeof *set->files);
     set->first = mem_zalloc(count + 1, sizeof *set->first);
     if (count < 2) {
         set->jobs = set->ranks = set->processes = set->fewest_cycles = set->most_cycles = (uint32_t)count;
-        set->files[0].number = count && trace->files[0].rank >= 0 ? trace->files[0].rank : 0;
+        set->files[0].number = count && records[0].rank != NO_RANK ? records[0].rank : 0;
         return set;
     }
-    struct finding finding = { .trace = trace,
-                               .records = read_records(trace),
+    runs_sort(records, count, sizeof *records, starts_later, NULL);
+    struct finding finding = { .files_are = files_are,
+                               .records = records,
                                .next = mem_alloc(mem_times(count, sizeof *finding.next)),
                                .cycle = mem_zalloc(count, sizeof *finding.cycle),
                                .ranks = names_open() };
@@ -479,18 +473,35 @@ static void *derive(const struct trace *trace)
     VEC_FREE(&finding.processes);
     VEC_FREE(&finding.jobs);
     names_free(finding.ranks);
-    free(finding.records);
     free(finding.next);
     free(finding.cycle);
     return set;
 }
 
-static void release(void *context)
+void file_set_free(struct file_set *set)
 {
-    struct file_set *set = context;
+    if (!set)
+        return;
     free(set->files);
     free(set->first);
     free(set);
+}
+
+/* A single file needs no evidence. */
+static void *derive(const struct trace *trace)
+{
+    struct set_record alone = { .rank = trace->file_count ? trace->files[0].rank : NO_RANK };
+    if (trace->file_count < 2)
+        return file_set_find(&alone, trace->file_count, trace->files_are);
+    struct set_record *records = file_set_records(trace);
+    struct file_set *set = file_set_find(records, trace->file_count, trace->files_are);
+    free(records);
+    return set;
+}
+
+static void release(void *set)
+{
+    file_set_free(set);
 }
 
 const struct file_set *file_set_of(const struct trace *trace)
@@ -502,6 +513,11 @@ const struct file_set *file_set_of(const struct trace *trace)
 bool file_set_has_cycles(const struct file_set *set)
 {
     return set->most_cycles > 1 || set->processes > set->ranks;
+}
+
+bool file_set_is_sure(const struct file_set *set)
+{
+    return set->count > 1 && set->jobs == 1 && set->by != SET_BY_TIME;
 }
 
 /* ---- words ---- */
@@ -541,4 +557,15 @@ void file_set_describe(const struct file_set *set, struct buffer *out)
     if (set->jobs == 1)
         append_cycles(set, out);
     buffer_printf(out, "; %s", evidence_words[set->by]);
+}
+
+bool file_set_check_job(const struct trace *trace, struct tpa_error *err)
+{
+    const struct file_set *set = file_set_of(trace);
+    if (set->jobs < 2 || set->by == SET_BY_USER)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "the files are %" PRIu32 " separate runs, and this answers for one job",
+             set->jobs);
+    return tpa_hint(
+        err, "tpa summary has a row for each run, tpa diff compares two; --as job says that they are one");
 }

@@ -23,6 +23,8 @@
 #define TPA_DERIVE_FILE_SET_H
 
 #include "base/buffer.h"
+#include "base/error.h"
+#include "trace/intervals.h"
 #include "trace/trace.h"
 
 /* The evidence for the ranks, or for the cycles if there is one rank. */
@@ -37,6 +39,20 @@ enum set_evidence {
     SET_BY_WORKER,     /* one process, by its name in the names of the files */
     SET_BY_DIFFERENCE, /* nothing connects the files */
     SET_BY_USER,
+};
+
+/* What a file shows of where it comes from. Texts are borrowed from the trace; NULL: not recorded. */
+struct set_record {
+    uint32_t file;            /* index among the files */
+    int64_t rank, world_size; /* -1, 0: unknown */
+    enum set_evidence rank_by;
+    const char *host, *path, *pid_text;
+    int64_t pid;
+    bool has_process;
+    struct interval span; /* from the origin of time, if the file records its base */
+    uint64_t events;
+    bool has_steps;
+    int64_t first_step, last_step; /* marked ones */
 };
 
 struct set_file {
@@ -62,8 +78,25 @@ struct file_set {
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct file_set *file_set_of(const struct trace *trace);
 
+/*
+ * The records of the files of TRACE, in their order; new, free with free(). And the set of COUNT records of files that need not be
+ * of one trace, as FILES_ARE says; free with file_set_free (NULL is allowed). RECORDS are sorted by time.
+ */
+struct set_record *file_set_records(const struct trace *trace);
+struct file_set *file_set_find(struct set_record *records, size_t count, enum trace_files_are files_are);
+void file_set_free(struct file_set *set);
+
+/* A track of the process of FILE that has the most events on its threads; NULL if there are none. Borrowed. */
+const struct track *file_set_process(const struct trace *trace, uint32_t file);
+
 /* Does a rank have several recordings? */
 bool file_set_has_cycles(const struct file_set *set);
+
+/* Are the files one job by what they record or are called, rather than by the time at which they ran? */
+bool file_set_is_sure(const struct file_set *set);
+
+/* For answers about one job: false and ERR, which names the ways out, if the files of TRACE are separate runs by evidence. */
+bool file_set_check_job(const struct trace *trace, struct tpa_error *err);
 
 /* Append "one job of 2 ranks, 2 cycles each; by distributedInfo". */
 void file_set_describe(const struct file_set *set, struct buffer *out);

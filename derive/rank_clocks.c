@@ -124,6 +124,11 @@ static bool same_host(const struct clock_problem *problem, uint32_t a, uint32_t 
     return problem->host[a] != CLOCK_NO_HOST && problem->host[a] == problem->host[b];
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The clock of a member from its COUNT anchors, by time, which are relative to FROM. */
 static void set_clock(struct search *search, const struct anchor *anchors, size_t count, uint32_t from)
 {
@@ -144,7 +149,8 @@ static void set_clock(struct search *search, const struct anchor *anchors, size_
     int64_t apart_ns;
     bool noise = clock.drift == 0 && same_host(search->problem, anchors[0].member, from) &&
                  !__builtin_sub_overflow(clock.ahead_ns, clocks[from].applied_ns, &apart_ns) &&
-                 apart_ns <= clock.error_ns && apart_ns >= -clock.error_ns;
+                 apart_ns <= larger(clock.error_ns, MOST_ERROR_NS) &&
+                 apart_ns >= -larger(clock.error_ns, MOST_ERROR_NS);
     clock.applied_ns = noise ? clocks[from].applied_ns : clock.ahead_ns;
     if (__builtin_add_overflow(clock.error_ns, on_the_way_ns, &clock.error_ns))
         clock.error_ns = INT64_MAX;

@@ -11,7 +11,7 @@
  * breadth first. The error is the median absolute deviation from it, the errors along a chain added up. A drift is the
  * median slope between pairs of ends (Theil and Sen), estimated from 20 or more ends over a second or more, and used if
  * it exceeds three errors. With fewer than 3 ends, or an error above 1 ms, the clock is unsure. On one host a clock
- * that is ahead by less than its error is treated as the same. Members without a chain have an offset of 0.
+ * that is ahead by less than its error, or by less than 1 ms, is treated as the same. Members without a chain have an offset of 0.
  */
 #ifndef TPA_DERIVE_RANK_CLOCKS_H
 #define TPA_DERIVE_RANK_CLOCKS_H

@@ -6,9 +6,11 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "base/regex.h"
+#include "derive/step_infer.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "trace/derived.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +88,68 @@ static void add_ranges(const struct trace *trace, uint32_t f, const char *patter
     number_steps(trace, steps, first);
 }
 
+/* ---- inferred steps ---- */
+
+/* Those of all files without marked steps, with their names. */
+struct inferred_steps {
+    VEC_OF(struct step);
+    struct arena names;
+};
+
+/* New, by file: does an event on the host mark a step, or a property define ranges that are? */
+static bool *find_marked_files(const struct trace *trace)
+{
+    bool *marked = mem_zalloc(trace->file_count + 1, sizeof *marked);
+    bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
+    int64_t number;
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        is_step[id] = step_number(names_text(trace->names, id), &number);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (is_step[trace->name[e]] && !event_on_device(trace->kind[e]))
+            marked[trace->tracks[trace->track[e]].file] = true;
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        marked[f] |= trace_file_property(&trace->files[f], TRACE_STEP_RANGE) != NULL;
+    free(is_step);
+    return marked;
+}
+
+static void *derive_inferred(const struct trace *trace)
+{
+    struct inferred_steps *inferred = mem_zalloc(1, sizeof *inferred);
+    struct step_list steps = { 0 };
+    bool *marked = find_marked_files(trace);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        if (!marked[f] && trace->files[f].producer == PRODUCER_KINETO)
+            step_infer(trace, f, &steps);
+    for (size_t i = 0; i < steps.count; i++) {
+        steps.at[i].name = arena_printf(&inferred->names, "inferred [step %" PRId64 "]", steps.at[i].number);
+        *VEC_PUSH(inferred) = steps.at[i];
+    }
+    VEC_FREE(&steps);
+    free(marked);
+    return inferred;
+}
+
+static void release_inferred(void *value)
+{
+    struct inferred_steps *inferred = value;
+    VEC_FREE(inferred);
+    arena_release(&inferred->names);
+    free(inferred);
+}
+
+/* NULL if all files are MARKED, or the user wants none. */
+static const struct inferred_steps *inferred_steps_of(const struct trace *trace, const bool *marked)
+{
+    static const struct derivation derivation = { derive_inferred, release_inferred };
+    bool all = true;
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        all = all && marked[f];
+    return all || trace->no_inferred_steps ? NULL : trace_derive(trace, &derivation);
+}
+
+/* ---- all steps ---- */
+
 static const struct key by_number_in_file[] = { ASC(struct step, file), ASC(struct step, number),
                                                 ASC(struct step, start_ns), ASC(struct step, event),
                                                 KEY_END };
@@ -147,6 +211,12 @@ struct step_list *step_list_open(const struct trace *trace)
     for (size_t i = 0; i < steps->count; i++)
         defined[steps->at[i].file] = true;
     add_shadows(trace, numbers, defined, steps);
+    for (size_t i = 0; i < steps->count; i++)
+        defined[steps->at[i].file] = true;
+    const struct inferred_steps *inferred = inferred_steps_of(trace, defined);
+    for (size_t i = 0; inferred && i < inferred->count; i++)
+        if (!defined[inferred->at[i].file])
+            *VEC_PUSH(steps) = inferred->at[i];
     free(defined);
     free(numbers);
     if (steps->count)
@@ -253,7 +323,7 @@ const char *step_name_of(const struct trace *trace, int64_t number)
     const struct step_list *steps = trace_derive(trace, &derivation);
     size_t i;
     SEARCH(i, steps->count, steps->at[i].number < number);
-    return i < steps->count && steps->at[i].number == number ? trace_name(trace, steps->at[i].event) : NULL;
+    return i < steps->count && steps->at[i].number == number ? step_text(trace, &steps->at[i]) : NULL;
 }
 
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns)

@@ -1,5 +1,6 @@
 /*
- * step_list.h - the steps of a run: ProfilerStep#N of torch.profiler, and those defined by step_name.h or ranges.
+ * step_list.h - the steps of a run: ProfilerStep#N of torch.profiler, those defined by step_name.h or ranges, and in files of
+ * torch.profiler without either those inferred from what repeats (step_infer.h).
  *
  *     struct step_list *steps = step_list_open(trace);
  *     const struct step *step = step_list_at(steps, file, trace_start_ns(trace, e));   // NULL: in none
@@ -7,21 +8,9 @@
 #ifndef TPA_DERIVE_STEP_LIST_H
 #define TPA_DERIVE_STEP_LIST_H
 
-#include "base/memory.h"
+#include "derive/step.h"
 #include "trace/step_name.h"
 #include "trace/trace.h"
-
-struct step {
-    uint32_t file;
-    int64_t number; /* N of ProfilerStep#N, of "train [step N]" */
-    int64_t start_ns, end_ns;
-    event_id event;
-    bool of_devices; /* only devices mark it: step_name_is_of_devices */
-};
-
-struct step_list {
-    VEC_OF(struct step); /* by file and start */
-};
 
 /* New; free with step_list_free (NULL is allowed). */
 struct step_list *step_list_open(const struct trace *trace);

@@ -521,7 +521,7 @@ static void measure_trace_measure_steps(const struct measuring *measuring)
     for (size_t i = 0; i < measuring->steps.count; i++) {
         const struct device_step *step = measuring->steps.at[i].step;
         double time_ns = (double)(measuring->steps.at[i].end_ns - measuring->steps.at[i].start_ns);
-        const char *name = trace_name(measuring->trace, step->event);
+        const char *name = step->name ? step->name : trace_name(measuring->trace, step->event);
         measure_rows_add(rows, name, strlen(name), measuring->file_sample[step->file], time_ns, 1);
         sums[step->file] += time_ns;
     }

@@ -24,6 +24,7 @@ static const struct facts_column recording_columns[] = {
     TEXT(facts_recording, job, "name of the job, as given to tpa facts"),
     TEXT(facts_recording, file, "name of the trace, without its folder"),
     TEXT(facts_recording, host, "name of the host"),
+    TEXT(facts_recording, process, "number of the process on its host"),
     TEXT(facts_recording, producer, "what wrote the trace"),
     TEXT(facts_recording, device, "model of the first device"),
     TEXT(facts_recording, version, "version of tpa that made the facts"),

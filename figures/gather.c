@@ -9,12 +9,15 @@
 #include "base/sum.h"
 #include "derive/collectives.h"
 #include "derive/device_steps.h"
+#include "derive/file_set.h"
 #include "derive/host_state.h"
 #include "derive/host_waits.h"
 #include "memory/memory_records.h"
 #include "figures/gather_names.h"
 #include "figures/device_times.h"
 #include "trace/span.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +85,18 @@ static void add_notices(struct gathering *gathering)
     }
 }
 
+static name_id process_of(const struct gathering *gathering)
+{
+    const struct track *track = file_set_process(gathering->trace, gathering->file);
+    char number[24];
+    if (!track)
+        return NAME_NONE;
+    snprintf(number, sizeof number, "%" PRId64, track->pid);
+    return facts_text(gathering->own, track->pid_text == NAME_NONE
+                                          ? number
+                                          : names_text(gathering->trace->texts, track->pid_text));
+}
+
 static void add_recording(struct gathering *gathering)
 {
     const struct trace_file *file = &gathering->trace->files[gathering->file];
@@ -96,6 +111,7 @@ static void add_recording(struct gathering *gathering)
         .job = facts_text(own, gathering->options->job),
         .file = facts_text(own, base_name(file->path)),
         .host = facts_text(own, file->host_name),
+        .process = process_of(gathering),
         .producer = facts_text(own, trace_producer_name(file->producer)),
         .device = facts_text(own, model),
         .version = facts_text(own, TPA_VERSION),

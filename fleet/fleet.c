@@ -18,6 +18,16 @@ struct fleet_rank_row *fleet_rank(struct fleet *fleet, int64_t rank)
 
 /* ---- ranks ---- */
 
+static void set_lacks(struct fleet *fleet, const struct fleet_member *member, struct fleet_rank_row *row)
+{
+    struct buffer sorts = { 0 };
+    row->lacks_set |= fleet_member_lacks(&fleet->job, member);
+    lacks_append(&sorts, row->lacks_set);
+    if (row->lacks_set)
+        row->lacks = (struct text){ arena_strndup(&fleet->texts, sorts.at, sorts.count), sorts.count };
+    buffer_release(&sorts);
+}
+
 static void set_peak(const struct fleet *fleet, const struct fleet_member *member, struct fleet_rank_row *row)
 {
     const struct facts_device *devices = facts_rows(fleet->job.facts, FACTS_DEVICES);
@@ -36,6 +46,7 @@ static void open_ranks(struct fleet *fleet)
         if (count && fleet->ranks.at[count - 1].rank == member->rank) {
             fleet->ranks.at[count - 1].recordings++;
             set_peak(fleet, member, &fleet->ranks.at[count - 1]);
+            set_lacks(fleet, member, &fleet->ranks.at[count - 1]);
             continue;
         }
         struct fleet_rank_row row = {
@@ -61,6 +72,7 @@ static void open_ranks(struct fleet *fleet)
             .differing = FACTS_MISSING,
         };
         set_peak(fleet, member, &row);
+        set_lacks(fleet, member, &row);
         *VEC_PUSH(&fleet->ranks) = row;
     }
 }

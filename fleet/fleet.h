@@ -30,6 +30,8 @@ enum fleet_habit {
 struct fleet_rank_row {
     int64_t rank;
     struct text host, device, file;
+    unsigned lacks_set; /* enum lacks, of its recordings */
+    struct text lacks;  /* the same as words; missing: its recordings are complete */
     int64_t recordings, steps;
     int64_t step_ns; /* median of its complete steps, the lower of two */
     int64_t total_ns, computation_ns, overlapped_ns, exposed_ns, copies_ns,
@@ -170,6 +172,9 @@ struct fleet *fleet_open(const struct facts *facts);
 struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_files *files,
                                struct tpa_error *err);
 void fleet_free(struct fleet *fleet);
+
+/* Add notices about the recordings of JOB that are not complete to RESULT. */
+void fleet_notice_lacks(const struct fleet_job *job, struct result *result);
 
 /* Add its tables to RESULT, and notices about what is missing or was left out. FLEET must outlive RESULT. */
 void fleet_add_result(const struct fleet *fleet, struct result *result);

@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
 static const struct table_column rank_columns[] = {
     COLUMN(struct fleet_rank_row, rank, "rank", "Rank", TABLE_COUNT, "number of the process in the job"),
     COLUMN(struct fleet_rank_row, host, "host", "Host", TABLE_TEXT, "name of its host", .flags = TABLE_IF_ANY),
+    COLUMN(struct fleet_rank_row, lacks, "lacks", "Lacks", TABLE_TEXT, "what its trace lacks: the end, parts, records; missing where it is complete", .flags = TABLE_IF_ANY),
     COLUMN(struct fleet_rank_row, caused_ns, "caused", "Others waited", TABLE_NS, "how long other ranks waited in collectives because of it, added up", .aliases = "blame"),
     COLUMN(struct fleet_rank_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is attributed to a rank"),
     COLUMN(struct fleet_rank_row, why, "why", "Grew most", TABLE_TEXT, "what it did longer than the rank in the middle before most of that"),
@@ -285,16 +287,42 @@ static void notice_missing(const struct fleet *fleet, struct result *result)
     buffer_release(&out);
 }
 
-static void notice_cut(const struct fleet *fleet, struct result *result)
+/* The text of the first notice about MEMBER whose kind is WORD; NULL if there is none. */
+static const char *find_facts_notice(const struct facts *facts, const struct fleet_member *member,
+                                     const char *word)
 {
-    for (size_t m = 0; m < fleet->job.members.count; m++) {
-        const struct facts_recording *recording = fleet->job.members.at[m].recording;
-        if (recording->cut == 1)
-            result_add_notice(
-                result, "cut", 1, names_text(fleet->job.facts->texts, recording->file), TPA_NOWHERE,
-                "the trace of rank %" PRId64 " is cut short or damaged: what follows is not counted",
-                fleet->job.members.at[m].rank);
+    const struct facts_notice *all = facts_rows(facts, FACTS_NOTICES);
+    for (size_t i = 0; i < member->count[FACTS_NOTICES]; i++) {
+        const struct facts_notice *notice = &all[member->first[FACTS_NOTICES] + i];
+        if (notice->kind != NAME_NONE && strcmp(names_text(facts->texts, notice->kind), word) == 0)
+            return notice->text == NAME_NONE ? "" : names_text(facts->texts, notice->text);
     }
+    return NULL;
+}
+
+/* For each lack, the ranks that have it; last those of which only that they lack something is known. */
+void fleet_notice_lacks(const struct fleet_job *job, struct result *result)
+{
+    const struct facts *facts = job->facts;
+    bool *known = mem_zalloc(job->members.count + 1, sizeof *known);
+    for (int lack = 0; lack <= LACK_COUNT; lack++) {
+        struct few few = { 0 };
+        for (size_t m = 0; m < job->members.count; m++) {
+            const struct fleet_member *member = &job->members.at[m];
+            struct text file = fleet_text(facts, member->recording->file);
+            const char *text = NULL;
+            if (lack < LACK_COUNT)
+                text = find_facts_notice(facts, member, lack_word((enum lack)lack));
+            else if (member->recording->cut == 1 && !known[m])
+                text = "cut short or damaged";
+            known[m] |= text != NULL;
+            if (text)
+                add_few(&few, "rank %" PRId64 " (%s: %s)", member->rank, file.at ? file.at : "?", text);
+        }
+        notice_few(&few, result, lack_word(lack < LACK_COUNT ? (enum lack)lack : LACK_CUT_SHORT),
+                   "not complete, and what is missing is not counted");
+    }
+    free(known);
 }
 
 /* Ranks with unsure clocks, each once. */
@@ -390,7 +418,7 @@ static void notice_others(const struct fleet *fleet, struct result *result)
 {
     notice_odd_numbers(fleet->job.facts, result);
     if (fleet->left_out.count)
-        result_add_notice(result, "left_out", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
+        result_add_notice(result, "other_recordings", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
                           "recordings are left out: see the table of these");
     if (fleet->job.facts->repeats)
         result_add_notice(result, "repeats", (int64_t)fleet->job.facts->repeats, NULL, TPA_NOWHERE,
@@ -476,7 +504,7 @@ void fleet_add_result(const struct fleet *fleet, struct result *result)
         ADD("left_out", "Left out", left_out_columns, fleet->left_out);
     notice_slow(fleet, result);
     notice_missing(fleet, result);
-    notice_cut(fleet, result);
+    fleet_notice_lacks(&fleet->job, result);
     notice_odd_ranks(fleet, result);
     notice_clocks(fleet, result);
     notice_others(fleet, result);

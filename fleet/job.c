@@ -1,10 +1,23 @@
 /* job.c - see job.h. */
 #include "fleet/job.h"
 
+#include "base/lacks.h"
+
 #include "base/runs.h"
 #include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
+
+unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_member *member)
+{
+    const struct facts_notice *notices = facts_rows(job->facts, FACTS_NOTICES);
+    unsigned lacks = 0;
+    for (size_t i = 0; i < member->count[FACTS_NOTICES]; i++) {
+        name_id kind = notices[member->first[FACTS_NOTICES] + i].kind;
+        lacks |= kind == NAME_NONE ? 0 : lacks_of_word(names_text(job->facts->texts, kind));
+    }
+    return lacks || member->recording->cut != 1 ? lacks : LACKS_END;
+}
 
 struct text fleet_text(const struct facts *facts, name_id id)
 {
@@ -150,6 +163,31 @@ static void drop_duplicates(struct fleet_job *job)
     job->members.count = kept;
 }
 
+/* Without a rank: is B a later recording of the process of A, so that it has its number? Its steps must go on. */
+static bool is_cycle_of(const struct facts *facts, const struct fleet_member *a, const struct fleet_member *b)
+{
+    int64_t least_a, most_a, least_b, most_b;
+    return a->recording->process != NAME_NONE && a->recording->process == b->recording->process &&
+           a->recording->host == b->recording->host && goes_on(facts, a, b) &&
+           step_numbers(facts, a, &least_a, &most_a) && step_numbers(facts, b, &least_b, &most_b);
+}
+
+/* Number the members, none of which has a rank, in the order of their files; the cycles of a process share a number. */
+static void number_members(struct fleet_job *job)
+{
+    int64_t ranks = 0;
+    runs_sort(job->members.at, job->members.count, sizeof *job->members.at, has_later_file, job->facts);
+    for (size_t i = 0; i < job->members.count; i++) {
+        struct fleet_member *member = &job->members.at[i];
+        for (size_t k = i; k-- > 0 && member->rank == FACTS_MISSING;)
+            if (is_cycle_of(job->facts, &job->members.at[k], member) ||
+                is_cycle_of(job->facts, member, &job->members.at[k]))
+                member->rank = job->members.at[k].rank;
+        if (member->rank == FACTS_MISSING)
+            member->rank = ranks++;
+    }
+}
+
 /* If no recording has a rank, all are numbered; else those without a rank are left out. */
 static void number_ranks(struct fleet_job *job)
 {
@@ -158,9 +196,7 @@ static void number_ranks(struct fleet_job *job)
         known |= job->members.at[i].rank != FACTS_MISSING;
     job->numbered = !known && job->members.count > 0;
     if (!known) {
-        runs_sort(job->members.at, job->members.count, sizeof *job->members.at, has_later_file, job->facts);
-        for (size_t i = 0; i < job->members.count; i++)
-            job->members.at[i].rank = (int64_t)i;
+        number_members(job);
         return;
     }
     size_t kept = 0;

@@ -56,6 +56,9 @@ void fleet_job_release(struct fleet_job *job);
 #define FLEET_NO_MEMBER UINT32_MAX
 uint32_t fleet_job_find(const struct fleet_job *job, int64_t recording);
 
+/* What the recording of MEMBER lacks: a set of enum lacks (base/lacks.h); 0: nothing is known to lack. */
+unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_member *member);
+
 /* The text of ID in the facts; missing for NAME_NONE. */
 struct text fleet_text(const struct facts *facts, name_id id);
 

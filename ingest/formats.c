@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/parallel.h"
+#include "ingest/rank_parts.h"
 #include "ingest/ascend/folder.h"
 #include "ingest/rocprof_csv_files.h"
 #include "ingest/unread.h"
@@ -424,7 +425,9 @@ static struct trace *finish_trace(struct reading *reading)
 {
     trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
     struct trace *trace = trace_builder_finish(reading->builder);
+    rank_parts_find(trace);
     trace->files_are = reading->options->files_are;
+    trace->no_inferred_steps = reading->options->no_inferred_steps;
     mem_return_free_memory(); /* 3.6 MB of buffers and tables of reading 1 GB of JSON */
     return trace;
 }
@@ -786,9 +789,11 @@ unsigned ingested_lacks(const struct ingested *ingested)
     if (ingested->trace)
         lacks |= trace_lacks(ingested->trace);
     if (ingested->profile)
-        lacks |= ingested->profile->origin.lacks;
+        lacks |= ingested->profile->origin.lacks |
+                 (ingested->profile->odd_entries ? lack_sort(LACK_ODD_ENTRIES) : 0);
     if (ingested->actions)
-        lacks |= ingested->actions->origin.lacks;
+        lacks |=
+            ingested->actions->origin.lacks | (ingested->actions->odd_lines ? lack_sort(LACK_ODD_LINES) : 0);
     for (size_t i = 0; i < ingested->snapshots.of.count; i++)
         lacks |= ingested->snapshots.of.at[i]->lacks;
     if (ingested->result)

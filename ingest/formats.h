@@ -35,6 +35,7 @@ struct ingest_options {
     /* regular expression for ranges that are steps, see TRACE_STEP_RANGE; NULL: as recorded */
     const char *step_range;
     enum trace_files_are files_are;
+    bool no_inferred_steps;
     bool results;              /* also accept results saved by tpa with --format json */
     bool in_directory;         /* the file was found in a directory: what lies beside it belongs to it */
     bool careful;              /* read each event with the slow parser (see chrome/shape.h). For tests */

@@ -144,11 +144,24 @@ static void name_track(struct making *making, uint32_t device)
     making->annotation = trace_chunk_category(chunk, "user_annotation", strlen("user_annotation"));
 }
 
+/* What the snapshot lacks, the trace lacks. */
+static void add_lacks(struct trace_builder *builder, const struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->notices.count; i++) {
+        const struct snapshot_notice *notice = &snapshot->notices.at[i];
+        if (lacks_of_word(notice->kind))
+            trace_builder_notice(builder, trace_builder_strndup(builder, notice->kind, strlen(notice->kind)),
+                                 trace_builder_strndup(builder, notice->text, strlen(notice->text)),
+                                 notice->count, notice->offset);
+    }
+}
+
 static bool add_snapshot(struct trace_builder *builder, const struct snapshot *snapshot,
                          struct tpa_error *err)
 {
     trace_builder_file(builder, snapshot->path, "memory snapshot");
     trace_builder_current_file(builder)->profile_memory = 1;
+    add_lacks(builder, snapshot);
     bool good = true;
     for (size_t d = 0; d < snapshot->devices.count && good; d++) {
         struct making making = { .builder = builder, .chunk = trace_chunk_open(builder) };

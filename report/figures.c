@@ -149,7 +149,7 @@ void figure_add_value(struct buffer *out, enum table_kind kind, double value)
 void figure_add_notice(struct buffer *out, const struct table_notice *notice)
 {
     if (!notice->is_answer)
-        buffer_puts(out, "note: ");
+        buffer_puts(out, notice->lacks ? "warning: " : "note: ");
     if (notice->file) {
         buffer_puts(out, notice->file);
         buffer_puts(out, ": ");

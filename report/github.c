@@ -84,9 +84,10 @@ static bool print_github(const struct result *result, const struct print_options
         buffer_puts(&text, "nothing was checked: no gate was given\n");
     }
     for (size_t i = 0; i < result->notices.count; i++) {
-        if (!result->notices.at[i].on_top)
+        enum notice_place place = notice_place(&result->notices.at[i]);
+        if (place == NOTICE_BELOW)
             continue;
-        github_begin(&text, "notice", suite, "", 0);
+        github_begin(&text, place == NOTICE_LACKS ? "warning" : "notice", suite, "", 0);
         escape_github(&text, result->notices.at[i].text, strlen(result->notices.at[i].text));
         buffer_putc(&text, '\n');
     }

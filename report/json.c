@@ -154,6 +154,13 @@ void json_emit_notices(struct json_writer *json, const struct result *result)
             json_emit_null(json);
         else
             json_emit_integer(json, notice->offset);
+        if (notice->lacks) {
+            struct buffer sorts = { 0 };
+            lacks_append(&sorts, notice->lacks);
+            json_key(json, "lacks");
+            json_emit_text(json, sorts.at);
+            buffer_release(&sorts);
+        }
         json_end_object(json);
     }
     json_end_array(json);

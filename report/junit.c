@@ -14,6 +14,7 @@
 #include "report/printer.h"
 
 #include "report/cases.h"
+#include "report/figures.h"
 #include "base/escape.h"
 #include "report/output.h"
 #include <string.h>
@@ -103,8 +104,27 @@ static void add_case(struct buffer *out, const char *suite, const struct table *
     buffer_puts(out, "    </testcase>\n");
 }
 
-static bool add_suite(struct buffer *out, const char *suite, const struct table *table,
-                      const struct case_columns *at, FILE *to, struct tpa_error *err)
+/* What the recordings lack. */
+static void junit_add_lacks(struct buffer *out, const struct result *result)
+{
+    if (!result_lacks(result))
+        return;
+    buffer_puts(out, "    <system-err>");
+    for (size_t i = 0; i < result->notices.count; i++) {
+        if (!result->notices.at[i].lacks)
+            continue;
+        struct buffer line = { 0 };
+        figure_add_notice(&line, &result->notices.at[i]);
+        escape_xml(out, line.at, line.count);
+        buffer_putc(out, '\n');
+        buffer_release(&line);
+    }
+    buffer_puts(out, "</system-err>\n");
+}
+
+static bool add_suite(struct buffer *out, const char *suite, const struct result *result,
+                      const struct table *table, const struct case_columns *at, FILE *to,
+                      struct tpa_error *err)
 {
     struct tally tally = count(table, at);
     buffer_puts(out, "  <testsuite name=\"");
@@ -117,6 +137,7 @@ static bool add_suite(struct buffer *out, const char *suite, const struct table 
         add_case(out, suite, table, at, first, end);
         ok = output_drain(out, to, err);
     }
+    junit_add_lacks(out, result);
     buffer_puts(out, "  </testsuite>\n");
     return ok;
 }
@@ -141,12 +162,15 @@ static bool print_junit(const struct result *result, const struct print_options 
         if (!cases_find(result->tables.at[i], &at))
             continue;
         any = true;
-        ok = add_suite(&text, suite, result->tables.at[i], &at, out, err);
+        ok = add_suite(&text, suite, result, result->tables.at[i], &at, out, err);
     }
     if (!any) {
         buffer_puts(&text, "  <testsuite name=\"");
         escape_xml(&text, suite, strlen(suite));
-        buffer_puts(&text, "\" tests=\"0\" failures=\"0\" errors=\"0\" skipped=\"0\" time=\"0\"/>\n");
+        buffer_puts(&text, "\" tests=\"0\" failures=\"0\" errors=\"0\" skipped=\"0\" time=\"0\"");
+        buffer_puts(&text, result_lacks(result) ? ">\n" : "/>\n");
+        junit_add_lacks(&text, result);
+        buffer_puts(&text, result_lacks(result) ? "  </testsuite>\n" : "");
     }
     buffer_puts(&text, "</testsuites>\n");
     return output_finish(ok, &text, out, err);

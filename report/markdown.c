@@ -109,11 +109,11 @@ static bool markdown_print_table(const struct table *table, const struct print_o
 }
 
 /* Those that stand above the tables, or those below, each a quotation; how many there were. */
-static size_t markdown_add_notices(const struct result *result, bool on_top, bool apart, struct buffer *text)
+static size_t markdown_add_notices(const struct result *result, bool above, bool apart, struct buffer *text)
 {
     size_t count = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
-        if (result->notices.at[i].on_top != on_top)
+        if ((notice_place(&result->notices.at[i]) < NOTICE_BELOW) != above)
             continue;
         struct buffer notice = { 0 };
         figure_add_notice(&notice, &result->notices.at[i]);

@@ -227,24 +227,55 @@ static void emit_notice(struct writing *page, const struct table_notice *notice)
     page_writing_emit(page, "</li>\n");
 }
 
-/* The first few; the others are folded away. */
+static bool is_same_notice(const struct table_notice *a, const struct table_notice *b)
+{
+    return strcmp(a->kind, b->kind) == 0 && strcmp(a->text, b->text) == 0 && a->offset == b->offset &&
+           strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
+}
+
+/* What the recordings lack, from the notices of all sections, each once. */
+static void emit_lacks(struct writing *page, const struct page *of)
+{
+    VEC_OF(const struct table_notice *) lacks = { 0 };
+    for (size_t s = 0; s < of->sections.count; s++)
+        for (size_t i = 0; i < of->sections.at[s].notices.count; i++) {
+            const struct table_notice *notice = &of->sections.at[s].notices.at[i];
+            bool known = notice->lacks == 0;
+            for (size_t k = 0; k < lacks.count && !known; k++)
+                known = is_same_notice(lacks.at[k], notice);
+            if (!known)
+                *VEC_PUSH(&lacks) = notice;
+        }
+    if (lacks.count)
+        page_writing_emit(page, "<ul class=\"notes lacks\" aria-label=\"What the recording lacks\">\n");
+    for (size_t i = 0; i < lacks.count; i++)
+        emit_notice(page, lacks.at[i]);
+    if (lacks.count)
+        page_writing_emit(page, "</ul>\n");
+    VEC_FREE(&lacks);
+}
+
+/* The first few; the others are folded away. Lacks stand at the top of the page. */
 static void emit_notices(struct writing *page, const struct page_section *section)
 {
     enum { MOST = 5 };
-    size_t count = section->notices.count;
+    size_t count = 0, emitted = 0;
+    for (size_t i = 0; i < section->notices.count; i++)
+        count += section->notices.at[i].lacks == 0;
     if (count == 0)
         return;
     page_writing_emit(page, "<ul class=\"notes\">\n");
-    for (size_t i = 0; i < count && i < MOST; i++)
+    for (size_t i = 0; i < section->notices.count; i++) {
+        if (section->notices.at[i].lacks)
+            continue;
+        if (emitted == MOST)
+            buffer_printf(&page->text,
+                          "</ul>\n<details><summary>%zu more note%s</summary><ul class=\"notes\">\n",
+                          count - MOST, count - MOST == 1 ? "" : "s");
         emit_notice(page, &section->notices.at[i]);
-    page_writing_emit(page, "</ul>\n");
-    if (count <= MOST)
-        return;
-    buffer_printf(&page->text, "<details><summary>%zu more note%s</summary><ul class=\"notes\">\n",
-                  count - MOST, count - MOST == 1 ? "" : "s");
-    for (size_t i = MOST; i < count; i++)
-        emit_notice(page, &section->notices.at[i]);
-    page_writing_emit(page, "</ul></details>\n");
+        emitted++;
+    }
+    page_writing_emit(page, count > MOST ? "</ul></details>\n" : "</ul>\n");
 }
 
 static bool emit_section(struct writing *page, const struct page_section *section)
@@ -322,6 +353,7 @@ static void emit_beginning(struct writing *page, const struct page *of)
     }
     if (of->answer)
         page_add_facts(&page->text, of->answer);
+    emit_lacks(page, of);
     page_writing_emit(page, "</header>\n");
     emit_contents(page, of);
     page_writing_emit(page, "<main id=\"main\">\n");

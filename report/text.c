@@ -524,20 +524,25 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     return ok;
 }
 
+static bool is_above(const struct table_notice *notice)
+{
+    return notice_place(notice) < NOTICE_BELOW;
+}
+
 /* Append the notes that stand above the tables, or those below: ALL, or all but explanations, and how many these
  * are. Returns how many were appended. */
-static size_t text_add_notices(struct page *page, const struct result *result, bool on_top, bool all)
+static size_t text_add_notices(struct page *page, const struct result *result, bool above, bool all)
 {
     size_t count = 0, left_out = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
         const struct table_notice *notice = &result->notices.at[i];
-        if (notice->on_top != on_top)
+        if (is_above(notice) != above)
             continue;
-        if (!on_top && !all && notice->minor) {
+        if (!above && !all && notice->minor) {
             left_out++;
             continue;
         }
-        if (!on_top && count == 0 && result->tables.count)
+        if (!above && count == 0 && result->tables.count)
             buffer_putc(&page->text, '\n');
         count++;
         struct buffer line = { 0 };

@@ -56,7 +56,7 @@ static void step_cell(struct sql_source *source, int64_t row, size_t column, sql
     if (column < sizeof values / sizeof *values)
         sqlite3_result_int64(out, values[column]);
     else
-        emit_unless(out, step->event, EVENT_NONE);
+        emit_unless(out, step->evidence == STEP_IS_MARKED ? step->event : EVENT_NONE, EVENT_NONE);
 }
 
 /* ---- tracks ---- */

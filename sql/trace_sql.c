@@ -11,6 +11,8 @@
 
 #include "analyze/selection.h"
 #include "sql/modules.h"
+#include "sql/temporary.h"
+#include "sql/watchdog.h"
 #include "trace/span.h"
 #include <ctype.h>
 #include <math.h>
@@ -21,6 +23,7 @@
 enum {
     STEPS_BETWEEN_LOOKS = 100000, /* of SQLite's machine: some milliseconds */
     LONGEST_STATEMENT = 1 << 20,  /* bytes */
+    LONGEST_VALUE = 64 << 20,
     DEEPEST_EXPRESSION = 1000,
 };
 static const size_t LARGEST_RESULT = (size_t)1 << 30; /* limit on bytes of the rows of a statement */
@@ -39,6 +42,7 @@ struct trace_sql {
     size_t reported; /* results whose notices were added */
     int64_t limit_ns, deadline_ns;
     const volatile sig_atomic_t *interrupted;
+    watchdog_give_up *give_up;
     bool too_long, is_ours; /* the statement is internal and may write */
 };
 
@@ -84,7 +88,8 @@ struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, st
 {
     struct trace_sql *sql = mem_zalloc(1, sizeof *sql);
     sql->functions = functions;
-    int code = sqlite3_open_v2(":memory:", &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    int code =
+        sqlite3_open_v2(":memory:", &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, temporary_vfs());
     if (code == SQLITE_OK)
         code = sql_add_tables(sql->db, &sql->source, "");
     if (code != SQLITE_OK) {
@@ -95,6 +100,7 @@ struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, st
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
     /* "nmae" is an unknown column, not a text */
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
     sqlite3_limit(sql->db, SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT);
     sqlite3_limit(sql->db, SQLITE_LIMIT_EXPR_DEPTH, DEEPEST_EXPRESSION);
     sqlite3_set_authorizer(sql->db, authorize, sql);
@@ -130,10 +136,12 @@ void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64
     }
 }
 
-void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted)
+void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted,
+                     void (*give_up)(bool too_long))
 {
     sql->limit_ns = limit_ns;
     sql->interrupted = interrupted;
+    sql->give_up = give_up;
 }
 
 /* ---- words of a statement ---- */
@@ -359,7 +367,13 @@ static bool fail(struct trace_sql *sql, int code, struct tpa_error *err)
     static const char no_table[] = "no such table: ";
     if (code == SQLITE_NOMEM)
         mem_out_of_memory(0);
-    if (code == SQLITE_INTERRUPT && sql->too_long) {
+    if (code == SQLITE_FULL) {
+        tpa_fail(err, TPA_NOWHERE, "the query needs a temporary file of more than %lld GiB",
+                 (long long)(temporary_most >> 30));
+        return tpa_hint(err,
+                        "sort or group fewer rows: with a condition, or from a smaller --range of the trace");
+    }
+    if (code == SQLITE_INTERRUPT && (sql->too_long || (sql->limit_ns && now_ns() >= sql->deadline_ns))) {
         tpa_fail(err, TPA_NOWHERE, "the query took longer than the limit");
         return tpa_hint(err, "allow it more with --timeout, 0 for as long as it takes");
     }
@@ -533,8 +547,8 @@ static struct table *table_of_values(const struct rows *rows, sqlite3_stmt *stat
     return table;
 }
 
-static bool run(struct trace_sql *sql, const char *text, size_t most, struct table **table,
-                struct tpa_error *err)
+static bool run_watched(struct trace_sql *sql, const char *text, size_t most, struct table **table,
+                        struct tpa_error *err)
 {
     sqlite3_stmt *statement = NULL;
     sql->too_long = false;
@@ -554,6 +568,15 @@ static bool run(struct trace_sql *sql, const char *text, size_t most, struct tab
     sqlite3_finalize(statement);
     VEC_FREE(&rows.values);
     arena_release(&rows.texts);
+    return good;
+}
+
+static bool run(struct trace_sql *sql, const char *text, size_t most, struct table **table,
+                struct tpa_error *err)
+{
+    struct watchdog *dog = watchdog_begin(sql->db, sql->limit_ns, sql->interrupted, sql->give_up);
+    bool good = run_watched(sql, text, most, table, err);
+    watchdog_end(dog);
     return good;
 }
 

@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "trace/trace.h"
 #include <signal.h>
+#include <stdbool.h>
 
 struct trace_sql;
 
@@ -48,8 +49,10 @@ void trace_sql_wants(struct trace_sql *sql, const char *text, struct trace_wants
 /* From now on TRACE is queried. SHIFT_NS: by file, what is added to its times. Both are borrowed. */
 void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64_t *shift_ns);
 
-/* No statement may run longer than LIMIT_NS; 0: no limit. A nonzero *INTERRUPTED ends one as well; may be NULL. */
-void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted);
+/* No statement may run longer than LIMIT_NS; 0: no limit. A nonzero *INTERRUPTED ends one as well; may be NULL. GIVE_UP (may
+ * be NULL) is called from another thread for one that SQLite does not end: see watchdog.h. */
+void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted,
+                     void (*give_up)(bool too_long));
 
 /*
  * Run the next statement of *TEXT, which is advanced past it. TABLE is new, free with table_free: its rows, at most

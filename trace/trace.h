@@ -348,6 +348,7 @@ enum trace_files_are {
     TRACE_FILES_AS_FOUND,  /* nothing: evidence decides, see file_set.h */
     TRACE_FILES_ARE_JOB,   /* ranks and recordings of one job */
     TRACE_FILES_ARE_APART, /* separate runs */
+    TRACE_FILES_ARE_SIDES, /* two sides of a comparison; only commands that compare know it */
 };
 
 struct trace {
@@ -364,6 +365,7 @@ struct trace {
     struct trace_wants wants; /* what the reader was requested */
     unsigned workers;         /* threads that analyses may use at once, as given to the reader; 0: 1 */
     enum trace_files_are files_are;
+    bool no_inferred_steps; /* as the user says: steps are marked, or there are none */
 
     const struct names *names; /* event names: ids count up in order of first event */
     const struct names *texts; /* all other strings */

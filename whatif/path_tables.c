@@ -133,16 +133,6 @@ static struct window_key key_of(const struct replay_graph *graph, const struct p
     return key;
 }
 
-static struct text name_of(const struct replay_graph *graph, name_id name, struct result *result)
-{
-    if (name == NAME_NONE)
-        return (struct text){ NULL, 0 };
-    struct buffer text = { 0 };
-    if (!demangle_name(&text, names_text(graph->trace->names, name)))
-        buffer_add(&text, names_text(graph->trace->names, name), names_length(graph->trace->names, name));
-    return path_tables_keep(result, &text);
-}
-
 static double path_tables_share_of(int64_t time_ns, int64_t length_ns)
 {
     return length_ns > 0 ? (double)time_ns / (double)length_ns : 0;
@@ -161,7 +151,25 @@ struct tables {
     VEC_OF(struct item_row) items;
     struct places places[CODE_FRAMES];
     VEC_OF(struct segment_row) segments;
+    struct text *names; /* by name of the trace: as shown; missing: not yet */
 };
+
+/* The name as shown: made once, as thousands of rows may have it. */
+static struct text name_of(struct tables *tables, name_id name)
+{
+    if (name == NAME_NONE)
+        return (struct text){ NULL, 0 };
+    const struct names *names = tables->graph->trace->names;
+    if (!tables->names[name].at) {
+        struct buffer text = { 0 };
+        if (demangle_name(&text, names_text(names, name)))
+            tables->names[name] = path_tables_keep(tables->result, &text);
+        else
+            tables->names[name] = (struct text){ names_text(names, name), names_length(names, name) };
+        buffer_release(&text);
+    }
+    return tables->names[name];
+}
 
 static void add_parts(struct tables *tables, struct window_key key, const struct path *path,
                       int64_t length_ns)
@@ -250,9 +258,7 @@ static struct text gap_name(struct tables *tables, const struct path_segment *ga
         largest = places.at[i].time_ns > places.at[largest].time_ns ? i : largest;
     struct text name = { NULL, 0 };
     if (places.count)
-        name = (struct text){ arena_strndup(&tables->result->arena, places.at[largest].name.at,
-                                            places.at[largest].name.len),
-                              places.at[largest].name.len };
+        name = places.at[largest].name; /* lives as long as the trace */
     VEC_FREE(&places);
     return name;
 }
@@ -309,7 +315,7 @@ static void add_items(struct tables *tables, struct window_key key, const struct
         *VEC_PUSH(&tables->items) = (struct item_row){
             .key = key,
             .part = as_text(path_part_name(items->at[i].part)),
-            .name = name_of(tables->graph, items->at[i].name, tables->result),
+            .name = name_of(tables, items->at[i].name),
             .time_ns = items->at[i].time_ns,
             .count = (int64_t)items->at[i].count,
             .share = path_tables_share_of(items->at[i].time_ns, window->end_ns - window->start_ns),
@@ -359,11 +365,9 @@ static void add_segments(struct tables *tables, struct window_key key, const str
         *VEC_PUSH(&tables->segments) = (struct segment_row){
             .key = key,
             .part = as_text(path_part_name(one->part)),
-            .name =
-                one->part == PART_GAP
-                    ? gap_name(tables, one)
-                    : name_of(tables->graph, one->named == EVENT_NONE ? NAME_NONE : trace->name[one->named],
-                              tables->result),
+            .name = one->part == PART_GAP
+                        ? gap_name(tables, one)
+                        : name_of(tables, one->named == EVENT_NONE ? NAME_NONE : trace->name[one->named]),
             .start_ns = one->start_ns - start_ns,
             .time_ns = one->end_ns - one->start_ns,
             .rank = trace->file_count > 1 ? selection_rank(trace, one->file) : TABLE_INT_MISSING,
@@ -416,7 +420,10 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
                      size_t probed, struct result *result)
 {
     enum { MOST_SENTENCES = 3 };
-    struct tables tables = { .graph = graph, .result = result };
+    struct tables tables = { .graph = graph,
+                             .result = result,
+                             .names =
+                                 mem_zalloc(names_count(graph->trace->names) + 1, sizeof *tables.names) };
     for (int frames = 0; frames < CODE_FRAMES; frames++)
         if (has_frames(graph->trace, (enum code_frames)frames))
             tables.places[frames].code = code_paths_of(graph->trace, (enum code_frames)frames);
@@ -450,6 +457,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
     VEC_FREE(&tables.parts);
     VEC_FREE(&tables.items);
     VEC_FREE(&tables.segments);
+    free(tables.names);
 }
 
 void path_add_notices(const struct replay_graph *graph, struct result *result)

@@ -78,6 +78,15 @@ static struct path_window window_of(const struct replay_graph *graph, event_id e
     };
 }
 
+/* An inferred step begins with its event, but does not end with it. */
+static struct path_window window_of_step(const struct replay_graph *graph, const struct step *step)
+{
+    struct path_window window = window_of(graph, step->event, step->number, true);
+    if (step->evidence != STEP_IS_MARKED)
+        window.end_ns = replay_time(graph, step->file, step->end_ns);
+    return window;
+}
+
 struct by_step {
     const struct replay_graph *graph;
     struct path_window window;
@@ -103,7 +112,7 @@ struct path_windows *path_windows_steps(const struct replay_graph *graph)
     const struct step_list *steps = step_list_of(graph->trace);
     struct by_step *all = mem_alloc(mem_times(steps->count + 1, sizeof *all));
     for (size_t i = 0; i < steps->count; i++)
-        all[i] = (struct by_step){ graph, window_of(graph, steps->at[i].event, steps->at[i].number, true) };
+        all[i] = (struct by_step){ graph, window_of_step(graph, &steps->at[i]) };
     if (steps->count)
         qsort(all, steps->count, sizeof *all, compare_steps);
     for (size_t i = 0; i < steps->count; i++) {

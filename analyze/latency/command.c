@@ -248,7 +248,7 @@ const struct analysis analysis_latency = {
     },
     .wants = &latency_wants,
     .needs = FEATURE_EVENTS,
-    .dimensions = BY(RANK) | BY(THREAD) | BY(STEP) | BY(MODULE) | BY(CATEGORY),
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(THREAD) | BY(STEP) | BY(MODULE) | BY(CATEGORY),
     .by_help = "what makes a row besides the name",
     .options = options,
     ANALYSIS_DEFAULTS(latency_defaults),

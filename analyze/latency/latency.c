@@ -105,7 +105,7 @@ static bool *names_of_steps(const struct trace *trace)
     const struct step_list *steps = step_list_of(trace);
     bool *named = mem_zalloc(names_count(trace->names) + 1, sizeof *named);
     for (size_t i = 0; i < steps->count; i++)
-        named[trace->name[steps->at[i].event]] = true;
+        named[trace->name[steps->at[i].event]] |= steps->at[i].evidence == STEP_IS_MARKED;
     return named;
 }
 

@@ -310,7 +310,7 @@ const struct analysis analysis_sequences = {
     },
     .wants = &sequences_wants,
     .needs = FEATURE_GPU,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
                   BY(KERNEL),
     .by_default = BY(DEVICE),
     .by_help = "what makes a row of the short operations; device when not given",

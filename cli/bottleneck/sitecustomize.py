@@ -184,7 +184,18 @@ def _begin():
             util.register_after_fork(end, lambda _: util.Finalize(None, lambda: attempt("end", end), exitpriority=-100))
 
     os.register_at_fork(before=lambda: None, after_in_child=lambda: attempt("fork", begin_in_child))
-    atexit.register(lambda: attempt("end", end))
+    def end_program():
+        attempt("end", end)
+        # Python ends a program with an unhandled KeyboardInterrupt by the signal, unless code was compiled meanwhile, as a
+        # namedtuple is by what was imported above. It is registered first, so that it runs last.
+        if getattr(sys, "last_type", None) is KeyboardInterrupt:
+            import signal
+            for stream in (sys.stdout, sys.stderr):
+                attempt("flush", stream.flush)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    atexit.register(end_program)
     sys.meta_path.insert(0, Finder)
     attempt("cProfile", yield_to_the_program)
     attempt("cProfile", begin_profile)

@@ -409,5 +409,6 @@ const struct convert_form convert_arrow = {
     .packs = true,
     .write_trace = write_arrow,
     .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT) },
-    .next = "python3 -c \"import pyarrow.ipc; print(pyarrow.ipc.open_stream('%s').read_pandas())\"",
+    .next =
+        "python3 -c \"import pyarrow.ipc, sys; print(pyarrow.ipc.open_stream(sys.argv[1]).read_pandas())\" %s",
 };

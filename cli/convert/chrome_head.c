@@ -5,6 +5,7 @@
 #include "cli/convert/chrome_head.h"
 
 #include "base/escape.h"
+#include "base/lacks.h"
 #include "cli/convert/json_value.h"
 #include "cli/timeline.h"
 
@@ -95,6 +96,22 @@ static void chrome_head_append_process(struct buffer *out, const struct trace_fi
         buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", file->base_ns);
 }
 
+/* What file INDEX lacks; with the first file, also what the files as a whole lack. */
+static void append_lacks(struct buffer *out, const struct trace *trace, uint32_t index)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trace->notice_count; i++) {
+        const struct trace_notice *notice = &trace->notices[i];
+        if (!lacks_of_word(notice->kind) || notice->file != index)
+            continue;
+        buffer_printf(out, "%s{\"kind\":\"%s\",\"count\":%" PRIu64 ",\"text\":",
+                      count++ ? "," : "\"" LACKS_KEY "\":[", notice->kind, notice->count);
+        escape_json_string(out, notice->text, strlen(notice->text));
+        buffer_putc(out, '}');
+    }
+    buffer_puts(out, count ? "],\n" : "");
+}
+
 /* Find the properties of the first file that all others have with the same value: these are written once. New; free
  * with free(). */
 static bool *find_common(const struct trace *trace)
@@ -174,6 +191,7 @@ static void append_file_facts(struct buffer *out, const struct trace *trace, con
     size_t before = out->count;
     buffer_putc(out, ',');
     chrome_head_append_process(out, file);
+    append_lacks(out, trace, index);
     out->count = out->count > before + 1 ? out->count - 2 : before;
     buffer_putc(out, '}');
     buffer_release(&name);
@@ -192,8 +210,10 @@ void chrome_head_append(const struct trace *trace, struct buffer *out)
             append_property(out, &first->properties.at[i]);
     if (trace->file_count)
         append_devices(out, first);
-    if (trace->file_count && !several)
+    if (trace->file_count && !several) {
         chrome_head_append_process(out, first);
+        append_lacks(out, trace, 0);
+    }
     if (several) {
         bool has_base = false, all_tpa = true;
         int64_t base_ns = INT64_MAX;

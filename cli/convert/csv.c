@@ -218,5 +218,5 @@ const struct convert_form convert_csv = {
     .write_trace = write_csv,
     .write_snapshots = convert_snapshot_csv,
     .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT) },
-    .next = "python3 -c \"import pandas; print(pandas.read_csv('%s'))\"",
+    .next = "python3 -c \"import pandas, sys; print(pandas.read_csv(sys.argv[1]))\" %s",
 };

@@ -55,7 +55,8 @@ static void write_stack(void *context, const struct profile_stack *stack)
             buffer_puts(&folded->line, apportioned);
     }
     buffer_printf(&folded->line, " %" PRId64 "\n", stack->time_ns);
-    fwrite(folded->line.at, 1, folded->line.count, folded->out);
+    if (folded->line.count)
+        fwrite(folded->line.at, 1, folded->line.count, folded->out);
 }
 
 static bool write_folded(const struct profile *profile, const struct convert_args *args, FILE *out,

@@ -70,7 +70,8 @@ bool convert_snapshot_folded(const struct snapshots *snapshots, const struct con
                 allocator_history_open(snapshots->of.at[i], &snapshots->of.at[i]->devices.at[d]);
             bytes += add_device(&text, replay, &stacks);
             allocator_history_free(replay);
-            fwrite(text.at, 1, text.count, out);
+            if (text.count)
+                fwrite(text.at, 1, text.count, out);
             buffer_clear(&text);
         }
     buffer_release(&text);
@@ -167,12 +168,60 @@ static const char **name_lines(const struct snapshot *snapshot, struct arena *ar
     return lines;
 }
 
+/* Bytes of the texts of a row: names that the snapshot holds once, and each row has. */
+static uint64_t row_bytes(const struct snapshot *snapshot, uint64_t e)
+{
+    const struct snapshot_entries *entries = &snapshot->entries;
+    const name_id names[] = { column_at(&entries->category, e), column_at(&entries->compile_context, e),
+                              column_at(&entries->user_metadata, e) };
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        bytes += names[i] == NAME_NONE ? 0 : names_length(snapshot->names, names[i]);
+    if (entries->stack[e] == STACK_NONE)
+        return bytes;
+    frame_id frame = snapshot_user_frame(snapshot, entries->stack[e]);
+    const struct snapshot_frame *at = frame == FRAME_NONE ? NULL : &snapshot->frames.at[frame];
+    return at ? bytes + names_length(snapshot->names, at->file) + names_length(snapshot->names, at->function)
+              : bytes;
+}
+
+/* False and ERR if the rows of SNAPSHOT repeat its names to more than 1 GiB and --max-ratio times its size, or to more
+ * than 256 MiB in rows that are in memory at once. */
+static bool check_csv_size(const struct snapshot *snapshot, const struct convert_args *args,
+                           struct tpa_error *err)
+{
+    const uint64_t fine = UINT64_C(1) << 30, at_once = UINT64_C(256) << 20;
+    uint64_t ratio = args->load.max_ratio, bytes = 0, of_part = 0;
+    uint64_t most = snapshot->bytes > 0 && ratio > fine / (uint64_t)snapshot->bytes
+                        ? ratio * (uint64_t)snapshot->bytes
+                        : fine;
+    for (uint64_t e = 0; ratio && e < snapshot->entries.count; e++) {
+        uint64_t row = row_bytes(snapshot, e);
+        bytes += row;
+        of_part = e % ENTRIES_PER_PART ? of_part + row : row;
+        if (bytes <= most && of_part <= at_once)
+            continue;
+        tpa_fail(
+            err, TPA_NOWHERE,
+            "names, which the snapshot holds once, are more than %.1f GB where each of %zu rows has its own",
+            (double)bytes / 1e9, snapshot->entries.count);
+        tpa_hint(err,
+                 "is the file from an untrusted source? --max-ratio 0 writes it nevertheless; --to tpa keeps "
+                 "each name once");
+        return tpa_in_file(err, snapshot->path);
+    }
+    return true;
+}
+
 bool convert_snapshot_csv(const struct snapshots *snapshots, const struct convert_args *args, FILE *out,
                           struct buffer *summary, struct tpa_error *err)
 {
     struct parts parts = { 0 };
     struct arena arena = { 0 };
     int64_t entries = 0;
+    for (size_t i = 0; i < snapshots->of.count; i++)
+        if (!check_csv_size(snapshots->of.at[i], args, err))
+            return false;
     for (size_t i = 0; i < snapshots->of.count; i++) {
         const struct snapshot *snapshot = snapshots->of.at[i];
         const char **lines = name_lines(snapshot, &arena);

@@ -133,6 +133,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
         good = load_any(&of_part, &args->load, &wants, &part, err);
         if (!good)
             break;
+        load_add_lacks(&part, result);
         measures->lacks |= ingested_lacks(&part);
         good = measure_part(measures, &part, &options, measured, result, err);
         if (!good)

@@ -228,6 +228,16 @@ def write_tables(tpa, facts, folder):
             pyarrow.parquet.write_table(table, os.path.join(folder, name + ".parquet"))
 
 
+def remove_answers(folder, folders):
+    """Nothing of an earlier job stays, whose answers would be taken for those of this one."""
+    for one in folders:
+        shutil.rmtree(one, ignore_errors=True)
+    tables = ("ranks", "steps", "heat", "waste", "groups", "hosts", "links", "collectives", "left_out")
+    for name in ("fleet.json", "failed.json", *(table + ".parquet" for table in tables)):
+        if os.path.exists(os.path.join(folder, name)):
+            os.remove(os.path.join(folder, name))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tpa", required=True, help="the program, on this machine")
@@ -249,8 +259,7 @@ def main():
     name = os.path.basename(args.tpa)
     spark.sparkContext.addFile(os.path.abspath(args.tpa))
     facts, collectives = os.path.join(args.output, "facts"), os.path.join(args.output, "collectives")
-    for folder in (facts, collectives):
-        shutil.rmtree(folder, ignore_errors=True)
+    remove_answers(args.output, (facts, collectives))
     os.makedirs(facts)
     rows = read_traces(spark, paths).mapInArrow(mapper(name, args.job, args.slices), ROWS).persist()
     failed = [row.asDict() for row in rows.where("error is not null").select("path", "error").orderBy("path").collect()]

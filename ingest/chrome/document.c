@@ -356,7 +356,7 @@ static bool parse_array(struct parser *parser)
             outcome = chrome_read_event(reader, &parser->cursor);
         } while (outcome == CHROME_INCOMPLETE && index_more(parser));
         if (outcome == CHROME_READ) {
-            if (!reader->careful)
+            if (!reader->careful && chrome_shape_can_learn(reader->last_phase))
                 chrome_shape_learn(reader, first, parser->cursor - 1);
             parser->consumed = reader->index.at[parser->cursor - 1] + 1;
             return true;

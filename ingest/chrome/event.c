@@ -540,7 +540,8 @@ static void add_flow(struct chrome_reader *reader, const struct fields *fields, 
     const struct value *id = &fields->at[FIELD_ID];
     if (!read_time(&fields->at[FIELD_TS], &flow.ts_ns) ||
         (id->kind != VALUE_STRING && id->kind != VALUE_WORD)) {
-        count_notice(reader, fields, "bad_flow", "flow arrows have no usable id or time and were left out");
+        count_notice(reader, fields, lack_word(LACK_BAD_FLOW),
+                     "flow arrows have no usable id or time and were left out");
         return;
     }
     if (!json_integer(id->start, id->end,
@@ -572,7 +573,7 @@ static void add_samples(struct chrome_reader *reader, const struct fields *field
         return;
     struct trace_sample sample = { 0 };
     if (!read_time(&fields->at[FIELD_TS], &sample.ts_ns) || fields->at[FIELD_ARGS].kind != VALUE_NESTED) {
-        count_notice(reader, fields, "bad_counter",
+        count_notice(reader, fields, lack_word(LACK_BAD_COUNTER),
                      "counter samples have no usable time or value and were left out");
         return;
     }
@@ -589,7 +590,7 @@ static void add_samples(struct chrome_reader *reader, const struct fields *field
             break;
         if ((value.kind != VALUE_WORD && value.kind != VALUE_STRING) ||
             !json_decimal(value.start, value.end, &sample.value)) {
-            count_notice(reader, fields, "bad_counter",
+            count_notice(reader, fields, lack_word(LACK_BAD_COUNTER),
                          "counter samples have no usable time or value and were left out");
             continue;
         }
@@ -776,7 +777,8 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
     if (phase == 'X' && fields->at[FIELD_PID].kind == VALUE_STRING && is_path_mark(fields))
         return;
     if (!read_time(&fields->at[FIELD_TS], &event.start_ns)) {
-        count_notice(reader, fields, "bad_time", "events without a usable time (ts) were left out");
+        count_notice(reader, fields, lack_word(LACK_BAD_TIME),
+                     "events without a usable time (ts) were left out");
         return;
     }
     /* A thread's state, as ftrace converters write it, shares its letter with a step of an async event. */
@@ -834,6 +836,7 @@ enum chrome_outcome chrome_add_event(struct chrome_reader *reader, const struct 
         fields->at[FIELD_PHASE].start == fields->at[FIELD_PHASE].end)
         return CHROME_BAD;
     char phase = phase_of(reader, &fields->at[FIELD_PHASE]);
+    reader->last_phase = phase;
     switch (phase) {
     case 'X':
     case 'B':

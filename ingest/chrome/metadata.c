@@ -120,11 +120,36 @@ void chrome_apply_kept(struct trace_builder *builder, const struct trace_propert
     buffer_release(&text);
 }
 
+/* What the file lacked that this one was converted from. */
+static void read_lacks(struct trace_builder *builder, struct json_pull *in)
+{
+    struct json_text key, value;
+    if (!json_enter(in, '['))
+        return;
+    while (json_next_element(in) && json_enter(in, '{')) {
+        const char *kind = NULL, *text = "";
+        int64_t count = 1;
+        while (json_next_key(in, &key) && json_read(in, &value))
+            if (json_text_is(&key, "kind"))
+                kind = json_text_keep(builder, &value);
+            else if (json_text_is(&key, "text"))
+                text = json_text_keep(builder, &value);
+            else if (json_text_is(&key, "count"))
+                count = json_text_integer(&value, 1);
+        if (lacks_of_word(kind))
+            trace_builder_notice(builder, kind, text, count > 0 ? (uint64_t)count : 1, TPA_NOWHERE);
+    }
+}
+
 void chrome_apply_property(struct trace_builder *builder, const char *key, const char *value, size_t len)
 {
     struct trace_file *file = trace_builder_current_file(builder);
     struct json_pull in = { value, value + len };
     struct json_text name = { key, strlen(key), true }, text;
+    if (json_text_is(&name, LACKS_KEY)) {
+        read_lacks(builder, &in);
+        return;
+    }
     if (json_text_is(&name, "deviceProperties"))
         read_devices(builder, &in);
     else if (json_text_is(&name, "distributedInfo"))

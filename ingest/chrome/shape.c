@@ -232,7 +232,7 @@ static bool keep_constant(struct learner *learner, int field, const char *start,
     struct shape *shape = learner->shape;
     if (field == FIELD_PHASE) {
         shape->phase = *start;
-        return end == start + 1 && strchr("XBEisf", *start);
+        return end == start + 1 && chrome_shape_can_learn(*start);
     }
     size_t len = (size_t)(end - start);
     if (len > sizeof shape->category)

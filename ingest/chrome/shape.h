@@ -11,12 +11,19 @@
 #define TPA_INGEST_CHROME_SHAPE_H
 
 #include "ingest/chrome/chrome.h"
+#include <string.h>
 
 /*
  * Read the event whose '{' is at AT if it fits a known shape. Returns where it ends (behind its '}'),
  * NULL when it fits none.
  */
 const char *chrome_shape_read(struct chrome_reader *reader, const char *at);
+
+/* Have events of PHASE a shape? Others, such as samples of counters, have too many. */
+static inline bool chrome_shape_can_learn(char phase)
+{
+    return phase && strchr("XBEisf", phase) != NULL;
+}
 
 /* Learn from the event that was just read the careful way: its brackets are at FIRST and LAST of reader->index. */
 void chrome_shape_learn(struct chrome_reader *reader, size_t first, size_t last);

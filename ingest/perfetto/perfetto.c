@@ -42,7 +42,7 @@ bool pf_in_range(struct pf_reader *reader, int64_t ns)
 {
     if (ns >= -TRACE_LATEST_NS && ns <= TRACE_LATEST_NS)
         return true;
-    pf_notice(reader, "bad_time", "events lie more than 73 years from the origin and were left out");
+    pf_lacks(reader, LACK_BAD_TIME, "events lie more than 73 years from the origin and were left out");
     return false;
 }
 

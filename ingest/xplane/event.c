@@ -641,9 +641,9 @@ void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, 
         event->duration_ps = 0;
     }
     if (!xplane_span(line, event->offset_ps, event->duration_ps, &start_ns, &end_ns)) {
-        trace_chunk_notice(chunk, "bad_time",
-                           "events begin or end more than 73 years from the origin and were left out",
-                           xplane_offset(reader, at));
+        trace_chunk_lacks(chunk, LACK_BAD_TIME,
+                          "events begin or end more than 73 years from the origin and were left out",
+                          xplane_offset(reader, at));
         return;
     }
     if (name && name->stat_count)

@@ -19,6 +19,7 @@
  *     no-ptrace             drop CAP_SYS_PTRACE, and be a process that none may trace
  *     practice              print how the fake CUPTI was told to hand out its records
  *     exit N, _exit N, abort, terminate, kill N
+ *     leave                 the main thread ends by pthread_exit
  *
  * Nothing here waits for a time to pass. Words that wait for something to have happened:
  *
@@ -580,6 +581,8 @@ static int play(char **words)
         abort();
     if (strcmp(word, "terminate") == 0)
         terminate_as_cxx_does();
+    if (strcmp(word, "leave") == 0)
+        pthread_exit(NULL);
     if (strcmp(word, "kill") == 0)
         return raise((int)number), 2;
     fprintf(stderr, "play: what is %s?\n", word);

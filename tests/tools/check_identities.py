@@ -276,8 +276,14 @@ def summary_identities(answers):
     shares = ("computing", "communicating", "copying", "idle")
     if span and not math.isclose(sum(overview[key] for key in shares), 1, abs_tol=1e-9):
         yield "summary: what devices do is not all that they do"
-    for key, part in zip(shares, DEVICE_PARTS):
-        if span and not math.isclose(overview[key], total(devices, part) / span, abs_tol=1e-12):
+    account = [row for row in answers.rows("steps", "account") if row["of_rank"] is None] if "steps" in answers.ready else []
+    of_steps = any(row["step_part"].startswith(("computing", "exposed", "idle")) for row in account)
+    words = ("computing", "exposed communication", "exposed copies", "idle")
+    for key, part, word in zip(shares, DEVICE_PARTS, words):
+        own = sum(row["part_share"] for row in account if row["step_part"].startswith(word))
+        if span and of_steps and not math.isclose(overview[key], own, abs_tol=1e-3):
+            yield f"summary: {key} is not that of a step in tpa steps"
+        if span and not of_steps and not math.isclose(overview[key], total(devices, part) / span, abs_tol=1e-12):
             yield f"summary: {key} is not gpu's {part}"
     if overview.get("host_blocked_ns") != answers.footer("transfers", "stalls", "blocked_total_ns"):
         yield "summary: threads are blocked for another time than transfers tells"

@@ -328,6 +328,8 @@ def account_figures(account, told):
     if not account:
         return {}
     figures, whole = {"step_ns": account["footer"]["step_ns"]}, account["footer"]["step_ns"]
+    if not any(row["step_part"].startswith(("computing", "exposed", "idle")) for row in account["rows"]):
+        return figures  # no device worked in a step: shares are of spans
     parts = {"computing": "computing", "communicating": "exposed communication", "copying": "exposed copies", "idle": "idle"}
     for key, word in parts.items():
         share = sum(row["part_share"] for row in account["rows"] if row["step_part"].startswith(word))

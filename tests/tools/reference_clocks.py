@@ -45,7 +45,7 @@ def clock_of(anchors, origin, one_host):
         drifting = fit(anchors, gains)
         if abs(toward_zero(gains * span, TRILLION)) // 3 > drifting[1]:
             drift, (ahead, error, middle) = gains, drifting
-    noise = drift == 0 and one_host and abs(ahead - origin.applied) <= error
+    noise = drift == 0 and one_host and abs(ahead - origin.applied) <= max(error, 10**6)
     return Clock(ahead, origin.applied if noise else ahead, drift, middle, error + origin.error, len(anchors), origin.root,
                  len(anchors) >= 3 and error + origin.error <= 10**6 and origin.sure)
 

@@ -32,14 +32,14 @@ class Summary:
         self.span = self.whole[0].end - self.whole[0].start if self.whole else 0
 
     def overview(self):
-        """Without the step and the shares of it, which are those of tpa steps."""
+        """Without the step; shares of devices are of their spans, where none worked in a step."""
         figures = {"host_time_ns": self.span}
         if self.complete:
             figures["steps"] = len(self.complete)
         if self.devices:
             span = sum(d["span_ns"] for d in self.devices)
             figures["devices"] = len(self.devices)
-            for key, part in () if self.complete else (("computing", "computation_ns"), ("communicating", "exposed_communication_ns"), ("copying", "exposed_memcpy_ns"), ("idle", "idle_ns")):
+            for key, part in (("computing", "computation_ns"), ("communicating", "exposed_communication_ns"), ("copying", "exposed_memcpy_ns"), ("idle", "idle_ns")):
                 figures[key] = share(sum(d[part] for d in self.devices), span)
             figures["host_blocked_ns"] = self.stalls.blocked()
         peaks = {d.name: d.peak.used for d in self.memory.devices} if self.memory else {}

@@ -1,0 +1,234 @@
+/* runs.c - see runs.h. Each run is a selection of its files. */
+#include "summary/runs.h"
+
+#include "analyze/account.h"
+#include "base/memory.h"
+#include "derive/file_set.h"
+#include "derive/shapes.h"
+#include "derive/step_list.h"
+#include "memory/memory.h"
+#include "trace/span.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run_row {
+    struct text name;
+    int64_t ranks, steps, step_ns, batch, peak_bytes, recorded_ns;
+    double samples, computing, idle;
+};
+
+/* clang-format off */
+static const struct table_column columns[] = {
+    COLUMN(struct run_row, name, "run", "Run", TABLE_NAME, "its folder or file"),
+    COLUMN(struct run_row, ranks, "ranks", "Ranks", TABLE_COUNT, "ranks that are here"),
+    COLUMN(struct run_row, steps, "steps", "Steps", TABLE_COUNT, "steps that count for the time of a step"),
+    COLUMN(struct run_row, step_ns, "step", "A step takes", TABLE_NS, "time of a step by the account of tpa steps; of a recording without steps its length"),
+    COLUMN(struct run_row, batch, "batch", "Batch", TABLE_COUNT, "samples in a batch of a rank: --batch, or the first size of the input of the first layer of each step"),
+    COLUMN(struct run_row, samples, "samples", "Samples/s", TABLE_NUMBER, "batch times ranks over the time of a step"),
+    COLUMN(struct run_row, computing, "computing", "Computing", TABLE_SHARE, "share of a step in which its devices compute"),
+    COLUMN(struct run_row, idle, "idle", "Idle", TABLE_SHARE, "share of a step in which its devices are idle"),
+    COLUMN(struct run_row, peak_bytes, "peak_memory", "Peak memory", TABLE_BYTES, "most bytes in use on a device; without records of devices on the host"),
+    COLUMN(struct run_row, recorded_ns, "host_time", "Recorded", TABLE_NS, "time recorded of the rank with most"),
+};
+/* clang-format on */
+
+/* ---- names ---- */
+
+/* The last part of PATH up to END, without slashes. */
+static struct text last_part(const char *path, const char *end)
+{
+    const char *first = end;
+    while (first > path && first[-1] != '/')
+        first--;
+    return (struct text){ first, (size_t)(end - first) };
+}
+
+static struct text folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? last_part(path, slash) : (struct text){ "", 0 };
+}
+
+static struct text base_of(const char *path)
+{
+    return last_part(path, path + strlen(path));
+}
+
+static bool are_distinct(const char *const *paths, size_t count, struct text (*part)(const char *path))
+{
+    struct names *seen = names_open();
+    for (size_t i = 0; i < count; i++)
+        names_add(seen, part(paths[i]).at, part(paths[i]).len);
+    bool distinct = names_count(seen) == count;
+    names_free(seen);
+    return distinct;
+}
+
+/* Name ROWS by the folder of their first file, else by the file, if that distinguishes them; else by the path. */
+static void name_runs(const char *const *paths, struct run_row *rows, size_t count)
+{
+    bool by_folder = are_distinct(paths, count, folder_of), by_file = are_distinct(paths, count, base_of);
+    for (size_t i = 0; i < count; i++)
+        rows[i].name = by_folder ? folder_of(paths[i]) : by_file ? base_of(paths[i]) : as_text(paths[i]);
+}
+
+/* ---- samples ---- */
+
+/* The first size of the input of E, if that is a layer; -1. */
+static int64_t samples_of(const struct trace *trace, event_id e, const uint8_t *layer_input)
+{
+    struct shape shape;
+    const char *dims = layer_input[trace->name[e]] ? trace_arg_text(trace, ARG_INPUT_DIMS, e) : NULL;
+    return dims && shape_of_input(dims, layer_input[trace->name[e]] - 1u, &shape) && shape.count > 1
+               ? shape.size[0]
+               : -1;
+}
+
+/* New, by name: 1 + the input that holds the samples; 0: no layer. */
+static uint8_t *find_layers(const struct trace *trace)
+{
+    static const struct {
+        const char *name;
+        uint8_t input;
+    } layers[] = { { "aten::conv1d", 0 },
+                   { "aten::conv2d", 0 },
+                   { "aten::conv3d", 0 },
+                   { "aten::linear", 0 },
+                   { "aten::embedding", 1 } };
+    uint8_t *input = mem_zalloc(names_count(trace->names) + 1, 1);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        name_id id = names_find(trace->names, layers[i].name, strlen(layers[i].name));
+        if (id != NAME_NONE)
+            input[id] = (uint8_t)(layers[i].input + 1);
+    }
+    return input;
+}
+
+/* The samples of a batch in the files that SELECTION holds, equal in all steps; TABLE_INT_MISSING: not known. */
+static int64_t find_batch(const struct trace *trace, const struct selection *selection, const uint8_t *layers)
+{
+    struct first {
+        int64_t start_ns, samples;
+    };
+    const struct step_list *steps = step_list_of(trace);
+    struct first *of_step = mem_alloc(mem_times(steps->count + 1, sizeof *of_step));
+    for (size_t i = 0; i < steps->count; i++)
+        of_step[i] = (struct first){ INT64_MAX, -1 };
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t file = trace->tracks[trace->track[e]].file;
+        if (!layers[trace->name[e]] || !selection->files[file])
+            continue;
+        int64_t samples = samples_of(trace, e, layers), start_ns = trace_start_ns(trace, e);
+        const struct step *step = step_list_at(steps, file, start_ns);
+        if (samples > 0 && step && start_ns < of_step[step - steps->at].start_ns)
+            of_step[step - steps->at] = (struct first){ start_ns, samples };
+    }
+    int64_t batch = TABLE_INT_MISSING;
+    bool same = true;
+    for (size_t i = 0; i < steps->count; i++) {
+        if (of_step[i].samples < 0)
+            continue;
+        same = same && (batch == TABLE_INT_MISSING || batch == of_step[i].samples);
+        batch = of_step[i].samples;
+    }
+    free(of_step);
+    return same ? batch : TABLE_INT_MISSING;
+}
+
+/* ---- rows ---- */
+
+static int64_t find_peak(const struct trace *trace, const struct selection *selection)
+{
+    struct memory *memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
+    int64_t device = TABLE_INT_MISSING, host = TABLE_INT_MISSING;
+    for (size_t i = 0; memory && i < memory->peaks.count; i++) {
+        const struct memory_peak *peak = &memory->peaks.at[i];
+        int64_t *of = peak->place.is_host ? &host : &device;
+        *of = peak->bytes > *of ? peak->bytes : *of;
+    }
+    memory_free(memory);
+    return device != TABLE_INT_MISSING ? device : host;
+}
+
+static struct run_row run_of(const struct trace *trace, const struct selection *selection, int64_t batch,
+                             const uint8_t *layers)
+{
+    const struct account *account = account_open(trace, selection);
+    const struct account_rank *all = &account->all;
+    struct run_row row = {
+        .ranks = (int64_t)account->count,
+        .steps = all->has_steps ? (int64_t)all->count : TABLE_INT_MISSING,
+        .step_ns = all->step_ns,
+        .batch = batch ? batch : find_batch(trace, selection, layers),
+        .peak_bytes = find_peak(trace, selection),
+        .samples = NAN,
+        .computing = NAN,
+        .idle = account_idle_share(all),
+    };
+    for (size_t i = 0; i < account->count; i++)
+        if (account->at[i].recorded_ns > row.recorded_ns)
+            row.recorded_ns = account->at[i].recorded_ns;
+    if (all->device_count && all->step_ns > 0)
+        row.computing = (double)account_part_ns(all, ACCOUNT_COMPUTING) / (double)all->step_ns;
+    if (row.batch != TABLE_INT_MISSING && all->has_steps && all->step_ns > 0)
+        row.samples = (double)row.batch * (double)row.ranks * 1e9 / (double)all->step_ns;
+    account_free(account);
+    return row;
+}
+
+bool summary_add_runs(const struct trace *trace, const struct selection_query *query, int64_t batch,
+                      struct result *result, struct tpa_error *err)
+{
+    const struct file_set *set = file_set_of(trace);
+    struct run_row *rows = mem_zalloc(set->jobs + 1, sizeof *rows);
+    const char **paths = mem_zalloc(set->jobs + 1, sizeof *paths);
+    uint8_t *layers = find_layers(trace);
+    size_t count = 0;
+    bool good = true, any_batch = false, any_device = false;
+    for (uint32_t job = 0; job < set->jobs && good; job++) {
+        struct selection *selection = selection_open(trace, query, err);
+        good = selection != NULL;
+        if (!good)
+            break;
+        bool *files = mem_zalloc(trace->file_count + 1, sizeof *files), any = false;
+        for (uint32_t f = trace->file_count ? (uint32_t)trace->file_count : 0; f-- > 0;) {
+            files[f] = set->files[f].job == job && (!selection->files || selection->files[f]);
+            any |= files[f];
+            if (files[f])
+                paths[count] = trace->files[f].path;
+        }
+        free(selection->files);
+        selection->files = files;
+        if (any)
+            rows[count++] = run_of(trace, selection, batch, layers);
+        any_batch |= any && rows[count - 1].batch != TABLE_INT_MISSING;
+        any_device |= any && !isnan(rows[count - 1].computing);
+        selection_free(selection);
+    }
+    name_runs(paths, rows, count);
+    if (good) {
+        struct table *table = TABLE_OF_ROWS("runs", "Runs side by side", columns, rows, count);
+        if (!any_batch) {
+            TABLE_FLAG(table, struct run_row, batch, TABLE_OPTIONAL);
+            TABLE_FLAG(table, struct run_row, samples, TABLE_OPTIONAL);
+        }
+        if (!any_device) {
+            TABLE_FLAG(table, struct run_row, computing, TABLE_OPTIONAL);
+            TABLE_FLAG(table, struct run_row, idle, TABLE_OPTIONAL);
+        }
+        result_add_table(result, table);
+        if (!any_batch)
+            result_add_notice(result, "batch", 0, NULL, TPA_NOWHERE,
+                              "samples a second need the size of a batch: --batch N, or record_shapes=True");
+    }
+    free(layers);
+    free(paths);
+    free(rows);
+    return good;
+}
+
+const struct table_shape runs_tables[] = {
+    TABLE_SHAPE("runs", columns),
+    { 0 },
+};
