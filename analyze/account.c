@@ -261,7 +261,7 @@ static size_t period_of_all(const struct choosing *choosing)
 }
 
 /* Choose the steps of a file that count. */
-static void choose(struct choosing *choosing)
+static void account_choose(struct choosing *choosing)
 {
     struct account_rank *rank = choosing->rank;
     find_singular(choosing, LIMIT_HOST);
@@ -360,7 +360,7 @@ static void account_add_file(struct account *account, const struct trace *trace,
         check_last(&account->steps.at[added], account->steps.count - added);
         struct choosing choosing = { trace, account, rank, &account->steps.at[added],
                                      account->steps.count - added };
-        choose(&choosing);
+        account_choose(&choosing);
         find_windows(choosing.steps, choosing.count, rank->limit, &windows);
         rank->has_steps |= rank->count > before.count;
         if (before.has_steps && before.step_ns > 0)

@@ -88,7 +88,7 @@ static bool is_held(const struct comm_query *query, const struct collective *one
            selection_holds_time(selection, file, collective_issued_ns(query->collectives, one));
 }
 
-static bool choose(struct comm_query *query, const struct comm_options *options, struct tpa_error *err)
+static bool comm_choose(struct comm_query *query, const struct comm_options *options, struct tpa_error *err)
 {
     const struct collectives *all = query->collectives;
     struct name_filter only = { 0 }, without = { 0 };
@@ -366,7 +366,7 @@ static void count_unknown(const struct comm_query *query)
 }
 
 /* What a rank did before its recording began is not recorded: collectives that waited for it then are left out, on all ranks. */
-static void leave_out_unrecorded(const struct comm_query *query)
+static void comm_leave_out_unrecorded(const struct comm_query *query)
 {
     const struct collective_matches *matches = query->matches;
     for (size_t m = 0; m < matches->count; m++) {
@@ -394,9 +394,9 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
     query.collectives = collectives_open(trace);
     query.matches = collective_matches_open(query.collectives);
     comm->group = group_open(trace, query.by & (BY_OWN(0) - 1));
-    bool good = choose(&query, options, err);
+    bool good = comm_choose(&query, options, err);
     if (good) {
-        leave_out_unrecorded(&query);
+        comm_leave_out_unrecorded(&query);
         comm_add_rows(&query);
         add_unions(&query);
         comm_find_ranks(&query);

@@ -322,7 +322,7 @@ static struct gpu_row *row_of_device(struct gpu_query *query, uint32_t file, int
 }
 
 /* Take UNKNOWN_NS of exposed communication out of ROW: whom it waited for then was not recorded. */
-static void leave_out_unrecorded(struct gpu_row *row, int64_t unknown_ns)
+static void gpu_leave_out_unrecorded(struct gpu_row *row, int64_t unknown_ns)
 {
     unknown_ns = unknown_ns < row->exposed_communication_ns ? unknown_ns : row->exposed_communication_ns;
     row->exposed_communication_ns -= unknown_ns;
@@ -348,8 +348,8 @@ static void leave_out_unrecorded_waits(struct gpu_query *query)
         struct gpu_row *row = row_of_device(query, place->file, place->device);
         int64_t start_ns = trace_start_ns(query->trace, all->at[i].event);
         if (row)
-            leave_out_unrecorded(row, unknown_ns -
-                                          collective_place_computed(place, start_ns, start_ns + unknown_ns));
+            gpu_leave_out_unrecorded(
+                row, unknown_ns - collective_place_computed(place, start_ns, start_ns + unknown_ns));
     }
     collective_matches_free(matches);
     collectives_free(all);
@@ -374,7 +374,7 @@ static bool gpu_belongs_behind(const void *context, const void *left, const void
 }
 
 /* The mean of two shares by their weights; that of the other if one is not known. */
-static double joined_share(double a, int64_t weight_a, double b, int64_t weight_b)
+static double gpu_joined_share(double a, int64_t weight_a, double b, int64_t weight_b)
 {
     if (isnan(a) || isnan(b) || weight_a + weight_b <= 0)
         return isnan(a) ? b : a;
@@ -406,15 +406,16 @@ static void join_row(struct gpu_row *row, const struct gpu_row *more)
         offsetof(struct gpu_row, window_ns),
         offsetof(struct gpu_row, kernel_window_ns),
     };
-    row->utilization = joined_share(row->utilization, row->window_ns, more->utilization, more->window_ns);
+    row->utilization = gpu_joined_share(row->utilization, row->window_ns, more->utilization, more->window_ns);
     row->sm_efficiency =
-        joined_share(row->sm_efficiency, row->window_ns, more->sm_efficiency, more->window_ns);
-    row->occupancy = joined_share(row->occupancy, row->kernel_sum_ns, more->occupancy, more->kernel_sum_ns);
-    row->tensor_core_share = joined_share(row->tensor_core_share, row->kernel_sum_ns, more->tensor_core_share,
-                                          more->kernel_sum_ns);
-    row->tensor_core_unknown_share = joined_share(row->tensor_core_unknown_share, row->kernel_sum_ns,
-                                                  more->tensor_core_unknown_share, more->kernel_sum_ns);
-    row->busy_share = joined_share(row->busy_share, row->span_ns, more->busy_share, more->span_ns);
+        gpu_joined_share(row->sm_efficiency, row->window_ns, more->sm_efficiency, more->window_ns);
+    row->occupancy =
+        gpu_joined_share(row->occupancy, row->kernel_sum_ns, more->occupancy, more->kernel_sum_ns);
+    row->tensor_core_share = gpu_joined_share(row->tensor_core_share, row->kernel_sum_ns,
+                                              more->tensor_core_share, more->kernel_sum_ns);
+    row->tensor_core_unknown_share = gpu_joined_share(row->tensor_core_unknown_share, row->kernel_sum_ns,
+                                                      more->tensor_core_unknown_share, more->kernel_sum_ns);
+    row->busy_share = gpu_joined_share(row->busy_share, row->span_ns, more->busy_share, more->span_ns);
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         sum_add((int64_t *)(void *)((char *)row + sums[i]),
                 *(const int64_t *)(const void *)((const char *)more + sums[i]));

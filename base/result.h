@@ -27,7 +27,7 @@ struct table_notice {
     bool on_top;      /* shown before the tables instead of below them */
     uint8_t place;    /* enum notice_place, set by result_order_notices */
     bool is_answer;   /* the result in a sentence: people read it without "note:" */
-    bool minor;       /* explains how rows are counted, or what to do next: text leaves it out, unless requested */
+    bool minor; /* explains how rows are counted, or what to do next: text leaves it out, unless requested */
 };
 
 /* The order of notices. The first two stand above the tables. */

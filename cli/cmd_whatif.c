@@ -332,10 +332,10 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     int status = EXIT_FINE;
     bool fine = collect_edits(args, &request.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &request.gate, err));
-    const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
-                                      : args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse || args->fuse_attention
-                                          ? &sized_wants
-                                          : &whatif_wants;
+    const struct trace_wants *wants =
+        args->to == TO_CHROME                                                                 ? &all_wants
+        : args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse || args->fuse_attention ? &sized_wants
+                                                                                              : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
     fine = trace && !is_empty(trace, err) && file_set_check_job(trace, err) &&
            whatif_answer(trace, &request, &status, err);

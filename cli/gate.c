@@ -44,7 +44,8 @@ static const struct {
     enum gate_sort sort;
     const char *needs;
 } figures[] = {
-    { "step", "step_time", GATE_STEP, "give the profiler a schedule= and call prof.step() in the loop, or use op=10%:REGEX" },
+    { "step", "step_time", GATE_STEP,
+      "give the profiler a schedule= and call prof.step() in the loop, or use op=10%:REGEX" },
     { "spread", "step_spread", GATE_FIGURE, "give the facts of all ranks: tpa facts makes them" },
     { "waiting", "waiting", GATE_FIGURE, "give the facts of all ranks: tpa facts makes them" },
     { "busy", "gpu_busy", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },

@@ -137,7 +137,7 @@ static enum set_evidence recorded_by(const struct trace_file *file)
                                                    : SET_BY_PROCESSES;
 }
 
-static bool starts_later(const void *context, const void *left, const void *right)
+static bool file_set_starts_later(const void *context, const void *left, const void *right)
 {
     const struct set_record *a = left, *b = right;
     (void)context;
@@ -457,7 +457,7 @@ struct file_set *file_set_find(struct set_record *records, size_t count, enum tr
         set->files[0].number = count && records[0].rank != NO_RANK ? records[0].rank : 0;
         return set;
     }
-    runs_sort(records, count, sizeof *records, starts_later, NULL);
+    runs_sort(records, count, sizeof *records, file_set_starts_later, NULL);
     struct finding finding = { .files_are = files_are,
                                .records = records,
                                .next = mem_alloc(mem_times(count, sizeof *finding.next)),

@@ -288,7 +288,7 @@ struct ordering {
     const struct replay *replay;
 };
 
-static bool starts_later(const void *context, const void *left, const void *right)
+static bool graph_links_starts_later(const void *context, const void *left, const void *right)
 {
     const struct ordering *ordering = context;
     const struct replayed *operations = ordering->matching->operations.at + ordering->replay->first;
@@ -304,7 +304,7 @@ static struct sequence operations_by_start(const struct matching *matching, cons
     for (size_t i = 0; i < replay->count; i++)
         if (matching->by_node[replay->first + i] == NO_LAUNCH)
             operations.places[operations.count++] = (uint32_t)i;
-    runs_sort(operations.places, operations.count, sizeof *operations.places, starts_later,
+    runs_sort(operations.places, operations.count, sizeof *operations.places, graph_links_starts_later,
               &(struct ordering){ matching, replay });
     for (size_t i = 0; i < operations.count; i++)
         operations.names[i] = matching->names.at[replay->first + operations.places[i]];

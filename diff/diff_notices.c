@@ -72,7 +72,7 @@ static void notice_cuts(const struct diff *diff, struct result *result)
 }
 
 /* Mean of a metric over all files. */
-static double mean_of(const struct measures *side, const char *key)
+static double diff_notices_mean_of(const struct measures *side, const char *key)
 {
     const struct measure_metric *metric = sampling_metric(&side->by_file, key);
     double sum = 0;
@@ -85,7 +85,8 @@ static double mean_of(const struct measures *side, const char *key)
 /* Compare the lengths of the recordings, which are compared as they are without steps. */
 static void notice_windows(const struct diff *diff, struct result *result)
 {
-    double before = mean_of(diff->sides[0], "window"), after = mean_of(diff->sides[1], "window");
+    double before = diff_notices_mean_of(diff->sides[0], "window"),
+           after = diff_notices_mean_of(diff->sides[1], "window");
     double shorter = fmin(before, after), longer = fmax(before, after);
     if (!(longer > shorter * 1.1))
         return;

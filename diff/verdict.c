@@ -37,7 +37,7 @@ static void variance_add(struct variance *variance, double value, double df)
     variance->squares += value * value / df;
 }
 
-static double mean_of(const struct run_level *runs, size_t count)
+static double verdict_mean_of(const struct run_level *runs, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -133,7 +133,7 @@ struct finding finding_of(const struct sampled *sampled, const struct noise *noi
     double level[2], value[2];
     shift_compare_samples(&sampled->steps[0], &sampled->steps[1], &shift);
     for (int i = 0; i < 2; i++) {
-        level[i] = mean_of(sampled->runs[i], sampled->run_count[i]);
+        level[i] = verdict_mean_of(sampled->runs[i], sampled->run_count[i]);
         value[i] = isnan(sampled->whole[i]) ? level[i] : sampled->whole[i];
         finding.median[i] = sampled->steps[i].count ? shift.median[i] : 0;
         finding.steps[i] = sampled->steps[i].count;

@@ -141,7 +141,7 @@ static bool goes_on(const struct facts *facts, const struct fleet_member *a, con
            least_b > most_a;
 }
 
-static void leave_out(struct fleet_job *job, const struct fleet_member *member, enum fleet_left_out why)
+static void job_leave_out(struct fleet_job *job, const struct fleet_member *member, enum fleet_left_out why)
 {
     *VEC_PUSH(&job->others) = (struct fleet_stranger){ member->recording, why };
 }
@@ -154,7 +154,7 @@ static void drop_duplicates(struct fleet_job *job)
         const struct fleet_member *before = kept ? &job->members.at[kept - 1] : NULL;
         bool same = before && before->rank == member->rank;
         if (same && !goes_on(job->facts, before, member)) {
-            leave_out(job, member, LEFT_OUT_DUPLICATE);
+            job_leave_out(job, member, LEFT_OUT_DUPLICATE);
             continue;
         }
         job->ranks += !same;
@@ -202,7 +202,7 @@ static void number_ranks(struct fleet_job *job)
     size_t kept = 0;
     for (size_t i = 0; i < job->members.count; i++)
         if (job->members.at[i].rank == FACTS_MISSING)
-            leave_out(job, &job->members.at[i], LEFT_OUT_NO_RANK);
+            job_leave_out(job, &job->members.at[i], LEFT_OUT_NO_RANK);
         else
             job->members.at[kept++] = job->members.at[i];
     job->members.count = kept;
@@ -270,7 +270,7 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
         if (is_of_job(&identity, &recordings[i]))
             *VEC_PUSH(&job->members) = member;
         else
-            leave_out(job, &member, LEFT_OUT_OTHER_JOB);
+            job_leave_out(job, &member, LEFT_OUT_OTHER_JOB);
     }
     number_ranks(job);
     runs_sort(job->members.at, job->members.count, sizeof *job->members.at, comes_later, facts);

@@ -280,8 +280,8 @@ static bool is_in_complete_step(const struct fleet_job *job, const struct slice_
 }
 
 /* Count the waiting in MEETING of SLICE as before a recording: nobody waited for anyone that is known. */
-static void leave_out(struct fleet_meetings *meetings, const struct slice *slice,
-                      struct fleet_meeting *meeting)
+static void meetings_leave_out(struct fleet_meetings *meetings, const struct slice *slice,
+                               struct fleet_meeting *meeting)
 {
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
         struct slice_arrival *arrival = &slice->arrivals[i];
@@ -411,7 +411,7 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
         set_step(&hearing, steps);
         judge(&hearing, ways);
         if (is_before_recording(&hearing))
-            leave_out(meetings, slice, &meeting);
+            meetings_leave_out(meetings, slice, &meeting);
         keep(meetings, slice, meeting, waits);
         for (size_t i = 0; meeting.before_recording && i < meeting.count; i++)
             waits[slice->arrivals[meeting.first + i].row - slice->rows.at] = FACTS_MISSING;

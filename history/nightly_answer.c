@@ -162,8 +162,8 @@ static const char *when_text(const struct nightly_run *run, struct arena *texts)
 }
 
 /* "step time from 1.353ms to 1.464ms (+8.1 %, nights vary by 0.2 %)". */
-static void append_change(struct buffer *out, const struct nightly *nightly, size_t series,
-                          struct arena *texts)
+static void nightly_answer_append_change(struct buffer *out, const struct nightly *nightly, size_t series,
+                                         struct arena *texts)
 {
     const struct history_finding *now = &nightly->history.series.at[series].now;
     enum table_kind kind = nightly->series.at[series].kind;
@@ -189,13 +189,13 @@ static void append_worse(struct buffer *out, const struct nightly *nightly, size
         buffer_puts(out, "Cannot tell: UNSURE, ");
     else
         buffer_printf(out, "%s: ", history_verdict_name(now->verdict));
-    append_change(out, nightly, series, texts);
+    nightly_answer_append_change(out, nightly, series, texts);
     if (now->first_bad != HISTORY_NO_RUN)
         buffer_printf(out, " since %s", when_text(&nightly->runs.at[now->first_bad], texts));
     size_t row = guilty_row(nightly, now->verdict);
     if (row != HISTORY_NO_RUN && row != series) {
         buffer_puts(out, "; above all ");
-        append_change(out, nightly, row, texts);
+        nightly_answer_append_change(out, nightly, row, texts);
     }
 }
 
@@ -209,7 +209,7 @@ static void append_quiet(struct buffer *out, const struct nightly *nightly, size
     const struct history_finding *now = main == HISTORY_NO_RUN ? NULL : &nightly->history.series.at[main].now;
     if (now && now->verdict == HISTORY_UNKNOWN) {
         buffer_puts(out, "Cannot tell: ");
-        append_change(out, nightly, main, texts);
+        nightly_answer_append_change(out, nightly, main, texts);
         buffer_printf(out, ", with %zu earlier run%s; how much nights vary is known after %d", earlier,
                       earlier == 1 ? "" : "s", HISTORY_LEAST_RUNS);
         return;
@@ -217,7 +217,7 @@ static void append_quiet(struct buffer *out, const struct nightly *nightly, size
     buffer_puts(out, "Nothing is NEW");
     if (now && isfinite(now->reference)) {
         buffer_puts(out, ": ");
-        append_change(out, nightly, main, texts);
+        nightly_answer_append_change(out, nightly, main, texts);
         buffer_printf(out, ", with %zu earlier runs", earlier);
     }
 }

@@ -27,7 +27,7 @@ static bool is_whole(double value)
     return fabs(value) < 0x1p53;
 }
 
-static void append_change(struct buffer *out, int64_t change)
+static void samples_append_change(struct buffer *out, int64_t change)
 {
     append_number(out, ((uint64_t)change << 1) ^ (uint64_t)(change >> 63));
 }
@@ -42,7 +42,7 @@ static void pack_runs(struct buffer *out, const double *values, size_t count)
         int64_t here = rounded(values[i]);
         for (next = i + 1; next < count && rounded(values[next]) == here;)
             next++;
-        append_change(out, here - before);
+        samples_append_change(out, here - before);
         append_number(out, next - i);
         before = here;
     }
@@ -74,7 +74,7 @@ void samples_pack(struct buffer *out, const double *values, size_t count, bool w
     for (size_t i = 0; i < count; i++) {
         if (whole) {
             int64_t here = rounded(values[i]), change = here - before;
-            append_change(out, change);
+            samples_append_change(out, change);
             before = here;
             continue;
         }

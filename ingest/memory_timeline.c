@@ -297,8 +297,8 @@ static bool memory_timeline_read_document(struct timeline *timeline)
     return ok && !in->failed;
 }
 
-static bool read_timeline(struct source *source, struct trace_builder *builder,
-                          const struct ingest_options *options, struct tpa_error *err)
+static bool memory_timeline_read_timeline(struct source *source, struct trace_builder *builder,
+                                          const struct ingest_options *options, struct tpa_error *err)
 {
     (void)options;
     struct trace_file *file = trace_builder_current_file(builder);
@@ -351,5 +351,5 @@ const struct format format_memory_timeline = {
     .name = "memory timeline",
     .description = "PyTorch's prof.export_memory_timeline(), its .json and .raw.json forms",
     .sniff = sniff_timeline,
-    .read = read_timeline,
+    .read = memory_timeline_read_timeline,
 };

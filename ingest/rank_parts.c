@@ -134,7 +134,7 @@ static bool find_labels(struct parts *parts)
 /* ---- timelines of jobs ---- */
 
 /* Read "PP rank 0, TP rank 1, dp-comm" and, of the process, "DP rank [0]". */
-static bool read_timeline(const char *thread, const char *process, struct label *label)
+static bool rank_parts_read_timeline(const char *thread, const char *process, struct label *label)
 {
     const char *at = thread;
     *label = no_label;
@@ -163,8 +163,8 @@ static bool find_timeline(struct parts *parts)
         struct label label;
         if (track->file != parts->file || track->event_count == 0)
             continue;
-        if (!read_timeline(names_text(trace->texts, track->thread_name),
-                           names_text(trace->texts, track->process_name), &label))
+        if (!rank_parts_read_timeline(names_text(trace->texts, track->thread_name),
+                                      names_text(trace->texts, track->process_name), &label))
             return false;
         parts->of[t] = find_part(parts, &label, track->pid);
         by_thread = by_thread && track->tid >= 0 && track->tid_text == NAME_NONE;
@@ -298,7 +298,7 @@ static const struct key by_label[] = { ASC(struct part, rank),
                                        KEY_END };
 
 /* The numbers of the ranks, which are sorted: their own, if each has one, or TP if there is nothing else; else their places. */
-static int64_t number_of(const struct parts *parts, uint32_t place)
+static int64_t rank_parts_number_of(const struct parts *parts, uint32_t place)
 {
     const struct part *part = &parts->ranks.at[place];
     bool only_tp = true;
@@ -312,11 +312,11 @@ static int64_t number_of(const struct parts *parts, uint32_t place)
 static void describe_part(const struct parts *parts, uint32_t place)
 {
     struct trace_file *file = trace_file_to_change(parts->trace, parts->file + place);
-    int64_t number = number_of(parts, place);
+    int64_t number = rank_parts_number_of(parts, place);
     file->rank = number;
     for (uint32_t i = 0; i < parts->ranks.count; i++)
-        if (file->world_size <= number_of(parts, i))
-            file->world_size = number_of(parts, i) + 1;
+        if (file->world_size <= rank_parts_number_of(parts, i))
+            file->world_size = rank_parts_number_of(parts, i) + 1;
     file->groups.count = 0;
     file->has_all_groups = false;
     *VEC_PUSH(&file->properties) = (struct trace_property){ TRACE_RANK_BY, parts->by, true };

@@ -252,7 +252,7 @@ static void read_settings(struct objects *o, value v)
 /* ---- all ---- */
 
 /* A number, or the largest in a list of them, one per device; MISSING for anything else. */
-static int64_t number_of(const struct objects *o, value v, int64_t missing)
+static int64_t snapshot_root_number_of(const struct objects *o, value v, int64_t missing)
 {
     int64_t number;
     if (v == value_of(VALUE_SPECIAL, SPECIAL_TRUE))
@@ -283,8 +283,8 @@ static bool read_root(struct objects *o, const struct object *root, void *segmen
             if (list_of(o, v))
                 pair_annotations(o, list_of(o, v));
             break;
-        case KEY_MAX_ENTRIES: o->snapshot->max_entries = number_of(o, v, -1); break;
-        case KEY_OVERFLOWED: o->snapshot->overflowed = number_of(o, v, 0) != 0; break;
+        case KEY_MAX_ENTRIES: o->snapshot->max_entries = snapshot_root_number_of(o, v, -1); break;
+        case KEY_OVERFLOWED: o->snapshot->overflowed = snapshot_root_number_of(o, v, 0) != 0; break;
         default: break;
         }
     }

@@ -24,7 +24,7 @@ struct numbers {
     uint64_t *bits; /* NULL: AT is sorted */
 };
 
-static int compare_numbers(const void *left, const void *right)
+static int lost_work_compare_numbers(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return a < b ? -1 : a > b;
@@ -45,7 +45,7 @@ static struct numbers numbers_open(int64_t *at, size_t count)
             numbers.bits[(at[i] - numbers.least) / 64] |= UINT64_C(1) << (at[i] - numbers.least) % 64;
         numbers.count = (size_t)(most - numbers.least) + 1;
     } else if (count) {
-        qsort(at, count, sizeof *at, compare_numbers);
+        qsort(at, count, sizeof *at, lost_work_compare_numbers);
     }
     return numbers;
 }
@@ -53,8 +53,8 @@ static struct numbers numbers_open(int64_t *at, size_t count)
 static bool numbers_hold(const struct numbers *numbers, int64_t number)
 {
     if (!numbers->bits)
-        return numbers->count &&
-               bsearch(&number, numbers->at, numbers->count, sizeof number, compare_numbers) != NULL;
+        return numbers->count && bsearch(&number, numbers->at, numbers->count, sizeof number,
+                                         lost_work_compare_numbers) != NULL;
     uint64_t at = (uint64_t)number - (uint64_t)numbers->least;
     return number >= numbers->least && at < numbers->count && (numbers->bits[at / 64] >> at % 64 & 1);
 }

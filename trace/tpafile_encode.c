@@ -365,7 +365,7 @@ static void forget_distinct(struct tpafile_encoder *encoder)
     memset(encoder->slot_index, 0, SLOTS * sizeof *encoder->slot_index);
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int tpafile_encode_compare_numbers(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return a < b ? -1 : a > b;
@@ -375,7 +375,7 @@ static int compare_numbers(const void *left, const void *right)
 static void append_index(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, size_t count,
                          size_t distinct)
 {
-    qsort(encoder->values, distinct, sizeof *encoder->values, compare_numbers);
+    qsort(encoder->values, distinct, sizeof *encoder->values, tpafile_encode_compare_numbers);
     append_delta(encoder, out, field, TPAFILE_DICTIONARY, encoder->values, distinct,
                  delta_range(encoder->values, distinct));
     for (size_t i = 0; i < distinct; i++)

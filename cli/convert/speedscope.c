@@ -303,7 +303,7 @@ static bool speedscope_write_profile(const struct profile *profile, const struct
     PUT(&text, "\n]},\n\"profiles\":[\n{\"type\":\"sampled\",\"name\":");
     escape_json_string(&text, name, strlen(name));
     buffer_printf(&text, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRId64 ",\n\"samples\":[\n",
-                  profile_is_timed(profile)    ? "nanoseconds"
+                  profile_is_timed(profile)           ? "nanoseconds"
                   : profile->figures == PROFILE_BYTES ? "bytes"
                                                       : "none",
                   samples.whole_ns);

@@ -144,7 +144,7 @@ struct chrome_reader {
     struct chrome_track tracks[CHROME_TRACKS];
     struct chrome_list lists[CHROME_LISTS];
     struct chrome_shapes shapes;
-    char last_phase; /* of the event read last */
+    char last_phase;              /* of the event read last */
     struct buffer text_a, text_b; /* decoded strings, valid until the next event */
     VEC_OF(struct chrome_property) properties;
 };

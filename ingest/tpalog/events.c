@@ -424,8 +424,7 @@ static void fill_file(struct tpalog_reader *reader, struct trace_file *file, con
     file->packed_size = events_known(row[TPAFILE_FILE_PACKED_SIZE], -1);
     file->size = events_known(row[TPAFILE_FILE_SIZE], 0);
     int64_t producer = row[TPAFILE_FILE_PRODUCER];
-    file->producer =
-        producer >= 0 && producer < PRODUCERS ? (enum trace_producer)producer : PRODUCER_UNKNOWN;
+    file->producer = producer >= 0 && producer < PRODUCERS ? (enum trace_producer)producer : PRODUCER_UNKNOWN;
     file->has_base = row[TPAFILE_FILE_BASE] != TPAFILE_NONE;
     file->base_ns = events_known(row[TPAFILE_FILE_BASE], 0);
     file->has_window =

@@ -109,8 +109,9 @@ static void join_facts(struct tpalog_reader *reader, const struct tpalog_part *p
     sums->total.total_s = tpafile_double_of(sums_known(tpalog_field(part, TPAFILE_PROFILE_SELF, 0), 0));
     profile->sampled = tpalog_field(part, TPAFILE_PROFILE_SAMPLED, 0) == 1;
     int64_t figures = tpalog_field(part, TPAFILE_PROFILE_FIGURES, PROFILE_TIME);
-    profile->figures =
-        figures >= PROFILE_TIME && figures <= PROFILE_DEVICE_TIME ? (enum profile_figures)figures : PROFILE_TIME;
+    profile->figures = figures >= PROFILE_TIME && figures <= PROFILE_DEVICE_TIME
+                           ? (enum profile_figures)figures
+                           : PROFILE_TIME;
     profile->counts_swapped = tpalog_field(part, TPAFILE_PROFILE_SWAPPED, 0) == 1;
     profile->odd_entries = (uint64_t)sums_known(tpalog_field(part, TPAFILE_PROFILE_ODD_ENTRIES, 0), 0);
     profile->odd_offset = sums_known(tpalog_field(part, TPAFILE_PROFILE_ODD_OFFSET, 0), TPA_NOWHERE);
