@@ -298,7 +298,7 @@ static void a_table_without_rows_is_a_sentence(void **state)
 }
 
 /* Of seven notes five are shown; what is minor is the first to go. */
-static void notes_are_no_more_than_five(void **state)
+static void notes_that_explain_are_counted_unless_requested(void **state)
 {
     (void)state;
     for (int all = 0; all < 2; all++) {
@@ -308,11 +308,11 @@ static void notes_are_no_more_than_five(void **state)
             if (i < 3)
                 result_make_minor(result);
         }
-        check("table", result, &(struct print_options){ .all_notes = all },
-              all ? "note: number 0\nnote: number 1\nnote: number 2\nnote: number 3\nnote: number 4\n"
-                    "note: number 5\nnote: number 6\n"
-                  : "note: number 0\nnote: number 3\nnote: number 4\nnote: number 5\nnote: number 6\n"
-                    "2 more notes; --notes shows all\n");
+        check(
+            "table", result, &(struct print_options){ .all_notes = all },
+            all ? "note: number 0\nnote: number 1\nnote: number 2\nnote: number 3\nnote: number 4\n"
+                  "note: number 5\nnote: number 6\n"
+                : "note: number 3\nnote: number 4\nnote: number 5\nnote: number 6\n3 more notes: --notes\n");
     }
 }
 
@@ -587,7 +587,7 @@ int main(void)
         cmocka_unit_test(narrow_terminals_keep_a_verdict),
         cmocka_unit_test(colour_is_only_put_in_when_requested),
         cmocka_unit_test(a_table_without_rows_is_a_sentence),
-        cmocka_unit_test(notes_are_no_more_than_five),
+        cmocka_unit_test(notes_that_explain_are_counted_unless_requested),
         cmocka_unit_test(figures_have_units_that_fit),
         cmocka_unit_test(a_single_row_that_is_too_wide_becomes_a_list),
         cmocka_unit_test(a_table_of_footers_is_a_list),
