@@ -769,7 +769,7 @@ static void an_operator_makes_a_rank_late(void **state)
     release();
 }
 
-/* Two files of rank 0 are two runs: nothing in them is the same collective. */
+/* Two files of rank 0, which ran at the same time, are two runs: nothing in them is the same collective. */
 static void files_of_one_rank_are_not_matched(void **state)
 {
     (void)state;
@@ -780,9 +780,14 @@ static void files_of_one_rank_are_not_matched(void **state)
     trace_builder_current_file(draw_builder)->rank = 0;
     draw_all_reduce(0, 20, 30, 1);
     trace = draw_end();
-    answer();
-    assert_int_equal(result->tables.count, 1);
-    assert_int_equal(int_called(collectives, 0, "count"), 2);
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.comm/1");
+    struct analysis_query query = { .trace = trace, .selection = selection, .by = COMM_BY_DEFAULT };
+    assert_false(analysis_comm.run(&query, result, &err));
+    assert_string_equal(err.message, "the files are 2 separate runs, and this answers for one job");
+    assert_int_equal(result->tables.count, 0);
+    selection_free(selection);
     release();
 }
 
