@@ -630,8 +630,8 @@ static bool can_be_read_twice(const char *path)
 }
 
 /*
- * Are the two operands one job, by evidence in their files? Reads them without arguments of events. False if they are no traces, or
- * cannot be read, which is reported when they are compared.
+ * Are the two operands one job, by evidence in their files? Reads them without arguments of events. False if they are no traces,
+ * are one recording twice, or cannot be read, which is reported when they are compared.
  */
 static bool are_one_job(const struct invocation *call, const struct report_args *args)
 {
@@ -645,7 +645,8 @@ static bool are_one_job(const struct invocation *call, const struct report_args 
             return false;
     if (!load_any(call, &load, &(struct trace_wants){ 0 }, &ingested, &ignored))
         return false;
-    bool one = ingested.trace && file_set_is_sure(file_set_of(ingested.trace));
+    const struct file_set *set = ingested.trace ? file_set_of(ingested.trace) : NULL;
+    bool one = set && file_set_is_sure(set) && !file_set_has_copies(set);
     ingested_free(&ingested);
     return one;
 }
