@@ -209,6 +209,7 @@ static bool print_to_file(const struct printer *printer, const struct result *re
         return false;
     bool on_stdout = file.path == NULL;
     options->width = args->wide ? 0 : terminal_width(on_stdout ? STDOUT_FILENO : -1);
+    options->height = on_stdout ? terminal_height(STDOUT_FILENO) : 0;
     options->color = args->color == COLOR_ALWAYS ||
                      (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO));
     if (check_terminal(printer, &file, err) && printer->print(result, options, file.stream, err))
@@ -231,6 +232,8 @@ bool output_result_with(const struct printer *printer, struct result *result, co
     const char *all = getenv("TPA_ALL");
     struct print_options options = { .wide = args->wide,
                                      .unicode = terminal_takes_unicode(),
+                                     .answer = args->answer && !args->all && !(all && *all) && !args->tables &&
+                                               !args->columns,
                                      .all = args->all || (all && *all),
                                      .all_notes = args->all || args->all_notes || (all && *all),
                                      .time_unit = (enum time_unit)args->time_unit };

@@ -25,6 +25,7 @@ struct output_args {
     struct limit limit;               /* of rows, for each table */
     bool wide, all_notes;
     bool all;         /* tables that are details, too, and all notes */
+    bool answer;      /* text may show the answer instead of tables, as no number of rows was requested */
     const char *path; /* NULL: standard output */
     enum output_color color;
     int time_unit; /* enum time_unit; for commands that have an option for it */

@@ -244,6 +244,8 @@ static void add_answer(const struct profile *profile, const struct profile_view 
                            : "");
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
     result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_answered(result);
+    answer->in_text = true;
 }
 
 bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,

@@ -4,31 +4,33 @@
 #include <string.h>
 
 const struct finding_rule_info finding_rules[FINDING_RULES] = {
-    [FINDING_DATA_LOADING] = { "data_loading", "gaps", true },
-    [FINDING_HOST_TIME] = { "host_time", "operators", false },
-    [FINDING_HOST_OPERATORS] = { "host_operators", "operators", true },
-    [FINDING_PAUSES] = { "pauses", "gaps", false },
-    [FINDING_HOST_WAIT] = { "host_wait", "transfers", true },
-    [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", true },
-    [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", true },
-    [FINDING_COPIES_TO_HOST] = { "copies_to_host", "transfers", true },
-    [FINDING_DEVICE_COPIES] = { "device_copies", "transfers", true },
-    [FINDING_OTHER_COPIES] = { "other_copies", "transfers", true },
-    [FINDING_FIRST_USE] = { "first_use", "gaps", true },
-    [FINDING_ALLOCATION] = { "allocation", "memory", true },
-    [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", false },
-    [FINDING_FUSION] = { "fusion", "sequences", false },
-    [FINDING_ATTENTION] = { "attention", "sequences", true },
-    [FINDING_BELOW_PEAK] = { "below_peak", "roofline", false },
-    [FINDING_COMMUNICATION] = { "communication", "communication", false },
-    [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", false },
-    [FINDING_LAUNCHES] = { "launches", "launches", false },
+    [FINDING_DATA_LOADING] = { "data_loading", "gaps", "Load batches beside the loop", true },
+    [FINDING_HOST_TIME] = { "host_time", "operators", "Move work of the host out of the loop", false },
+    [FINDING_HOST_OPERATORS] = { "host_operators", "operators", "Compute on the device, not on the host", true },
+    [FINDING_PAUSES] = { "pauses", "gaps", "Find out why the host pauses", false },
+    [FINDING_HOST_WAIT] = { "host_wait", "transfers", "Wait for the device less often", true },
+    [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", "Pin the memory of batches", true },
+    [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", "Copy the next batch while the device computes", true },
+    [FINDING_COPIES_TO_HOST] = { "copies_to_host", "transfers", "Copy less to the host", true },
+    [FINDING_DEVICE_COPIES] = { "device_copies", "transfers", "Remove copies within the device", true },
+    [FINDING_OTHER_COPIES] = { "other_copies", "transfers", "Copy ahead, while the device computes", true },
+    [FINDING_FIRST_USE] = { "first_use", "gaps", "Warm up before the loop", true },
+    [FINDING_ALLOCATION] = { "allocation", "memory", "Reuse memory instead of allocating it", true },
+    [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", "Multiply matrices on tensor cores", false },
+    [FINDING_FUSION] = { "fusion", "sequences", "Fuse small operations", false },
+    [FINDING_ATTENTION] = { "attention", "sequences", "Compute attention in one kernel", true },
+    [FINDING_BELOW_PEAK] = { "below_peak", "roofline", "Bring slow operators nearer to the peak", false },
+    [FINDING_COMMUNICATION] = { "communication", "communication", "Communicate while the devices compute", false },
+    [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", "Make the slowest ranks faster", false },
+    [FINDING_LAUNCHES] = { "launches", "launches", "Launch more work at once", false },
 };
 
 void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer)
 {
     offer.finding.rule = as_text(finding_rules[rule].name);
     offer.finding.section = finding_rules[rule].section;
+    if (!offer.finding.action.at)
+        offer.finding.action = as_text(finding_rules[rule].action);
     pricing_offer(pricing, offer);
 }
 
@@ -41,6 +43,12 @@ void finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_
 void finding_add_blind(struct pricing *pricing, const char *subject, const char *because)
 {
     pricing_offer(pricing, (struct offer){ .subject = subject, .because = because });
+}
+
+void finding_set_code(struct priced_finding *finding, struct code_change code)
+{
+    finding->was = as_text(code.now ? code.was : NULL);
+    finding->code = as_text(code.now);
 }
 
 /* How much of the long NAME tells it from all other names of TRACE; all of it where a part does not, or little shorter. */

@@ -33,6 +33,8 @@ struct priced_finding {
     int64_t count;      /* how many events that is */
     struct text where;  /* operator, line of source, ranks; missing when unknown */
     struct text advice; /* what to do */
+    struct text action; /* the title as something to do: "Load batches beside the loop" */
+    struct text was, code; /* a line of the user's code before and after; missing: it is new, or none is known */
     struct text check;  /* a command that shows the prediction */
     struct edit edit;
 };

@@ -15,22 +15,22 @@
 #include <string.h>
 
 const struct summary_rule summary_rules[RULES] = {
-    [RULE_SLOW_STEP] = { "slow_step", "one step is slow", 0.05, "more than the median", "of all steps",
+    [RULE_SLOW_STEP] = { "slow_step", "one step is slow", "See why one step is slow", 0.05, "more than the median", "of all steps",
                          "steps", "tpa steps",
                          "see in what the slowest step differs; leave warm-up steps out of the trace" },
-    [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", 0.0, "in it",
+    [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", "Use a process for each device", 0.0, "in it",
                              "of the recording", "operators", "tpa top --filter DataParallel",
                              "use DistributedDataParallel, a process per device: DataParallel copies the model in each step" },
-    [RULE_BACKEND] = { "backend", "devices communicate by the host", 0.0, "in it", "of the recording",
+    [RULE_BACKEND] = { "backend", "devices communicate by the host", "Communicate by the library of the devices", 0.0, "in it", "of the recording",
                        "communication", "tpa comm",
                        "use the library of the devices: init_process_group(backend=\"nccl\") for CUDA and ROCm, \"xccl\" for XPU, \"hccl\" for NPU and HPU" },
-    [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", 0.05, "late", "of the recording",
+    [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", "See why the others wait for a rank", 0.05, "late", "of the recording",
                          "communication", "tpa comm",
                          "see what that rank does meanwhile: its share of the work, its data, its machine" },
-    [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", 0.90, "in use", "of the device", "memory",
+    [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", "Use less memory", 0.90, "in use", "of the device", "memory",
                            "tpa memory",
                            "recompute activations (checkpointing), use mixed precision or a smaller batch" },
-    [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", 0.0, "a step", "of the peak",
+    [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", "Find what keeps memory", 0.0, "a step", "of the peak",
                             "memory", "tpa memory",
                             "look for tensors that are kept from step to step, such as losses that are summed up" },
 };

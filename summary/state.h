@@ -69,6 +69,7 @@ struct summary_rank {
 struct summary_top {
     const char *name; /* in the arena of the summary */
     double share;     /* of the time of all operators */
+    int64_t time_ns;
     bool named; /* an operator: no step, no call that launched work, no work whose launch is not recorded */
 };
 
@@ -95,6 +96,7 @@ struct summary {
     struct summary_top top[SUMMARY_TOP]; /* what summary_add_operators found, the costliest first */
     size_t top_count;
     double top_ns;      /* the time of all operators */
+    bool top_is_work;   /* they are kernels and copies: no operator is known */
     struct arena arena; /* texts of findings */
 };
 
