@@ -331,10 +331,10 @@ static struct wait_advice advice_for(const struct trace *trace, enum host_wait_k
                   (kind == WAIT_FOR_COPY && is_one_of(owner, copiers));
     if (kind != WAIT_FOR_NOTHING && kind != WAIT_FOR_UNKNOWN && kind != WAIT_PINNING &&
         is_one_of(owner, readers))
-        return (struct wait_advice){ read_advice, is_one_of(owner, values)
-                                                      ? (struct code_change){ "x.item()",
-                                                                              "values.append(x.detach())" }
-                                                      : (struct code_change){ 0 } };
+        return (struct wait_advice){ read_advice,
+                                     is_one_of(owner, values)
+                                         ? (struct code_change){ "x.item()", "values.append(x.detach())" }
+                                         : (struct code_change){ 0 } };
     if (copies && copy.direction == COPY_DTOH)
         return wait_advice_of(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);
     if (copies && copy.direction == COPY_HTOD)

@@ -47,11 +47,12 @@ struct answer_step {
 
 /* An action to take; the largest saving first. */
 struct answer_finding {
-    const char *title;   /* "the host launches work too slowly" */
-    const char *saves;   /* "3.837ms, 86.7 % of a step"; NULL: no saving known */
-    const char *action;  /* the title as something to do: "Launch more work at once"; NULL: the title is */
-    const char *gain;    /* SAVES in few words: "up to 3.837ms, 86.7 %"; NULL: SAVES is */
-    const char *was, *code; /* a line of the user's code before and after; NULL: it is new, or none is known */
+    const char *title;  /* "the host launches work too slowly" */
+    const char *saves;  /* "3.837ms, 86.7 % of a step"; NULL: no saving known */
+    const char *action; /* the title as something to do: "Launch more work at once"; NULL: the title is */
+    const char *gain;   /* SAVES in few words: "up to 3.837ms, 86.7 %"; NULL: SAVES is */
+    const char *was,
+        *code;           /* a line of the user's code before and after; NULL: it is new, or none is known */
     const char *where;   /* operator, line of source, ranks; NULL: unknown */
     const char *advice;  /* NULL: none */
     const char *command; /* command that shows more; NULL: none */
@@ -73,9 +74,10 @@ struct answer_top {
 struct answer {
     const char *verdict; /* a sentence; NULL: none */
     VEC_OF(struct answer_fact) facts;
-    const char *bars_title; /* what the bars show */
+    const char *bars_title;   /* what the bars show */
     const char *now_and_then; /* "A step takes 176.535ms -> 116.714ms at best"; NULL: it is not known */
-    const char *bars_of;      /* what the bars show, behind NOW_AND_THEN: "what the GPUs did in it"; NULL: as BARS_TITLE says */
+    const char *
+        bars_of; /* what the bars show, behind NOW_AND_THEN: "what the GPUs did in it"; NULL: as BARS_TITLE says */
     VEC_OF(struct answer_bar) bars;
     size_t legend; /* the bar whose values are shown below the bars */
     const char *steps_title;
@@ -84,11 +86,11 @@ struct answer {
     const char *findings_title;       /* NULL: "What to do first" */
     const char *nothing;              /* text to show if there are no findings; NULL: none */
     VEC_OF(struct answer_finding) findings;
-    size_t more_findings; /* that are not among these */
-    const char *together; /* what all of them save; NULL: they are less than two */
+    size_t more_findings;    /* that are not among these */
+    const char *together;    /* what all of them save; NULL: they are less than two */
     const char *unexplained; /* idle time for which there is no finding; NULL: there is none */
-    const char *blind;    /* what could not be looked at, and how to record it; NULL: all was */
-    const char *top_title; /* "Operators" */
+    const char *blind;       /* what could not be looked at, and how to record it; NULL: all was */
+    const char *top_title;   /* "Operators" */
     VEC_OF(struct answer_top) top;
     bool in_text; /* text for people shows this instead of the tables, unless these are requested */
 };

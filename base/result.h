@@ -72,6 +72,9 @@ void result_order_notices(struct result *result);
 /* Mark the notice added last as minor. */
 void result_make_minor(struct result *result);
 
+/* Mark the notice added last as the result in a sentence, on top. */
+void result_make_verdict(struct result *result);
+
 /* Mark the notice added last as one that the answer of RESULT has. */
 void result_make_answered(struct result *result);
 

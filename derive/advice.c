@@ -272,7 +272,9 @@ static const char *words_for(const struct trace *trace, const struct words *row)
         if (row->tpu && is_on(trace, DEVICE_TYPE_XLA))
             return row->tpu;
         return trace->files[0].producer == PRODUCER_TENSORFLOW ? row->tensorflow : row->jax;
-    default: return row->hip && trace->file_count && trace->files[0].producer == PRODUCER_ROCPROF ? row->hip : row->other;
+    default:
+        return row->hip && trace->file_count && trace->files[0].producer == PRODUCER_ROCPROF ? row->hip
+                                                                                             : row->other;
     }
 }
 

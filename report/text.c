@@ -510,7 +510,7 @@ static size_t text_add_notices(struct page *page, const struct result *result, b
         count++;
         struct buffer line = { 0 };
         figure_add_notice(&line, notice);
-        text_add_wrapped(page, line.at, 6);
+        text_add_wrapped(page, line.at, notice->is_answer ? 0 : 6);
         buffer_release(&line);
     }
     if (left_out)

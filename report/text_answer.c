@@ -103,7 +103,8 @@ static void color_parts(const struct answer_bar *bar, enum chart_color *colors)
     }
 }
 
-static void add_cells(const struct screen *screen, struct buffer *out, enum chart_color color, size_t count)
+static void add_bar_cells(const struct screen *screen, struct buffer *out, enum chart_color color,
+                          size_t count)
 {
     const char *cell = chart_text_pattern(color, screen->options->unicode, screen->options->color);
     if (screen->options->color)
@@ -136,7 +137,7 @@ static void add_legend(const struct screen *screen, const struct answer_bar *bar
             column = gap = 0;
         }
         buffer_pad(out, ' ', gap);
-        add_cells(screen, out, colors[i], 1);
+        add_bar_cells(screen, out, colors[i], 1);
         buffer_putc(out, ' ');
         buffer_add(out, entry.at, entry.count);
         column += gap + width;
@@ -163,7 +164,7 @@ static void add_bar(const struct screen *screen, struct buffer *out)
         size_t end = (size_t)(until + 0.5);
         cells[i] = end > done ? end - done : 0;
         done = end > done ? end : done;
-        add_cells(screen, out, colors[i], cells[i]);
+        add_bar_cells(screen, out, colors[i], cells[i]);
     }
     end_line(out);
     add_legend(screen, bar, colors, cells, out);
@@ -240,7 +241,8 @@ static void add_second_line(const struct screen *screen, struct buffer *out,
 static void add_findings(const struct screen *screen, struct buffer *out)
 {
     const struct answer *answer = screen->answer;
-    size_t title_width = 0, gain_width = 0, most_title = screen->width / 2 > NUMBER ? screen->width / 2 : NUMBER;
+    size_t title_width = 0, gain_width = 0,
+           most_title = screen->width / 2 > NUMBER ? screen->width / 2 : NUMBER;
     for (size_t i = 0; i < screen->findings; i++) {
         const struct answer_finding *finding = &answer->findings.at[i];
         size_t title = unicode_text_width(title_of(finding), strlen(title_of(finding)));
@@ -387,6 +389,8 @@ void text_answer_add(struct buffer *out, const struct result *result, const stru
     add_notices(&screen, result, NOTICE_LACKS, &screen.head);
     if (answer->verdict)
         add_paragraph(&screen, &screen.head, answer->verdict, 0, true);
+    else if (answer->nothing)
+        add_paragraph(&screen, &screen.head, answer->nothing, 0, true);
     add_notices(&screen, result, NOTICE_ON_TOP, &screen.head);
     add_whole(&screen, &screen.head);
     add_bar(&screen, &screen.head);

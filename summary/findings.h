@@ -34,8 +34,9 @@ struct priced_finding {
     struct text where;  /* operator, line of source, ranks; missing when unknown */
     struct text advice; /* what to do */
     struct text action; /* the title as something to do: "Load batches beside the loop" */
-    struct text was, code; /* a line of the user's code before and after; missing: it is new, or none is known */
-    struct text check;  /* a command that shows the prediction */
+    struct text was,
+        code;          /* a line of the user's code before and after; missing: it is new, or none is known */
+    struct text check; /* a command that shows the prediction */
     struct edit edit;
 };
 

@@ -366,9 +366,10 @@ static void add_device_bars(struct headline *headline)
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
     if (headline->step)
-        headline->answer->bars_of = arena_printf(
-            headline->texts, "what the %s%s did in it%s", summary_device_word(summary),
-            headline_device_count(summary->gpu) > 1 ? "s" : "", headline->step->count > 1 ? ", on average" : "");
+        headline->answer->bars_of =
+            arena_printf(headline->texts, "what the %s%s did in it%s", summary_device_word(summary),
+                         headline_device_count(summary->gpu) > 1 ? "s" : "",
+                         headline->step->count > 1 ? ", on average" : "");
     add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
     size_t count = several ? choose_ranks(summary, chosen) : 0;
     for (size_t i = 0; i < count; i++)
@@ -715,7 +716,7 @@ static void add_verdict(struct headline *headline, struct result *result)
         return;
     headline->answer->verdict = verdict;
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", verdict);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_verdict(result);
     result_make_answered(result);
 }
 
@@ -754,9 +755,9 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
                               quantity_percent(finding->saves_share),
                               headline->findings->has_steps ? "a step" : "the recording"),
         .action = copy(headline, finding->action),
-        .gain = arena_printf(headline->texts, "up to %s, %.1f %%",
-                             time_text(headline, (double)finding->saves_ns),
-                             quantity_percent(finding->saves_share)),
+        .gain =
+            arena_printf(headline->texts, "up to %s, %.1f %%", time_text(headline, (double)finding->saves_ns),
+                         quantity_percent(finding->saves_share)),
         .was = copy(headline, finding->was),
         .code = copy(headline, finding->code),
         .where = copy(headline, finding->where),
@@ -815,25 +816,25 @@ static void add_now_and_then(struct headline *headline)
     const struct findings *findings = headline->findings;
     const char *whole = findings->has_steps ? "A step" : "The recording";
     if (findings->count)
-        headline->answer->now_and_then =
-            arena_printf(headline->texts, "%s takes %s -> %s at best", whole,
-                         time_text(headline, (double)findings->step_ns),
-                         time_text(headline, (double)findings->together_ns));
+        headline->answer->now_and_then = arena_printf(headline->texts, "%s takes %s -> %s at best", whole,
+                                                      time_text(headline, (double)findings->step_ns),
+                                                      time_text(headline, (double)findings->together_ns));
     else if (headline->step)
-        headline->answer->now_and_then =
-            arena_printf(headline->texts, "%s takes %s", whole, time_text(headline, (double)headline->step->step_ns));
+        headline->answer->now_and_then = arena_printf(headline->texts, "%s takes %s", whole,
+                                                      time_text(headline, (double)headline->step->step_ns));
 }
 
 static void add_top(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
-    headline->answer->top_title = summary->top_is_work                      ? "Kernels"
+    headline->answer->top_title = summary->top_is_work                   ? "Kernels"
                                   : summary->has_frames && !summary->gpu ? "Functions"
                                                                          : "Operators";
     for (size_t i = 0; i < summary->top_count; i++)
         *VEC_PUSH(&headline->answer->top) =
             (struct answer_top){ copy(headline, as_text(summary->top[i].name)),
-                                 time_text(headline, (double)summary->top[i].time_ns), summary->top[i].share };
+                                 time_text(headline, (double)summary->top[i].time_ns),
+                                 summary->top[i].share };
 }
 
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
