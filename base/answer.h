@@ -45,14 +45,29 @@ struct answer_step {
     bool worse;       /* longer than expected: it stands out, or it is the slowest and far from the median */
 };
 
+/* What a section of the page is about, in one figure: "44.0 %" of "gaps". */
+struct answer_figure {
+    const char *section, *text;
+};
+
+/* An operator or kernel that takes long. */
+struct answer_row {
+    const char *name;
+    int64_t ns;
+    double share; /* of all of them, 0..1 */
+};
+
 /* An action to take; the largest saving first. */
 struct answer_finding {
     const char *title;  /* "the host launches work too slowly" */
-    const char *saves;  /* "3.837ms, 86.7 % of a step"; NULL: no saving known */
-    const char *action; /* the title as something to do: "Launch more work at once"; NULL: the title is */
-    const char *gain;   /* SAVES in few words: "up to 3.837ms, 86.7 %"; NULL: SAVES is */
+    const char *action; /* "Launch work in fewer calls"; NULL: TITLE is shown */
+    const char *
+        change; /* "DataLoader(..., [-num_workers=0-]{+num_workers=4+})", as git diff --word-diff; NULL: not known */
     const char *was,
         *code;           /* a line of the user's code before and after; NULL: it is new, or none is known */
+    int64_t saves_ns;    /* of the time that FROM_NS of the answer is; 0: has no price */
+    const char *saves;   /* "3.837ms, 86.7 % of a step"; NULL: no saving known */
+    const char *gain;    /* SAVES in few words: "up to 3.837ms, 86.7 %"; NULL: SAVES is */
     const char *where;   /* operator, line of source, ranks; NULL: unknown */
     const char *advice;  /* NULL: none */
     const char *command; /* command that shows more; NULL: none */
@@ -65,14 +80,14 @@ struct answer_finding {
     bool good;  /* an improvement: nothing to do */
 };
 
-/* What takes longest, without a judgement. */
-struct answer_top {
-    const char *name, *figure;
-    double share;
-};
-
 struct answer {
-    const char *verdict; /* a sentence; NULL: none */
+    const char *headline; /* VERDICT in short; NULL: VERDICT is shown */
+    const char *verdict;  /* a sentence; NULL: none */
+    int64_t from_ns,
+        to_ns; /* "174.886ms -> 102.542ms": now and with the first finding, or before and after; 0: none */
+    int64_t together_ns;     /* FROM_NS with all findings; 0: not known */
+    int64_t alone_ns;        /* what all findings save alone, added up */
+    const char *change_note; /* what FROM_NS and TO_NS are */
     VEC_OF(struct answer_fact) facts;
     const char *bars_title;   /* what the bars show */
     const char *now_and_then; /* "A step takes 176.535ms -> 116.714ms at best"; NULL: it is not known */
@@ -90,9 +105,12 @@ struct answer {
     const char *together;    /* what all of them save; NULL: they are less than two */
     const char *unexplained; /* idle time for which there is no finding; NULL: there is none */
     const char *blind;       /* what could not be looked at, and how to record it; NULL: all was */
-    const char *top_title;   /* "Operators" */
-    VEC_OF(struct answer_top) top;
-    bool in_text; /* text for people shows this instead of the tables, unless these are requested */
+    const char
+        *rows_word; /* what the rows are, where text shows them: "Operators"; NULL: the bar shows them */
+    bool in_text;   /* text for people shows this instead of the tables, unless these are requested */
+    VEC_OF(struct answer_figure) figures;
+    const char *rows_title, *rows_section; /* NULL: none */
+    VEC_OF(struct answer_row) rows;        /* what takes longest */
 };
 
 /* Empty ANSWER; NULL is allowed. */

@@ -515,6 +515,15 @@ bool file_set_has_cycles(const struct file_set *set)
     return set->most_cycles > 1 || set->processes > set->ranks;
 }
 
+bool file_set_has_copies(const struct file_set *set)
+{
+    for (size_t a = 0; a < set->count; a++)
+        for (size_t b = a + 1; b < set->count; b++)
+            if (set->files[a].process == set->files[b].process && set->files[a].cycle == set->files[b].cycle)
+                return true;
+    return false;
+}
+
 bool file_set_is_sure(const struct file_set *set)
 {
     return set->count > 1 && set->jobs == 1 && set->by != SET_BY_TIME;

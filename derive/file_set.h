@@ -92,6 +92,9 @@ const struct track *file_set_process(const struct trace *trace, uint32_t file);
 /* Does a rank have several recordings? */
 bool file_set_has_cycles(const struct file_set *set);
 
+/* Are two files the same recording, of one rank and cycle? */
+bool file_set_has_copies(const struct file_set *set);
+
 /* Are the files one job by what they record or are called, rather than by the time at which they ran? */
 bool file_set_is_sure(const struct file_set *set);
 

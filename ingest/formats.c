@@ -609,7 +609,7 @@ static bool use_aside(struct reading *reading, bool profiles, size_t *read, stru
     return ok;
 }
 
-/* Fail because no file in the directory PATH was read; LOOKED_AT had suitable names; FIRST is the index of the first in
+/* Fail because no file in the directory PATH was read; LOOKED_AT were looked into; FIRST is the index of the first in
  * left_out. */
 static bool nothing_in(const char *path, const struct reading *reading, size_t looked_at, size_t first,
                        struct tpa_error *err)
@@ -617,10 +617,10 @@ static bool nothing_in(const char *path, const struct reading *reading, size_t l
     const struct left_out *left_out = &reading->left_out;
     size_t count = left_out->reasons.count - first;
     if (count == 0) {
-        tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
-        tpa_hint(
-            err,
-            "traces are looked for in files that end in .json, .json.gz, .json.zst, .tpa, .xplane.pb, .pftrace, .sqlite, .db or .rpd");
+        tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu file%s looked into)", looked_at,
+                 looked_at == 1 ? "" : "s");
+        if (looked_at > 0)
+            tpa_hint(err, "files of every name were looked into; tpa info FILE tells what one of them is");
     } else {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory can be read: %s: %s",
                  names_text(left_out->paths, (name_id)first), left_out->reasons.at[first]);

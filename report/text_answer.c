@@ -27,8 +27,8 @@ struct screen {
     const struct print_options *options;
     size_t width;
     struct buffer head, tail;
-    size_t findings, top; /* rows that are shown */
-    size_t notes;         /* that are not */
+    size_t findings, rows; /* rows that are shown */
+    size_t notes;          /* that are not */
 };
 
 static size_t count_lines(const struct buffer *text)
@@ -279,28 +279,33 @@ static void add_label(struct buffer *out, const char *label)
     buffer_pad(out, ' ', strlen(label) < LABEL ? LABEL - strlen(label) : 1);
 }
 
-static void add_top(const struct screen *screen, struct buffer *out)
+static void add_answer_rows(const struct screen *screen, struct buffer *out)
 {
     enum { SHARE = 7 };
     const struct answer *answer = screen->answer;
     size_t widest = 0;
-    for (size_t i = 0; i < screen->top; i++)
-        widest = strlen(answer->top.at[i].figure) > widest ? strlen(answer->top.at[i].figure) : widest;
+    struct buffer *times = mem_zalloc(screen->rows + 1, sizeof *times);
+    for (size_t i = 0; i < screen->rows; i++) {
+        quantity_append_rounded_time(&times[i], (double)answer->rows.at[i].ns);
+        widest = times[i].count > widest ? times[i].count : widest;
+    }
     size_t used = LABEL + SHARE + GAP + widest + GAP;
     struct apart *names = apart_open(screen->width > used ? screen->width - used : 1);
-    for (size_t i = 0; i < screen->top; i++)
-        apart_add(names, answer->top.at[i].name, strlen(answer->top.at[i].name));
-    for (size_t i = 0; i < screen->top; i++) {
-        const struct answer_top *top = &answer->top.at[i];
+    for (size_t i = 0; i < screen->rows; i++)
+        apart_add(names, answer->rows.at[i].name, strlen(answer->rows.at[i].name));
+    for (size_t i = 0; i < screen->rows; i++) {
+        const struct answer_row *row = &answer->rows.at[i];
         struct text full, shown = { 0 };
-        add_label(out, i ? "" : answer->top_title);
-        buffer_printf(out, "%5.1f %%  %*s  ", quantity_percent(top->share), (int)widest, top->figure);
-        if (apart_fill_names(names, &full, &shown, top->name, strlen(top->name)))
+        add_label(out, i ? "" : answer->rows_word);
+        buffer_printf(out, "%5.1f %%  %*s  ", quantity_percent(row->share), (int)widest, times[i].at);
+        if (apart_fill_names(names, &full, &shown, row->name, strlen(row->name)))
             buffer_add(out, shown.at, shown.len);
         else
             escape_terminal(out, full.at, full.len);
         end_line(out);
+        buffer_release(&times[i]);
     }
+    free(times);
     apart_free(names);
 }
 
@@ -360,7 +365,7 @@ static void add_more(const struct screen *screen, struct buffer *out)
 /* How many lines all of it takes: a finding two, and a blank one before each block. */
 static size_t lines_of(const struct screen *screen)
 {
-    return count_lines(&screen->head) + (screen->findings ? 1 + 2 * screen->findings : 0) + 1 + screen->top +
+    return count_lines(&screen->head) + (screen->findings ? 1 + 2 * screen->findings : 0) + 1 + screen->rows +
            count_lines(&screen->tail) + 1;
 }
 
@@ -370,9 +375,9 @@ static void fit_rows(struct screen *screen)
     size_t height = screen->options->height, most = TEXT_ANSWER_LINES;
     if (height && height <= most) /* a line is left for the prompt */
         most = height > LEAST_LINES ? height - 1 : LEAST_LINES;
-    while (lines_of(screen) > most && (screen->findings > 1 || screen->top > 0)) {
-        if (screen->top > 3 || (screen->top > 0 && screen->findings <= 3))
-            screen->top--;
+    while (lines_of(screen) > most && (screen->findings > 1 || screen->rows > 0)) {
+        if (screen->rows > 3 || (screen->rows > 0 && screen->findings <= 3))
+            screen->rows--;
         else
             screen->findings--;
     }
@@ -385,7 +390,7 @@ void text_answer_add(struct buffer *out, const struct result *result, const stru
                              .options = options,
                              .width = options->wide || !options->width ? SIZE_MAX : options->width,
                              .findings = answer->findings.count,
-                             .top = answer->top.count };
+                             .rows = answer->rows_word ? answer->rows.count : 0 };
     add_notices(&screen, result, NOTICE_LACKS, &screen.head);
     if (answer->verdict)
         add_paragraph(&screen, &screen.head, answer->verdict, 0, true);
@@ -405,7 +410,7 @@ void text_answer_add(struct buffer *out, const struct result *result, const stru
         add_findings(&screen, out);
     }
     buffer_puts(out, out->count ? "\n" : "");
-    add_top(&screen, out);
+    add_answer_rows(&screen, out);
     buffer_add(out, screen.tail.at, screen.tail.count);
     add_more(&screen, out);
     buffer_release(&screen.head);

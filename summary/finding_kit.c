@@ -5,28 +5,48 @@
 
 const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_DATA_LOADING] = { "data_loading", "gaps", "Load batches beside the loop", true },
-    [FINDING_HOST_TIME] = { "host_time", "operators", "Move work of the host out of the loop", false },
+    [FINDING_HOST_TIME] = { "host_time", "operators", "Do less on the host in each step", false },
     [FINDING_HOST_OPERATORS] = { "host_operators", "operators", "Compute on the device, not on the host",
                                  true },
     [FINDING_PAUSES] = { "pauses", "gaps", "Find out why the host pauses", false },
     [FINDING_HOST_WAIT] = { "host_wait", "transfers", "Wait for the device less often", true },
-    [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", "Pin the memory of batches", true },
-    [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", "Copy the next batch while the device computes",
-                                true },
+    [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", "Pin the batches", true },
+    [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", "Copy ahead of the computation", true },
     [FINDING_COPIES_TO_HOST] = { "copies_to_host", "transfers", "Copy less to the host", true },
-    [FINDING_DEVICE_COPIES] = { "device_copies", "transfers", "Remove copies within the device", true },
-    [FINDING_OTHER_COPIES] = { "other_copies", "transfers", "Copy ahead, while the device computes", true },
-    [FINDING_FIRST_USE] = { "first_use", "gaps", "Warm up before the loop", true },
-    [FINDING_ALLOCATION] = { "allocation", "memory", "Reuse memory instead of allocating it", true },
+    [FINDING_DEVICE_COPIES] = { "device_copies", "transfers", "Copy less on the device", true },
+    [FINDING_OTHER_COPIES] = { "other_copies", "transfers", "Copy less, or earlier", true },
+    [FINDING_FIRST_USE] = { "first_use", "gaps", "Load code before the loop", true },
+    [FINDING_ALLOCATION] = { "allocation", "memory", "Allocate before the loop", true },
     [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", "Multiply matrices on tensor cores", false },
-    [FINDING_FUSION] = { "fusion", "sequences", "Fuse small operations", false },
+    [FINDING_FUSION] = { "fusion", "sequences", "Fuse operations on the device", false },
     [FINDING_ATTENTION] = { "attention", "sequences", "Compute attention in one kernel", true },
-    [FINDING_BELOW_PEAK] = { "below_peak", "roofline", "Bring slow operators nearer to the peak", false },
-    [FINDING_COMMUNICATION] = { "communication", "communication", "Communicate while the devices compute",
+    [FINDING_BELOW_PEAK] = { "below_peak", "roofline", "Bring the work nearer to the peak", false },
+    [FINDING_COMMUNICATION] = { "communication", "communication", "Hide communication behind computation",
                                 false },
-    [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", "Make the slowest ranks faster", false },
-    [FINDING_LAUNCHES] = { "launches", "launches", "Launch more work at once", false },
+    [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", "Even out the ranks", false },
+    [FINDING_LAUNCHES] = { "launches", "launches", "Launch work in fewer calls", false },
 };
+
+/* The changed line that advice with such a part stands for. */
+static const struct {
+    const char *advice, *change;
+} changes[] = {
+    { "torch.compile(model, mode=\"reduce-overhead\")",
+      "model = torch.compile(model, {+mode=\"reduce-overhead\"+})" },
+    { "torch.compile(model)", "model = {+torch.compile(+}model{+)+}" },
+    { "DataLoader(..., pin_memory=True)",
+      "DataLoader(..., {+pin_memory=True+}); x.to(device, {+non_blocking=True+})" },
+    { "DataLoader(pin_memory=True)", "DataLoader(..., {+pin_memory=True+})" },
+    { "set_float32_matmul_precision(\"high\")", "{+torch.set_float32_matmul_precision(\"high\")+}" },
+};
+
+struct text finding_change_of(struct text advice)
+{
+    for (size_t i = 0; advice.at && i < sizeof changes / sizeof *changes; i++)
+        if (strstr(advice.at, changes[i].advice))
+            return as_text(changes[i].change);
+    return (struct text){ 0 };
+}
 
 void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer)
 {

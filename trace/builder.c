@@ -44,6 +44,8 @@ struct trace_builder *trace_builder_open(const struct trace_wants *wants)
     builder->trace = mem_zalloc(1, sizeof *builder->trace);
     builder->storage = builder->trace->storage = mem_zalloc(1, sizeof *builder->storage);
     builder->trace->wants = *wants;
+    /* Whether an end can be is judged by it (settle_times.c): no figure may hang on what else a command wants. */
+    builder->trace->wants.args |= UINT64_C(1) << ARG_CORRELATION;
     builder->storage->names = names_open();
     builder->storage->texts = names_open();
     builder->storage->track_keys = names_open();

@@ -291,7 +291,7 @@ static bool is_sequential(const struct trace *trace, track_id t)
            producer != PRODUCER_JAX;
 }
 
-/* Mark the streams on which something ends later than what begins after it, by more than OVERLAP_NS. */
+/* Mark the streams on which something may end later than what begins after it, by more than OVERLAP_NS. */
 static bool find_suspects(struct late_ends *late)
 {
     const struct trace *trace = late->trace;
@@ -306,12 +306,11 @@ static bool find_suspects(struct late_ends *late)
         if (!is_work(trace->kind[e]) || late->suspects[t])
             continue;
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
-        bool in_order = start_ns >= last[t].start_ns;
-        bool is_suspect =
-            in_order ? last[t].end_ns > start_ns + OVERLAP_NS : end_ns > last[t].start_ns + OVERLAP_NS;
+        /* What is not recorded in order is only known once it is sorted. */
+        bool is_suspect = start_ns < last[t].start_ns || last[t].end_ns > start_ns + OVERLAP_NS;
         if (is_suspect && is_sequential(trace, t))
             any = late->suspects[t] = true;
-        last[t].start_ns = in_order ? start_ns : last[t].start_ns;
+        last[t].start_ns = start_ns;
         last[t].end_ns = end_ns > last[t].end_ns ? end_ns : last[t].end_ns;
     }
     free(last);
@@ -360,31 +359,27 @@ static size_t follower_of(const struct late_ends *late, size_t i, size_t end)
     return next;
 }
 
-/* By place from FIRST on: the first end of the work from there to END. New, free with free(). */
-static int64_t *first_ends(const struct late_ends *late, size_t first, size_t end)
-{
-    int64_t *ends_ns = mem_alloc(mem_times(end - first, sizeof *ends_ns)), least_ns = INT64_MAX;
-    for (size_t i = end; i-- > first;) {
-        least_ns = late->work.at[i].end_ns < least_ns ? late->work.at[i].end_ns : least_ns;
-        ends_ns[i - first] = least_ns;
-    }
-    return ends_ns;
-}
-
 /*
  * Mark the work from FIRST to END, of one stream, that lasts over the whole of a follower. False if the stream does not
- * run one after another: too many do, or others overlap as well.
+ * run one after another: too many do, or others overlap as well. Where an end is too late, the work may have ended as
+ * soon as it began: so what is bounded here leaves nothing more to bound, whoever reads it again.
  */
 static bool mark_late(struct late_ends *late, size_t first, size_t end)
 {
     const struct stream_work *at = late->work.at;
     size_t count = 0;
-    int64_t last_ns = INT64_MIN, *first_end_ns = first_ends(late, first, end);
-    for (size_t i = first; i < end; i++) {
+    int64_t last_ns = INT64_MIN,
+            *first_end_ns =
+                mem_alloc(mem_times(end - first + 1, sizeof *first_end_ns)); /* of I and what follows */
+    first_end_ns[end - first] = INT64_MAX;
+    for (size_t i = end; i-- > first;) {
         size_t next = follower_of(late, i, end);
         late->is_late[i] = next < end && at[i].end_ns > first_end_ns[next - first] &&
                            at[i].end_ns > at[next].start_ns + OVERLAP_NS;
         count += late->is_late[i];
+        int64_t end_ns = late->is_late[i] ? at[i].start_ns : at[i].end_ns,
+                after_ns = first_end_ns[i + 1 - first];
+        first_end_ns[i - first] = end_ns < after_ns ? end_ns : after_ns;
     }
     free(first_end_ns);
     for (size_t i = first, before = end; i < end; i++) {
@@ -561,6 +556,5 @@ void builder_settle_times(struct trace_builder *builder)
 {
     storage_lend(builder->trace);
     drop_all_untimed(builder);
-    if (trace_builder_wants(builder, ARG_CORRELATION))
-        bound_late_ends(builder);
+    bound_late_ends(builder);
 }

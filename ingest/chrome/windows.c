@@ -69,7 +69,8 @@ struct pipeline {
     /* The reading thread's: what the last cut left over, and where it stands in the file. */
     struct buffer rest;
     int64_t read_offset; /* of the first byte of REST */
-    int64_t hole_offset; /* of the first byte that is in no text, plus 1; 0: none was met */
+    int64_t run[2];      /* of zeros, of 0xff: how many bytes were read last of each without another */
+    int64_t hole_offset, hole_end; /* of the first run that is in no text; hole_end is 0 if there is none */
     struct chrome_state guess;
 
     /* The joining thread's: the true state, and bytes of something that is not whole yet. */
@@ -107,15 +108,29 @@ static struct chrome_state guess_state(const char *text, size_t len)
     return state;
 }
 
-/* Note the first byte of LEN BYTES, at OFFSET, that no JSON has: 0 or 0xff, as where a disk lost or overwrote a block. Within
- * a string it would otherwise pass as a name. */
+/* Find the first run of zeros or of 0xff in LEN BYTES, at OFFSET, that is as long as no text has it: a disk lost or overwrote
+ * a part there. Within a string it would otherwise pass as a name; a few such bytes in a string are odd but do. */
 static void find_hole(struct pipeline *pipeline, const char *bytes, size_t len, int64_t offset)
 {
-    const char *zero = memchr(bytes, 0, len),
-               *ones = memchr(bytes, 0xff, zero ? (size_t)(zero - bytes) : len);
-    const char *hole = ones ? ones : zero;
-    if (hole && pipeline->hole_offset == 0)
-        pipeline->hole_offset = offset + (hole - bytes) + 1;
+    enum { TOO_MANY = 16 };
+    for (int i = 0; i < 2; i++) {
+        char value = i ? '\xff' : 0;
+        int64_t *run = &pipeline->run[i];
+        for (const char *at = bytes, *end = bytes + len; at < end;) {
+            for (; at < end && *at == value; at++)
+                ++*run;
+            int64_t run_end = offset + (at - bytes), begin = run_end - *run;
+            if (*run >= TOO_MANY && (pipeline->hole_end == 0 || begin <= pipeline->hole_offset)) {
+                pipeline->hole_offset = begin;
+                pipeline->hole_end = run_end;
+            }
+            if (at == end)
+                break;
+            *run = 0;
+            const char *next = memchr(at, value, (size_t)(end - at));
+            at = next ? next : end;
+        }
+    }
 }
 
 /* Fill WINDOW with what was left over and the next bytes of the source. Only the reading thread is here. */
@@ -349,11 +364,13 @@ static void check_end(struct pipeline *pipeline)
                             "the file ends before its JSON does; every whole event in it was read", 1,
                             pipeline->read_offset);
     }
-    if (pipeline->hole_offset > 0)
+    bool padding =
+        !open && !cut && pipeline->hole_end == pipeline->read_offset; /* behind the end of the document */
+    if (pipeline->hole_end > 0 && !padding)
         trace_builder_lacks(
             pipeline->builder, LACK_GARBAGE,
             "the file holds bytes that no text has (0 or 0xff), as where a part of it was lost", 1,
-            pipeline->hole_offset - 1);
+            pipeline->hole_offset);
     const char *damage = source_damage(pipeline->source);
     if (damage)
         trace_builder_lacks(pipeline->builder, LACK_DAMAGED_FILE,

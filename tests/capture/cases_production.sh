@@ -25,7 +25,7 @@ case_subscription()
 130300 2 cuptiSubscribe
 130400 1 cuptiSubscribe_v2
 END
-    has "tpa info" "$("$tpa" info run.tpa)" 'cuptiSubscribe_v2'
+    has "tpa info" "$("$tpa" info --all run.tpa)" 'cuptiSubscribe_v2'
     FAKE_CUPTI_REFUSES=3 polite 'cuptiSubscribe gave CUPTI_ERROR_NOT_COMPATIBLE'
     FAKE_CUPTI_VERSION=130300 FAKE_CUPTI_SUBSCRIBE=39 FAKE_CUPTI_OTHER='CUPTI for torch' polite 'another profiler holds CUPTI: ?CUPTI for torch'
 }
@@ -39,7 +39,7 @@ case_hardware_times()
     is "on, and no flush while it works" "$(cat out)" 'hardware 1 flushes 0'
     is kernels "$(kernels)" "a:1 b:1 steady:2000"
     is "in the log" "$(field run.tpa PROCESS HARDWARE_TIMES | sort -u)" 1
-    has "tpa info" "$("$tpa" info run.tpa)" 'hardware'
+    has "tpa info" "$("$tpa" info --all run.tpa)" 'hardware'
     is "lines on stderr" "$(wc -l < err)" 2
     # What was asked for is recorded, and the program goes on: nothing is flushed before its end.
     capture --hardware-times --duration 400ms -- clock cuda kernel a pass 500 await-off round hardware exit 0

@@ -269,7 +269,7 @@ static void *play_records(void *argument)
     char path[4096];
     snprintf(path, sizeof path, "%s.%d", expect_path, player->number);
     FILE *lines = fopen(strcmp(expect_path, "/dev/null") == 0 ? expect_path : path, "w");
-    uint64_t state = 88172645463325252u + (uint64_t)player->number, start = 1000000000;
+    uint64_t state = 88172645463325252u + (uint64_t)player->number, start = now_ns();
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     for (long i = 0; i < player->count; i++) {
         start += 1 + (state >> 52);

@@ -1,6 +1,7 @@
 """The package alone: calls, tables, errors, hostile names. Needs nothing but Python."""
 
 import datetime
+import gzip
 import inspect
 import io
 import json
@@ -233,22 +234,23 @@ class Errors(unittest.TestCase):
 class Profiler:
     """As torch.profiler hands to on_trace_ready."""
 
-    def export_chrome_trace(self, path):
-        with open(TRACE, "rb") as source, open(path, "wb") as copy:
-            data = source.read()
-            if not path.endswith(".gz"):
-                import gzip
+    def __init__(self, recorded=TRACE):
+        self.recorded = recorded
 
-                data = gzip.decompress(data)
+    def export_chrome_trace(self, path):
+        with open(self.recorded, "rb") as source, open(path, "wb") as copy:
+            data = source.read()
+            if self.recorded.endswith(".gz") != path.endswith(".gz"):
+                data = gzip.compress(data) if path.endswith(".gz") else gzip.decompress(data)
             copy.write(data)
 
 
 class Handler(unittest.TestCase):
-    def handle(self, folder, **options):
+    def handle(self, folder, recorded=TRACE, **options):
         handler = tpa.trace_handler(folder, **options)
         shown = io.StringIO()
         with redirect_stdout(shown):
-            handler(Profiler())
+            handler(Profiler(recorded))
         return handler.paths[0], shown.getvalue()
 
     def test_it_writes_a_trace_and_what_was_asked_for(self):
@@ -276,9 +278,11 @@ class Handler(unittest.TestCase):
 
     def test_it_applies_gates(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.handle(folder, gate="5%", base=TRACE)
+            self.handle(folder, AFTER, gate="5%", base=AFTER)
             with self.assertRaises(tpa.LimitPassed):
-                self.handle(folder, gate="0.1%", base=BEFORE)
+                self.handle(folder, AFTER, gate="0.1%", base=BEFORE)
+            with self.assertRaisesRegex(tpa.Error, "ran on the CPU alone .* cannot be compared"):
+                self.handle(folder, TRACE, gate="5%", base=BEFORE)
         with self.assertRaises(ValueError):
             tpa.trace_handler("x", gate="5%")
         with self.assertRaises(ValueError):

@@ -1,7 +1,8 @@
 """Names that try to get out of where they are shown, and traces in which everything has such a name.
 
     hostile_names.NAMES             text; a byte that is no UTF-8 is a surrogate escape (as in os.fsdecode)
-    hostile_names.harmless(NAMES)   as many, of the same lengths, of letters only
+    hostile_names.harmless(NAMES)   as many, of the same lengths, of letters only; with the byte 0xff where a name has it
+    hostile_names.whole(NAMES)      those without that byte, for which a file is taken to be damaged
     hostile_names.shown(name)       what a terminal, CSV, HTML ... shows of it
     hostile_names.kept(name)        what JSON keeps of it
     hostile_names.trace(names)      Chrome JSON, as bytes
@@ -39,9 +40,16 @@ NAMES = [
 ]
 
 
+LOST = "\udcff"  # 0xff, which no text has: tpa says that a part of the file was lost
+
+
 def harmless(names):
-    """Letters instead, as many and as different."""
-    return ["" if not name else ("n%03d" % i).ljust(min(len(name), 5000), "x") for i, name in enumerate(names)]
+    """Letters instead, as many and as different. Where a byte shows that the file is damaged, that stays."""
+    return ["" if not name else ("n%03d" % i).ljust(min(len(name), 5000), "x") + LOST * (LOST in name) for i, name in enumerate(names)]
+
+
+def whole(names):
+    return [name for name in names if LOST not in name]
 
 
 def is_hidden(c):

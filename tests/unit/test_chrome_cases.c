@@ -39,6 +39,11 @@ struct row {
 /* EVENT between two good ones. */
 #define AMID(event) "[" A "," event "," C "]"
 
+/* As many as are taken for damage. */
+#define NULS "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define NULS_OUT "\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00"
+#define ONES "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 struct input {
@@ -211,6 +216,7 @@ static void ends_and_seams(void **state)
         { "leading comma", BYTES("[," A "," B "]"), AB, "" },
         { "newlines behind the end", BYTES("[" A "," B "]\n\n"), AB, "" },
         { "NULs behind the end", BYTES("[" A "," B "]\0\0\0"), AB, "" },
+        { "many NULs behind the end", BYTES("[" A "," B "]" NULS NULS), AB, "" },
         { "garbage behind the end", BYTES("{\"traceEvents\":[" A "," B "]} \1garbage"), AB, "garbage:1@1" },
         { "two arrays", BYTES("[" A "]\1[" B "]"), AB, "several_documents:1@1" },
         { "two objects", BYTES("{\"traceEvents\":[" A "]}\n\1{\"traceEvents\":[" B "]}"), AB, "several_documents:1@1" },
@@ -296,6 +302,8 @@ static void strings(void **state)
         { "raw control characters", BYTES(NAMED("x\ny\2\x1b[31m")), NAMED_OUT("x\\x0ay\\x02\\x1b[31m"), "" },
         { "raw NUL", BYTES(NAMED("x\0y")), NAMED_OUT("x\\x00y"), "" },
         { "bytes that are no UTF-8", BYTES(NAMED("x\xff\xc3(")), NAMED_OUT("x\xff\xc3("), "" },
+        { "many NULs", BYTES(NAMED("x\1" NULS "y")), NAMED_OUT("x" NULS_OUT "y"), "garbage:1@1" },
+        { "many bytes 0xff", BYTES(NAMED("x\1" ONES)), NAMED_OUT("x" ONES), "garbage:1@1" },
         { "a backslash at the end", BYTES(NAMED("x\\\\")), NAMED_OUT("x\\"), "" },
         { "brackets and commas", BYTES(NAMED("},{]")), NAMED_OUT("},{]"), "" },
         { "bytes of an event's beginning", BYTES(NAMED("},{\\\"ph\\\":\\\"X\\\"")), NAMED_OUT("},{\"ph\":\"X\""), "" },
