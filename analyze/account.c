@@ -241,7 +241,17 @@ static size_t larger_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* After how many steps the times of the host, those of devices, calls that wait and launched work repeat: the longest of these. */
+/* Is all work of the steps in the file, so that how much each launched and waited for is known? */
+static bool has_all_work(const struct choosing *choosing)
+{
+    const struct trace_lost *lost = &choosing->trace->files[choosing->steps->file].lost;
+    return lost->untimed + lost->lost_launches + lost->lost_graphs + lost->lost_copies == 0;
+}
+
+/*
+ * After how many steps the times of the host, those of devices, calls that wait and launched work repeat: the longest of these.
+ * Where work is missing, chance decides how much each step seems to have launched and waited for.
+ */
 static size_t period_of_all(const struct choosing *choosing)
 {
     int64_t *waits = mem_alloc(mem_times(choosing->count + 1, sizeof *waits)),
@@ -253,8 +263,10 @@ static size_t period_of_all(const struct choosing *choosing)
             work[count++] = (int64_t)choosing->steps[i].work;
         }
     size_t period = larger_of(period_of(choosing, LIMIT_HOST), period_of(choosing, LIMIT_DEVICES));
-    period = larger_of(period, step_pattern_period_of_counts(waits, count));
-    period = larger_of(period, step_pattern_period_of_counts(work, count));
+    if (has_all_work(choosing)) {
+        period = larger_of(period, step_pattern_period_of_counts(waits, count));
+        period = larger_of(period, step_pattern_period_of_counts(work, count));
+    }
     free(waits);
     free(work);
     return period;

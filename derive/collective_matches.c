@@ -389,21 +389,22 @@ static int64_t recorded_before(const struct collectives *all, const struct colle
            trace_file_span(all->trace, all->places[last->place].file).start_ns;
 }
 
-/* The profiler of a rank may start seconds after that of another. */
+/* The profiler of a rank may start seconds after that of another: was the last recorded for less than half of its lateness? */
 static bool is_before_recording(const struct collectives *all, const struct collective_match *match)
 {
     uint32_t last = all->places[all->at[match->last].place].file,
              earliest = all->places[all->at[match->earliest].place].file;
-    return last != earliest && recorded_before(all, match) < match->wait_ns;
+    return last != earliest && recorded_before(all, match) < match->wait_ns / 2;
 }
 
 int64_t collective_unrecorded_ns(const struct collective_matches *matches, size_t collective)
 {
+    const struct collectives *all = matches->collectives;
     size_t m = matches->match_of[collective];
-    if (m == MATCH_NONE || !matches->at[m].before_recording)
+    if (m == MATCH_NONE ||
+        all->places[all->at[collective].place].file == all->places[all->at[matches->at[m].last].place].file)
         return 0;
-    int64_t unrecorded_ns =
-        matches->waited_ns[collective] - recorded_before(matches->collectives, &matches->at[m]);
+    int64_t unrecorded_ns = matches->waited_ns[collective] - recorded_before(all, &matches->at[m]);
     return unrecorded_ns > 0 ? unrecorded_ns : 0;
 }
 

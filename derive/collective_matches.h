@@ -41,7 +41,7 @@ struct collective_match {
     bool one_clock;      /* by the clock of one host, else by durations */
     int64_t number;      /* Seq, or place in the order */
     bool by_order;
-    /* LAST was late since before its recording began: what it did then is not recorded, and nobody is to blame */
+    /* LAST was late since before its recording began, for most of WAIT_NS: what it did then is not recorded, and nobody is to blame */
     bool before_recording;
 };
 

@@ -252,15 +252,15 @@ static void judge(const struct hearing *hearing, struct way *ways)
 }
 
 /*
- * Did the first arrive before the recording of the last began? What the last did then is not recorded, and whether it was
- * late is not known: the profiler of a rank may start seconds after that of another.
+ * Was the last recorded for less than half of its lateness? What it did before is not recorded, and whether it was late is not
+ * known: the profiler of a rank may start seconds after that of another.
  */
 static bool is_before_recording(const struct hearing *hearing)
 {
     const struct slice_row *last = hearing->arrivals[hearing->meeting->last].row;
     int64_t begin_ns = hearing->meetings->job->members.at[last->member].recording->start_ns;
     return begin_ns != FACTS_MISSING &&
-           meetings_difference(last->collective->start_ns, begin_ns) < hearing->meeting->late_ns;
+           meetings_difference(last->collective->start_ns, begin_ns) < hearing->meeting->late_ns / 2;
 }
 
 /* ---- what is kept ---- */

@@ -689,7 +689,7 @@ struct step_gain step_times_gain(const struct changes *changes)
     return gain;
 }
 
-struct step_times *step_times_open(const struct replay *replay, bool whole)
+struct step_times *step_times_open(const struct replay *replay, const struct changes *changes, bool whole)
 {
     struct step_times *times = mem_zalloc(1, sizeof *times);
     if (!whole) {
@@ -702,6 +702,8 @@ struct step_times *step_times_open(const struct replay *replay, bool whole)
     if (times->count == 0)
         add_recordings(times, replay);
     collect_medians(times, replay->graph->trace);
+    if (!whole)
+        find_step_time(times, replay->graph, changes);
     return times;
 }
 
@@ -711,7 +713,7 @@ struct step_times *step_times_with(const struct changes *changes)
     const struct work_steps *of = work_steps_of(graph->trace);
     if (of->steps->count == 0) { /* then every moment matters */
         struct replay *replay = replay_open(graph, changes);
-        struct step_times *times = step_times_open(replay, false);
+        struct step_times *times = step_times_open(replay, changes, false);
         replay_free(replay);
         return times;
     }

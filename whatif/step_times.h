@@ -84,8 +84,9 @@ struct step_gain {
     size_t count; /* events that the edits touched */
 };
 
-/* The steps of GRAPH as REPLAY has them; WHOLE: the recording as one. New; free with step_times_free (NULL is allowed). */
-struct step_times *step_times_open(const struct replay *replay, bool whole);
+/* The steps as REPLAY, which was made with CHANGES, has them; WHOLE: the recording as one. New; free with step_times_free (NULL is
+ * allowed). */
+struct step_times *step_times_open(const struct replay *replay, const struct changes *changes, bool whole);
 /* The same of a replay with CHANGES, of which nothing else is kept, so that it takes little memory. */
 struct step_times *step_times_with(const struct changes *changes);
 void step_times_free(struct step_times *times);

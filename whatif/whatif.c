@@ -11,7 +11,7 @@ static struct step_times *times_with(const struct changes *changes, bool whole)
     if (!whole)
         return step_times_with(changes);
     struct replay *replay = replay_open(changes->graph, changes);
-    struct step_times *times = step_times_open(replay, whole);
+    struct step_times *times = step_times_open(replay, changes, whole);
     replay_free(replay);
     return times;
 }

@@ -106,7 +106,7 @@ static double taken_off(const struct replay_graph *graph, const struct changes *
 /* A replay that forgets its moments has the steps of REPLAY, which knows them all. */
 static void check_steps(const struct replay *replay, const struct changes *changes, const char *path)
 {
-    struct step_times *all = step_times_open(replay, false), *passed = step_times_with(changes);
+    struct step_times *all = step_times_open(replay, changes, false), *passed = step_times_with(changes);
     size_t differ = all->count != passed->count || all->then_ns != passed->then_ns ||
                     all->median_then_ns != passed->median_then_ns ||
                     all->median_now_ns != passed->median_now_ns;

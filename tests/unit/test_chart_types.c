@@ -285,8 +285,8 @@ static void streams_that_wait_for_little_are_not_drawn(void **state)
     (void)state;
     draw_begin(&launches_wants);
     for (int i = 0; i < 21; i++) {
-        draw_call("cudaLaunchKernel", 1, 2 * i, 1, i);
-        draw_work("kernel", "k", 0, i < 20 ? 7 : 8, 100 + 10 * i, 10, i);
+        draw_call("cudaLaunchKernel", 1, 2 * i, 1, i + 1);
+        draw_work("kernel", "k", 0, i < 20 ? 7 : 8, 100 + 10 * i, 10, i + 1);
     }
     trace = draw_end();
     assert_true(draw(&chart_type_queue, (struct selection_query){ 0 }, 400, 0));

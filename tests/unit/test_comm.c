@@ -598,6 +598,31 @@ static void what_a_rank_did_before_its_recording_is_not_known(void **state)
     release();
 }
 
+/* The recording of rank 1 begins at 10, when rank 0 has waited for 10 of 100: most of its lateness is recorded, and counts. */
+static void a_rank_that_was_recorded_for_most_of_its_lateness_is_last(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_rank(0, 0);
+    draw_all_reduce(0, 0, 120, 1);
+    draw_rank(1, 0);
+    draw_work("kernel", "gemm", 1, 7, 10, 60, DRAW_NO_CALL);
+    draw_all_reduce(1, 100, 20, 1);
+    trace = draw_end();
+    answer();
+    struct table *ranks = table_called(result, "ranks");
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "late"), 100);
+    assert_int_equal(int_called(collectives, 0, "waited"), 100);
+    assert_int_equal(notice_called(result, "before_recording"), 0);
+    struct tpa_error err = { 0 };
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    const struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
+    assert_int_equal(gpu->at[0].unrecorded_ns, 10);
+    gpu_free(gpu);
+    selection_free(all);
+    release();
+}
+
 /* Rank 1 counts from 0 and does not tell since when: ten times the difference of the clocks would not fit 64 bits. */
 static void clocks_may_be_decades_apart(void **state)
 {
@@ -769,7 +794,7 @@ static void an_operator_makes_a_rank_late(void **state)
     release();
 }
 
-/* Two files of rank 0 are two runs: nothing in them is the same collective. */
+/* Two files of rank 0, which ran at the same time, are two runs: nothing in them is the same collective. */
 static void files_of_one_rank_are_not_matched(void **state)
 {
     (void)state;
@@ -780,9 +805,14 @@ static void files_of_one_rank_are_not_matched(void **state)
     trace_builder_current_file(draw_builder)->rank = 0;
     draw_all_reduce(0, 20, 30, 1);
     trace = draw_end();
-    answer();
-    assert_int_equal(result->tables.count, 1);
-    assert_int_equal(int_called(collectives, 0, "count"), 2);
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.comm/1");
+    struct analysis_query query = { .trace = trace, .selection = selection, .by = COMM_BY_DEFAULT };
+    assert_false(analysis_comm.run(&query, result, &err));
+    assert_string_equal(err.message, "the files are 2 separate runs, and this answers for one job");
+    assert_int_equal(result->tables.count, 0);
+    selection_free(selection);
     release();
 }
 
@@ -923,6 +953,7 @@ int main(void)
         cmocka_unit_test(filters_look_at_collective_kernel_and_operator),
         cmocka_unit_test(the_last_to_arrive_tells_the_transfer),
         cmocka_unit_test(what_a_rank_did_before_its_recording_is_not_known),
+        cmocka_unit_test(a_rank_that_was_recorded_for_most_of_its_lateness_is_last),
         cmocka_unit_test(clocks_may_be_decades_apart),
         cmocka_unit_test(without_numbers_the_order_decides),
         cmocka_unit_test(what_did_not_end_together_is_not_the_same),

@@ -9,8 +9,8 @@
  *   device 1, stream 7                       [ b            )[ copy    )            b: 40..70; copy: 70..90
  *
  * Streams 0 and 7 of device 0 overlap at 20..30; the second a touches the end of b, z that of a; stream 7 is there twice. Call 5
- * begins at 45, after its kernel (b of device 1, at 40): the clocks differ. Call 6 launched nothing that is in the
- * file. Call 7, 60..92, copies pageable memory. Call 8, 100..110, launches a graph of 502 kernels g of 2 each, 4 apart: the
+ * begins at 45, after its kernel (b of device 1, at 40): the clocks differ. Call 6 launches a function of the host, so that no
+ * work is lost. Call 7, 60..92, copies pageable memory. Call 8, 100..110, launches a graph of 502 kernels g of 2 each, 4 apart: the
  * last ends at 120 + 501 * 4 + 2 = 2126.
  */
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void draw_corners(struct selection_query query)
     draw_call("cudaLaunchKernel", 1, 10, 3, 3);
     draw_call("cudaLaunchKernel", 1, 14, 2, 4);
     draw_call("cudaLaunchKernel", 1, 45, 3, 5);
-    draw_call("cudaLaunchKernel", 1, 50, 2, 6);
+    draw_call("cudaLaunchHostFunc", 1, 50, 2, 6);
     draw_call("cudaMemcpyAsync", 1, 60, 32, 7);
     draw_call("cudaGraphLaunch", 1, 100, 10, 8);
     draw_work("kernel", "a", 0, 0, 10, 20, 1);
