@@ -192,7 +192,7 @@ static bool is_damaged(const char *line, size_t len)
 }
 
 /* Record what is missing behind the last row, or between rows. */
-static void check_rows(struct action_report *report, bool ends)
+static void lightning_check_rows(struct action_report *report, bool ends)
 {
     double calls = 0;
     for (size_t i = 0; i < report->actions.count; i++)
@@ -236,7 +236,7 @@ static void read_lines(struct action_report *report, const struct buffer *text)
         after_rule = is_rule(line, len) || (after_rule && !is_table);
         at += len + 1;
     }
-    check_rows(report, after_rule || !is_ruled);
+    lightning_check_rows(report, after_rule || !is_ruled);
 }
 
 struct action_report *lightning_read(struct source *source, struct tpa_error *err)
