@@ -7,11 +7,12 @@
 #include "cli/line_editor.h"
 #include "sql/sql_tables.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted; /* by a handler of signals, and read by the watchdog, too */
 
 static void record_interrupt(int signal_number)
 {

@@ -41,7 +41,7 @@ struct trace_sql {
     VEC_OF(struct query_answer) answers;
     size_t reported; /* results whose notices were added */
     int64_t limit_ns, deadline_ns;
-    const volatile sig_atomic_t *interrupted;
+    const atomic_int *interrupted;
     watchdog_give_up *give_up;
     bool too_long, is_ours; /* the statement is internal and may write */
 };
@@ -136,7 +136,7 @@ void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64
     }
 }
 
-void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted,
+void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const atomic_int *interrupted,
                      void (*give_up)(bool too_long))
 {
     sql->limit_ns = limit_ns;

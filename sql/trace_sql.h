@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "trace/trace.h"
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct trace_sql;
@@ -51,7 +51,7 @@ void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64
 
 /* No statement may run longer than LIMIT_NS; 0: no limit. A nonzero *INTERRUPTED ends one as well; may be NULL. GIVE_UP (may
  * be NULL) is called from another thread for one that SQLite does not end: see watchdog.h. */
-void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted,
+void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const atomic_int *interrupted,
                      void (*give_up)(bool too_long));
 
 /*

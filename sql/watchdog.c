@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,7 +12,7 @@ enum { LOOK_EVERY_NS = 50000000 }; /* at *INTERRUPTED: a handler of signals cann
 
 struct watchdog {
     sqlite3 *db;
-    const volatile sig_atomic_t *interrupted;
+    const atomic_int *interrupted;
     watchdog_give_up *give_up;
     int64_t deadline_ns; /* INT64_MAX: none */
     pthread_t thread;
@@ -62,7 +63,7 @@ static void *watch(void *context)
     return NULL;
 }
 
-struct watchdog *watchdog_begin(sqlite3 *db, int64_t limit_ns, const volatile sig_atomic_t *interrupted,
+struct watchdog *watchdog_begin(sqlite3 *db, int64_t limit_ns, const atomic_int *interrupted,
                                 watchdog_give_up *give_up)
 {
     if (!limit_ns && !interrupted)

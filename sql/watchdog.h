@@ -13,7 +13,7 @@
 #define TPA_SQL_WATCHDOG_H
 
 #include "sql/modules.h"
-#include <signal.h>
+#include <stdatomic.h>
 
 #define WATCHDOG_GRACE_NS INT64_C(2000000000)
 
@@ -24,7 +24,7 @@ typedef void watchdog_give_up(bool too_long);
 
 /* New; end it with watchdog_end. LIMIT_NS 0: no limit. INTERRUPTED and GIVE_UP may be NULL. NULL, which watchdog_end
  * accepts, if there is nothing to watch. */
-struct watchdog *watchdog_begin(sqlite3 *db, int64_t limit_ns, const volatile sig_atomic_t *interrupted,
+struct watchdog *watchdog_begin(sqlite3 *db, int64_t limit_ns, const atomic_int *interrupted,
                                 watchdog_give_up *give_up);
 void watchdog_end(struct watchdog *dog);
 

@@ -56,9 +56,8 @@ static bool read_chrome(struct source *source, struct trace_builder *builder,
     const char *head;
     size_t len = source_peek(source, &head, err);
     const struct dialect *dialect = dialect_find(head, len);
-    if (dialect)
-        return draft_read(dialect, source, builder, options, err);
-    bool ok = chrome_read_windows(source, builder, options, NULL, err);
+    bool ok = dialect ? draft_read(dialect, source, builder, options, err)
+                      : chrome_read_windows(source, builder, options, NULL, err);
     if (ok)
         chrome_split_files(builder);
     return ok;
