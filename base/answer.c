@@ -13,5 +13,7 @@ void answer_free(struct answer *answer)
     VEC_FREE(&answer->bars);
     VEC_FREE(&answer->steps);
     VEC_FREE(&answer->findings);
+    VEC_FREE(&answer->figures);
+    VEC_FREE(&answer->rows);
     free(answer);
 }

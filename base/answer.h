@@ -43,9 +43,25 @@ struct answer_step {
     bool worse;       /* longer than expected: it stands out, or it is the slowest and far from the median */
 };
 
+/* What a section of the page is about, in one figure: "44.0 %" of "gaps". */
+struct answer_figure {
+    const char *section, *text;
+};
+
+/* An operator or kernel that takes long. */
+struct answer_row {
+    const char *name;
+    int64_t ns;
+    double share; /* of all of them, 0..1 */
+};
+
 /* An action to take; the largest saving first. */
 struct answer_finding {
-    const char *title;   /* "the host launches work too slowly" */
+    const char *title;  /* "the host launches work too slowly" */
+    const char *action; /* "Launch work in fewer calls"; NULL: TITLE is shown */
+    const char *
+        change; /* "DataLoader(..., [-num_workers=0-]{+num_workers=4+})", as git diff --word-diff; NULL: not known */
+    int64_t saves_ns;    /* of the time that FROM_NS of the answer is; 0: has no price */
     const char *saves;   /* "3.837ms, 86.7 % of a step"; NULL: no saving known */
     const char *where;   /* operator, line of source, ranks; NULL: unknown */
     const char *advice;  /* NULL: none */
@@ -60,7 +76,13 @@ struct answer_finding {
 };
 
 struct answer {
-    const char *verdict; /* a sentence; NULL: none */
+    const char *headline; /* VERDICT in short; NULL: VERDICT is shown */
+    const char *verdict;  /* a sentence; NULL: none */
+    int64_t from_ns,
+        to_ns; /* "174.886ms -> 102.542ms": now and with the first finding, or before and after; 0: none */
+    int64_t together_ns;     /* FROM_NS with all findings; 0: not known */
+    int64_t alone_ns;        /* what all findings save alone, added up */
+    const char *change_note; /* what FROM_NS and TO_NS are */
     VEC_OF(struct answer_fact) facts;
     const char *bars_title; /* what the bars show */
     VEC_OF(struct answer_bar) bars;
@@ -71,6 +93,9 @@ struct answer {
     const char *findings_title;       /* NULL: "What to do first" */
     const char *nothing;              /* text to show if there are no findings; NULL: none */
     VEC_OF(struct answer_finding) findings;
+    VEC_OF(struct answer_figure) figures;
+    const char *rows_title, *rows_section; /* NULL: none */
+    VEC_OF(struct answer_row) rows;        /* what takes longest */
 };
 
 /* Empty ANSWER; NULL is allowed. */

@@ -325,7 +325,8 @@ void quantity_append_rounded_time(struct buffer *out, double ns)
     } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (fabs(ns) >= units[i].ns) {
-            buffer_printf(out, "%.3f%s", ns / units[i].ns, units[i].unit);
+            /* half a thousandth is rounded up, as in tables */
+            buffer_printf(out, "%.3f%s", round(ns / (units[i].ns / 1000)) / 1000, units[i].unit);
             return;
         }
     buffer_printf(out, "%.0fns", ns);

@@ -196,8 +196,28 @@ static void add_section(struct page *page, const struct report_section *section,
         *VEC_PUSH(&on_page->pictures) = content->picture;
     if (content->timeline)
         *VEC_PUSH(&on_page->timelines) = content->timeline;
-    for (size_t i = 0; content->views && i < content->views->count; i++)
-        *VEC_PUSH(&on_page->flames) = content->views->at[i];
+}
+
+/* The call trees of CONTENT as the last section but the notes. */
+static void add_views(struct page *page, const struct report_content *content)
+{
+    if (!content->views || content->views->count == 0)
+        return;
+    struct page_section *section = page_add_section(
+        page, "calls", "Call trees",
+        "What called what. Click on a call for its time; double-click to zoom, n and p choose the next "
+        "and the previous, 0 shows all.");
+    for (size_t i = 0; i < content->views->count; i++)
+        *VEC_PUSH(&section->flames) = content->views->at[i];
+}
+
+/* Give each section the figure that the answer has for it. */
+static void add_figures(struct page *page)
+{
+    for (size_t i = 0; page->answer && i < page->answer->figures.count; i++)
+        for (size_t s = 0; s < page->sections.count; s++)
+            if (strcmp(page->sections.at[s].key, page->answer->figures.at[i].section) == 0)
+                page->sections.at[s].figure = page->answer->figures.at[i].text;
 }
 
 /* Drop empty parts, such as a timeline without events. */
@@ -283,11 +303,10 @@ struct filling {
     struct tpa_error errors[REPORT_MOST_SECTIONS];
 };
 
-/* What takes longest begins first: the summary, which is the first section, and the timeline, which is the last. */
-static void fill_section(void *context, size_t turn)
+/* What takes longest begins first: the timeline and the summary, which are the first sections. */
+static void fill_section(void *context, size_t i)
 {
     struct filling *filling = context;
-    size_t i = turn < 2 ? turn * (filling->count - 1) : turn - 1;
     const struct report_section *section = &report_sections()[i];
     if (!(filling->chosen >> i & 1) || section->needs & ~trace_features(filling->trace))
         return;
@@ -369,6 +388,9 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
         for (size_t i = 0; report_sections()[i].key; i++)
             if (holds_anything(&contents[i]))
                 add_section(&page, &report_sections()[i], &contents[i]);
+        for (size_t i = 0; report_sections()[i].key; i++)
+            add_views(&page, &contents[i]);
+        add_figures(&page);
         if (!page.answer)
             page.subtitle = report_own_describe(trace, &notes->arena);
         if (notes->notices.count) {

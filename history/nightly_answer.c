@@ -296,6 +296,9 @@ void nightly_add_answer(const struct nightly *nightly, const char *store, struct
     nightly_answer_add_fact(answer, "Earlier runs", arena_printf(texts, "%zu", nightly_earlier(nightly)));
     add_findings(nightly, chosen, count, store, answer, texts);
     answer->verdict = nightly_headline(nightly, store, texts);
+    const char *more = strstr(answer->verdict, " More: tpa ");
+    if (more)
+        answer->headline = arena_strndup(texts, answer->verdict, (size_t)(more - answer->verdict));
     add_runs(nightly, answer, texts);
     free(chosen);
 }

@@ -1,6 +1,7 @@
 /* page.c - see page.h. The style sheet and the script lie in page/, and are put into the program when it is built. */
 #include "report/page.h"
 
+#include "report/figures.h"
 #include "report/json_writer.h"
 #include "report/output.h"
 #include "report/page_answer.h"
@@ -278,12 +279,67 @@ static void emit_notices(struct writing *page, const struct page_section *sectio
     page_writing_emit(page, count > MOST ? "</ul></details>\n" : "</ul>\n");
 }
 
-static bool emit_section(struct writing *page, const struct page_section *section)
+/* Has SECTION anything but its words and notices? */
+static bool is_empty(const struct page_section *section)
+{
+    for (size_t i = 0; i < section->tables.count; i++)
+        if (section->tables.at[i]->row_count || section->tables.at[i]->footers.count)
+            return false;
+    return !section->twins && section->pictures.count + section->timelines.count + section->flames.count == 0;
+}
+
+/* Does a finding of the answer lead to SECTION, or is it a timeline, or is there no answer that would show what matters? */
+static bool starts_open(const struct page *of, const struct page_section *section)
+{
+    if (!of->answer || !section->title || section->timelines.count || of->sections.count == 1)
+        return true;
+    for (size_t i = 0; i < of->answer->findings.count; i++) {
+        const char *key = of->answer->findings.at[i].section;
+        if (key && strcmp(key, section->key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "157": the rows of the first table of SECTION, or its own figure. Nothing where it has neither. */
+static void section_emit_figure(struct writing *page, const struct page_section *section)
+{
+    page_writing_emit(page, "<small>");
+    if (section->figure)
+        emit_text(page, section->figure);
+    else if (section->tables.count && section->tables.at[0]->total_rows)
+        figure_add_value(&page->text, TABLE_COUNT, (double)section->tables.at[0]->total_rows);
+    page_writing_emit(page, "</small>");
+}
+
+/* A section without content is a line: its title, and why there is nothing. */
+static bool emit_empty(struct writing *page, const struct page_section *section)
+{
+    buffer_printf(&page->text, "<section id=\"%s\" class=\"empty\">\n", section->key);
+    emit_element(page, "h2", section->title);
+    if (section->tables.count)
+        emit_element(page, "p",
+                     section->tables.at[0]->none ? section->tables.at[0]->none : "There are none.");
+    emit_notices(page, section);
+    page_writing_emit(page, "</section>\n");
+    return output_drain(&page->text, page->out, page->err);
+}
+
+static bool emit_section(struct writing *page, const struct page *of, const struct page_section *section)
 {
     bool good = true;
     size_t charts = 0;
+    if (section->title && is_empty(section))
+        return emit_empty(page, section);
     buffer_printf(&page->text, "<section id=\"%s\">\n", section->key);
-    emit_element(page, "h2", section->title);
+    if (section->title) {
+        buffer_printf(&page->text, "<details class=\"fold\"%s><summary><h2>",
+                      starts_open(of, section) ? " open=\"open\"" : "");
+        emit_text(page, section->title);
+        page_writing_emit(page, "</h2> ");
+        section_emit_figure(page, section);
+        page_writing_emit(page, "</summary>\n");
+    }
     emit_element(page, "p", section->intro);
     if (section->more) {
         page_writing_emit(page, "<p class=\"faint\">See also: <code>");
@@ -303,7 +359,7 @@ static bool emit_section(struct writing *page, const struct page_section *sectio
         good = emit_timeline(page, section->timelines.at[i]);
     for (size_t i = 0; i < section->flames.count && good; i++)
         good = emit_flame(page, section->flames.at[i]);
-    page_writing_emit(page, "</section>\n");
+    page_writing_emit(page, section->title ? "</details></section>\n" : "</section>\n");
     return good && output_drain(&page->text, page->out, page->err);
 }
 
@@ -319,8 +375,10 @@ static void emit_contents(struct writing *page, const struct page *of)
     for (size_t i = 0; i < of->sections.count; i++) {
         if (!of->sections.at[i].title)
             continue;
-        buffer_printf(&page->text, "<li><a href=\"#%s\">", of->sections.at[i].key);
+        buffer_printf(&page->text, "<li><a href=\"#%s\"><span>", of->sections.at[i].key);
         emit_text(page, of->sections.at[i].title);
+        page_writing_emit(page, "</span> ");
+        section_emit_figure(page, &of->sections.at[i]);
         page_writing_emit(page, "</a></li>\n");
     }
     page_writing_emit(page, "</ul></nav>\n");
@@ -402,7 +460,7 @@ static bool page_join(const struct page *page, size_t behind, char **text, size_
         writing.timelines += page->sections.at[i].timelines.count;
     emit_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
-        good = emit_section(&writing, &page->sections.at[i]);
+        good = emit_section(&writing, page, &page->sections.at[i]);
     if (good)
         emit_end(&writing, page);
     readable_free(writing.names);

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "report/apart.h"
 #include "report/figures.h"
+#include "report/page_step.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,19 +175,118 @@ static void append_parts(struct buffer *out, const struct answer *answer, const 
     buffer_puts(out, "</ul>\n");
 }
 
+/* ---- what findings would save ---- */
+
+enum { GAIN_WIDTH = 1000, GAIN_HEIGHT = 26 };
+
+static bool has_gains(const struct answer *answer)
+{
+    return answer->from_ns > 0 && answer->together_ns > 0 && answer->together_ns < answer->from_ns;
+}
+
+/* A part of the bar from X on, WIDE, that finding NUMBER saves; 0: what all save together beyond what is drawn. */
+static void append_gain(struct buffer *out, double x, double wide, size_t number, int64_t ns)
+{
+    enum { TEXT_ROOM = 100, NUMBER_ROOM = 18 };
+    buffer_printf(out, "<g class=\"gain%s\"><title>", number ? "" : " together");
+    if (number)
+        buffer_printf(out, "change %zu saves up to ", number);
+    else
+        buffer_puts(out, "all changes together save, beyond that, up to ");
+    append_time(out, ns);
+    buffer_printf(out,
+                  "</title><rect class=\"back\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"/><rect "
+                  "class=\"hatched\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"/>",
+                  x, wide, GAIN_HEIGHT, x, wide, GAIN_HEIGHT);
+    if (wide >= TEXT_ROOM) {
+        buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">", x + 8);
+        if (number)
+            buffer_printf(out, "%zu: ", number);
+        buffer_puts(out, "\xe2\x88\x92");
+        append_time(out, ns);
+        buffer_puts(out, "</text>");
+    } else if (number && wide >= NUMBER_ROOM) {
+        buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">%zu</text>", x + wide / 2 - 4, number);
+    }
+    buffer_puts(out, "</g>");
+}
+
+/*
+ * The step as a bar: what remains with all findings is solid; of what they save each finding has its own saving, as long as it
+ * fits into what all save together, and the rest is the last part.
+ */
+static void append_gains(struct buffer *out, const struct answer *answer)
+{
+    double scale = (double)GAIN_WIDTH / (double)answer->from_ns, x = (double)answer->together_ns * scale;
+    int64_t left_ns = answer->from_ns - answer->together_ns;
+    buffer_printf(out, "<svg class=\"gains\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", GAIN_WIDTH,
+                  GAIN_HEIGHT);
+    append_time(out, answer->together_ns);
+    buffer_puts(out, " of ");
+    append_time(out, answer->from_ns);
+    buffer_printf(
+        out,
+        " remain with all changes\"><defs><pattern id=\"hatch\" width=\"6\" height=\"6\" "
+        "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"stripe\" "
+        "width=\"2\" height=\"6\"/></pattern></defs><rect class=\"rest\" x=\"0\" y=\"0\" width=\"%.2f\" "
+        "height=\"%d\"/><text class=\"on\" x=\"8\" y=\"17\">",
+        x, GAIN_HEIGHT);
+    append_time(out, answer->together_ns);
+    buffer_puts(out, " left</text>");
+    for (size_t i = 0; i < answer->findings.count; i++) {
+        int64_t ns = answer->findings.at[i].saves_ns;
+        if (ns <= 0 || ns > left_ns)
+            continue;
+        append_gain(out, x, (double)ns * scale, i + 1, ns);
+        x += (double)ns * scale;
+        left_ns -= ns;
+    }
+    if (left_ns > 0)
+        append_gain(out, x, (double)left_ns * scale, 0, left_ns);
+    buffer_puts(out, "</svg>\n");
+}
+
 static void append_bars(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     if (answer->bars.count == 0)
         return;
     buffer_puts(out, "<figure class=\"whole\"><figcaption>");
     append_text(out, answer->bars_title);
-    buffer_printf(out, "</figcaption>\n<div class=\"%s\">\n",
-                  answer->bars.count > 1 ? "bars titled" : "bars");
+    buffer_printf(out, "</figcaption>\n<div class=\"%s%s\">\n",
+                  answer->bars.count > 1 ? "bars titled" : "bars", has_gains(answer) ? " thin" : "");
     for (size_t i = 0; i < answer->bars.count; i++)
         append_bar(out, &answer->bars.at[i]);
     buffer_puts(out, "</div>\n");
+    if (has_gains(answer))
+        append_gains(out, answer);
     append_parts(out, answer, page);
     buffer_puts(out, "</figure>\n");
+}
+
+/* ---- now and then ---- */
+
+static void append_change(struct buffer *out, const struct answer *answer)
+{
+    if (answer->from_ns <= 0 || answer->to_ns <= 0)
+        return;
+    buffer_puts(out, "<div class=\"change\"><p class=\"arrow\"><span class=\"from\">");
+    append_time(out, answer->from_ns);
+    buffer_puts(out, "</span> \xe2\x86\x92 <b>");
+    append_time(out, answer->to_ns);
+    buffer_puts(out, "</b></p>\n");
+    append_element(out, "p", "faint", answer->change_note);
+    buffer_puts(out, "</div>\n");
+}
+
+static void append_hero(struct buffer *out, const struct answer *answer)
+{
+    buffer_puts(out, "<div class=\"hero\"><div>\n");
+    append_element(out, "p", "verdict", answer->headline ? answer->headline : answer->verdict);
+    if (answer->headline)
+        append_element(out, "p", "faint because", answer->verdict);
+    buffer_puts(out, "</div>\n");
+    append_change(out, answer);
+    buffer_puts(out, "</div>\n");
 }
 
 /* ---- steps over time ---- */
@@ -246,7 +346,9 @@ static void append_steps(struct buffer *out, const struct answer *answer, const 
 {
     size_t count = answer->steps.count;
     const struct answer_step *slowest = answer->steps.at, *fastest = slowest;
-    for (size_t i = 1; i < count; i++) {
+    bool any_worse = false;
+    for (size_t i = 0; i < count; i++) {
+        any_worse |= answer->steps.at[i].worse;
         slowest = answer->steps.at[i].ns > slowest->ns ? &answer->steps.at[i] : slowest;
         fastest = answer->steps.at[i].ns < fastest->ns ? &answer->steps.at[i] : fastest;
     }
@@ -254,7 +356,7 @@ static void append_steps(struct buffer *out, const struct answer *answer, const 
         return;
     int64_t median = median_of(answer);
     bool links = find_section(page, "steps") != NULL,
-         stands_out = slowest->worse || slowest->ns - median > median / 10;
+         stands_out = slowest->worse || (!any_worse && slowest->ns - median > median / 10);
     buffer_printf(out, "<figure class=\"over-time\"><figcaption>%s", links ? "<a href=\"#steps\">" : "");
     append_text(out, answer->steps_title);
     buffer_printf(out,
@@ -288,12 +390,13 @@ static void append_breakable(struct buffer *out, const char *text, size_t len)
     }
 }
 
-/* The title of a card: a name of the trace shortened, with all of it as title. */
+/* The title of a finding: a name of the trace shortened, with all of it as title. */
 static void append_title(struct buffer *out, const struct answer_finding *finding, struct apart *names)
 {
-    struct text full = as_text(finding->title), shown = { 0 };
+    const char *title = finding->action ? finding->action : finding->title;
+    struct text full = as_text(title), shown = { 0 };
     bool shorter =
-        finding->named && apart_fill_names(names, &full, &shown, finding->title, strlen(finding->title));
+        finding->named && !finding->action && apart_fill_names(names, &full, &shown, title, strlen(title));
     buffer_puts(out, "<h3 class=\"title\"");
     if (shorter) {
         buffer_puts(out, " title=\"");
@@ -303,6 +406,43 @@ static void append_title(struct buffer *out, const struct answer_finding *findin
     buffer_putc(out, '>');
     append_breakable(out, shorter ? shown.at : full.at, shorter ? shown.len : full.len);
     buffer_puts(out, "</h3>\n");
+    if (finding->action)
+        append_element(out, "p", "cause", finding->title);
+}
+
+/* A changed line of code; CHANGE is as git diff --word-diff shows it. */
+static void append_diff(struct buffer *out, const char *change)
+{
+    buffer_puts(out, "<p class=\"diff\"><code>");
+    while (*change) {
+        size_t plain = strcspn(change, "[{");
+        const char *end = change[plain] == '[' ? "-]" : "+}", *close = NULL;
+        if (change[plain] && strchr("-+", change[plain + 1]))
+            close = strstr(change + plain, end);
+        escape_html(out, change, close ? plain : plain + (change[plain] != '\0'));
+        change += close ? plain : plain + (change[plain] != '\0');
+        if (!close)
+            continue;
+        const char *tag = *end == '-' ? "del" : "ins";
+        buffer_printf(out, "<%s>", tag);
+        escape_html(out, change + 2, (size_t)(close - change) - 2);
+        buffer_printf(out, "</%s>", tag);
+        change = close + 2;
+    }
+    buffer_puts(out, "</code></p>\n");
+}
+
+/* The saving on the scale of the step. */
+static void append_saving(struct buffer *out, const struct answer_finding *finding,
+                          const struct answer *answer)
+{
+    append_element(out, "p", "saves", finding->saves);
+    if (finding->saves_ns > 0 && answer->from_ns > 0)
+        buffer_printf(out,
+                      "<svg class=\"saving\" viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" role=\"img\" "
+                      "aria-label=\"of the whole\"><rect class=\"whole\" width=\"100\" height=\"6\"/><rect "
+                      "class=\"part\" width=\"%.2f\" height=\"6\"/></svg>\n",
+                      100 * (double)finding->saves_ns / (double)answer->from_ns);
 }
 
 /* The link to SECTION, or to the row of it. */
@@ -319,37 +459,61 @@ static void append_link(struct buffer *out, const struct answer_finding *finding
     buffer_puts(out, "</a>");
 }
 
-/* A card, "finding-1"; the script adds a link to its place in the timeline. */
-static void append_finding(struct buffer *out, const struct answer_finding *finding, size_t number,
-                           const struct page *page, struct apart *names)
+static void append_links(struct buffer *out, const struct answer_finding *finding, const struct page *page)
 {
     const struct page_section *section = find_section(page, finding->section);
+    if (!section && !finding->command)
+        return;
+    buffer_puts(out, "<p class=\"faint links\">");
+    if (section) {
+        append_link(out, finding, section);
+        buffer_puts(out, finding->command ? "; " : "");
+    }
+    if (finding->command)
+        append_element(out, "code", "command", finding->command);
+    buffer_puts(out, "</p>");
+}
+
+/* A row, "finding-1"; the script adds a link to its place in the timeline. */
+static void append_finding(struct buffer *out, const struct answer *answer, size_t number,
+                           const struct page *page, struct apart *names)
+{
+    const struct answer_finding *finding = &answer->findings.at[number - 1];
     buffer_printf(out, "<li id=\"finding-%zu\"%s", number, finding->good ? " class=\"good\"" : "");
     if (finding->place) {
         buffer_puts(out, " data-place=\"");
         append_text(out, finding->place);
         buffer_putc(out, '"');
     }
-    buffer_putc(out, '>');
+    buffer_printf(out, "><span class=\"number\">%zu</span><div class=\"what-to-do\">", number);
     append_title(out, finding, names);
-    append_element(out, "p", "saves", finding->saves);
     if (finding->where) {
         buffer_puts(out, "<p class=\"where\">");
         append_breakable(out, finding->where, strlen(finding->where));
         buffer_puts(out, "</p>\n");
     }
+    buffer_puts(out, "</div><div class=\"how\">");
+    if (finding->change)
+        append_diff(out, finding->change);
     append_element(out, "p", "advice", finding->advice);
-    if (section || finding->command) {
-        buffer_puts(out, "<p class=\"faint\">");
-        if (section) {
-            append_link(out, finding, section);
-            buffer_puts(out, finding->command ? "; " : "");
-        }
-        if (finding->command)
-            append_element(out, "code", "command", finding->command);
-        buffer_puts(out, "</p>");
-    }
-    buffer_puts(out, "</li>\n");
+    buffer_puts(out, "</div><div class=\"gained\">");
+    append_saving(out, finding, answer);
+    append_links(out, finding, page);
+    buffer_puts(out, "</div></li>\n");
+}
+
+/* "savings overlap: alone they add up to 140.112ms, together 80.571ms" */
+static void append_overlap(struct buffer *out, const struct answer *answer)
+{
+    int64_t together_ns = answer->from_ns - answer->together_ns;
+    if (!has_gains(answer) || answer->alone_ns == 0 || answer->alone_ns == together_ns)
+        return;
+    buffer_puts(out, answer->alone_ns > together_ns ? " <small>savings overlap: alone they add up to "
+                                                    : " <small>alone they add up to ");
+    append_time(out, answer->alone_ns);
+    buffer_puts(out, ", together ");
+    append_time(out, together_ns);
+    buffer_puts(out, "</small>");
 }
 
 static void append_findings(struct buffer *out, const struct answer *answer, const struct page *page,
@@ -359,6 +523,7 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
         return;
     buffer_puts(out, "<h2>");
     append_text(out, answer->findings_title ? answer->findings_title : "What to do first");
+    append_overlap(out, answer);
     buffer_puts(out, "</h2>\n");
     if (answer->findings.count == 0) {
         append_element(out, "p", "nothing", answer->nothing);
@@ -370,23 +535,69 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
             apart_add(names, answer->findings.at[i].title, strlen(answer->findings.at[i].title));
     buffer_puts(out, "<ol class=\"findings\">\n");
     for (size_t i = 0; i < answer->findings.count; i++)
-        append_finding(out, &answer->findings.at[i], i + 1, page, names);
+        append_finding(out, answer, i + 1, page, names);
     buffer_puts(out, "</ol>\n");
     apart_free(names);
+}
+
+/* ---- what takes longest ---- */
+
+static void answer_append_rows(struct buffer *out, const struct answer *answer, const struct page *page,
+                               struct readable *readable)
+{
+    bool links = find_section(page, answer->rows_section) != NULL;
+    struct apart *names = apart_open_shared(readable);
+    for (size_t i = 0; i < answer->rows.count; i++)
+        apart_add(names, answer->rows.at[i].name, strlen(answer->rows.at[i].name));
+    buffer_puts(out, "<div class=\"longest\"><h2>");
+    if (links)
+        buffer_printf(out, "<a href=\"#%s\">", answer->rows_section);
+    append_text(out, answer->rows_title);
+    buffer_puts(out, links ? "</a></h2>\n<table class=\"rows\">\n" : "</h2>\n<table class=\"rows\">\n");
+    for (size_t i = 0; i < answer->rows.count; i++) {
+        const struct answer_row *row = &answer->rows.at[i];
+        struct text full = as_text(row->name), shown = { 0 };
+        bool shorter = apart_fill_names(names, &full, &shown, row->name, strlen(row->name));
+        buffer_printf(out, "<tr><td class=\"cell-bar w%d\" title=\"",
+                      (int)(50 * row->share / answer->rows.at[0].share + 0.5) * 2);
+        escape_html(out, full.at, full.len);
+        buffer_puts(out, "\">");
+        escape_html(out, shorter ? shown.at : full.at, shorter ? shown.len : full.len);
+        buffer_puts(out, "</td><td class=\"n\">");
+        append_time(out, row->ns);
+        buffer_puts(out, "</td><td class=\"n\">");
+        append_share(out, row->share);
+        buffer_puts(out, "</td></tr>\n");
+    }
+    buffer_puts(out, "</table></div>\n");
+    apart_free(names);
+}
+
+/* Beside each other: what takes longest, and the steps over time. */
+static void append_below(struct buffer *out, const struct answer *answer, const struct page *page,
+                         struct readable *names)
+{
+    bool rows = answer->rows_title && answer->rows.count, steps = answer->steps.count > 1;
+    if (!rows && !steps)
+        return;
+    buffer_puts(out, "<div class=\"halves\">\n");
+    if (rows)
+        answer_append_rows(out, answer, page, names);
+    if (steps)
+        append_steps(out, answer, page);
+    buffer_puts(out, "</div>\n");
 }
 
 void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
                      struct readable *names)
 {
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
-    append_element(out, "p", "verdict", answer->verdict);
-    if (answer->bars.count || answer->steps.count > 1) {
-        buffer_puts(out, "<div class=\"halves\">\n");
-        append_bars(out, answer, page);
-        if (answer->steps.count > 1)
-            append_steps(out, answer, page);
-        buffer_puts(out, "</div>\n");
-    }
+    append_hero(out, answer);
+    append_bars(out, answer, page);
+    for (size_t i = 0; i < page->sections.count; i++)
+        if (page->sections.at[i].timelines.count == 1)
+            page_add_step(out, page->sections.at[i].timelines.at[0], answer);
     append_findings(out, answer, page, names);
+    append_below(out, answer, page, names);
     buffer_puts(out, "</section>\n");
 }

@@ -12,6 +12,8 @@ struct page_section {
     const char *title; /* "Idle gaps"; NULL: it has no heading and is not listed on top */
     const char *intro; /* a sentence or two; NULL: none */
     const char *more;  /* the command that tells more, "tpa gaps"; NULL: none */
+    const char
+        *figure; /* the one that stands beside the title, "44.0 %"; NULL: how many rows its first table has */
     VEC_OF(const struct table *) tables;
     VEC_OF(const struct picture *) pictures;
     VEC_OF(const struct timeline *) timelines;

@@ -301,10 +301,37 @@ static void emit_value(struct writing *page, enum table_kind kind, const union t
         escape_html(&page->text, cell->text.at, cell->text.len);
 }
 
-static void emit_figure_cell(struct writing *page, const struct page_column *of, enum table_kind kind,
-                             const union table_cell *cell)
+static double figure_of(enum table_kind kind, const union table_cell *cell)
 {
-    buffer_printf(&page->text, "<td class=\"n%s\"", of->folded ? " o" : "");
+    return table_cell_is_missing(cell, kind) ? 0 : table_is_number(kind) ? cell->f : (double)cell->i;
+}
+
+/* The largest figure of the column that TABLE is sorted by, for bars in its cells; 0: it has none. */
+static double most_of(const struct table *table, size_t rows)
+{
+    double most = 0;
+    if (table->sort_column >= table->column_count || rows < 2)
+        return 0;
+    enum table_kind kind = table->columns[table->sort_column].kind;
+    if (kind != TABLE_NS && kind != TABLE_BYTES && kind != TABLE_SHARE)
+        return 0;
+    for (size_t row = 0; row < rows; row++) {
+        double figure = figure_of(kind, table_cell(table, row, table->sort_column));
+        if (figure < 0)
+            return 0;
+        most = figure > most ? figure : most;
+    }
+    return most;
+}
+
+/* MOST: the figure whose bar fills the cell; 0: it has no bar. */
+static void emit_figure_cell(struct writing *page, const struct page_column *of, enum table_kind kind,
+                             const union table_cell *cell, double most)
+{
+    buffer_printf(&page->text, "<td class=\"n%s", of->folded ? " o" : "");
+    if (most > 0)
+        buffer_printf(&page->text, " cell-bar w%d", (int)(50 * figure_of(kind, cell) / most + 0.5) * 2);
+    page_writing_emit(page, "\"");
     if (!table_cell_is_missing(cell, kind)) {
         page_writing_emit(page, " data-v=\"");
         if (table_is_number(kind))
@@ -352,6 +379,7 @@ static bool emit_rows(struct writing *page, const struct table *table, const cha
                       const struct page_columns *columns, size_t rows)
 {
     bool one_key = strcmp(section, table->key) == 0;
+    double most = most_of(table, rows);
     page_writing_emit(page, "<tbody>\n");
     for (size_t row = 0; row < rows; row++) {
         page_writing_emit(page, "<tr id=\"");
@@ -366,7 +394,7 @@ static bool emit_rows(struct writing *page, const struct table *table, const cha
             const struct table_column *column = &table->columns[of->column];
             const union table_cell *cell = table_cell(table, row, of->column);
             if (is_figure(column->kind))
-                emit_figure_cell(page, of, column->kind, cell);
+                emit_figure_cell(page, of, column->kind, cell, of->column == table->sort_column ? most : 0);
             else
                 emit_text_cell(page, table, row, of);
         }

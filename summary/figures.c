@@ -617,6 +617,7 @@ static void find_top_operators(struct summary *summary, const struct costs *cost
     for (size_t i = 0; summary->top_ns > 0 && i < count && i < SUMMARY_TOP && costs->at[i].time_ns > 0; i++)
         summary->top[summary->top_count++] = (struct summary_top){
             .name = arena_strndup(&summary->arena, costs->at[i].name, costs->at[i].name_length),
+            .time_ns = costs->at[i].time_ns,
             .share = (double)costs->at[i].time_ns / summary->top_ns,
             .named = is_named(&costs->at[i]),
         };

@@ -4,30 +4,54 @@
 #include <string.h>
 
 const struct finding_rule_info finding_rules[FINDING_RULES] = {
-    [FINDING_DATA_LOADING] = { "data_loading", "gaps", true },
-    [FINDING_HOST_TIME] = { "host_time", "operators", false },
-    [FINDING_HOST_OPERATORS] = { "host_operators", "operators", true },
-    [FINDING_PAUSES] = { "pauses", "gaps", false },
-    [FINDING_HOST_WAIT] = { "host_wait", "transfers", true },
-    [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", true },
-    [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", true },
-    [FINDING_COPIES_TO_HOST] = { "copies_to_host", "transfers", true },
-    [FINDING_DEVICE_COPIES] = { "device_copies", "transfers", true },
-    [FINDING_OTHER_COPIES] = { "other_copies", "transfers", true },
-    [FINDING_FIRST_USE] = { "first_use", "gaps", true },
-    [FINDING_ALLOCATION] = { "allocation", "memory", true },
-    [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", false },
-    [FINDING_FUSION] = { "fusion", "sequences", false },
-    [FINDING_ATTENTION] = { "attention", "sequences", true },
-    [FINDING_BELOW_PEAK] = { "below_peak", "roofline", false },
-    [FINDING_COMMUNICATION] = { "communication", "communication", false },
-    [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", false },
-    [FINDING_LAUNCHES] = { "launches", "launches", false },
+    [FINDING_DATA_LOADING] = { "data_loading", "gaps", "Load batches beside the loop", true },
+    [FINDING_HOST_TIME] = { "host_time", "operators", "Do less on the host in each step", false },
+    [FINDING_HOST_OPERATORS] = { "host_operators", "operators", "Compute on the device, not on the host",
+                                 true },
+    [FINDING_PAUSES] = { "pauses", "gaps", "Find out why the host pauses", false },
+    [FINDING_HOST_WAIT] = { "host_wait", "transfers", "Wait for the device less often", true },
+    [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", "Pin the batches", true },
+    [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", "Copy ahead of the computation", true },
+    [FINDING_COPIES_TO_HOST] = { "copies_to_host", "transfers", "Copy less to the host", true },
+    [FINDING_DEVICE_COPIES] = { "device_copies", "transfers", "Copy less on the device", true },
+    [FINDING_OTHER_COPIES] = { "other_copies", "transfers", "Copy less, or earlier", true },
+    [FINDING_FIRST_USE] = { "first_use", "gaps", "Load code before the loop", true },
+    [FINDING_ALLOCATION] = { "allocation", "memory", "Allocate before the loop", true },
+    [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", "Multiply matrices on tensor cores", false },
+    [FINDING_FUSION] = { "fusion", "sequences", "Fuse operations on the device", false },
+    [FINDING_ATTENTION] = { "attention", "sequences", "Compute attention in one kernel", true },
+    [FINDING_BELOW_PEAK] = { "below_peak", "roofline", "Bring the work nearer to the peak", false },
+    [FINDING_COMMUNICATION] = { "communication", "communication", "Hide communication behind computation",
+                                false },
+    [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", "Even out the ranks", false },
+    [FINDING_LAUNCHES] = { "launches", "launches", "Launch work in fewer calls", false },
 };
+
+/* The changed line that advice with such a part stands for. */
+static const struct {
+    const char *advice, *change;
+} changes[] = {
+    { "torch.compile(model, mode=\"reduce-overhead\")",
+      "model = torch.compile(model, {+mode=\"reduce-overhead\"+})" },
+    { "torch.compile(model)", "model = {+torch.compile(+}model{+)+}" },
+    { "DataLoader(..., pin_memory=True)",
+      "DataLoader(..., {+pin_memory=True+}); x.to(device, {+non_blocking=True+})" },
+    { "DataLoader(pin_memory=True)", "DataLoader(..., {+pin_memory=True+})" },
+    { "set_float32_matmul_precision(\"high\")", "{+torch.set_float32_matmul_precision(\"high\")+}" },
+};
+
+struct text finding_change_of(struct text advice)
+{
+    for (size_t i = 0; advice.at && i < sizeof changes / sizeof *changes; i++)
+        if (strstr(advice.at, changes[i].advice))
+            return as_text(changes[i].change);
+    return (struct text){ 0 };
+}
 
 void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer)
 {
     offer.finding.rule = as_text(finding_rules[rule].name);
+    offer.finding.action = as_text(finding_rules[rule].action);
     offer.finding.section = finding_rules[rule].section;
     pricing_offer(pricing, offer);
 }

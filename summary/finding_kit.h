@@ -35,10 +35,14 @@ enum finding_rule {
 struct finding_rule_info {
     const char *name;    /* "data_loading": stable, for scripts */
     const char *section; /* of the report */
+    const char *action;  /* what to do, in a few words */
     bool is_called;      /* its place is a call, which may have a line of source */
 };
 
 extern const struct finding_rule_info finding_rules[FINDING_RULES];
+
+/* The line of code that ADVICE changes, as git diff --word-diff shows it. Missing: not known. */
+struct text finding_change_of(struct text advice);
 
 /* Offer what OFFER says, of RULE. */
 void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer);

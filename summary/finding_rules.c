@@ -130,12 +130,19 @@ static struct batch_waits batch_waits_of(const struct trace *trace, name_id name
     return (struct batch_waits){ count ? all_ns / (double)count : 0, 10 * longer > count };
 }
 
+enum { USUAL_WORKERS = 4, MOST_WORKERS = 1000 };
+
+/* How many workers load a batch, which takes LOAD_NS, beside what takes REST_NS. */
+static double workers_for(double load_ns, double rest_ns)
+{
+    return rest_ns > 0 ? ceil(load_ns / rest_ns) : MOST_WORKERS;
+}
+
 /* What to do where a loop that loads a batch itself, for LOAD_NS, takes REST_NS beside. */
 static struct text advise_workers(struct pricing *pricing, double load_ns, double rest_ns)
 {
-    enum { USUAL = 4, MOST = 1000 };
-    double workers = rest_ns > 0 ? ceil(load_ns / rest_ns) : MOST;
-    if (workers <= USUAL)
+    double workers = workers_for(load_ns, rest_ns);
+    if (workers <= USUAL_WORKERS)
         return as_text(
             "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., num_workers=4) "
             "loads beside it");
@@ -144,7 +151,7 @@ static struct text advise_workers(struct pricing *pricing, double load_ns, doubl
     quantity_append_rounded_time(&advice, load_ns);
     buffer_puts(&advice, ", and the rest of a step ");
     quantity_append_rounded_time(&advice, rest_ns);
-    if (workers < MOST)
+    if (workers < MOST_WORKERS)
         buffer_printf(
             &advice,
             ": it takes %.0f workers, and a core for each, to keep up (DataLoader(..., num_workers=%.0f))",
@@ -163,8 +170,15 @@ static bool has_operators_or_ranges(const struct pricing *pricing)
 static void complete_loading(struct pricing *pricing, struct priced_finding *finding,
                              const struct offer *offer)
 {
-    finding->advice =
-        advise_workers(pricing, offer->beside_ns, (double)finding->saves_ns * (1 / finding->saves_share - 1));
+    double rest_ns = (double)finding->saves_ns * (1 / finding->saves_share - 1),
+           workers = workers_for(offer->beside_ns, rest_ns);
+    struct buffer change = { 0 };
+    buffer_printf(&change, "DataLoader(..., [-num_workers=0-]{+num_workers=%.0f+})",
+                  workers <= USUAL_WORKERS ? USUAL_WORKERS : workers);
+    finding->advice = advise_workers(pricing, offer->beside_ns, rest_ns);
+    if (workers < MOST_WORKERS)
+        finding->change = pricing_keep(pricing, &change);
+    buffer_release(&change);
 }
 
 static void find_data_loading(struct pricing *pricing)

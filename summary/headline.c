@@ -10,6 +10,7 @@
 #include "derive/launch_calls.h"
 #include "derive/step_list.h"
 #include "summary/figures.h"
+#include "summary/finding_kit.h"
 #include "summary/rules.h"
 #include "trace/lost_work.h"
 #include "summary/unexplained.h"
@@ -366,7 +367,7 @@ static void add_device_bars(struct headline *headline)
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
     add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
-    size_t count = several ? choose_ranks(summary, chosen) : 0;
+    size_t count = several && !headline->findings->count ? choose_ranks(summary, chosen) : 0;
     for (size_t i = 0; i < count; i++)
         add_device_bar(headline, &chosen[i], arena_printf(headline->texts, "rank %" PRId64, chosen[i].rank),
                        1, whole_ns);
@@ -500,6 +501,16 @@ static const char *describe_cause(const struct summary *summary, enum gap_cause 
                                                : gap_causes[cause].verdict;
 }
 
+/* "The GPU is idle 44.0 % of a step: the host waits for the next batch." WHY: NULL if it is not known. */
+static void set_idle_headline(struct headline *headline, double share, const char *why)
+{
+    bool several = headline_device_count(headline->summary->gpu) > 1;
+    headline->answer->headline = arena_printf(
+        headline->texts, "The %s%s idle %.1f %% of %s%s%s.", summary_device_word(headline->summary),
+        several ? "s are" : " is", quantity_percent(share), headline->step ? "a step" : "the time",
+        why ? ": " : "", why ? why : "");
+}
+
 static const char *describe_idle(struct headline *headline, const struct use *use, const char *whose)
 {
     enum gap_cause order[GAP_CAUSES];
@@ -512,12 +523,15 @@ static const char *describe_idle(struct headline *headline, const struct use *us
                             : NULL;
     const char *share = arena_printf(headline->texts, "%.1f %% of %s time is idle",
                                      quantity_percent(use->idle_ns / use->span_ns), whose);
-    if (!(cause_ns > 0))
+    if (!(cause_ns > 0)) {
+        set_idle_headline(headline, use->idle_ns / use->span_ns, NULL);
         return arena_printf(headline->texts, "%s.", share);
+    }
     const char *says = describe_cause(headline->summary, order[0], cause_ns),
                *one_gap = describe_one_gap(headline, use, order[0]);
     if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns)
         says = "the host launches nothing: between the last work of a step and the first of the next";
+    set_idle_headline(headline, use->idle_ns / use->span_ns, says);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
                             where ? where : "");
@@ -592,6 +606,7 @@ static const char *describe_devices(struct headline *headline)
             said, time_text(headline, (double)before_ns), time_text(headline, (double)queued_ns), word);
     if (headline->step || !(use.span_ns < small * recorded_ns))
         return said;
+    headline->answer->headline = NULL;
     return arena_printf(
         headline->texts,
         "All work of the %s%s lies within %.1f %% of the time recorded (%s of %s%s); the rest is the host's alone. Within that %s",
@@ -694,6 +709,7 @@ static const char *describe_rest(struct headline *headline, const char *said)
     if (!said || !trace_left_out_much(trace))
         return said;
     trace_describe_left_out(trace, &left_out);
+    headline->answer->headline = NULL;
     said = arena_printf(headline->texts, "%.*s. Of the rest: %s", (int)left_out.count, left_out.at, said);
     buffer_release(&left_out);
     return said;
@@ -742,6 +758,9 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
 {
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .title = copy(headline, finding->title),
+        .action = copy(headline, finding->action),
+        .change = copy(headline, finding->change.at ? finding->change : finding_change_of(finding->advice)),
+        .saves_ns = finding->saves_ns,
         .saves = arena_printf(headline->texts, "saves up to %s, %.1f %% of %s",
                               time_text(headline, (double)finding->saves_ns),
                               quantity_percent(finding->saves_share),
@@ -791,6 +810,75 @@ static void add_unpriced(struct headline *headline, size_t most)
     }
 }
 
+/* From what a step takes to what it takes with the first finding. */
+static void add_change(struct headline *headline)
+{
+    const struct findings *findings = headline->findings;
+    struct answer *answer = headline->answer;
+    if (!findings->priced || findings->count == 0)
+        return;
+    answer->from_ns = findings->step_ns;
+    answer->to_ns = findings->at[0].then_ns;
+    answer->together_ns = findings->together_ns;
+    for (size_t i = 0; i < findings->count; i++)
+        answer->alone_ns += findings->at[i].saves_ns;
+    const char *whole = findings->has_steps ? "a step" : "the recording";
+    answer->change_note =
+        findings->count == 1
+            ? arena_printf(headline->texts, "%s, at best, with change 1; predicted by replay", whole)
+            : arena_printf(headline->texts,
+                           "%s, at best, with change 1; with all %zu: %s; predicted by replay", whole,
+                           findings->count, time_text(headline, (double)findings->together_ns));
+}
+
+/* What takes longest on devices; without them on the host. */
+static void add_rows(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    for (size_t i = 0; i < summary->top_count; i++)
+        *VEC_PUSH(&headline->answer->rows) =
+            (struct answer_row){ .name = copy(headline, as_text(summary->top[i].name)),
+                                 .ns = summary->top[i].time_ns,
+                                 .share = summary->top[i].share };
+    headline->answer->rows_section = "operators";
+    headline->answer->rows_title = arena_printf(headline->texts, "%s, of %s in all",
+                                                summary->gpu ? "Operators whose work takes devices longest"
+                                                             : "What takes the host longest",
+                                                time_text(headline, summary->top_ns));
+}
+
+/* ---- figures of sections ---- */
+
+static void add_figure(struct headline *headline, const char *section, const char *text)
+{
+    *VEC_PUSH(&headline->answer->figures) = (struct answer_figure){ section, text };
+}
+
+static const char *share_text(struct headline *headline, double part, double whole)
+{
+    return arena_printf(headline->texts, "%.1f %%", quantity_percent(part / whole));
+}
+
+static void add_figures(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    struct use use = use_of(summary, TABLE_INT_MISSING);
+    struct buffer events = { 0 };
+    quantity_append_tally(&events, (int64_t)summary->trace->event_count);
+    add_figure(headline, "timeline",
+               arena_printf(headline->texts, "%.*s events", (int)events.count, events.at));
+    buffer_release(&events);
+    add_figure(headline, "summary", arena_printf(headline->texts, "%zu", headline->findings->count));
+    if (headline->step)
+        add_figure(headline, "steps", time_text(headline, (double)headline->step->step_ns));
+    if (!summary->gpu || !(use.span_ns > 0) || trace_lost_much(summary->trace))
+        return;
+    add_figure(headline, "devices", share_text(headline, use.used_ns[0], use.span_ns));
+    add_figure(headline, "gaps", share_text(headline, use.idle_ns, use.span_ns));
+    add_figure(headline, "transfers", share_text(headline, use.used_ns[2], use.span_ns));
+    add_figure(headline, "communication", share_text(headline, use.used_ns[USE_COMMUNICATION], use.span_ns));
+}
+
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
                           struct result *result)
 {
@@ -805,6 +893,9 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_steps(&headline);
     add_facts(&headline);
     add_verdict(&headline, result);
+    add_change(&headline);
+    add_rows(&headline);
+    add_figures(&headline);
     if (summary->gpu)
         add_device_bars(&headline);
     else

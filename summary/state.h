@@ -68,8 +68,9 @@ struct summary_rank {
 /* An operator that costs much, of all ranks and devices. */
 struct summary_top {
     const char *name; /* in the arena of the summary */
-    double share;     /* of the time of all operators */
-    bool named; /* an operator: no step, no call that launched work, no work whose launch is not recorded */
+    int64_t time_ns;
+    double share; /* of the time of all operators */
+    bool named;   /* an operator: no step, no call that launched work, no work whose launch is not recorded */
 };
 
 enum { SUMMARY_TOP = 5 };

@@ -77,7 +77,6 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
     (void)err;
     struct top *top = top_analyze(trace, &(struct top_options){ .selection = selection });
     top_sort(top);
-    chart_operators(content->picture, top, BARS);
     result_add_table(content->result, top_table(top));
     top_add_notices(top, content->result);
     top_free(top);
@@ -90,7 +89,6 @@ static bool fill_kernels(const struct trace *trace, const struct selection *sele
     (void)err;
     struct kernels *kernels = kernels_analyze(trace, selection, 0);
     result_add_table(content->result, kernels_table(kernels, 0));
-    chart_kernels(content->picture, kernels, BARS);
     kernels_free(kernels);
     return true;
 }
@@ -201,8 +199,8 @@ static const struct report_section own_sections[] = {
     { "fleet", "Ranks of the job",
       "Who holds the job up and why, slow GPUs, hosts and links, with clocks corrected by the ends of collectives.",
       "tpa fleet", FEATURE_EVENTS, &gather_wants, fill_fleet },
-    { "timeline", "Timeline and call tree",
-      "When what ran, and what called what. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, "
+    { "timeline", "Timeline",
+      "When what ran. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, "
       "Shift and drag to add up a stretch of time. Keys: arrows move and zoom, 0 shows all, n and p choose the next and "
       "the previous, [ and ] another step, Enter zooms to what is chosen.",
       NULL, FEATURE_EVENTS, &views_wants, fill_timeline },
@@ -237,16 +235,17 @@ static struct report_section section_of(const struct analysis *analysis, char *m
     return section;
 }
 
-/* Analyses that are not named follow those that are; the timeline is last. */
+/* Analyses that are not named follow those that are. */
 static int place_of(const char *key)
 {
-    static const char *const order[] = { "summary", "steps",    "operators", "modules",       "kernels",
-                                         "devices", "gaps",     "transfers", "launches",      "sequences",
-                                         "latency", "roofline", "memory",    "communication", "fleet" };
+    static const char *const order[] = { "timeline",  "summary",  "steps",         "operators",
+                                         "modules",   "kernels",  "devices",       "gaps",
+                                         "transfers", "launches", "sequences",     "latency",
+                                         "roofline",  "memory",   "communication", "fleet" };
     int place = 0, count = sizeof order / sizeof *order;
     while (place < count && strcmp(order[place], key) != 0)
         place++;
-    return strcmp(key, "timeline") == 0 ? count + 1 : place;
+    return place;
 }
 
 const struct report_section *report_sections(void)

@@ -437,8 +437,14 @@ function decoded(text) {
 /* The row that the address names is shown, be it folded away or filtered out. */
 function showTarget() {
     const row = location.hash ? document.getElementById(decoded(location.hash.slice(1))) : null;
-    if (!row || row.tagName !== "TR")
+    const fold = row && (row.closest("details.fold") || row.querySelector(":scope > details.fold"));
+    if (fold)
+        fold.open = true;
+    if (!row || row.tagName !== "TR") {
+        if (fold)
+            row.scrollIntoView();
         return;
+    }
     row.classList.remove("more", "out");
     row.scrollIntoView({ block: "center" });
 }
@@ -446,8 +452,8 @@ function showTarget() {
 /* What a link leads to stands below the bar of sections, which may take several lines. */
 function leaveRoom() {
     const bar = document.querySelector("nav");
-    if (bar)
-        document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`;
+    if (bar) /* beside the content it covers nothing */
+        document.documentElement.style.scrollPaddingTop = `${getComputedStyle(document.body).display === "grid" ? 8 : bar.offsetHeight + 8}px`;
 }
 
 document.documentElement.classList.add("js");
@@ -455,8 +461,19 @@ leaveRoom();
 addEventListener("resize", leaveRoom);
 for (const box of document.querySelectorAll(".table"))
     setUpTable(box);
+for (const row of document.querySelectorAll(".findings li")) /* long texts are cut until the row is clicked on */
+    row.addEventListener("click", (event) => {
+        if (!event.target.closest("a, code"))
+            row.classList.toggle("whole");
+    });
 showTarget();
 addEventListener("hashchange", showTarget);
+let folded = [];
+addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details.fold:not([open])")];
+    folded.forEach((fold) => { fold.open = true; });
+});
+addEventListener("afterprint", () => folded.forEach((fold) => { fold.open = false; }));
 const flames = [];
 for (const root of document.querySelectorAll(".view[data-flame]")) {
     const data = readData(root.dataset.flame);

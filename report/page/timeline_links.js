@@ -244,6 +244,13 @@ function stretchOf(recording, title, rank, device) {
  * Names of events, and which events have them; of a snapshot, the first of each line of code; the longest work of each lane; what
  * communicates; the process group in each of the details and its description. Each row is looked up in these, not among all events.
  */
+/* NAME as pages show it: what cannot be seen, or acts on its surroundings, is written as text. */
+function visibleName(name) {
+    const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+    return name.replace(/[\0-\x1f\x7f-\x9f]|[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (letter) => short[letter] ||
+        (letter < "\x80" ? `\\x${letter.charCodeAt(0).toString(16).padStart(2, "0")}` : `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`));
+}
+
 function indexNames(recording) {
     const { spans } = recording, names = new Map(), lines = new Map(), longest = recording.lanes.map(() => -1), communication = [];
     for (let i = 0; i < spans.count; i++) {
@@ -261,13 +268,14 @@ function indexNames(recording) {
         const line = name.replace(/^\S+ \S+ /, "");
         lines.set(line, lines.get(line) || name);
     }
+    const shown = new Map([...names.keys()].map((name) => [visibleName(name), name]));
     const groups = recording.data.details.map((detail) => [/^Group: (.*)$/m, /^Description of the group: (.*)$/m].map((line) => (detail.match(line) || [])[1]));
-    return { names, lines, longest, communication, groups };
+    return { names, shown, lines, longest, communication, groups };
 }
 
 /* The address in the timeline of what is called NAME: an event, idle time of a cause, a module, steps; "" if there is none. */
 function addressOf(recording, index, name, rank = "", device = "") {
-    for (const called of [name, `nn.Module: ${name}`, recording.data.alive ? index.lines.get(name) : ""])
+    for (const called of [name, index.shown.get(name), `nn.Module: ${name}`, recording.data.alive ? index.lines.get(name) : ""])
         if ((index.names.get(called) || []).some((i) => isAt(recording, i, rank, device)))
             return `#find=${encodeURIComponent(called)}${siteText(recording, rank, device)}`;
     if (name.startsWith("idle: "))
@@ -280,6 +288,12 @@ function addressOf(recording, index, name, rank = "", device = "") {
     return "";
 }
 
+/* The stretch that TEXT, of a pause in which nothing was recorded, begins with: "longest: 3.002ms at 304.921us, after ..."; "": none. */
+function pauseIn(text) {
+    const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }, [, length, unit, at, of] = text.match(/longest: ([\d.]+)([num]?s) at ([\d.]+)([num]?s)\b/) || [];
+    return length ? placeOf(Math.round(at * units[of]), Math.round(length * units[unit])) : "";
+}
+
 /* A finding's place: the longest event of the name that it gives, or that its text begins with. */
 function linkFindings(view, index) {
     const { recording } = view;
@@ -287,7 +301,13 @@ function linkFindings(view, index) {
         const where = card.querySelector(".where"), names = recording.data.alive ? index.lines : index.names;
         const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(?:longest: )?(.*)$/s);
         card.dataset.place = card.dataset.place || nameIn(names.keys(), text);
-        const address = addressOf(recording, index, card.dataset.place, rank);
+        let address = addressOf(recording, index, card.dataset.place, rank);
+        const called = nameIn(names.keys(), text);
+        if (!address.startsWith("#find=") && called) { /* no gap is mostly due to it: its longest event */
+            card.dataset.place = called;
+            address = addressOf(recording, index, called, rank);
+        }
+        address = address || pauseIn(where ? where.textContent : "");
         if (address)
             addLink(card.querySelector(".saves") || card.querySelector("h3"), `${addressIn(view, address)}@${card.id}`, "in the timeline");
     }
@@ -295,7 +315,7 @@ function linkFindings(view, index) {
 
 /* What the row of a finding is called in the timeline. */
 function nameOfFinding(row, names) {
-    const card = [...document.querySelectorAll(".findings li")].find((of) => of.querySelector("h3").firstChild.textContent === textOf(row.cells[0]));
+    const card = [...document.querySelectorAll(".findings li")].find((of) => (of.querySelector(".cause") || of.querySelector("h3")).textContent === textOf(row.cells[0]));
     return card && card.dataset.place ? card.dataset.place
         : [...row.cells].map((cell) => nameIn(names.keys(), textOf(cell).replace(/^longest: /, ""))).find(Boolean) || "";
 }
@@ -376,7 +396,8 @@ function linkTable(view, box, index) {
             return; /* it is of another device, which has a timeline of its own */
         const step = figureOf(row, columns.step);
         const place = box.dataset.key === "collectives" ? collectiveOf(recording, row, at("max")) : placeOfRow(view, row, columns);
-        const address = place || namesOfRow(box, row, cellOf, index).map((name) => addressOf(recording, index, name, ...site)).find(Boolean);
+        const address = place || namesOfRow(box, row, cellOf, index).map((name) => addressOf(recording, index, name, ...site)).find(Boolean) ||
+            (box.dataset.key === "findings" ? pauseIn(row.textContent) : "");
         counts.set(step, (counts.get(step) || 0) + 1);
         const found = stepOfRow(recording, step, figureOf(row, columns.rank), counts.get(step) - 1);
         if (address)
@@ -435,11 +456,13 @@ function linkColumns(view) {
         return;
     const [, rank] = chart.parentElement.querySelector("figcaption").textContent.match(/, rank (\d+)$/) || [];
     const { files } = view.recording, file = files.find((of) => of.rank === Number(rank)) || files[0];
+    const own = view.recording.steps.filter((step) => files[step.file] === file);
     chart.style.cursor = "pointer";
     chart.addEventListener("click", (event) => {
         const box = chart.getBoundingClientRect(), at = Math.floor((event.clientX - box.left) / box.width * bars.length);
         const [start, length] = bars[Math.max(0, Math.min(at, bars.length - 1))].dataset.at.split(",").map(Number);
-        location.hash = placeOf(Math.round(start + file.at), Math.max(1, length));
+        const step = own.find((of) => of.at === Math.round(start + file.at)); /* which has a row */
+        location.hash = step ? placeOf(step.at, step.length) : placeOf(Math.round(start + file.at), Math.max(1, length));
     });
 }
 

@@ -1,0 +1,389 @@
+/*
+ * page_step.c - see page_step.h. A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower
+ * than a column fill what is still empty. Columns of one kind that follow one another are one box.
+ */
+#include "report/page_step.h"
+
+#include "base/escape.h"
+#include "base/memory.h"
+#include "base/rows.h"
+#include "base/unicode.h"
+#include "report/figures.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COLUMNS = 900,
+    LEFT = 150, /* where the columns begin */
+    LANE_HEIGHT = 20,
+    LANE_EVERY = 25,
+    TOP = 18, /* above it are the marks of the axis */
+    MOST_HOST = 2,
+    MOST_DEVICE = 3,
+    LEAST_LETTERS = 6, /* of a label that is cut */
+    NO_KIND = TIMELINE_MOST_KINDS
+};
+
+#define LETTER_WIDTH 7.0 /* of 12 px letters, wide ones too */
+
+struct step_lane {
+    size_t lane;
+    int64_t place; /* enum timeline_place; a key is 64 bits */
+    int64_t used_ns;
+};
+
+struct step_drawing {
+    const struct timeline *timeline;
+    const struct answer *answer;
+    struct buffer *out;
+    int64_t start_ns, end_ns;
+    VEC_OF(struct step_lane) lanes;
+};
+
+static bool is_idle_kind(const struct timeline *timeline, uint32_t kind)
+{
+    return strcmp(timeline->kinds.at[kind].group, "idle") == 0;
+}
+
+/* ---- which step, which lanes ---- */
+
+/* The median step of the first rank, the lower of two. NULL: there is none. */
+static const struct timeline_step *median_step(const struct timeline *timeline)
+{
+    static const struct key by_length[] = { ASC(struct timeline_step, dur_ns),
+                                            ASC(struct timeline_step, start_ns), KEY_END };
+    VEC_OF(struct timeline_step) own = { 0 };
+    const struct timeline_step *found = NULL;
+    uint32_t first = 0;
+    for (size_t i = 1; i < timeline->files.count; i++)
+        first = timeline->files.at[i].rank < timeline->files.at[first].rank ? (uint32_t)i : first;
+    for (size_t i = 0; i < timeline->steps.count; i++)
+        if (timeline->steps.at[i].file == first && timeline->steps.at[i].dur_ns > 0)
+            *VEC_PUSH(&own) = timeline->steps.at[i];
+    SORT(&own, by_length);
+    for (size_t i = 0; own.count && i < timeline->steps.count; i++)
+        if (timeline->steps.at[i].file == first &&
+            timeline->steps.at[i].start_ns == own.at[(own.count - 1) / 2].start_ns)
+            found = &timeline->steps.at[i];
+    VEC_FREE(&own);
+    return found;
+}
+
+/* How much of SPAN is in the step, in ns. */
+static int64_t step_part_of(const struct step_drawing *drawing, const struct timeline_span *span)
+{
+    int64_t from_ns = span->start_ns > drawing->start_ns ? span->start_ns : drawing->start_ns,
+            to_ns = span->start_ns + span->dur_ns < drawing->end_ns ? span->start_ns + span->dur_ns
+                                                                    : drawing->end_ns;
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* A span about as long as the step is a mark of the step itself. */
+static bool is_mark(const struct step_drawing *drawing, const struct timeline_span *span)
+{
+    return span->dur_ns > (drawing->end_ns - drawing->start_ns) / 100 * 95;
+}
+
+/* The lanes of GROUP with most work, devices last. */
+static void choose_lanes(struct step_drawing *drawing, const char *group)
+{
+    static const struct key by_use[] = { DESC(struct step_lane, place), DESC(struct step_lane, used_ns),
+                                         ASC(struct step_lane, lane), KEY_END };
+    const struct timeline *timeline = drawing->timeline;
+    for (size_t i = 0; i < timeline->lanes.count; i++)
+        *VEC_PUSH(&drawing->lanes) = (struct step_lane){ i, (int64_t)timeline->lanes.at[i].place, 0 };
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        const struct timeline_span *span = &timeline->spans.at[i];
+        if (!is_idle_kind(timeline, span->kind) && (!is_mark(drawing, span) || span->depth == 0))
+            drawing->lanes.at[span->lane].used_ns += is_mark(drawing, span) ? 1 : step_part_of(drawing, span);
+    }
+    SORT(&drawing->lanes, by_use);
+    size_t kept = 0, count[TIMELINE_HOST + 1] = { 0 };
+    for (size_t i = 0; i < drawing->lanes.count; i++) {
+        struct step_lane lane = drawing->lanes.at[i];
+        size_t most = lane.place == TIMELINE_HOST     ? MOST_HOST
+                      : lane.place == TIMELINE_DEVICE ? MOST_DEVICE
+                                                      : 0;
+        bool wanted = strcmp(timeline->lanes.at[lane.lane].group, group) == 0 && lane.used_ns > 0;
+        if (wanted && count[lane.place]++ < most)
+            drawing->lanes.at[kept++] = lane;
+    }
+    drawing->lanes.count = kept;
+}
+
+/* ---- boxes ---- */
+
+static double column_of(const struct step_drawing *drawing, int64_t ns)
+{
+    double at = (double)(ns - drawing->start_ns) / (double)(drawing->end_ns - drawing->start_ns) * COLUMNS;
+    return at < 0 ? 0 : at > COLUMNS ? COLUMNS : at;
+}
+
+/* Fill KINDS of LANE with spans of DEPTH. */
+static void fill_depth(const struct step_drawing *drawing, size_t lane, uint16_t depth,
+                       uint8_t kinds[COLUMNS])
+{
+    const struct timeline *timeline = drawing->timeline;
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        const struct timeline_span *span = &timeline->spans.at[i];
+        if (span->lane != lane || span->depth != depth || step_part_of(drawing, span) == 0 ||
+            is_mark(drawing, span) ||
+            (timeline->lanes.at[lane].place == TIMELINE_DEVICE && is_idle_kind(timeline, span->kind)))
+            continue;
+        size_t from = (size_t)column_of(drawing, span->start_ns),
+               to = (size_t)column_of(drawing, span->start_ns + span->dur_ns);
+        bool wide = to > from;
+        for (size_t c = from; c < COLUMNS && (c < to || c == from); c++)
+            if (wide || kinds[c] == NO_KIND)
+                kinds[c] = (uint8_t)span->kind;
+    }
+}
+
+static uint16_t deepest_of(const struct step_drawing *drawing, size_t lane)
+{
+    enum { MOST = 40 };
+    uint16_t deepest = 0;
+    for (size_t i = 0; i < drawing->timeline->spans.count; i++) {
+        const struct timeline_span *span = &drawing->timeline->spans.at[i];
+        if (span->lane == lane && span->depth > deepest && step_part_of(drawing, span) > 0)
+            deepest = span->depth;
+    }
+    return deepest < MOST ? deepest : MOST;
+}
+
+static void append_boxes(struct step_drawing *drawing, size_t lane, int y)
+{
+    uint8_t kinds[COLUMNS];
+    memset(kinds, NO_KIND, sizeof kinds);
+    uint16_t deepest = deepest_of(drawing, lane);
+    for (uint16_t depth = 0; depth <= deepest; depth++)
+        fill_depth(drawing, lane, depth, kinds);
+    for (size_t from = 0, to; from < COLUMNS; from = to) {
+        for (to = from + 1; to < COLUMNS && kinds[to] == kinds[from];)
+            to++;
+        if (kinds[from] != NO_KIND)
+            buffer_printf(
+                drawing->out, "<rect class=\"c%d\" x=\"%zu\" y=\"%d\" width=\"%zu\" height=\"%d\"/>",
+                (int)drawing->timeline->kinds.at[kinds[from]].color, LEFT + from, y, to - from, LANE_HEIGHT);
+    }
+}
+
+/* ---- words ---- */
+
+static void append_words(struct step_drawing *drawing, double x, int y, double room, const char *class,
+                         const char *text, size_t len)
+{
+    double width = (double)unicode_text_width(text, len) * LETTER_WIDTH;
+    if (width + 8 > room)
+        return;
+    buffer_printf(drawing->out, "<text class=\"%s\" x=\"%.1f\" y=\"%d\">", class, x, y);
+    escape_html(drawing->out, text, len);
+    buffer_puts(drawing->out, "</text>");
+}
+
+/* Append TEXT, cut to COLUMNS columns of a terminal, without what cannot be seen. */
+static void append_cut(struct buffer *out, const char *text, size_t len, size_t columns)
+{
+    struct buffer safe = { 0 };
+    escape_terminal(&safe, text, len);
+    size_t at = 0, used = 0, size;
+    bool all = unicode_text_width(safe.at, safe.count) <= columns;
+    for (; at < safe.count; at += size) {
+        uint32_t character;
+        size = utf8_decode(safe.at + at, safe.count - at, &character);
+        int wide = unicode_width(character);
+        used += wide > 0 ? (size_t)wide : 0;
+        if (!all && used >= columns)
+            break;
+    }
+    buffer_add(out, safe.at, at);
+    buffer_puts(out, all ? "" : "\xe2\x80\xa6");
+    buffer_release(&safe);
+}
+
+/* Is LANE, of idle time, that of the device whose stream is in ROW, the first of its rows? */
+static bool is_idle_lane_of(const struct step_drawing *drawing, size_t lane, size_t row)
+{
+    const struct timeline_lane *lanes = drawing->timeline->lanes.at,
+                               *own = &lanes[drawing->lanes.at[row].lane];
+    for (size_t i = 0; i < row; i++) {
+        const struct timeline_lane *before = &lanes[drawing->lanes.at[i].lane];
+        if (before->place == TIMELINE_DEVICE && before->strip == own->strip)
+            return false;
+    }
+    return lanes[lane].place == TIMELINE_DEVICE && lanes[lane].strip == own->strip;
+}
+
+/* The idle time of the device of ROW, hatched, with the cause of the longest. */
+static void append_gap(struct step_drawing *drawing, size_t row, int y)
+{
+    const struct timeline *timeline = drawing->timeline;
+    const struct timeline_span *longest = NULL;
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        const struct timeline_span *span = &timeline->spans.at[i];
+        if (!is_idle_kind(timeline, span->kind) || step_part_of(drawing, span) == 0 ||
+            !is_idle_lane_of(drawing, span->lane, row))
+            continue;
+        double from = column_of(drawing, span->start_ns),
+               to = column_of(drawing, span->start_ns + span->dur_ns);
+        if (to - from >= 2)
+            buffer_printf(drawing->out,
+                          "<rect class=\"idle\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+                          LEFT + from, y, to - from, LANE_HEIGHT);
+        longest = !longest || step_part_of(drawing, span) > step_part_of(drawing, longest) ? span : longest;
+    }
+    if (!longest)
+        return;
+    struct buffer words = { 0 };
+    buffer_puts(&words, "idle ");
+    figure_add_value(&words, TABLE_NS, (double)step_part_of(drawing, longest));
+    size_t brief = words.count;
+    buffer_printf(&words, ": %s", timeline->kinds.at[longest->kind].title);
+    double from = column_of(drawing, longest->start_ns),
+           room = column_of(drawing, longest->start_ns + longest->dur_ns) - from;
+    bool fits = (double)unicode_text_width(words.at, words.count) * LETTER_WIDTH + 26 <= room;
+    append_words(drawing, LEFT + from + 22, y + 14, room - 18, "over", words.at, fits ? words.count : brief);
+    buffer_release(&words);
+}
+
+/* The name of what takes longest in LANE of the host, in its box. */
+static void append_longest(struct step_drawing *drawing, size_t lane, int y)
+{
+    const struct timeline *timeline = drawing->timeline;
+    const struct timeline_span *longest = NULL;
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        const struct timeline_span *span = &timeline->spans.at[i];
+        if (span->lane == lane && !is_mark(drawing, span) && step_part_of(drawing, span) > 0 &&
+            (!longest || step_part_of(drawing, span) > step_part_of(drawing, longest)))
+            longest = span;
+    }
+    if (!longest)
+        return;
+    double from = column_of(drawing, longest->start_ns),
+           room = column_of(drawing, longest->start_ns + longest->dur_ns) - from;
+    const char *name = names_text(timeline->names, longest->name);
+    size_t len = strlen(name), fits = room > 30 ? (size_t)((room - 30) / LETTER_WIDTH) : 0;
+    if (fits < LEAST_LETTERS)
+        return;
+    struct buffer shown = { 0 };
+    append_cut(&shown, name, len, fits);
+    append_words(drawing, LEFT + from + 22, y + 14, room, "over", shown.at, shown.count);
+    buffer_release(&shown);
+}
+
+/* ---- where findings are ---- */
+
+/* Does the event NAME, LEN bytes, or the idle time of that cause, belong to FINDING? */
+static bool is_place_of(const struct answer_finding *finding, const char *name)
+{
+    size_t len = strlen(name);
+    if (finding->place)
+        return strcmp(finding->place, name) == 0 ||
+               (strncmp(finding->place, "idle: ", 6) == 0 && strcmp(finding->place + 6, name) == 0);
+    return finding->where && len && strncmp(finding->where, name, len) == 0 &&
+           strchr(",;: ", finding->where[len]) != NULL;
+}
+
+/* Number finding I where the longest of its events in the step is drawn. */
+static void append_pin(struct step_drawing *drawing, size_t i)
+{
+    const struct timeline *timeline = drawing->timeline;
+    const struct timeline_span *longest = NULL;
+    size_t row = 0;
+    for (size_t s = 0; s < timeline->spans.count; s++) {
+        const struct timeline_span *span = &timeline->spans.at[s];
+        const char *name = is_idle_kind(timeline, span->kind) ? timeline->kinds.at[span->kind].title
+                                                              : names_text(timeline->names, span->name);
+        if (step_part_of(drawing, span) == 0 ||
+            (longest && step_part_of(drawing, span) <= step_part_of(drawing, longest)) ||
+            !is_place_of(&drawing->answer->findings.at[i], name))
+            continue;
+        for (size_t l = 0; l < drawing->lanes.count; l++)
+            if (drawing->lanes.at[l].lane == span->lane ||
+                (is_idle_kind(timeline, span->kind) && is_idle_lane_of(drawing, span->lane, l))) {
+                longest = span;
+                row = l;
+            }
+    }
+    if (!longest)
+        return;
+    double x = LEFT + column_of(drawing, longest->start_ns);
+    int y = TOP + (int)row * LANE_EVERY + LANE_HEIGHT / 2;
+    x = x + 10 < LEFT + COLUMNS - 10 ? x + 10 : LEFT + COLUMNS - 10;
+    buffer_printf(drawing->out,
+                  "<g class=\"pin\"><circle cx=\"%.1f\" cy=\"%d\" r=\"9\"/><text x=\"%.1f\" y=\"%d\" "
+                  "text-anchor=\"middle\">%zu</text></g>",
+                  x, y, x, y + 4, i + 1);
+}
+
+/* ---- the whole ---- */
+
+static void append_axis(struct step_drawing *drawing, int bottom)
+{
+    enum { MARKS = 5 };
+    for (int i = 0; i <= MARKS; i++) {
+        double x = LEFT + (double)COLUMNS * i / MARKS;
+        buffer_printf(
+            drawing->out,
+            "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"14\" y2=\"%d\"/><text class=\"tick\" x=\"%.1f\" "
+            "y=\"10\" text-anchor=\"%s\">",
+            x, x, bottom, x,
+            i == 0       ? "start"
+            : i == MARKS ? "end"
+                         : "middle");
+        figure_add_value(drawing->out, TABLE_NS, (double)(drawing->end_ns - drawing->start_ns) * i / MARKS);
+        buffer_puts(drawing->out, "</text>");
+    }
+}
+
+static void append_lane(struct step_drawing *drawing, size_t row)
+{
+    const struct timeline_lane *lane = &drawing->timeline->lanes.at[drawing->lanes.at[row].lane];
+    int y = TOP + (int)row * LANE_EVERY;
+    size_t len = strlen(lane->title),
+           shown = unicode_text_width(lane->title, len) > 20 ? strcspn(lane->title, "(") : len;
+    append_words(drawing, 0, y + 14, LEFT + 40, "lane", lane->title, shown);
+    append_boxes(drawing, drawing->lanes.at[row].lane, y);
+    if (lane->place == TIMELINE_DEVICE)
+        append_gap(drawing, row, y);
+    else
+        append_longest(drawing, drawing->lanes.at[row].lane, y);
+}
+
+void page_add_step(struct buffer *out, const struct timeline *timeline, const struct answer *answer)
+{
+    const struct timeline_step *step = median_step(timeline);
+    struct step_drawing drawing = { .timeline = timeline, .answer = answer, .out = out };
+    if (!step || timeline->alive || timeline->side)
+        return;
+    drawing.start_ns = step->start_ns;
+    drawing.end_ns = step->start_ns + step->dur_ns;
+    struct buffer group = { 0 };
+    if (timeline->files.count > 1)
+        buffer_printf(&group, "rank %lld", (long long)timeline->files.at[step->file].rank);
+    choose_lanes(&drawing, group.at ? group.at : "");
+    int bottom = TOP + (int)drawing.lanes.count * LANE_EVERY;
+    if (drawing.lanes.count) {
+        buffer_printf(
+            out, "<figure class=\"one-step\"><figcaption>One step <small>number %lld%s%s, of median length; ",
+            (long long)step->number, group.at ? " of " : "", group.at ? group.at : "");
+        buffer_printf(
+            out,
+            "<a href=\"#t=%lld,%lld\">open it in the timeline</a></small></figcaption>\n<div class=\"chart\"><a "
+            "href=\"#t=%lld,%lld\" aria-label=\"this step in the timeline\"><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"What the "
+            "host and the devices did in one step\"><defs><pattern id=\"idle\" width=\"6\" height=\"6\" "
+            "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"stripe\" width=\"2\" "
+            "height=\"6\"/></pattern></defs>",
+            (long long)(drawing.start_ns - timeline->start_ns), (long long)step->dur_ns,
+            (long long)(drawing.start_ns - timeline->start_ns), (long long)step->dur_ns, LEFT + COLUMNS,
+            bottom);
+        append_axis(&drawing, bottom);
+        for (size_t row = 0; row < drawing.lanes.count; row++)
+            append_lane(&drawing, row);
+        for (size_t i = 0; i < answer->findings.count; i++)
+            append_pin(&drawing, i);
+        buffer_puts(out, "</svg></a></div></figure>\n");
+    }
+    buffer_release(&group);
+    VEC_FREE(&drawing.lanes);
+}
