@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""readme.py - put what the benchmark measured into README.md, and the chart of it into docs/images/speed.svg.
+"""readme.py - put what the benchmark measured into docs/speed.md, and the chart of it into docs/images/speed.svg.
 
     tests/bench/readme.py FIGURES FILE MACHINE
     tests/bench/readme.py --names       the commands that are shown, as bench_measure has them
@@ -95,8 +95,8 @@ def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     figures, what, machine = read(sys.argv[1]), sys.argv[2], sys.argv[3]
-    replace(os.path.join(root, "README.md"), f"{what[0].upper()}{what[1:]}; {machine}.\n\n{table(figures)}\n\n"
-            "![Processor time and memory for the same trace, on a logarithmic scale](docs/images/speed.svg)")
+    replace(os.path.join(root, "docs/speed.md"), f"{what[0].upper()}{what[1:]}; {machine}.\n\n{table(figures)}\n\n"
+            "![Processor time and memory for the same trace, on a logarithmic scale](images/speed.svg)")
     with open(os.path.join(root, "docs/images/speed.svg"), "w", encoding="utf-8") as file:
         file.write(chart(figures, f"Processor time (log scale) and peak memory: {what}"))
 
