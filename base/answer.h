@@ -75,6 +75,16 @@ struct answer_finding {
     bool good;  /* an improvement: nothing to do */
 };
 
+/* A rank for which the others of its job wait, or several that matter less. */
+struct answer_culprit {
+    const char *who, *host; /* "rank 9", "node1"; HOST NULL: not known */
+    const char *grew;       /* "data loading": what it did longer than others; NULL: not known */
+    const char *habit;      /* "in most steps"; NULL: not known */
+    int64_t waited_ns;      /* others, for it */
+    int64_t per_step_ns;    /* the same divided by the steps; 0: there are none */
+    double share;           /* of all waiting, 0..1 */
+};
+
 struct answer {
     const char *headline; /* VERDICT in short; NULL: VERDICT is shown */
     const char *verdict;  /* a sentence; NULL: none */
@@ -94,8 +104,9 @@ struct answer {
     const char *nothing;              /* text to show if there are no findings; NULL: none */
     VEC_OF(struct answer_finding) findings;
     VEC_OF(struct answer_figure) figures;
-    const char *rows_title, *rows_section; /* NULL: none */
-    VEC_OF(struct answer_row) rows;        /* what takes longest */
+    VEC_OF(struct answer_culprit) culprits; /* of a job of ranks, the worst first */
+    const char *rows_title, *rows_section;  /* NULL: none */
+    VEC_OF(struct answer_row) rows;         /* what takes longest */
 };
 
 /* Empty ANSWER; NULL is allowed. */

@@ -366,8 +366,9 @@ static void add_device_bars(struct headline *headline)
     double whole_ns = headline->step ? (double)headline->step->step_ns : all.span_ns;
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
-    add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
-    size_t count = several && !headline->findings->count ? choose_ranks(summary, chosen) : 0;
+    bool each = several && !headline->findings->count; /* else the scale is that of the savings below */
+    add_device_bar(headline, &all, each ? "all ranks" : NULL, 1, whole_ns);
+    size_t count = each ? choose_ranks(summary, chosen) : 0;
     for (size_t i = 0; i < count; i++)
         add_device_bar(headline, &chosen[i], arena_printf(headline->texts, "rank %" PRId64, chosen[i].rank),
                        1, whole_ns);
