@@ -304,10 +304,21 @@ static bool is_one_of(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* COPY is what was waited for where that is a copy, else zero. */
-static const char *advice_for(const struct trace *trace, enum host_wait_kind kind, struct copy_kind copy,
-                              const char *owner, const char *call)
+struct wait_advice {
+    const char *text;
+    struct code_change code;
+};
+
+static struct wait_advice wait_advice_of(const struct trace *trace, enum advice advice)
 {
+    return (struct wait_advice){ trace_advice(trace, advice), trace_code(trace, advice) };
+}
+
+/* COPY is what was waited for where that is a copy, else zero. */
+static struct wait_advice advice_for(const struct trace *trace, enum host_wait_kind kind,
+                                     struct copy_kind copy, const char *owner, const char *call)
+{
+    static const char *const values[] = { "aten::item", "aten::_local_scalar_dense", NULL };
     static const char *const readers[] = { "aten::item",
                                            "aten::_local_scalar_dense",
                                            "aten::is_nonzero",
@@ -320,15 +331,19 @@ static const char *advice_for(const struct trace *trace, enum host_wait_kind kin
                   (kind == WAIT_FOR_COPY && is_one_of(owner, copiers));
     if (kind != WAIT_FOR_NOTHING && kind != WAIT_FOR_UNKNOWN && kind != WAIT_PINNING &&
         is_one_of(owner, readers))
-        return read_advice;
+        return (struct wait_advice){ read_advice,
+                                     is_one_of(owner, values)
+                                         ? (struct code_change){ "x.item()", "values.append(x.detach())" }
+                                         : (struct code_change){ 0 } };
     if (copies && copy.direction == COPY_DTOH)
-        return trace_advice(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);
+        return wait_advice_of(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);
     if (copies && copy.direction == COPY_HTOD)
-        return trace_advice(trace, copy.memory == MEMORY_PAGEABLE ? ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD
-                                                                  : ADVICE_WAIT_FOR_NO_UPLOAD);
+        return wait_advice_of(trace, copy.memory == MEMORY_PAGEABLE ? ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD
+                                                                    : ADVICE_WAIT_FOR_NO_UPLOAD);
     if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
         kind = WAIT_FOR_COPY;
-    return causes[kind].alike ? causes[kind].alike : trace_advice(trace, causes[kind].advice);
+    return causes[kind].alike ? (struct wait_advice){ .text = causes[kind].alike }
+                              : wait_advice_of(trace, causes[kind].advice);
 }
 
 /* A wait, and the key of its row. */
@@ -416,7 +431,9 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = as_text(advice_for(trace, row.kind, stalls->copy, row.op.at, row.call.at));
+    struct wait_advice advice = advice_for(trace, row.kind, stalls->copy, row.op.at, row.call.at);
+    row.advice = as_text(advice.text);
+    row.code = advice.code;
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;

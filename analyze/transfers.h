@@ -11,6 +11,7 @@
 
 #include "analyze/analysis.h"
 #include "derive/copy_names.h"
+#include "derive/advice.h"
 #include "derive/host_waits.h"
 
 extern const struct trace_wants transfers_wants;
@@ -41,6 +42,7 @@ struct stall_row {
     enum host_wait_kind kind;
     struct copy_kind copy;     /* zero if no copy is involved */
     struct text cause, advice; /* of the kind of wait, as text */
+    struct code_change code;   /* what to change */
     struct text transfer;      /* direction and host memory of the copy; missing if none is involved */
     int64_t count, blocked_ns, longest_ns;
     int64_t

@@ -6,13 +6,15 @@
  *     *VEC_PUSH(&answer->facts) = (struct answer_fact){ "GPU", "NVIDIA H100 80GB HBM3" };
  *
  * All texts are borrowed, mostly from the arena of the result, and not escaped. An HTML page shows it on the first
- * screen (report/page_answer.h); other printers show the tables and notices with the same content.
+ * screen (report/page_answer.h), and so does text where IN_TEXT (report/text_answer.h); other printers show the tables and notices
+ * with the same content.
  */
 #ifndef TPA_BASE_ANSWER_H
 #define TPA_BASE_ANSWER_H
 
 #include "base/chart.h"
 #include "base/memory.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 /* An item of what ran: "Host", "node7". */
@@ -61,8 +63,11 @@ struct answer_finding {
     const char *action; /* "Launch work in fewer calls"; NULL: TITLE is shown */
     const char *
         change; /* "DataLoader(..., [-num_workers=0-]{+num_workers=4+})", as git diff --word-diff; NULL: not known */
+    const char *was,
+        *code;           /* a line of the user's code before and after; NULL: it is new, or none is known */
     int64_t saves_ns;    /* of the time that FROM_NS of the answer is; 0: has no price */
     const char *saves;   /* "3.837ms, 86.7 % of a step"; NULL: no saving known */
+    const char *gain;    /* SAVES in few words: "up to 3.837ms, 86.7 %"; NULL: SAVES is */
     const char *where;   /* operator, line of source, ranks; NULL: unknown */
     const char *advice;  /* NULL: none */
     const char *command; /* command that shows more; NULL: none */
@@ -94,7 +99,10 @@ struct answer {
     int64_t alone_ns;        /* what all findings save alone, added up */
     const char *change_note; /* what FROM_NS and TO_NS are */
     VEC_OF(struct answer_fact) facts;
-    const char *bars_title; /* what the bars show */
+    const char *bars_title;   /* what the bars show */
+    const char *now_and_then; /* "A step takes 176.535ms -> 116.714ms at best"; NULL: it is not known */
+    const char *
+        bars_of; /* what the bars show, behind NOW_AND_THEN: "what the GPUs did in it"; NULL: as BARS_TITLE says */
     VEC_OF(struct answer_bar) bars;
     size_t legend; /* the bar whose values are shown below the bars */
     const char *steps_title;
@@ -103,11 +111,27 @@ struct answer {
     const char *findings_title;       /* NULL: "What to do first" */
     const char *nothing;              /* text to show if there are no findings; NULL: none */
     VEC_OF(struct answer_finding) findings;
+    size_t more_findings;    /* that are not among these */
+    const char *together;    /* what all of them save; NULL: they are less than two */
+    const char *unexplained; /* idle time for which there is no finding; NULL: there is none */
+    const char *blind;       /* what could not be looked at, and how to record it; NULL: all was */
+    const char
+        *rows_word; /* what the rows are, where text shows them: "Operators"; NULL: the bar shows them */
+    bool in_text;   /* text for people shows this instead of the tables, unless these are requested */
     VEC_OF(struct answer_figure) figures;
     VEC_OF(struct answer_culprit) culprits; /* of a job of ranks, the worst first */
     const char *rows_title, *rows_section;  /* NULL: none */
     VEC_OF(struct answer_row) rows;         /* what takes longest */
 };
+
+/* A first screen has room for so many findings. */
+enum { ANSWER_FIRST_FINDINGS = 3 };
+
+/* How many findings of ANSWER a first screen shows. */
+static inline size_t answer_first_findings(const struct answer *answer)
+{
+    return answer->findings.count < ANSWER_FIRST_FINDINGS ? answer->findings.count : ANSWER_FIRST_FINDINGS;
+}
 
 /* Empty ANSWER; NULL is allowed. */
 void answer_free(struct answer *answer);

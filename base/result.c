@@ -56,6 +56,17 @@ void result_make_minor(struct result *result)
     result->notices.at[result->notices.count - 1].minor = true;
 }
 
+void result_make_verdict(struct result *result)
+{
+    struct table_notice *last = &result->notices.at[result->notices.count - 1];
+    last->on_top = last->is_answer = true;
+}
+
+void result_make_answered(struct result *result)
+{
+    result->notices.at[result->notices.count - 1].in_answer = true;
+}
+
 /* The kinds of notices that explain how rows are counted, or what a command could do next: no answer depends on them. */
 static const char *const explanations[] = {
     "async_guessed",

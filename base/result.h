@@ -26,6 +26,7 @@ struct table_notice {
     unsigned lacks;   /* set of enum lacks, by KIND: the recording is not complete. Shown first */
     bool on_top;      /* shown before the tables instead of below them */
     uint8_t place;    /* enum notice_place, set by result_order_notices */
+    bool in_answer;   /* the answer of the result has it: not repeated beside that */
     bool is_answer;   /* the result in a sentence: people read it without "note:" */
     bool minor; /* explains how rows are counted, or what to do next: text leaves it out, unless requested */
 };
@@ -70,6 +71,12 @@ void result_order_notices(struct result *result);
 
 /* Mark the notice added last as minor. */
 void result_make_minor(struct result *result);
+
+/* Mark the notice added last as the result in a sentence, on top. */
+void result_make_verdict(struct result *result);
+
+/* Mark the notice added last as one that the answer of RESULT has. */
+void result_make_answered(struct result *result);
 
 /* Add a notice; KIND, FILE (or NULL) and the text are copied. */
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,

@@ -119,6 +119,7 @@ int analysis_run_on(const struct invocation *call, const struct analysis_call *a
     if (good) {
         struct output_args output = *analysis->output;
         output.limit = analysis_limit(analysis->output);
+        output.answer = !output_limit_given(analysis->output);
         if (analysis->limited)
             limit_table(result, analysis->limited, &output.limit);
         good = output_result(result, &output, err);

@@ -40,6 +40,7 @@ static const struct opt summary_opts[] = {
               "samples in a batch of a rank, for the samples a second of separate runs"),
     SELECTION_OPTIONS(struct summary_args, selection),
     OUTPUT_OPTIONS(struct summary_args, output),
+    OPT_ALL(struct summary_args, output),
     LOAD_OPTIONS(struct summary_args, load),
     OPT_END,
 };
@@ -66,6 +67,7 @@ static bool summarize_profile(const struct summary_args *args, const struct inge
     struct result *result = result_open("tpa.summary/1");
     struct output_args output = args->output;
     output.limit = (struct limit){ 0 };
+    output.answer = !output_limit_given(&args->output);
     struct limit limit = output_limit_or(&args->output, MOST);
     bool good = profile_add_overview(result, ingested->profile, limit.is_share ? 0 : limit.count, err) &&
                 output_result(result, &output, err);

@@ -54,6 +54,8 @@ static void keep_first_tables(struct result *result)
         bool keep = false;
         for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
             keep = keep || strcmp(table->key, kept[k]) == 0;
+        /* The sentences have their figures. */
+        table->detail = strcmp(table->key, "devices") == 0 || strcmp(table->key, "ooms") == 0;
         if (keep)
             result->tables.at[count++] = table;
         else

@@ -5,9 +5,11 @@
 #include "base/suggest.h"
 #include "cli/output_file.h"
 #include "cli/output_tables.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "base/escape.h"
 #include "report/figures.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -200,6 +202,23 @@ static bool check_terminal(const struct printer *printer, const struct output_fi
     return tpa_hint(err, "name a file with -o FILE, or send it to a program");
 }
 
+/* As the printer does, through a pager if the result is longer than the terminal. */
+static bool print_in_pager(const struct printer *printer, const struct result *result,
+                           const struct print_options *options, FILE *out, struct tpa_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *memory = open_memstream(&text, &len);
+    if (!memory)
+        return printer->print(result, options, out, err);
+    bool good = printer->print(result, options, memory, err);
+    fclose(memory);
+    if (good && !pager_show(text, len, options->height) && fwrite(text, 1, len, out) < len)
+        good = tpa_fail(err, TPA_NOWHERE, "cannot write to standard output: %s", strerror(errno));
+    free(text);
+    return good;
+}
+
 static bool print_to_file(const struct printer *printer, const struct result *result,
                           struct print_options *options, const struct output_args *args,
                           struct tpa_error *err)
@@ -209,9 +228,13 @@ static bool print_to_file(const struct printer *printer, const struct result *re
         return false;
     bool on_stdout = file.path == NULL;
     options->width = args->wide ? 0 : terminal_width(on_stdout ? STDOUT_FILENO : -1);
+    options->height = on_stdout ? terminal_height(STDOUT_FILENO) : 0;
     options->color = args->color == COLOR_ALWAYS ||
                      (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO));
-    if (check_terminal(printer, &file, err) && printer->print(result, options, file.stream, err))
+    bool in_pager = args->all && !args->no_pager && options->height && !printer->for_programs;
+    if (check_terminal(printer, &file, err) &&
+        (in_pager ? print_in_pager(printer, result, options, file.stream, err)
+                  : printer->print(result, options, file.stream, err)))
         return output_file_commit(&file, err);
     output_file_discard(&file);
     if (!on_stdout || !output_reader_is_gone())
@@ -231,6 +254,8 @@ bool output_result_with(const struct printer *printer, struct result *result, co
     const char *all = getenv("TPA_ALL");
     struct print_options options = { .wide = args->wide,
                                      .unicode = terminal_takes_unicode(),
+                                     .answer = args->answer && !args->all && !(all && *all) &&
+                                               !args->tables && !args->columns,
                                      .all = args->all || (all && *all),
                                      .all_notes = args->all || args->all_notes || (all && *all),
                                      .time_unit = (enum time_unit)args->time_unit };

@@ -25,6 +25,8 @@ struct output_args {
     struct limit limit;               /* of rows, for each table */
     bool wide, all_notes;
     bool all;         /* tables that are details, too, and all notes */
+    bool no_pager;    /* with ALL: on a terminal, too */
+    bool answer;      /* text may show the answer instead of tables, as no number of rows was requested */
     const char *path; /* NULL: standard output */
     enum output_color color;
     int time_unit; /* enum time_unit; for commands that have an option for it */
@@ -84,7 +86,8 @@ extern const struct opt_choice output_colors[];
 
 /* For a command with tables that are details (base/table.h). */
 #define OPT_ALL(T, field)                                                                                    \
-    OPT_FLAG('a', "all", T, field.all, "print everything: tables of details, too, and all notes")
+    OPT_FLAG('a', "all", T, field.all, "print everything: tables of details, too, and all notes"),           \
+        OPT_FLAG(0, "no-pager", T, field.no_pager, "do not show that in $PAGER, as is done on a terminal")
 
 /*
  * Print RESULT according to ARGS, and check that it was written. Columns and rows that were not requested are removed

@@ -12,8 +12,9 @@
 struct words {
     const char *torch, *jax, *tensorflow;
     const char *tpu;   /* NULL: as above */
-    const char *other; /* CUDA and HIP themselves, or a program of which nothing is known */
+    const char *other; /* CUDA itself, or a program of which nothing is known */
     const char *npu;   /* PyTorch on NPUs of Ascend; NULL: as for PyTorch */
+    const char *hip;   /* HIP itself; NULL: as for CUDA */
 };
 
 /* clang-format off */
@@ -31,7 +32,8 @@ static const struct words words[ADVICES] = {
         "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
         "copy the next batch while the device computes: tf.data.experimental.prefetch_to_device, last",
         NULL,
-        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
+        "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync",
+        .hip = "pin the host memory (hipHostMalloc), and copy with hipMemcpyAsync",
         .npu = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True" },
     [ADVICE_COPY_AHEAD] = {
         "copy ahead, on a stream of its own, while the device computes (prefetch the next batch); keep on the device what is "
@@ -66,7 +68,8 @@ static const struct words words[ADVICES] = {
         "batches save a part of it",
         "let XLA compile the whole step, or several, as one program (jax.jit, jax.lax.scan; in TensorFlow steps_per_execution), "
         "so that the host launches less often; larger batches save a part of it",
-        "capture what is repeated as a graph (cudaStreamBeginCapture, hipStreamBeginCapture), or launch fewer and larger kernels",
+        "capture what is repeated as a graph (cudaStreamBeginCapture), or launch fewer and larger kernels",
+        .hip = "capture what is repeated as a graph (hipStreamBeginCapture), or launch fewer and larger kernels",
         .npu = "let torchair compile the step for the NPU (torch.compile with its backend), which launches it as a graph;"
         " fused optimizers (torch_npu.optim.NpuFusedAdamW and others), task queue level 2 (TASK_QUEUE_ENABLE=2) "
         "and larger batches save a part of it" },
@@ -75,8 +78,8 @@ static const struct words words[ADVICES] = {
         "leave the first steps, which compile, out of the recording; before serving, run once",
         "leave the first steps, which compile, out of the recording; before serving, run once",
         NULL,
-        "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER, "
-        "HIP_ENABLE_DEFERRED_LOADING=0)",
+        "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER)",
+        .hip = "leave the first iterations out of the recording; load modules ahead (HIP_ENABLE_DEFERRED_LOADING=0)",
         .npu = "leave the first steps out of the recording (schedule(wait=..., warmup=...)), and do not compile operators"
         " at run time (torch_npu.npu.set_compile_mode(jit_compile=False)); before serving, run once" },
     [ADVICE_ALLOCATE_LESS] = {
@@ -86,6 +89,7 @@ static const struct words words[ADVICES] = {
         "keep shapes constant and memory preallocated (no tf.config.experimental.set_memory_growth)",
         "keep shapes constant",
         "allocate once, before the loop, or from a pool (cudaMallocAsync)",
+        .hip = "allocate once, before the loop, or from a pool (hipMallocAsync)",
         .npu = "keep shapes constant, so that the caching allocator can reuse its memory, or set "
         "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop" },
     [ADVICE_PIN_ONCE] = {
@@ -110,6 +114,7 @@ static const struct words words[ADVICES] = {
         "kernels shows which)",
         NULL,
         "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
+        .hip = "half precision, or TF32 (HIPBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
         .npu = "mixed precision (torch.autocast(\"npu\")), or torch_npu.npu.matmul.allow_hf32 = True" },
     [ADVICE_FUSE] = {
         "torch.compile(model) fuses chains of elementwise operations, norms, casts and copies; fused kernels of libraries (fused=True "
@@ -131,26 +136,29 @@ static const struct words words[ADVICES] = {
         "copy ahead of need, and read results later: jax.Array.copy_to_host_async()",
         "copy ahead of need, and read results less often",
         NULL,
-        "copy asynchronously, with cudaMemcpyAsync, hipMemcpyAsync" },
+        "copy asynchronously, with cudaMemcpyAsync",
+        .hip = "copy asynchronously, with hipMemcpyAsync" },
     [ADVICE_WAIT_FOR_NO_UPLOAD] = {
         "copy from pinned memory with non_blocking=True",
         "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
         "copy ahead of need, while the device computes: tf.data.experimental.prefetch_to_device",
         NULL,
-        "copy from pinned memory with cudaMemcpyAsync, hipMemcpyAsync" },
+        "copy from pinned memory with cudaMemcpyAsync",
+        .hip = "copy from pinned memory with hipMemcpyAsync" },
     [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = {
         "pin the host memory (pin_memory=True) and copy with non_blocking=True",
         "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
         "copy ahead of need, while the device computes: tf.data.experimental.prefetch_to_device",
         NULL,
-        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy asynchronously" },
+        "pin the host memory (cudaMallocHost), and copy asynchronously",
+        .hip = "pin the host memory (hipHostMalloc), and copy asynchronously" },
     [ADVICE_WAIT_FOR_NO_DOWNLOAD] = {
         "read less often, or without waiting: x.to(\"cpu\", non_blocking=True), and wait for an event before the values are used",
         "read results later: jax.Array.copy_to_host_async()",
         "read results less often, and after more steps have been launched",
         NULL,
-        "copy less often, or to pinned memory with cudaMemcpyAsync, hipMemcpyAsync, and wait for an event before the values are "
-        "used" },
+        "copy less often, or to pinned memory with cudaMemcpyAsync, and wait for an event before the values are used",
+        .hip = "copy less often, or to pinned memory with hipMemcpyAsync, and wait for an event before the values are used" },
     [ADVICE_RECORD_DEVICE] = {
         "profile with ProfilerActivity.CUDA",
         "profile with jax.profiler.trace() on a machine with a GPU or TPU",
@@ -169,14 +177,93 @@ static const struct words words[ADVICES] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+/* The line of code that is changed, and what it becomes; NULL where the advice names none. */
+static const struct words old_code[ADVICES] = {
+    [ADVICE_LOAD_DATA] = { NULL, "dataset.map(decode)", "dataset.map(decode)", NULL, NULL },
+    [ADVICE_PIN_BATCHES] = { "DataLoader(...); batch.to(\"cuda\")", NULL, NULL, NULL, "malloc(size)",
+        .npu = "DataLoader(...); batch.to(\"npu\")" },
+    [ADVICE_ALLOCATE_LESS] = { NULL, NULL, NULL, NULL, "cudaMalloc(&at, size)", .hip = "hipMalloc(&at, size)" },
+    [ADVICE_WAIT_FOR_NO_COPY] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")" },
+    [ADVICE_WAIT_FOR_NO_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")" },
+    [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "malloc(size)", .npu = "x.to(\"npu\")" },
+    [ADVICE_WAIT_FOR_NO_DOWNLOAD] = { "x.cpu()", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)" },
+};
+
+static const struct words new_code[ADVICES] = {
+    [ADVICE_LOAD_DATA] = {
+        NULL,
+        "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)",
+        "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)",
+        NULL,
+        NULL },
+    [ADVICE_PIN_BATCHES] = {
+        "DataLoader(..., pin_memory=True); batch.to(\"cuda\", non_blocking=True)",
+        "next_batch = jax.device_put(next(batches))",
+        "dataset.apply(tf.data.experimental.prefetch_to_device(\"/GPU:0\"))",
+        NULL,
+        "cudaMallocHost(&at, size)", .hip = "hipHostMalloc(&at, size)",
+        .npu = "DataLoader(..., pin_memory=True); batch.to(\"npu\", non_blocking=True)" },
+    [ADVICE_COPY_AHEAD] = {
+        "with torch.cuda.stream(copies): next_batch = next_batch.to(\"cuda\", non_blocking=True)",
+        "next_batch = jax.device_put(next(batches))",
+        "dataset.apply(tf.data.experimental.prefetch_to_device(\"/GPU:0\"))",
+        NULL,
+        "cudaMemcpyAsync(to, from, size, kind, copies)", .hip = "hipMemcpyAsync(to, from, size, kind, copies)",
+        .npu = "with torch.npu.stream(copies): next_batch = next_batch.to(\"npu\", non_blocking=True)" },
+    [ADVICE_COPY_LESS] = { NULL, "jax.jit(step, donate_argnums=0)", NULL, NULL, NULL },
+    [ADVICE_LAUNCH_LESS] = {
+        "model = torch.compile(model, mode=\"reduce-overhead\")",
+        "step = jax.jit(step)",
+        "@tf.function(jit_compile=True)",
+        "jax.lax.scan(step, state, batches)",
+        "cudaStreamBeginCapture(stream, mode)", .hip = "hipStreamBeginCapture(stream, mode)",
+        .npu = "model = torch.compile(model, backend=torchair.get_npu_backend())" },
+    [ADVICE_USE_ONCE] = { "schedule(wait=1, warmup=1, active=3)", NULL, NULL, NULL, "CUDA_MODULE_LOADING=EAGER", .hip = "HIP_ENABLE_DEFERRED_LOADING=0",
+        .npu = "torch_npu.npu.set_compile_mode(jit_compile=False)" },
+    [ADVICE_ALLOCATE_LESS] = {
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+        "XLA_PYTHON_CLIENT_PREALLOCATE=true",
+        NULL,
+        NULL,
+        "cudaMallocAsync(&at, size, stream)", .hip = "hipMallocAsync(&at, size, stream)",
+        .npu = "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True" },
+    [ADVICE_PIN_ONCE] = { "DataLoader(..., pin_memory=True)", NULL, NULL, NULL, NULL },
+    [ADVICE_OVERLAP] = {
+        NULL,
+        "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true",
+        "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true",
+        "LIBTPU_INIT_ARGS=--xla_tpu_enable_latency_hiding_scheduler=true",
+        NULL },
+    [ADVICE_MATRIX_PRECISION] = {
+        "torch.set_float32_matmul_precision(\"high\")",
+        "jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")",
+        "tf.config.experimental.enable_tensor_float_32_execution(True)",
+        NULL,
+        "CUBLAS_COMPUTE_32F_FAST_TF32", .hip = "HIPBLAS_COMPUTE_32F_FAST_TF32",
+        .npu = "torch_npu.npu.matmul.allow_hf32 = True" },
+    [ADVICE_FUSE] = { "model = torch.compile(model)", "step = jax.jit(step)", "@tf.function(jit_compile=True)", NULL, NULL },
+    [ADVICE_WAIT_FOR_NO_COPY] = { "x.to(\"cuda\", non_blocking=True)", NULL, NULL, NULL, "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)",
+        .npu = "x.to(\"npu\", non_blocking=True)" },
+    [ADVICE_WAIT_FOR_NO_UPLOAD] = { "x.to(\"cuda\", non_blocking=True)", "next_batch = jax.device_put(next(batches))", NULL,
+        NULL, "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)",
+        .npu = "x.to(\"npu\", non_blocking=True)" },
+    [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = { "x.pin_memory().to(\"cuda\", non_blocking=True)",
+        "next_batch = jax.device_put(next(batches))", NULL, NULL, "cudaMallocHost(&at, size)", .hip = "hipHostMalloc(&at, size)",
+        .npu = "x.pin_memory().to(\"npu\", non_blocking=True)" },
+    [ADVICE_WAIT_FOR_NO_DOWNLOAD] = { "x.to(\"cpu\", non_blocking=True)", "x.copy_to_host_async()", NULL, NULL,
+        "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)" },
+};
+/* clang-format on */
+
 static bool is_on(const struct trace *trace, enum device_type type)
 {
     return trace->file_count && device_types_of(trace)->of_file[0] == type;
 }
 
-const char *trace_advice(const struct trace *trace, enum advice advice)
+/* Of ROW what is for the framework of TRACE. */
+static const char *words_for(const struct trace *trace, const struct words *row)
 {
-    const struct words *row = &words[advice];
     if (is_on(trace, DEVICE_TYPE_NPU))
         return row->npu ? row->npu : row->torch;
     switch (trace_framework(trace)) {
@@ -185,6 +272,20 @@ const char *trace_advice(const struct trace *trace, enum advice advice)
         if (row->tpu && is_on(trace, DEVICE_TYPE_XLA))
             return row->tpu;
         return trace->files[0].producer == PRODUCER_TENSORFLOW ? row->tensorflow : row->jax;
-    default: return row->other;
+    default:
+        return row->hip && trace->file_count && trace->files[0].producer == PRODUCER_ROCPROF ? row->hip
+                                                                                             : row->other;
     }
+}
+
+const char *trace_advice(const struct trace *trace, enum advice advice)
+{
+    return words_for(trace, &words[advice]);
+}
+
+struct code_change trace_code(const struct trace *trace, enum advice advice)
+{
+    if (trace->file_count && trace->files[0].producer == PRODUCER_UNITRACE) /* neither CUDA nor HIP */
+        return (struct code_change){ 0 };
+    return (struct code_change){ words_for(trace, &old_code[advice]), words_for(trace, &new_code[advice]) };
 }

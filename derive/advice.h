@@ -3,6 +3,8 @@
  *
  *     const char *text = trace_advice(trace, ADVICE_PIN_MEMORY);   // "pin memory once and use it again; let DataLoader..."
  *
+ *     struct code_change code = trace_code(trace, ADVICE_PIN_BATCHES);   // code.now: "DataLoader(..., pin_memory=True)"
+ *
  * All advice that names functions, options or flags of a framework stands in one table, advice.c, so that a program of JAX
  * does not get PyTorch's. Advice that is the same for all, or depends on more than the framework, is where it is given.
  */
@@ -35,6 +37,13 @@ enum advice {
     ADVICE_GRAPH,                /* what launches many operations at once: "CUDA graph" */
     ADVICES
 };
+
+/* A line of the user's code before and after a change: literals. WAS NULL: it is new; both NULL: no line is known. */
+struct code_change {
+    const char *was, *now;
+};
+
+struct code_change trace_code(const struct trace *trace, enum advice advice);
 
 /* A literal. ADVICE_LOAD_DATA is NULL for PyTorch, where it depends on how long the waits are. */
 const char *trace_advice(const struct trace *trace, enum advice advice);

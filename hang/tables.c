@@ -420,8 +420,7 @@ static void add_answer(struct writing *writing, const struct hang_job *job)
     struct result *result = writing->result;
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s%s%s", job->name, *job->name ? ": " : "",
                       job->verdict);
-    struct table_notice *notice = &result->notices.at[result->notices.count - 1];
-    notice->on_top = notice->is_answer = true;
+    result_make_verdict(result);
 }
 
 static void add_unreadable(struct writing *writing)

@@ -120,7 +120,7 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
         if (lines && lines->kind == MOMENT_OOM && is_first_of_device(&answers->ooms, i))
             append_lines(answers, answers->ooms.rows.at[i].file.at, answers->ooms.rows.at[i].device, &text);
         result_add_notice(result, "out_of_memory", 1, file, TPA_NOWHERE, "%s", text.at);
-        result->notices.at[result->notices.count - 1].on_top = true;
+        result_make_verdict(result);
     }
     size_t said = 0;
     for (size_t i = 0; i < answers->devices.rows.count && said < DEVICES_SAID; i++) {
@@ -132,7 +132,7 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
         if (lines && lines->kind == MOMENT_PEAK)
             append_lines(answers, device->file.at, device->device, &text);
         result_add_notice(result, "peak", 1, several ? device->file.at : NULL, TPA_NOWHERE, "%s", text.at);
-        result->notices.at[result->notices.count - 1].on_top = true;
+        result_make_verdict(result);
         said++;
     }
     if (lines && answers->leaks.rows.count) {
@@ -143,7 +143,7 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
                           TPA_NOWHERE,
                           "memory grows by %s in every step at %s, on average of %" PRId64 " steps", text.at,
                           leak->line.at, leak->steps);
-        result->notices.at[result->notices.count - 1].on_top = true;
+        result_make_verdict(result);
     }
     buffer_release(&text);
 }

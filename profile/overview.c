@@ -220,8 +220,12 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     struct answer *answer = result_answer(result);
     double all_s = profile->total.total_s;
     add_facts(profile, answer, &result->arena);
-    if (!(all_s > 0) || !isfinite(all_s) || own->count == 0)
+    answer->in_text = true;
+    if (!(all_s > 0) || !isfinite(all_s) || own->count == 0) {
+        answer->nothing = isfinite(all_s) ? "No function took time."
+                                          : "The times of the functions do not add up to a number.";
         return;
+    }
     add_bar(profile, own, answer, &result->arena);
     add_findings(profile, own, answer, &result->arena);
     const struct profile_cost *first = &profile->functions[own->at[0]].cost;
@@ -243,7 +247,8 @@ static void add_answer(const struct profile *profile, const struct profile_view 
                                           quantity_percent(under_s / all_s))
                            : "");
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_verdict(result);
+    result_make_answered(result);
 }
 
 bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,

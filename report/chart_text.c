@@ -61,6 +61,16 @@ static const unsigned char shades[CHART_COLORS] = {
     [CHART_PURPLE] = 133, [CHART_OLIVE] = 64,   [CHART_GREY] = 240, [CHART_PALE] = 245,
 };
 
+const char *chart_text_pattern(enum chart_color color, bool unicode, bool in_color)
+{
+    return !unicode ? marks[color] : in_color ? FULL_BLOCK : patterns[color];
+}
+
+unsigned chart_text_shade(enum chart_color color)
+{
+    return shades[color];
+}
+
 /* A cell of the canvas: a character with its combining marks; nothing in the second cell of a wide one. */
 struct glyph {
     char bytes[14];
@@ -191,11 +201,10 @@ static bool is_curve(enum chart_mark mark)
 static const char *pattern_of(const struct layout *layout, size_t s)
 {
     const struct chart_series *series = &layout->chart->series.at[s];
-    if (!layout->options->unicode)
+    bool plain = layout->options->color || layout->plain;
+    if (layout->options->unicode && !plain && is_curve(series->mark))
         return marks[series->color];
-    if (layout->options->color || layout->plain)
-        return FULL_BLOCK;
-    return is_curve(series->mark) ? marks[series->color] : patterns[series->color];
+    return chart_text_pattern(series->color, layout->options->unicode, plain);
 }
 
 static void emit_series(struct layout *layout, size_t column, size_t line, size_t s)

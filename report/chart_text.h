@@ -26,4 +26,10 @@ struct chart_text_options {
 void chart_text_add(struct buffer *out, const struct picture *picture,
                     const struct chart_text_options *options);
 
+/* What fills a cell with COLOR: a block in colour, a pattern of its own where there are none, ASCII without UNICODE. */
+const char *chart_text_pattern(enum chart_color color, bool unicode, bool in_color);
+
+/* The nearest of 256 colours of a terminal. */
+unsigned chart_text_shade(enum chart_color color);
+
 #endif

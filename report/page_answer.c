@@ -233,7 +233,7 @@ static void append_gains(struct buffer *out, const struct answer *answer)
         x, GAIN_HEIGHT);
     append_time(out, answer->together_ns);
     buffer_puts(out, " left</text>");
-    for (size_t i = 0; i < answer->findings.count; i++) {
+    for (size_t i = 0; i < answer_first_findings(answer); i++) {
         int64_t ns = answer->findings.at[i].saves_ns;
         if (ns <= 0 || ns > left_ns)
             continue;
@@ -530,11 +530,11 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
         return;
     }
     struct apart *names = apart_open_shared(readable);
-    for (size_t i = 0; i < answer->findings.count; i++)
+    for (size_t i = 0; i < answer_first_findings(answer); i++)
         if (answer->findings.at[i].named)
             apart_add(names, answer->findings.at[i].title, strlen(answer->findings.at[i].title));
     buffer_puts(out, "<ol class=\"findings\">\n");
-    for (size_t i = 0; i < answer->findings.count; i++)
+    for (size_t i = 0; i < answer_first_findings(answer); i++)
         append_finding(out, answer, i + 1, page, names);
     buffer_puts(out, "</ol>\n");
     apart_free(names);

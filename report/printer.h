@@ -28,6 +28,8 @@ struct print_options {
     bool color;               /* escape sequences are welcome */
     bool unicode;             /* so are block characters in UTF-8, of which pictures are made */
     bool wide;                /* show names in full and all columns, however wide that gets */
+    bool answer;              /* the answer of the result instead of its tables, where it is for that */
+    size_t height;            /* lines of the terminal; 0: it is none */
     bool all;                 /* also tables that are details */
     bool all_notes;           /* those that are explanations, too */
     enum time_unit time_unit; /* for people; programs get integer nanoseconds */

@@ -25,6 +25,8 @@
 #include "report/figures.h"
 #include "report/output.h"
 #include "report/shorten.h"
+#include "report/text_answer.h"
+#include "report/wrap.h"
 #include "base/unicode.h"
 #include <stdlib.h>
 #include <string.h>
@@ -120,49 +122,10 @@ static size_t add_shortened(struct page *page, const struct table_column *column
     return shorten_middle(&page->text, scratch->at, scratch->count, max);
 }
 
-static void text_break_line(struct page *page, size_t indent, size_t *column)
-{
-    buffer_putc(&page->text, '\n');
-    buffer_pad(&page->text, ' ', indent);
-    *column = indent;
-}
-
-/* What is in page->scratch, with breaks at blanks, so that each line fits; COLUMN columns of the first are taken, and lines
- * after it are indented by INDENT. */
+/* What is in page->scratch, with breaks at blanks; COLUMN columns of the first line are taken. */
 static void add_wrapped_from(struct page *page, size_t column, size_t indent)
 {
-    struct buffer *scratch = &page->scratch;
-    if (indent >= page->width / 2)
-        indent = 0;
-    bool fresh = true; /* nothing on this line yet */
-    for (size_t at = 0; at < scratch->count;) {
-        size_t len = 0;
-        while (at + len < scratch->count && scratch->at[at + len] != ' ')
-            len++;
-        size_t width = unicode_text_width(scratch->at + at, len);
-        if (!fresh && column + 1 + width > page->width) {
-            text_break_line(page, indent, &column);
-        } else if (!fresh) {
-            buffer_putc(&page->text, ' ');
-            column++;
-        }
-        fresh = false;
-        /* A word wider than the line is broken anywhere. */
-        for (size_t i = 0; i < len;) {
-            uint32_t character;
-            size_t size = utf8_decode(scratch->at + at + i, len - i, &character);
-            size_t one = unicode_text_width(scratch->at + at + i, size);
-            if (column + one > page->width && i)
-                text_break_line(page, indent, &column);
-            buffer_add(&page->text, scratch->at + at + i, size);
-            column += one;
-            i += size;
-        }
-        at += len;
-        while (at < scratch->count && scratch->at[at] == ' ')
-            at++;
-    }
-    buffer_putc(&page->text, '\n');
+    wrap_text(&page->text, page->scratch.at, page->scratch.count, column, indent, page->width);
 }
 
 static void text_add_wrapped(struct page *page, const char *s, size_t indent)
@@ -547,7 +510,7 @@ static size_t text_add_notices(struct page *page, const struct result *result, b
         count++;
         struct buffer line = { 0 };
         figure_add_notice(&line, notice);
-        text_add_wrapped(page, line.at, 6);
+        text_add_wrapped(page, line.at, notice->is_answer ? 0 : 6);
         buffer_release(&line);
     }
     if (left_out)
@@ -565,6 +528,10 @@ static bool print_text(const struct result *result, const struct print_options *
                          .time_unit = options->time_unit,
                          .width = options->wide || !options->width ? SIZE_MAX : options->width };
     bool ok = true;
+    if (options->answer && result->answer && result->answer->in_text) {
+        text_answer_add(&page.text, result, options);
+        return output_finish(true, &page.text, out, err);
+    }
     size_t before = text_add_notices(&page, result, true, true);
     size_t shown = 0, details = 0;
     for (size_t i = 0; i < result->tables.count && ok; i++) {

@@ -617,8 +617,8 @@ static void find_top_operators(struct summary *summary, const struct costs *cost
     for (size_t i = 0; summary->top_ns > 0 && i < count && i < SUMMARY_TOP && costs->at[i].time_ns > 0; i++)
         summary->top[summary->top_count++] = (struct summary_top){
             .name = arena_strndup(&summary->arena, costs->at[i].name, costs->at[i].name_length),
-            .time_ns = costs->at[i].time_ns,
             .share = (double)costs->at[i].time_ns / summary->top_ns,
+            .time_ns = costs->at[i].time_ns,
             .named = is_named(&costs->at[i]),
         };
 }
@@ -637,6 +637,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
         return;
     arrange_costs(&costs);
     find_top_operators(summary, &costs);
+    summary->top_is_work = devices && !costs.has_others;
     struct table *table = TABLE_OF_ROWS(
         "operators",
         devices && !costs.has_others

@@ -32,19 +32,27 @@
 static const struct {
     const char *words[9]; /* NULL at the end */
     bool occasional; /* a loop need not do it in each step: a finding whatever it launches */
+    const char *action;
+    struct code_change code;
     const char *advice;
 } kinds_of_ranges[] = {
     { { "eval", "evaluate", "evaluation", "valid", "validate", "validation" }, true,
+      "Evaluate less often", { "evaluate(model)", "if step % 1000 == 0: evaluate(model)" },
       "evaluate less often, on fewer batches, or in another process that loads checkpoints" },
     { { "checkpoint", "save", "save_checkpoint", "state_dict" }, true,
+      "Save checkpoints less often", { "torch.save(state, path)", "torch.distributed.checkpoint.async_save(state, ...)" },
       "save less often, or from a copy while training goes on (torch.distributed.checkpoint.async_save)" },
     { { "log", "logging", "print", "metrics", "wandb", "tensorboard" }, true,
+      "Log less often", { "log(loss)", "if step % 100 == 0: log(loss)" },
       "log less often, or hand the values to a thread that writes them" },
     { { "gc", "collect" }, false,
+      "Collect garbage less often", { NULL, "gc.disable(); gc.freeze()" },
       "collect garbage less often: gc.disable() before the loop, gc.freeze() after the first steps, gc.collect() once in many steps" },
     { { "tokenize", "tokenizer", "tokenization", "preprocess", "preprocessing", "augment", "decode", "collate" }, false,
+      "Prepare data ahead of the loop", { NULL, NULL },
       "do it ahead: in the workers of the loader, or once, and keep the result" },
-    { { "sleep" }, false, "remove it from the loop" },
+    { { "sleep" }, false,
+      "Remove the sleep from the loop", { NULL, NULL }, "remove it from the loop" },
 };
 /* clang-format on */
 
@@ -276,7 +284,11 @@ static void offer_range(struct host_search *search, name_id id)
     const struct ranges_of_name *of = &search->of[id];
     const char *name = names_text(trace->names, id), *pattern = finding_pattern(pricing, as_text(name));
     bool occasional = of->kind < KINDS_OF_RANGES && kinds_of_ranges[of->kind].occasional;
-    struct buffer title = { 0 }, where = { 0 };
+    struct buffer title = { 0 }, where = { 0 }, action = { 0 };
+    if (of->kind < KINDS_OF_RANGES)
+        buffer_puts(&action, kinds_of_ranges[of->kind].action);
+    else
+        buffer_printf(&action, "Move %s out of the loop", name);
     buffer_printf(&title,
                   occasional          ? "the loop stops for %s"
                   : search->operators ? "the host is in %s, outside of operators"
@@ -289,15 +301,17 @@ static void offer_range(struct host_search *search, name_id id)
         &where, (double)(trace_start_ns(trace, of->longest) -
                          trace_file_span(trace, trace->tracks[trace->track[of->longest]].file).start_ns));
     add_line(trace, of->longest, &where);
-    finding_add(pricing, FINDING_HOST_TIME,
-                (struct priced_finding){ .title = pricing_keep(pricing, &title),
-                                         .where = pricing_keep(pricing, &where),
-                                         .advice = as_text(advise_range(search, of)),
-                                         .edit = { .kind = EDIT_SCALE,
-                                                   .target = TARGET_ANNOTATION,
-                                                   .pattern = pattern,
-                                                   .pattern_len = strlen(pattern) } },
-                NULL);
+    struct priced_finding finding = { .title = pricing_keep(pricing, &title),
+                                      .where = pricing_keep(pricing, &where),
+                                      .action = pricing_keep(pricing, &action),
+                                      .advice = as_text(advise_range(search, of)),
+                                      .edit = { .kind = EDIT_SCALE,
+                                                .target = TARGET_ANNOTATION,
+                                                .pattern = pattern,
+                                                .pattern_len = strlen(pattern) } };
+    if (of->kind < KINDS_OF_RANGES && trace_framework(trace) == FRAMEWORK_TORCH)
+        finding_set_code(&finding, kinds_of_ranges[of->kind].code);
+    finding_add(pricing, FINDING_HOST_TIME, finding, NULL);
 }
 
 /* ---- operators that compute on the host ---- */
@@ -365,6 +379,8 @@ static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
             .advice = as_text(
                 "create and prepare tensors on the device (device=\"cuda\"), or ahead, in the workers "
                 "of the loader"),
+            .was = as_text("torch.zeros(...).to(\"cuda\")"),
+            .code = as_text("torch.zeros(..., device=\"cuda\")"),
             .edit = { .kind = EDIT_SCALE,
                       .target = TARGET_OP,
                       .pattern = names.at,
@@ -456,6 +472,17 @@ static const char *advise_pauses(const struct pricing *pricing)
            "collection, logging, preprocessing or a checkpoint, to be done less often, ahead, or in another thread or process";
 }
 
+/* What to record, as code; NULL: it is not known. */
+static const char *code_of_pauses(const struct pricing *pricing)
+{
+    if (trace_framework(pricing->trace) == FRAMEWORK_TORCH)
+        return pricing->summary->has_frames ? "with record_function(\"part\"): ..."
+                                            : "profile(..., with_stack=True)";
+    return trace_framework(pricing->trace) == FRAMEWORK_XLA
+               ? "with jax.profiler.TraceAnnotation(\"part\"): ..."
+               : NULL;
+}
+
 /* Pauses that are mostly not those of the ranges called NAMED. */
 static void find_pauses(struct pricing *pricing, name_id named)
 {
@@ -477,6 +504,7 @@ static void find_pauses(struct pricing *pricing, name_id named)
                 (struct priced_finding){ .title = as_text("the host pauses, and nothing was recorded of why"),
                                          .where = pricing_keep(pricing, &where),
                                          .advice = as_text(advise_pauses(pricing)),
+                                         .code = as_text(code_of_pauses(pricing)),
                                          .edit = { .kind = EDIT_SCALE,
                                                    .target = TARGET_CATEGORY,
                                                    .pattern = "pause",

@@ -51,8 +51,9 @@ struct text finding_change_of(struct text advice)
 void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer)
 {
     offer.finding.rule = as_text(finding_rules[rule].name);
-    offer.finding.action = as_text(finding_rules[rule].action);
     offer.finding.section = finding_rules[rule].section;
+    if (!offer.finding.action.at)
+        offer.finding.action = as_text(finding_rules[rule].action);
     pricing_offer(pricing, offer);
 }
 
@@ -65,6 +66,12 @@ void finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_
 void finding_add_blind(struct pricing *pricing, const char *subject, const char *because)
 {
     pricing_offer(pricing, (struct offer){ .subject = subject, .because = because });
+}
+
+void finding_set_code(struct priced_finding *finding, struct code_change code)
+{
+    finding->was = as_text(code.now ? code.was : NULL);
+    finding->code = as_text(code.now);
 }
 
 /* How much of the long NAME tells it from all other names of TRACE; all of it where a part does not, or little shorter. */

@@ -5,6 +5,7 @@
 #ifndef TPA_SUMMARY_FINDING_KIT_H
 #define TPA_SUMMARY_FINDING_KIT_H
 
+#include "derive/advice.h"
 #include "summary/pricing.h"
 
 /* In the order in which they look. A test holds for each a trace in which it finds something, with its price by hand, and nearly the
@@ -35,7 +36,7 @@ enum finding_rule {
 struct finding_rule_info {
     const char *name;    /* "data_loading": stable, for scripts */
     const char *section; /* of the report */
-    const char *action;  /* what to do, in a few words */
+    const char *action;  /* what to do about it, unless the finding has a better one */
     bool is_called;      /* its place is a call, which may have a line of source */
 };
 
@@ -53,6 +54,9 @@ void finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_
 
 /* SUBJECT could not be checked: why, or how to record what it needs. Call in the order of the offers. */
 void finding_add_blind(struct pricing *pricing, const char *subject, const char *because);
+
+/* FINDING is mended by CODE, of literals. */
+void finding_set_code(struct priced_finding *finding, struct code_change code);
 
 /* A regular expression that matches NAME alone; lives as long as the findings. */
 const char *finding_pattern(struct pricing *pricing, struct text name);

@@ -179,6 +179,11 @@ static void complete_loading(struct pricing *pricing, struct priced_finding *fin
     if (workers < MOST_WORKERS)
         finding->change = pricing_keep(pricing, &change);
     buffer_release(&change);
+    struct buffer code = { 0 };
+    buffer_printf(&code, "DataLoader(..., num_workers=%.0f)",
+                  workers < MOST_WORKERS ? fmax(workers, USUAL_WORKERS) : USUAL_WORKERS);
+    finding->was = as_text("DataLoader(..., num_workers=0)");
+    finding->code = pricing_keep(pricing, &code);
 }
 
 static void find_data_loading(struct pricing *pricing)
@@ -211,6 +216,9 @@ static void find_data_loading(struct pricing *pricing)
                   "and larger tensors in a sample"),
         .edit = { .kind = EDIT_NO_DATA_WAIT },
     };
+    if (!alone && !in_framework) /* workers load beside the loop already */
+        finding.action = as_text(waits.long_ones ? "Load batches faster" : "Hand over fewer, larger batches");
+    finding_set_code(&finding, trace_code(pricing->trace, ADVICE_LOAD_DATA));
     finding_offer(pricing, FINDING_DATA_LOADING,
                   (struct offer){ .finding = finding,
                                   .subject = "data loading",
@@ -291,25 +299,26 @@ static void find_waits(struct pricing *pricing)
         if (stall->saving_ns <= 0 || is_another_rule(stall) || is_for_communication(stall))
             continue;
         looked_at++;
-        struct buffer title = { 0 }, where = { 0 };
+        struct buffer title = { 0 }, where = { 0 }, action = { 0 };
         buffer_printf(&title, "%s waits for the device", stall->op.at);
+        buffer_printf(&action, "Wait less often in %s", stall->op.at);
         buffer_printf(&where, "%s, %s", stall->op.at, stall->cause.at);
         if (stall->transfer.at)
             buffer_printf(&where, " (%s)", stall->transfer.at);
         if (stall->line.at)
             buffer_printf(&where, ", %.*s", (int)stall->line.len, stall->line.at);
         const char *pattern = finding_pattern(pricing, stall->op);
-        finding_add(
-            pricing, FINDING_HOST_WAIT,
-            (struct priced_finding){
-                .title = pricing_keep(pricing, &title),
-                .where = pricing_keep(pricing, &where),
-                .advice =
-                    (struct text){ arena_strndup(&findings->texts, stall->advice.at ? stall->advice.at : "",
-                                                 stall->advice.len),
-                                   stall->advice.len },
-                .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
-            NULL);
+        struct priced_finding finding = {
+            .title = pricing_keep(pricing, &title),
+            .where = pricing_keep(pricing, &where),
+            .action = pricing_keep(pricing, &action),
+            .advice = (struct text){ arena_strndup(&findings->texts, stall->advice.at ? stall->advice.at : "",
+                                                   stall->advice.len),
+                                     stall->advice.len },
+            .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) }
+        };
+        finding_set_code(&finding, stall->code);
+        finding_add(pricing, FINDING_HOST_WAIT, finding, NULL);
     }
     free(most);
     pricing_offer(pricing, (struct offer){ .subject = "waits of the host",
@@ -329,13 +338,14 @@ static void complete_copies(struct pricing *pricing, struct priced_finding *find
 /* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
  * those of the name that takes most time took none. */
 static void find_copies_of(struct pricing *pricing, enum finding_rule rule, place_holds *holds,
-                           struct priced_finding finding, const char *subject)
+                           struct priced_finding finding, struct code_change code, const char *subject)
 {
     const struct place place = place_find(pricing->trace, holds);
     if (place.longest == EVENT_NONE) {
         pricing_add_quiet(pricing, subject);
         return;
     }
+    finding_set_code(&finding, code);
     const char *name = names_text(pricing->trace->names, place.name);
     if (finding.edit.kind == EDIT_SCALE && !finding.edit.pattern) {
         const char *pattern = finding_pattern(pricing, as_text(name));
@@ -357,10 +367,15 @@ static void find_other_copies(struct pricing *pricing)
     struct priced_finding finding = { .title = as_text("copies to the device"),
                                       .advice = as_text(trace_advice(trace, ADVICE_COPY_AHEAD)),
                                       .edit = { .kind = EDIT_SCALE, .target = TARGET_COPY } };
+    struct code_change code = trace_code(trace, ADVICE_COPY_AHEAD);
     enum copy_direction direction = copy_kind_of(names_text(trace->names, place.name)).direction;
-    if (direction == COPY_PTOP)
+    if (direction == COPY_PTOP) {
         finding.title = as_text("copies between devices");
+        finding.action = as_text("Copy less between devices");
+        code = (struct code_change){ 0 };
+    }
     if (direction == COPY_UNKNOWN) {
+        code = trace_code(trace, ADVICE_COPY_EARLIER);
         finding.title = as_text("copies whose direction is not recorded");
         finding.advice = as_text(trace_advice(trace, ADVICE_COPY_EARLIER));
         /* What waits for a copy has a name of its own, so all go, unless others are among them. */
@@ -369,7 +384,7 @@ static void find_other_copies(struct pricing *pricing)
             finding.edit.pattern_len = 1;
         }
     }
-    find_copies_of(pricing, FINDING_OTHER_COPIES, is_other_copy, finding, "other copies");
+    find_copies_of(pricing, FINDING_OTHER_COPIES, is_other_copy, finding, code, "other copies");
 }
 
 static void find_copies(struct pricing *pricing)
@@ -381,13 +396,13 @@ static void find_copies(struct pricing *pricing)
             (struct priced_finding){ .title = as_text("copies from pageable memory block the host"),
                                      .advice = as_text(trace_advice(pricing->trace, ADVICE_PIN_BATCHES)),
                                      .edit = { .kind = EDIT_PINNED_COPIES } },
-            "copies from pageable memory");
+            trace_code(pricing->trace, ADVICE_PIN_BATCHES), "copies from pageable memory");
     find_copies_of(
         pricing, FINDING_PINNED_COPIES, is_pinned_upload,
         (struct priced_finding){ .title = as_text("copies from pinned memory to the device"),
                                  .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_AHEAD)),
                                  .edit = without },
-        "copies from pinned memory");
+        trace_code(pricing->trace, ADVICE_COPY_AHEAD), "copies from pinned memory");
     find_copies_of(
         pricing, FINDING_COPIES_TO_HOST, is_download,
         (struct priced_finding){
@@ -396,12 +411,12 @@ static void find_copies(struct pricing *pricing)
                               "often; or copy to pinned memory on a stream of its own, while the "
                               "device computes"),
             .edit = without },
-        "copies to the host");
+        trace_code(pricing->trace, ADVICE_WAIT_FOR_NO_DOWNLOAD), "copies to the host");
     find_copies_of(pricing, FINDING_DEVICE_COPIES, is_copy_within,
                    (struct priced_finding){ .title = as_text("copies within the device"),
                                             .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_LESS)),
                                             .edit = without },
-                   "copies within devices");
+                   trace_code(pricing->trace, ADVICE_COPY_LESS), "copies within devices");
     find_other_copies(pricing);
 }
 
@@ -469,11 +484,29 @@ static const char *const launch_advice_of_jitted =
     "the program is jitted: let one program do several steps (jax.lax.scan), and do not wait for each (block_until_ready, float(), "
     "printing); larger batches save a part of it";
 
+static bool is_jitted_by_jax(const struct trace *trace)
+{
+    return trace_framework(trace) == FRAMEWORK_XLA && trace->files[0].producer != PRODUCER_TENSORFLOW &&
+           is_jitted(trace);
+}
+
+/* The line of code that goes with advise_launches. */
+static struct code_change code_of_launches(const struct pricing *pricing, const struct idle_rule *rule)
+{
+    enum workload job = workload_of(pricing->trace);
+    if (rule->edit == EDIT_CUDA_GRAPH && is_jitted_by_jax(pricing->trace))
+        return (struct code_change){ NULL, "jax.lax.scan(step, state, batches)" };
+    if (rule->edit == EDIT_CUDA_GRAPH && job == WORKLOAD_VLLM)
+        return (struct code_change){ "LLM(..., enforce_eager=True)", "LLM(..., enforce_eager=False)" };
+    if (rule->edit == EDIT_CUDA_GRAPH && job == WORKLOAD_SGLANG)
+        return (struct code_change){ "--disable-cuda-graph", "--cuda-graph-max-bs N" };
+    return trace_code(pricing->trace, rule->advice);
+}
+
 static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
 {
     enum workload job = workload_of(pricing->trace);
-    if (rule->edit == EDIT_CUDA_GRAPH && trace_framework(pricing->trace) == FRAMEWORK_XLA &&
-        pricing->trace->files[0].producer != PRODUCER_TENSORFLOW && is_jitted(pricing->trace))
+    if (rule->edit == EDIT_CUDA_GRAPH && is_jitted_by_jax(pricing->trace))
         return as_text(launch_advice_of_jitted);
     bool is_npu = device_types_of(pricing->trace)->of_file[0] == DEVICE_TYPE_NPU;
     if (rule->edit != EDIT_CUDA_GRAPH || is_npu || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
@@ -501,12 +534,12 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
         pricing_add_quiet(pricing, rule->subject);
         return;
     }
-    finding_add(pricing, rule->rule,
-                (struct priced_finding){ .title = as_text(rule->title),
-                                         .where = pricing_keep(pricing, &where),
-                                         .advice = advise_launches(pricing, rule),
-                                         .edit = { .kind = rule->edit } },
-                rule->subject);
+    struct priced_finding finding = { .title = as_text(rule->title),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = advise_launches(pricing, rule),
+                                      .edit = { .kind = rule->edit } };
+    finding_set_code(&finding, code_of_launches(pricing, rule));
+    finding_add(pricing, rule->rule, finding, rule->subject);
 }
 
 static void find_first_use(struct pricing *pricing)
@@ -530,13 +563,20 @@ static const char *const allocation_advice_at_first =
     "leave the first steps, which allocate what later ones reuse, out of the recording (schedule(wait=..., warmup=...)); "
     "if it goes on, keep shapes constant, and do not call empty_cache() in the loop";
 
-static struct text advise_allocation(const struct pricing *pricing, bool pins)
+static void advise_allocation(const struct pricing *pricing, bool pins, struct priced_finding *finding)
 {
     enum { FIRST_STEPS = 2 };
-    if (!pins && trace_framework(pricing->trace) == FRAMEWORK_TORCH &&
-        step_list_of(pricing->trace)->count <= FIRST_STEPS)
-        return as_text(allocation_advice_at_first);
-    return as_text(trace_advice(pricing->trace, pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS));
+    const struct trace *trace = pricing->trace;
+    enum advice advice = pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS;
+    finding->advice = as_text(trace_advice(trace, advice));
+    finding_set_code(finding, trace_code(trace, advice));
+    if (pins)
+        finding->action = as_text("Pin memory once");
+    if (pins || trace_framework(trace) != FRAMEWORK_TORCH || step_list_of(trace)->count > FIRST_STEPS)
+        return;
+    finding->action = as_text("Record later steps, which allocate less");
+    finding->advice = as_text(allocation_advice_at_first);
+    finding_set_code(finding, trace_code(trace, ADVICE_USE_ONCE));
 }
 
 /* After first use: much of it may be just that. Devices need not idle for memory that is pinned, but the host is kept. */
@@ -559,11 +599,12 @@ static void find_allocation(struct pricing *pricing)
     double *shares = shares_of_idle_time(summary, &cause, 1);
     shares_add_ranks(summary, shares, &where);
     free(shares);
+    struct priced_finding finding = { .title = pricing_keep(pricing, &title),
+                                      .where = pricing_keep(pricing, &where),
+                                      .edit = { .kind = EDIT_NO_ALLOC } };
+    advise_allocation(pricing, pins, &finding);
     finding_offer(pricing, FINDING_ALLOCATION,
-                  (struct offer){ .finding = { .title = pricing_keep(pricing, &title),
-                                               .where = pricing_keep(pricing, &where),
-                                               .advice = advise_allocation(pricing, pins),
-                                               .edit = { .kind = EDIT_NO_ALLOC } },
+                  (struct offer){ .finding = finding,
                                   .subject = "allocation",
                                   .part_of = finding_rules[FINDING_FIRST_USE].name });
 }
@@ -635,6 +676,7 @@ static void find_communication(struct pricing *pricing)
                                       .where = pricing_keep(pricing, &where),
                                       .advice = advise_overlap(pricing),
                                       .edit = { .kind = EDIT_OVERLAP_COMM } };
+    finding_set_code(&finding, trace_code(pricing->trace, ADVICE_OVERLAP));
     /* Alone: which gap of the loop waited for it is known of matched ranks alone. */
     const char *ranks = pricing->summary->features & FEATURE_RANKS
                             ? NULL

@@ -93,6 +93,7 @@ void finding_add_tensor_cores(struct pricing *pricing)
     if (names.at)
         finding_add(pricing, FINDING_TENSOR_CORES,
                     (struct priced_finding){
+                        .code = as_text(trace_code(trace, ADVICE_MATRIX_PRECISION).now),
                         .title = as_text("matrix products run without tensor cores (as if they took half)"),
                         .where = pricing_keep(pricing, &where),
                         .advice = as_text(trace_advice(trace, ADVICE_MATRIX_PRECISION)),
@@ -202,6 +203,9 @@ void finding_add_fusion(struct pricing *pricing)
                                      .advice = as_text(is_compiled(pricing->trace)
                                                            ? of_compiled
                                                            : trace_advice(pricing->trace, ADVICE_FUSE)),
+                                     .code = as_text(is_compiled(pricing->trace)
+                                                         ? "TORCH_LOGS=graph_breaks"
+                                                         : trace_code(pricing->trace, ADVICE_FUSE).now),
                                      .edit = { .kind = EDIT_FUSE } },
                         .subject = "fusion",
                         .complete = complete_fusion });
@@ -239,6 +243,7 @@ void finding_add_attention(struct pricing *pricing)
                          .advice = as_text(
                              "use torch.nn.functional.scaled_dot_product_attention (attn_implementation=\"sdpa\" in "
                              "transformers), which does not write the scores to memory"),
+                         .code = as_text("torch.nn.functional.scaled_dot_product_attention(q, k, v)"),
                          .edit = { .kind = EDIT_FUSE_ATTENTION } },
             .complete = complete_attention });
 }

@@ -157,6 +157,9 @@ static const struct table_column columns[] = {
     COLUMN(struct priced_finding, where, "where", "Where", TABLE_TEXT, "operator, line of source, ranks", .flags = TABLE_LINE),
     COLUMN(struct priced_finding, advice, "advice", "What to do", TABLE_TEXT, "the change", .flags = TABLE_LINE),
     COLUMN(struct priced_finding, check, "check", "Prediction", TABLE_TEXT, "a command that shows it; then tpa diff before and after", .flags = TABLE_LINE),
+    COLUMN(struct priced_finding, action, "action", "Change", TABLE_TEXT, "the finding as something to do", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, was, "code_before", "Code before", TABLE_TEXT, "the line of code that is changed; missing: it is new", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, code, "code", "Code", TABLE_TEXT, "that line after the change; missing: none is known", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, count, "events", "Events", TABLE_TALLY, "what the change touches in the recording", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, time_ns, "time", "Time", TABLE_NS, "time of these, added up", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, rule, "rule", "Rule", TABLE_TEXT, "its name, for scripts", .flags = TABLE_OPTIONAL),
@@ -224,10 +227,13 @@ static void notice_answer(const struct findings *findings, struct result *result
                       first->title.at, quantity_percent(first->saves_share), of, step.at, doubt_of(findings),
                       first->advice.at);
     on_top(result);
+    result_make_answered(result);
     buffer_release(&step);
     if (findings->unexplained.count) {
         result_add_notice(result, "unexplained", 1, NULL, TPA_NOWHERE, "%s", findings->unexplained.at);
         on_top(result);
+        result_make_answered(result);
+        result_answer(result)->unexplained = result->notices.at[result->notices.count - 1].text;
     }
 }
 
@@ -252,6 +258,9 @@ static void notice_together(const struct findings *findings, struct result *resu
                           ? "; more than one by one, as each alone leaves what another holds up"
                       : together_ns < sum_ns ? "; savings overlap"
                                              : "");
+    result_make_answered(result);
+    result_answer(result)->together =
+        result->notices.at[result->notices.count - 1].text + strlen("together, ");
     buffer_release(&step);
 }
 
@@ -303,6 +312,9 @@ static void notice_rest(const struct findings *findings, struct result *result)
         result_add_notice(result, "not_looked_at", 0, NULL, TPA_NOWHERE, "not looked at: %s",
                           findings->blind.at);
         result_make_minor(result);
+        result_make_answered(result);
+        result_answer(result)->blind =
+            result->notices.at[result->notices.count - 1].text + strlen("not looked at: ");
     }
 }
 

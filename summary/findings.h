@@ -27,15 +27,18 @@ struct priced_finding {
     const char *section; /* of the report, which shows more */
     struct text title;   /* "the loop waits for the next batch" */
     struct text action;  /* "Load batches beside the loop" */
-    struct text change;  /* "DataLoader(..., [-num_workers=0-]{+num_workers=4+})"; missing: as its advice says, if at all */
-    int64_t saves_ns;    /* of a step, at best */
-    int64_t then_ns;     /* the step time less that */
+    struct text
+        change; /* "DataLoader(..., [-num_workers=0-]{+num_workers=4+})"; missing: as its advice says, if at all */
+    int64_t saves_ns; /* of a step, at best */
+    int64_t then_ns;  /* the step time less that */
     double saves_share;
     int64_t time_ns;    /* of what the edit touches, added up over the recording */
     int64_t count;      /* how many events that is */
     struct text where;  /* operator, line of source, ranks; missing when unknown */
     struct text advice; /* what to do */
-    struct text check;  /* a command that shows the prediction */
+    struct text was,
+        code;          /* a line of the user's code before and after; missing: it is new, or none is known */
+    struct text check; /* a command that shows the prediction */
     struct edit edit;
 };
 

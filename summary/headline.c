@@ -366,6 +366,11 @@ static void add_device_bars(struct headline *headline)
     double whole_ns = headline->step ? (double)headline->step->step_ns : all.span_ns;
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
+    if (headline->step)
+        headline->answer->bars_of =
+            arena_printf(headline->texts, "what the %s%s did in it%s", summary_device_word(summary),
+                         headline_device_count(summary->gpu) > 1 ? "s" : "",
+                         headline->step->count > 1 ? ", on average" : "");
     bool each = several && !headline->findings->count; /* else the scale is that of the savings below */
     add_device_bar(headline, &all, each ? "all ranks" : NULL, 1, whole_ns);
     size_t count = each ? choose_ranks(summary, chosen) : 0;
@@ -412,6 +417,8 @@ static void add_host_bar(struct headline *headline)
     headline->answer->bars_title = arena_printf(
         headline->texts, "Own time of operators%s on the host, %s in all",
         summary->has_frames ? " and Python functions" : "", time_text(headline, summary->top_ns));
+    headline->answer->bars_of = summary->has_frames ? "own time of operators and Python functions"
+                                                    : "own time of operators on the host";
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
@@ -726,7 +733,8 @@ static void add_verdict(struct headline *headline, struct result *result)
         return;
     headline->answer->verdict = verdict;
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", verdict);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_verdict(result);
+    result_make_answered(result);
 }
 
 /* ---- what to do ---- */
@@ -766,6 +774,11 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
                               time_text(headline, (double)finding->saves_ns),
                               quantity_percent(finding->saves_share),
                               headline->findings->has_steps ? "a step" : "the recording"),
+        .gain =
+            arena_printf(headline->texts, "up to %s, %.1f %%", time_text(headline, (double)finding->saves_ns),
+                         quantity_percent(finding->saves_share)),
+        .was = copy(headline, finding->was),
+        .code = copy(headline, finding->code),
         .where = copy(headline, finding->where),
         .advice = copy(headline, finding->advice),
         .command = copy(headline, finding->check),
@@ -794,14 +807,19 @@ static void add_unpriced(struct headline *headline, size_t most)
 {
     const struct summary *summary = headline->summary;
     bool said[RULES] = { false };
-    for (size_t i = 0; i < summary->findings.count && headline->answer->findings.count < most; i++) {
+    for (size_t i = 0; i < summary->findings.count; i++) {
         const struct finding *finding = &summary->findings.at[i];
         const struct summary_rule *rule = &summary_rules[finding->rule];
         if (said[finding->rule])
             continue;
         said[finding->rule] = true;
+        if (headline->answer->findings.count == most) {
+            headline->answer->more_findings++;
+            continue;
+        }
         *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
             .title = rule->finding,
+            .action = rule->action,
             .saves = stake_text(headline, finding),
             .where = finding->detail ? copy(headline, as_text(finding->detail)) : NULL,
             .advice = finding->advice ? copy(headline, as_text(finding->advice)) : NULL,
@@ -809,6 +827,20 @@ static void add_unpriced(struct headline *headline, size_t most)
             .section = rule->section,
         };
     }
+}
+
+/* What a step takes, and what it would take with all that the findings save. */
+static void add_now_and_then(struct headline *headline)
+{
+    const struct findings *findings = headline->findings;
+    const char *whole = findings->has_steps ? "A step" : "The recording";
+    if (findings->count)
+        headline->answer->now_and_then = arena_printf(headline->texts, "%s takes %s -> %s at best", whole,
+                                                      time_text(headline, (double)findings->step_ns),
+                                                      time_text(headline, (double)findings->together_ns));
+    else if (headline->step)
+        headline->answer->now_and_then = arena_printf(headline->texts, "%s takes %s", whole,
+                                                      time_text(headline, (double)headline->step->step_ns));
 }
 
 /* From what a step takes to what it takes with the first finding. */
@@ -841,6 +873,8 @@ static void add_rows(struct headline *headline)
             (struct answer_row){ .name = copy(headline, as_text(summary->top[i].name)),
                                  .ns = summary->top[i].time_ns,
                                  .share = summary->top[i].share };
+    if (summary->gpu) /* else the bar shows them */
+        headline->answer->rows_word = summary->top_is_work ? "Kernels" : "Operators";
     headline->answer->rows_section = "operators";
     headline->answer->rows_title = arena_printf(headline->texts, "%s, of %s in all",
                                                 summary->gpu ? "Operators whose work takes devices longest"
@@ -883,7 +917,7 @@ static void add_figures(struct headline *headline)
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
                           struct result *result)
 {
-    enum { MOST = 3 };
+    enum { MOST = 5 };
     struct headline headline = {
         .summary = summary,
         .findings = findings,
@@ -903,6 +937,9 @@ void summary_add_headline(const struct summary *summary, const struct findings *
         add_host_bar(&headline);
     for (size_t i = 0; i < findings->count && i < MOST; i++)
         add_priced(&headline, &findings->at[i]);
+    headline.answer->more_findings = findings->count > MOST ? findings->count - MOST : 0;
+    add_now_and_then(&headline);
+    headline.answer->in_text = summary->by == SUMMARY_BY_ALL;
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0 && findings->priced)
         headline.answer->nothing =

@@ -14,7 +14,7 @@
 #define RULES_LEAST_STEPS 3
 
 struct summary_rule {
-    const char *key, *finding;
+    const char *key, *finding, *action;
     double threshold;          /* a share above it is a finding */
     const char *stake, *whole; /* what is at stake, and of what: 3.010ms "late", 8.0 % "of the recording" */
     const char *section;       /* of the report, which shows more */

@@ -96,6 +96,7 @@ struct summary {
     struct summary_top top[SUMMARY_TOP]; /* what summary_add_operators found, the costliest first */
     size_t top_count;
     double top_ns;      /* the time of all operators */
+    bool top_is_work;   /* they are kernels and copies: no operator is known */
     struct arena arena; /* texts of findings */
 };
 

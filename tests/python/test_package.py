@@ -274,7 +274,7 @@ class Handler(unittest.TestCase):
             path, shown = self.handle(folder, format="tpa", summary=True)
             self.assertEqual(os.listdir(folder), [os.path.basename(path)])
             self.assertTrue(path.endswith(".tpa"))
-            self.assertIn("In short", shown)
+            self.assertIn("--all: tables with all figures", shown)
 
     def test_it_applies_gates(self):
         with tempfile.TemporaryDirectory() as folder:
