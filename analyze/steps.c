@@ -17,6 +17,7 @@
 #include "derive/collective_names.h"
 #include "derive/device_steps.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include "derive/gpu_events.h"
 #include "derive/gpu_names.h"
 #include "derive/step_list.h"
@@ -384,6 +385,7 @@ static struct step_row steps_row_of(const struct trace *trace, const struct lane
     struct step_row row = {
         .file = step->file,
         .rank = selection_rank(trace, step->file),
+        .cycle = file_set_of(trace)->files[step->file].cycle + 1,
         .device = lane->device ? lane->device->id : TABLE_INT_MISSING,
         .stream = lane->stream ? trace->tracks[lane->stream->track].stream : TABLE_INT_MISSING,
         .name = { "(all)", 5 },
@@ -495,8 +497,10 @@ static int steps_compare_texts(const struct text *a, const struct text *b)
 static int steps_compare_rows(const struct step_row *a, const struct step_row *b, unsigned by)
 {
     int order = by & STEPS_BY_NAME ? steps_compare_texts(&a->name, &b->name) : 0;
-    if (!order && by & (BY(RANK) | BY(DEVICE) | BY(STREAM)))
+    if (!order && by & (BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM)))
         order = steps_compare_numbers(a->rank, b->rank);
+    if (!order && by & BY(CYCLE))
+        order = steps_compare_numbers(a->cycle, b->cycle);
     if (!order && by & (BY(DEVICE) | BY(STREAM)))
         order = steps_compare_numbers(a->device, b->device);
     return !order && by & BY(STREAM) ? steps_compare_numbers(a->stream, b->stream) : order;
@@ -728,6 +732,7 @@ struct part_row {
 #define PART(part, key, title, help) COLUMN(struct step_row, part_ns[part], key, title, TABLE_NS, help)
 static const struct table_column step_columns[] = {
     COLUMN(struct step_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct step_row, cycle, "cycle", "Cycle", TABLE_COUNT, "recording of the rank, in order of time from 1", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, name, "step", "Step", TABLE_NAME, "name of the step", .aliases = "name"),
@@ -787,6 +792,8 @@ static void steps_add_columns(const struct steps *steps, struct table *table)
     unsigned by = steps->by;
     if (steps->several_ranks || by & BY(RANK))
         TABLE_FLAG(table, struct step_row, rank, 0);
+    if (by & BY(CYCLE))
+        TABLE_FLAG(table, struct step_row, cycle, 0);
     if (by & (BY(DEVICE) | BY(STREAM))) {
         TABLE_FLAG(table, struct step_row, device, 0);
         TABLE_FLAG(table, struct step_row, gpu_events, TABLE_HIDDEN);
@@ -803,7 +810,7 @@ static void steps_add_columns(const struct steps *steps, struct table *table)
     TABLE_FLAG(table, struct step_row, complete, TABLE_HIDDEN);
     if (!(by & STEPS_BY_NAME))
         TABLE_FLAG(table, struct step_row, name, TABLE_HIDDEN);
-    if (!(by & (BY(RANK) | BY(DEVICE) | BY(STREAM))))
+    if (!(by & (BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM))))
         TABLE_FLAG(table, struct step_row, rank, TABLE_HIDDEN);
 }
 
@@ -947,7 +954,7 @@ const struct analysis analysis_steps = {
     .wants = &steps_wants,
     .compares = true,
     .needs = FEATURE_EVENTS,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP),
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(STEP),
     .by_default = BY(STEP),
     .own_words = own_words,
     .by_help = "what makes a row of the first table, each step if not given",

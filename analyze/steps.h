@@ -33,16 +33,17 @@ enum step_part {
     STEP_PARTS
 };
 
-/* What makes a row besides BY(RANK), BY(DEVICE), BY(STREAM) and BY(STEP): all steps of a name. */
+/* What makes a row besides BY(RANK), BY(CYCLE), BY(DEVICE), BY(STREAM) and BY(STEP): all steps of a name. */
 #define STEPS_BY_NAME BY_OWN(0)
 
 /* A step, or the total of several. */
 struct step_row {
     uint32_t file;
-    int64_t rank, device, stream; /* TABLE_INT_MISSING: of all devices, of all streams */
-    struct text name;             /* "ProfilerStep#3"; "(all)" for a file without steps */
-    int64_t start_ns;             /* from the origin of the file */
-    int64_t duration_ns;          /* work on devices included: the sum of the parts */
+    int64_t rank, cycle;    /* the recording of the rank, from 1 */
+    int64_t device, stream; /* TABLE_INT_MISSING: of all devices, of all streams */
+    struct text name;       /* "ProfilerStep#3"; "(all)" for a file without steps */
+    int64_t start_ns;       /* from the origin of the file */
+    int64_t duration_ns;    /* work on devices included: the sum of the parts */
     int64_t part_ns[STEP_PARTS];
     int64_t gpu_events;        /* that it launched; TABLE_INT_MISSING for rows of one device or stream */
     int64_t host_duration_ns;  /* of its range on the host */
@@ -89,7 +90,8 @@ struct steps {
 };
 
 struct steps_options {
-    unsigned by;      /* BY(RANK), BY(DEVICE), BY(STREAM), BY(STEP), STEPS_BY_NAME, or-ed; 0: BY(STEP) */
+    unsigned
+        by; /* BY(RANK), BY(CYCLE), BY(DEVICE), BY(STREAM), BY(STEP), STEPS_BY_NAME, or-ed; 0: BY(STEP) */
     const char *name; /* regular expression for annotations that are the steps; NULL: ProfilerStep#N */
     bool by_rank;     /* a summary for each rank instead of one */
 };

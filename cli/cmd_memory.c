@@ -33,6 +33,7 @@ static const struct opt_choice rows_by[] = {
     [MEMORY_BY_LINE] = { "line", "the innermost function outside PyTorch; needs Python stacks", NULL },
     [MEMORY_BY_STEP] = { "step", "the step in which it was allocated", NULL },
     [MEMORY_BY_THREAD] = { "thread", "the host thread that allocated", NULL },
+    [MEMORY_BY_CYCLE] = { "cycle", "the recording of the rank in which it was allocated", NULL },
     [MEMORY_BY_DEVICE] = { "device", "all blocks of a device together", "rank" },
     [ROWS_BY_STACK] = { "stack", "all frames of it; of a trace, as line", NULL },
     [ROWS_BY_ANNOTATION] = { "annotation", "the user scope in which it was allocated; of snapshots",

@@ -145,6 +145,12 @@ static int sql_main(const struct invocation *call, struct tpa_error *err)
     if (args->query)
         buffer_puts(&text, args->query);
     bool good = args->query || prompts || read_text(args->file, &text, err);
+    if (good && !prompts && text.at[0] == '.') { /* as at the prompt; it needs no trace */
+        text.at[strcspn(text.at, "\n")] = '\0';
+        sql_prompt_command(text.at);
+        buffer_release(&text);
+        return EXIT_FINE;
+    }
     struct trace_sql *sql = good ? trace_sql_open(&functions, err) : NULL;
     good = sql && ask(call, sql, prompts ? NULL : text.at, err);
     buffer_release(&text);
@@ -153,7 +159,7 @@ static int sql_main(const struct invocation *call, struct tpa_error *err)
 
 const struct command cmd_sql = {
     .name = "sql",
-    .summary = "ask anything in SQL; every analysis is a function",
+    .summary = "ask anything in SQL; most analyses are functions",
     .operands = "TRACE...",
     .description =
         "Runs SQL (SQLite's) on traces. The tables are events, operators, kernels, copies, calls, launches (work with the "

@@ -78,6 +78,7 @@ static const struct opt_choice rows_by[] = {
     { "rank", "a name in one of several files", NULL },
     { "module", "all that the innermost nn.Module called and launched itself", NULL },
     { "line", "all that the innermost function outside PyTorch did", NULL },
+    { "cycle", "a name in one of several recordings of a rank", NULL },
     { 0 },
 };
 

@@ -66,8 +66,7 @@ static void print_schema(const char *begin)
         puts("the columns of one: .schema kernels; an analysis is a function: select * from gaps('--by op')");
 }
 
-/* Run a line that begins with a dot; false if it ends the prompt. */
-static bool command(const char *line)
+bool sql_prompt_command(const char *line)
 {
     size_t len = strcspn(line, " \t");
     const char *rest = line + len + strspn(line + len, " \t");
@@ -130,7 +129,7 @@ bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t
         }
         if (text.count == 0 && line.at[0] == '.') {
             line_editor_add(&editor, line.at);
-            if (!command(line.at))
+            if (!sql_prompt_command(line.at))
                 break;
             continue;
         }

@@ -160,7 +160,7 @@ struct change_row {
     double before, after, change, change_share;
     struct text verdict;
     double calls_before, calls_after;
-    struct text old_name;
+    struct text launcher, old_name;
 };
 
 /* clang-format off */
@@ -172,6 +172,7 @@ static const struct table_column change_columns[] = {
     COLUMN(struct change_row, change, "change", "Change", TABLE_NS, "after minus before: positive is slower"),
     COLUMN(struct change_row, change_share, "change_share", "Change %", TABLE_SHARE, "change as a share of before"),
     COLUMN(struct change_row, verdict, "verdict", "Verdict", TABLE_TEXT, "slower, faster, new, gone; unsure: too few steps to decide"),
+    COLUMN(struct change_row, launcher, "launched_by", "Launched by", TABLE_NAME, "of a kernel: the operator that launches most of its time", .flags = TABLE_IF_ANY),
     COLUMN(struct change_row, calls_before, "calls_before", "Calls before", TABLE_NUMBER, "calls per step of the first side", .flags = TABLE_IF_ANY),
     COLUMN(struct change_row, calls_after, "calls_after", "after", TABLE_NUMBER, "calls per step of the second side", .flags = TABLE_IF_ANY),
     COLUMN(struct change_row, old_name, "old_name", "Name before", TABLE_NAME, "its name on the first side, if it was renamed", .flags = TABLE_IF_ANY),
@@ -212,7 +213,16 @@ static struct text place_of_rows(const struct diff_rows *table)
                                                 : (struct text){ 0 };
 }
 
-static struct change_row change_row_of(const struct changed *changed)
+/* The operator that launches the kernel ROW on the second side; if it is not there, on the first. */
+static struct text launcher_of(const struct diff *diff, const struct diff_row *row)
+{
+    const char *launcher = measures_launcher(diff->sides[1], row->name);
+    if (!launcher)
+        launcher = measures_launcher(diff->sides[0], row->old_name ? row->old_name : row->name);
+    return launcher ? as_text(launcher) : (struct text){ 0 };
+}
+
+static struct change_row change_row_of(const struct diff *diff, const struct changed *changed)
 {
     const struct diff_row *row = changed->row;
     double before = round(row->finding.before), after = round(row->finding.after);
@@ -227,6 +237,7 @@ static struct change_row change_row_of(const struct changed *changed)
         .verdict = as_text(verdict_name(row->finding.verdict, TABLE_NS)),
         .calls_before = calls ? row->calls[0] : NAN,
         .calls_after = calls ? row->calls[1] : NAN,
+        .launcher = strcmp(changed->table->key, "kernels") == 0 ? launcher_of(diff, row) : (struct text){ 0 },
         .old_name = { row->old_name, row->old_name_length },
     };
 }
@@ -258,7 +269,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
     size_t shown = most && most < changed.count ? most : changed.count;
     VEC_OF(struct change_row) rows = { 0 };
     for (size_t i = 0; i < shown; i++)
-        *VEC_PUSH(&rows) = change_row_of(&changed.at[i]);
+        *VEC_PUSH(&rows) = change_row_of(diff, &changed.at[i]);
     if (shown) {
         struct table *table =
             TABLE_OF_ROWS("changes", judged ? "What changed beyond noise" : "What changed most",

@@ -2,7 +2,9 @@
 #include "diff/measure.h"
 
 #include "base/lacks.h"
+#include "base/rows.h"
 #include "base/runs.h"
+#include "base/search.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ void measures_free(struct measures *measures)
     VEC_FREE(&measures->blocks);
     names_free(measures->block_texts);
     VEC_FREE(&measures->facts);
+    VEC_FREE(&measures->launchers);
     names_free(measures->facts_said);
     VEC_FREE(&measures->ranks);
     arena_release(&measures->arena);
@@ -252,6 +255,32 @@ int64_t measures_missing_ranks(const struct measures *measures)
     return there > 0 && measures->world_size > there ? measures->world_size - there : 0;
 }
 
+/* Keep of each kernel the operator that launches most of its time, over all parts. */
+static void choose_launchers(struct measures *measures)
+{
+    static const struct key by_kernel_and_op[] = { ASC(struct measure_launcher, kernel),
+                                                   ASC(struct measure_launcher, op), KEY_END };
+    static const struct key by_kernel[] = { ASC(struct measure_launcher, kernel), KEY_END };
+    static const struct key most_first[] = { ASC(struct measure_launcher, kernel),
+                                             DESC(struct measure_launcher, time_ns),
+                                             ASC(struct measure_launcher, op), KEY_END };
+    static const struct fold sums[] = {
+        FIRST_OF(struct measure_launcher, kernel, struct measure_launcher, kernel),
+        FIRST_OF(struct measure_launcher, op, struct measure_launcher, op),
+        SUM_OF(struct measure_launcher, time_ns, struct measure_launcher, time_ns), FOLD_END
+    };
+    VEC_OF(struct measure_launcher) summed = { 0 };
+    SORT(&measures->launchers, by_kernel_and_op);
+    FOR_GROUPS(&measures->launchers, by_kernel_and_op, first, end)
+    rows_fold(VEC_PUSH(&summed), sums, &measures->launchers.at[first], end - first,
+              sizeof *measures->launchers.at);
+    SORT(&summed, most_first);
+    measures->launchers.count = 0;
+    FOR_GROUPS(&summed, by_kernel, first, end)
+    *VEC_PUSH(&measures->launchers) = summed.at[first];
+    VEC_FREE(&summed);
+}
+
 void measures_finish(struct measures *measures)
 {
     finish_ranks(measures);
@@ -259,6 +288,7 @@ void measures_finish(struct measures *measures)
     finish_sampling(&measures->by_file);
     finish_sampling(&measures->by_rank);
     join_facts(measures);
+    choose_launchers(measures);
 }
 
 /* ---- reading ---- */
@@ -300,6 +330,14 @@ struct measure_rows *sampling_rows(const struct sampling *sampling, const char *
         if (strcmp(sampling->tables.at[t]->key, key) == 0)
             return sampling->tables.at[t];
     return NULL;
+}
+
+const char *measures_launcher(const struct measures *measures, const char *kernel)
+{
+    size_t i = 0, count = measures->launchers.count;
+    SEARCH(i, count, strcmp(measures->launchers.at[i].kernel, kernel) < 0);
+    return i < count && strcmp(measures->launchers.at[i].kernel, kernel) == 0 ? measures->launchers.at[i].op
+                                                                              : NULL;
 }
 
 const char *measures_fact(const struct measures *measures, const char *key)

@@ -111,6 +111,12 @@ struct measure_block {
     name_id stack, line; /* stack NAME_NONE: not recorded */
 };
 
+/* The time of a kernel that an operator launches. */
+struct measure_launcher {
+    const char *kernel, *op;
+    int64_t time_ns;
+};
+
 struct measures {
     enum measure_source source;
     struct sampling by_step, by_file;
@@ -130,7 +136,9 @@ struct measures {
     VEC_OF(int64_t) ranks; /* recorded ranks of the files; once finished, sorted and unique */
     int64_t world_size;    /* ranks of the job; 0: not recorded */
     VEC_OF(struct measure_fact) facts;
-    struct names *facts_said;            /* key and value of each fact, until finished */
+    struct names *facts_said; /* key and value of each fact, until finished */
+    VEC_OF(struct measure_launcher)
+    launchers;                           /* once finished, of each kernel the one of most time, by its name */
     VEC_OF(struct measure_block) blocks; /* of memory snapshots */
     struct names *block_texts;           /* NULL: none */
     struct arena arena;                  /* owns the texts */
@@ -213,6 +221,9 @@ struct measure_rows *sampling_rows(const struct sampling *sampling, const char *
 
 /* The fact KEY of the side; NULL if there is none. */
 const char *measures_fact(const struct measures *measures, const char *key);
+
+/* The operator that launches the most time of KERNEL; NULL if none is known. */
+const char *measures_launcher(const struct measures *measures, const char *kernel);
 
 /* Append the meaning of LACKS, a set of enum lacks: "parts are damaged, records were lost"; nothing for 0. */
 void measures_append_lacks(struct buffer *out, unsigned lacks);

@@ -512,6 +512,36 @@ static void measure_rows(const struct measuring *measuring, const struct measure
     buffer_release(&taking.name);
 }
 
+/* Which operators launch each kernel, and for how long. */
+static void measure_launchers(const struct measuring *measuring)
+{
+    struct launched {
+        name_id kernel, op;
+        int64_t time_ns;
+    };
+    static const struct key by_names[] = { ASC(struct launched, kernel), ASC(struct launched, op), KEY_END };
+    static const struct fold sum[] = { SUM_OF(struct launched, time_ns, struct launched, time_ns), FOLD_END };
+    const struct trace *trace = measuring->trace;
+    const struct gpu_events *gpu = measuring->gpu;
+    struct measures *measures = measuring->measures;
+    VEC_OF(struct launched) all = { 0 };
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->op[i] != EVENT_NONE)
+            *VEC_PUSH(&all) = (struct launched){ trace->name[gpu->event[i]], trace->name[gpu->op[i]],
+                                                 trace_dur_ns(trace, gpu->event[i]) };
+    SORT(&all, by_names);
+    FOR_GROUPS(&all, by_names, first, end)
+    {
+        struct launched of = all.at[first];
+        rows_fold(&of, sum, &all.at[first], end - first, sizeof *all.at);
+        const char *kernel = names_text(trace->names, of.kernel), *op = names_text(trace->names, of.op);
+        *VEC_PUSH(&measures->launchers) =
+            (struct measure_launcher){ arena_strndup(&measures->arena, kernel, strlen(kernel)),
+                                       arena_strndup(&measures->arena, op, strlen(op)), of.time_ns };
+    }
+    VEC_FREE(&all);
+}
+
 /* Compare steps by number: a sample is a file, and a row is a step. */
 static void measure_trace_measure_steps(const struct measuring *measuring)
 {
@@ -559,6 +589,7 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     measure_times(&measuring);
     measure_account(&measuring);
     measure_rows(&measuring, options);
+    measure_launchers(&measuring);
     bool good = true;
     if (options->by == MEASURE_BY_STEP)
         measure_trace_measure_steps(&measuring);

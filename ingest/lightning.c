@@ -14,7 +14,8 @@
  * total, and no row "Total". Lightning before 1.7 wrote no bar at the beginning and end of a line. Columns are
  * identified by the line of titles. Learnt from Lightning 1.5 to 2.5, profilers/simple.py.
  *
- * The report may be embedded in a program's other output.
+ * The report may be embedded in a program's other output. A table that begins with a rule ends with one; if not, the
+ * report was cut. With "Total", its calls are the sum of those of all rows.
  */
 #include "ingest/lightning.h"
 
@@ -184,28 +185,58 @@ static bool lightning_read_all(struct source *source, struct buffer *text, struc
     return got == 0;
 }
 
+/* Bytes that a name does not have, as where a part of the file was lost. */
+static bool is_damaged(const char *line, size_t len)
+{
+    return memchr(line, 0, len) || memchr(line, 0xff, len);
+}
+
+/* Record what is missing behind the last row, or between rows. */
+static void lightning_check_rows(struct action_report *report, bool ends)
+{
+    double calls = 0;
+    for (size_t i = 0; i < report->actions.count; i++)
+        calls += (double)report->actions.at[i].calls;
+    if (!ends)
+        sums_origin_lacks(&report->origin, LACK_CUT_SHORT,
+                          "the report has no line behind its last row: the end is missing", NULL, 1,
+                          TPA_NOWHERE);
+    else if (report->total_calls >= 0 && report->odd_lines == 0 && calls != (double)report->total_calls)
+        sums_origin_lacks(
+            &report->origin, LACK_LOST_SUMS,
+            "the calls of the rows do not add up to those of the report's total: rows are missing", NULL, 1,
+            TPA_NOWHERE);
+}
+
 static void read_lines(struct action_report *report, const struct buffer *text)
 {
     enum column columns[MOST_CELLS];
     size_t column_count = 0; /* 0: no line of titles yet */
+    bool begun = false, after_rule = false, is_ruled = false;
     for (size_t at = 0; at < text->count;) {
         const char *line = text->at + at;
         const char *end = memchr(line, '\n', text->count - at);
         size_t len = end ? (size_t)(end - line) : text->count - at;
         const char *words = memmem(line, len, report_words, sizeof report_words - 1);
         struct cells cells = cut(line, len);
+        bool is_table = column_count > 0 && !is_rule(line, len) && memchr(line, '|', len), is_odd = false;
         if (words && column_count == 0) {
             struct cell stage = trim(line, (size_t)(words - line));
             report->stage = arena_strndup(&report->arena, stage.at, stage.len);
+            begun = true;
         } else if (column_count == 0) {
             column_count = read_titles(&cells, columns) ? cells.count : 0;
-        } else if (!is_rule(line, len) && memchr(line, '|', len) &&
-                   !lightning_read_row(report, &cells, column_count, columns)) {
-            if (report->odd_lines++ == 0)
-                report->odd_offset = (int64_t)at;
+            is_ruled = column_count > 0 && after_rule;
+        } else if (is_table && !is_damaged(line, len)) {
+            is_odd = !lightning_read_row(report, &cells, column_count, columns);
         }
+        is_odd |= begun && is_damaged(line, len);
+        if (is_odd && report->odd_lines++ == 0)
+            report->odd_offset = (int64_t)at;
+        after_rule = is_rule(line, len) || (after_rule && !is_table);
         at += len + 1;
     }
+    lightning_check_rows(report, after_rule || !is_ruled);
 }
 
 struct action_report *lightning_read(struct source *source, struct tpa_error *err)

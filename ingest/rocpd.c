@@ -655,8 +655,7 @@ bool rocpd_read(struct database *db, struct source *source, struct trace_builder
                                .ending = table + sizeof set_table - 1 };
         ok = read_set(&rocpd, err);
         release_set(&rocpd);
-        if (first)
-            database_notice(db, builder);
+        database_notice(db, builder);
         first = false;
     }
     if (ok)

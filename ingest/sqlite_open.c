@@ -52,14 +52,16 @@ static void add_note(struct database *db, const char *kind, char *text, uint64_t
     *VEC_PUSH(&db->notes) = (struct database_note){ kind, text, count };
 }
 
-void database_notice(const struct database *db, struct trace_builder *builder)
+void database_notice(struct database *db, struct trace_builder *builder)
 {
     for (size_t i = 0; i < db->notes.count; i++) {
         const struct database_note *note = &db->notes.at[i];
         trace_builder_notice(builder, note->kind,
                              trace_builder_strndup(builder, note->text, strlen(note->text)), note->count,
                              TPA_NOWHERE);
+        free(note->text);
     }
+    db->notes.count = 0;
 }
 
 /* ---- limits ---- */

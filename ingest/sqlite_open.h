@@ -49,8 +49,8 @@ bool database_has(const struct database *db, const char *table);
 /* False and ERR if a system error prevented reading some of it, so that the data is incomplete. */
 bool database_was_read(const struct database *db, struct tpa_error *err);
 
-/* Add notices about odd data to the builder's current file. */
-void database_notice(const struct database *db, struct trace_builder *builder);
+/* Add notices about odd data met since the last call to the builder's current file. */
+void database_notice(struct database *db, struct trace_builder *builder);
 
 enum { TABLE_SCAN_COLUMNS = 40 };
 

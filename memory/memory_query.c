@@ -2,8 +2,11 @@
 #include "memory/memory_query.h"
 
 #include "analyze/group.h"
+#include "derive/file_set.h"
 #include "trace/span.h"
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +35,13 @@ static struct text thread_text(const struct memory_query *query, track_id thread
     return kept;
 }
 
+static struct text cycle_text(const struct memory_query *query, uint32_t cycle)
+{
+    char text[16];
+    int len = snprintf(text, sizeof text, "%" PRIu32, cycle + 1);
+    return memory_keep_text(query, text, (size_t)len);
+}
+
 struct text memory_key_text(const struct memory_query *query, uint32_t key)
 {
     bool none = key == query->key_count;
@@ -44,6 +54,7 @@ struct text memory_key_text(const struct memory_query *query, uint32_t key)
     case MEMORY_BY_STEP:
         return as_text(none ? "(outside steps)" : trace_name(query->trace, query->steps->at[key].event));
     case MEMORY_BY_THREAD: return thread_text(query, key);
+    case MEMORY_BY_CYCLE: return cycle_text(query, key);
     case MEMORY_BY_DEVICE: break;
     }
     return (struct text){ 0 };
@@ -113,6 +124,8 @@ static uint32_t key_of(const struct memory_query *query, event_id e)
 {
     if (query->options->by == MEMORY_BY_THREAD)
         return query->trace->track[e];
+    if (query->options->by == MEMORY_BY_CYCLE)
+        return file_set_of(query->trace)->files[file_of(query, e)].cycle;
     if (query->options->by != MEMORY_BY_STEP)
         return label_of(query, e);
     const struct step *step = step_around(query, e);
@@ -128,6 +141,7 @@ static void find_keys(struct memory_query *query)
     case MEMORY_BY_DEVICE: query->key_count = 1; return;
     case MEMORY_BY_STEP: query->key_count = (uint32_t)query->steps->count; break;
     case MEMORY_BY_THREAD: query->key_count = (uint32_t)trace->track_count; break;
+    case MEMORY_BY_CYCLE: query->key_count = file_set_of(trace)->most_cycles; break;
     case MEMORY_BY_MODULE:
     case MEMORY_BY_LINE:
         query->memory->paths =

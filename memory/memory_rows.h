@@ -19,6 +19,7 @@ enum memory_by {
     MEMORY_BY_LINE,   /* the innermost function outside PyTorch, likewise */
     MEMORY_BY_STEP,
     MEMORY_BY_THREAD, /* of the host */
+    MEMORY_BY_CYCLE,  /* of the profiler: the recording of the rank */
     MEMORY_BY_DEVICE, /* no grouping */
 };
 

@@ -114,6 +114,8 @@ static void name_key(const struct memory *memory, struct table *table, size_t of
         [MEMORY_BY_STEP] = { "step", "Step", "the step of the allocation", TABLE_NAME, 0 },
         [MEMORY_BY_THREAD] = { "thread", "Thread", "number and name of the host thread that allocated",
                                TABLE_TEXT, 0 },
+        [MEMORY_BY_CYCLE] = { "cycle", "Cycle", "recording of the rank, in order of time from 1", TABLE_TEXT,
+                              0 },
         [MEMORY_BY_DEVICE] = { "key", "Key", "nothing", TABLE_TEXT, TABLE_HIDDEN },
         [MEMORY_BY_OPERATOR] = { 0 }, /* unchanged */
     };

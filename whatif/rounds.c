@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/search.h"
 #include "base/stats.h"
+#include "derive/file_set.h"
 #include "trace/call_names.h"
 #include "trace/derived.h"
 #include "whatif/make_graph.h"
@@ -704,20 +705,56 @@ static void measure_round(struct turning *turning)
     }
 }
 
+/* By file: what takes longest for a step. */
+struct longest {
+    double ns;
+    enum steady_limit limit;
+};
+
+/* Cycles of a rank follow one another: its step is their mean, by how many steps they have. LONGEST is by file; *FILE gets the
+ * slowest cycle of the slowest rank, if there is any. */
+static double step_of_slowest_rank(const struct rounds *rounds, const struct replay_graph *graph,
+                                   const struct longest *longest, uint32_t *file)
+{
+    const struct file_set *set = file_set_of(graph->trace);
+    struct rank_sum {
+        double ns, steps;
+        uint32_t slowest;
+    } *sums = mem_zalloc(set->ranks + 1, sizeof *sums);
+    double most_ns = 0;
+    for (uint32_t f = 0; f < set->count; f++) {
+        struct rank_sum *sum = &sums[set->files[f].rank];
+        if (longest[f].ns <= 0)
+            continue;
+        if (sum->steps == 0 || longest[f].ns > longest[sum->slowest].ns)
+            sum->slowest = f;
+        sum->ns += longest[f].ns * (double)rounds->steps[f];
+        sum->steps += (double)rounds->steps[f];
+    }
+    for (uint32_t rank = 0; rank < set->ranks; rank++)
+        if (sums[rank].steps > 0 && sums[rank].ns / sums[rank].steps > most_ns) {
+            most_ns = sums[rank].ns / sums[rank].steps;
+            *file = sums[rank].slowest;
+        }
+    free(sums);
+    return most_ns;
+}
+
 /* The longest that a thread or stream took for a step of this round. */
 static void find_longest(const struct turning *turning, struct steady *steady)
 {
     const struct rounds *rounds = turning->rounds;
     const struct replay_graph *graph = turning->pass.graph;
     size_t files = graph->trace->file_count;
-    steady->step_ns = 0;
-    for (size_t f = 0; f < files + rounds->streams->count; f++)
-        if (turning->taken_ns[f] > steady->step_ns) {
-            steady->step_ns = turning->taken_ns[f];
-            steady->limit = f < files ? STEADY_HOST : STEADY_DEVICE;
-            steady->file =
-                f < files ? (uint32_t)f : graph->gpu->devices[rounds->streams->at[f - files].device].file;
-        }
+    struct longest *longest = mem_zalloc(files + 1, sizeof *longest);
+    for (size_t f = 0; f < files + rounds->streams->count; f++) {
+        size_t file = f < files ? f : graph->gpu->devices[rounds->streams->at[f - files].device].file;
+        if (turning->taken_ns[f] > longest[file].ns)
+            longest[file] = (struct longest){ turning->taken_ns[f], f < files ? STEADY_HOST : STEADY_DEVICE };
+    }
+    steady->step_ns = step_of_slowest_rank(rounds, graph, longest, &steady->file);
+    steady->limit = longest[steady->file].limit;
+    free(longest);
 }
 
 /* Keep the shifts of this round as those of the one before. */
@@ -738,6 +775,8 @@ static void find_least(const struct turning *turning, struct steady *steady)
 {
     const struct rounds *rounds = turning->rounds;
     const struct replay_graph *graph = turning->pass.graph;
+    struct longest *busiest = mem_zalloc(graph->trace->file_count + 1, sizeof *busiest);
+    uint32_t ignored;
     for (size_t s = 0; s < rounds->streams->count; s++) {
         uint32_t file = graph->gpu->devices[rounds->streams->at[s].device].file;
         double sum_ns = 0;
@@ -751,9 +790,11 @@ static void find_least(const struct turning *turning, struct steady *steady)
                               (double)replay_factor_of(&turning->pass, end);
             }
         }
-        if (rounds->steps[file] && sum_ns / (double)rounds->steps[file] > steady->device_ns)
-            steady->device_ns = sum_ns / (double)rounds->steps[file];
+        if (rounds->steps[file] && sum_ns / (double)rounds->steps[file] > busiest[file].ns)
+            busiest[file].ns = sum_ns / (double)rounds->steps[file];
     }
+    steady->device_ns = step_of_slowest_rank(rounds, graph, busiest, &ignored);
+    free(busiest);
 }
 
 struct steady rounds_replay(const struct rounds *rounds, const struct replay_graph *graph,

@@ -19,6 +19,7 @@
  * - Steps between those that count are left out: what follows them follows the step before them.
  *
  * A round takes as long as the slowest of the threads of the steps, and of the streams, needs from its end to the next: of all ranks.
+ * Each cycle of a rank has rounds of its own, and the step of the rank is their mean.
  * Rounds are replayed until two take the same, and all that work waits for is of such rounds. Then a step takes that over the steps of a round. No part of that can be faster than
  * the work that is left, the host's own time or another rank, as each round has all of them.
  */

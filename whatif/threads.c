@@ -13,6 +13,7 @@
 #include "whatif/links.h"
 #include "trace/calltree.h"
 #include "trace/intervals.h"
+#include "trace/step_name.h"
 #include <stdlib.h>
 
 struct cut {
@@ -25,6 +26,7 @@ struct threads {
     const struct trace *trace;
     bool *program;   /* by track */
     bool *any_event; /* by file: it has no operators and no launches, so that all host events are spans */
+    bool *is_mark;   /* by name: of a step, which old versions of torch recorded as an operator */
     struct calltree *spans;
     VEC_OF(struct cut) cuts;
     struct moment_times *times; /* of the graph */
@@ -51,7 +53,17 @@ static bool is_span(const void *context, event_id e)
     track_id track = trace->track[e];
     if (threads->any_event[trace->tracks[track].file])
         return true;
-    return threads->program[track] && (kind == EVENT_OP || event_is_call(kind));
+    return threads->program[track] &&
+           ((kind == EVENT_OP && !threads->is_mark[trace->name[e]]) || event_is_call(kind));
+}
+
+static void find_marks(struct threads *threads)
+{
+    const struct names *names = threads->trace->names;
+    int64_t number;
+    threads->is_mark = mem_zalloc(names_count(names) + 1, sizeof *threads->is_mark);
+    for (name_id id = 0; id < names_count(names); id++)
+        threads->is_mark[id] = step_number(names_text(names, id), &number);
 }
 
 static void find_programs(struct threads *threads)
@@ -116,8 +128,9 @@ static void cut_at_annotations(struct threads *threads)
     const struct trace *trace = threads->trace;
     for (event_id e = 0; e < trace->event_count; e++) {
         uint32_t thread = threads->maker->graph->thread_of_track[trace->track[e]];
-        if (trace->kind[e] != EVENT_ANNOTATION || thread == UINT32_MAX ||
-            trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+        bool is_range = trace->kind[e] == EVENT_ANNOTATION ||
+                        (trace->kind[e] == EVENT_OP && threads->is_mark[trace->name[e]]);
+        if (!is_range || thread == UINT32_MAX || trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
             continue;
         add_cut(threads, thread, threads_start_of(threads, e));
         add_cut(threads, thread, threads_end_of(threads, e));
@@ -498,6 +511,7 @@ void graph_add_threads(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
     struct threads threads = { .maker = maker, .trace = graph->trace };
+    find_marks(&threads);
     find_programs(&threads);
     threads.spans = calltree_open(graph->trace, is_span, &threads);
     calltree_forget_parents(threads.spans);
@@ -533,4 +547,5 @@ void graph_add_threads(struct graph_maker *maker)
     calltree_free(threads.spans);
     free(threads.program);
     free(threads.any_event);
+    free(threads.is_mark);
 }

@@ -23,6 +23,7 @@ enum top_dimension {
     TOP_RANK = 1024,   /* which file; alone, it tells operators apart */
     TOP_MODULE = 2048, /* the innermost nn.Module; of the backward pass, that of its forward operator */
     TOP_LINE = 4096,   /* the innermost function outside PyTorch, likewise */
+    TOP_CYCLE = 8192,  /* which recording of its rank; alone, it tells operators apart */
 };
 
 /* Alone, these make rows that hold both what ran on the host and what it launched. */

@@ -20,7 +20,7 @@ static unsigned top_group_dimensions(unsigned by)
     } dimensions[] = {
         { TOP_CATEGORY, BY(CATEGORY) }, { TOP_THREAD, BY(THREAD) }, { TOP_STREAM, BY(STREAM) },
         { TOP_DEVICE, BY(DEVICE) },     { TOP_STEP, BY(STEP) },     { TOP_RANK, BY(RANK) },
-        { TOP_MODULE, BY(MODULE) },
+        { TOP_MODULE, BY(MODULE) },     { TOP_CYCLE, BY(CYCLE) },
     };
     unsigned wanted = 0;
     for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)

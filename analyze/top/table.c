@@ -106,7 +106,7 @@ static const char *title_of(const struct top *top)
 {
     if (top->by & TOP_KERNEL)
         return "Kernels";
-    switch (top->by & ~(unsigned)TOP_RANK) {
+    switch (top->by & ~(unsigned)(TOP_RANK | TOP_CYCLE)) {
     case TOP_CATEGORY: return "Categories";
     case TOP_THREAD: return "Threads";
     case TOP_STREAM: return "Streams";
@@ -190,8 +190,9 @@ struct table *top_table(const struct top *top)
         column->title = device_type_title(&table->arena, column->title, top->device_name);
         bool is_place = column->offset >= offsetof(ROW, key) &&
                         column->offset < offsetof(ROW, key) + sizeof(struct group_key);
-        bool is_requested =
-            top->per_call || (column->offset == offsetof(ROW, key.rank) && top->by & TOP_RANK);
+        bool is_requested = top->per_call ||
+                            (column->offset == offsetof(ROW, key.rank) && top->by & (TOP_RANK | TOP_CYCLE)) ||
+                            (column->offset == offsetof(ROW, key.cycle) && top->by & TOP_CYCLE);
         if (is_place && !is_requested)
             column->flags |= TABLE_OPTIONAL; /* the name tells */
     }

@@ -109,6 +109,7 @@ static void set_name(struct top *top, const struct top_rows *rows, const struct 
 {
     const struct row_key *key = &sums->key;
     row->key = (struct group_key){ .rank = TABLE_INT_MISSING,
+                                   .cycle = TABLE_INT_MISSING,
                                    .device = TABLE_INT_MISSING,
                                    .stream = TABLE_INT_MISSING,
                                    .step = TABLE_INT_MISSING };

@@ -14,6 +14,38 @@ _ROWS_SHOWN = 25
 _WIDTH_SHOWN = 120
 
 
+class Finding(dict):
+    """A row of `tpa.summary(...).findings`: what to change, and what that saves at best. `print` shows it as the terminal does."""
+
+    KEYS = {"action", "where", "saves_ns", "saves_share", "code", "code_before", "advice"}
+
+    @property
+    def title(self):
+        """What to do: "Load batches beside the loop"."""
+        return self["action"]
+
+    @property
+    def place(self):
+        """Operator, line of source, ranks; None: not known."""
+        return self["where"]
+
+    @property
+    def gain(self):
+        """What it saves at best, in nanoseconds of a step."""
+        return self["saves_ns"]
+
+    @property
+    def code(self):
+        """The line of code after the change; None: none is known, see the key `advice`."""
+        return self["code"]
+
+    def __str__(self):
+        gain = f"up to {shown('ns', self.gain)}, {shown('share', self['saves_share'])}"
+        first = "  ".join(_printable(part) for part in (self.title, gain, self.place) if part)
+        change = " -> ".join(part for part in (self["code_before"], self.code) if part) or self["advice"]
+        return first + (f"\n   {_printable(change)}" if change else "")
+
+
 class Table:
     """Rows with typed columns; `columns` describes them.
 
@@ -40,7 +72,10 @@ class Table:
     def __iter__(self):
         keys = [c.key for c in self.columns]
         for row in zip(*[self[key] for key in keys]):
-            yield dict(zip(keys, row))
+            yield self._row(dict(zip(keys, row)))
+
+    def _row(self, values):
+        return Finding(values) if self.key == "findings" and Finding.KEYS <= values.keys() else values
 
     def __getitem__(self, which):
         """A column by its key, as a list; a row by its number, as a dict; rows by a slice."""
@@ -48,10 +83,10 @@ class Table:
             return self._column(which)
         keys = [c.key for c in self.columns]
         if isinstance(which, slice):
-            return [{key: self[key][i] for key in keys} for i in range(*which.indices(len(self)))]
+            return [self._row({key: self[key][i] for key in keys}) for i in range(*which.indices(len(self)))]
         if not -len(self) <= which < len(self):
             raise IndexError(f"row {which} of a table of {len(self)}")
-        return {key: self[key][which] for key in keys}
+        return self._row({key: self[key][which] for key in keys})
 
     def _column(self, key):
         if key in self._values:
@@ -124,7 +159,7 @@ class Table:
         lines = []
         if self.total_rows > min(len(self), _ROWS_SHOWN) and self.columns:
             lines.append(f"{min(len(self), _ROWS_SHOWN)} of {self.total_rows} rows")
-        lines += [f"{key}: {value}" for key, value in self.footer.items()]
+        lines += [f"{key}: {shown('ns', value) if key.endswith('_ns') else value}" for key, value in self.footer.items()]
         return lines
 
     def __repr__(self):

@@ -153,6 +153,21 @@ class Tables(unittest.TestCase):
         self.assertIn("<table>", ops._repr_html_())
 
 
+class Findings(unittest.TestCase):
+    def test_a_finding_has_a_title_a_place_a_gain_and_code(self):
+        findings = tpa.summary(os.path.join(SAMPLES, "gpu", "v100_2022.json.gz")).findings
+        first = findings[0]
+        self.assertEqual((first.title, first.gain, first.code),
+                         ("Load batches beside the loop", 117250, "DataLoader(..., num_workers=4)"))
+        self.assertIn("_SingleProcessDataLoaderIter", first.place)
+        self.assertEqual([f.title for f in findings], findings["action"])
+        self.assertEqual(str(first).splitlines(), [
+            "Load batches beside the loop  up to 117.250us, 26.1 %  enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+            "   DataLoader(..., num_workers=0) -> DataLoader(..., num_workers=4)"])
+        self.assertEqual(first["saves_ns"], first.gain)  # a dict, as rows of all tables
+        self.assertIn("step_ns: 449.000us", repr(findings))
+
+
 class Errors(unittest.TestCase):
     def trouble(self, function, *operands, **options):
         with self.assertRaises(tpa.Error) as caught:

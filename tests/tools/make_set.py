@@ -9,7 +9,7 @@ Each step takes 10 ms on all ranks, in ms:
              [aten::mm 0-0.5] [c10d::allreduce_ 0.6-1] [Optimizer.step 1.2-1.8]
     stream 7      [mm 0.4 - 3+R+C/10] [all-reduce until 7] [update 7.2-7.7]
 
-R is the number of the rank, so the last one is late; C is the number of the cycle, from 0, so cycles differ. Ids of launches begin
+Each aten::mm allocates 1000 * (C + 1) bytes that are not freed. R is the number of the rank, so the last one is late; C is the number of the cycle, from 0, so cycles differ. Ids of launches begin
 again in each cycle, as the process groups' numbers of collectives do not. Between cycles lies a second.
 """
 import json
@@ -51,6 +51,9 @@ def record(rank, ranks, cycle):
                    **{"Collective name": "allreduce", "In msg nelems": 1000, "Out msg nelems": 1000, "dtype": "Float",
                       "Group size": ranks, "Process Group Name": "0", "Process Group Description": "default_pg",
                       "Process Group Ranks": str(list(range(ranks)))})
+        events.append({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": pid, "tid": pid, "ts": at + 100,
+                       "args": {"Device Type": 1, "Device Id": 0, "Addr": 4096 * (number + 1), "Bytes": 1000 * (cycle + 1),
+                                "Total Allocated": 1000 * (cycle + 1) * (i + 1), "Total Reserved": 100000}})
         launch("Optimizer.step#SGD.step", at + 1200, at + 1800, "update", at + 7200, at + 7700)
     events.append({"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "ts": 0, "args": {"name": "python"}})
     events.append({"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "ts": 0, "args": {"labels": "GPU 0"}})

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,54 @@ static void a_short_report_has_neither(void **state)
     action_report_free(report);
 }
 
+/* A report of two actions, of which one or the line behind the last can be missing, or a byte be another. */
+static struct action_report *read_damaged(bool second, bool end, char byte)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "FIT Profiler Report\n\n"
+             "----------\n"
+             "|  Action\t|  Mean duration (s)\t|  Num calls\t|  Total time (s)\t|  Percentage %%\t|\n"
+             "----------\n"
+             "|  Total\t|  -\t|  61\t|  4.7392\t|  100 %%\t|\n"
+             "----------\n"
+             "|  run\t|  2.3128\t|  2\t|  4.6256\t|  97.603\t|\n"
+             "%s%s",
+             second ? "|  bat~h\t|  1.2e-05\t|  59\t|  0.000708\t|  0.014939\t|\n" : "",
+             end ? "----------\n" : "");
+    size_t len = strlen(text);
+    for (char *at = text; (at = strchr(at, '~')); at++)
+        *at = byte;
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(text, len, "test", &err);
+    struct action_report *report = lightning_read(source, &err);
+    source_free(source);
+    assert_non_null(report);
+    return report;
+}
+
+static void a_damaged_report_lacks_something(void **state)
+{
+    (void)state;
+    static const struct {
+        bool second, end;
+        char byte;
+        unsigned lacks;
+        uint64_t odd_lines;
+    } cases[] = {
+        { true, true, 'c', 0, 0 },           { true, false, 'c', LACKS_END, 0 },
+        { false, false, 'c', LACKS_END, 0 }, { false, true, 'c', LACKS_PARTS, 0 }, /* 2 calls of 61 */
+        { true, true, '\0', 0, 1 },          { true, true, '\xff', 0, 1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct action_report *report = read_damaged(cases[i].second, cases[i].end, cases[i].byte);
+        assert_int_equal(report->origin.lacks, cases[i].lacks);
+        assert_int_equal(report->odd_lines, cases[i].odd_lines);
+        assert_int_equal(report->actions.count, cases[i].second && cases[i].byte == 'c' ? 2 : 1);
+        action_report_free(report);
+    }
+}
+
 static void what_is_no_report_is_refused(void **state)
 {
     (void)state;
@@ -89,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_extended_report_has_calls_and_shares),
         cmocka_unit_test(a_short_report_has_neither),
+        cmocka_unit_test(a_damaged_report_lacks_something),
         cmocka_unit_test(what_is_no_report_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
