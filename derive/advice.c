@@ -116,6 +116,12 @@ static const struct words words[ADVICES] = {
         "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
         .hip = "half precision, or TF32 (HIPBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
         .npu = "mixed precision (torch.autocast(\"npu\")), or torch_npu.npu.matmul.allow_hf32 = True" },
+    [ADVICE_MATRIX_HALF] = {
+        "mixed precision (torch.autocast, with a GradScaler): tensor cores of this device have no TF32 (tpa kernels shows which)",
+        "float16: tensor cores of this device have no TF32 (tpa kernels shows which)",
+        "mixed precision (tf.keras.mixed_precision): tensor cores of this device have no TF32 (tpa kernels shows which)",
+        NULL,
+        "half precision: tensor cores of this device have no TF32 (tpa kernels shows which)" },
     [ADVICE_FUSE] = {
         "torch.compile(model) fuses chains of elementwise operations, norms, casts and copies; fused kernels of libraries (fused=True "
         "of optimizers, rotary embeddings, norms, losses) do so for their part",
@@ -242,6 +248,12 @@ static const struct words new_code[ADVICES] = {
         NULL,
         "CUBLAS_COMPUTE_32F_FAST_TF32", .hip = "HIPBLAS_COMPUTE_32F_FAST_TF32",
         .npu = "torch_npu.npu.matmul.allow_hf32 = True" },
+    [ADVICE_MATRIX_HALF] = {
+        "with torch.autocast(\"cuda\", dtype=torch.float16): loss = model(batch)",
+        "x.astype(jax.numpy.float16)",
+        "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")",
+        NULL,
+        "CUDA_R_16F" },
     [ADVICE_FUSE] = { "model = torch.compile(model)", "step = jax.jit(step)", "@tf.function(jit_compile=True)", NULL, NULL },
     [ADVICE_WAIT_FOR_NO_COPY] = { "x.to(\"cuda\", non_blocking=True)", NULL, NULL, NULL, "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)",
         .npu = "x.to(\"npu\", non_blocking=True)" },

@@ -25,6 +25,7 @@ enum advice {
     ADVICE_PIN_ONCE,           /* memory is pinned in the steps */
     ADVICE_OVERLAP,            /* communication is exposed */
     ADVICE_MATRIX_PRECISION,   /* matrix products without tensor cores */
+    ADVICE_MATRIX_HALF,        /* and the device knows no TF32: Volta, Turing */
     ADVICE_FUSE,               /* operations that one kernel could do */
     ADVICE_NEARER_TO_PEAK,     /* operators below the peak */
     ADVICE_WAIT_FOR_NO_COPY,   /* copies in calls that wait: of any kind, */

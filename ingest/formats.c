@@ -232,6 +232,7 @@ struct reading {
     const char *no_trace_is;    /* what the first of them contains */
     struct arena words;         /* owns no_trace_is */
     bool in_directory;          /* the current file was found in a directory, not named */
+    struct tpa_error other;     /* the first file there that is no trace and of which there is advice */
     VEC_OF(struct aside) aside; /* of the current directory */
 };
 
@@ -511,8 +512,8 @@ static bool is_repeated(const char *path, const struct paths *found, const bool 
     return false;
 }
 
-/* Does the file at PATH, whose name says nothing, begin like a trace? */
-static bool begins_like_trace(const char *path)
+/* Does the file at PATH, whose name says nothing, begin like a trace? If not, WHAT says what it is, as far as that is known. */
+static bool begins_like_trace(const char *path, struct tpa_error *what)
 {
     struct tpa_error ignored = { 0 };
     struct source *source =
@@ -521,6 +522,8 @@ static bool begins_like_trace(const char *path)
     size_t len = source ? source_peek(source, &bytes, &ignored) : 0;
     const struct format *format = ignored.failed ? NULL : find_format(bytes, len, BY_CONTENT_ALONE);
     bool is_trace = format && (format->read || format->read_any);
+    if (bytes && !format)
+        unread_fail(source_name(source), bytes, len, source_damage(source), what);
     source_free(source);
     return is_trace;
 }
@@ -530,8 +533,14 @@ static bool read_found(const char *path, struct reading *reading, const char *co
                        size_t *read, struct tpa_error *err)
 {
     size_t aside = reading->aside.count;
-    if (!endings && !begins_like_trace(path))
+    struct tpa_error what = { 0 };
+    if (!endings && !begins_like_trace(path, &what)) {
+        if (!*reading->other.hint && *what.hint && strcmp(what.hint, UNREAD_ANY_HINT) != 0) {
+            reading->other = what;
+            tpa_in_file(&reading->other, path);
+        }
         return true;
+    }
     bool ok = read_file(path, reading, false, used, err);
     *read += *used && reading->aside.count == aside;
     return ok;
@@ -619,7 +628,9 @@ static bool nothing_in(const char *path, const struct reading *reading, size_t l
     if (count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu file%s looked into)", looked_at,
                  looked_at == 1 ? "" : "s");
-        if (looked_at > 0)
+        if (*reading->other.hint)
+            tpa_hint(err, "%s: %s; %s", reading->other.file, reading->other.message, reading->other.hint);
+        else if (looked_at > 0)
             tpa_hint(err, "files of every name were looked into; tpa info FILE tells what one of them is");
     } else {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory can be read: %s: %s",
@@ -634,6 +645,7 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
 {
     size_t looked_at = 0, read = 0, left_out = reading->left_out.reasons.count;
     reading->in_directory = true;
+    reading->other = (struct tpa_error){ 0 };
     bool ok = read_files_in(path, trace_endings, reading, &looked_at, &read, err);
     if (ok && read == 0)
         ok = read_files_in(path, table_endings, reading, &looked_at, &read, err);

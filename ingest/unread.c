@@ -292,7 +292,7 @@ static bool is_json_lines(const char *bytes, size_t len)
 static bool fail_as(const char *what, const char *hint, enum tpa_unread unread, struct tpa_error *err)
 {
     tpa_fail(err, 0, "not a trace: this is %s, and a trace was expected", what);
-    tpa_hint(err, "%s", hint ? hint : "'tpa info --formats' lists what can be read");
+    tpa_hint(err, "%s", hint ? hint : UNREAD_ANY_HINT);
     return tpa_unread(err, unread);
 }
 
@@ -336,7 +336,7 @@ bool unread_fail(const char *name, const char *bytes, size_t len, const char *da
     if (json_is_value(bytes, len)) {
         tpa_fail(err, 0,
                  "JSON without trace events: a trace has the key \"traceEvents\", or is a list of events");
-        tpa_hint(err, "'tpa info --formats' lists what can be read");
+        tpa_hint(err, UNREAD_ANY_HINT);
         return tpa_unread(err, TPA_LEFT_OUT);
     }
     if (!binary && is_table(bytes + at, len - at, &between))
@@ -390,6 +390,6 @@ bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
                      "JSON without trace events: a trace has the key \"traceEvents\", or is a list of events "
                      "with the keys \"ph\" and \"ts\"");
     }
-    tpa_hint(err, "%s", hint ? hint : "'tpa info --formats' lists what can be read");
+    tpa_hint(err, "%s", hint ? hint : UNREAD_ANY_HINT);
     return tpa_unread(err, unread);
 }

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The hint for a file of which nothing better is known. */
+#define UNREAD_ANY_HINT "'tpa info --formats' lists what can be read"
+
 /*
  * Fail, because the file NAME that begins with these LEN bytes (4096 will do) has no supported format. DAMAGE is why
  * its input ended early, or NULL. Returns false; tpa_unread of ERR says whether it may have been a trace.

@@ -56,14 +56,15 @@ static struct matrix_times matrix_times_of(const struct summary *summary)
     return times;
 }
 
-/* Does no file name the compute capability of a device? */
-static bool no_device_is_known(const struct trace *trace)
+/* The major number of the compute capability of the best device; 0: none is recorded. */
+static int best_compute_major(const struct trace *trace)
 {
+    int best = 0;
     for (size_t f = 0; f < trace->file_count; f++)
         for (size_t d = 0; d < trace->files[f].devices.count; d++)
-            if (trace->files[f].devices.at[d].compute_major > 0)
-                return false;
-    return true;
+            if (trace->files[f].devices.at[d].compute_major > best)
+                best = trace->files[f].devices.at[d].compute_major;
+    return best;
 }
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
@@ -71,6 +72,7 @@ void finding_add_tensor_cores(struct pricing *pricing)
 {
     enum { MOST = 8 };
     const struct trace *trace = pricing->trace;
+    enum advice advice = best_compute_major(trace) == 7 ? ADVICE_MATRIX_HALF : ADVICE_MATRIX_PRECISION;
     struct matrix_times times = matrix_times_of(pricing->summary);
     struct buffer pattern = { 0 }, where = { 0 };
     for (size_t n = 0; n < MOST && times.without_ns * 20 > times.all_ns;
@@ -93,10 +95,10 @@ void finding_add_tensor_cores(struct pricing *pricing)
     if (names.at)
         finding_add(pricing, FINDING_TENSOR_CORES,
                     (struct priced_finding){
-                        .code = as_text(trace_code(trace, ADVICE_MATRIX_PRECISION).now),
+                        .code = as_text(trace_code(trace, advice).now),
                         .title = as_text("matrix products run without tensor cores (as if they took half)"),
                         .where = pricing_keep(pricing, &where),
-                        .advice = as_text(trace_advice(trace, ADVICE_MATRIX_PRECISION)),
+                        .advice = as_text(trace_advice(trace, advice)),
                         .edit = { .kind = EDIT_SCALE,
                                   .target = TARGET_KERNEL,
                                   .pattern = names.at,
@@ -105,7 +107,7 @@ void finding_add_tensor_cores(struct pricing *pricing)
                     "tensor cores");
     else if (has_operators && times.of_operators_ns == 0)
         finding_add_blind(pricing, "tensor cores", "no kernel has a known operator: record launches, too");
-    else if (has_operators && no_device_is_known(trace))
+    else if (has_operators && best_compute_major(trace) == 0)
         finding_add_blind(pricing, "tensor cores", "the trace does not record which device it was");
     else if (has_operators)
         pricing_add_quiet(pricing, "tensor cores");
