@@ -15,5 +15,6 @@ void answer_free(struct answer *answer)
     VEC_FREE(&answer->findings);
     VEC_FREE(&answer->figures);
     VEC_FREE(&answer->rows);
+    VEC_FREE(&answer->culprits);
     free(answer);
 }

@@ -80,6 +80,16 @@ struct answer_finding {
     bool good;  /* an improvement: nothing to do */
 };
 
+/* A rank for which the others of its job wait, or several that matter less. */
+struct answer_culprit {
+    const char *who, *host; /* "rank 9", "node1"; HOST NULL: not known */
+    const char *grew;       /* "data loading": what it did longer than others; NULL: not known */
+    const char *habit;      /* "in most steps"; NULL: not known */
+    int64_t waited_ns;      /* others, for it */
+    int64_t per_step_ns;    /* the same divided by the steps; 0: there are none */
+    double share;           /* of all waiting, 0..1 */
+};
+
 struct answer {
     const char *headline; /* VERDICT in short; NULL: VERDICT is shown */
     const char *verdict;  /* a sentence; NULL: none */
@@ -109,9 +119,19 @@ struct answer {
         *rows_word; /* what the rows are, where text shows them: "Operators"; NULL: the bar shows them */
     bool in_text;   /* text for people shows this instead of the tables, unless these are requested */
     VEC_OF(struct answer_figure) figures;
-    const char *rows_title, *rows_section; /* NULL: none */
-    VEC_OF(struct answer_row) rows;        /* what takes longest */
+    VEC_OF(struct answer_culprit) culprits; /* of a job of ranks, the worst first */
+    const char *rows_title, *rows_section;  /* NULL: none */
+    VEC_OF(struct answer_row) rows;         /* what takes longest */
 };
+
+/* A first screen has room for so many findings. */
+enum { ANSWER_FIRST_FINDINGS = 3 };
+
+/* How many findings of ANSWER a first screen shows. */
+static inline size_t answer_first_findings(const struct answer *answer)
+{
+    return answer->findings.count < ANSWER_FIRST_FINDINGS ? answer->findings.count : ANSWER_FIRST_FINDINGS;
+}
 
 /* Empty ANSWER; NULL is allowed. */
 void answer_free(struct answer *answer);

@@ -64,6 +64,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         struct output_args output = args->output;
         output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         fleet_add_result(fleet, result);
+        fleet_add_answer(fleet, result_answer(result), &result->arena);
         fleet_map_add_notices(&map, result);
         result->picture = fleet_picture(fleet);
         good = output_result(result, &output, err);

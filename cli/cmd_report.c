@@ -211,6 +211,16 @@ static void add_views(struct page *page, const struct report_content *content)
         *VEC_PUSH(&section->flames) = content->views->at[i];
 }
 
+/* The page of a job begins with the ranks that hold it up. */
+static void add_culprits(const struct page *page, const struct report_content *contents)
+{
+    for (size_t i = 0; i < REPORT_MOST_SECTIONS; i++)
+        for (size_t k = 0; contents[i].fleet && k < REPORT_MOST_SECTIONS; k++)
+            if (contents[k].result && contents[k].result->answer &&
+                contents[k].result->answer == page->answer)
+                fleet_add_answer(contents[i].fleet, contents[k].result->answer, &contents[k].result->arena);
+}
+
 /* Give each section the figure that the answer has for it. */
 static void add_figures(struct page *page)
 {
@@ -391,6 +401,7 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
         for (size_t i = 0; report_sections()[i].key; i++)
             add_views(&page, &contents[i]);
         add_figures(&page);
+        add_culprits(&page, contents);
         if (!page.answer)
             page.subtitle = report_own_describe(trace, &notes->arena);
         if (notes->notices.count) {

@@ -13,6 +13,7 @@
 #ifndef TPA_FLEET_FLEET_H
 #define TPA_FLEET_FLEET_H
 
+#include "base/answer.h"
 #include "base/memory.h"
 #include "base/result.h"
 #include "fleet/medians.h"
@@ -175,6 +176,12 @@ void fleet_free(struct fleet *fleet);
 
 /* Add notices about the recordings of JOB that are not complete to RESULT. */
 void fleet_notice_lacks(const struct fleet_job *job, struct result *result);
+
+/*
+ * Let ANSWER begin with the ranks that hold the job up, of which at least 5 % of the waiting is, and the others as one; its headline says
+ * for whom others wait most. Nothing where no rank is known to hold others up. Texts are in TEXTS, or those of FLEET.
+ */
+void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct arena *texts);
 
 /* Add its tables to RESULT, and notices about what is missing or was left out. FLEET must outlive RESULT. */
 void fleet_add_result(const struct fleet *fleet, struct result *result);

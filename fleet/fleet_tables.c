@@ -167,6 +167,21 @@ static void append_share(struct buffer *out, double share)
     buffer_printf(out, "%.3g %%", 100 * share);
 }
 
+#define WORTH_A_FINDING 0.02 /* of the time of all devices */
+
+/* The share of the devices' time that waiting in collectives takes; 0: not known. */
+static double waiting_share_of(const struct fleet *fleet)
+{
+    return fleet->total_ns > 0 ? (double)fleet->waited_ns / (double)fleet->total_ns : 0;
+}
+
+/* Is a rank known for which others wait, for longer than is worth a finding? */
+static bool is_held_up(const struct fleet *fleet)
+{
+    return fleet->meetings.count && fleet->ranks.count && fleet->ranks.at[0].caused_ns > 0 &&
+           fleet->blamed_ns != 0 && (fleet->total_ns <= 0 || waiting_share_of(fleet) >= WORTH_A_FINDING);
+}
+
 static void append_who(const struct fleet *fleet, struct buffer *out)
 {
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
@@ -178,9 +193,8 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         buffer_puts(out, "no rank holds the others up by more than the clocks leave in doubt");
         return;
     }
-    const double worth_a_finding = 0.02; /* of the time of all devices */
-    double waited = fleet->total_ns > 0 ? (double)fleet->waited_ns / (double)fleet->total_ns : 0;
-    if (fleet->total_ns > 0 && waited < worth_a_finding) {
+    double waited = waiting_share_of(fleet);
+    if (!is_held_up(fleet)) {
         buffer_puts(out, "no rank holds the others up by much: waiting for others takes ");
         append_share(out, waited);
         buffer_printf(out, " of the time, most of it for rank %" PRId64, row->rank);
@@ -233,6 +247,46 @@ static void notice_first(const struct fleet *fleet, struct result *result)
     result_add_notice(result, "fleet", fleet->job.ranks, NULL, TPA_NOWHERE, "%s", out.at);
     result->notices.at[result->notices.count - 1].on_top = true;
     buffer_release(&out);
+}
+
+/* ---- the first screen ---- */
+
+void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct arena *texts)
+{
+    enum { MOST = 5 };
+    const double least = 0.05;
+    struct answer_culprit others = { 0 };
+    struct buffer who = { 0 };
+    size_t count = 0;
+    int64_t steps = has_marked_steps(fleet) ? (int64_t)fleet->steps.count : 0;
+    if (!is_held_up(fleet))
+        return;
+    append_who(fleet, &who);
+    answer->headline = arena_printf(texts, "Others%.*s.", (int)who.count - 6, who.at + 6);
+    buffer_release(&who);
+    for (size_t i = 0; i < fleet->ranks.count; i++) {
+        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+        struct answer_culprit culprit = {
+            .who = arena_printf(texts, "rank %" PRId64, row->rank),
+            .host = row->host.at,
+            .grew = row->why.at,
+            .habit = row->pattern.at,
+            .waited_ns = row->caused_ns,
+            .per_step_ns = steps ? row->caused_ns / steps : 0,
+            .share = row->caused_share,
+        };
+        if (answer->culprits.count < MOST && row->caused_share >= least) {
+            *VEC_PUSH(&answer->culprits) = culprit;
+            continue;
+        }
+        count++;
+        others.waited_ns += row->caused_ns;
+        others.share += isfinite(row->caused_share) ? row->caused_share : 0;
+    }
+    others.who = arena_printf(texts, "%zu others", count);
+    others.per_step_ns = steps ? others.waited_ns / steps : 0;
+    if (count)
+        *VEC_PUSH(&answer->culprits) = others;
 }
 
 /* ---- notices ---- */

@@ -293,7 +293,7 @@ static bool starts_open(const struct page *of, const struct page_section *sectio
 {
     if (!of->answer || !section->title || section->timelines.count || of->sections.count == 1)
         return true;
-    for (size_t i = 0; i < of->answer->findings.count; i++) {
+    for (size_t i = 0; i < answer_first_findings(of->answer); i++) {
         const char *key = of->answer->findings.at[i].section;
         if (key && strcmp(key, section->key) == 0)
             return true;

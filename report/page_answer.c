@@ -233,7 +233,7 @@ static void append_gains(struct buffer *out, const struct answer *answer)
         x, GAIN_HEIGHT);
     append_time(out, answer->together_ns);
     buffer_puts(out, " left</text>");
-    for (size_t i = 0; i < answer->findings.count; i++) {
+    for (size_t i = 0; i < answer_first_findings(answer); i++) {
         int64_t ns = answer->findings.at[i].saves_ns;
         if (ns <= 0 || ns > left_ns)
             continue;
@@ -530,14 +530,52 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
         return;
     }
     struct apart *names = apart_open_shared(readable);
-    for (size_t i = 0; i < answer->findings.count; i++)
+    for (size_t i = 0; i < answer_first_findings(answer); i++)
         if (answer->findings.at[i].named)
             apart_add(names, answer->findings.at[i].title, strlen(answer->findings.at[i].title));
     buffer_puts(out, "<ol class=\"findings\">\n");
-    for (size_t i = 0; i < answer->findings.count; i++)
+    for (size_t i = 0; i < answer_first_findings(answer); i++)
         append_finding(out, answer, i + 1, page, names);
     buffer_puts(out, "</ol>\n");
     apart_free(names);
+}
+
+/* ---- who holds the job up ---- */
+
+static void append_culprits(struct buffer *out, const struct answer *answer, const struct page *page)
+{
+    if (answer->culprits.count == 0)
+        return;
+    const char *key = find_section(page, "fleet") ? "fleet" : find_section(page, "ranks") ? "ranks" : NULL;
+    buffer_puts(out, "<table class=\"rows culprits\"><thead><tr><th class=\"who\">");
+    if (key)
+        buffer_printf(out, "<a href=\"#%s\">Who holds the job up</a>", key);
+    else
+        buffer_puts(out, "Who holds the job up");
+    buffer_puts(out, "</th><th>Host</th><th>What grew</th><th>When</th><th class=\"n\">Others waited</th><th "
+                     "class=\"n\">A step</th><th class=\"n\">Share</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < answer->culprits.count; i++) {
+        const struct answer_culprit *culprit = &answer->culprits.at[i];
+        const char *texts[] = { culprit->host, culprit->grew, culprit->habit };
+        buffer_puts(out, "<tr><td class=\"who\">");
+        append_text(out, culprit->who);
+        buffer_puts(out, "</td>");
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            buffer_puts(out, "<td>");
+            append_text(out, texts[k] ? texts[k] : "");
+            buffer_puts(out, "</td>");
+        }
+        buffer_puts(out, "<td class=\"n\">");
+        append_time(out, culprit->waited_ns);
+        buffer_puts(out, "</td><td class=\"n\">");
+        if (culprit->per_step_ns)
+            append_time(out, culprit->per_step_ns);
+        double share = culprit->share >= 0 && culprit->share <= 1 ? culprit->share : 0;
+        buffer_printf(out, "</td><td class=\"n cell-bar w%d\">", (int)(50 * share + 0.5) * 2);
+        append_share(out, culprit->share);
+        buffer_puts(out, "</td></tr>\n");
+    }
+    buffer_puts(out, "</tbody></table>\n");
 }
 
 /* ---- what takes longest ---- */
@@ -593,6 +631,7 @@ void page_add_answer(struct buffer *out, const struct answer *answer, const stru
 {
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
     append_hero(out, answer);
+    append_culprits(out, answer, page);
     append_bars(out, answer, page);
     for (size_t i = 0; i < page->sections.count; i++)
         if (page->sections.at[i].timelines.count == 1)

@@ -380,7 +380,7 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
         append_axis(&drawing, bottom);
         for (size_t row = 0; row < drawing.lanes.count; row++)
             append_lane(&drawing, row);
-        for (size_t i = 0; i < answer->findings.count; i++)
+        for (size_t i = 0; i < answer_first_findings(answer); i++)
             append_pin(&drawing, i);
         buffer_puts(out, "</svg></a></div></figure>\n");
     }

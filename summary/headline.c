@@ -371,8 +371,9 @@ static void add_device_bars(struct headline *headline)
             arena_printf(headline->texts, "what the %s%s did in it%s", summary_device_word(summary),
                          headline_device_count(summary->gpu) > 1 ? "s" : "",
                          headline->step->count > 1 ? ", on average" : "");
-    add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
-    size_t count = several && !headline->findings->count ? choose_ranks(summary, chosen) : 0;
+    bool each = several && !headline->findings->count; /* else the scale is that of the savings below */
+    add_device_bar(headline, &all, each ? "all ranks" : NULL, 1, whole_ns);
+    size_t count = each ? choose_ranks(summary, chosen) : 0;
     for (size_t i = 0; i < count; i++)
         add_device_bar(headline, &chosen[i], arena_printf(headline->texts, "rank %" PRId64, chosen[i].rank),
                        1, whole_ns);
