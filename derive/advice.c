@@ -186,6 +186,7 @@ static const struct words words[ADVICES] = {
 /* clang-format off */
 /* The line of code that is changed, and what it becomes; NULL where the advice names none. */
 static const struct words old_code[ADVICES] = {
+    /* others: code is added, not changed */
     [ADVICE_LOAD_DATA] = { NULL, "dataset.map(decode)", "dataset.map(decode)", NULL, NULL },
     [ADVICE_PIN_BATCHES] = { "DataLoader(...); batch.to(\"cuda\")", NULL, NULL, NULL, "malloc(size)",
         .npu = "DataLoader(...); batch.to(\"npu\")" },
@@ -197,6 +198,7 @@ static const struct words old_code[ADVICES] = {
 };
 
 static const struct words new_code[ADVICES] = {
+    /* others: no line of code does it */
     [ADVICE_LOAD_DATA] = {
         NULL,
         "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)",

@@ -529,7 +529,7 @@ static void a_page_has_tables_notices_and_the_picture(void **state)
     char *text = printed_by(&printer_html, result, &plain);
     static const char *const parts[] = {
         "<title>tpa test - tpa test</title>",
-        "<li><a href=\"#operators\">Operators</a></li>",
+        "<li><a href=\"#operators\"><span>Operators</span> ",
         "<section id=\"operators\">\n<h2>Operators</h2>\n<div class=\"table\"",
         "kernels without a launch (first at byte 17)",
         "<td class=\"text worse\">slower</td>",
