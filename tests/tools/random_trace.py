@@ -35,6 +35,7 @@ class Maker:
     def __init__(self, seed, deep=False):
         """DEEP: a queue becomes as deep as CUDA lets it, and there is little else."""
         self.random = random.Random(seed)
+        self.loses = seed % 4 == 0  # calls without their work: how long devices idled is then not known
         self.models = random_models.Models(random.Random(seed))
         chance = self.random.random
         self.age = self.random.choice(AGES)
@@ -229,7 +230,7 @@ class Maker:
             self.external_id(call["args"], call["owner"])
             graph = {"graph id": self.pick(5, 6)} if call["name"] == "cudaGraphLaunch" and self.random.random() < 0.7 else {}
             many = 12 if graph or self.random.random() < 0.1 else 1
-            for _ in range(self.pick(0, 1, 1, 1, many)):
+            for _ in range(self.pick(0 if self.loses else 1, 1, 1, 1, many)):
                 self.work(self.pick(*streams), call["start"] + self.random.randint(0, 20) * self.scale, call["args"]["correlation"], call["owner"], free, graph)
         for _ in range(self.pick(0, 0, 5)):  # launched before recording began
             self.work(self.pick(*streams), self.random.randint(0, 5) * self.scale, self.next_correlation, 0, free)

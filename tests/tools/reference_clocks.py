@@ -55,9 +55,9 @@ def moment(clock, ns):
 
 
 def find(job):
-    meets = {m.rank.number for match in job.matches for m in match.members}
+    meets = {m.rank.number for match in job.met for m in match.members}
     hosts = {rank.number: rank.host if rank.has_base else None for rank in job.ranks}
-    ends = [match.ends() for match in job.matches]
+    ends = [match.ends() for match in job.met]
     clocks, looked_at = {}, set()
     for first in job.ranks:
         if first.number in clocks:
@@ -117,7 +117,7 @@ def merge_differences(tpa, paths, job):
         yield f"merged: {sorted((found - started).items())[:2]} instead of {sorted((started - found).items())[:2]}"
     arrows = sum(1 for e in document["traceEvents"] if e["ph"] == "s" and e.get("cat") == "collective")
     wanted = 0
-    for match in job.matches:
+    for match in job.met:
         last = max(m.moved[0] for m in match.members)
         begins = next(m for m in match.members if m.moved[0] == last)
         wanted += sum(1 for m in match.members if m is not begins and m.moved[1] >= last)

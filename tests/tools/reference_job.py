@@ -161,6 +161,30 @@ class Job:
         for match in self.matches:
             for member in match.members:
                 member.match = match
+        self.met = self.matches
+        self.found_clocks = reference_clocks.find(self)  # by all matches
+        left_out = self.late_before_recording()
+        self.matches = [match for match in self.matches if match not in left_out]
+        self.all = [c for c in self.all if c.match not in left_out or not c.match]
+        for rank in self.ranks:
+            rank.counted = [c for c in rank.collectives if not c.match or c.match not in left_out]
+
+    def late_before_recording(self):
+        """Matches whose last rank was recorded for less than half of its lateness, and those at which it goes on being late."""
+        left_out = set()
+        for rank in self.ranks:
+            late = 0
+            for c in sorted((c for c in rank.collectives if c.match), key=lambda c: c.event.start):
+                match, is_last = c.match, c.match.arrived_last is c
+                if is_last and match.earliest.rank is not rank and c.event.start - rank.origin < match.late // 2:
+                    late += match.late
+                    left_out.add(match)
+                elif is_last and 0 < late >= match.late:
+                    late -= match.late
+                    left_out.add(match)
+                else:
+                    late = 0
+        return left_out
 
     def match(self, group):
         """(Match, by its number?) of the same collectives of a group, by number where all tell one; else by their order."""
@@ -203,7 +227,7 @@ class Job:
                "best_bus_bandwidth": max(ratio(size * factor, t) for t in times) if product(size, factor) is not None else None,
                "average_ns": total / len(members), "min_ns": min(times), "max_ns": max(times),
                "overlapped": ratio(total - sum(m.exposed for m in members), total)}
-        if self.matches:
+        if any(c.match for c in self.all):
             row["waited_ns"] = sum(m.match.waited[id(m)] for m in matched) if matched else None
             # What waited as long as it took has no transfer, and so no bandwidth: its bytes do not count either.
             transfers = [t for t in (m.duration - m.match.waited[id(m)] for m in matched) if t > 0]
@@ -212,14 +236,14 @@ class Job:
 
     def footer(self):
         """Unions over each device."""
-        talks = [(rank, union(of(c.event for c in rank.collectives))) for rank in self.ranks]
+        talks = [(rank, union(of(c.event for c in rank.counted))) for rank in self.ranks]
         time, exposed = sum(length(t) for _, t in talks), sum(length(without(t, rank.computing)) for rank, t in talks)
         return {"communication_ns": time, "exposed_communication_ns": exposed, "exposed_share": ratio(exposed, time)}
 
     def rank_rows(self):
         rows = []
         for rank in self.ranks:
-            own = [c for c in rank.collectives if c.match]
+            own = [c for c in rank.counted if c.match]
             last = [c for c in own if c.match.last is c]
             late = [c.match.late for c in last]
             if own:
@@ -232,7 +256,7 @@ class Job:
         return rows
 
     def clock_cells(self, rank):
-        clock = reference_clocks.find(self)[rank]
+        clock = self.found_clocks[rank]
         return {"clock_ns": clock and clock.ahead, "clock_error_ns": clock and clock.error, "drift": clock and clock.drift / 1e6, "clock_sure": clock.sure if clock else False}
 
     @staticmethod
@@ -287,7 +311,7 @@ class Job:
         return {**times, "rest": end - start - sum(times.values())}
 
     def lateness(self):
-        clocks, rows = reference_clocks.find(self), []
+        clocks, rows = self.found_clocks, []
         for match in self.matches:
             start = {m: reference_clocks.moment(clocks[m.rank.number], m.rank.base + m.event.start) for m in match.members}
             end = {m: reference_clocks.moment(clocks[m.rank.number], m.rank.base + m.event.end) for m in match.members}

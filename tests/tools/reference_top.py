@@ -27,6 +27,8 @@ import sys
 from bisect import bisect_left, bisect_right
 from decimal import Decimal
 
+import reference_late
+
 COLUMNS = ["key", "device_type", "is_user_annotation", "count", "cpu_time_total_ns", "self_cpu_time_total_ns",
            "device_time_total_ns", "self_device_time_total_ns", "cpu_memory_usage", "self_cpu_memory_usage",
            "device_memory_usage", "self_device_memory_usage", "flops"]
@@ -56,7 +58,7 @@ def load(path):
     opener = gzip.open if open(path, "rb").read(2) == b"\x1f\x8b" else open
     with opener(path, "rt", encoding="utf-8", errors="surrogateescape") as f:
         document = json.load(f, parse_float=Decimal, strict=False)
-    return document if isinstance(document, dict) else {"traceEvents": document}
+    return reference_late.bound(document if isinstance(document, dict) else {"traceEvents": document})
 
 
 class Event:
