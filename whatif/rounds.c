@@ -764,7 +764,8 @@ static void turn(struct turning *turning)
         shifts_release(&turning->past[KEPT_ROUNDS - 1]);
     else
         turning->past_count++;
-    memmove(&turning->past[1], &turning->past[0], (turning->past_count - 1) * sizeof *turning->past);
+    for (size_t i = KEPT_ROUNDS - 1; i > 0; i--)
+        turning->past[i] = turning->past[i - 1];
     turning->past[0] = turning->pass.replay->shifts;
     shifts_init(&turning->pass.replay->shifts, turning->pass.graph->moment_count);
     turning->round++;

@@ -228,7 +228,7 @@ static void take_file_facts(struct trace_builder *builder, const struct trace *t
         const struct trace_notice *notice = &trace->notices[i];
         if (is_several && strcmp(notice->kind, "several_documents") == 0)
             continue;
-        trace_builder_notice(builder, notice->kind,
+        trace_builder_notice(builder, trace_builder_strndup(builder, notice->kind, strlen(notice->kind)),
                              trace_builder_strndup(builder, notice->text, strlen(notice->text)),
                              notice->count, notice->offset);
     }

@@ -75,8 +75,8 @@ def commands():
     if shutil.which("gnuplot"):
         yield Command("chart", ["chart", "--type", "steps", night], starts=True)
         yield Command("chart to a file", ["chart", "--type", "kernels", "--format", "svg", *to_file, night], starts=True)
-    yield Command("nightly", ["nightly", "--store", STORE, "--label", "net", "--time", "2026-01-01", night], new_store=True)
-    yield Command("nightly again", ["nightly", "--store", STORE, "--label", "net", "--time", "2026-01-09",
+    yield Command("nightly", ["nightly", "--unsure", "pass", "--store", STORE, "--label", "net", "--time", "2026-01-01", night], new_store=True)
+    yield Command("nightly again", ["nightly", "--unsure", "pass", "--store", STORE, "--label", "net", "--time", "2026-01-09",
                                     f"{SAMPLES}/nightly/night-04.json.gz", *to_file], store=True)
     yield Command("nightly list", ["nightly", "--store", STORE, "list"], store=True)
     yield Command("nightly show", ["nightly", "--store", STORE, "show", "--format", "html", *to_file], store=True)
@@ -108,7 +108,7 @@ def commands():
 def make_store(tpa, path):
     """Three nights, for the commands that need a store."""
     for i in (1, 2, 3):
-        subprocess.run([tpa, "nightly", "--store", path, "--label", "net", "--time", f"2026-01-0{i}",
+        subprocess.run([tpa, "nightly", "--unsure", "pass", "--store", path, "--label", "net", "--time", f"2026-01-0{i}",
                         f"{SAMPLES}/nightly/night-0{i}.json.gz"], check=True, stdout=subprocess.DEVNULL)
 
 

@@ -530,11 +530,12 @@ static void a_page_has_tables_notices_and_the_picture(void **state)
     static const char *const parts[] = {
         "<title>tpa test - tpa test</title>",
         "<li><a href=\"#operators\"><span>Operators</span> ",
-        "<section id=\"operators\">\n<h2>Operators</h2>\n<div class=\"table\"",
+        "<section id=\"operators\">\n<details class=\"fold\" open=\"open\"><summary><h2>Operators</h2> ",
+        "</summary>\n<div class=\"table\"",
         "kernels without a launch (first at byte 17)",
         "<td class=\"text worse\">slower</td>",
         "<td class=\"text\">&lt;b&gt;</td>",
-        "<section id=\"trend\">\n<h2>Over the runs</h2>",
+        "<summary><h2>Over the runs</h2> ",
         "<title>run 11, &lt;NEW&gt;: 1.464ms</title></circle>",
         "Made by tpa test.",
     };
