@@ -105,7 +105,7 @@ class Transfers:
             return None
         launches = [e.duration for e in self.tables.calls if e.name in LAUNCHES_KERNELS - LAUNCHES_GRAPHS]
         cost = int(statistics.median(launches) + 0.5) if launches else 0
-        rows = {}
+        rows, counted = {}, {}
         for wait in self.waits:
             operator = self.operator(wait.call)
             direction, memory = kind_of(wait.copy) if wait.copy else (None, None)
@@ -115,11 +115,25 @@ class Transfers:
                                                         "bytes": 0 if wait.copy else None})
             row["count"] += 1
             row["blocked_ns"] += wait.call.duration
-            row["possible_saving_ns"] += max(0, wait.call.duration - cost)
+            place = self.place(wait)
+            counted.setdefault(tuple(key.values()), []).append((place, max(0, wait.call.duration - cost)))
             row["longest_ns"] = max(row["longest_ns"], wait.call.duration)
             if wait.copy:
                 row["bytes"] += int(wait.copy.args.get("bytes", 0))
+        for key, savings in counted.items():  # before the first launch there is nothing to hide; what waits at the end, and only there, ends the job
+            repeats = any(place is None for place, _ in savings)
+            rows[key]["possible_saving_ns"] = sum(saving for place, saving in savings if place is None or place == "end" and repeats)
         return list(rows.values())
+
+    def place(self, wait):
+        """None, or whether WAIT is before all launches of work, or for earlier work ("begin"), or after the last kernel's ("end")."""
+        calls = [(call, work) for work in self.tables.work if (call := self.tables.call(work))]
+        if not calls or wait.call.name not in SYNCHRONISES:
+            return None
+        if wait.call.start < min(call.start for call, _ in calls) or wait.work and self.tables.call(wait.work) is None:
+            return "begin"
+        kernels = [call.start for call, work in calls if work.category not in COPY and work.category not in ("gpu_memset", "memset")]
+        return "end" if wait.call.start > max(kernels, default=-(2**63)) else None
 
     def blocked(self):
         """Time of all calls in which a host thread sat and waited; each counts once."""
