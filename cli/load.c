@@ -358,9 +358,9 @@ static void notice_steps(const struct trace *trace, struct result *result)
 /* Inferred steps are not marked ones: their evidence, and the ways to decide otherwise. */
 static void notice_inferred_steps(const struct trace *trace, struct result *result)
 {
-    const struct step_list *steps = step_list_of(trace);
+    const struct step_list *steps = step_list_used(trace);
     size_t count[STEP_BY_REPETITION + 1] = { 0 };
-    for (size_t i = 0; i < steps->count; i++)
+    for (size_t i = 0; steps && i < steps->count; i++)
         count[steps->at[i].evidence]++;
     for (int evidence = STEP_IS_MARKED + 1; evidence <= STEP_BY_REPETITION; evidence++)
         if (count[evidence])

@@ -295,10 +295,16 @@ static void step_list_release(void *steps)
     step_list_free(steps);
 }
 
+static const struct derivation step_list_derivation = { step_list_derive, step_list_release };
+
 const struct step_list *step_list_of(const struct trace *trace)
 {
-    static const struct derivation derivation = { step_list_derive, step_list_release };
-    return trace_derive(trace, &derivation);
+    return trace_derive(trace, &step_list_derivation);
+}
+
+const struct step_list *step_list_used(const struct trace *trace)
+{
+    return trace_derived(trace, &step_list_derivation);
 }
 
 static int step_list_compare_numbers(const void *left, const void *right)

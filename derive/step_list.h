@@ -19,6 +19,9 @@ void step_list_free(struct step_list *steps);
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct step_list *step_list_of(const struct trace *trace);
 
+/* The same if anything asked for them before, else NULL: who only tells of steps need not find any. */
+const struct step_list *step_list_used(const struct trace *trace);
+
 /* The step of FILE with MOMENT in [start, end); NULL if there is none. Borrowed. */
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
 

@@ -64,6 +64,17 @@ const void *trace_derive(const struct trace *trace, const struct derivation *der
     return value;
 }
 
+const void *trace_derived(const struct trace *trace, const struct derivation *derivation)
+{
+    const struct trace_storage *storage = trace->storage;
+    const void *value = NULL;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < storage->derived.count && !value; i++)
+        value = storage->derived.at[i].derivation == derivation ? storage->derived.at[i].value : NULL;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+
 void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value)
 {
     void *before = find_or_begin(trace->storage, derivation);

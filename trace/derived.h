@@ -26,6 +26,9 @@ struct derivation {
 /* Borrowed; lives as long as TRACE. Several threads may ask: the first works it out, the others wait for it. */
 const void *trace_derive(const struct trace *trace, const struct derivation *derivation);
 
+/* The same if it was computed before; else NULL. */
+const void *trace_derived(const struct trace *trace, const struct derivation *derivation);
+
 /* Keep VALUE, which is taken, as what DERIVATION gives: where it cannot be computed from TRACE alone. Once, before anyone asks. */
 void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value);
 
