@@ -324,8 +324,8 @@ static void notice_files(const struct trace *trace, struct result *result)
 /* Steps of which less than half was recorded: their durations are meaningless. */
 static void notice_steps(const struct trace *trace, struct result *result)
 {
-    const struct step_list *steps = step_list_of(trace);
-    for (uint32_t file = 0; file < trace->file_count; file++) {
+    const struct step_list *steps = step_list_has_marks(trace) ? step_list_of(trace) : step_list_used(trace);
+    for (uint32_t file = 0; steps && file < trace->file_count; file++) {
         struct interval span = trace_file_span(trace, file);
         const struct step *first = NULL;
         int64_t count = 0, first_recorded_ns = 0;

@@ -302,6 +302,15 @@ const struct step_list *step_list_of(const struct trace *trace)
     return trace_derive(trace, &step_list_derivation);
 }
 
+bool step_list_has_marks(const struct trace *trace)
+{
+    int64_t number;
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (step_number(names_text(trace->names, id), &number))
+            return true;
+    return false;
+}
+
 const struct step_list *step_list_used(const struct trace *trace)
 {
     return trace_derived(trace, &step_list_derivation);

@@ -19,6 +19,9 @@ void step_list_free(struct step_list *steps);
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct step_list *step_list_of(const struct trace *trace);
 
+/* Is a name of TRACE that of a marked step? Without one, steps can only be inferred. */
+bool step_list_has_marks(const struct trace *trace);
+
 /* The same if anything asked for them before, else NULL: who only tells of steps need not find any. */
 const struct step_list *step_list_used(const struct trace *trace);
 
