@@ -113,7 +113,7 @@ static bool may_be_ascend(const char *head, size_t len)
         "\"ts\":\"1", "\"cat\":\"cpu_op\"", "\"cat\":\"enqueue\"", "\"cat\":\"python_function\"",
         "\"Ascend",   "\"CANN\"",           "\"labels\":\"NPU",    "\"OverlapAnalysis\""
     };
-    if (!draft_head_has(head, len < 16 ? len : 16, "[{"))
+    if (!draft_begins(head, len, "[{"))
         return false;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (draft_head_has(head, len, signs[i]))

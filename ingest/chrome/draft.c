@@ -24,16 +24,20 @@ const struct dialect *dialect_find(const char *head, size_t len)
     return NULL;
 }
 
+bool draft_begins(const char *head, size_t len, const char *word)
+{
+    const char *end = head + len;
+    while (*word && head < end && (*head == *word || json_is_blank(*head)))
+        word += *head++ == *word;
+    return !*word;
+}
+
 bool draft_head_has(const char *head, size_t len, const char *word)
 {
     const char *end = head + len;
-    for (const char *at = head; (at = memchr(at, *word, (size_t)(end - at))); at++) {
-        const char *text = at, *wanted = word;
-        while (*wanted && text < end && (*text == *wanted || json_is_blank(*text)))
-            wanted += *text++ == *wanted;
-        if (!*wanted)
+    for (const char *at = head; (at = memchr(at, *word, (size_t)(end - at))); at++)
+        if (draft_begins(at, (size_t)(end - at), word))
             return true;
-    }
     return false;
 }
 

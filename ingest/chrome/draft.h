@@ -94,6 +94,9 @@ event_id draft_spans_before(const struct draft_spans *spans, track_id track, int
 /* The innermost that has not ended before NS; EVENT_NONE. */
 event_id draft_spans_around(const struct draft_spans *spans, track_id track, int64_t ns);
 
+/* Does HEAD begin with WORD, blanks aside? */
+bool draft_begins(const char *head, size_t len, const char *word);
+
 /* Does HEAD contain WORD, blanks aside: "cat":"Node" in  "cat" : "Node"? WORD has no blanks. */
 bool draft_head_has(const char *head, size_t len, const char *word);
 

@@ -61,9 +61,8 @@ static bool onnx_is_one(const struct trace *trace)
 
 static bool onnx_may_be(const char *head, size_t len)
 {
-    return draft_head_has(head, len < 16 ? len : 16, "[{") &&
-           (draft_head_has(head, len, "\"cat\":\"Session\"") ||
-            draft_head_has(head, len, "\"cat\":\"Node\""));
+    return draft_begins(head, len, "[{") && (draft_head_has(head, len, "\"cat\":\"Session\"") ||
+                                             draft_head_has(head, len, "\"cat\":\"Node\""));
 }
 
 /* Is E the node that the kernel K names? */

@@ -73,7 +73,7 @@ static bool rocprof_may_be(const char *head, size_t len)
     static const char *const signs[] = { "\"CPUHIPAPI\"",    "\"CPUHSAAPI\"", "\"MarkersandRanges\"",
                                          "\"COPY\"",         "\"GPUBarriers", "\"BeginNs\":\"",
                                          "\"name\":\"GPU0\"" };
-    if (!draft_head_has(head, len < 64 ? len : 64, "{\"traceEvents\":["))
+    if (!draft_begins(head, len, "{\"traceEvents\":["))
         return false;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (draft_head_has(head, len, signs[i]))

@@ -62,7 +62,7 @@ static bool unitrace_is_one(const struct trace *trace)
 
 static bool unitrace_may_be(const char *head, size_t len)
 {
-    return draft_head_has(head, len < 64 ? len : 64, "{\"traceEvents\":[") &&
+    return draft_begins(head, len, "{\"traceEvents\":[") &&
            (draft_head_has(head, len, "\"HOST<") || draft_head_has(head, len, "\"DEVICE<") ||
             draft_head_has(head, len, "\"RANK") || draft_head_has(head, len, "\"gpu_op\""));
 }
