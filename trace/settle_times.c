@@ -487,13 +487,17 @@ static struct last_wait *find_last_waits(const struct trace *trace)
         wait->several |= wait->device >= 0 && wait->device != device;
         wait->device = device;
     }
-    for (event_id e = 0; e < trace->event_count; e++) {
+    bool *waits_for_device = mem_zalloc(names_count(trace->names) + 1, sizeof *waits_for_device), any = false;
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        any |= waits_for_device[id] = strstr(names_text(trace->names, id), "DeviceSynchronize") != NULL;
+    for (event_id e = 0; any && e < trace->event_count; e++) {
         struct last_wait *wait = &waits[trace->tracks[trace->track[e]].file];
-        if (event_is_call(trace->kind[e]) && trace_start_ns(trace, e) > wait->start_ns &&
-            strstr(trace_name(trace, e), "DeviceSynchronize"))
+        if (waits_for_device[trace->name[e]] && event_is_call(trace->kind[e]) &&
+            trace_start_ns(trace, e) > wait->start_ns)
             *wait = (struct last_wait){ trace_start_ns(trace, e), trace_end_ns(trace, e), wait->device,
                                         wait->several };
     }
+    free(waits_for_device);
     return waits;
 }
 
