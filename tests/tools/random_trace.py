@@ -35,7 +35,7 @@ class Maker:
     def __init__(self, seed, deep=False):
         """DEEP: a queue becomes as deep as CUDA lets it, and there is little else."""
         self.random = random.Random(seed)
-        self.loses = seed % 4 == 0  # calls without their work: how long devices idled is then not known
+        self.loses = seed % 3 == 0  # calls without their work: how long devices idled is then not known
         self.models = random_models.Models(random.Random(seed))
         chance = self.random.random
         self.age = self.random.choice(AGES)

@@ -30,11 +30,12 @@ class Efficiency:
         return next((window for window in windows if window[0] < window[1]), windows[-1])
 
     def windows(self):
+        spans = [e for e in self.tables.document["traceEvents"] if e.get("ph") == "X" and e.get("cat") == "Trace"]
+        stop = max((to_ns(e["ts"]) + to_ns(e.get("dur", 0)) for e in spans), default=None)
         if self.steps:
-            yield self.steps[0].start, max(step.end for step in self.steps if step.complete)
+            end = max(step.end for step in self.steps if step.complete)
+            yield self.steps[0].start, end if stop is None else max(self.steps[0].start, min(end, stop))
         if self.tables.operators:
-            spans = [e for e in self.tables.document["traceEvents"] if e.get("ph") == "X" and e.get("cat") == "Trace"]
-            stop = max((to_ns(e["ts"]) + to_ns(e.get("dur", 0)) for e in spans), default=None)
             ends = [max(e.start, min(e.end, stop)) if stop is not None else e.end for e in self.tables.operators]
             # Extended, as a step is, to the end of the work that was launched in it.
             whole = Event("cpu_op", "(operators)", None, min(e.start for e in self.tables.operators), max(ends))
