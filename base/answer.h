@@ -61,8 +61,6 @@ struct answer_row {
 struct answer_finding {
     const char *title;  /* "the host launches work too slowly" */
     const char *action; /* "Launch work in fewer calls"; NULL: TITLE is shown */
-    const char *
-        change; /* "DataLoader(..., [-num_workers=0-]{+num_workers=4+})", as git diff --word-diff; NULL: not known */
     const char *was,
         *code;           /* a line of the user's code before and after; NULL: it is new, or none is known */
     int64_t saves_ns;    /* of the time that FROM_NS of the answer is; 0: has no price */

@@ -410,25 +410,50 @@ static void append_title(struct buffer *out, const struct answer_finding *findin
         append_element(out, "p", "cause", finding->title);
 }
 
-/* A changed line of code; CHANGE is as git diff --word-diff shows it. */
-static void append_diff(struct buffer *out, const char *change)
+static bool is_between_words(char c)
 {
+    return strchr(" (),;", c) != NULL;
+}
+
+/* How much of the beginning of A and B, whole words, is the same. */
+static size_t same_beginning(const char *a, const char *b)
+{
+    size_t same = 0, whole = 0;
+    while (a[same] && a[same] == b[same])
+        if (is_between_words(a[same++]))
+            whole = same;
+    return a[same] || b[same] ? whole : same;
+}
+
+/* And of their ends, within the last A_LEN and B_LEN bytes. */
+static size_t same_end(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t same = 0, whole = 0;
+    while (same < a_len && same < b_len && a[a_len - same - 1] == b[b_len - same - 1])
+        if (is_between_words(a[a_len - ++same]))
+            whole = same;
+    return whole;
+}
+
+static void append_marked(struct buffer *out, const char *tag, const char *text, size_t len)
+{
+    if (!len)
+        return;
+    buffer_printf(out, "<%s>", tag);
+    escape_html(out, text, len);
+    buffer_printf(out, "</%s>", tag);
+}
+
+/* A changed line of code: what was is crossed out, and what is new is marked. WAS is empty for a new line. */
+static void append_diff(struct buffer *out, const char *was, const char *code)
+{
+    size_t begin = same_beginning(was, code), was_len = strlen(was) - begin, code_len = strlen(code) - begin,
+           end = same_end(was + begin, was_len, code + begin, code_len);
     buffer_puts(out, "<p class=\"diff\"><code>");
-    while (*change) {
-        size_t plain = strcspn(change, "[{");
-        const char *end = change[plain] == '[' ? "-]" : "+}", *close = NULL;
-        if (change[plain] && strchr("-+", change[plain + 1]))
-            close = strstr(change + plain, end);
-        escape_html(out, change, close ? plain : plain + (change[plain] != '\0'));
-        change += close ? plain : plain + (change[plain] != '\0');
-        if (!close)
-            continue;
-        const char *tag = *end == '-' ? "del" : "ins";
-        buffer_printf(out, "<%s>", tag);
-        escape_html(out, change + 2, (size_t)(close - change) - 2);
-        buffer_printf(out, "</%s>", tag);
-        change = close + 2;
-    }
+    escape_html(out, code, begin);
+    append_marked(out, "del", was + begin, was_len - end);
+    append_marked(out, "ins", code + begin, code_len - end);
+    escape_html(out, code + begin + code_len - end, end);
     buffer_puts(out, "</code></p>\n");
 }
 
@@ -493,8 +518,8 @@ static void append_finding(struct buffer *out, const struct answer *answer, size
         buffer_puts(out, "</p>\n");
     }
     buffer_puts(out, "</div><div class=\"how\">");
-    if (finding->change)
-        append_diff(out, finding->change);
+    if (finding->code)
+        append_diff(out, finding->was ? finding->was : "", finding->code);
     append_element(out, "p", "advice", finding->advice);
     buffer_puts(out, "</div><div class=\"gained\">");
     append_saving(out, finding, answer);

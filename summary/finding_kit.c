@@ -27,27 +27,6 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_LAUNCHES] = { "launches", "launches", "Launch work in fewer calls", false },
 };
 
-/* The changed line that advice with such a part stands for. */
-static const struct {
-    const char *advice, *change;
-} changes[] = {
-    { "torch.compile(model, mode=\"reduce-overhead\")",
-      "model = torch.compile(model, {+mode=\"reduce-overhead\"+})" },
-    { "torch.compile(model)", "model = {+torch.compile(+}model{+)+}" },
-    { "DataLoader(..., pin_memory=True)",
-      "DataLoader(..., {+pin_memory=True+}); x.to(device, {+non_blocking=True+})" },
-    { "DataLoader(pin_memory=True)", "DataLoader(..., {+pin_memory=True+})" },
-    { "set_float32_matmul_precision(\"high\")", "{+torch.set_float32_matmul_precision(\"high\")+}" },
-};
-
-struct text finding_change_of(struct text advice)
-{
-    for (size_t i = 0; advice.at && i < sizeof changes / sizeof *changes; i++)
-        if (strstr(advice.at, changes[i].advice))
-            return as_text(changes[i].change);
-    return (struct text){ 0 };
-}
-
 void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer)
 {
     offer.finding.rule = as_text(finding_rules[rule].name);

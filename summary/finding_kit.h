@@ -42,9 +42,6 @@ struct finding_rule_info {
 
 extern const struct finding_rule_info finding_rules[FINDING_RULES];
 
-/* The line of code that ADVICE changes, as git diff --word-diff shows it. Missing: not known. */
-struct text finding_change_of(struct text advice);
-
 /* Offer what OFFER says, of RULE. */
 void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer);
 

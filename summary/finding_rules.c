@@ -172,13 +172,7 @@ static void complete_loading(struct pricing *pricing, struct priced_finding *fin
 {
     double rest_ns = (double)finding->saves_ns * (1 / finding->saves_share - 1),
            workers = workers_for(offer->beside_ns, rest_ns);
-    struct buffer change = { 0 };
-    buffer_printf(&change, "DataLoader(..., [-num_workers=0-]{+num_workers=%.0f+})",
-                  workers <= USUAL_WORKERS ? USUAL_WORKERS : workers);
     finding->advice = advise_workers(pricing, offer->beside_ns, rest_ns);
-    if (workers < MOST_WORKERS)
-        finding->change = pricing_keep(pricing, &change);
-    buffer_release(&change);
     struct buffer code = { 0 };
     buffer_printf(&code, "DataLoader(..., num_workers=%.0f)",
                   workers < MOST_WORKERS ? fmax(workers, USUAL_WORKERS) : USUAL_WORKERS);

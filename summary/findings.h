@@ -27,10 +27,8 @@ struct priced_finding {
     const char *section; /* of the report, which shows more */
     struct text title;   /* "the loop waits for the next batch" */
     struct text action;  /* "Load batches beside the loop" */
-    struct text
-        change; /* "DataLoader(..., [-num_workers=0-]{+num_workers=4+})"; missing: as its advice says, if at all */
-    int64_t saves_ns; /* of a step, at best */
-    int64_t then_ns;  /* the step time less that */
+    int64_t saves_ns;    /* of a step, at best */
+    int64_t then_ns;     /* the step time less that */
     double saves_share;
     int64_t time_ns;    /* of what the edit touches, added up over the recording */
     int64_t count;      /* how many events that is */

@@ -768,7 +768,6 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .title = copy(headline, finding->title),
         .action = copy(headline, finding->action),
-        .change = copy(headline, finding->change.at ? finding->change : finding_change_of(finding->advice)),
         .saves_ns = finding->saves_ns,
         .saves = arena_printf(headline->texts, "saves up to %s, %.1f %% of %s",
                               time_text(headline, (double)finding->saves_ns),
