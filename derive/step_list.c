@@ -170,9 +170,10 @@ static void add_shadows(const struct trace *trace, const int64_t *numbers, const
                 f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, true
             };
     }
+    if (first == steps->count)
+        return;
     struct step_list shadows = { .at = steps->at + first, .count = steps->count - first };
-    if (shadows.count)
-        SORT(&shadows, by_number_in_file);
+    SORT(&shadows, by_number_in_file);
     for (size_t i = first; i < steps->count; i++) {
         struct step *last = kept > first ? &steps->at[kept - 1] : NULL, *step = &steps->at[i];
         if (!last || last->file != step->file || last->number != step->number)
