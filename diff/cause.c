@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_communication(const char *name)
+bool cause_is_communication(const char *name)
 {
     static const char *const words[] = { "nccl",           "rccl",      "gloo:",      "c10d::",
                                          "all_reduce",     "allreduce", "all_gather", "allgather",
@@ -36,8 +36,8 @@ enum cause_class cause_class_of(const char *name, size_t len)
     case CALL_ALLOC: class = CAUSE_SHARED; break;
     default:
         if (strcmp(copy, "aten::_local_scalar_dense") == 0 || strcmp(copy, "aten::item") == 0)
-            class = CAUSE_WAIT;
-        else if (is_communication(copy))
+            class = CAUSE_READ;
+        else if (cause_is_communication(copy))
             class = CAUSE_SHARED;
     }
     free(copy);
@@ -47,7 +47,8 @@ enum cause_class cause_class_of(const char *name, size_t len)
 double cause_weight(enum cause_class class)
 {
     static const double weights[] = {
-        [CAUSE_WORK] = 1, [CAUSE_SHARED] = 0.3, [CAUSE_WAIT] = 0.2, [CAUSE_STEP] = 0
+        [CAUSE_WORK] = 1,   [CAUSE_SHARED] = 0.3,   [CAUSE_READ] = 0.25,
+        [CAUSE_WAIT] = 0.2, [CAUSE_HELD_UP] = 0.05, [CAUSE_STEP] = 0,
     };
     return weights[class];
 }

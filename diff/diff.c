@@ -3,6 +3,8 @@
  */
 #include "diff/diff.h"
 
+#include "base/rows.h"
+#include "diff/cause.h"
 #include <inttypes.h>
 #include <assert.h>
 #include <math.h>
@@ -145,6 +147,7 @@ static void compare_metrics(struct diff *diff, const struct sampling *const samp
 struct join {
     const struct diff *diff;
     const struct measure_rows *sides[2]; /* NULL: the side has no such table */
+    const struct sampling *const *samplings;
     struct measure_runs *const *runs;
     size_t samples[2];
     size_t *first[2]; /* by name_id: index of its first value, SIZE_MAX when it has none */
@@ -240,9 +243,63 @@ static void sample_row(const struct join *join, int side, name_id row, struct sa
         sampled->steps[side].count = listed;
 }
 
+/* ---- who waits for whom ---- */
+
+/* What communication takes on one rank, per sample. */
+struct rank_time {
+    int64_t rank;
+    double time;
+    size_t samples;
+};
+
+static const struct key order_by_rank[] = { ASC(struct rank_time, rank), KEY_END };
+
+/* The rank on which the communication of ROW is shortest on a side, into *SHORTEST. Returns the number of ranks that take part. */
+static size_t find_shortest(const struct join *join, int side, name_id row, struct rank_time *shortest)
+{
+    const struct measure_rows *rows = join->sides[side];
+    const struct sampling *sampling = join->samplings[side];
+    VEC_OF(struct rank_time) times = { 0 };
+    for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++)
+        *VEC_PUSH(&times) = (struct rank_time){ sampling->samples.at[rows->values.at[i].sample].rank,
+                                                rows->values.at[i].value, 1 };
+    size_t ranks = 0;
+    if (times.count)
+        SORT(&times, order_by_rank);
+    FOR_GROUPS(&times, order_by_rank, first, end)
+    {
+        struct rank_time sum = { .rank = times.at[first].rank, .samples = end - first };
+        for (size_t i = first; i < end; i++)
+            sum.time += times.at[i].time / (double)sum.samples;
+        if (ranks++ == 0 || sum.time < shortest->time)
+            *shortest = sum;
+    }
+    VEC_FREE(&times);
+    return ranks;
+}
+
+/*
+ * Who communicates last waits for nobody: if communication takes no longer there (at most half of what it takes longer in the
+ * mean), its change is a wait for that rank.
+ */
+static void judge_communication(const struct join *join, const name_id ids[2], struct diff_row *row)
+{
+    struct rank_time shortest[2];
+    for (int side = 0; side < 2; side++)
+        if (ids[side] == NAME_NONE || join->first[side][ids[side]] == SIZE_MAX ||
+            find_shortest(join, side, ids[side], &shortest[side]) < 2)
+            return;
+    double change = row->finding.change;
+    if (fabs(shortest[1].time - shortest[0].time) > fabs(change) / 2)
+        return;
+    row->weight = fabs(change) * cause_weight(CAUSE_HELD_UP);
+    if (change > 0)
+        row->waits_for = shortest[1].rank;
+}
+
 static void add_row(const struct join *join, struct diff_rows *table, name_id before, name_id after)
 {
-    struct diff_row row = { 0 };
+    struct diff_row row = { .waits_for = -1 };
     struct sampled sampled = { .whole = { NAN, NAN } };
     const name_id ids[2] = { before, after };
     for (int i = 0; i < 2; i++)
@@ -254,6 +311,10 @@ static void add_row(const struct join *join, struct diff_rows *table, name_id be
     row.name = names_text(join->sides[named]->names, ids[named]);
     row.name_length = names_length(join->sides[named]->names, ids[named]);
     row.finding = finding_of(&sampled, noise_of(join->diff, table->kind));
+    enum cause_class class = cause_class_of(row.name, row.name_length);
+    row.weight = fabs(row.finding.change) * cause_weight(class);
+    if (class == CAUSE_SHARED && strcmp(table->key, "kernels") == 0 && cause_is_communication(row.name))
+        judge_communication(join, ids, &row);
     *VEC_PUSH(&table->rows) = row;
 }
 
@@ -403,6 +464,7 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
     const struct measure_rows *any = before ? before : after;
     struct join join = { .diff = diff,
                          .sides = { before, after },
+                         .samplings = samplings,
                          .runs = runs,
                          .samples = { samplings[0]->samples.count, samplings[1]->samples.count } };
     struct diff_rows table = { .key = any->key,

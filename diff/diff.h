@@ -42,6 +42,9 @@ struct diff_row {
     enum rename_kind renamed;
     double calls[2]; /* per sample */
     struct finding finding;
+    double weight; /* among causes, by cause.h */
+    int64_t
+        waits_for; /* communication that became longer on all ranks but this one, which comes late; -1: it is not so */
 };
 
 struct diff_rows {

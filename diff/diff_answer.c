@@ -7,6 +7,7 @@
 #include "diff/cause.h"
 #include "trace/step_name.h"
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +128,7 @@ static bool is_step(const struct diff_row *row)
 struct change {
     const struct diff_rows *table;
     const struct diff_row *row;
-    size_t place;  /* of its table, from 1 */
-    double weight; /* of cause.h */
+    size_t place; /* of its table, from 1 */
 };
 
 /* The significant change that is to be named next, not yet in CHANGES. */
@@ -142,10 +142,8 @@ static bool find_next(const struct diff *diff, const struct change *changes, siz
             bool taken = !is_real(&row->finding) || is_step(row);
             for (size_t c = 0; c < count && !taken; c++)
                 taken = changes[c].row == row;
-            double weight =
-                fabs(row->finding.change) * cause_weight(cause_class_of(row->name, row->name_length));
-            if (!taken && (!next->row || weight > next->weight))
-                *next = (struct change){ &diff->tables.at[t], row, i + 1, weight };
+            if (!taken && (!next->row || row->weight > next->row->weight))
+                *next = (struct change){ &diff->tables.at[t], row, i + 1 };
         }
     return next->row != NULL;
 }
@@ -207,19 +205,20 @@ static void add_parts(const struct diff *diff, double whole, struct buffer *out,
     }
 }
 
-/* Shorten a name for a sentence: a long C++ name loses its brackets, then its end. */
+/* Shorten a name for a sentence: a long name of C++ loses its brackets, then its end. */
 static const char *brief_name(const struct diff_row *row, struct arena *texts)
 {
     enum { LONGEST = 60 };
     const char *name = arena_strndup(texts, row->name, row->name_length);
     struct buffer full = { 0 };
-    if (demangle_name(&full, name))
+    bool of_c = demangle_name(&full, name) || strncmp(name, "void ", 5) == 0 || strstr(name, "::");
+    if (full.count)
         name = arena_strndup(texts, full.at, full.count);
     buffer_release(&full);
     if (strlen(name) <= LONGEST)
         return name;
     name += strncmp(name, "void ", 5) == 0 ? 5 : 0;
-    size_t len = strcspn(name, "<(");
+    size_t len = of_c ? strcspn(name, "<(") : 0;
     if (len == 0)
         len = strlen(name);
     if (len <= LONGEST)
@@ -235,23 +234,32 @@ static const char *brief_name(const struct diff_row *row, struct arena *texts)
 static void add_cause(const struct diff *diff, const struct finding *whole, struct buffer *out,
                       struct arena *texts)
 {
-    const struct diff_row *most = NULL;
-    enum table_kind kind = TABLE_NS;
-    double most_weight = 0;
+    const struct diff_row *most = NULL, *late = NULL;
+    const struct diff_rows *table = NULL; /* of MOST */
     for (size_t t = 0; t < diff->tables.count; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *row = &diff->tables.at[t].rows.at[i];
-            double weight =
-                fabs(row->finding.change) * cause_weight(cause_class_of(row->name, row->name_length));
-            if (is_real(&row->finding) && row->finding.change * whole->change > 0 && weight > most_weight) {
+            if (!is_real(&row->finding) || row->finding.change * whole->change <= 0)
+                continue;
+            if (row->weight > (most ? most->weight : 0)) {
                 most = row;
-                most_weight = weight;
-                kind = diff->tables.at[t].kind;
+                table = &diff->tables.at[t];
             }
+            if (row->waits_for >= 0 &&
+                fabs(row->finding.change) > (late ? late->finding.change : fabs(whole->change) / 10))
+                late = row;
         }
-    if (most)
-        buffer_printf(out, "; above all %s (%s%s)", brief_name(most, texts),
-                      most->finding.change > 0 ? "+" : "", figure_text(kind, most->finding.change, texts));
+    if (most) {
+        const char *op =
+            strcmp(table->key, "kernels") == 0
+                ? measures_launcher(diff->sides[1], arena_strndup(texts, most->name, most->name_length))
+                : NULL;
+        buffer_printf(out, "; above all %s%s%s (%s%s)", brief_name(most, texts), op ? " of " : "",
+                      op ? op : "", most->finding.change > 0 ? "+" : "",
+                      figure_text(table->kind, most->finding.change, texts));
+    }
+    if (late)
+        buffer_printf(out, "; the other ranks wait for rank %" PRId64, late->waits_for);
 }
 
 /* "+60.1 %", "x 34" from tenfold growth on. */

@@ -2,7 +2,6 @@
 #include "diff/diff_screen.h"
 
 #include "base/buffer.h"
-#include "diff/cause.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,10 +257,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
             const struct diff_row *row = &table->rows.at[i];
             judged |= !isnan(row->finding.p);
             if (is_beyond_noise(&row->finding))
-                *VEC_PUSH(&changed) =
-                    (struct changed){ table, row,
-                                      fabs(row->finding.change) *
-                                          cause_weight(cause_class_of(row->name, row->name_length)) };
+                *VEC_PUSH(&changed) = (struct changed){ table, row, row->weight };
         }
     }
     if (changed.count > 1)
