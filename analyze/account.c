@@ -357,10 +357,11 @@ static void account_add_file(struct account *account, const struct trace *trace,
     struct account_rank *rank = rank_for(account, selection_rank(trace, file), file);
     struct account_rank before = *rank;
     struct interval span = trace_file_span(trace, file);
-    bool follow = ranges_follow(&all->at[first], end - first);
-    size_t *waits = count_waits(trace, &all->at[first], end - first);
+    const struct device_step *own = end > first ? &all->at[first] : NULL;
+    bool follow = ranges_follow(own, end - first);
+    size_t *waits = count_waits(trace, own, end - first);
     for (size_t i = first; i < end; i++) {
-        struct account_step one = account_step_of(trace, &all->at[first], i - first, end - first, follow);
+        struct account_step one = account_step_of(trace, own, i - first, end - first, follow);
         one.waits = waits[i - first];
         if (!selection || selection_holds_time(selection, file, one.start_ns))
             *VEC_PUSH(&account->steps) = one;
