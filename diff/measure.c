@@ -50,6 +50,8 @@ void measures_free(struct measures *measures)
     VEC_FREE(&measures->launchers);
     names_free(measures->facts_said);
     VEC_FREE(&measures->ranks);
+    VEC_FREE(&measures->records);
+    VEC_FREE(&measures->first_record);
     arena_release(&measures->arena);
     free(measures);
 }
@@ -281,9 +283,23 @@ static void choose_launchers(struct measures *measures)
     VEC_FREE(&summed);
 }
 
+/* Find the processes of the samples of traces. */
+static void find_processes(struct measures *measures)
+{
+    struct sampling *const both[] = { &measures->by_step, &measures->by_file };
+    struct file_set *set = file_set_find(measures->records.at, measures->records.count, TRACE_FILES_AS_FOUND);
+    for (size_t i = 0; i < 2 && measures->records.count > 1; i++)
+        for (size_t s = 0; s < both[i]->samples.count; s++) {
+            struct measure_sample *sample = &both[i]->samples.at[s];
+            sample->process = 1 + set->files[measures->first_record.at[sample->part] + sample->file].process;
+        }
+    file_set_free(set);
+}
+
 void measures_finish(struct measures *measures)
 {
     finish_ranks(measures);
+    find_processes(measures);
     finish_sampling(&measures->by_step);
     finish_sampling(&measures->by_file);
     finish_sampling(&measures->by_rank);

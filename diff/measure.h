@@ -27,6 +27,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/result.h"
+#include "derive/file_set.h"
 #include "figures/facts.h"
 #include "trace/actions.h"
 #include "trace/profile.h"
@@ -35,11 +36,12 @@
 
 /* The origin of a value. */
 struct measure_sample {
-    uint32_t part; /* index of the measure_* call, that is of the file or directory on its side */
-    uint32_t file; /* index within the part */
-    int64_t rank;  /* of the file; if not recorded, the index within the part */
-    int64_t step;  /* N of ProfilerStep#N; -1 if the sample is a file */
-    size_t period; /* the steps of its rank repeat after so many; 0: unknown */
+    uint32_t part;    /* index of the measure_* call, that is of the file or directory on its side */
+    uint32_t file;    /* index within the part */
+    int64_t rank;     /* of the file; if not recorded, the index within the part */
+    int64_t step;     /* N of ProfilerStep#N; -1 if the sample is a file */
+    size_t period;    /* the steps of its rank repeat after so many; 0: unknown */
+    uint32_t process; /* that was recorded, from 1, once finished: its cycles are one run; 0: unknown */
 };
 
 /* A figure of whole samples. */
@@ -133,8 +135,10 @@ struct measures {
     const char *schema;               /* of saved results: "tpa.top/1"; NULL for others */
     unsigned lacks;                   /* what the recordings lack: a set of enum lacks (base/lacks.h) */
     bool has_gpu;
-    VEC_OF(int64_t) ranks; /* recorded ranks of the files; once finished, sorted and unique */
-    int64_t world_size;    /* ranks of the job; 0: not recorded */
+    VEC_OF(int64_t) ranks;             /* recorded ranks of the files; once finished, sorted and unique */
+    int64_t world_size;                /* ranks of the job; 0: not recorded */
+    VEC_OF(struct set_record) records; /* where the files of traces come from */
+    VEC_OF(size_t) first_record;       /* by part: of its first file */
     VEC_OF(struct measure_fact) facts;
     struct names *facts_said; /* key and value of each fact, until finished */
     VEC_OF(struct measure_launcher)

@@ -35,7 +35,14 @@ static int compare_by_step(const void *left, const void *right)
     return order ? order : compare_integers(a->index, b->index);
 }
 
-/* Number the runs: the n-th file of a rank belongs to run n. */
+/* Is HERE of the run of BEFORE, a sample of the same rank? Of the same file, or another cycle of its process. */
+static bool is_same_run(const struct measure_sample *before, const struct measure_sample *here)
+{
+    return (here->part == before->part && here->file == before->file) ||
+           (here->process && here->process == before->process);
+}
+
+/* Number the runs: the n-th process of a rank, or the n-th file of unknown processes, belongs to run n. */
 static void find_runs(struct keyed_sample *keyed, size_t count)
 {
     if (count > 1)
@@ -43,7 +50,7 @@ static void find_runs(struct keyed_sample *keyed, size_t count)
     for (size_t i = 1; i < count; i++) {
         const struct measure_sample *before = keyed[i - 1].sample, *here = keyed[i].sample;
         if (here->rank == before->rank)
-            keyed[i].run = keyed[i - 1].run + (here->part != before->part || here->file != before->file);
+            keyed[i].run = keyed[i - 1].run + !is_same_run(before, here);
     }
 }
 

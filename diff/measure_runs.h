@@ -7,7 +7,8 @@
  *     measure_runs_free(runs);
  *
  * Ranks of a job wait for each other, so the samples of one step on all of them are one step, with their mean. Files of
- * different ranks are one run; a second file of a rank begins another. Steps of one run share its level, so the runs are
+ * different ranks are one run, and so are the cycles that one process recorded; any other second file of a rank begins
+ * another. Steps of one run share its level, so the runs are
  * independent and the steps are not.
  */
 #ifndef TPA_DIFF_MEASURE_RUNS_H

@@ -572,11 +572,33 @@ struct trace_wants measure_wants(const struct measure_options *options)
     return wants;
 }
 
+static const char *keep_text(struct measures *measures, const char *text)
+{
+    return text ? arena_strndup(&measures->arena, text, strlen(text)) : NULL;
+}
+
+/* Keep where the files come from. */
+static void keep_records(struct measures *measures, const struct trace *trace)
+{
+    struct set_record *records = file_set_records(trace);
+    *VEC_PUSH(&measures->first_record) = measures->records.count;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct set_record record = records[f];
+        record.file = (uint32_t)measures->records.count;
+        record.host = keep_text(measures, record.host);
+        record.path = keep_text(measures, record.path);
+        record.pid_text = keep_text(measures, record.pid_text);
+        *VEC_PUSH(&measures->records) = record;
+    }
+    free(records);
+}
+
 bool measure_trace(struct measures *measures, const struct trace *trace,
                    const struct measure_options *options, struct tpa_error *err)
 {
     if (!measures_part(measures, MEASURE_TRACES, err))
         return false;
+    keep_records(measures, trace);
     struct measuring measuring = { .measures = measures, .trace = trace };
     measuring.ranges = step_list_open(trace);
     step_list_drop_overlaps(measuring.ranges); /* a file may hold the steps of several threads */
