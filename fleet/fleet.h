@@ -160,7 +160,9 @@ struct fleet {
     int64_t step_ns, step_low_ns,
         step_high_ns; /* of common steps: median over steps of the median rank; 5 % and 95 % quantiles */
     int64_t device_count, total_ns,
-        computation_ns;                      /* time of devices within steps, and its part with computation */
+        computation_ns; /* time of devices within steps, and its part with computation */
+    int64_t
+        unrecorded_ns; /* in communication before the recording of another rank began: nobody's fault that is known */
     int64_t waited_ns, blamed_ns, unsure_ns; /* waited = attributed to ranks + unattributed */
     struct arena texts;
 };

@@ -101,6 +101,7 @@ static void find_waste(struct fleet *fleet, const int64_t idle_ns[GAP_CAUSES + 1
     waiting_ns = waiting_ns < exposed_ns ? waiting_ns : exposed_ns;
     int64_t unknown_ns = fleet->meetings.unrecorded_ns;
     unknown_ns = unknown_ns < exposed_ns - waiting_ns ? unknown_ns : exposed_ns - waiting_ns;
+    fleet->unrecorded_ns = unknown_ns;
     add_waste(fleet, "waiting for the last rank", waiting_ns);
     add_waste(fleet, "communication before the recording of another rank began", unknown_ns);
     add_waste(fleet, "exposed communication", exposed_ns - waiting_ns - unknown_ns);

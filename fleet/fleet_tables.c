@@ -237,9 +237,10 @@ static void notice_first(const struct fleet *fleet, struct result *result)
                                                   : ", no steps are marked, a recording takes ");
         quantity_append_rounded_time(&out, (double)fleet->step_ns);
     }
-    if (fleet->total_ns > 0) {
+    int64_t known_ns = fleet->total_ns - fleet->unrecorded_ns;
+    if (known_ns > 0) {
         buffer_puts(&out, ", the devices compute ");
-        append_share(&out, (double)fleet->computation_ns / (double)fleet->total_ns);
+        append_share(&out, (double)fleet->computation_ns / (double)known_ns);
         buffer_puts(&out, " of it");
     }
     buffer_puts(&out, "; ");
