@@ -10,6 +10,7 @@
 #include "derive/step_pattern.h"
 #include "trace/derived.h"
 #include "trace/span.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -207,6 +208,7 @@ static size_t first_unstarved(const struct choosing *choosing, const int64_t *ns
 
 static struct counted counted_of(const struct choosing *choosing, enum account_limit limit, size_t period)
 {
+    assert(period > 0);
     struct counted counted = { .period = period };
     counted.ns = known_times(choosing, limit, &counted.of, &counted.count);
     size_t start =
@@ -357,7 +359,8 @@ static void account_add_file(struct account *account, const struct trace *trace,
     struct account_rank *rank = rank_for(account, selection_rank(trace, file), file);
     struct account_rank before = *rank;
     struct interval span = trace_file_span(trace, file);
-    const struct device_step *own = end > first ? &all->at[first] : NULL;
+    static const struct device_step none;
+    const struct device_step *own = end > first ? &all->at[first] : &none;
     bool follow = ranges_follow(own, end - first);
     size_t *waits = count_waits(trace, own, end - first);
     for (size_t i = first; i < end; i++) {

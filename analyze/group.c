@@ -15,6 +15,7 @@
 #include "derive/graph_links.h"
 #include "derive/shapes.h"
 #include "derive/step_list.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ static track_id *find_first_tracks(const struct trace *trace, const struct file_
         name_id id = names_add(seen, (const char *)key, sizeof key);
         if (id == tracks.count)
             *VEC_PUSH(&tracks) = t;
+        assert(tracks.at); /* as each id has a track */
         first[t] = tracks.at[id];
     }
     VEC_FREE(&tracks);

@@ -25,7 +25,7 @@ bool pager_show(const char *text, size_t len, size_t height)
         return false;
     setenv("LESS", "FRX", 0);
     fflush(stdout);
-    FILE *to = popen(pager, "w");
+    FILE *to = popen(pager, "w"); /* NOLINT(cert-env33-c): PAGER is a command line of the user's */
     if (!to)
         return false;
     void (*interrupted)(int) = signal(SIGINT, SIG_IGN); /* it is for the pager */

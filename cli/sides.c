@@ -123,6 +123,7 @@ static void keep_records(struct sides *sides, const struct trace *trace, int of)
 static void find_common(const struct sides *sides, const struct file_set *set, bool *rank, bool *recording)
 {
     *rank = *recording = false;
+    assert(set->count == 0 || sides->side_of.at);
     for (size_t a = 0; a < set->count; a++)
         for (size_t b = 0; b < set->count && sides->side_of.at[a] == 0; b++) {
             bool same = sides->side_of.at[b] == 1 && set->files[a].rank == set->files[b].rank;

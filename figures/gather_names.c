@@ -6,6 +6,7 @@
 #include "base/wide.h"
 #include "derive/step_list.h"
 #include "figures/sketch.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,9 @@ static enum name_kind kind_of(const struct trace *trace, event_id e)
 
 static struct slot *slot_of(struct slots *slots, name_id name, enum name_kind kind, int64_t device)
 {
-    for (uint32_t s = slots->first[name]; s != SLOT_NONE; s = slots->at[s].next)
+    uint32_t s = slots->first[name];
+    assert(s == SLOT_NONE || slots->at);
+    for (; s != SLOT_NONE; s = slots->at[s].next)
         if (slots->at[s].kind == kind && slots->at[s].device == device)
             return &slots->at[s];
     struct slot *slot = VEC_PUSH(slots);

@@ -164,6 +164,7 @@ static bool collect_number(const char **at, const char *end, uint64_t *value)
 {
     *value = 0;
     for (unsigned shift = 0; shift < 65 && *at < end; shift += 5) {
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): its end is no digit */
         const char *digit = memchr(digits, *(*at)++, 64);
         if (!digit)
             return false;

@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "base/search.h"
+#include <assert.h>
 #include <string.h>
 
 /* Marks by rank, 0 at first; free with free(). */
@@ -535,8 +536,8 @@ static void add_deadlock(struct hang_job *job, struct hang_ranks ranks)
         if (++ops.at[o].ranks > ops.at[best].ranks)
             best = o;
     }
-    in_order = in_order && 2 * ops.at[best].ranks > ranks.count;
-    for (size_t i = 0; i < ranks.count && in_order; i++)
+    in_order = in_order && ops.count && 2 * ops.at[best].ranks > ranks.count;
+    for (size_t i = 0; i < op_of.count && in_order; i++)
         rest[ranks.at[i]] = op_of.at[i] != best;
     struct hang_cause *cause = add_cause(job, in_order ? HANG_DEADLOCK_ORDER : HANG_DEADLOCK,
                                          hang_ranks_of(job, rest), HANG_NONE, HANG_UNKNOWN, NAME_NONE);

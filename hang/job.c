@@ -3,6 +3,7 @@
 
 #include "base/order.h"
 #include "base/search.h"
+#include <assert.h>
 #include <string.h>
 
 void *hang_zeroed(struct hang_job *job, size_t count, size_t size)
@@ -301,6 +302,7 @@ static void look_at_entries(struct status_reading *in, const struct flight_dump 
         group->writers |= 1u << flight_op(flight, e)->writer;
         group->has_p2p = group->has_p2p || entry->p2p || entry->after_p2p;
         in->writers |= 1u << flight_op(flight, e)->writer;
+        assert(in->shifts.count > first + entry->group); /* as it is a group of the dump */
         if (!entry->p2p && entry->op_id != INT64_MIN)
             in->shifts.at[first + entry->group].by = entry->op_id - entry->seq;
     }

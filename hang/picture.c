@@ -9,6 +9,7 @@
 #include "hang/hang.h"
 #include "hang/words.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -135,6 +136,7 @@ static void find_best(const struct drawing *drawing, const struct hang_group *gr
 {
     for (size_t i = 0; i < group->order_count; i++) {
         int own = drawing->box_of[group->members[group->order[i]].rank];
+        assert(own == NO_BOX || drawing->boxes.at);
         best[i] = i ? best[i - 1] : NO_BOX;
         if (own != NO_BOX &&
             (best[i] == NO_BOX || drawing->boxes.at[own].line < drawing->boxes.at[best[i]].line))

@@ -3,6 +3,7 @@
 
 #include "base/order.h"
 #include "base/search.h"
+#include <assert.h>
 #include <string.h>
 
 /* ---- sends and receives ---- */
@@ -138,6 +139,7 @@ static void add_p2p_wait(struct hang_job *job, const struct pairing *pairing, ui
     } else if (job->dump_of[peer] == HANG_NONE) {
         wait.missing = 1;
     } else {
+        assert(pairing->partner && pairing->missing);
         wait.partner = pairing->partner[entry];
         wait.missing = pairing->missing[entry] && !job->stale[peer];
     }

@@ -221,7 +221,7 @@ struct flight *flight_read(char *const *paths, size_t count, uint64_t max_ratio,
     search.reader = flight_reader_open(search.flight);
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
-        struct stat about;
+        struct stat about = { 0 };
         if (strcmp(paths[i], "-") == 0 || stat(paths[i], &about) == 0) {
             if (strcmp(paths[i], "-") != 0 && S_ISDIR(about.st_mode))
                 read_folder(&search, paths[i], 0);

@@ -126,7 +126,7 @@ static void tree_push(struct python_tree *tree, enum python_kind kind, int64_t i
 static bool tree_run_step(struct python_tree *tree, const struct pickle_step *step, int64_t offset,
                           struct tpa_error *err)
 {
-    size_t least = tree->marks.count ? tree->marks.at[tree->marks.count - 1] : 0, from;
+    size_t least = tree->marks.count ? tree->marks.at[tree->marks.count - 1] : 0, from = 0;
     size_t above = tree->stack.count - least; /* values that an operation without a mark may use */
     switch (step->kind) {
     case PICKLE_NOTHING: return true;

@@ -9,6 +9,7 @@
 #include "base/rows.h"
 #include "base/unicode.h"
 #include "report/figures.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,7 @@ static void choose_lanes(struct step_drawing *drawing, const char *group)
         *VEC_PUSH(&drawing->lanes) = (struct step_lane){ i, (int64_t)timeline->lanes.at[i].place, 0 };
     for (size_t i = 0; i < timeline->spans.count; i++) {
         const struct timeline_span *span = &timeline->spans.at[i];
+        assert(span->lane < drawing->lanes.count && drawing->lanes.at);
         if (!is_idle_kind(timeline, span->kind) && (!is_mark(drawing, span) || span->depth == 0))
             drawing->lanes.at[span->lane].used_ns += is_mark(drawing, span) ? 1 : step_part_of(drawing, span);
     }

@@ -58,7 +58,7 @@ static void describe_elsewhere(const struct summary *summary, struct findings *f
             won_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].won_ns : 0;
     }
     double stall_ns = stall ? (double)stall->saving_ns : 0;
-    if (stall_ns > first_ns) {
+    if (stall && stall_ns > first_ns) {
         buffer_puts(&findings->elsewhere, "tpa transfers shows ");
         quantity_append_rounded_time(&findings->elsewhere, stall_ns);
         buffer_printf(

@@ -293,7 +293,7 @@ static void add_run(struct rounds *rounds, moment_id first, uint32_t length, siz
 {
     struct moment_run *last = rounds->runs.count ? &rounds->runs.at[rounds->runs.count - 1] : NULL;
     bool apart = first == rounds->host_count || (first < rounds->host_count && begins_thread(rounds, first));
-    if (last && !apart && last->segment == k && last->first + last->length == first)
+    if (rounds->runs.count && !apart && last->segment == k && last->first + last->length == first)
         last->length += length;
     else
         *VEC_PUSH(&rounds->runs) = (struct moment_run){ first, length, (uint32_t)k };

@@ -83,7 +83,7 @@ static inline int64_t shifts_apart_get(const struct shifts_block *block, size_t 
 {
     const struct shifts_apart *apart = block->apart;
     if (apart->bytes == 3)
-        return block->base_ns + apart->high[i] * 65536 + apart->low[i];
+        return block->base_ns + (int64_t)apart->high[i] * 65536 + apart->low[i];
     if (apart->bytes == 2)
         return block->base_ns + (int16_t)apart->low[i];
     return apart->bytes == 4 ? block->base_ns + apart->four[i] : apart->whole[i];

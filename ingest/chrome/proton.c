@@ -20,6 +20,7 @@
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/step_guess.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,10 +121,12 @@ static void find_heads(const struct trace *trace, const struct draft_spans *scop
                 name_id id = names_add(ids, (const char *)&flow.id, sizeof flow.id);
                 if (id == tails.count)
                     *VEC_PUSH(&tails) = (struct head){ flow.track, flow.ts_ns, EVENT_NONE };
+                assert(tails.at); /* as each id has a place */
                 tails.at[id].scope = draft_spans_around(scopes, flow.track, flow.ts_ns);
                 continue;
             }
             name_id id = names_find(ids, (const char *)&flow.id, sizeof flow.id);
+            assert(id == NAME_NONE || tails.at);
             if (id != NAME_NONE && tails.at[id].scope != EVENT_NONE)
                 *VEC_PUSH(heads) = (struct head){ flow.track, flow.ts_ns, tails.at[id].scope };
         }
