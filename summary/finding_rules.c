@@ -743,6 +743,9 @@ static void find_longest(struct pricing *pricing)
     }
     pricing->findings->half = pricing_keep(pricing, &command);
     pricing->findings->half_saves_share = share;
+    pricing->findings->longest = edit.target == TARGET_KERNEL ? "kernel"
+                                 : edit.target == TARGET_COPY ? "copy"
+                                                              : "operation";
 }
 
 static void find_launches(struct pricing *pricing)

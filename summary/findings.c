@@ -190,14 +190,13 @@ static void notice_no_change(const struct findings *findings, const char *of, st
 {
     struct buffer half = { 0 };
     if (findings->half.at)
-        buffer_printf(&half, "; were what takes longest to take half, %s would take %.1f %% less: %s", of,
-                      quantity_percent(findings->half_saves_share), findings->half.at);
+        buffer_printf(&half, ". With half of the time of the longest %s, %s would take %.1f %% less: %s",
+                      findings->longest, of, quantity_percent(findings->half_saves_share), findings->half.at);
     result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
-                      "no change that tpa knows of would save %.1f %% of %s%s%s%s%s%s%s",
-                      100 * FINDINGS_LEAST_SHARE, of, doubt_of(findings),
-                      findings->unpriced ? "; not priced: " : "",
+                      "tpa knows no change that saves %.1f %% of %s%s%s%s%s%s%s", 100 * FINDINGS_LEAST_SHARE,
+                      of, doubt_of(findings), findings->unpriced ? "; not priced: " : "",
                       findings->unpriced ? findings->unpriced : "", half.at ? half.at : "",
-                      findings->unexplained.count ? "; but " : "",
+                      findings->unexplained.count ? ". But " : "",
                       findings->unexplained.count ? findings->unexplained.at : "");
     buffer_release(&half);
     on_top(result);

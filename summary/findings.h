@@ -63,6 +63,7 @@ struct findings {
     const char *unpriced; /* what takes time, and could not be priced; NULL: nothing known */
     struct text half; /* without findings: a command, by which what takes longest takes half of its time */
     double half_saves_share;     /* what that saves */
+    const char *longest;         /* and what it is: "kernel" */
     bool allocates_at_first_use; /* most of what allocation costs is gone without first uses */
     int64_t end_wait_ns;         /* the wait with which the recording ends; 0: none */
     struct text end_wait;        /* its call */
