@@ -51,7 +51,7 @@ static const struct table_column file_columns[] = {
     COLUMN(struct file_row, steps, "steps", "Steps", TABLE_COUNT, "steps marked by ProfilerStep#N"),
     COLUMN(struct file_row, first_step, "first_step", "First", TABLE_COUNT, "the lowest number of a step", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, last_step, "last_step", "Last", TABLE_COUNT, "the highest number of a step", .flags = TABLE_OPTIONAL),
-    COLUMN(struct file_row, step_annotation_ns, "step_annotation_avg", "Step annotation", TABLE_NS, "mean duration of the annotations ProfilerStep#N; what steps take with the work they launched is in tpa steps", .aliases = "step_time_avg"),
+    COLUMN(struct file_row, step_annotation_ns, "step_annotation_avg", "Step annotation", TABLE_NS, "mean duration of the annotations ProfilerStep#N; what steps take with the work they launched is in tpa steps", .aliases = "step_time_avg", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, events, "events", "Events", TABLE_TALLY, "events read, without flow arrows, counters and metadata"),
     COLUMN(struct file_row, notices, "notices", "Notices", TABLE_COUNT, "kinds of oddities found, listed below", .flags = TABLE_OPTIONAL),
 };

@@ -161,6 +161,7 @@ struct table {
     bool folds;       /* Markdown puts it into a collapsible part of the page */
     bool chosen; /* columns were selected by name: on a narrow terminal, figures are dropped before texts */
     bool detail; /* left out of text for people, unless --all or --table requests it */
+    bool as_row; /* a single row that is too wide is shortened, if that suffices, rather than listed */
     bool uncut;  /* --limit keeps all its rows: there are always few */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
     struct arena arena; /* owns the cells' texts, except the long ones */

@@ -127,8 +127,8 @@ static const struct table_column lack_columns[] = {
     { "commands", "Then answers", TABLE_TEXT, "the commands that need it", TABLE_OPTIONAL },
 };
 
-/* Add what TRACE lacks for some command, and how to record it. */
-static void add_lacks(const struct trace *trace, struct result *result)
+/* Add what TRACE lacks for some command, and how to record it. People know whether they have several ranks to record. */
+static void add_lacks(const struct trace *trace, bool for_people, struct result *result)
 {
     struct table *table =
         table_open("lacks", "What the file lacks", lack_columns, sizeof lack_columns / sizeof *lack_columns);
@@ -140,7 +140,7 @@ static void add_lacks(const struct trace *trace, struct result *result)
         for (size_t i = 0; command_at(i) && !(has & feature); i++)
             if (command_at(i)->needs & feature && command_at(i)->section != SECTION_HIDDEN)
                 buffer_printf(&waiting, "%s%s", waiting.count ? ", " : "", command_at(i)->name);
-        if (waiting.count == 0)
+        if (waiting.count == 0 || (for_people && feature == FEATURE_COLLECTIVES))
             continue;
         const char *name = trace_feature_name(feature), *recipe = trace_feature_recipe(trace, feature);
         size_t row = table_add_row(table);
@@ -167,14 +167,39 @@ static void info_own_add_tables(const struct ingested *input, struct result *res
         info_add_action_tables(input->actions, result);
 }
 
-/* Does the table KEY answer the question for a file? The others are details. */
+/* Does the table KEY, behind the first, answer the question for a file? The others are details. */
 static bool stands_first(const char *key)
 {
-    static const char *const keys[] = { "files", "devices", "lacks", "profile", "actions", "snapshots" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    return strcmp(key, "devices") == 0 || strcmp(key, "lacks") == 0 || strcmp(key, "profile") == 0;
+}
+
+/* Leave out the columns of TABLE that a person is not shown, or in which no row has a value. */
+static void select_columns_with_values(struct table *table)
+{
+    size_t *kept = mem_alloc(mem_times(table->column_count + 1, sizeof *kept)), count = 0;
+    for (size_t c = 0; c < table->column_count; c++) {
+        size_t row = 0;
+        while (row < table->row_count && table_is_missing(table, row, c))
+            row++;
+        if (row < table->row_count && !(table->columns[c].flags & (TABLE_OPTIONAL | TABLE_HIDDEN)))
+            kept[count++] = c;
+    }
+    table_select(table, kept, count);
+    free(kept);
+}
+
+/* One screen: what says something, and of notes what is damaged or missing; --all, --notes, --wide and --columns show the rest. */
+static void info_fit_screen(const struct output_args *output, struct result *result)
+{
+    for (size_t i = 0; i < result->tables.count; i++) {
+        struct table *table = result->tables.at[i];
+        table->detail = i > 0 && !stands_first(table->key);
+        table->as_row = true;
+        if (!table->detail && !output->wide && !output->all && !output->columns)
+            select_columns_with_values(table);
+    }
+    for (size_t i = 0; i < result->notices.count; i++)
+        result->notices.at[i].minor |= !result->notices.at[i].lacks;
 }
 
 static int info_main(const struct invocation *call, struct tpa_error *err)
@@ -197,12 +222,12 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
         struct limit limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         output_limit_rows(result, &limit);
         if (input.trace)
-            add_lacks(input.trace, result);
+            add_lacks(input.trace, output_is_for_people(&args->output), result);
         add_commands(&input, result); /* never cut */
-        for (size_t i = 0; i < result->tables.count; i++)
-            result->tables.at[i]->detail = !stands_first(result->tables.at[i]->key);
         if (input.trace)
             load_add_notices(input.trace, result);
+        if (output_is_for_people(&args->output))
+            info_fit_screen(&args->output, result);
     }
     struct output_args output = args->output;
     output.limit = (struct limit){ 0 };

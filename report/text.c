@@ -51,6 +51,7 @@ struct page {
     size_t width;          /* of the terminal, or SIZE_MAX */
     bool color;
     bool unicode;
+    bool ends_in_hint; /* how to see the tables that were left out */
     enum time_unit time_unit;
 };
 
@@ -441,6 +442,21 @@ static void add_none(struct page *page, const struct table *table)
     add_footers(page, table);
 }
 
+/* Is TABLE a single row that does not fit? */
+static bool is_list(struct page *page, const struct table *table, const struct shown *shown,
+                    size_t count)
+{
+    if (count == 0 || table->row_count != 1 || total_width(shown, count) <= page->width)
+        return false;
+    if (!table->as_row)
+        return true;
+    struct shown *tried = mem_alloc(mem_times(count, sizeof *tried));
+    memcpy(tried, shown, count * sizeof *tried);
+    bool fits = fit(page, table, tried, count) == count;
+    free(tried);
+    return !fits;
+}
+
 static bool add_table(struct page *page, const struct table *table, FILE *out, struct tpa_error *err)
 {
     struct shown *shown = mem_alloc(mem_times(table->column_count + 1, sizeof *shown));
@@ -452,8 +468,7 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
         return true;
     }
     add_title(page, table->title);
-    bool as_list = count && table->row_count == 1 && total_width(shown, count) > page->width;
-    if (as_list) {
+    if (is_list(page, table, shown, count)) {
         add_only_row_as_list(page, table, shown, count);
     } else if (count) {
         kept = fit(page, table, shown, count);
@@ -497,6 +512,7 @@ static bool is_above(const struct table_notice *notice)
 static size_t text_add_notices(struct page *page, const struct result *result, bool above, bool all)
 {
     size_t count = 0, left_out = 0;
+    bool follows = page->ends_in_hint;
     for (size_t i = 0; i < result->notices.count; i++) {
         const struct table_notice *notice = &result->notices.at[i];
         if (is_above(notice) != above)
@@ -513,10 +529,14 @@ static size_t text_add_notices(struct page *page, const struct result *result, b
         text_add_wrapped(page, line.at, notice->is_answer ? 0 : 6);
         buffer_release(&line);
     }
-    if (left_out)
+    if (left_out && follows && count == 0) {
+        page->text.count--; /* on the line of the tables that are left out */
+        buffer_printf(&page->text, "; %zu note%s: --notes\n", left_out, left_out == 1 ? "" : "s");
+    } else if (left_out) {
         buffer_printf(&page->text, "%s%zu%s note%s: --notes\n",
                       count || result->tables.count == 0 ? "" : "\n", left_out, count ? " more" : "",
                       left_out == 1 ? "" : "s");
+    }
     return count;
 }
 
@@ -543,6 +563,7 @@ static bool print_text(const struct result *result, const struct print_options *
             buffer_putc(&page.text, '\n');
         ok = add_table(&page, result->tables.at[i], out, err);
     }
+    page.ends_in_hint = details > 0;
     if (details)
         buffer_printf(&page.text, "%s%zu more table%s: --all\n", shown + before ? "\n" : "", details,
                       details == 1 ? "" : "s");
