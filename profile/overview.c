@@ -135,12 +135,12 @@ static void add_facts(const struct profile *profile, struct answer *answer, stru
         add_fact(answer, "Files", arena_printf(texts, "%zu, added up", profile->files.count));
 }
 
-/* Own time by function, one part for each of the first few of VIEW. */
-static void add_bar(const struct profile *profile, const struct profile_view *view, struct answer *answer,
-                    struct arena *texts)
+/* Own time by function, one part for each of the first few of VIEW, and that in which threads wait. */
+static void add_bar(const struct profile *profile, const struct profile_view *view, double waited_s,
+                    struct answer *answer, struct arena *texts)
 {
     struct answer_bar bar = { .length = 1 };
-    double all_s = profile->total.total_s, rest_s = all_s;
+    double all_s = profile->total.total_s, rest_s = all_s - waited_s;
     for (size_t i = 0; i < view->count && i < PARTS; i++) {
         double own_s = profile->functions[view->at[i]].cost.total_s;
         if (!(own_s > 0) || !(own_s <= all_s))
@@ -156,7 +156,13 @@ static void add_bar(const struct profile *profile, const struct profile_view *vi
         *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = "other functions",
                                                       .figure = time_of(rest_s, texts),
                                                       .share = rest_s / all_s,
-                                                      .color = CHART_PALE,
+                                                      .color = CHART_COLOR_OF_OTHER,
+                                                      .section = "own" };
+    if (waited_s > all_s * 0.0005)
+        *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = "waiting",
+                                                      .figure = time_of(waited_s, texts),
+                                                      .share = fmin(waited_s / all_s, 1),
+                                                      .color = CHART_COLOR_OF_IDLE,
                                                       .section = "own" };
     answer->bars_title = "Time in functions themselves, without what they call";
     *VEC_PUSH(&answer->bars) = bar;
@@ -214,8 +220,20 @@ static void add_findings(const struct profile *profile, const struct profile_vie
     answer->findings_title = "Where to look first";
 }
 
+/* "Threads wait 93.8 % of the time, mostly in pool.py:531(_handle_tasks). ": where that is much; else "". */
+static const char *waits_text(const struct profile *profile, double waited_s, function_id most,
+                              struct arena *texts)
+{
+    const double much = 0.1;
+    double share = waited_s / profile->total.total_s;
+    return share < much ? ""
+                        : arena_printf(texts, "Threads wait %.1f %% of the time, mostly in %s. ",
+                                       quantity_percent(share), short_name_of(profile, most, texts));
+}
+
 static void add_answer(const struct profile *profile, const struct profile_view *own,
-                       const struct profile_view *cumulative, struct result *result)
+                       const struct profile_view *cumulative, double waited_s, function_id longest,
+                       struct result *result)
 {
     struct answer *answer = result_answer(result);
     double all_s = profile->total.total_s;
@@ -226,7 +244,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
                                           : "The times of the functions do not add up to a number.";
         return;
     }
-    add_bar(profile, own, answer, &result->arena);
+    add_bar(profile, own, waited_s, answer, &result->arena);
     add_findings(profile, own, answer, &result->arena);
     const struct profile_cost *first = &profile->functions[own->at[0]].cost;
     const char *most = short_name_of(profile, own->at[0], &result->arena);
@@ -235,13 +253,15 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     double under_s = 0;
     for (size_t i = 0; i < cumulative->count && !under; i++) {
         const struct profile_function *function = &profile->functions[cumulative->at[i]];
-        if (function->cost.cumulative_s >= 0.9 * all_s || cumulative->at[i] == own->at[0])
+        if (function->cost.cumulative_s >= 0.9 * all_s || waited_s > all_s / 2 ||
+            cumulative->at[i] == own->at[0])
             continue;
         under = short_name_of(profile, cumulative->at[i], &result->arena);
         under_s = function->cost.cumulative_s;
     }
     answer->verdict =
-        arena_printf(&result->arena, "%s takes %.1f %% of the time itself%s.", most,
+        arena_printf(&result->arena, "%s%s takes %.1f %% of the time itself%s.",
+                     waits_text(profile, waited_s, longest, &result->arena), most,
                      quantity_percent(first->total_s / all_s),
                      under ? arena_printf(&result->arena, "; %s takes %.1f %% with what it calls", under,
                                           quantity_percent(under_s / all_s))
@@ -262,7 +282,7 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
                 view_by(&costliest, profile, "tottime", COSTLIEST, err);
     if (good) {
         notice_waits(profile, waited_s, longest, result);
-        add_answer(profile, &own, &cumulative, result);
+        add_answer(profile, &own, &cumulative, waited_s, longest, result);
         profile_add_functions(result, profile, &own);
         call_table(result, "own", "Functions by their own time");
         profile_mark_sorted(result, false);
