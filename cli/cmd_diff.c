@@ -319,7 +319,8 @@ static bool diff_check_devices(struct measures *const sides[2], struct tpa_error
     return tpa_hint(err, "if both ran on a GPU, record both with ProfilerActivity.CUDA");
 }
 
-enum { CHANGES_FOR_PEOPLE = 15 };
+/* Rows that changed: as many as a screen has room for, beside the account of a step and what stands around both. */
+enum { CHANGES_FOR_PEOPLE = 15, FEWEST_CHANGES = 3, SCREEN_LINES = 30, OTHER_LINES = 17 };
 
 /* Is the result for people who did not ask for tables or rows of their own? */
 static bool shows_screen(const struct diff_args *args)
@@ -336,6 +337,18 @@ static bool is_head(const struct table *table)
            strcmp(table->key, "memory") == 0;
 }
 
+/* How many rows that changed fit beside the figures of a step, in the table KEY, and the notes above. */
+static size_t changes_that_fit(const struct result *result, const char *key)
+{
+    size_t lines = OTHER_LINES;
+    for (size_t i = 0; i < result->notices.count; i++)
+        lines += result->notices.at[i].on_top;
+    for (size_t i = 0; i < result->tables.count; i++)
+        lines += strcmp(result->tables.at[i]->key, key) == 0 ? result->tables.at[i]->row_count : 0;
+    size_t rows = lines < SCREEN_LINES ? SCREEN_LINES - lines : 0;
+    return rows < FEWEST_CHANGES ? FEWEST_CHANGES : rows > CHANGES_FOR_PEOPLE ? CHANGES_FOR_PEOPLE : rows;
+}
+
 /* The account of a step and the rows that changed; tables of all rows where these are not to be had. */
 static void add_screen(const struct diff *diff, const struct output_args *output, struct result *result)
 {
@@ -343,7 +356,12 @@ static void add_screen(const struct diff *diff, const struct output_args *output
     size_t before = result->tables.count, most = limit.is_share ? CHANGES_FOR_PEOPLE : (size_t)limit.count;
     diff_add_tables(diff, result);
     size_t added = result->tables.count;
-    bool account = diff_add_account(diff, result), changes = diff_add_changes(diff, most, result);
+    bool account = diff_add_account(diff, result);
+    if (!output_limit_given(output) && strcmp(output_printer(output)->name, "table") == 0)
+        most = changes_that_fit(result, account ? "account" : "head");
+    bool changes = diff_add_changes(diff, most, result);
+    for (size_t i = before; i < added; i++)
+        result->tables.at[i]->detail = changes && strcmp(result->tables.at[i]->key, "head") != 0;
     size_t kept = before;
     for (size_t i = before; i < result->tables.count; i++) {
         struct table *table = result->tables.at[i];

@@ -77,14 +77,34 @@ static const struct diff_metric *metric_of_part(const struct diff *diff, size_t 
     }
 }
 
-/* Causes of idle time of less than this share of a step on both sides are one part. */
-static const double least_share = 0.01;
+/* So many causes of idle time are parts of their own: those that changed most; the others are one part. */
+enum { IDLE_PARTS = 2 };
 
 /* The parts of a step on both sides, in ns, rounded so that they add up to the rounded step. */
 struct account_parts {
     double ns[2][ACCOUNT_PARTS];
     double step_ns[2], other_ns[2]; /* causes of idle time that are one part */
 };
+
+/* Keep the cause of idle time that changed most, or else is largest, of those that are not yet KEPT. */
+static void keep_idle_part(const struct account_parts *parts, bool *kept)
+{
+    size_t most = ACCOUNT_PARTS;
+    double most_change = -1, most_ns = 0;
+    for (size_t part = 0; part < ACCOUNT_PARTS; part++) {
+        double change = fabs(parts->ns[1][part] - parts->ns[0][part]),
+               ns = parts->ns[0][part] + parts->ns[1][part];
+        if (!account_part_is_idle(part) || kept[part] || !(ns > 0))
+            continue;
+        if (change > most_change || (change >= most_change && ns > most_ns)) {
+            most = part;
+            most_change = change;
+            most_ns = ns;
+        }
+    }
+    if (most < ACCOUNT_PARTS)
+        kept[most] = true;
+}
 
 static struct account_parts parts_of(const struct diff *diff, const struct finding *step)
 {
@@ -99,14 +119,14 @@ static struct account_parts parts_of(const struct diff *diff, const struct findi
             last_ns = until_ns;
         }
     }
-    for (size_t part = 0; part < ACCOUNT_PARTS; part++) {
-        bool small = parts.ns[0][part] < least_share * parts.step_ns[0] &&
-                     parts.ns[1][part] < least_share * parts.step_ns[1];
-        for (int side = 0; side < 2 && small && account_part_is_idle(part); side++) {
+    bool kept[ACCOUNT_PARTS] = { false };
+    for (size_t n = 0; n < IDLE_PARTS; n++)
+        keep_idle_part(&parts, kept);
+    for (size_t part = 0; part < ACCOUNT_PARTS; part++)
+        for (int side = 0; side < 2 && account_part_is_idle(part) && !kept[part]; side++) {
             parts.other_ns[side] += parts.ns[side][part];
             parts.ns[side][part] = 0;
         }
-    }
     return parts;
 }
 
@@ -273,8 +293,9 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
         if (shown < changed.count)
             table_add_footer(table, "more", "More rows that changed, not shown", TABLE_TALLY,
                              table_int((int64_t)(changed.count - shown)));
-        table_add_footer(table, "same", "Rows that are the same, not shown", TABLE_TALLY,
-                         table_int((int64_t)(all - changed.count)));
+        else
+            table_add_footer(table, "same", "Rows that are the same, not shown", TABLE_TALLY,
+                             table_int((int64_t)(all - changed.count)));
         result_add_table(result, table);
     } else {
         result_add_notice(result, "unchanged", (int64_t)all, NULL, TPA_NOWHERE,

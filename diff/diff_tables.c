@@ -291,9 +291,7 @@ static void notice_basis(const struct diff *diff, struct result *result)
     else if (finding->basis == FINDING_BY_STEPS)
         result_add_notice(
             result, "one_run", 1, NULL, TPA_NOWHERE,
-            "one run a side: the verdicts hold between these two recordings, as the noise from run "
-            "to run is unknown; give more runs (--base A1 A2 A3 --new B1 B2 B3), their noise "
-            "(--noise 3%%), or the history of this job (--store perf.db)");
+            "one run a side: noise between runs is unknown; give more runs, --noise 3%% or --store perf.db");
 }
 
 void diff_add_tables(const struct diff *diff, struct result *result)

@@ -51,7 +51,6 @@ struct page {
     size_t width;          /* of the terminal, or SIZE_MAX */
     bool color;
     bool unicode;
-    bool ends_in_hint; /* how to see the tables that were left out */
     enum time_unit time_unit;
 };
 
@@ -443,8 +442,7 @@ static void add_none(struct page *page, const struct table *table)
 }
 
 /* Is TABLE a single row that does not fit? */
-static bool is_list(struct page *page, const struct table *table, const struct shown *shown,
-                    size_t count)
+static bool is_list(struct page *page, const struct table *table, const struct shown *shown, size_t count)
 {
     if (count == 0 || table->row_count != 1 || total_width(shown, count) <= page->width)
         return false;
@@ -507,18 +505,18 @@ static bool is_above(const struct table_notice *notice)
     return notice_place(notice) < NOTICE_BELOW;
 }
 
-/* Append the notes that stand above the tables, or those below: ALL, or all but explanations, and how many these
- * are. Returns how many were appended. */
-static size_t text_add_notices(struct page *page, const struct result *result, bool above, bool all)
+/* Append the notes that stand above the tables, or those below: ALL, or all but explanations, whose number is added to
+ * *LEFT_OUT. Returns how many were appended. */
+static size_t text_add_notices(struct page *page, const struct result *result, bool above, bool all,
+                               size_t *left_out)
 {
-    size_t count = 0, left_out = 0;
-    bool follows = page->ends_in_hint;
+    size_t count = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
         const struct table_notice *notice = &result->notices.at[i];
         if (is_above(notice) != above)
             continue;
         if (!above && !all && notice->minor) {
-            left_out++;
+            ++*left_out;
             continue;
         }
         if (!above && count == 0 && result->tables.count)
@@ -529,15 +527,21 @@ static size_t text_add_notices(struct page *page, const struct result *result, b
         text_add_wrapped(page, line.at, notice->is_answer ? 0 : 6);
         buffer_release(&line);
     }
-    if (left_out && follows && count == 0) {
-        page->text.count--; /* on the line of the tables that are left out */
-        buffer_printf(&page->text, "; %zu note%s: --notes\n", left_out, left_out == 1 ? "" : "s");
-    } else if (left_out) {
-        buffer_printf(&page->text, "%s%zu%s note%s: --notes\n",
-                      count || result->tables.count == 0 ? "" : "\n", left_out, count ? " more" : "",
-                      left_out == 1 ? "" : "s");
-    }
     return count;
+}
+
+/* "4 more tables: --all; 1 note: --notes": what is not shown, and how to see it. NOTED: notes stand above this line. */
+static void text_add_hints(struct page *page, const struct result *result, bool noted, size_t tables,
+                           size_t notes)
+{
+    if (tables + notes && !noted && result->tables.count)
+        buffer_putc(&page->text, '\n');
+    if (tables)
+        buffer_printf(&page->text, "%zu more table%s: --all%s", tables, tables == 1 ? "" : "s",
+                      notes ? "; " : "\n");
+    if (notes)
+        buffer_printf(&page->text, "%zu%s note%s: --notes\n", notes, noted ? " more" : "",
+                      notes == 1 ? "" : "s");
 }
 
 static bool print_text(const struct result *result, const struct print_options *options, FILE *out,
@@ -552,8 +556,7 @@ static bool print_text(const struct result *result, const struct print_options *
         text_answer_add(&page.text, result, options);
         return output_finish(true, &page.text, out, err);
     }
-    size_t before = text_add_notices(&page, result, true, true);
-    size_t shown = 0, details = 0;
+    size_t shown = 0, details = 0, notes = 0, before = text_add_notices(&page, result, true, true, &notes);
     for (size_t i = 0; i < result->tables.count && ok; i++) {
         if (result->tables.at[i]->detail && !options->all) {
             details++;
@@ -563,11 +566,8 @@ static bool print_text(const struct result *result, const struct print_options *
             buffer_putc(&page.text, '\n');
         ok = add_table(&page, result->tables.at[i], out, err);
     }
-    page.ends_in_hint = details > 0;
-    if (details)
-        buffer_printf(&page.text, "%s%zu more table%s: --all\n", shown + before ? "\n" : "", details,
-                      details == 1 ? "" : "s");
-    text_add_notices(&page, result, false, options->all_notes);
+    bool noted = text_add_notices(&page, result, false, options->all_notes, &notes) > 0;
+    text_add_hints(&page, result, noted, details, notes);
     buffer_release(&page.scratch);
     return output_finish(ok, &page.text, out, err);
 }
