@@ -165,6 +165,30 @@ static void nightly_limit_rows_of(struct result *result, const struct nightly_ar
     }
 }
 
+/* Text is one screen: without --all, nothing of the figures of a step that are the same, but for the first, nor of the run itself. */
+static void nightly_fit_screen(struct result *result)
+{
+    for (size_t i = 0; i < result->notices.count; i++) /* the tables have the same figures */
+        result->notices.at[i].minor |= strcmp(result->notices.at[i].kind, "new") == 0 ||
+                                       strcmp(result->notices.at[i].kind, "more_new") == 0;
+    for (size_t t = 0; t < result->tables.count; t++) {
+        struct table *table = result->tables.at[t];
+        table->detail = strcmp(table->key, "run") == 0;
+        size_t verdict = 0;
+        while (verdict < table->column_count && strcmp(table->columns[verdict].key, "verdict") != 0)
+            verdict++;
+        if (strcmp(table->key, NIGHTLY_HEAD) != 0 || verdict == table->column_count)
+            continue;
+        bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
+        for (size_t row = 0; row < table->row_count; row++) {
+            struct text text = table_cell(table, row, verdict)->text;
+            keep[row] = row == 0 || text.len != strlen("same") || memcmp(text.at, "same", text.len) != 0;
+        }
+        table_filter(table, keep);
+        free(keep);
+    }
+}
+
 /* Add the values of the main series over the last runs: as tables for programs, as charts on a page. */
 static void add_trends(const struct nightly *nightly, const struct printer *printer, struct result *result)
 {
@@ -200,6 +224,8 @@ static int nightly_print_verdict(const struct nightly *nightly, const struct nig
         table_free(result->tables.at[--result->tables.count]);
     add_trends(nightly, printer, result);
     nightly_limit_rows_of(result, args);
+    if (strcmp(printer->name, "table") == 0 && !args->all && !args->output.tables)
+        nightly_fit_screen(result);
     if (!nightly_print(result, args, err))
         return EXIT_TROUBLE;
     return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
