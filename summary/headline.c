@@ -399,7 +399,9 @@ static void add_host_bar(struct headline *headline)
     double rest = 1;
     for (size_t i = 0; i < summary->top_count; i++) {
         add_part(headline, &bar,
-                 (struct answer_part){ .title = label_of(headline, summary->top[i].name),
+                 (struct answer_part){ .title = summary->top[i].named
+                                                    ? label_of(headline, summary->top[i].name)
+                                                    : "outside of operators",
                                        .share = summary->top[i].share,
                                        .color = chart_color_at(i),
                                        .section = "operators" },
@@ -623,6 +625,30 @@ static const char *describe_devices(struct headline *headline)
 }
 
 /* Without devices: a part of the steps that is not computation, where it is the largest. NULL: none is. */
+/* Of several ranks, the one that communicates, or waits for others in it, for most of its step; NULL: none does. */
+static const char *describe_waiting_rank(struct headline *headline)
+{
+    const struct account *account = headline->summary->account;
+    const struct account_rank *most = NULL;
+    double most_share = 0.5;
+    for (size_t i = 0; account && account->count > 1 && i < account->count; i++) {
+        const struct account_rank *rank = &account->at[i];
+        double share = rank->step_ns > 0
+                           ? (double)account_part_ns(rank, ACCOUNT_HOST_COMMUNICATION) / (double)rank->step_ns
+                           : 0;
+        if (share > most_share) {
+            most = rank;
+            most_share = share;
+        }
+    }
+    return !most
+               ? NULL
+               : arena_printf(headline->texts,
+                              "Rank %" PRId64 " communicates, or waits for other ranks in it, for %.1f %% of "
+                              "a step; no GPU was recorded.",
+                              most->rank, quantity_percent(most_share));
+}
+
 static const char *describe_steps(struct headline *headline)
 {
     static const struct {
@@ -641,7 +667,7 @@ static const char *describe_steps(struct headline *headline)
             return arena_printf(headline->texts, "%.1f %% of a step is %s; no GPU was recorded.",
                                 quantity_percent(share), parts[i].says);
     }
-    return NULL;
+    return describe_waiting_rank(headline);
 }
 
 /* ", most of it in train.py(12): step": the line of source from which the operator or Python function NAME took longest. "": is not
