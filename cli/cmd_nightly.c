@@ -165,7 +165,7 @@ static void nightly_limit_rows_of(struct result *result, const struct nightly_ar
     }
 }
 
-/* Text is one screen: without --all, nothing of the figures of a step that are the same, but for the first, nor of the run itself. */
+/* Text is one screen: without --all, nothing of the figures of a step that are the same, except the first, nor of the run itself. */
 static void nightly_fit_screen(struct result *result)
 {
     for (size_t i = 0; i < result->notices.count; i++) /* the tables have the same figures */
