@@ -109,8 +109,12 @@ static double rough_normal_quantile(double p)
 
 double run_student_quantile(double p, double df)
 {
+    /* Rows of a table mostly ask for one quantile. */
+    static _Thread_local double known_p = 0.5, known_df, known;
     if (p >= 0.5)
         return 0;
+    if (!isnan(p) && !isnan(df) && !(p < known_p || p > known_p || df < known_df || df > known_df))
+        return known;
     /* Newton's method from the normal quantile, which is lower: the tail is convex, so that no step leads too far. */
     double log_of_0 = log_student_density_of_0(df), t = rough_normal_quantile(p);
     for (int i = 0; i < 100 && t < 1e9; i++) {
@@ -119,6 +123,11 @@ double run_student_quantile(double p, double df)
         t += step;
         if (!(step > 1e-13 * t))
             break;
+    }
+    if (!isnan(p) && !isnan(df)) {
+        known_p = p;
+        known_df = df;
+        known = t;
     }
     return t;
 }

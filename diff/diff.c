@@ -311,7 +311,9 @@ static void add_row(const struct join *join, struct diff_rows *table, name_id be
     row.name = names_text(join->sides[named]->names, ids[named]);
     row.name_length = names_length(join->sides[named]->names, ids[named]);
     row.finding = finding_of(&sampled, noise_of(join->diff, table->kind));
-    enum cause_class class = cause_class_of(row.name, row.name_length);
+    enum cause_class class = row.finding.change < 0 || row.finding.change > 0
+                                 ? cause_class_of(row.name, row.name_length)
+                                 : CAUSE_STEP;
     row.weight = fabs(row.finding.change) * cause_weight(class);
     if (class == CAUSE_SHARED && strcmp(table->key, "kernels") == 0 && cause_is_communication(row.name))
         judge_communication(join, ids, &row);
