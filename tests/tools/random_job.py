@@ -9,6 +9,7 @@ whom. The ranks start and run at different speeds, their clocks differ, and a re
 which collectives are told apart. No two durations of one collective are the same, so that there is always one rank that came last.
 """
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -236,7 +237,9 @@ class SteadyRank:
         self.begins, self.ends = [], []
 
     def vary(self, value, *key):
-        return value * (1 + self.plan.jitter * random.Random(f"{self.plan.seed} {self.number} {self.step} {key}").uniform(-1, 1))
+        """VALUE with the jitter of KEY, which is the same in each simulation of the plan."""
+        digest = hashlib.blake2b(f"{self.plan.seed} {self.number} {self.step} {key}".encode(), digest_size=4).digest()
+        return value * (1 + self.plan.jitter * (int.from_bytes(digest, "big") / (1 << 31) - 1))
 
     def add(self, category, name, start, end, tid=1, **args):
         self.events.append((start, end, {"ph": "X", "cat": category, "name": name, "pid": 1 if tid == 1 else 0, "tid": tid, "ts": round(start, 3),
@@ -381,7 +384,7 @@ def write_plan(seed, even, folder):
     for rank, document in enumerate(documents):
         paths.append(os.path.join(folder, f"rank{rank}.json"))
         with open(paths[-1], "w", encoding="utf-8") as file:
-            json.dump(document, file)
+            file.write(json.dumps(document))
     return paths, plan, now, then
 
 
@@ -391,7 +394,7 @@ def write(seed, folder, on_host=False):
     for rank, document in enumerate(draw_host(seed) if on_host else draw(seed)):
         paths.append(os.path.join(folder, f"rank{rank}.json"))
         with open(paths[-1], "w", encoding="utf-8") as file:
-            json.dump(document, file)
+            file.write(json.dumps(document))
     return paths
 
 
