@@ -10,6 +10,7 @@
 #include "base/sum.h"
 #include "derive/code_paths.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include "derive/gpu_events.h"
 #include "derive/host_state.h"
 #include "derive/host_waits.h"
@@ -444,7 +445,7 @@ void gaps_free(const struct gaps *gaps)
 
 /* A row of the table "gaps". */
 struct gap_row {
-    int64_t rank, device, stream;
+    int64_t rank, cycle, device, stream;
     int64_t start_ns, length_ns;
     struct text cause;
     double share;
@@ -465,6 +466,7 @@ static const struct table_column cause_columns[] = {
 
 static const struct table_column gap_columns[] = {
     COLUMN(struct gap_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gap_row, cycle, "cycle", "Cycle", TABLE_COUNT, "recording of the rank, in order of time from 1, if a rank has several", .flags = TABLE_IF_ANY),
     COLUMN(struct gap_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
     COLUMN(struct gap_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN),
     COLUMN(struct gap_row, start_ns, "start", "Start", TABLE_MOMENT, "when the device ran dry, from the origin of the file"),
@@ -509,6 +511,7 @@ static struct gap_row gaps_row_of(const struct gaps *gaps, const struct gap *gap
     bool known = gap->call != EVENT_NONE;
     return (struct gap_row){
         .rank = selection_rank(trace, stream->file),
+        .cycle = selection_cycle(trace, stream->file),
         .device = stream->device,
         .stream = stream->stream,
         .start_ns = gap->start_ns - origins[stream->file],
@@ -540,7 +543,7 @@ struct table *gaps_table(const struct gaps *gaps)
     table->none = "No gap here is long enough to be listed.";
     if (gaps->by & BY(STREAM))
         TABLE_FLAG(table, struct gap_row, stream, 0);
-    if (trace->file_count > 1)
+    if (file_set_of(trace)->ranks > 1)
         TABLE_FLAG(table, struct gap_row, rank, 0);
     if (gpu_events_of(trace)->device_count > 1)
         TABLE_FLAG(table, struct gap_row, device, 0);

@@ -117,25 +117,43 @@ static const char *device_name(const struct trace *trace, const struct gpu_devic
     return NULL;
 }
 
+/* By device: its row, which the cycles of a rank have in common. New; free with free(). */
+static uint32_t *rows_of_devices(const struct trace *trace)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    uint32_t *rows = mem_alloc(mem_times(gpu->device_count + 1, sizeof *rows));
+    struct names *seen = names_open();
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        int64_t key[] = { selection_rank(trace, gpu->devices[d].file), gpu->devices[d].id };
+        rows[d] = names_add(seen, (const char *)key, sizeof key);
+    }
+    names_free(seen);
+    return rows;
+}
+
 /* The peaks of each device: the rates that calls are compared with, and the bandwidth. */
 static void list_peaks(struct roofline *roofline, const struct device_peaks *override)
 {
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
-    bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used);
+    bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used); /* by row */
+    uint32_t *rows = rows_of_devices(roofline->trace), listed = 0;
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
         roofline->rate_ns[call->rate] += call->time_ns;
         if (call->operations)
-            used[roofline_device(gpu, call) * (PEAK_RATES + 1) + call->rate] = true;
+            used[rows[roofline_device(gpu, call)] * (PEAK_RATES + 1) + call->rate] = true;
     }
     for (size_t d = 0; d < gpu->device_count; d++) {
+        if (rows[d] < listed)
+            continue;
+        listed++;
         const struct device_peaks *peaks = &roofline->calls.peaks[d];
         const char *name = device_name(roofline->trace, &gpu->devices[d]);
         for (size_t r = 0; r <= PEAK_RATES; r++) {
             bool hbm = r == PEAK_RATES;
             double rate = hbm ? peaks->bandwidth : peaks->flops[r];
             bool given = override && (hbm ? override->bandwidth : override->flops[r]) > 0;
-            if (rate > 0 && (hbm || used[d * (PEAK_RATES + 1) + r]))
+            if (rate > 0 && (hbm || used[rows[d] * (PEAK_RATES + 1) + r]))
                 *VEC_PUSH(&roofline->peaks) = (struct roofline_peak){
                     .rank = selection_rank(roofline->trace, gpu->devices[d].file),
                     .device = gpu->devices[d].id,
@@ -147,6 +165,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
         }
     }
     free(used);
+    free(rows);
 }
 
 static void find_peaks(struct roofline *roofline, const struct device_peaks *override)
@@ -402,8 +421,11 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
     size_t names = names_count(trace->names) + (links ? names_count(links->bodies->texts) : 0);
     uint32_t *place = mem_zalloc(names + 1, sizeof *place); /* by name: 1 + index of its rest */
     struct device_sums *sums = mem_zalloc(gpu->device_count + 1, sizeof *sums);
+    uint32_t *rows = rows_of_devices(trace);
     for (size_t d = 0; d < gpu->device_count; d++) {
         const char *name = device_name(trace, &gpu->devices[d]);
+        if (rows[d] < roofline->devices.count)
+            continue;
         *VEC_PUSH(&roofline->devices) =
             (struct roofline_device){ .rank = selection_rank(trace, gpu->devices[d].file),
                                       .device = gpu->devices[d].id,
@@ -413,7 +435,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         event_id e = gpu->event[i];
         if (!selection_holds_launched(selection, e, gpu->call[i]))
             continue;
-        uint32_t d = gpu->device_of_track[trace->track[e]], call = roofline->calls.of_work[i];
+        uint32_t d = rows[gpu->device_of_track[trace->track[e]]], call = roofline->calls.of_work[i];
         roofline->devices.at[d].time_ns += trace_dur_ns(trace, e);
         if (call) {
             add_to_device(&roofline->devices.at[d], &sums[d], &roofline->calls.at[call - 1],
@@ -433,6 +455,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
     finish_devices(roofline, sums);
     free(place);
     free(sums);
+    free(rows);
     for (size_t i = 0; i < roofline->rest.count; i++)
         roofline->rest.at[i].share =
             roofline->time_ns > 0 ? (double)roofline->rest.at[i].time_ns / (double)roofline->time_ns : NAN;

@@ -8,6 +8,7 @@
 #include "base/regex.h"
 #include "base/rows.h"
 #include "base/suggest.h"
+#include "base/table.h"
 #include "trace/span.h"
 #include "derive/attribution.h"
 #include "derive/features.h"
@@ -67,6 +68,12 @@ bool *selection_match_names(const struct names *names, const char *filter, const
 int64_t selection_rank(const struct trace *trace, uint32_t file)
 {
     return file_set_of(trace)->files[file].number;
+}
+
+int64_t selection_cycle(const struct trace *trace, uint32_t file)
+{
+    const struct file_set *set = file_set_of(trace);
+    return file_set_has_cycles(set) ? (int64_t)set->files[file].cycle + 1 : TABLE_INT_MISSING;
 }
 
 /* The existing numbers, for messages: "0, 1 and 7". */

@@ -104,4 +104,7 @@ bool *selection_match_names(const struct names *names, const char *filter, const
 /* The rank of FILE for --rank. */
 int64_t selection_rank(const struct trace *trace, uint32_t file);
 
+/* The cycle of FILE among the recordings of its rank, from 1; TABLE_INT_MISSING if no rank has several. */
+int64_t selection_cycle(const struct trace *trace, uint32_t file);
+
 #endif

@@ -5,6 +5,7 @@
 #include "memory/memory_query.h"
 #include "derive/callers.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
 {
     struct memory *memory = mem_zalloc(1, sizeof *memory);
     memory->by = options->by;
-    memory->several_files = trace->file_count > 1;
+    memory->several_files = file_set_of(trace)->ranks > 1;
     memory->texts = names_open();
     struct memory_records *own = options->brief ? memory_records_open(trace, MEMORY_LEVELS) : NULL;
     const struct memory_records *records = own ? own : memory_records_of(trace, MEMORY_OWNERS);
@@ -76,6 +77,8 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     struct memory_board *board = options->brief ? NULL : memory_board_open(&query);
     for (size_t d = 0; d < records->device_count; d++)
         memory_own_add_device(&query, board, &records->devices[d]);
+    if (file_set_has_cycles(file_set_of(trace)))
+        memory_add_up_cycles(memory);
     if (!options->brief)
         memory_add_lines(&query);
     count_notices(&query);

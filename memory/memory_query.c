@@ -64,7 +64,8 @@ struct memory_place memory_place_of(const struct memory_query *query, const stru
 {
     struct memory_place place = { .rank = selection_rank(query->trace, device->file),
                                   .number = device->id >= 0 ? device->id : TABLE_INT_MISSING,
-                                  .is_host = memory_is_host(device) };
+                                  .is_host = memory_is_host(device),
+                                  .cycle = file_set_of(query->trace)->files[device->file].cycle };
     if (device->type == MEMORY_TYPE_UNKNOWN) {
         place.number = TABLE_INT_MISSING;
         return place;

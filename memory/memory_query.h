@@ -3,6 +3,7 @@
  *
  *     memory.c      runs the parts for each device
  *     peaks.c categories.c blocks.c operators.c step_peaks.c rows of a device
+ *     cycles.c      one row where the cycles of a rank have one each
  *     memory_tables.c the columns
  */
 #ifndef TPA_MEMORY_MEMORY_QUERY_H
@@ -91,6 +92,9 @@ struct memory_board *memory_board_open(const struct memory_query *query);
 void memory_board_free(struct memory_board *board); /* NULL is allowed */
 void memory_add_operators(const struct memory_query *query, struct memory_board *board,
                           const struct memory_device *device);
+
+/* cycles.c: add up the rows of the cycles of each rank: the largest peak with its blocks, sums of allocations. */
+void memory_add_up_cycles(struct memory *memory);
 
 /* memory_tables.c: add the tables of MEMORY to RESULT. */
 struct result;

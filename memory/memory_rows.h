@@ -38,6 +38,8 @@ struct memory_place {
     struct text device; /* "cpu" or "cuda:0"; missing when not recorded */
     int64_t number;     /* of the device; missing if it has none, like the host */
     bool is_host;
+    uint32_t
+        cycle; /* recording of the rank, from 0; of a row about several: that of the peak, or the first */
 };
 
 /* A device, or the host: its peak and the allocation that reached it. */
@@ -52,6 +54,7 @@ struct memory_peak {
     int64_t start_bytes, end_bytes; /* in use before the first record, after the last */
     int64_t allocations, allocated_bytes, frees, freed_bytes, records;
     uint32_t record; /* at which it peaked, in memory_records */
+    uint32_t first_cycle, last_cycle;
 };
 
 /* A category of memory, from a memory timeline. */

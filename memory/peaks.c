@@ -156,6 +156,7 @@ bool memory_add_peak(const struct memory_query *query, const struct memory_devic
     if (found.count == 0)
         return false;
     struct memory_peak row = empty_row(query, device);
+    row.first_cycle = row.last_cycle = row.place.cycle;
     set_peak(&row, query, &at[found.peak]);
     set_sums(&row, query, device);
     if (found.reserved != RECORD_NONE) {

@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -51,6 +52,7 @@ static const struct table_column phase_columns[] = {
 
 static const struct table_column outlier_columns[] = {
     COLUMN(struct latency_outlier, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_outlier, cycle, "cycle", "Cycle", TABLE_COUNT, "recording of the rank, in order of time from 1, if a rank has several", .flags = TABLE_IF_ANY),
     COLUMN(struct latency_outlier, start_ns, "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file"),
     COLUMN(struct latency_outlier, name, "name", "Name", TABLE_NAME, "its name in the file"),
     COLUMN(struct latency_outlier, duration_ns, "duration", "Took", TABLE_NS, "its duration"),
@@ -170,7 +172,7 @@ static void command_add_outliers(const struct latency *latency, const struct tra
     struct table *table =
         TABLE_OF_ROWS("outliers", "Outliers", outlier_columns, latency->outliers.at, latency->outliers.count);
     table->none = "No range took far longer than the others of its name.";
-    if (trace->file_count > 1)
+    if (file_set_of(trace)->ranks > 1)
         TABLE_FLAG(table, struct latency_outlier, rank, 0);
     table->sort_column = table_column_at(table, offsetof(struct latency_outlier, longer_ns));
     result_add_table(result, table);

@@ -318,6 +318,7 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
     bool known = activity->has_work[track->file];
     struct latency_outlier outlier = {
         .rank = selection_rank(trace, track->file),
+        .cycle = selection_cycle(trace, track->file),
         .start_ns = range->start_ns - trace_file_span(trace, track->file).start_ns,
         .duration_ns = range->duration_ns,
         .name = { trace_name(trace, range->event), names_length(trace->names, trace->name[range->event]) },

@@ -38,8 +38,8 @@ struct latency_row {
 
 /* A range that took far longer than others of its row. */
 struct latency_outlier {
-    int64_t rank, start_ns, duration_ns;
-    struct text thread, name; /* name as in the file */
+    int64_t rank, cycle, start_ns, duration_ns; /* cycle: missing if no rank has several */
+    struct text thread, name;                   /* name as in the file */
     int64_t median_ns, longer_ns;
     struct text part; /* what is most above its median over the row; missing when nothing is */
     int64_t grew_ns;  /* by how much */

@@ -471,6 +471,7 @@ static struct repeat_row row_of(const struct repeat_query *query, struct work_wo
                               .gaps_ns = repeat->gaps_ns,
                               .alike = groups ? groups[repeat->group].members - 1 : TABLE_INT_MISSING };
     stream_operations_place(operations, stream, &row.rank, &row.device, &row.stream);
+    row.cycle = selection_cycle(operations->trace, operations->trace->tracks[stream->track].file);
     row.start_ns = work_start_ns(operations, &operations->at[repeat->first]) -
                    trace_file_span(operations->trace, operations->trace->tracks[stream->track].file).start_ns;
     name_id names[SEQUENCE_MOST];

@@ -16,8 +16,8 @@ enum {
 
 /* A chain that occurs at least twice on a stream; occurrences do not overlap. */
 struct repeat_row {
-    int64_t rank, device, stream;
-    int64_t count, length; /* occurrences; operations of each */
+    int64_t rank, cycle, device, stream; /* cycle: missing if no rank has several */
+    int64_t count, length;               /* occurrences; operations of each */
     int64_t every; /* least number of operations from the start of an occurrence to that of the next */
     int64_t work_ns,
         gaps_ns; /* of all occurrences: durations; from the end of an operation to the start of the next */
@@ -37,7 +37,7 @@ struct short_row {
 
 /* A run of short operations. */
 struct run_row {
-    int64_t rank, device, stream, start_ns, operations, work_ns, idle_ns, host_ns, device_ns, late_ns;
+    int64_t rank, cycle, device, stream, start_ns, operations, work_ns, idle_ns, host_ns, device_ns, late_ns;
     int64_t not_queued;      /* operations that were launched after the stream had run empty */
     int64_t gain_ns;         /* of a CUDA graph, at most; missing where fewer than half were not queued */
     struct text first, last; /* operators; without one the work */

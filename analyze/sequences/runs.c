@@ -84,6 +84,7 @@ static void add_run(struct short_rows *rows, const struct stream_operations *ope
     int64_t end_ns = work_start_ns(operations, first);
     struct short_row whole = { 0 };
     stream_operations_place(operations, stream, &row.rank, &row.device, &row.stream);
+    row.cycle = selection_cycle(trace, trace->tracks[stream->track].file);
     row.start_ns = end_ns - trace_file_span(trace, trace->tracks[stream->track].file).start_ns;
     rows->run++;
     for (const struct stream_work *work = first; work < first + count; work++) {

@@ -6,6 +6,7 @@
 #include "derive/advice.h"
 #include "derive/code_paths.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ static const struct table_column short_columns[] = {
 
 static const struct table_column run_columns[] = {
     COLUMN(struct run_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, cycle, "cycle", "Cycle", TABLE_COUNT, "recording of the rank, in order of time from 1, if a rank has several", .flags = TABLE_IF_ANY),
     COLUMN(struct run_row, start_ns, "start", "Start", TABLE_MOMENT, "when the first work began, from the origin of the file"),
     COLUMN(struct run_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct run_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
@@ -61,6 +63,7 @@ static const struct table_column fusion_columns[] = {
 
 static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct repeat_row, cycle, "cycle", "Cycle", TABLE_COUNT, "recording of the rank, in order of time from 1, if a rank has several", .flags = TABLE_IF_ANY),
     COLUMN(struct repeat_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct repeat_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
     COLUMN(struct repeat_row, count, "count", "Count", TABLE_TALLY, "how often the chain occurs; occurrences do not overlap"),
@@ -217,7 +220,7 @@ static struct table *runs_table(const struct sequences *sequences, const struct 
     struct table *table = TABLE_OF_ROWS("runs", "Runs of short operations", run_columns, sequences->runs.at,
                                         sequences->runs.count);
     table->none = "No short operations follow one another here.";
-    if (trace->file_count > 1)
+    if (file_set_of(trace)->ranks > 1)
         TABLE_FLAG(table, struct run_row, rank, 0);
     table->sort_column = table_column_at(table, offsetof(struct run_row, gain_ns));
     return table;
@@ -238,7 +241,7 @@ static struct table *repeats_table(const struct sequences *sequences, const stru
 {
     struct table *table = TABLE_OF_ROWS("repeats", "Chains that repeat", repeat_columns,
                                         sequences->repeats.at, sequences->repeats.count);
-    if (trace->file_count > 1)
+    if (file_set_of(trace)->ranks > 1)
         TABLE_FLAG(table, struct repeat_row, rank, 0);
     table->none = "No chain of operations repeats on a stream.";
     table->sort_column = table_column_at(table, offsetof(struct repeat_row, gaps_ns));
