@@ -112,6 +112,7 @@ static void keep_records(struct sides *sides, const struct trace *trace, int of)
         record.file = (uint32_t)sides->records.count;
         record.host = sides_keep(sides, record.host);
         record.path = sides_keep(sides, record.path);
+        record.backend = sides_keep(sides, record.backend);
         record.pid_text = sides_keep(sides, record.pid_text);
         *VEC_PUSH(&sides->records) = record;
         *VEC_PUSH(&sides->side_of) = of;

@@ -31,6 +31,7 @@ struct process {
 struct job {
     struct interval span;
     int64_t world_size;
+    const char *backend; /* NULL: unknown */
     uint32_t first_file, processes;
 };
 
@@ -81,6 +82,11 @@ static int64_t rank_in_path(const char *path)
         rank = number_behind(folder, (size_t)(slash - folder), "rank");
     }
     return rank;
+}
+
+int64_t file_set_rank_of(const struct trace_file *file)
+{
+    return file->rank >= 0 ? file->rank : rank_in_path(file->path);
 }
 
 /* The length of PATH up to the time in TensorBoard's HOST_PID.TIME.pt.trace.json; 0: it has another name. */
@@ -157,11 +163,12 @@ struct set_record *file_set_records(const struct trace *trace)
         const struct track *track = main[f];
         records[f] = (struct set_record){
             .file = f,
-            .rank = file->rank >= 0 ? file->rank : rank_in_path(file->path),
+            .rank = file_set_rank_of(file),
             .rank_by = file->rank >= 0 ? recorded_by(file) : SET_BY_FILE_NAMES,
             .world_size = file->world_size > 0 ? file->world_size : 0,
             .host = file->host_name && *file->host_name ? file->host_name : NULL,
             .path = file->path,
+            .backend = file->backend && *file->backend ? file->backend : NULL,
             .pid_text =
                 track && track->pid_text != NAME_NONE ? names_text(trace->texts, track->pid_text) : NULL,
             .pid = track ? track->pid : 0,
@@ -173,6 +180,13 @@ struct set_record *file_set_records(const struct trace *trace)
     read_steps(trace, records);
     free(main);
     return records;
+}
+
+/* May recordings with these world sizes (0: unknown) and backends (NULL) be of one job? */
+static bool may_be_one_job(int64_t a_size, const char *a_backend, int64_t b_size, const char *b_backend)
+{
+    return (!a_size || !b_size || a_size == b_size) &&
+           (!a_backend || !b_backend || strcmp(a_backend, b_backend) == 0);
 }
 
 /* ---- processes ---- */
@@ -206,7 +220,7 @@ static bool goes_on(const struct finding *finding, const struct set_record *a, c
                     enum set_evidence *by)
 {
     if (a->rank != b->rank || !have_one_process(a, b) || b->span.start_ns < a->span.end_ns ||
-        (a->world_size && b->world_size && a->world_size != b->world_size))
+        !may_be_one_job(a->world_size, a->backend, b->world_size, b->backend))
         return false;
     bool rank_is_recorded = a->rank != NO_RANK && a->rank_by != SET_BY_FILE_NAMES;
     *by = rank_is_recorded ? a->rank_by : a->has_steps && b->has_steps ? SET_BY_STEPS : SET_BY_WORKER;
@@ -284,7 +298,7 @@ static bool may_be_of(const struct finding *finding, const struct process *proce
     *overlap_ns = record->events ? overlap_of(&process->span, &of->span) : 0;
     if (finding->files_are != TRACE_FILES_AS_FOUND)
         return finding->files_are == TRACE_FILES_ARE_JOB;
-    if (of->world_size && record->world_size && of->world_size != record->world_size)
+    if (!may_be_one_job(of->world_size, of->backend, record->world_size, record->backend))
         return false;
     if (record->rank != NO_RANK && find_rank(finding, job, record->rank) != NAME_NONE)
         return false;
@@ -305,7 +319,8 @@ static void place_process(struct finding *finding, size_t p)
             longest_ns = overlap_ns;
         }
     if (best == finding->jobs.count)
-        *VEC_PUSH(&finding->jobs) = (struct job){ process->span, record->world_size, process->first_file, 0 };
+        *VEC_PUSH(&finding->jobs) =
+            (struct job){ process->span, record->world_size, record->backend, process->first_file, 0 };
     struct job *job = &finding->jobs.at[best];
     process->job = (uint32_t)best;
     job->processes++;
@@ -314,6 +329,7 @@ static void place_process(struct finding *finding, size_t p)
     if (record->events && process->span.end_ns > job->span.end_ns)
         job->span.end_ns = process->span.end_ns;
     job->world_size = record->world_size ? record->world_size : job->world_size;
+    job->backend = record->backend ? record->backend : job->backend;
     if (process->first_file < job->first_file)
         job->first_file = process->first_file;
     if (record->rank != NO_RANK) {

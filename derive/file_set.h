@@ -14,7 +14,7 @@
  *   other began, and its steps go on: the numbers of its steps are higher. Without marked steps, their rank must be known, or
  *   TensorBoard's worker name (HOST_PID.TIME.pt.trace.json) must be that of the other, in one directory. So runs that one
  *   process profiled one after the other, as in a sweep, are not cycles.
- * - Processes are ranks of one job if their world sizes do not differ and their ranks do. Processes of unknown rank must
+ * - Processes are ranks of one job if their world sizes and backends do not differ and their ranks do. Processes of unknown rank must
  *   have run at the same time. Everything else is a job of its own.
  *
  * The user may overrule this (trace->files_are).
@@ -46,7 +46,7 @@ struct set_record {
     uint32_t file;            /* index among the files */
     int64_t rank, world_size; /* -1, 0: unknown */
     enum set_evidence rank_by;
-    const char *host, *path, *pid_text;
+    const char *host, *path, *pid_text, *backend;
     int64_t pid;
     bool has_process;
     struct interval span; /* from the origin of time, if the file records its base */
@@ -85,6 +85,9 @@ const struct file_set *file_set_of(const struct trace *trace);
 struct set_record *file_set_records(const struct trace *trace);
 struct file_set *file_set_find(struct set_record *records, size_t count, enum trace_files_are files_are);
 void file_set_free(struct file_set *set);
+
+/* The rank of FILE as recorded, else as in its path; -1: neither. */
+int64_t file_set_rank_of(const struct trace_file *file);
 
 /* A track of the process of FILE that has the most events on its threads; NULL if there are none. Borrowed. */
 const struct track *file_set_process(const struct trace *trace, uint32_t file);

@@ -587,6 +587,7 @@ static void keep_records(struct measures *measures, const struct trace *trace)
         record.file = (uint32_t)measures->records.count;
         record.host = keep_text(measures, record.host);
         record.path = keep_text(measures, record.path);
+        record.backend = keep_text(measures, record.backend);
         record.pid_text = keep_text(measures, record.pid_text);
         *VEC_PUSH(&measures->records) = record;
     }

@@ -22,6 +22,7 @@ static const struct facts_column recording_columns[] = {
     INTEGER(facts_recording, rank, MAYBE, "rank of the process"),
     INTEGER(facts_recording, world_size, MAYBE, "ranks of the job"),
     TEXT(facts_recording, job, "name of the job, as given to tpa facts"),
+    TEXT(facts_recording, backend, "what its processes communicate with"),
     TEXT(facts_recording, file, "name of the trace, without its folder"),
     TEXT(facts_recording, host, "name of the host"),
     TEXT(facts_recording, process, "number of the process on its host"),

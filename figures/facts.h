@@ -32,7 +32,7 @@
 
 #define FACTS_MISSING TABLE_INT_MISSING
 
-enum { FACTS_VERSION = 2 };
+enum { FACTS_VERSION = 3 };
 
 enum facts_table {
     FACTS_RECORDINGS,
@@ -55,7 +55,7 @@ struct facts_bytes {
 
 struct facts_recording {
     int64_t recording;
-    name_id job, file, host, process, producer, device,
+    name_id job, backend, file, host, process, producer, device,
         version; /* file: without its folder; version: of tpa */
     int64_t rank, world_size;
     int64_t has_clock; /* 1: moments count from one origin for all processes of the host */

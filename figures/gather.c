@@ -101,6 +101,7 @@ static void add_recording(struct gathering *gathering)
 {
     const struct trace_file *file = &gathering->trace->files[gathering->file];
     struct interval span = trace_file_span(gathering->trace, gathering->file);
+    int64_t rank = file_set_rank_of(file);
     size_t device = gpu_first_device(gathering->gpu, gathering->file), devices = 0;
     const char *model = NULL;
     for (; has_device(gathering, device + devices); devices++)
@@ -109,13 +110,14 @@ static void add_recording(struct gathering *gathering)
     struct facts *own = gathering->own;
     struct facts_recording row = {
         .job = facts_text(own, gathering->options->job),
+        .backend = facts_text(own, file->backend && *file->backend ? file->backend : NULL),
         .file = facts_text(own, base_name(file->path)),
         .host = facts_text(own, file->host_name),
         .process = process_of(gathering),
         .producer = facts_text(own, trace_producer_name(file->producer)),
         .device = facts_text(own, model),
         .version = facts_text(own, TPA_VERSION),
-        .rank = file->rank >= 0 ? file->rank : FACTS_MISSING,
+        .rank = rank >= 0 ? rank : FACTS_MISSING,
         .world_size = file->world_size > 0 ? file->world_size : FACTS_MISSING,
         .has_clock = file->has_base,
         .start_ns = absolute(gathering, span.start_ns),

@@ -28,7 +28,7 @@ struct text fleet_text(const struct facts *facts, name_id id)
 /* ---- which job ---- */
 
 struct identity {
-    name_id job;
+    name_id job, backend;
     int64_t world_size;
     size_t count;
 };
@@ -43,18 +43,20 @@ static bool is_of_later_job(const void *context, const void *left, const void *r
     const struct facts *facts = context;
     const struct identity *a = left, *b = right;
     int order = strcmp(names_text(facts->texts, a->job), names_text(facts->texts, b->job));
-    return order ? order > 0 : a->world_size > b->world_size;
+    order = order ? order : job_compare_numbers(a->world_size, b->world_size);
+    return (order ? order
+                  : strcmp(names_text(facts->texts, a->backend), names_text(facts->texts, b->backend))) > 0;
 }
 
-/* The most common name and number of ranks of recordings. */
+/* The most common name, number of ranks and backend of recordings. */
 static struct identity find_job(const struct facts *facts)
 {
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
     size_t count = facts->tables[FACTS_RECORDINGS].count;
     struct identity *all = mem_alloc(mem_times(count + 1, sizeof *all)),
-                    most = { NAME_NONE, FACTS_MISSING, 0 };
+                    most = { NAME_NONE, NAME_NONE, FACTS_MISSING, 0 };
     for (size_t i = 0; i < count; i++)
-        all[i] = (struct identity){ recordings[i].job, recordings[i].world_size, 0 };
+        all[i] = (struct identity){ recordings[i].job, recordings[i].backend, recordings[i].world_size, 0 };
     runs_sort(all, count, sizeof *all, is_of_later_job, facts);
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && !is_of_later_job(facts, &all[end], &all[first]); end++)
@@ -72,6 +74,8 @@ static struct identity find_job(const struct facts *facts)
 static bool is_of_job(const struct identity *job, const struct facts_recording *recording)
 {
     return (recording->job == NAME_NONE || job->job == NAME_NONE || recording->job == job->job) &&
+           (recording->backend == NAME_NONE || job->backend == NAME_NONE ||
+            recording->backend == job->backend) &&
            (recording->world_size == FACTS_MISSING || job->world_size == FACTS_MISSING ||
             recording->world_size == job->world_size);
 }

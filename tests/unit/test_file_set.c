@@ -20,7 +20,7 @@ struct file {
     int64_t rank, world_size, pid;
     int first_step, steps; /* 0: an operator and no steps */
     int64_t start_us;
-    const char *host;
+    const char *host, *backend;
 };
 
 static void add_file(struct trace_builder *builder, const struct file *file)
@@ -31,6 +31,7 @@ static void add_file(struct trace_builder *builder, const struct file *file)
     of->rank = file->rank;
     of->world_size = file->world_size;
     of->host_name = file->host;
+    of->backend = file->backend;
     struct trace_chunk *chunk = trace_chunk_open(builder);
     struct track_key key = { .pid = file->pid, .tid = 1 };
     for (int i = 0; i < (file->steps ? file->steps : 1); i++) {
@@ -90,6 +91,18 @@ static void ranks_and_cycles_by_distributed_info(void **state)
     };
     expect(MAKE(files), "one job of 2 ranks, 2 cycles each; by distributedInfo",
            (const char *[]){ "0011", "0100", "0000", "0111" }, (int64_t[]){ 1, 0, 1, 0 });
+}
+
+static void other_backends_are_other_jobs(void **state)
+{
+    (void)state;
+    struct file files[] = { { "a", 0, 2, 7, 2, 3, 0, "vm", "nccl" },
+                            { "b", 1, 2, 8, 2, 3, 5, "vm", "gloo" } };
+    expect(MAKE(files), "2 separate runs; neither ranks of one job nor cycles of one process",
+           (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
+    files[1].backend = NULL; /* unknown */
+    expect(MAKE(files), "one job of 2 ranks; by distributedInfo", (const char *[]){ "0000", "0100" },
+           (int64_t[]){ 0, 1 });
 }
 
 static void a_missing_first_cycle_keeps_the_rounds_apart(void **state)
@@ -200,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_and_cycles_by_distributed_info),
+        cmocka_unit_test(other_backends_are_other_jobs),
         cmocka_unit_test(a_missing_first_cycle_keeps_the_rounds_apart),
         cmocka_unit_test(steps_that_go_on_are_cycles_of_a_process),
         cmocka_unit_test(steps_that_begin_again_are_separate_runs),
