@@ -351,6 +351,12 @@ static size_t *count_waits(const struct trace *trace, const struct device_step *
     return counts;
 }
 
+/* The mean of COUNT times that add up to TOTAL, rounded, halves up. */
+static int64_t mean_of(int64_t total_ns, int64_t count)
+{
+    return total_ns / count + (total_ns % count >= count - total_ns % count);
+}
+
 static void account_add_file(struct account *account, const struct trace *trace,
                              const struct selection *selection, uint32_t file)
 {
@@ -388,7 +394,7 @@ static void account_add_file(struct account *account, const struct trace *trace,
     }
     size_t devices = account_add_parts(trace, file, &windows, rank->part_ns);
     rank->device_count = devices > rank->device_count ? devices : rank->device_count;
-    rank->step_ns = rank->count ? rank->total_ns / (int64_t)rank->count : 0;
+    rank->step_ns = rank->count ? mean_of(rank->total_ns, (int64_t)rank->count) : 0;
     intervals_release(&windows.in);
     VEC_FREE(&windows.begins_ns);
 }

@@ -233,7 +233,7 @@ static void notice_first(const struct fleet *fleet, struct result *result)
     struct buffer out = { 0 };
     buffer_printf(&out, "%" PRId64 " rank%s", fleet->job.ranks, fleet->job.ranks == 1 ? "" : "s");
     if (fleet->step_ns != FACTS_MISSING) {
-        buffer_puts(&out, has_marked_steps(fleet) ? ", a step takes "
+        buffer_puts(&out, has_marked_steps(fleet) ? ", the median step takes "
                                                   : ", no steps are marked, a recording takes ");
         quantity_append_rounded_time(&out, (double)fleet->step_ns);
     }
