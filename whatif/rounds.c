@@ -32,17 +32,20 @@ struct moment_run {
     uint32_t length, segment;
 };
 
+typedef VEC_OF(struct moment_run) run_list;
+
 struct rounds {
     size_t host_count; /* moments of threads */
     size_t segment_count;
-    struct segment *segments;       /* by file, then segment */
-    size_t *steps;                  /* by file: in a round; 0: none */
-    uint32_t *main_thread;          /* by file: of its steps; UINT32_MAX: none */
-    int64_t length_ns;              /* of a round as recorded, of the file where that is most */
-    VEC_OF(struct moment_run) runs; /* by segment */
-    uint64_t *within;               /* a bit for each moment: it is in one of the segments */
-    uint64_t *begins;               /* the same: it is the first of its thread there */
-    struct span *of_thread;         /* moments, by thread, then segment */
+    struct segment *segments; /* by file, then segment, in order of time */
+    size_t *own_count;        /* by file: of its segments */
+    size_t *steps;            /* by file: in a round; 0: none */
+    uint32_t *main_thread;    /* by file: of its steps; UINT32_MAX: none */
+    int64_t length_ns;        /* of a round as recorded, of the file where that is most */
+    run_list runs;            /* by segment */
+    uint64_t *within;         /* a bit for each moment: it is in one of the segments */
+    uint64_t *begins;         /* the same: it is the first of its thread there */
+    struct span *of_thread;   /* moments, by thread, then segment */
     uint32_t *file_of_thread;
     VEC_OF(moment_id)
     open_waits;             /* ends of calls that would have waited for work from before the recording */
@@ -187,10 +190,12 @@ static bool find_segments(struct rounds *rounds, const struct replay_graph *grap
             rounds->segment_count = lists[file].count;
     }
     rounds->segments = mem_zalloc(files * rounds->segment_count + 1, sizeof *rounds->segments);
+    rounds->own_count = mem_zalloc(files + 1, sizeof *rounds->own_count);
     for (uint32_t file = 0; file < files; file++) {
         struct segment *own = &rounds->segments[file * rounds->segment_count];
         if (lists[file].count)
             memcpy(own, lists[file].at, lists[file].count * sizeof *own);
+        rounds->own_count[file] = lists[file].count;
         place_segments(own, lists[file].count, &rounds->length_ns);
         VEC_FREE(&lists[file]);
     }
@@ -223,12 +228,9 @@ static void find_main_threads(struct rounds *rounds, const struct replay_graph *
 /* The segment of FILE that holds NS on the clock of the graph; SIZE_MAX: none. */
 static size_t segment_at(const struct rounds *rounds, uint32_t file, int64_t ns)
 {
-    for (size_t k = 0; k < rounds->segment_count; k++) {
-        const struct segment *segment = segment_of(rounds, file, k);
-        if (ns >= segment->start_ns && ns < segment->end_ns)
-            return k;
-    }
-    return SIZE_MAX;
+    size_t behind;
+    SEARCH(behind, rounds->own_count[file], segment_of(rounds, file, behind)->start_ns <= ns);
+    return behind > 0 && ns < segment_of(rounds, file, behind - 1)->end_ns ? behind - 1 : SIZE_MAX;
 }
 
 /* Store in SEGMENTS, by moment, 1 + its segment, of threads; and of_thread. */
@@ -289,24 +291,31 @@ static void find_join_moments(const struct replay_graph *graph, uint8_t *segment
         segments[graph->host_count + 2 * graph->gpu->count + join] = segments[graph->join_last[join]];
 }
 
-static void add_run(struct rounds *rounds, moment_id first, uint32_t length, size_t k)
+/* Add M to the runs of segment K. */
+static void add_moment(const struct rounds *rounds, run_list *runs, moment_id m, size_t k)
 {
-    struct moment_run *last = rounds->runs.count ? &rounds->runs.at[rounds->runs.count - 1] : NULL;
-    bool apart = first == rounds->host_count || (first < rounds->host_count && begins_thread(rounds, first));
-    if (rounds->runs.count && !apart && last->segment == k && last->first + last->length == first)
-        last->length += length;
+    struct moment_run *last = runs->count ? &runs->at[runs->count - 1] : NULL;
+    bool apart = m == rounds->host_count || (m < rounds->host_count && begins_thread(rounds, m));
+    if (last && !apart && last->first + last->length == m)
+        last->length++;
     else
-        *VEC_PUSH(&rounds->runs) = (struct moment_run){ first, length, (uint32_t)k };
+        *VEC_PUSH(runs) = (struct moment_run){ m, 1, (uint32_t)k };
 }
 
 /* The runs of the order of the graph that are in segments, segment by segment. */
 static void find_runs(struct rounds *rounds, const struct replay_graph *graph, const uint8_t *segments)
 {
-    for (size_t k = 0; k < rounds->segment_count; k++)
-        for (size_t r = 0; r < graph->order.count; r++)
-            for (unsigned i = 0; i < graph->order.length[r]; i++)
-                if (segments[graph->order.first[r] + i] == 1 + k)
-                    add_run(rounds, graph->order.first[r] + i, 1, k);
+    run_list *of_segment = mem_zalloc(rounds->segment_count + 1, sizeof *of_segment);
+    for (size_t r = 0; r < graph->order.count; r++)
+        for (moment_id m = graph->order.first[r]; m < graph->order.first[r] + graph->order.length[r]; m++)
+            if (segments[m])
+                add_moment(rounds, &of_segment[segments[m] - 1], m, segments[m] - 1U);
+    for (size_t k = 0; k < rounds->segment_count; k++) {
+        for (size_t i = 0; i < of_segment[k].count; i++)
+            *VEC_PUSH(&rounds->runs) = of_segment[k].at[i];
+        VEC_FREE(&of_segment[k]);
+    }
+    free(of_segment);
 }
 
 /* When the first work of each file was launched, on the clock of the graph; new, by file, free with free(). */
@@ -383,6 +392,7 @@ static void rounds_free(struct rounds *rounds)
     if (!rounds)
         return;
     free(rounds->segments);
+    free(rounds->own_count);
     free(rounds->steps);
     free(rounds->main_thread);
     VEC_FREE(&rounds->runs);
