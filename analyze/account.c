@@ -548,3 +548,22 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
         buffer_puts(text, ", for no reason that the others have");
     }
 }
+
+bool account_is_unrecorded(const struct trace *trace, const struct account *account, int64_t *recorded_ns)
+{
+    int64_t steps_ns = 0, within_ns = 0, count = 0;
+    for (size_t i = 0; account && account->has_steps && i < account->steps.count; i++) {
+        const struct account_step *step = &account->steps.at[i];
+        struct interval span = trace_file_span(trace, step->file);
+        int64_t start_ns = step->start_ns > span.start_ns ? step->start_ns : span.start_ns;
+        int64_t end_ns = sum_plus(step->start_ns, step->host_ns);
+        end_ns = end_ns < span.end_ns ? end_ns : span.end_ns;
+        if (step->role != STEP_COUNTS || step->host_ns <= 0)
+            continue;
+        count++;
+        sum_add(&steps_ns, step->host_ns);
+        sum_add(&within_ns, end_ns > start_ns ? end_ns - start_ns : 0);
+    }
+    *recorded_ns = count ? within_ns / count : 0;
+    return count && within_ns < steps_ns / 2;
+}

@@ -123,4 +123,10 @@ double account_idle_share(const struct account_rank *of);
  */
 void account_describe_pattern(const struct account_rank *of, struct buffer *text);
 
+/*
+ * Is less than half of the time of the steps that count within what their files recorded? Then none of the rest is idle, and nothing
+ * has a price. *RECORDED_NS: what was recorded of one, on average. ACCOUNT may be NULL.
+ */
+bool account_is_unrecorded(const struct trace *trace, const struct account *account, int64_t *recorded_ns);
+
 #endif

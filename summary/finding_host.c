@@ -14,6 +14,7 @@
 #include "derive/callers.h"
 #include "derive/communication.h"
 #include "derive/features.h"
+#include "derive/file_set.h"
 #include "derive/gpu_names.h"
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
@@ -23,6 +24,7 @@
 #include "trace/span.h"
 #include "whatif/host_work.h"
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -424,6 +426,8 @@ static void describe_pause(const struct pricing *pricing, moment_id m, struct bu
     event_id before = span_before(graph, thread, m), behind = span_behind(graph, thread, m);
     buffer_puts(where, "longest: ");
     quantity_append_rounded_time(where, (double)pause_ns(graph, m));
+    if (file_set_of(graph->trace)->ranks > 1)
+        buffer_printf(where, " on rank %" PRId64, selection_rank(graph->trace, file));
     buffer_puts(where, " at ");
     quantity_append_rounded_time(where, (double)(replay_moment_ns(graph, m - 1) - graph->shift_ns[file] -
                                                  trace_file_span(graph->trace, file).start_ns));

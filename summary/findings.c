@@ -97,9 +97,12 @@ static void describe_recording(const struct summary *summary, struct findings *f
 /* Work that is missing, or that nothing links to the host, leaves waits and idle time unexplained. */
 static const char *reason_to_withhold(const struct summary *summary, struct findings *findings)
 {
+    int64_t recorded_ns;
     if (trace_lost_much(summary->trace) || trace_left_out_much(summary->trace))
         return "work of devices is missing from the file; record again: fewer steps at a time, larger buffers, and no "
                "other profiler beside it";
+    if (account_is_unrecorded(summary->trace, summary->account, &recorded_ns))
+        return "most of a step was not recorded; record again, and end the recording after a step has ended";
     if (!summary->gpu || !trace_misses_calls(summary->trace))
         return NULL;
     struct buffer text = { 0 };

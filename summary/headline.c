@@ -5,6 +5,7 @@
 #include "analyze/info.h"
 #include "base/names.h"
 #include "base/quantity.h"
+#include "base/sum.h"
 #include "derive/callers.h"
 #include "derive/features.h"
 #include "derive/launch_calls.h"
@@ -260,9 +261,12 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
     enum gap_cause order[GAP_CAUSES];
     enum chart_color colors[GAP_CAUSES];
     double rest_ns = use->idle_ns;
-    if (trace_lost_much(headline->summary->trace)) {
+    int64_t recorded_ns;
+    bool outside = account_is_unrecorded(headline->summary->trace, headline->summary->account, &recorded_ns);
+    if (outside || trace_lost_much(headline->summary->trace)) {
         add_part(headline, bar,
-                 (struct answer_part){ .title = "not known: idle, or work that was lost",
+                 (struct answer_part){ .title = outside ? "not known: mostly not recorded"
+                                                        : "not known: idle, or work that was lost",
                                        .share = rest_ns / use->span_ns,
                                        .color = CHART_COLOR_OF_OTHER,
                                        .section = "gaps" },
@@ -392,6 +396,62 @@ static const char *label_of(struct headline *headline, const char *name)
 }
 
 /* Without devices: whose own time it was. */
+static double part_share(const struct account_rank *rank, enum account_part part)
+{
+    return rank && rank->step_ns > 0 ? (double)account_part_ns(rank, part) / (double)rank->step_ns : 0;
+}
+
+/* Of several ranks, the one that communicates, or waits for others in it, for most of its step; NULL: none does. */
+static const struct account_rank *waiting_rank(const struct headline *headline)
+{
+    const struct account *account = headline->summary->account;
+    const struct account_rank *most = NULL;
+    double most_share = 0.5;
+    for (size_t i = 0; account && account->count > 1 && i < account->count; i++) {
+        double share = part_share(&account->at[i], ACCOUNT_HOST_COMMUNICATION);
+        if (share > most_share) {
+            most = &account->at[i];
+            most_share = share;
+        }
+    }
+    return most;
+}
+
+/* Where a step without devices goes, if less than half of it is in operators: of the rank that waits, else of all. False: no bar. */
+static bool add_host_step_bar(struct headline *headline)
+{
+    static const enum chart_color colors[] = {
+        [ACCOUNT_HOST_OPERATORS] = CHART_COLOR_OF_COMPUTATION,
+        [ACCOUNT_HOST_COMMUNICATION] = CHART_COLOR_OF_COMMUNICATION,
+        [ACCOUNT_HOST_LOADING] = CHART_COLOR_OF_COPIES,
+        [ACCOUNT_HOST_CALLS] = CHART_COLOR_OF_OTHER,
+        [ACCOUNT_HOST_OUTSIDE] = CHART_COLOR_OF_HOST,
+    };
+    const struct account_rank *rank = waiting_rank(headline);
+    struct answer_bar bar = { .length = 1 };
+    rank = rank ? rank : headline->step;
+    if (!rank || part_share(rank, ACCOUNT_HOST_OPERATORS) >= 0.5)
+        return false;
+    for (size_t part = ACCOUNT_HOST_OPERATORS; part <= ACCOUNT_HOST_OUTSIDE; part++)
+        add_part(headline, &bar,
+                 (struct answer_part){ .title = account_part_name(part),
+                                       .share = part_share(rank, (enum account_part)part),
+                                       .color = colors[part],
+                                       .section = "steps" },
+                 (double)rank->step_ns);
+    if (bar.parts.count == 0)
+        return false;
+    headline->answer->bars_title =
+        arena_printf(headline->texts, "Where a step of %s goes", time_text(headline, (double)rank->step_ns));
+    headline->answer->bars_of =
+        headline->summary->rank_count > 1 && rank != headline->step
+            ? arena_printf(headline->texts, "where that of rank %" PRId64 " goes", rank->rank)
+            : "where it goes";
+    headline->answer->rows_word = headline->summary->has_frames ? "Functions" : "Operators";
+    *VEC_PUSH(&headline->answer->bars) = bar;
+    return true;
+}
+
 static void add_host_bar(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
@@ -624,31 +684,18 @@ static const char *describe_devices(struct headline *headline)
         time_text(headline, recorded_ns), *plural ? ", all added up" : "", said);
 }
 
-/* Without devices: a part of the steps that is not computation, where it is the largest. NULL: none is. */
-/* Of several ranks, the one that communicates, or waits for others in it, for most of its step; NULL: none does. */
 static const char *describe_waiting_rank(struct headline *headline)
 {
-    const struct account *account = headline->summary->account;
-    const struct account_rank *most = NULL;
-    double most_share = 0.5;
-    for (size_t i = 0; account && account->count > 1 && i < account->count; i++) {
-        const struct account_rank *rank = &account->at[i];
-        double share = rank->step_ns > 0
-                           ? (double)account_part_ns(rank, ACCOUNT_HOST_COMMUNICATION) / (double)rank->step_ns
-                           : 0;
-        if (share > most_share) {
-            most = rank;
-            most_share = share;
-        }
-    }
+    const struct account_rank *most = waiting_rank(headline);
     return !most
                ? NULL
                : arena_printf(headline->texts,
                               "Rank %" PRId64 " communicates, or waits for other ranks in it, for %.1f %% of "
                               "a step; no GPU was recorded.",
-                              most->rank, quantity_percent(most_share));
+                              most->rank, quantity_percent(part_share(most, ACCOUNT_HOST_COMMUNICATION)));
 }
 
+/* Without devices: a part of the steps that is not computation, where it is the largest. NULL: none is. */
 static const char *describe_steps(struct headline *headline)
 {
     static const struct {
@@ -661,8 +708,8 @@ static const char *describe_steps(struct headline *headline)
     };
     size_t count = sizeof parts / sizeof *parts - (headline->summary->has_frames ? 1 : 0);
     const struct account_rank *step = headline->step;
-    for (size_t i = 0; step && step->step_ns > 0 && i < count; i++) {
-        double share = (double)account_part_ns(step, parts[i].part) / (double)step->step_ns;
+    for (size_t i = 0; i < count; i++) {
+        double share = part_share(step, parts[i].part);
         if (share > 0.5)
             return arena_printf(headline->texts, "%.1f %% of a step is %s; no GPU was recorded.",
                                 quantity_percent(share), parts[i].says);
@@ -735,6 +782,18 @@ static const char *describe_loss(struct headline *headline)
     return said;
 }
 
+/* "A step takes 13.3 s, of which 1.7 ms was recorded ...". NULL: most of it was. */
+static const char *describe_unrecorded(struct headline *headline)
+{
+    int64_t recorded_ns;
+    if (!account_is_unrecorded(headline->summary->trace, headline->summary->account, &recorded_ns))
+        return NULL;
+    return arena_printf(
+        headline->texts,
+        "A step takes %s, of which %s was recorded; the file does not have what took the rest.",
+        time_text(headline, (double)headline->step->step_ns), time_text(headline, (double)recorded_ns));
+}
+
 /* SAID, of what is left where records of devices were left out for their time. */
 static const char *describe_rest(struct headline *headline, const char *said)
 {
@@ -752,6 +811,8 @@ static const char *describe_rest(struct headline *headline, const char *said)
 static void add_verdict(struct headline *headline, struct result *result)
 {
     const char *verdict = describe_loss(headline);
+    if (!verdict)
+        verdict = describe_unrecorded(headline);
     if (!verdict)
         verdict = headline->summary->gpu ? describe_rest(headline, describe_devices(headline))
                                          : describe_host(headline);
@@ -827,6 +888,16 @@ static const char *stake_text(struct headline *headline, const struct finding *f
     return kept;
 }
 
+/* Is there a price of what RULE says? Then its finding says it, of the same waits. */
+static bool is_priced(const struct headline *headline, enum rule rule)
+{
+    const char *priced = finding_rules[FINDING_SLOW_RANKS].name;
+    for (size_t i = 0; rule == RULE_STRAGGLER && i < headline->findings->count; i++)
+        if (strcmp(headline->findings->at[i].rule.at, priced) == 0)
+            return true;
+    return false;
+}
+
 /* Of what has no price the first of each rule. */
 static void add_unpriced(struct headline *headline, size_t most)
 {
@@ -835,7 +906,7 @@ static void add_unpriced(struct headline *headline, size_t most)
     for (size_t i = 0; i < summary->findings.count; i++) {
         const struct finding *finding = &summary->findings.at[i];
         const struct summary_rule *rule = &summary_rules[finding->rule];
-        if (said[finding->rule])
+        if (said[finding->rule] || is_priced(headline, finding->rule))
             continue;
         said[finding->rule] = true;
         if (headline->answer->findings.count == most) {
@@ -895,7 +966,9 @@ static void add_rows(struct headline *headline)
     const struct summary *summary = headline->summary;
     for (size_t i = 0; i < summary->top_count; i++)
         *VEC_PUSH(&headline->answer->rows) =
-            (struct answer_row){ .name = copy(headline, as_text(summary->top[i].name)),
+            (struct answer_row){ .name = summary->gpu || summary->top[i].named
+                                             ? copy(headline, as_text(summary->top[i].name))
+                                             : "(outside of operators)",
                                  .ns = summary->top[i].time_ns,
                                  .share = summary->top[i].share };
     if (summary->gpu) /* else the bar shows them */
@@ -958,7 +1031,7 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_figures(&headline);
     if (summary->gpu)
         add_device_bars(&headline);
-    else
+    else if (!add_host_step_bar(&headline))
         add_host_bar(&headline);
     for (size_t i = 0; i < findings->count && i < MOST; i++)
         add_priced(&headline, &findings->at[i]);

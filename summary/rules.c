@@ -207,7 +207,7 @@ static void find_backends(struct summary *summary)
     }
 }
 
-/* Only the first file of a rank is matched with others, so it is the whole. */
+/* Of all that was recorded of the rank. */
 static void find_ranks(struct summary *summary)
 {
     const struct comm *comm = summary->comm;
@@ -215,8 +215,9 @@ static void find_ranks(struct summary *summary)
         const struct comm_rank *rank = &comm->ranks.at[i];
         const struct summary_rank *of = summary_rank_of(summary, rank->rank);
         if (of)
-            add_file_stake(summary, RULE_STRAGGLER, of->file, rank->late_ns,
-                           arena_printf(&summary->arena, "rank %lld", (long long)rank->rank));
+            add_stake(summary, RULE_STRAGGLER, rank->rank, TABLE_INT_MISSING,
+                      arena_printf(&summary->arena, "rank %lld", (long long)rank->rank),
+                      (double)rank->late_ns, (double)of->time_ns);
     }
 }
 
