@@ -467,7 +467,7 @@ static int64_t pauses_outside(const struct pricing *pricing, const struct host_p
 static const char *advise_pauses(const struct pricing *pricing)
 {
     if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
-        return "mark what the program does there (NVTX ranges, jax.profiler.TraceAnnotation) and record it again; then do it less often, "
+        return "mark what the program does there (NVTX or roctx ranges, jax.profiler.TraceAnnotation) and record it again; then do it less often, "
                "ahead, or in another thread or process";
     if (pricing->summary->has_frames)
         return "mark what the program does there (record_function, NVTX ranges); then do it less often, ahead, or in another thread or "

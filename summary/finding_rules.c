@@ -8,6 +8,7 @@
 #include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/sum.h"
+#include "base/sum.h"
 #include "derive/device_types.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
@@ -249,23 +250,44 @@ static void find_end_wait(struct pricing *pricing)
     free(sorts);
 }
 
-/* Is it the communication, or the slower rank, that the wait is for? Then fewer waits save nothing. */
-static bool is_for_communication(const struct stall_row *stall)
+/* The waits of an operator, which a change of it makes fewer of all together. */
+struct op_waits {
+    const struct stall_row *most,
+        *longest; /* of its rows: saves most, blocked the host longest; NULL: none */
+    int64_t blocked_ns, communication_ns;
+    bool saves; /* a row does */
+};
+
+/* Is it the communication, or the slower rank, that the waits are for? Then fewer waits save nothing. */
+static bool are_for_communication(const struct op_waits *waits)
 {
-    return 2 * stall->communication_ns > stall->blocked_ns;
+    return 2 * waits->communication_ns > waits->blocked_ns;
 }
 
-/* By the name of an operator, which of its rows would save most, plus one; 0: it has none. New; free(). */
-static size_t *costliest_stalls(const struct trace *trace, const struct transfers *transfers)
+/* The row that says what is changed: that which saves most, unless nearly all of the time is that of another. */
+static const struct stall_row *telling_row(const struct op_waits *waits)
 {
-    size_t *most = mem_zalloc(names_count(trace->names) + 1, sizeof *most);
+    enum { NEARLY_ALL = 10 };
+    return waits->most && waits->longest->blocked_ns / NEARLY_ALL > waits->most->blocked_ns ? waits->longest
+                                                                                            : waits->most;
+}
+
+/* By the name of an operator; new, free with free(). */
+static struct op_waits *waits_of_ops(const struct trace *trace, const struct transfers *transfers)
+{
+    struct op_waits *all = mem_zalloc(names_count(trace->names) + 1, sizeof *all);
     for (size_t i = 0; i < transfers->stalls.count; i++) {
         const struct stall_row *stall = &transfers->stalls.at[i];
-        size_t *of = &most[names_find(trace->names, stall->op.at, stall->op.len)];
-        if (*of == 0 || stall->saving_ns > transfers->stalls.at[*of - 1].saving_ns)
-            *of = i + 1;
+        struct op_waits *of = &all[names_find(trace->names, stall->op.at, stall->op.len)];
+        if (!of->most || stall->saving_ns > of->most->saving_ns)
+            of->most = stall;
+        if (!of->longest || stall->blocked_ns > of->longest->blocked_ns)
+            of->longest = stall;
+        sum_add(&of->blocked_ns, stall->blocked_ns);
+        sum_add(&of->communication_ns, stall->communication_ns);
+        of->saves |= stall->saving_ns > 0;
     }
-    return most;
+    return all;
 }
 
 /* Is it priced by a rule of its own: pinning, and copies of pageable memory to a device, which need no wait to go but pinned memory? */
@@ -282,15 +304,14 @@ static void find_waits(struct pricing *pricing)
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t looked_at = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
+    struct op_waits *waits = transfers ? waits_of_ops(pricing->trace, transfers) : NULL;
+    size_t looked_at = 0;
     for (size_t i = 0; transfers && i < transfers->stalls.count && looked_at < MOST; i++) {
         const struct stall_row *first = &transfers->stalls.at[i];
-        size_t *of = &most[names_find(pricing->trace->names, first->op.at, first->op.len)];
-        if (*of == 0)
-            continue;
-        const struct stall_row *stall = &transfers->stalls.at[*of - 1];
-        *of = 0; /* once */
-        if (stall->saving_ns <= 0 || is_another_rule(stall) || is_for_communication(stall))
+        struct op_waits *of = &waits[names_find(pricing->trace->names, first->op.at, first->op.len)];
+        const struct stall_row *stall = telling_row(of);
+        of->most = NULL; /* once */
+        if (!stall || !of->saves || is_another_rule(stall) || are_for_communication(of))
             continue;
         looked_at++;
         struct buffer title = { 0 }, where = { 0 }, action = { 0 };
@@ -314,15 +335,33 @@ static void find_waits(struct pricing *pricing)
         finding_set_code(&finding, stall->code);
         finding_add(pricing, FINDING_HOST_WAIT, finding, NULL);
     }
-    free(most);
+    free(waits);
     pricing_offer(pricing, (struct offer){ .subject = "waits of the host",
                                            .unless = finding_rules[FINDING_HOST_WAIT].name });
+}
+
+/* Do the copies of FINDING take a device longer than all that is left without them? Then nothing hides them. */
+static bool nothing_hides(const struct pricing *pricing, const struct priced_finding *finding)
+{
+    const struct account *account = pricing->summary->account;
+    double now_ns = (double)(finding->then_ns + finding->saves_ns),
+           devices = (double)gpu_events_of(pricing->trace)->device_count;
+    double steps = account && account->has_steps ? fmax(1, (double)account->all.recorded_ns / now_ns) : 1;
+    return (double)finding->time_ns / devices / steps > (double)finding->then_ns;
 }
 
 /* Callers are not cheap to find, and mostly nothing is. */
 static void complete_copies(struct pricing *pricing, struct priced_finding *finding,
                             const struct offer *offer)
 {
+    if (finding->code.at && strcmp(finding->action.at, finding_rules[FINDING_PINNED_COPIES].action) == 0 &&
+        nothing_hides(pricing, finding)) {
+        finding->action = as_text("Copy less to the device");
+        finding->advice =
+            as_text("they take longer than all else, so nothing hides them: keep on the device what is used "
+                    "again, copy smaller types, make on the device what can be made there");
+        finding_set_code(finding, (struct code_change){ 0 });
+    }
     struct buffer where = { 0 };
     buffer_puts(&where, names_text(pricing->trace->names, offer->place.name));
     place_add_caller(pricing->trace, &offer->place, &where);

@@ -925,17 +925,32 @@ static void add_unpriced(struct headline *headline, size_t most)
     }
 }
 
+/* Is what was replayed shorter than the recording? It begins and ends with what launches work. */
+static bool is_part_of_recording(const struct headline *headline)
+{
+    const double much_shorter = 0.9;
+    const struct summary *summary = headline->summary;
+    int64_t recorded_ns = 0;
+    for (size_t i = 0; i < summary->rank_count; i++)
+        recorded_ns = summary->ranks[i].time_ns > recorded_ns ? summary->ranks[i].time_ns : recorded_ns;
+    return !headline->findings->has_steps &&
+           (double)headline->findings->step_ns < much_shorter * (double)recorded_ns;
+}
+
 /* What a step takes, and what it would take with all that the findings save. */
 static void add_now_and_then(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
-    const char *whole = findings->has_steps ? "A step" : "The recording";
+    const char *now = time_text(headline, (double)findings->step_ns);
+    const char *whole = findings->has_steps ? arena_printf(headline->texts, "A step takes %s", now)
+                        : is_part_of_recording(headline)
+                            ? arena_printf(headline->texts, "%s of the recording", now)
+                            : arena_printf(headline->texts, "The recording takes %s", now);
     if (findings->count)
-        headline->answer->now_and_then = arena_printf(headline->texts, "%s takes %s -> %s at best", whole,
-                                                      time_text(headline, (double)findings->step_ns),
+        headline->answer->now_and_then = arena_printf(headline->texts, "%s -> %s at best", whole,
                                                       time_text(headline, (double)findings->together_ns));
     else if (headline->step)
-        headline->answer->now_and_then = arena_printf(headline->texts, "%s takes %s", whole,
+        headline->answer->now_and_then = arena_printf(headline->texts, "A step takes %s",
                                                       time_text(headline, (double)headline->step->step_ns));
 }
 
