@@ -141,7 +141,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
         const struct roofline_call *call = &roofline->calls.at[c];
         roofline->rate_ns[call->rate] += call->time_ns;
         if (call->operations)
-            used[rows[roofline_device(gpu, call)] * (PEAK_RATES + 1) + call->rate] = true;
+            used[(size_t)rows[roofline_device(gpu, call)] * (PEAK_RATES + 1) + call->rate] = true;
     }
     for (size_t d = 0; d < gpu->device_count; d++) {
         if (rows[d] < listed)
@@ -153,7 +153,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
             bool hbm = r == PEAK_RATES;
             double rate = hbm ? peaks->bandwidth : peaks->flops[r];
             bool given = override && (hbm ? override->bandwidth : override->flops[r]) > 0;
-            if (rate > 0 && (hbm || used[rows[d] * (PEAK_RATES + 1) + r]))
+            if (rate > 0 && (hbm || used[(size_t)rows[d] * (PEAK_RATES + 1) + r]))
                 *VEC_PUSH(&roofline->peaks) = (struct roofline_peak){
                     .rank = selection_rank(roofline->trace, gpu->devices[d].file),
                     .device = gpu->devices[d].id,

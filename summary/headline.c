@@ -786,7 +786,8 @@ static const char *describe_loss(struct headline *headline)
 static const char *describe_unrecorded(struct headline *headline)
 {
     int64_t recorded_ns;
-    if (!account_is_unrecorded(headline->summary->trace, headline->summary->account, &recorded_ns))
+    if (!headline->step ||
+        !account_is_unrecorded(headline->summary->trace, headline->summary->account, &recorded_ns))
         return NULL;
     return arena_printf(
         headline->texts,

@@ -294,10 +294,9 @@ static void find_join_moments(const struct replay_graph *graph, uint8_t *segment
 /* Add M to the runs of segment K. */
 static void add_moment(const struct rounds *rounds, run_list *runs, moment_id m, size_t k)
 {
-    struct moment_run *last = runs->count ? &runs->at[runs->count - 1] : NULL;
     bool apart = m == rounds->host_count || (m < rounds->host_count && begins_thread(rounds, m));
-    if (last && !apart && last->first + last->length == m)
-        last->length++;
+    if (runs->count && !apart && runs->at[runs->count - 1].first + runs->at[runs->count - 1].length == m)
+        runs->at[runs->count - 1].length++;
     else
         *VEC_PUSH(runs) = (struct moment_run){ m, 1, (uint32_t)k };
 }
