@@ -1,6 +1,7 @@
 /* cmd_hang.c - `tpa hang`: the post-mortem of a stuck distributed job. */
 #include "base/source.h"
 #include "cli/commands.h"
+#include "cli/load.h"
 #include "cli/output.h"
 #include "hang/hang.h"
 #include "ingest/flight.h"
@@ -64,6 +65,7 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
         flight_free(flight);
         return EXIT_TROUBLE;
     }
+    load_bound_results(args->max_ratio);
     struct hang *hang = hang_open(flight);
     struct result *result = result_open("tpa.hang/1");
     struct output_args output = args->output;
