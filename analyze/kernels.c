@@ -81,6 +81,8 @@ struct kernel_query {
     VEC_OF(struct launcher) launchers; /* of the current row */
     VEC_OF(int64_t) durations;
     uint32_t unlinked; /* of the current row: kernels without a call in the file */
+    struct text name;  /* of the kernel that RUNS are of, for people */
+    enum tensor_use tensor_use;
 };
 
 /* The arguments of one kernel. */
@@ -176,7 +178,7 @@ static struct text kernels_keep(struct kernels *kernels, struct buffer *text)
 {
     struct text kept = { NULL, text->count };
     if (text->count)
-        kept.at = arena_strndup(&kernels->texts, text->at, text->count);
+        kept.at = names_text(kernels->texts, names_add(kernels->texts, text->at, text->count));
     buffer_release(text);
     return kept;
 }
@@ -293,7 +295,8 @@ static struct text launchers_text(struct kernel_query *query)
         struct launcher next = launchers[best];
         launchers[best] = launchers[shown];
         launchers[shown] = next;
-        buffer_printf(&text, "%s%s", text.count ? ", " : "", launcher_name(query, next.name));
+        buffer_puts(&text, text.count ? ", " : "");
+        buffer_puts(&text, launcher_name(query, next.name));
     }
     if (shown < count)
         buffer_printf(&text, ", %zu more", count - shown);
@@ -332,12 +335,12 @@ static void kernels_add_row(struct kernel_query *query, const struct run *runs, 
     const struct trace *trace = query->trace;
     name_id name = trace->name[runs[0].event];
     struct kernel_row row = {
-        .name = kernels_name_of(query, name),
+        .name = query->name,
         .name_id = name,
         .key = group_key(query->kernels->group, runs[0].group),
         .durations = durations_of(query, runs, count),
         .share = NAN,
-        .tensor_use = kernel_tensor_use(names_text(trace->names, name)),
+        .tensor_use = query->tensor_use,
         .occupancy = 0.01 * average_of(trace, ARG_OCCUPANCY, runs, count),
         .blocks_per_sm = average_of(trace, ARG_BLOCKS_PER_SM, runs, count),
     };
@@ -353,6 +356,11 @@ static void kernels_add_row(struct kernel_query *query, const struct run *runs, 
 static void kernels_add_rows(struct kernel_query *query, struct run *runs, size_t count, bool by_shape)
 {
     bool sorted = true;
+    if (count) {
+        name_id name = query->trace->name[runs[0].event];
+        query->name = kernels_name_of(query, name);
+        query->tensor_use = kernel_tensor_use(names_text(query->trace->names, name));
+    }
     for (size_t i = 1; i < count && sorted; i++)
         sorted = compare_runs(&runs[i - 1], &runs[i]) < 0;
     if (!sorted)
@@ -451,6 +459,7 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
     const struct graph_links *links = graph_links_of(trace);
     size_t name_count = names_count(trace->names), captured = links ? names_count(links->bodies->texts) : 0;
     struct kernels *kernels = mem_zalloc(1, sizeof *kernels);
+    kernels->texts = names_open();
     kernels->group = group_open(trace, by & ~KERNELS_BY_SHAPE);
     struct kernel_query query = {
         .trace = trace,
@@ -482,7 +491,7 @@ void kernels_free(struct kernels *kernels)
     if (!kernels)
         return;
     group_free(kernels->group);
-    arena_release(&kernels->texts);
+    names_free(kernels->texts);
     free(kernels->at);
     free(kernels);
 }

@@ -45,7 +45,7 @@ struct kernels {
     VEC_OF(struct kernel_row); /* largest total first */
     int64_t total_ns;
     struct group *group;
-    struct arena texts;
+    struct names *texts; /* of the rows: each once, however many have it */
 };
 
 /* The kernels of SELECTION, a row for each name and group of BY (dimensions and KERNELS_BY_SHAPE). New; free with

@@ -162,9 +162,30 @@ static void entity(struct buffer *out, const char *s, size_t at, size_t len)
     }
 }
 
-void escape_html(struct buffer *out, const char *s, size_t len)
+#define ELLIPSIS "\xe2\x80\xa6"
+
+/* The bytes of a text that a page or picture shows: longer texts end in an ellipsis, not within a character. */
+static size_t shown_in_markup(const char *s, size_t len)
+{
+    if (len <= ESCAPE_MARKUP_MOST)
+        return len;
+    size_t shown = ESCAPE_MARKUP_MOST;
+    while (shown > ESCAPE_MARKUP_MOST - 4 && (s[shown] & 0xc0) == 0x80)
+        shown--;
+    return shown;
+}
+
+static void escape_entities(struct buffer *out, const char *s, size_t len)
 {
     escape_visible(out, s, len, "&<>\"'", entity);
+}
+
+void escape_html(struct buffer *out, const char *s, size_t len)
+{
+    size_t shown = shown_in_markup(s, len);
+    escape_entities(out, s, shown);
+    if (shown < len)
+        buffer_puts(out, ELLIPSIS);
 }
 
 /* XML 1.0 has no U+FFFE and U+FFFF; other characters that it lacks are hidden ones or invalid UTF-8, which are escaped
@@ -172,18 +193,22 @@ void escape_html(struct buffer *out, const char *s, size_t len)
 void escape_xml(struct buffer *out, const char *s, size_t len)
 {
     static const char absent[] = "\xef\xbf";
+    size_t all = len;
+    len = shown_in_markup(s, all);
     for (size_t i = 0; i < len;) {
         size_t run = 0;
         while (i + run < len && !(i + run + 2 < len && memcmp(s + i + run, absent, 2) == 0 &&
                                   (unsigned char)s[i + run + 2] >= 0xbe))
             run++;
-        escape_html(out, s + i, run);
+        escape_entities(out, s + i, run);
         i += run;
         if (i < len) {
             append_hidden(out, (unsigned char)s[i + 2] == 0xbe ? 0xfffe : 0xffff);
             i += 3;
         }
     }
+    if (len < all)
+        buffer_puts(out, ELLIPSIS);
 }
 
 static void percent(struct buffer *out, const char *s, size_t at, size_t len)

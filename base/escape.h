@@ -33,6 +33,9 @@ void escape_json(struct buffer *out, const char *s, size_t len);
 /* The same with the quotes. */
 void escape_json_string(struct buffer *out, const char *s, size_t len);
 
+/* Bytes of a text that HTML, SVG and XML show; a longer one ends in an ellipsis. */
+enum { ESCAPE_MARKUP_MOST = 16 << 10 };
+
 /* Text or an attribute's quoted value in HTML, SVG and XML. */
 void escape_html(struct buffer *out, const char *s, size_t len);
 

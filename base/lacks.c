@@ -40,3 +40,22 @@ void lacks_append(struct buffer *out, unsigned lacks)
             between = ", ";
         }
 }
+
+void lacks_append_meaning(struct buffer *out, unsigned lacks)
+{
+    static const struct {
+        enum lacks lack;
+        const char *text;
+    } texts[] = {
+        { LACKS_END, "the end is missing" },
+        { LACKS_PARTS, "parts are damaged" },
+        { LACKS_RECORDS, "records were lost" },
+        { LACKS_FILES, "files cannot be read" },
+    };
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (lacks & texts[i].lack) {
+            buffer_printf(out, "%s%s", separator, texts[i].text);
+            separator = ", ";
+        }
+}

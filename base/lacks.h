@@ -102,4 +102,7 @@ unsigned lacks_of_word(const char *word);
 /* Append "end", "end, parts" ...: the sorts in LACKS. */
 void lacks_append(struct buffer *out, unsigned lacks);
 
+/* Append the meaning of LACKS: "parts are damaged, records were lost"; nothing for 0. */
+void lacks_append_meaning(struct buffer *out, unsigned lacks);
+
 #endif

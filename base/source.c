@@ -46,6 +46,8 @@ struct source {
     size_t peeked_at, peeked_count;
 };
 
+static atomic_uint_least64_t bytes_closed;
+
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
 /* The length that the file has by now; that of what was read, END, if it is unknown or the end has moved since. */
@@ -253,6 +255,8 @@ void source_free(struct source *source)
 {
     if (!source)
         return;
+    int64_t read = source_packed_read(source), size = source->in.size > read ? source->in.size : read;
+    atomic_fetch_add_explicit(&bytes_closed, size > 0 ? (uint64_t)size : 0, memory_order_relaxed);
     if (source->unpacker)
         source->unpacker->free(source->unpacker_state);
     if (source->in.fd > STDIN_FILENO)
@@ -261,6 +265,11 @@ void source_free(struct source *source)
     free(source->peeked);
     free(source->name);
     free(source);
+}
+
+uint64_t source_bytes_closed(void)
+{
+    return atomic_load_explicit(&bytes_closed, memory_order_relaxed);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -70,6 +70,9 @@ struct source_id {
 };
 bool source_id(const struct source *source, struct source_id *id);
 
+/* Bytes on disk, or read, of all inputs that were closed so far: to bound what is written by what was read. */
+uint64_t source_bytes_closed(void);
+
 const char *source_name(const struct source *source); /* the path, or "standard input" */
 enum source_packing source_packing(const struct source *source);
 int64_t source_packed_size(const struct source *source); /* bytes on disk, or -1 when unknown */

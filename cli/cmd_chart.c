@@ -446,6 +446,10 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
     struct flight *flight = flight_read(call->operands, call->operand_count, args->load.max_ratio, err);
     if (!flight)
         return NULL;
+    if (args->load.strict && !flight_check_complete(flight, err)) {
+        flight_free(flight);
+        return NULL;
+    }
     struct hang *hang = hang_open(flight);
     struct picture *picture = hang_picture(hang);
     if (picture)

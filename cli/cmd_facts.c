@@ -3,9 +3,11 @@
 #include "cli/fleet_map.h"
 #include "cli/load.h"
 #include "cli/output_file.h"
+#include "cli/terminal.h"
 #include "figures/facts_file.h"
 #include "fleet/rounds.h"
 #include "fleet/slice_file.h"
+#include "base/lacks.h"
 #include "base/source.h"
 #include <string.h>
 #include <sys/stat.h>
@@ -157,6 +159,18 @@ static bool cmd_facts_separate(const struct facts_args *args, struct facts *fact
     return good;
 }
 
+/* Warn of recordings that are not complete: FACTS carry it, but nobody reads them by eye. */
+static void warn_of_lacks(const struct facts *facts)
+{
+    struct buffer lacks = { 0 };
+    lacks_append_meaning(&lacks, facts_lacks(facts));
+    if (lacks.count)
+        terminal_print(
+            "warning: a recording is not complete (%s); the facts say so, and tpa fleet says of which\n",
+            lacks.at);
+    buffer_release(&lacks);
+}
+
 static int facts_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct facts_args *args = call->args;
@@ -179,6 +193,8 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
     }
     good = good && (!args->apart || cmd_facts_separate(args, map.facts, err));
     good = good && write_facts(args, &map, err);
+    if (good && args->round == ROUND_NONE)
+        warn_of_lacks(map.facts);
     fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -1,6 +1,7 @@
 /* cmd_hang.c - `tpa hang`: the post-mortem of a stuck distributed job. */
 #include "base/source.h"
 #include "cli/commands.h"
+#include "cli/load.h"
 #include "cli/output.h"
 #include "hang/hang.h"
 #include "ingest/flight.h"
@@ -9,6 +10,7 @@
 
 struct hang_args {
     uint64_t max_ratio;
+    bool strict;
     int fail_on;
     struct output_args output;
 };
@@ -42,6 +44,7 @@ static const struct opt hang_opts[] = {
     OPT_GROUP("Input"),
     OPT_COUNT(0, "max-ratio", struct hang_args, max_ratio, 0, INT64_MAX, "N",
               "give up on a file that inflates to more than N times its size; 0 never does"),
+    OPT_FLAG(0, "strict", struct hang_args, strict, "fail if a dump cannot be read"),
     OPT_END,
 };
 
@@ -58,6 +61,11 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
     struct flight *flight = flight_read(call->operands, call->operand_count, args->max_ratio, err);
     if (!flight)
         return EXIT_TROUBLE;
+    if (args->strict && !flight_check_complete(flight, err)) {
+        flight_free(flight);
+        return EXIT_TROUBLE;
+    }
+    load_bound_results(args->max_ratio);
     struct hang *hang = hang_open(flight);
     struct result *result = result_open("tpa.hang/1");
     struct output_args output = args->output;

@@ -147,9 +147,9 @@ static int sql_main(const struct invocation *call, struct tpa_error *err)
     bool good = args->query || prompts || read_text(args->file, &text, err);
     if (good && !prompts && text.at[0] == '.') { /* as at the prompt; it needs no trace */
         text.at[strcspn(text.at, "\n")] = '\0';
-        sql_prompt_command(text.at);
+        good = sql_prompt_command(text.at, err) != SQL_PROMPT_FAILS;
         buffer_release(&text);
-        return EXIT_FINE;
+        return good ? EXIT_FINE : EXIT_TROUBLE;
     }
     struct trace_sql *sql = good ? trace_sql_open(&functions, err) : NULL;
     good = sql && ask(call, sql, prompts ? NULL : text.at, err);

@@ -1,4 +1,5 @@
 /* cmd_whatif.c - `tpa whatif`: the gain of a hypothetical change. */
+#include "base/lacks.h"
 #include "base/quantity.h"
 #include "cli/analysis.h"
 #include "derive/file_set.h"
@@ -179,8 +180,24 @@ static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then
                           : then_ns <= gate->time_ns;
 }
 
-static void notice_gate(const struct request *request, const struct whatif *whatif, struct result *result)
+/* What is not recorded takes no time in the prediction either: a gate of a recording that is not complete fails. */
+static bool passes(const struct request *request, const struct whatif *whatif, const struct trace *trace)
 {
+    return !trace_lacks(trace) && reaches(&request->gate, whatif->steps->now_ns, whatif->steps->then_ns);
+}
+
+static void notice_gate(const struct request *request, const struct whatif *whatif, const struct trace *trace,
+                        struct result *result)
+{
+    struct buffer lacks = { 0 };
+    lacks_append_meaning(&lacks, trace_lacks(trace));
+    if (lacks.count)
+        result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE,
+                          "--gate %s: cannot tell, as the recording is not complete (%s)",
+                          request->args->gate, lacks.at);
+    buffer_release(&lacks);
+    if (trace_lacks(trace))
+        return;
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
     bool reached = reaches(&request->gate, now_ns, then_ns);
     result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
@@ -286,7 +303,7 @@ static bool whatif_answer(const struct trace *trace, const struct request *reque
     struct whatif *whatif = whatif_open(graph, request->edits.at, request->edits.count, args->whole, err);
     if (!whatif)
         return false;
-    if (args->gate && !reaches(&request->gate, whatif->steps->now_ns, whatif->steps->then_ns))
+    if (args->gate && !passes(request, whatif, trace))
         *status = EXIT_LIMIT_PASSED;
     bool fine = true;
     if (args->to == TO_CHROME) {
@@ -299,7 +316,7 @@ static bool whatif_answer(const struct trace *trace, const struct request *reque
             whatif_add_tables(whatif, request->edits.at, result);
         fine = !args->sweep || add_sweep(graph, args, &request->edits, result, err);
         if (args->gate)
-            notice_gate(request, whatif, result);
+            notice_gate(request, whatif, trace, result);
         path_add_notices(graph, result);
         load_add_notices(trace, result);
         struct output_args output = args->output;

@@ -1,6 +1,7 @@
 /* gates.c - see gates.h. */
 #include "cli/gates.h"
 
+#include "base/lacks.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/quantity.h"
@@ -271,7 +272,7 @@ static void append_damage(struct buffer *out, const struct diff *diff, unsigned 
             continue;
         buffer_printf(out, "%sthe recording of the %s side is not complete (", out->count ? ", and " : "",
                       names[i]);
-        measures_append_lacks(out, lacks);
+        lacks_append_meaning(out, lacks);
         buffer_putc(out, ')');
     }
 }

@@ -18,6 +18,7 @@
 #include "memory/snapshot_tables.h"
 #include "profile/tables.h"
 #include "profile/view.h"
+#include "report/output.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,14 @@ static bool visit_if_complete(void *context, struct trace *trace, struct tpa_err
            strict->visit(strict->context, trace, err);
 }
 
+void load_bound_results(uint64_t max_ratio)
+{
+    const uint64_t fine = UINT64_C(256) << 20;
+    uint64_t read = source_bytes_closed(),
+             most = read && max_ratio > UINT64_MAX / read ? 0 : read * max_ratio;
+    output_set_most(max_ratio == 0 || (most == 0 && read) ? 0 : most > fine ? most : fine);
+}
+
 bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
                ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err)
 {
@@ -166,6 +175,8 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
         fine = false;
     }
     progress_end(&progress);
+    if (fine)
+        load_bound_results(args->max_ratio);
     return fine;
 }
 

@@ -33,6 +33,9 @@ struct load_args {
     bool strict;  /* fail if a file is not complete */
     bool results; /* not an option: set by commands that also accept saved results */
 };
+/* Bound the results by --max-ratio times the inputs that were read; above 256 MiB. See report/output.h. */
+void load_bound_results(uint64_t max_ratio);
+
 /* The values of --as. */
 extern const struct opt_choice load_files_are[];
 

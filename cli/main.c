@@ -185,25 +185,33 @@ static int apply_mode(const struct command **command, int count, char **argv)
     return count;
 }
 
+enum { STACK_NEEDED = 768 << 10, STACK_PAGE = 4096 };
+
+/* A function of its own: with -fstack-clash-protection it touches its frame as soon as it is called. */
+__attribute__((noinline)) static void touch_stack(void)
+{
+    char room[STACK_NEEDED];
+    volatile char *touched = room;
+    /* From its near end: Linux may refuse to skip pages. */
+    for (size_t i = STACK_NEEDED; i > 0; i -= STACK_PAGE)
+        touched[i - 1] = 0;
+}
+
 /*
  * With a limit on the address space (ulimit -v), a stack that grows into what is left of it ends the program by a signal, where
  * an allocation would end it with a message. So the stack grows at the start, where the room for it is checked.
  */
-__attribute__((noinline)) static void grow_stack(void)
+static void grow_stack(void)
 {
-    enum { NEEDED = 768 << 10, PAGE = 4096 };
     struct rlimit space, stack;
     if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
-        getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < 2 * (rlim_t)NEEDED)
+        getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < 2 * (rlim_t)STACK_NEEDED)
         return;
-    void *room = mmap(NULL, NEEDED, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *room = mmap(NULL, STACK_NEEDED, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
-        mem_out_of_memory(NEEDED);
-    munmap(room, NEEDED);
-    char stack_room[NEEDED];
-    volatile char *touched = stack_room;
-    for (size_t i = NEEDED; i > 0; i -= PAGE) /* from its near end: Linux may refuse to skip pages */
-        touched[i - 1] = 0;
+        mem_out_of_memory(STACK_NEEDED);
+    munmap(room, STACK_NEEDED);
+    touch_stack();
 }
 
 int main(int argc, char **argv)

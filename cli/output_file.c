@@ -364,13 +364,20 @@ static bool print_raw(struct output_file *file, struct tpa_error *err)
     return (good && file->stream) || tpa_fail_errno(err, "cannot write to the terminal");
 }
 
+/* The reason of a write that failed earlier, when nobody looked, is not known any more: errno is 0. */
+static bool fail_to_write(struct tpa_error *err, const char *what)
+{
+    return errno ? tpa_fail_errno(err, "%s", what)
+                 : tpa_fail(err, TPA_NOWHERE, "%s: an earlier write failed", what);
+}
+
 static bool commit_stdout(struct output_file *file, struct tpa_error *err)
 {
     release(file);
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || output_reader_is_gone())
         return true;
-    return tpa_fail_errno(err, "cannot write to standard output");
+    return fail_to_write(err, "cannot write to standard output");
 }
 
 bool output_file_commit(struct output_file *file, struct tpa_error *err)
@@ -398,7 +405,7 @@ bool output_file_commit(struct output_file *file, struct tpa_error *err)
     }
     if (!good) {
         errno = code;
-        tpa_fail_errno(err, "cannot write this file");
+        fail_to_write(err, "cannot write this file");
         tpa_in_file(err, file->path);
         if (file->temporary)
             unlink(file->temporary);

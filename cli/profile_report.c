@@ -30,8 +30,13 @@ static bool write_pstats(enum pstats_report report, const struct profile *profil
     struct output_file file;
     if (!output_file_open_raw(&file, output->path, err))
         return false;
-    pstats_text_print(report, profile, view, sort, file.stream);
-    return output_file_commit(&file, err);
+    if (pstats_text_print(report, profile, view, sort, file.stream, err))
+        return output_file_commit(&file, err);
+    output_file_discard(&file);
+    if (file.path || !output_reader_is_gone())
+        return false;
+    *err = (struct tpa_error){ 0 };
+    return true;
 }
 
 static bool write_tables(enum pstats_report report, const struct ingested *ingested,

@@ -7,6 +7,7 @@
  */
 #include "cli/pstats_text.h"
 
+#include "report/output.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,22 +16,18 @@
 struct printer_state {
     const struct profile *profile;
     FILE *out;
+    struct tpa_error *err;
+    bool good;          /* all was written so far */
     struct buffer text; /* written to OUT when it is long enough */
     struct buffer name; /* scratch */
 };
 
-static void hand_over(struct printer_state *state)
-{
-    if (state->text.count > 0)
-        fwrite(state->text.at, 1, state->text.count, state->out);
-    buffer_clear(&state->text);
-}
-
 static void end_line(struct printer_state *state)
 {
     buffer_putc(&state->text, '\n');
-    if (state->text.count > 60000)
-        hand_over(state);
+    state->good = state->good && output_drain(&state->text, state->out, state->err);
+    if (!state->good)
+        buffer_clear(&state->text);
 }
 
 /*
@@ -299,10 +296,11 @@ static void print_calls(struct printer_state *state, const struct profile_view *
     profile_callees_release(&callees);
 }
 
-void pstats_text_print(enum pstats_report report, const struct profile *profile,
-                       const struct profile_view *view, const struct profile_sort *sort, FILE *out)
+bool pstats_text_print(enum pstats_report report, const struct profile *profile,
+                       const struct profile_view *view, const struct profile_sort *sort, FILE *out,
+                       struct tpa_error *err)
 {
-    struct printer_state state = { .profile = profile, .out = out };
+    struct printer_state state = { .profile = profile, .out = out, .err = err, .good = true };
     if (report == PSTATS_STATS)
         print_summary(&state);
     if (view->count > 0) {
@@ -313,7 +311,6 @@ void pstats_text_print(enum pstats_report report, const struct profile *profile,
             print_calls(&state, view, report);
         buffer_puts(&state.text, "\n\n");
     }
-    hand_over(&state);
-    buffer_release(&state.text);
     buffer_release(&state.name);
+    return output_finish(state.good, &state.text, out, err);
 }

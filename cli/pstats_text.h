@@ -12,8 +12,9 @@
 
 enum pstats_report { PSTATS_STATS, PSTATS_CALLERS, PSTATS_CALLEES };
 
-/* Write the report on the functions of VIEW, which was sorted by SORT. Errors are left in OUT for ferror(). */
-void pstats_text_print(enum pstats_report report, const struct profile *profile,
-                       const struct profile_view *view, const struct profile_sort *sort, FILE *out);
+/* Write the report on the functions of VIEW, which was sorted by SORT. False and ERR on failure. */
+bool pstats_text_print(enum pstats_report report, const struct profile *profile,
+                       const struct profile_view *view, const struct profile_sort *sort, FILE *out,
+                       struct tpa_error *err);
 
 #endif

@@ -45,7 +45,7 @@ static void sql_prompt_run(struct trace_sql *sql, const char *text, const struct
 }
 
 /* The columns of the tables whose names begin with BEGIN, one per line. */
-static void print_schema(const char *begin)
+static bool print_schema(const char *begin, struct tpa_error *err)
 {
     bool any = false;
     for (size_t t = 0; sql_tables[t].name; t++) {
@@ -61,29 +61,31 @@ static void print_schema(const char *begin)
         buffer_release(&text);
     }
     if (!any)
-        terminal_print("there is no table %s; .schema shows those there are\n", begin);
-    else if (!*begin)
+        return tpa_fail(err, TPA_NOWHERE, "there is no table %s; .schema shows those there are", begin);
+    if (!*begin)
         puts("the columns of one: .schema kernels; an analysis is a function: select * from gaps('--by op')");
+    return true;
 }
 
-bool sql_prompt_command(const char *line)
+enum sql_prompt_answer sql_prompt_command(const char *line, struct tpa_error *err)
 {
+    bool good = true;
     size_t len = strcspn(line, " \t");
     const char *rest = line + len + strspn(line + len, " \t");
     if (strncmp(line, ".quit", len) == 0 || strncmp(line, ".exit", len) == 0)
-        return false;
+        return SQL_PROMPT_ENDS;
     if (len == strlen(".schema") && strncmp(line, ".schema", len) == 0)
-        print_schema(rest);
+        good = print_schema(rest, err);
     else if (len == strlen(".tables") && strncmp(line, ".tables", len) == 0)
-        print_schema("");
+        good = print_schema("", err);
     else if (len == strlen(".help") && strncmp(line, ".help", len) == 0)
         puts(
             ".schema [TABLE]  the tables, or the columns of one\n"
             ".quit            end; so does Ctrl-D\n"
             "A statement ends in a semicolon and may take several lines; Ctrl-C gives it up, or ends it while it runs.");
     else
-        terminal_print("there is no %.*s; .help lists what there is\n", (int)len, line);
-    return true;
+        good = tpa_fail(err, TPA_NOWHERE, "there is no %.*s; .help lists what there is", (int)len, line);
+    return good ? SQL_PROMPT_GOES_ON : SQL_PROMPT_FAILS;
 }
 
 static char *history_path(void)
@@ -129,7 +131,11 @@ bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t
         }
         if (text.count == 0 && line.at[0] == '.') {
             line_editor_add(&editor, line.at);
-            if (!sql_prompt_command(line.at))
+            struct tpa_error failed = { 0 };
+            enum sql_prompt_answer answer = sql_prompt_command(line.at, &failed);
+            if (answer == SQL_PROMPT_FAILS)
+                sql_prompt_print(&failed);
+            if (answer == SQL_PROMPT_ENDS)
                 break;
             continue;
         }

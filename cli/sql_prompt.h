@@ -13,8 +13,9 @@
 bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,
                 struct tpa_error *err);
 
-/* Run LINE, which begins with a dot: .schema, .tables, .help; false if it ends the prompt. One that is not known is reported. */
-bool sql_prompt_command(const char *line);
+/* Run LINE, which begins with a dot: .schema, .tables, .help, .quit. It fails with ERR if there is no such command or table. */
+enum sql_prompt_answer { SQL_PROMPT_FAILS, SQL_PROMPT_GOES_ON, SQL_PROMPT_ENDS };
+enum sql_prompt_answer sql_prompt_command(const char *line, struct tpa_error *err);
 
 /* A watchdog_give_up (sql/watchdog.h): print the reason, and end the process with EXIT_TROUBLE. */
 void sql_prompt_give_up(bool too_long);

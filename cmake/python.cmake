@@ -3,6 +3,9 @@
 add_library(tpa_arrow MODULE python/arrow_release.c)
 set_target_properties(tpa_arrow PROPERTIES PREFIX lib C_VISIBILITY_PRESET hidden)
 target_link_options(tpa_arrow PRIVATE -Wl,--unresolved-symbols=ignore-all) # Python's own, which are in the process
+if(TPA_HARDENED) # sanitizers would have to be in Python, too
+  target_link_libraries(tpa_arrow PRIVATE tpa_options)
+endif()
 if(NOT SKBUILD)
   return()
 endif()

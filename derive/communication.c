@@ -1,20 +1,22 @@
 /* communication.c - lists of words; see communication.h. */
 #include "derive/communication.h"
 
-#include "base/memory.h"
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Does NAME, in upper or lower case, contain one of WORDS (in lower case)? */
+/* C++ names are demangled up to this length, too. */
+enum { BYTES_LOOKED_AT = 16 << 10 };
+
+/* Do the first bytes of NAME, in upper or lower case, contain one of WORDS (in lower case)? */
 static bool matches(const char *name, const char *const *words)
 {
-    char *lower = mem_strdup(name);
-    for (char *c = lower; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
+    char lower[BYTES_LOOKED_AT + 1];
+    size_t len = 0;
+    for (; name[len] && len < BYTES_LOOKED_AT; len++)
+        lower[len] = (char)tolower((unsigned char)name[len]);
+    lower[len] = '\0';
     while (*words && !strstr(lower, *words))
         words++;
-    free(lower);
     return *words != NULL;
 }
 

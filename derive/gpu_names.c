@@ -12,10 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAME in lower case; new. */
+/* C++ names are demangled up to this length, too. */
+enum { BYTES_LOOKED_AT = 16 << 10 };
+
+/* The first bytes of NAME in lower case; new. */
 static char *lower_case(const char *name)
 {
-    char *lower = mem_strdup(name);
+    char *lower = mem_strndup(name, strnlen(name, BYTES_LOOKED_AT));
     for (char *c = lower; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     return lower;

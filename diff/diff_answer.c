@@ -38,7 +38,7 @@ static const char *judgement(const struct diff *diff, const struct diff_metric *
     const struct finding *finding = &metric->finding;
     const char *between = diff_is_exact(diff) || metric->kind == TABLE_BYTES ? "" : diff_between(finding);
     struct buffer lacks = { 0 };
-    measures_append_lacks(&lacks, diff->sides[0]->lacks | diff->sides[1]->lacks);
+    lacks_append_meaning(&lacks, diff->sides[0]->lacks | diff->sides[1]->lacks);
     const char *text;
     if (lacks.count)
         text = arena_printf(texts, "cannot tell, as a recording is not complete (%s)", lacks.at);

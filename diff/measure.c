@@ -309,25 +309,6 @@ void measures_finish(struct measures *measures)
 
 /* ---- reading ---- */
 
-void measures_append_lacks(struct buffer *out, unsigned lacks)
-{
-    static const struct {
-        enum lacks lack;
-        const char *text;
-    } texts[] = {
-        { LACKS_END, "the end is missing" },
-        { LACKS_PARTS, "parts are damaged" },
-        { LACKS_RECORDS, "records were lost" },
-        { LACKS_FILES, "files cannot be read" },
-    };
-    const char *separator = "";
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (lacks & texts[i].lack) {
-            buffer_printf(out, "%s%s", separator, texts[i].text);
-            separator = ", ";
-        }
-}
-
 const struct sampling *measures_sampling(const struct measures *measures)
 {
     bool steps = measures->by_step.samples.count > 0 && measures->files_without_steps == 0;

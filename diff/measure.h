@@ -229,9 +229,6 @@ const char *measures_fact(const struct measures *measures, const char *key);
 /* The operator that launches the most time of KERNEL; NULL if none is known. */
 const char *measures_launcher(const struct measures *measures, const char *kernel);
 
-/* Append the meaning of LACKS, a set of enum lacks: "parts are damaged, records were lost"; nothing for 0. */
-void measures_append_lacks(struct buffer *out, unsigned lacks);
-
 /* Number of ranks of the job without a file; 0 if none or unknown. */
 int64_t measures_missing_ranks(const struct measures *measures);
 

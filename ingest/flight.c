@@ -626,6 +626,15 @@ static bool read_flight_text(struct flight_reader *reader, struct source *source
     return true;
 }
 
+/* May the text that begins with these bytes be the JSON of a dump, which has to be read to its end to know? */
+static bool may_be_json(const char *bytes, size_t len)
+{
+    size_t i = 0;
+    while (i < len && strchr(" \t\r\n", bytes[i]) && bytes[i])
+        i++;
+    return i < len && bytes[i] == '{';
+}
+
 bool flight_reader_add(struct flight_reader *reader, struct source *source, uint32_t *rank,
                        struct tpa_error *err)
 {
@@ -650,6 +659,8 @@ bool flight_reader_add(struct flight_reader *reader, struct source *source, uint
         good = python_read_pickle(&reader->tree, &reader->pickle, source, "a dump of the Flight Recorder",
                                   &root, err);
         reader->budget = pickle_offset(&reader->pickle);
+    } else if (!may_be_json(bytes, len)) {
+        return tpa_fail(err, TPA_NOWHERE, "the file is neither a pickle nor a JSON object");
     } else {
         dump.is_json = true;
         good = read_flight_text(reader, source, err) &&

@@ -34,4 +34,7 @@ bool flight_reader_add(struct flight_reader *reader, struct source *source, uint
  */
 struct flight *flight_read(char *const *paths, size_t count, uint64_t max_ratio, struct tpa_error *err);
 
+/* For --strict: false and ERR if a file that should be a dump could not be read. */
+bool flight_check_complete(const struct flight *flight, struct tpa_error *err);
+
 #endif

@@ -244,3 +244,12 @@ struct flight *flight_read(char *const *paths, size_t count, uint64_t max_ratio,
     flight_free(search.flight);
     return NULL;
 }
+
+bool flight_check_complete(const struct flight *flight, struct tpa_error *err)
+{
+    if (!flight->unreadable.count)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "this dump cannot be read: %s", flight->unreadable.at[0].reason);
+    tpa_hint(err, "without --strict its rank is a suspect, and the other dumps are judged");
+    return tpa_in_file(err, flight->unreadable.at[0].path);
+}

@@ -462,16 +462,22 @@ static bool read_notices(struct reader *reader)
 
 /* ---- all ---- */
 
+/* Schemas whose columns have another meaning than in their first version, and what they are now. */
+static const char *const changed_schemas[] = { "tpa.whatif/2", NULL };
+
 /* "tpa.top/1". */
 static bool check_schema(struct reader *reader, const char *schema)
 {
-    const char *slash = strchr(schema, '/');
+    const char *slash = strchr(schema, '/'), *version = "/1";
     if (strncmp(schema, "tpa.", 4) != 0 || !slash)
         return tpa_fail(reader->err, TPA_NOWHERE, "this is not a result that tpa saved");
-    if (strcmp(slash, "/1") == 0)
+    for (size_t i = 0; changed_schemas[i]; i++)
+        if (strncmp(schema, changed_schemas[i], (size_t)(slash + 1 - schema)) == 0)
+            version = strchr(changed_schemas[i], '/');
+    if (strcmp(slash, version) == 0)
         return true;
-    tpa_fail(reader->err, TPA_NOWHERE, "the result was saved as %.60s, and this tpa knows version 1 of it",
-             schema);
+    tpa_fail(reader->err, TPA_NOWHERE, "the result was saved as %.60s, and this tpa knows version %s of it",
+             schema, version + 1);
     return tpa_hint(reader->err, "save it again with this tpa, or use the tpa that saved it");
 }
 

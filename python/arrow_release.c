@@ -46,6 +46,14 @@ struct stream {
     object *private_data;
 };
 
+/* Called from Python only (ctypes). */
+EXPORT void tpa_release_schema(struct schema *it);
+EXPORT void tpa_release_array(struct array *it);
+EXPORT void tpa_release_stream(struct stream *it);
+EXPORT void *tpa_new_struct(size_t size);
+EXPORT void tpa_free_schema(object *capsule);
+EXPORT void tpa_free_stream(object *capsule);
+
 /* Let go of what HELD keeps. When Python is gone, so is that. */
 static void drop(object *held)
 {

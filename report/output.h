@@ -9,6 +9,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/*
+ * The results of this program may have MOST bytes together; 0, as at first: any number. A result repeats a name, which the
+ * input holds once, in each row about it: a file of kilobytes would give gigabytes.
+ */
+void output_set_most(uint64_t most);
+
 /* Write TEXT to OUT and empty it when it has grown to some 64 KiB. Call it after each row. */
 bool output_drain(struct buffer *text, FILE *out, struct tpa_error *err);
 

@@ -28,7 +28,7 @@ struct trace_wants top_wants(const struct top_options *options)
 
 static struct text keep(struct top *top, const char *text, size_t len)
 {
-    return (struct text){ arena_strndup(&top->texts, text, len), len };
+    return (struct text){ names_text(top->texts, names_add(top->texts, text, len)), len };
 }
 
 static struct text keep_id(struct top *top, const struct names *names, uint32_t id)
@@ -357,6 +357,7 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     top_rows_open(&rows, &events, events.by & TOP_STACK ? top_borrow_stacks(&calls, &links) : NULL);
 
     struct top *top = mem_zalloc(1, sizeof *top);
+    top->texts = names_open();
     top->trace = trace;
     top->by = events.by;
     top->per_call = events.per_call;
@@ -377,7 +378,7 @@ void top_free(struct top *top)
         return;
     VEC_FREE(top);
     group_free(top->group);
-    arena_release(&top->texts);
+    names_free(top->texts);
     free(top);
 }
 

@@ -70,7 +70,7 @@ struct top {
     uint64_t captured; /* operations of graphs that have an operator by a capture */
     struct top_counts counts;
     struct group *group; /* of the keys; NULL: no dimension of it */
-    struct arena texts;
+    struct names *texts; /* of the rows: each once, however many have it */
 };
 
 /* What the reader must decode. */

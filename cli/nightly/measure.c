@@ -1,4 +1,5 @@
 /* measure.c - the files of one run, measured; see nightly.h. */
+#include "base/lacks.h"
 #include "cli/fleet_side.h"
 #include "cli/gate.h"
 #include "cli/nightly/nightly.h"
@@ -109,7 +110,7 @@ static void nightly_mark_damage(struct night *night, unsigned lacks)
         return;
     struct buffer why = { 0 };
     buffer_puts(&why, "its recording is not complete (");
-    measures_append_lacks(&why, lacks);
+    lacks_append_meaning(&why, lacks);
     buffer_putc(&why, ')');
     night_mark(night, why.at);
     buffer_release(&why);

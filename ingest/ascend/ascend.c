@@ -483,7 +483,7 @@ static void write_block(struct ascend *ascend, const struct ascend_block *block,
     if (block->allocated_ns != RECORDER_NONE)
         recorder_block(recorder, thread, &event);
     event.time_ns = block->released_ns;
-    event.bytes = -block->bytes;
+    event.bytes = block->bytes == RECORDER_NONE ? RECORDER_NONE : -block->bytes;
     event.allocated = block->released_total;
     event.reserved = block->released_reserved;
     if (block->released_ns != RECORDER_NONE)

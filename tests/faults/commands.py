@@ -228,6 +228,8 @@ def trouble(command, good, run, before, taken="any"):
         return f"its exit status is {run.code}"
     if run.written not in (OLD, good.written):
         return "it left a file that is neither the old one nor the new"
+    if b": Success" in run.stderr:
+        return f"its message names no reason: {run.stderr.decode(errors='replace').strip()}"
     if not run.stderr.strip():
         return "not a word on stderr"
     return None

@@ -71,6 +71,26 @@ static void xml_holds_no_character_that_it_does_not_have(void **state)
 }
 
 /* GitHub's runner takes a line that begins with :: for a command, and turns %25 %0A %0D %3A %2C back. */
+/* 16 KiB of a text are shown, without the character that this limit falls into. */
+static void long_texts_are_cut_in_markup(void **state)
+{
+    (void)state;
+    static char text[ESCAPE_MARKUP_MOST + 8];
+    memset(text, 'n', sizeof text);
+    memcpy(text + ESCAPE_MARKUP_MOST - 1, "\xc3\xa4", 2);
+    void (*const escapes[])(struct buffer *, const char *, size_t) = { escape_html, escape_xml };
+    for (size_t i = 0; i < 2; i++) {
+        struct buffer out = { 0 };
+        escapes[i](&out, text, ESCAPE_MARKUP_MOST - 1);
+        assert_int_equal(out.count, ESCAPE_MARKUP_MOST - 1);
+        buffer_clear(&out);
+        escapes[i](&out, text, sizeof text);
+        assert_int_equal(out.count, ESCAPE_MARKUP_MOST - 1 + 3);
+        assert_string_equal(out.at + ESCAPE_MARKUP_MOST - 3, "nn\xe2\x80\xa6");
+        buffer_release(&out);
+    }
+}
+
 static void github_gets_one_line_and_no_second_command(void **state)
 {
     (void)state;
@@ -194,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_texts_are_tamed_in_every_medium),
         cmocka_unit_test(xml_holds_no_character_that_it_does_not_have),
+        cmocka_unit_test(long_texts_are_cut_in_markup),
         cmocka_unit_test(github_gets_one_line_and_no_second_command),
         cmocka_unit_test(labels_and_frames_keep_their_end),
         cmocka_unit_test(any_bytes_come_out_visible),
