@@ -27,7 +27,7 @@ static const struct table_column columns[] = {
     COLUMN(struct comm_late, last, "last", "Last", TABLE_COUNT, "the rank that began last, on corrected clocks"),
     COLUMN(struct comm_late, late_ns, "late", "Late", TABLE_NS, "from the start of the first to that of the last, on corrected clocks"),
     COLUMN(struct comm_late, sure, "sure", "Sure", TABLE_BOOL, "late by more than the error of the clocks, and than the ends of the two lie apart"),
-    COLUMN(struct comm_late, grew, "grew", "Grew most", TABLE_NAME, "in the part that grew most, the kernel, copy, operator, or cause of a gap and what was launched after it, that took most longer than on the rank in the middle since the collective before"),
+    COLUMN(struct comm_late, grew, "grew", "Grew most", TABLE_NAME, "in the part that grew most: the kernel, copy, operator, or cause of a gap, whose time since the collective before is longest against the rank in the middle"),
     COLUMN(struct comm_late, grew_ns, "grew_by", "By", TABLE_NS, "how much longer that took"),
     COLUMN(struct comm_late, part_ns[LATE_COMPUTATION], "computation", "Computation +", TABLE_NS, "what the last computed longer than the rank in the middle"),
     COLUMN(struct comm_late, part_ns[LATE_COPIES], "copies", "Copies +", TABLE_NS, "copies while nothing computed"),

@@ -594,8 +594,8 @@ const struct analysis analysis_gaps = {
         "synchronization, allocating, communicating, or in Python and operators. In the call it was launching. After it, the "
         "work was queued: launch latency, a wait of the stream for an event, a graph, or what is not recorded. The "
         "parts add up to the idle time of tpa gpu.\n\n"
-        "The longest gaps are listed with their largest part, the work before and after, the operator that launched "
-        "the work after, and the innermost call and, with stacks, the line of source that took the time. Of the peers, "
+        "The longest gaps are listed with their largest part, the work before and after, and the operator that launched "
+        "the work after. The innermost call and, with stacks, the line of source tell where the time went. Of the peers, "
         "Nsight Systems lists gaps from 500 ms, and HTA takes gaps of queued work below 30 us for launch latency.",
     .schema = "tpa.gaps/1",
     .examples = {

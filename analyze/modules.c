@@ -710,8 +710,8 @@ const struct analysis analysis_modules = {
     .name = "modules",
     .summary = "time per nn.Module and per line of source, forward and backward",
     .description =
-        "One row per module of a model, indented below the module that called it: how often it was called, and its time "
-        "on the host and on devices, its own and with all that it called. The backward pass counts with the module whose "
+        "One row per module of a model, indented below the module that called it. Columns are its calls and "
+        "its time on the host and on devices, its own and with all that it called. The backward pass counts with the module whose "
         "forward pass caused it, and has columns of its own.\n\n"
         "--by class adds up all modules of a class, --by module all calls of a module. --by line has a row per function of "
         "your own code: the innermost one outside PyTorch.\n\n"

@@ -811,7 +811,7 @@ static const struct roofline_row *best_row(const struct roofline *roofline)
 static void add_gain(const struct roofline *roofline, int64_t won_ns, struct buffer *text)
 {
     const struct roofline_row *best = best_row(roofline);
-    buffer_puts(text, ": at the peak it would take ");
+    buffer_puts(text, ": at the peak they would take ");
     quantity_append_rounded_time(text, (double)won_ns);
     buffer_puts(text, " less");
     if (!best || !best->name.at)
@@ -838,10 +838,10 @@ static void notice_answer(const struct roofline *roofline, struct result *result
                   roofline->time_ns > 0 ? 100 * (double)roofline->modelled_ns / (double)roofline->time_ns
                                         : 0);
     quantity_append_rounded_time(&text, (double)roofline->time_ns);
-    buffer_puts(&text, ") is in operators whose operations or bytes are known");
+    buffer_puts(&text, ") is in operators with known operations or bytes");
     if (rated_ns > 0) {
-        buffer_printf(&text, "; %s at %.1f %% of what the device could",
-                      rated_ns == roofline->modelled_ns ? "they run" : "those with a known peak run",
+        buffer_printf(&text, "; %s at %.1f %% of the peak",
+                      rated_ns == roofline->modelled_ns ? "they run" : "those whose peak is known run",
                       100 * (double)at_peak_ns / (double)rated_ns);
         add_gain(roofline, won_ns, &text);
     } else if (roofline->modelled_ns > 0) {
@@ -867,8 +867,8 @@ static void notice_unmodelled_products(const struct roofline *roofline, struct r
         result_add_notice(
             result, "mfu_at_least", steps, NULL, TPA_NOWHERE,
             "MFU and HFU of %" PRId64
-            " %s are >= what is shown, or - below a half: of the time of matrix products, convolutions and attention the "
-            "operations of %.1f %% are known (not_modelled names the others; record_shapes=True records sizes)",
+            " %s are at least what is shown, or - below a half. Only for %.1f %% of the time of matrix products, convolutions "
+            "and attention the operations are known: not_modelled names the others, and record_shapes=True records sizes",
             steps, steps == 1 ? "step" : "steps", quantity_percent(least));
 }
 

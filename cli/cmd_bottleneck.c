@@ -454,8 +454,8 @@ const struct command cmd_bottleneck = {
     .summary = "run a Python program as it is, and show what holds it up",
     .operands = "PROGRAM [ARG...]",
     .description =
-        "Runs PROGRAM, any command that leads to Python, and records it without a change: all of it with cProfile, and the "
-        "first seconds after it imports torch with torch.profiler, on the GPU too where there is one. Steps are those of its "
+        "Runs PROGRAM, any command that leads to Python, and records it without a change. cProfile records all of "
+        "it, and torch.profiler the first seconds after torch is imported, on the GPU too where there is one. Steps are those of its "
         "optimizer. When it ends, stderr shows the environment; whether it is host-bound, data-bound, GPU-bound or "
         "communication-bound, and by how much; what to do about it (tpa summary); the operators; and the Python functions.\n\n"
         "Without torch there is the Python profile alone. Other Python processes of the program (workers of a DataLoader, ranks "

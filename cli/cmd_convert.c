@@ -509,9 +509,9 @@ const struct command cmd_convert = {
         "took, not by which way. Frames whose time was apportioned among several callers end in \" ~\", and what could "
         "not be placed stands under \"[callers not known]\"; the times that end in a function add up to its tottime. "
         "How much of the whole is exact is printed on stderr.\n\n"
-        "A memory snapshot becomes stacks with the bytes they had in use at the peak (--to folded), rows of its entries "
-        "with the totals after each (--to csv), or a trace of its allocations with counters of allocated, active and "
-        "reserved bytes (--to chrome, --to tpa).\n\n"
+        "A memory snapshot becomes stacks with the bytes they had in use at the peak (--to folded), or rows of its "
+        "entries with the totals after each (--to csv). With --to chrome or --to tpa it becomes a trace of its allocations "
+        "with counters of allocated, active and reserved bytes.\n\n"
         "The call graph (--to dot) leaves out what takes little time, and colours the hot path.",
     .options = convert_opts,
     COMMAND_ARGS(convert_defaults),

@@ -520,8 +520,8 @@ const struct command cmd_diff = {
     .summary = "what changed between two sides, and whether it is real",
     .operands = "[TRACE...]",
     .description =
-        "Compares the second side with the first: the time of a step and where it goes, then the operators (own time on the "
-        "host) and kernels (time on the device) that changed beyond noise, largest change first. A side is a file, or several "
+        "Compares the second side with the first: the time of a step and where it goes. Then come the operators (own time on "
+        "the host) and kernels (time on the device) that changed beyond noise, largest change first. A side is a file, or several "
         "with --base and --new: traces, Python profiles, memory snapshots, results that were saved with --format json, or facts "
         "of a job of many ranks (tpa facts; a directory of them, too). All figures "
         "are means per step, so sides of different length can be compared; what makes them unlike is said on top.\n\n"

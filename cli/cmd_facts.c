@@ -204,7 +204,7 @@ const struct command cmd_facts = {
     .summary = "what tpa fleet needs of a rank, as a small file that merges with others",
     .operands = "TRACE...",
     .description =
-        "Reads each trace once and keeps what answers about a whole job are made of: where the time of each step went, "
+        "Reads each trace once and keeps what answers about a whole job need: where the time of each step went, "
         "how long each name ran, every collective, memory peaks, and what was left out. The file is about 1 % of a "
         "trace of some megabytes and more. Files of facts may be given, too: they are merged, in any order to the "
         "same bytes.\n\n"

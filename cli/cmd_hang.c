@@ -85,8 +85,8 @@ const struct command cmd_hang = {
     .summary = "which ranks hold up a stuck job, from dumps of PyTorch's Flight Recorder",
     .operands = "DUMPS...",
     .description =
-        "Takes the dumps that the process groups of a distributed job write when a collective times out (files, or folders "
-        "of them, of any number of ranks), and answers: which ranks hold up the job, in which operation, at which line, "
+        "Takes the dumps that the process groups of a distributed job write when a collective times out: files, or folders "
+        "of them, of any number of ranks. It answers which ranks hold up the job, in which operation, at which line, "
         "who waits for them, and what the files cannot tell. Pickle and JSON of NCCL, RCCL, HCCL, gloo, other backends of "
         "PyTorch, and torchcomms.\n\n"
         "A rank is named as a culprit only if the dumps leave no other explanation; otherwise it is a suspect, and a doubt "

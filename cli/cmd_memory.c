@@ -175,8 +175,8 @@ const struct command cmd_memory = {
         "The figures of a framework's trace are those of its allocators: what NCCL or cudaMalloc take besides is not "
         "in it. Of a memory timeline (prof.export_memory_timeline, in its .json and .raw.json.gz forms) they are the "
         "peak and what memory was used for: parameters, activations, gradients ...\n\n"
-        "Of a snapshot (torch.cuda.memory._dump_snapshot) they come from a replay of the allocator's history, in bytes as "
-        "they were requested: the peak of each device, what was in use then by line of code, why memory ran out, what "
+        "Of a snapshot (torch.cuda.memory._dump_snapshot) they come from a replay of the allocator's history, in requested "
+        "bytes. They are the peak of each device, what was in use then by line of code, why memory ran out, what "
         "each step leaves behind, and how much of the segments lies idle.",
     .tables = { memory_tables, snapshot_tables },
     .options = memory_opts,

@@ -428,7 +428,7 @@ const struct command cmd_nightly = {
     .operands = "FILE...",
     .operand_at = action_at,
     .description =
-        "Adds a run (its files: a trace, the traces of its ranks, a directory) to the history in --store and compares it "
+        "Adds a run (its files: a trace, the traces of its ranks, a directory) to the history in --store. Compares it "
         "with the earlier runs of the same label on the same GPU: the step time and the other figures of a step, and each "
         "operator and kernel. What became worse is NEW in every run of that commit, with the first bad run, and EXISTING from "
         "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will show. With fewer than four earlier runs nothing can be told.\n\n"

@@ -199,10 +199,10 @@ const struct command cmd_path = {
     .summary = "the critical path: what the end of a step waited for, piece by piece",
     .operands = "TRACE...",
     .description =
-        "Walks back from the end of a step (or of a range, or of the recording): along the host thread, from a call that "
-        "waited to the work it waited for, from work to what was ready last of its launch, the work before it on its "
-        "stream and the work of other streams that it waited for, and over ranks to the one that came last to a "
-        "collective. The parts add up to the length exactly.\n\n"
+        "Walks back from the end of a step (or of a range, or of the recording) along the host thread. From a call that "
+        "waited it goes to the work it waited for. From work it goes to the latest of its launch, the work before it on "
+        "its stream and the work of other streams that it waited for. In a collective it goes to the rank that came "
+        "last. The parts add up to the length exactly.\n\n"
         "What is on the path makes the step longer by as much as it takes longer. What is not on it does not, however "
         "much time it takes: tpa whatif says what a change would gain.",
     .tables = { path_tables },

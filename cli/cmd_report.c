@@ -717,9 +717,9 @@ const struct command cmd_report = {
     .summary = "all of it on one page that can be forwarded: HTML, Markdown or JSON",
     .operands = "[TRACE...]",
     .description =
-        "One HTML file that needs no network and no other file: the summary with its findings, then steps, operators, "
-        "kernels, devices, gaps, transfers, memory and communication, each with its charts and a table that sorts, "
-        "filters and copies, and a timeline and a call tree of the slowest and the median step to zoom into with mouse "
+        "One HTML file that needs no network and no other file. It has the summary with its findings, then steps, "
+        "operators, kernels, devices, gaps, transfers, memory and communication, each with charts and a table that sorts, "
+        "filters and copies. A timeline and a call tree show the slowest and the median step, to zoom into with mouse "
         "and keyboard. What the trace does not hold is left out, and the notes say how to record it.\n\n"
         "Two runs make a comparison: what changed from the first to the second, and whether it is real. The "
         "ranks of a job and the cycles of its profiler, however many files they are, make one page (tpa info tells what the "

@@ -121,10 +121,9 @@ const struct command cmd_summary = {
     .summary = "one screen over all of it, and what to do first",
     .operands = "TRACE...",
     .description =
-        "A few figures and the operators that cost most, and then what the rules found in steps, devices, gaps, "
-        "transfers, collectives and memory: what costs most "
-        "first, each with its share of the time, the limit above which it is reported, and the command that shows more. "
-        "Advice follows. When nothing is wrong, nothing is said.\n\n"
+        "Where the time of a step goes, and what to change, with what each change would save at most; what saves most "
+        "comes first. Then the operators that cost most, and what could not be looked at. --all adds the tables: "
+        "figures, findings with advice, and the command that shows more of each.\n\n"
         "Of separate runs, such as a sweep over batch sizes, a row for each: time of a step, samples a second, memory, "
         "shares of the devices.\n\n"
         "Of a snapshot of the allocator: why memory ran out, or else its peak, and the lines that hold it.",

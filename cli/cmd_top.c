@@ -386,8 +386,8 @@ const struct command cmd_top = {
     .summary = "which operators, calls and kernels took the time",
     .operands = "TRACE...",
     .description =
-        "Answers what torch's prof.key_averages().table() answers, from the file alone and by torch's rules: a row per "
-        "operator, annotation, runtime call and kernel, with its calls, its time on the host and on the device, its "
+        "Answers what torch's prof.key_averages().table() answers, from the file alone and by torch's rules. It is one row "
+        "per operator, annotation, runtime call and kernel: its calls, its time on the host and on the device, its "
         "own and with what it called, and its memory.\n\n"
         "Other traces (TensorFlow, JAX, VizTracer, Chrome, plain CUDA) get the same table from how their events nest. "
         "Several files, or a directory of them, make one table; --by rank separates them.\n\n"

@@ -366,8 +366,8 @@ const struct command cmd_whatif = {
     .summary = "what a change would gain: the step time, replayed with it",
     .operands = "TRACE...",
     .description =
-        "Replays the recording with something taking less time, or none, or not being waited for, and shows the step time "
-        "that comes of it: from the begin of a step on the host to the begin of the next, the median. Everything waits for "
+        "Replays the recording with a change, such as a shorter kernel or a wait that is gone, and shows the step time "
+        "that comes of it: the throughput of the steps, as in tpa steps. Everything waits for "
         "what it waited for in the recording; what did not hold anything up gains nothing. Without a change the replay is the "
         "recording, to the nanosecond.\n\n"
         "Changes combine. The table of edits has what each gains alone: these gains do not add up. A prediction is as good "

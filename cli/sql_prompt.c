@@ -63,7 +63,8 @@ static bool print_schema(const char *begin, struct tpa_error *err)
     if (!any)
         return tpa_fail(err, TPA_NOWHERE, "there is no table %s; .schema shows those there are", begin);
     if (!*begin)
-        puts("the columns of one: .schema kernels; an analysis is a function: select * from gaps('--by op')");
+        puts(
+            "next: .schema kernels shows the columns of a table; select * from gaps('--by op') runs an analysis");
     return true;
 }
 

@@ -274,9 +274,8 @@ void facts_check(struct facts *facts)
             while (notices.count <= place)
                 *VEC_PUSH(&notices) = (struct facts_notice){
                     recording, facts_text(facts, FACTS_ODD_NUMBERS),
-                    facts_text(
-                        facts,
-                        "numbers of these facts cannot be what they should and are taken as not known"),
+                    facts_text(facts,
+                               "numbers of these facts are outside of their range and count as not known"),
                     0
                 };
             notices.at[place].count += odd;

@@ -149,7 +149,7 @@ static const struct table_column waste_columns[] = {
 
 static const struct table_column heat_columns[] = {
     COLUMN(struct fleet_heat_row, ranks, "ranks", "Ranks", TABLE_NAME, "one, or neighbours"),
-    COLUMN(struct fleet_heat_row, steps, "steps", "Steps", TABLE_TEXT, "a sign for a step: its time without exposed communication is above that of the rank in the middle by less than 2 % (dot), 5 %, 10 %, 25 % (darker and darker, or : + *), or more (full, or #)", .flags = TABLE_PICTURE),
+    COLUMN(struct fleet_heat_row, steps, "steps", "Steps", TABLE_TEXT, "a sign for a step: its time without exposed communication, against the rank in the middle; less than 2 % above it (dot), 5 %, 10 %, 25 % (darker and darker, or : + *), or more (full, or #)", .flags = TABLE_PICTURE),
     COLUMN(struct fleet_heat_row, longest_ns, "longest", "Longest step", TABLE_NS, "of these ranks"),
 };
 
@@ -216,7 +216,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
     if (row->slow_gpu && row->why.at && row->caused_by_ns[CAUSE_COMPUTATION] * 2 > row->caused_ns)
         buffer_printf(out, "; its GPU takes %.3g %% longer for the same kernels", 100 * (row->gpu - 1));
     else if (row->why.at)
-        buffer_printf(out, "; what grew on it is %s", row->why.at);
+        buffer_printf(out, "; its %s grew most", row->why.at);
 }
 
 /* Without marked steps each recording is one. */
@@ -233,15 +233,15 @@ static void notice_first(const struct fleet *fleet, struct result *result)
     struct buffer out = { 0 };
     buffer_printf(&out, "%" PRId64 " rank%s", fleet->job.ranks, fleet->job.ranks == 1 ? "" : "s");
     if (fleet->step_ns != FACTS_MISSING) {
-        buffer_puts(&out, has_marked_steps(fleet) ? ", the median step takes "
-                                                  : ", no steps are marked, a recording takes ");
+        buffer_puts(&out, has_marked_steps(fleet) ? ": the median step takes "
+                                                  : ": no steps are marked, and a recording takes ");
         quantity_append_rounded_time(&out, (double)fleet->step_ns);
     }
     int64_t known_ns = fleet->total_ns - fleet->unrecorded_ns;
     if (known_ns > 0) {
-        buffer_puts(&out, ", the devices compute ");
+        buffer_puts(&out, ", and the devices compute for ");
         append_share(&out, (double)fleet->computation_ns / (double)known_ns);
-        buffer_puts(&out, " of it");
+        buffer_puts(&out, " of the time");
     }
     buffer_puts(&out, "; ");
     append_who(fleet, &out);

@@ -504,8 +504,8 @@ static void add_next_steps(struct writing *writing, struct hang_job *job)
     if (job->state == HANG_WAITING)
         add_step(
             writing, job, (struct hang_ranks){ NULL, 0 },
-            "these dumps alone do not tell a long wait from a hang; a second set, taken a minute later, with the same "
-            "operations pending does, and so do the watchdog's lines in the logs",
+            "in these dumps a long wait looks the same as a hang. Take a second set a minute later: with the same "
+            "operations pending it is a hang. The watchdog's lines in the logs tell it, too",
             "");
 }
 

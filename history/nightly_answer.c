@@ -210,8 +210,8 @@ static void append_quiet(struct buffer *out, const struct nightly *nightly, size
     if (now && now->verdict == HISTORY_UNKNOWN) {
         buffer_puts(out, "Cannot tell: ");
         nightly_answer_append_change(out, nightly, main, texts);
-        buffer_printf(out, ", with %zu earlier run%s; how much nights vary is known after %d", earlier,
-                      earlier == 1 ? "" : "s", HISTORY_LEAST_RUNS);
+        buffer_printf(out, "; %zu earlier run%s too few, it takes %d", earlier,
+                      earlier == 1 ? " is" : "s are", HISTORY_LEAST_RUNS);
         return;
     }
     buffer_puts(out, "Nothing is NEW");
@@ -233,8 +233,7 @@ const char *nightly_headline(const struct nightly *nightly, const char *store, s
     if (run->no_baseline)
         buffer_printf(&out, "Cannot tell, and no baseline: %s", run->no_baseline);
     else if (earlier == 0)
-        buffer_printf(&out, "Cannot tell: this is the first run of %s on %s, with nothing to compare",
-                      run->label, run->gpu);
+        buffer_printf(&out, "Cannot tell: this is the first run of %s on %s", run->label, run->gpu);
     else if (series != HISTORY_NO_RUN)
         append_worse(&out, nightly, series, arena);
     else

@@ -240,7 +240,7 @@ void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_a
     if (answers->scopes.rows.count && answers->leaks.longest < LEAK_FEWEST_STEPS)
         tell(
             &all, "too_few_steps", answers->leaks.longest,
-            "what grows with every step is not known: that takes %d steps or more, and the device with most has %" PRId64,
+            "growth per step is not known: it takes at least %d steps on a device; recorded: at most %" PRId64,
             LEAK_FEWEST_STEPS, answers->leaks.longest);
     if (answers->moments_missing)
         tell(&all, "no_such_moment", answers->moments_missing,

@@ -848,7 +848,7 @@ static bool has_found_calls(const struct findings *findings)
 static void add_missing_features(struct pricing *pricing)
 {
     bool has_devices = pricing->summary->gpu != NULL;
-    pricing_add_blind(pricing, FEATURE_GPU, "what concerns devices");
+    pricing_add_blind(pricing, FEATURE_GPU, "GPU work");
     if (has_devices)
         pricing_add_blind(pricing, FEATURE_OPS,
                           has_operators_or_ranges(pricing) ? "tensor cores" : "data loading, tensor cores");

@@ -93,18 +93,19 @@ void finding_add_tensor_cores(struct pricing *pricing)
     bool has_operators =
         pricing->summary->features & FEATURE_OPS; /* else that is said of all that lacks them */
     if (names.at)
-        finding_add(pricing, FINDING_TENSOR_CORES,
-                    (struct priced_finding){
-                        .code = as_text(trace_code(trace, advice).now),
-                        .title = as_text("matrix products run without tensor cores (as if they took half)"),
-                        .where = pricing_keep(pricing, &where),
-                        .advice = as_text(trace_advice(trace, advice)),
-                        .edit = { .kind = EDIT_SCALE,
-                                  .target = TARGET_KERNEL,
-                                  .pattern = names.at,
-                                  .pattern_len = names.len,
-                                  .factor = 0.5 } },
-                    "tensor cores");
+        finding_add(
+            pricing, FINDING_TENSOR_CORES,
+            (struct priced_finding){
+                .code = as_text(trace_code(trace, advice).now),
+                .title = as_text("matrix products without tensor cores (priced as if they took half)"),
+                .where = pricing_keep(pricing, &where),
+                .advice = as_text(trace_advice(trace, advice)),
+                .edit = { .kind = EDIT_SCALE,
+                          .target = TARGET_KERNEL,
+                          .pattern = names.at,
+                          .pattern_len = names.len,
+                          .factor = 0.5 } },
+            "tensor cores");
     else if (has_operators && times.of_operators_ns == 0)
         finding_add_blind(pricing, "tensor cores", "no kernel has a known operator: record launches, too");
     else if (has_operators && best_compute_major(trace) == 0)
@@ -149,8 +150,8 @@ void finding_add_slow_operators(struct pricing *pricing)
         return;
     }
     struct buffer title = { 0 }, where = { 0 };
-    buffer_printf(&title, "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
-                  100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+    buffer_printf(&title, "operators below %.0f %% of the peak: %.1f %% of the device time",
+                  100 * ROOFLINE_SLOW, 100 * (double)slow_ns / (double)roofline->time_ns);
     name_slowest(roofline, &where);
     finding_add(
         pricing, FINDING_BELOW_PEAK,

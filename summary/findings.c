@@ -193,11 +193,11 @@ static void notice_no_change(const struct findings *findings, const char *of, st
 {
     struct buffer half = { 0 };
     if (findings->half.at)
-        buffer_printf(&half, ". With half of the time of the longest %s, %s would take %.1f %% less: %s",
-                      findings->longest, of, quantity_percent(findings->half_saves_share), findings->half.at);
+        buffer_printf(&half, ". Halving the longest %s would save %.1f %%: %s", findings->longest,
+                      quantity_percent(findings->half_saves_share), findings->half.at);
     result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
-                      "tpa knows no change that saves %.1f %% of %s%s%s%s%s%s%s", 100 * FINDINGS_LEAST_SHARE,
-                      of, doubt_of(findings), findings->unpriced ? "; not priced: " : "",
+                      "no single change would save %.1f %% of %s%s%s%s%s%s%s", 100 * FINDINGS_LEAST_SHARE, of,
+                      doubt_of(findings), findings->unpriced ? "; not priced: " : "",
                       findings->unpriced ? findings->unpriced : "", half.at ? half.at : "",
                       findings->unexplained.count ? ". But " : "",
                       findings->unexplained.count ? findings->unexplained.at : "");
@@ -340,10 +340,8 @@ void findings_add_result(const struct findings *findings, struct result *result)
         return;
     }
     if (!findings->priced) {
-        result_add_notice(
-            result, "answer", 0, NULL, TPA_NOWHERE,
-            "nothing that takes time was recorded, so there is nothing to change; to record it, %s",
-            findings->recipe);
+        result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "nothing that takes time was recorded: %s",
+                          findings->recipe);
         on_top(result);
         return;
     }

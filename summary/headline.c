@@ -1057,7 +1057,7 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0 && findings->priced)
         headline.answer->nothing = arena_printf(
-            headline.texts, "tpa knows no change that saves %.1f %% of %s%s%s.", 100 * FINDINGS_LEAST_SHARE,
+            headline.texts, "No single change would save %.1f %% of %s%s%s.", 100 * FINDINGS_LEAST_SHARE,
             findings->has_steps ? "a step" : "the recording", findings->unexplained.count ? "; but " : "",
             findings->unexplained.count ? findings->unexplained.at : "");
 }

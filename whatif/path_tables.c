@@ -396,8 +396,9 @@ static void path_tables_describe(struct tables *tables, const struct path_window
     path_window_describe(tables->graph, window, &text);
     if (text.at[0] >= 'a' && text.at[0] <= 'z' && (window->is_step || window->event == EVENT_NONE))
         text.at[0] = (char)(text.at[0] - 'a' + 'A');
-    buffer_printf(&text,
-                  " took %.3f ms. Its critical path: ", quantity_ms(window->end_ns - window->start_ns));
+    buffer_puts(&text, " took ");
+    quantity_append_rounded_time(&text, (double)(window->end_ns - window->start_ns));
+    buffer_puts(&text, ". Its critical path: ");
     for (size_t i = 0; i < count && i < MOST_SHOWN; i++)
         buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),
                       quantity_percent(sorted[i]->share));

@@ -117,30 +117,35 @@ static void append_bound(const struct whatif *whatif, struct buffer *text)
     if (whatif->graph->trace->file_count > 1)
         buffer_printf(text, " of rank %" PRId64, bound->rank);
     buffer_puts(text, " is the limit");
-    if (bound->kind != BOUND_HOST && (double)bound->work_ns >= much * (double)steps->then_ns)
-        buffer_printf(text, ": %.3f ms of work", quantity_ms(bound->work_ns));
+    if (bound->kind != BOUND_HOST && (double)bound->work_ns >= much * (double)steps->then_ns) {
+        buffer_puts(text, ": ");
+        quantity_append_rounded_time(text, (double)bound->work_ns);
+        buffer_puts(text, " of work");
+    }
 }
 
-/* "A step takes 116.000 ms instead of 176.000 ms (-34.1 %)." */
+/* "A step would take 116.000ms instead of 176.000ms (-34.1 %)." */
 static void notice_gain(const struct whatif *whatif, struct result *result)
 {
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
     const char *what = has_steps(whatif) ? "a step" : "the recording";
     size_t touched = 0;
+    struct buffer now = { 0 }, then = { 0 };
+    quantity_append_rounded_time(&now, (double)now_ns);
+    quantity_append_rounded_time(&then, (double)then_ns);
     for (size_t i = 0; i < whatif->edit_count; i++)
         touched += whatif->gains[i].effect.count;
     if (touched == 0) {
         result_add_notice(result, "prediction", 0, NULL, TPA_NOWHERE,
-                          "there is nothing to change in the trace: %s takes %.3f ms, as it did", what,
-                          quantity_ms(now_ns));
+                          "there is nothing to change in the trace: %s takes %s, as it did", what, now.at);
     } else if (now_ns == then_ns) {
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
-                          "%s would take as long as it did, %.3f ms: nothing waits for what is changed", what,
-                          quantity_ms(now_ns));
+                          "%s would take as long as it did, %s: nothing waits for what is changed", what,
+                          now.at);
     } else if (fabs(whatif_tables_share_of(now_ns - then_ns, now_ns)) < least_shown) {
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
-                          "%s would take about as long as it did, %.3f ms: less than 0.05 %% more or less",
-                          what, quantity_ms(now_ns));
+                          "%s would take about as long as it did, %s: less than 0.05 %% more or less", what,
+                          now.at);
     } else {
         struct buffer rest = { 0 };
         append_bound(whatif, &rest);
@@ -148,12 +153,13 @@ static void notice_gain(const struct whatif *whatif, struct result *result)
             buffer_printf(&rest, "; at best, as the recording has no reason for %.1f %% of its path",
                           quantity_percent(whatif->unexplained_share));
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
-                          "%s would take %.3f ms instead of %.3f ms (%+.1f %%)%s", what, quantity_ms(then_ns),
-                          quantity_ms(now_ns),
+                          "%s would take %s instead of %s (%+.1f %%)%s", what, then.at, now.at,
                           quantity_percent(-whatif_tables_share_of(now_ns - then_ns, now_ns)),
                           rest.at ? rest.at : "");
         buffer_release(&rest);
     }
+    buffer_release(&now);
+    buffer_release(&then);
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 

@@ -16,7 +16,7 @@ static const struct table_column range_columns[] = {
     COLUMN(struct latency_row, name, "name", "Name", TABLE_NAME, "the range, with * for numbers"),
     COLUMN(struct latency_row, count, "count", "Count", TABLE_TALLY, "how often it occurs"),
     COLUMN(struct latency_row, mean_ns, "mean", "Mean", TABLE_NS, "mean duration", .aliases = "average"),
-    COLUMN(struct latency_row, p50_ns, "p50", "p50", TABLE_NS, "duration that half of them do not exceed", .aliases = "median"),
+    COLUMN(struct latency_row, p50_ns, "p50", "p50", TABLE_NS, "duration that half of them do not exceed; missing: fewer than three", .aliases = "median"),
     COLUMN(struct latency_row, p90_ns, "p90", "p90", TABLE_NS, "duration that 90 % of them do not exceed", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_row, p95_ns, "p95", "p95", TABLE_NS, "duration that 95 % of them do not exceed"),
     COLUMN(struct latency_row, p99_ns, "p99", "p99", TABLE_NS, "duration that 99 % of them do not exceed"),
@@ -96,24 +96,38 @@ static void append_time(struct buffer *out, int64_t ns)
 static void append_phase(const struct phase_row *row, struct buffer *out)
 {
     bool one = row->steps == 1;
-    buffer_printf(out, "%s: %" PRId64 " %s of %.4g %s%s ", row->phase.at, row->steps, one ? "step" : "steps",
-                  row->mean_batch, row->mean_batch == 1 ? "request" : "requests",
-                  one ? " takes" : " take, on average,");
+    buffer_printf(out, "%s: a step takes ", row->phase.at);
     append_time(out, row->step_ns);
-    if (!isnan(row->tokens_per_second))
-        buffer_printf(out, ", %.0f tokens a second", row->tokens_per_second);
+    if (one)
+        buffer_printf(out, " (1 step, %.3g %s", row->mean_batch,
+                      row->mean_batch == 1 ? "request" : "requests");
+    else
+        buffer_printf(out, " on average (%" PRId64 " steps of %.3g %s", row->steps, row->mean_batch,
+                      row->mean_batch == 1 ? "request" : "requests");
+    buffer_putc(out, ')');
+    if (!isnan(row->tokens_per_second)) {
+        buffer_puts(out, ", ");
+        quantity_append_tally(out, llround(row->tokens_per_second));
+        buffer_puts(out, " tokens a second");
+    }
     if (row->idle_ns != TABLE_INT_MISSING && row->wall_ns > 0)
-        buffer_printf(out, "; none of its work runs on a device for %.1f %% of that",
-                      100 * (double)row->idle_ns / (double)row->wall_ns);
+        buffer_printf(out, "; a device is busy with it for %.1f %% of that",
+                      100 * (double)(row->wall_ns - row->idle_ns) / (double)row->wall_ns);
 }
 
 /* The row that takes the most time, and its worst outlier. */
 static void append_row(const struct latency_row *row, struct buffer *out)
 {
-    buffer_printf(out, "%s: %" PRId64 " times, half of them within ", row->name.at, row->count);
-    append_time(out, row->p50_ns);
-    buffer_puts(out, ", 99 % within ");
-    append_time(out, row->p99_ns);
+    buffer_printf(out, "%s: %" PRId64 " times, ", row->name.at, row->count);
+    if (row->p50_ns != TABLE_INT_MISSING) {
+        buffer_puts(out, "half of them within ");
+        append_time(out, row->p50_ns);
+        buffer_puts(out, ", 99 % within ");
+        append_time(out, row->p99_ns);
+    } else {
+        append_time(out, row->mean_ns);
+        buffer_puts(out, " on average");
+    }
     buffer_puts(out, ", the longest ");
     append_time(out, row->max_ns);
     if (row->outliers)
@@ -235,9 +249,9 @@ const struct analysis analysis_latency = {
     .name = "latency",
     .summary = "how long what repeats takes: annotations, NVTX ranges, steps, requests; prefill and decode",
     .description =
-        "Per name the mean, the percentiles and the longest, the time within in which the devices were busy and idle, and "
-        "those that took far longer than the others, with the part that grew: computation, communication, copies, waiting, "
-        "allocation, data loading, or the host. Names that differ only in numbers are one row.\n\n"
+        "One row per name: the mean, the percentiles and the longest, and how long the devices were busy and idle within. "
+        "Outliers took far longer than the others; each is listed with the part that grew: computation, communication, "
+        "copies, waiting, allocation, data loading, or the host. Names that differ only in numbers are one row.\n\n"
         "Where annotations of vLLM, SGLang, ATOM or TensorRT-LLM mark steps, also a row for each phase (prefill, decode, "
         "mixed) and batch size: requests, tokens, tokens a second, time of a step and of a token.",
     .schema = "tpa.latency/1",

@@ -25,8 +25,9 @@ const struct trace_wants latency_wants = { .args = HOST_WAITS_WANTS | WANT(FINIS
 const struct latency_options latency_defaults = { .least = 2 };
 
 enum {
-    OUTLIER_RANGES = 4,  /* rows of fewer have no outliers */
-    OUTLIER_SPREADS = 3, /* times the distance between the quartiles, above the upper */
+    OUTLIER_RANGES = 4,    /* rows of fewer have no outliers */
+    PERCENTILE_RANGES = 3, /* rows of fewer have no percentiles */
+    OUTLIER_SPREADS = 3,   /* times the distance between the quartiles, above the upper */
 };
 
 /* ---- names ---- */
@@ -201,10 +202,13 @@ static void fill_durations(struct latency *latency, struct latency_row *row, int
     const struct latency_range *ranges = &latency->ranges.at[row->first];
     row->min_ns = ranges[0].duration_ns;
     row->max_ns = ranges[row->count - 1].duration_ns;
-    row->p50_ns = percentile(ranges, row->count, 50);
-    row->p90_ns = percentile(ranges, row->count, 90);
-    row->p95_ns = percentile(ranges, row->count, 95);
-    row->p99_ns = percentile(ranges, row->count, 99);
+    row->p50_ns = row->p90_ns = row->p95_ns = row->p99_ns = TABLE_INT_MISSING;
+    if (row->count >= PERCENTILE_RANGES) {
+        row->p50_ns = percentile(ranges, row->count, 50);
+        row->p90_ns = percentile(ranges, row->count, 90);
+        row->p95_ns = percentile(ranges, row->count, 95);
+        row->p99_ns = percentile(ranges, row->count, 99);
+    }
     for (int64_t i = 0; i < row->count; i++)
         durations[i] = ranges[i].duration_ns;
     struct stats stats = stats_of(durations, (size_t)row->count);

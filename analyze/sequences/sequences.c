@@ -299,8 +299,8 @@ const struct analysis analysis_sequences = {
     .summary = "operations in a row: runs of short ones, what to fuse or put into a graph, chains that repeat",
     .description =
         "Runs of short kernels, copies and memsets on a stream, with the time between them in which the device had "
-        "nothing to do, split by who made it: the host, which launched the next too late, or the device, for which it "
-        "was queued. A CUDA graph saves the former. Then neighbours that one kernel could do instead, and what that "
+        "nothing to do. Either the host launched the next too late, or it was queued and the device was late. A CUDA graph "
+        "saves the former. Then neighbours that one kernel could do instead, and what that "
         "gains at most. Then chains of 2 to 16 operations that repeat; of those that differ only in where they begin, one "
         "is shown.\n\n"
         "With --op, the operations that the calls of an operator launched, and how often.",

@@ -595,11 +595,11 @@ static void describe_damage(struct tpalog_reader *reader, const struct tpalog_bl
         tpalog_lacks(reader, LACK_BAD_BLOCK, reader->bad_blocks, reader->first_bad, text);
     }
     if (reader->odd_values > 0) {
-        snprintf(
-            text, sizeof text,
-            "numbers cannot be what they should and are taken as not known; the first is %.*s of a record "
-            "(%s) in block %" PRIu32,
-            (int)strcspn(reader->odd_field, "|"), reader->odd_field, reader->odd_word, reader->odd_number);
+        snprintf(text, sizeof text,
+                 "numbers are outside of their range and count as not known; the first is %.*s of a record "
+                 "(%s) in block %" PRIu32,
+                 (int)strcspn(reader->odd_field, "|"), reader->odd_field, reader->odd_word,
+                 reader->odd_number);
         tpalog_lacks(reader, LACK_ODD_VALUES, reader->odd_values, reader->first_odd, text);
     }
     if (reader->odd_arguments > 0)

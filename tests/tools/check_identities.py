@@ -184,7 +184,11 @@ def latency_identities(answers):
         tables = answers.ask("latency", by)
         for row in tables.get("ranges", {"rows": []})["rows"]:
             where = f"latency --by {by}: {row['name']}: "
-            if not row["min_ns"] <= row["p50_ns"] <= row["p90_ns"] <= row["p95_ns"] <= row["p99_ns"] <= row["max_ns"] <= row["total_ns"]:
+            percentiles = [row[key] for key in ("p50_ns", "p90_ns", "p95_ns", "p99_ns")]
+            if (percentiles == [None] * 4) != (row["count"] < 3):
+                yield where + "percentiles of fewer than three, or none of more"
+            rising = [row["min_ns"], *(percentiles if row["count"] >= 3 else []), row["max_ns"], row["total_ns"]]
+            if rising != sorted(rising):
                 yield where + "percentiles descend"
             if not row["min_ns"] <= row["mean_ns"] <= row["max_ns"]:
                 yield where + "the mean is outside"

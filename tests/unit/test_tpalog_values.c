@@ -96,9 +96,9 @@ static void values_beyond_their_bounds_are_not_known(void **state)
     assert_non_null(odd);
     assert_int_equal(odd->count, 4);
     /* Block 0 holds the text, so the kernels are block 1. */
-    assert_string_equal(
-        odd->text, "numbers cannot be what they should and are taken as not known; the first is START of "
-                   "a record (kernel) in block 1");
+    assert_string_equal(odd->text,
+                        "numbers are outside of their range and count as not known; the first is START of "
+                        "a record (kernel) in block 1");
     struct tpafile_head head;
     assert_true(tpafile_decode_head((const unsigned char *)bytes.at + odd->offset, &head));
     assert_int_equal(head.kind, TPAFILE_KERNEL);

@@ -1091,13 +1091,13 @@ static void the_first_sentence_is_true(void **state)
         double unexplained;
         const char *says;
     } cases[] = {
-        { 80, 0.5, "a step would take 80.000 ms instead of 100.000 ms (-20.0 %)" },
-        { 99, 0, "a step would take 99.000 ms instead of 100.000 ms (-1.0 %)" },
-        { 101, 0, "a step would take 101.000 ms instead of 100.000 ms (+1.0 %)" },
+        { 80, 0.5, "a step would take 80.000ms instead of 100.000ms (-20.0 %)" },
+        { 99, 0, "a step would take 99.000ms instead of 100.000ms (-1.0 %)" },
+        { 101, 0, "a step would take 101.000ms instead of 100.000ms (+1.0 %)" },
         { 80, 0.995,
-          "a step would take 80.000 ms instead of 100.000 ms (-20.0 %); at best, as the recording has no reason for 99.5 % of "
+          "a step would take 80.000ms instead of 100.000ms (-20.0 %); at best, as the recording has no reason for 99.5 % of "
           "its path" },
-        { 110, 0.995, "a step would take 110.000 ms instead of 100.000 ms (+10.0 %)" },
+        { 110, 0.995, "a step would take 110.000ms instead of 100.000ms (+10.0 %)" },
     };
     assert_non_null(whatif);
     whatif->steps->now_ns = 100 * MS;
