@@ -62,9 +62,10 @@ static bool read_text(const char *path, struct buffer *text, struct tpa_error *e
     while (file && (count = fread(bytes, 1, sizeof bytes, file)) > 0 && text->count <= (1u << 20))
         buffer_add(text, bytes, count);
     bool good = file && !ferror(file);
-    if (!good)
+    if (!good) {
         tpa_fail_errno(err, "cannot read the query");
-    else if (text->count > (1u << 20))
+        tpa_hint(err, "-f names a file of SQL; -c takes the SQL itself");
+    } else if (text->count > (1u << 20))
         good = tpa_fail(err, TPA_NOWHERE, "the query is longer than 1 MiB");
     if (file && path)
         fclose(file);
@@ -89,7 +90,8 @@ static bool run_text(struct trace_sql *sql, const char *text, const struct outpu
     while ((good = trace_sql_next(sql, &text, most_rows(&output->limit), &table, err)) && table)
         result_add_table(result, table);
     if (good && result->tables.count == 0)
-        good = tpa_fail(err, TPA_NOWHERE, "the query holds no statement");
+        good = tpa_fail(err, TPA_NOWHERE, "the query holds no statement") ||
+               tpa_hint(err, "such as: select name, sum(dur_ns) from kernels group by name");
     if (good) {
         trace_sql_add_notices(sql, result);
         load_add_notices(trace, result);
@@ -151,6 +153,10 @@ static int sql_main(const struct invocation *call, struct tpa_error *err)
         buffer_release(&text);
         return good ? EXIT_FINE : EXIT_TROUBLE;
     }
+    if (good && call->operand_count == 0) {
+        good = tpa_fail(err, TPA_NOWHERE, "operand missing: tpa sql [OPTIONS] TRACE...");
+        tpa_hint(err, "only .tables, .schema TABLE and .help need no trace");
+    }
     struct trace_sql *sql = good ? trace_sql_open(&functions, err) : NULL;
     good = sql && ask(call, sql, prompts ? NULL : text.at, err);
     buffer_release(&text);
@@ -160,13 +166,14 @@ static int sql_main(const struct invocation *call, struct tpa_error *err)
 const struct command cmd_sql = {
     .name = "sql",
     .summary = "ask anything in SQL; most analyses are functions",
-    .operands = "TRACE...",
+    .operands = "[TRACE...]",
     .description =
         "Runs SQL (SQLite's) on traces. The tables are events, operators, kernels, copies, calls, launches (work with the "
         "call and the operator that launched it), annotations, steps, tracks, args, memory, flows, counters and files; "
         "nothing is copied or written.\n\n"
-        "Every analysis is a function that gives a table; its options stand in a text: gaps('--by op'), kernels(), "
-        "steps('--by step,stream --table steps').\n\n"
+        "Most analyses are functions that give a table; options stand in a text: gaps('--by op'), kernels(), steps('--by "
+        "step,stream --table steps'). In all of them and in all tables, start_ns is on the clock of the run, which "
+        "ranks share, and at_ns counts from the origin of the file.\n\n"
         "Without -c and -f, on a terminal, it prompts: .schema shows the tables, .help the rest.",
     .options = sql_opts,
     COMMAND_ARGS(sql_defaults),

@@ -1,8 +1,8 @@
 /* sql_prompt.c - see sql_prompt.h. */
 #include "cli/sql_prompt.h"
 
-#include "cli/terminal.h"
-
+#include "analyze/registry.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/line_editor.h"
 #include "sql/sql_tables.h"
@@ -44,7 +44,24 @@ static void sql_prompt_run(struct trace_sql *sql, const char *text, const struct
         sql_prompt_print(&err);
 }
 
-/* The columns of the tables whose names begin with BEGIN, one per line. */
+/* There is no table NAME. */
+static bool fail_no_table(const char *name, struct tpa_error *err)
+{
+    struct suggest near = suggest_for(name, strlen(name));
+    for (size_t t = 0; sql_tables[t].name; t++)
+        suggest_consider(&near, sql_tables[t].name);
+    for (size_t i = 0; analyses[i]; i++)
+        if (strcmp(analyses[i]->name, name) == 0) {
+            tpa_fail(err, TPA_NOWHERE, "%s is an analysis, not a table", name);
+            return tpa_hint(err, "select * from %s() limit 1 shows its columns", name);
+        }
+    tpa_fail(err, TPA_NOWHERE,
+             near.best ? "there is no table '%s'; did you mean %s?" : "there is no table '%s'", name,
+             near.best);
+    return tpa_hint(err, ".tables lists the tables");
+}
+
+/* The tables, or, with a NAME, the columns of that table, one per line. */
 static bool print_schema(const char *begin, struct tpa_error *err)
 {
     bool any = false;
@@ -61,7 +78,7 @@ static bool print_schema(const char *begin, struct tpa_error *err)
         buffer_release(&text);
     }
     if (!any)
-        return tpa_fail(err, TPA_NOWHERE, "there is no table %s; .schema shows those there are", begin);
+        return fail_no_table(begin, err);
     if (!*begin)
         puts(
             "next: .schema kernels shows the columns of a table; select * from gaps('--by op') runs an analysis");
@@ -81,11 +98,14 @@ enum sql_prompt_answer sql_prompt_command(const char *line, struct tpa_error *er
         good = print_schema("", err);
     else if (len == strlen(".help") && strncmp(line, ".help", len) == 0)
         puts(
+            ".tables          the tables\n"
             ".schema [TABLE]  the tables, or the columns of one\n"
             ".quit            end; so does Ctrl-D\n"
             "A statement ends in a semicolon and may take several lines; Ctrl-C gives it up, or ends it while it runs.");
-    else
-        good = tpa_fail(err, TPA_NOWHERE, "there is no %.*s; .help lists what there is", (int)len, line);
+    else {
+        good = tpa_fail(err, TPA_NOWHERE, "there is no command '%.*s'", (int)len, line);
+        tpa_hint(err, "the commands are .tables, .schema [TABLE], .help and .quit; all else is SQL");
+    }
     return good ? SQL_PROMPT_GOES_ON : SQL_PROMPT_FAILS;
 }
 

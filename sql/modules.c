@@ -428,26 +428,35 @@ static bool is_shown(const struct table *table, size_t column)
     return table_shows(table, column, TABLE_FOR_PROGRAMS);
 }
 
+const char *sql_answer_column(const struct table *table, size_t index, struct buffer *text)
+{
+    const struct table_column *column = &table->columns[index];
+    size_t len = strlen(column->key);
+    bool has_unit = len > 3 && strcmp(column->key + len - 3, "_ns") == 0;
+    if (column->kind == TABLE_MOMENT && strncmp(column->key, "start", 5) == 0 && (len == 5 || len == 8))
+        return "at_ns";
+    buffer_clear(text);
+    buffer_printf(text, "%s%s", column->key, table_is_time(column->kind) && !has_unit ? "_ns" : "");
+    return text->at;
+}
+
 static int connect_answer(sqlite3 *db, void *context, int argc, const char *const *argv, sqlite3_vtab **out,
                           char **error)
 {
     (void)argc, (void)argv, (void)error;
     const struct module *module = context;
-    struct buffer schema = { 0 };
+    struct buffer schema = { 0 }, name = { 0 };
     buffer_puts(&schema, "CREATE TABLE answer(");
     for (size_t i = 0; i < module->answer->column_count; i++) {
-        const struct table_column *column = &module->answer->columns[i];
-        size_t len = strlen(column->key);
-        bool has_unit = len > 3 && strcmp(column->key + len - 3, "_ns") == 0;
-        buffer_printf(&schema, "%s\"%s%s\" ", i ? ", " : "", column->key,
-                      table_is_time(column->kind) && !has_unit ? "_ns" : "");
-        sql_add_type(&schema, column->kind);
+        buffer_printf(&schema, "%s\"%s\" ", i ? ", " : "", sql_answer_column(module->answer, i, &name));
+        sql_add_type(&schema, module->answer->columns[i].kind);
         if (!is_shown(module->answer, i))
             buffer_puts(&schema, " HIDDEN");
     }
     buffer_puts(&schema, ")");
     int code = sqlite3_declare_vtab(db, schema.at);
     buffer_release(&schema);
+    buffer_release(&name);
     if (code != SQLITE_OK)
         return code;
     struct virtual_table *table = mem_zalloc(1, sizeof *table);

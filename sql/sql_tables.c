@@ -36,6 +36,7 @@ static const struct sql_column step_columns[] = {
     { "end_ns", TABLE_MOMENT, "when it ended" },
     { "dur_ns", TABLE_NS, "how long it took" },
     { "event", TABLE_COUNT, "the event that marks it: events.id" },
+    { "at_ns", TABLE_MOMENT, "when it began, from the origin of the file" },
 };
 
 static int64_t count_steps(struct sql_source *source)
@@ -55,6 +56,8 @@ static void step_cell(struct sql_source *source, int64_t row, size_t column, sql
                                step->end_ns - step->start_ns };
     if (column < sizeof values / sizeof *values)
         sqlite3_result_int64(out, values[column]);
+    else if (column > sizeof values / sizeof *values)
+        sqlite3_result_int64(out, step->start_ns - source->origin_ns[step->file]);
     else
         emit_unless(out, step->evidence == STEP_IS_MARKED ? step->event : EVENT_NONE, EVENT_NONE);
 }
@@ -164,6 +167,7 @@ static const struct sql_column memory_columns[] = {
     { "allocated_bytes", TABLE_BYTES, "in use on the device from then on" },
     { "reserved_bytes", TABLE_BYTES, "held by the allocator from then on" },
     { "category", TABLE_TEXT, "of the block, where recorded" },
+    { "at_ns", TABLE_MOMENT, "when, from the origin of the file" },
 };
 
 static const struct memory_records *memory_of(struct sql_source *source)
@@ -209,7 +213,11 @@ static void memory_cell(struct sql_source *source, int64_t row, size_t column, s
     case 6: sqlite3_result_int64(out, record->bytes); break;
     case 7: sqlite3_result_int64(out, record->allocated); break;
     case 8: emit_unless(out, record->reserved, -1); break;
-    default: emit_texts(source->trace, record->category, out); break;
+    case 9: emit_texts(source->trace, record->category, out); break;
+    default:
+        sqlite3_result_int64(out, sql_start_ns(source, record->event) - source->shift_ns[device->file] -
+                                      source->origin_ns[device->file]);
+        break;
     }
 }
 
@@ -222,6 +230,7 @@ static const struct sql_column flow_columns[] = {
     { "track", TABLE_COUNT, "tracks.id" },
     { "category", TABLE_TEXT, "as the file writes it" },
     { "name", TABLE_TEXT, "as the file writes it" },
+    { "at_ns", TABLE_MOMENT, "when, from the origin of the file" },
 };
 
 static int64_t count_flows(struct sql_source *source)
@@ -232,15 +241,15 @@ static int64_t count_flows(struct sql_source *source)
 static void flow_cell(struct sql_source *source, int64_t row, size_t column, sqlite3_context *out)
 {
     const struct trace_flow flow = trace_flow(source->trace, (size_t)row);
+    uint32_t file = source->trace->tracks[flow.track].file;
     switch (column) {
     case 0: sqlite3_result_int64(out, flow.id); break;
     case 1: sql_add_text(out, flow.phase == 's' ? "s" : flow.phase == 't' ? "t" : "f", 1); break;
-    case 2:
-        sqlite3_result_int64(out, flow.ts_ns + source->shift_ns[source->trace->tracks[flow.track].file]);
-        break;
+    case 2: sqlite3_result_int64(out, flow.ts_ns + source->shift_ns[file]); break;
     case 3: sqlite3_result_int64(out, flow.track); break;
     case 4: emit_texts(source->trace, flow.category, out); break;
-    default: emit_texts(source->trace, flow.name, out); break;
+    case 5: emit_texts(source->trace, flow.name, out); break;
+    default: sqlite3_result_int64(out, flow.ts_ns - source->origin_ns[file]); break;
     }
 }
 
@@ -249,6 +258,7 @@ static const struct sql_column counter_columns[] = {
     { "start_ns", TABLE_MOMENT, "when, on the clock of events" },
     { "value", TABLE_NUMBER, "from then on" },
     { "track", TABLE_COUNT, "tracks.id" },
+    { "at_ns", TABLE_MOMENT, "when, from the origin of the file" },
 };
 
 static int64_t count_counters(struct sql_source *source)
@@ -259,14 +269,13 @@ static int64_t count_counters(struct sql_source *source)
 static void counter_cell(struct sql_source *source, int64_t row, size_t column, sqlite3_context *out)
 {
     const struct trace_sample *sample = &source->trace->samples[row];
+    uint32_t file = source->trace->tracks[sample->track].file;
     switch (column) {
     case 0: emit_texts(source->trace, sample->counter, out); break;
-    case 1:
-        sqlite3_result_int64(out,
-                             sample->ts_ns + source->shift_ns[source->trace->tracks[sample->track].file]);
-        break;
+    case 1: sqlite3_result_int64(out, sample->ts_ns + source->shift_ns[file]); break;
     case 2: sqlite3_result_double(out, sample->value); break;
-    default: sqlite3_result_int64(out, sample->track); break;
+    case 3: sqlite3_result_int64(out, sample->track); break;
+    default: sqlite3_result_int64(out, sample->ts_ns - source->origin_ns[file]); break;
     }
 }
 

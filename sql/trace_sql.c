@@ -10,6 +10,7 @@
 #include "sql/trace_sql.h"
 
 #include "analyze/selection.h"
+#include "base/suggest.h"
 #include "sql/modules.h"
 #include "sql/temporary.h"
 #include "sql/watchdog.h"
@@ -361,10 +362,119 @@ static void list_tables(const struct trace_sql *sql, struct buffer *out)
         buffer_printf(out, "%s%s()", i ? ", " : "; the analyses are ", name);
 }
 
-static bool fail(struct trace_sql *sql, int code, struct tpa_error *err)
+/* Called for each column of the tables and analyses that a statement names. */
+typedef void column_visit(const char *column, void *context);
+
+/* Does the token [AT, END) name the table NAME, perhaps in quotes? */
+static bool token_names(const char *at, const char *end, const char *name)
+{
+    size_t quote = *at == '"', len = strlen(name);
+    return (size_t)(end - at) == len + 2 * quote && sqlite3_strnicmp(at + quote, name, (int)len) == 0;
+}
+
+static bool statement_names(const char *text, const char *name)
+{
+    for (const char *end; *text; text = end) {
+        end = end_of_token(text);
+        if (token_names(text, end, name))
+            return true;
+    }
+    return false;
+}
+
+static void visit_columns(struct trace_sql *sql, const char *statement, column_visit *visit, void *context)
+{
+    struct buffer text = { 0 };
+    for (size_t t = 0; sql_tables[t].name; t++) {
+        struct sql_column column;
+        if (statement_names(statement, sql_tables[t].name))
+            for (size_t i = 0; sql_table_column(&sql_tables[t], i, &text, &column); i++)
+                visit(column.name, context);
+    }
+    for (size_t a = 0; a < sql->answers.count; a++)
+        if (statement_names(statement, sql->answers.at[a].call))
+            for (size_t i = 0; i < sql->answers.at[a].table->column_count; i++)
+                visit(sql_answer_column(sql->answers.at[a].table, i, &text), context);
+    buffer_release(&text);
+}
+
+static void consider_column(const char *column, void *context)
+{
+    struct suggest *near = context;
+    const char *before = near->best;
+    suggest_consider(near, column);
+    if (near->best != before) {
+        snprintf(near->own, sizeof near->own, "%s", column);
+        near->best = near->own;
+    }
+}
+
+static void list_column(const char *column, void *context)
+{
+    struct buffer *list = context;
+    buffer_printf(list, "%s%s", list->count ? ", " : "", column);
+}
+
+/* Hint at the columns of STATEMENT, which names the column WORD, perhaps with its table (k.nme), that no table has. */
+static void hint_column(struct trace_sql *sql, const char *word, const char *statement, struct tpa_error *err)
+{
+    const char *dot = strrchr(word, '.'), *column = dot ? dot + 1 : word;
+    struct suggest near = suggest_for(column, strlen(column));
+    struct buffer columns = { 0 };
+    for (size_t i = 0; i < sql->answers.count; i++)
+        if (strcmp(sql->answers.at[i].call, word) == 0) {
+            tpa_hint(err, "an analysis gives a table: select * from %s", word);
+            return;
+        }
+    visit_columns(sql, statement, consider_column, &near);
+    visit_columns(sql, statement, list_column, &columns);
+    if (near.best)
+        tpa_hint(err, "did you mean %s? (the columns are %s)", near.best, columns.at);
+    else if (columns.at)
+        tpa_hint(err, "the columns are %s", columns.at);
+    buffer_release(&columns);
+}
+
+/* Hint at a way out of the error TEXT of SQLite in STATEMENT. */
+static void hint_statement(struct trace_sql *sql, const char *text, const char *statement,
+                           struct tpa_error *err)
+{
+    static const char no_table[] = "no such table: ", no_column[] = "no such column: ",
+                      no_function[] = "no such function: ";
+    if (strncmp(text, no_table, strlen(no_table)) == 0) {
+        const char *name = text + strlen(no_table), *function;
+        struct suggest near = suggest_for(name, strlen(name));
+        struct buffer tables = { 0 };
+        list_tables(sql, &tables);
+        for (size_t i = 0; sql_tables[i].name; i++)
+            suggest_consider(&near, sql_tables[i].name);
+        bool is_table = near.best != NULL;
+        for (size_t i = 0; !is_table && (function = sql->functions->name_at(i)); i++)
+            suggest_consider(&near, function);
+        if (function_called(sql, name, strlen(name)))
+            tpa_hint(err, "%s is an analysis: write %s() or %s('OPTIONS')", name, name, name);
+        else if (near.best)
+            tpa_hint(err, "did you mean %s%s? (%s)", near.best, is_table ? "" : "()", tables.at);
+        else
+            tpa_hint(err, "%s", tables.at);
+        buffer_release(&tables);
+    } else if (strncmp(text, no_column, strlen(no_column)) == 0) {
+        hint_column(sql, text + strlen(no_column), statement, err);
+    } else if (strncmp(text, no_function, strlen(no_function)) == 0) {
+        const char *name = text + strlen(no_function);
+        if (function_called(sql, name, strlen(name)))
+            tpa_hint(err, "%s is an analysis, which gives a table: select * from %s()", name, name);
+        else
+            tpa_hint(err,
+                     "functions of values are SQLite's: count, sum, avg, min, max, round, substr, like ...");
+    } else if (strstr(text, "syntax error") || strstr(text, "incomplete input")) {
+        tpa_hint(err, "statements are SQLite's: select name, sum(dur_ns) from kernels group by name");
+    }
+}
+
+static bool fail(struct trace_sql *sql, int code, const char *statement, struct tpa_error *err)
 {
     const char *text = sqlite3_errmsg(sql->db);
-    static const char no_table[] = "no such table: ";
     if (code == SQLITE_NOMEM)
         mem_out_of_memory(0);
     if (code == SQLITE_FULL) {
@@ -379,21 +489,12 @@ static bool fail(struct trace_sql *sql, int code, struct tpa_error *err)
     }
     if (code == SQLITE_INTERRUPT)
         return tpa_fail(err, TPA_NOWHERE, "the query was interrupted");
-    if (code == SQLITE_AUTH) {
+    if (code == SQLITE_AUTH || strstr(text, "may not be modified")) {
         tpa_fail(err, TPA_NOWHERE, "this statement would change something, and tpa sql only reads");
         return tpa_hint(err, "tpa convert --to sqlite writes a database to work with");
     }
     tpa_fail(err, TPA_NOWHERE, "%s", text);
-    if (strncmp(text, no_table, strlen(no_table)) == 0) {
-        const char *name = text + strlen(no_table);
-        struct buffer tables = { 0 };
-        list_tables(sql, &tables);
-        if (function_called(sql, name, strlen(name)))
-            tpa_hint(err, "%s is an analysis: write %s() or %s('OPTIONS')", name, name, name);
-        else
-            tpa_hint(err, "%s", tables.at);
-        buffer_release(&tables);
-    }
+    hint_statement(sql, text, statement, err);
     return false;
 }
 
@@ -444,7 +545,7 @@ static bool collect_rows(struct trace_sql *sql, sqlite3_stmt *statement, size_t 
                             "ask for fewer columns or rows, or write all events with tpa convert --to arrow");
         }
     }
-    return code == SQLITE_DONE || code == SQLITE_ROW || fail(sql, code, err);
+    return code == SQLITE_DONE || code == SQLITE_ROW || fail(sql, code, sqlite3_sql(statement), err);
 }
 
 static bool ends_in(const char *text, const char *ending)
@@ -555,7 +656,7 @@ static bool run_watched(struct trace_sql *sql, const char *text, size_t most, st
     sql->deadline_ns = now_ns() + sql->limit_ns;
     int code = sqlite3_prepare_v2(sql->db, text, -1, &statement, NULL);
     if (code != SQLITE_OK)
-        return fail(sql, code, err);
+        return fail(sql, code, text, err);
     if (sqlite3_bind_parameter_count(statement) > 0) {
         sqlite3_finalize(statement);
         tpa_fail(err, TPA_NOWHERE, "the query has a parameter, which tpa sql cannot set");
