@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 #include "base/source_unpack.h"
+#include "base/suggest.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -124,8 +126,47 @@ static int64_t read_any(struct source *source, void *buffer, size_t size, struct
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* PATH is not there: hint at the file beside it that has nearly its name, if there is one. */
+static bool hint_like(struct tpa_error *err, const char *path)
+{
+    enum { MOST_LOOKED_AT = 10000 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t nearest =
+        (strcspn(name, ".") + 1) / 3 + 1; /* one mistake in three letters; endings do not count */
+    char *folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+    char best[256] = "";
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    for (int i = 0; directory && i < MOST_LOOKED_AT && (entry = readdir(directory)); i++) {
+        size_t distance = suggest_distance(name, strlen(name), entry->d_name);
+        if (entry->d_name[0] == '.' || distance > nearest || strlen(entry->d_name) >= sizeof best ||
+            (distance == nearest && strcmp(entry->d_name, best) >= 0))
+            continue;
+        nearest = distance;
+        memcpy(best, entry->d_name, strlen(entry->d_name) + 1);
+    }
+    if (directory)
+        closedir(directory);
+    free(folder);
+    if (*best)
+        tpa_hint(err, "did you mean %.*s%s?", slash ? (int)(slash - path) + 1 : 0, path, best);
+    return *best != '\0';
+}
+
+/* PATH is not there: what was meant? */
+static void hint_missing(struct tpa_error *err, const char *path)
+{
+    if (strstr(path, "://"))
+        tpa_hint(err, "tpa reads local files: download it first, or pipe it: curl -L URL | tpa COMMAND -");
+    else if (strpbrk(path, "*?"))
+        tpa_hint(err,
+                 "no file matches this pattern, or it stood in quotes, so that the shell left it as it is");
+    else if (!hint_like(err, path))
+        tpa_hint(err, "give a file, a directory of traces, or - for standard input");
+}
+
 /* PATH is not there: does it exist in another packing? */
-static void hint_neighbour(struct tpa_error *err, const char *path)
+static bool hint_neighbour(struct tpa_error *err, const char *path)
 {
     static const char *const endings[] = { ".gz", ".zst" };
     size_t length = strlen(path);
@@ -142,8 +183,9 @@ static void hint_neighbour(struct tpa_error *err, const char *path)
             tpa_hint(err, "%s is there", other);
         free(other);
         if (is_there)
-            return;
+            return true;
     }
+    return false;
 }
 
 static bool open_failed(struct tpa_error *err, const char *path)
@@ -152,8 +194,8 @@ static bool open_failed(struct tpa_error *err, const char *path)
     struct stat st;
     tpa_fail_errno(err, "cannot open");
     tpa_in_file(err, path);
-    if (reason == ENOENT)
-        hint_neighbour(err, path);
+    if (reason == ENOENT && !hint_neighbour(err, path))
+        hint_missing(err, path);
     else if (reason == EACCES && stat(path, &st) == 0)
         tpa_hint(err, "the file belongs to user %u and its mode is %04o", (unsigned)st.st_uid,
                  (unsigned)st.st_mode & 07777);

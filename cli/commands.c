@@ -57,6 +57,7 @@ const struct command *command_find(const char *name, struct tpa_error *err)
         if (command_at(i)->section != SECTION_HIDDEN)
             suggest_consider(&near, command_at(i)->name);
     }
+    suggest_consider(&near, "version");
     if (near.best)
         tpa_fail(err, TPA_NOWHERE, "there is no command '%s'; did you mean %s?", name, near.best);
     else

@@ -34,7 +34,7 @@ static bool check_operands(const struct command *command, const struct operands 
                  command->name, command->operands ? " " : "", command->operands ? command->operands : "");
     else
         return true;
-    return false;
+    return tpa_hint(err, "tpa %s --help explains it and has examples", command->name);
 }
 
 /* Print the error as one line of JSON, for programs that request it: TPA_ERRORS=json. */

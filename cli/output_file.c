@@ -158,10 +158,28 @@ static void release(struct output_file *file)
     *file = (struct output_file){ 0 };
 }
 
+/* Hint at the first folder of PATH that is not there. Returns false. */
+static bool hint_folder(struct tpa_error *err, const char *path)
+{
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        char *folder = mem_strndup(path, (size_t)(slash - path));
+        bool is_there = access(folder, F_OK) == 0;
+        if (!is_there)
+            tpa_hint(err, "make its folder first: mkdir -p %.*s", (int)(strrchr(path, '/') - path), path);
+        free(folder);
+        if (!is_there)
+            break;
+    }
+    return false;
+}
+
 static bool open_failed(struct output_file *file, struct tpa_error *err)
 {
+    int reason = errno;
     tpa_fail_errno(err, "cannot write this file");
     tpa_in_file(err, file->path);
+    if (reason == ENOENT)
+        hint_folder(err, file->path);
     release(file);
     return false;
 }
@@ -299,7 +317,7 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
     file->path = realpath(path, NULL);
     if (file->path == NULL && (file->path = follow_links(path)) == NULL) {
         tpa_fail_errno(err, "cannot write this file");
-        return tpa_in_file(err, path);
+        return tpa_in_file(err, path) || hint_folder(err, path);
     }
 
     struct stat status, named;

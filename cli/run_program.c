@@ -76,7 +76,9 @@ static void run_program_become(char *const *argv, const struct former_actions *f
     restore_signals(former);
     execvp(argv[0], argv);
     int error = errno;
-    terminal_print("tpa: %s: %s\n", argv[0], strerror(error));
+    terminal_print(error == ENOENT ? "tpa: %s: %s; a program is found on PATH, or by its path: ./PROGRAM\n"
+                                   : "tpa: %s: %s\n",
+                   argv[0], strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 

@@ -20,7 +20,8 @@ bool sides_find(const struct invocation *call, const struct opt_list *base, cons
         return tpa_hint(err, "tpa %s --base a1.json a2.json --new b1.json b2.json", call->command->name);
     }
     if (!by_options && call->operand_count != 2) {
-        tpa_fail(err, TPA_NOWHERE, "two sides are needed, and %zu were given", call->operand_count);
+        tpa_fail(err, TPA_NOWHERE, "two sides are needed, and %zu %s given", call->operand_count,
+                 call->operand_count == 1 ? "was" : "were");
         return tpa_hint(err, "tpa %s BASE NEW, or several files a side with --base and --new",
                         call->command->name);
     }

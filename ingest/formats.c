@@ -626,12 +626,18 @@ static bool nothing_in(const char *path, const struct reading *reading, size_t l
     const struct left_out *left_out = &reading->left_out;
     size_t count = left_out->reasons.count - first;
     if (count == 0) {
-        tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu file%s looked into)", looked_at,
-                 looked_at == 1 ? "" : "s");
+        if (looked_at == 0)
+            tpa_fail(err, TPA_NOWHERE, "no trace in this directory: it holds no files");
+        else
+            tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu file%s looked into)", looked_at,
+                     looked_at == 1 ? "" : "s");
         if (*reading->other.hint)
             tpa_hint(err, "%s: %s; %s", reading->other.file, reading->other.message, reading->other.hint);
-        else if (looked_at > 0)
-            tpa_hint(err, "files of every name were looked into; tpa info FILE tells what one of them is");
+        else
+            tpa_hint(err,
+                     looked_at > 0
+                         ? "files of every name were looked into; tpa info FILE tells what one of them is"
+                         : "profilers write into the directory that their handler names: is it another one?");
     } else {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory can be read: %s: %s",
                  names_text(left_out->paths, (name_id)first), left_out->reasons.at[first]);

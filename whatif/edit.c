@@ -90,7 +90,7 @@ bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err
             return tpa_hint(err, "write %.6gx for %.6g times as fast, or %.6g%% for %.6g times as long",
                             plain, plain, 100 * plain, plain);
         }
-        tpa_fail(err, TPA_NOWHERE, "'%s' does not say what takes how much of its time", text);
+        tpa_fail(err, TPA_NOWHERE, "'%s' is not WHAT:REGEX=FACTOR", text);
         return tpa_hint(
             err,
             "write kernel:REGEX=0.5, op:REGEX=2x (twice as fast), module:REGEX=0 (gone) or category:copy=50%%");

@@ -728,7 +728,17 @@ static void what_can_not_be_opened_is_reported(void **state)
     assert_null(source_open(in_folder("none.json"), NULL, &err));
     assert_string_equal(err.message, "cannot open: No such file or directory");
     assert_string_equal(err.file, path);
-    assert_string_equal(err.hint, "");
+    assert_string_equal(err.hint, "give a file, a directory of traces, or - for standard input");
+
+    write_file(in_folder("noen.json"), "", 0);
+    assert_null(source_open(in_folder("none.json"), NULL, &err));
+    assert_non_null(strstr(err.hint, "did you mean "));
+    assert_non_null(strstr(err.hint, "/noen.json?"));
+    unlink(in_folder("noen.json"));
+    assert_null(source_open("no/such/*.json", NULL, &err));
+    assert_non_null(strstr(err.hint, "no file matches this pattern"));
+    assert_null(source_open("https://example.com/none.json", NULL, &err));
+    assert_non_null(strstr(err.hint, "download it first"));
 
     write_file(in_folder("none.json.gz"), "", 0);
     assert_null(source_open(in_folder("none.json"), NULL, &err));
