@@ -109,6 +109,29 @@ static bool add_path(struct buffer *out, const char *s, size_t len, size_t file,
     return true;
 }
 
+size_t shorten_from(struct buffer *out, const char *s, size_t len, size_t begin, size_t end, size_t max)
+{
+    size_t start = out->count, room = max;
+    if (unicode_text_width(s, end) + ELLIPSIS_WIDTH <= max || max <= 2 * ELLIPSIS_WIDTH)
+        begin = 0;
+    size_t tail = tail_that_fits(s, len, begin > 0 ? max - ELLIPSIS_WIDTH : max);
+    if (begin > tail) /* more of the end has room */
+        begin = tail;
+    if (begin > 0) {
+        buffer_puts(out, ELLIPSIS);
+        room -= ELLIPSIS_WIDTH;
+    }
+    if (unicode_text_width(s + begin, len - begin) <= room) {
+        buffer_add(out, s + begin, len - begin);
+    } else if (room <= ELLIPSIS_WIDTH) {
+        buffer_pad(out, '.', room);
+    } else {
+        buffer_add(out, s + begin, head_that_fits(s + begin, len - begin, room - ELLIPSIS_WIDTH));
+        buffer_puts(out, ELLIPSIS);
+    }
+    return unicode_text_width(out->at + start, out->count - start);
+}
+
 size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max)
 {
     size_t width = unicode_text_width(s, len);

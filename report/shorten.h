@@ -32,6 +32,12 @@ size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max
  */
 size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max);
 
+/*
+ * Append the LEN bytes at S in at most MAX columns, so that those in [BEGIN, END), whole characters, are seen: from the front where they have
+ * room there, else from BEGIN on; with "..." for what is missing.
+ */
+size_t shorten_from(struct buffer *out, const char *s, size_t len, size_t begin, size_t end, size_t max);
+
 /* The same for names between ", ": the last go, for "..."; the first is shortened as a name when it is too long alone. */
 size_t shorten_list(struct buffer *out, const char *s, size_t len, size_t max);
 

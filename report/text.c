@@ -22,6 +22,7 @@
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "report/apart.h"
+#include "report/cuts.h"
 #include "report/figures.h"
 #include "report/output.h"
 #include "report/shorten.h"
@@ -43,11 +44,13 @@ struct shown {
     size_t width;   /* what it gets */
     bool is_text;
     struct apart *apart; /* of a column of names that has to be shortened; else NULL */
+    struct cuts *cuts;   /* of a column of other texts that has to be; else NULL */
 };
 
 struct page {
     struct buffer text;    /* what is ready to be written */
     struct buffer scratch; /* one cell */
+    struct buffer key;     /* the names of a row */
     size_t width;          /* of the terminal, or SIZE_MAX */
     bool color;
     bool unicode;
@@ -149,7 +152,7 @@ static size_t text_measure(struct page *page, const struct table *table, struct 
             if (width > widest)
                 widest = width;
         }
-        shown[count++] = (struct shown){ i, widest, widest, table_is_text(column->kind), NULL };
+        shown[count++] = (struct shown){ i, widest, widest, table_is_text(column->kind), NULL, NULL };
     }
     return count;
 }
@@ -307,6 +310,44 @@ static struct apart *text_collect_names(const struct table *table, const struct 
     return apart;
 }
 
+/* The names of ROW into page->key: texts of rows with other names need not be told apart. */
+static const char *text_row_names(struct page *page, const struct table *table, size_t row)
+{
+    buffer_clear(&page->key);
+    buffer_puts(&page->key, "");
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct text *name = &table_cell(table, row, i)->text;
+        if (table->columns[i].kind == TABLE_NAME && name->at && table_shows(table, i, TABLE_FOR_PEOPLE))
+            buffer_printf(&page->key, "%s\n", name->at);
+    }
+    return page->key.at;
+}
+
+/* The texts of the column SHOWN, which is too wide for all of them; a list or a picture is cut by itself. */
+static struct cuts *text_collect_texts(struct page *page, const struct table *table,
+                                       const struct shown *shown)
+{
+    const struct table_column *column = &table->columns[shown->column];
+    if (column->kind != TABLE_TEXT || column->flags & (TABLE_LIST | TABLE_PICTURE))
+        return NULL;
+    struct cuts *cuts = cuts_open(shown->width);
+    for (size_t row = 0; row < table->row_count; row++) {
+        text_add_cell(page, column, table_cell(table, row, shown->column));
+        cuts_add(cuts, text_row_names(page, table, row), page->scratch.at ? page->scratch.at : "",
+                 page->scratch.count);
+    }
+    return cuts;
+}
+
+/* The text in page->scratch, of ROW, among those of its column; returns its width. */
+static size_t add_text_among(struct page *page, struct cuts *cuts, const struct table *table, size_t row)
+{
+    struct text shown = cuts_shown(cuts, text_row_names(page, table, row),
+                                   page->scratch.at ? page->scratch.at : "", page->scratch.count);
+    buffer_add(&page->text, shown.at, shown.len);
+    return unicode_text_width(shown.at, shown.len);
+}
+
 static void text_add_row(struct page *page, const struct table *table, size_t row, const struct shown *shown,
                          size_t count)
 {
@@ -315,6 +356,8 @@ static void text_add_row(struct page *page, const struct table *table, size_t ro
         size_t width = text_add_cell(page, column, table_cell(table, row, shown[i].column));
         if (shown[i].apart) {
             width = add_name_among(page, shown[i].apart, table_cell(table, row, shown[i].column));
+        } else if (shown[i].cuts) {
+            width = add_text_among(page, shown[i].cuts, table, row);
         } else if (shown[i].is_text) {
             width = add_shortened(page, column, shown[i].width);
         } else {
@@ -474,6 +517,8 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
         for (size_t i = 0; i < kept; i++)
             if (table->columns[shown[i].column].kind == TABLE_NAME && shown[i].width < shown[i].natural)
                 shown[i].apart = text_collect_names(table, &shown[i]);
+            else if (shown[i].width < shown[i].natural)
+                shown[i].cuts = text_collect_texts(page, table, &shown[i]);
         for (size_t row = 0; row < table->row_count && ok; row++) {
             text_add_row(page, table, row, shown, kept);
             text_add_lines(page, table, row);
@@ -494,8 +539,10 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     }
     if (kept < count)
         text_add_left_out(page, table, shown + kept, count - kept);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         apart_free(shown[i].apart);
+        cuts_free(shown[i].cuts);
+    }
     free(shown);
     return ok;
 }
@@ -568,6 +615,7 @@ static bool print_text(const struct result *result, const struct print_options *
     }
     bool noted = text_add_notices(&page, result, false, options->all_notes, &notes) > 0;
     text_add_hints(&page, result, noted, details, notes);
+    buffer_release(&page.key);
     buffer_release(&page.scratch);
     return output_finish(ok, &page.text, out, err);
 }
