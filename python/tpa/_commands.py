@@ -123,7 +123,7 @@ def _call(command, operands, options):
     asked = options.get("format") or output or options.get("script")
     if answer is Result and not asked:
         code, data, _ = _program.run([name, "--format=arrow", *words[1:]])
-        return Result(name, _arrow.read_streams(data), code)
+        return Result(name, _arrow.read_streams(data), code, words)
     if answer is Chart and not asked:
         return Chart(_program.run([name, "--format=svg", *words[1:]])[1].decode())
     code, data, _ = _program.run(words)

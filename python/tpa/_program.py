@@ -83,16 +83,19 @@ def _failed(code, stderr):
     return Error(text or f"the program ended with exit code {code} and said nothing", exit_code=code)
 
 
-def run(words, *, capture=True):
-    """Run the program with WORDS: (exit code, stdout, stderr), where CAPTURE is false without the last two. Raises Error."""
+def run(words, *, capture=True, folder=None, columns=None):
+    """Run the program with WORDS, in FOLDER, for a terminal of COLUMNS: (exit code, stdout, stderr), where CAPTURE is false without the
+    last two. Raises Error."""
     path = program()
     pipe = subprocess.PIPE if capture else None
     environment = dict(os.environb)
     if capture:
         environment[b"TPA_ERRORS"] = b"json"
+    if columns:
+        environment[b"COLUMNS"] = str(columns).encode()
     try:
         done = subprocess.run(_words([path, *words]), stdin=subprocess.DEVNULL if capture else None, stdout=pipe,
-                              stderr=pipe, env=environment, check=False)
+                              stderr=pipe, env=environment, cwd=folder, check=False)
     except OSError as error:
         raise cannot_start(path, error) from None
     except ValueError as error:  # a NUL

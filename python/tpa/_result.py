@@ -1,10 +1,13 @@
 """What commands answer: tables, a picture, or something written."""
 
+import html
 import json
 import os
 import re
+import shutil
 from collections import namedtuple
 
+from . import _program
 from ._error import Error
 from ._table import Table
 
@@ -12,13 +15,21 @@ Notice = namedtuple("Notice", "kind count text file offset")
 Notice.__doc__ = "What is special about an answer, above all what it leaves out."
 
 
+#: commands whose answer is one screen; they write nothing, so that they can be run again for it
+_SCREENS = {"summary", "diff", "info"}
+
+
 class Result:
     """The tables of an answer, as attributes and items by their keys; `notices` tells what they leave out.
 
-    `exit_code` is 1 where a gate was exceeded or a difference found (`ok` is false then).
+    `exit_code` is 1 where a gate was exceeded or a difference found (`ok` is false then). The answers of summary, diff and info print as
+    the screen that the terminal shows, for which the program reads the files again, once.
     """
 
-    def __init__(self, command, streams, exit_code):
+    def __init__(self, command, streams, exit_code, words=None):
+        self._words = words if command in _SCREENS else None
+        self._folder = os.getcwd() if self._words else None
+        self._shown = None
         facts = [stream.facts for stream in streams]
         self.command = command
         self.exit_code = exit_code
@@ -61,15 +72,28 @@ class Result:
     def __dir__(self):
         return sorted(set(super().__dir__()) | {key for key in self.tables if key.isidentifier()})
 
+    def _screen(self):
+        """What the terminal shows; None where that is the tables, or the files are not there any more."""
+        if self._words and self._shown is None:
+            words = [self._words[0], "--format=table", "--color=never", *self._words[1:]]
+            try:
+                shown = _program.run(words, folder=self._folder, columns=shutil.get_terminal_size((100, 24)).columns)[1]
+            except (Error, OSError):
+                shown = b""
+            self._shown = shown.decode("utf-8", "replace").rstrip("\n")
+        return self._shown or None
+
     def __repr__(self):
         notes = [f"note: {n.text}" for n in self.notices]
-        return "\n\n".join([repr(t) for t in self.tables.values()] + ["\n".join(notes)] * bool(notes))
+        return self._screen() or "\n\n".join([repr(t) for t in self.tables.values()] + ["\n".join(notes)] * bool(notes))
 
     def _repr_html_(self):
-        import html
-
-        notes = "".join(f"<div>note: {html.escape(n.text)}</div>" for n in self.notices)
-        return "".join(t._repr_html_() for t in self.tables.values()) + notes
+        screen = self._screen()
+        tables = "".join(t._repr_html_() for t in self.tables.values())
+        if screen:
+            return (f'<pre style="line-height:1.25">{html.escape(screen)}</pre>'
+                    f"<details><summary>{len(self.tables)} tables</summary>{tables}</details>")
+        return tables + "".join(f"<div>note: {html.escape(n.text)}</div>" for n in self.notices)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

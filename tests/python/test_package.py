@@ -2,11 +2,13 @@
 
 import datetime
 import gzip
+import html
 import inspect
 import io
 import json
 import os
 import pickle
+import shutil
 import stat
 import subprocess
 import sys
@@ -133,6 +135,26 @@ class Tables(unittest.TestCase):
         self.assertNotIn("<float>", page)  # of the names of kernels
         self.assertEqual(set(ops._repr_mimebundle_()), {"text/plain", "text/html"})
         self.assertIn("<caption>", tpa.gaps(TRACE)._repr_html_())
+
+    def test_an_answer_of_one_screen_shows_as_in_the_terminal(self):
+        before, after = (os.path.join(SAMPLES, "diff", f"gpu_{which}.json") for which in ("before", "after"))
+        for words in (["summary", TRACE], ["summary", "--all", TRACE], ["info", TRACE], ["diff", "--gate", "5%", before, after]):
+            files = [word for word in words[1:] if os.path.exists(word)]
+            options = {"all": True} if "--all" in words else {"gate": "5%"} if "--gate" in words else {}
+            with mock.patch.dict(os.environ, COLUMNS="90"):
+                screen = subprocess.run([tpa.program(), *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.decode()
+                answer = getattr(tpa, words[0])(*files, **options)
+                self.assertEqual(str(answer), screen.rstrip("\n"))
+            self.assertIn(html.escape(screen.splitlines()[0]), answer._repr_html_())
+            self.assertIn("<table>", answer._repr_html_())
+
+    def test_an_answer_whose_file_is_gone_shows_as_tables(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.json.gz")
+            shutil.copy(TRACE, path)
+            answer = tpa.summary(path)
+        self.assertIn("What to change, what saves most first", str(answer))
+        self.assertIn("<table>", answer._repr_html_())
 
     def test_hostile_names_stay_text(self):
         name = "</td><script>alert(1)</script>\x1b[31m\u202e"
