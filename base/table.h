@@ -147,6 +147,12 @@ struct table_shape {
 
 struct names;
 
+enum table_single {
+    SINGLE_LISTED,     /* as a list of titles and values */
+    SINGLE_IF_ALL_FIT, /* as a row if shortening its texts suffices, else as a list */
+    SINGLE_ROW         /* as a row, without the columns that do not fit */
+};
+
 struct table {
     const char *key;              /* "operators": key of the table in JSON */
     const char *title;            /* "Operators": heading; may be NULL */
@@ -161,8 +167,8 @@ struct table {
     bool folds;       /* Markdown puts it into a collapsible part of the page */
     bool chosen; /* columns were selected by name: on a narrow terminal, figures are dropped before texts */
     bool detail; /* left out of text for people, unless --all or --table requests it */
-    bool as_row; /* a single row that is too wide is shortened, if that suffices, rather than listed */
-    bool uncut;  /* --limit keeps all its rows: there are always few */
+    enum table_single single; /* how text shows a single row that is too wide */
+    bool uncut;               /* --limit keeps all its rows: there are always few */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
     struct arena arena; /* owns the cells' texts, except the long ones */
     struct names *long_texts; /* one copy of each distinct text; NULL: none yet */

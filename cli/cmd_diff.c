@@ -481,6 +481,43 @@ static int tree_main(const struct invocation *call, struct tpa_error *err)
     return code;
 }
 
+/* Make the tables of two memory snapshots fit on a screen: the figures that people compare, of the lines that changed most. */
+static void fit_snapshots(struct result *result)
+{
+    enum { TITLE_LINES = 4, CUT_LINES = 2, NOTE_WIDTH = 90, FEWEST_LINES = 2 };
+    size_t lines = 2,
+           tables = 0; /* a blank one behind the notes above, and the one that says what else there is */
+    for (size_t i = 0; i < result->notices.count; i++)
+        lines += 1 + strlen(result->notices.at[i].text) / NOTE_WIDTH;
+    for (size_t i = 0; i < result->tables.count; i++) {
+        struct table *table = result->tables.at[i];
+        if (strcmp(table->key, "blocks") == 0) {
+            table->detail = true;
+            continue;
+        }
+        narrow(table);
+        lines += TITLE_LINES;
+        if (is_rows(table)) {
+            lines += CUT_LINES;
+            tables++;
+            table->single = SINGLE_ROW;
+            table->footers.count = 0;
+        } else {
+            lines += table->row_count;
+        }
+    }
+    size_t room = lines < SCREEN_LINES ? SCREEN_LINES - lines : 0, left = tables;
+    for (size_t i = result->tables.count;
+         i-- > 0 && left > 0;) { /* the last first: what it does not need is the first's */
+        struct table *table = result->tables.at[i];
+        if (!is_rows(table))
+            continue;
+        size_t share = room / left--;
+        diff_limit_rows_of(table, share < FEWEST_LINES ? FEWEST_LINES : share);
+        room -= table->row_count < room ? table->row_count : room;
+    }
+}
+
 static int diff_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct diff_args *args = call->args;
@@ -505,6 +542,10 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
     if (good && compare(call, sides, result, &outcome, err)) {
         struct output_args output = args->output;
         shorten(result, &output);
+        bool snapshots = sides[0]->source == MEASURE_SNAPSHOTS;
+        if (snapshots && shows_screen(args) && !output_limit_given(&output) &&
+            strcmp(output_printer(&output)->name, "table") == 0)
+            fit_snapshots(result);
         output.limit = (struct limit){ 0 };
         if (output_result(result, &output, err))
             code = exit_code(outcome, args);

@@ -194,7 +194,7 @@ static void info_fit_screen(const struct output_args *output, struct result *res
     for (size_t i = 0; i < result->tables.count; i++) {
         struct table *table = result->tables.at[i];
         table->detail = i > 0 && !stands_first(table->key);
-        table->as_row = true;
+        table->single = SINGLE_IF_ALL_FIT;
         if (!table->detail && !output->wide && !output->all && !output->columns)
             select_columns_with_values(table);
     }

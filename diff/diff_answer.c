@@ -236,7 +236,10 @@ static void add_cause(const struct diff *diff, const struct finding *whole, stru
 {
     const struct diff_row *most = NULL, *late = NULL;
     const struct diff_rows *table = NULL; /* of MOST */
-    for (size_t t = 0; t < diff->tables.count; t++)
+    /* The total of snapshots is their peak, which the first table explains; the other is of their end. */
+    bool snapshots = diff->sides[0]->source == MEASURE_SNAPSHOTS;
+    size_t tables = snapshots && diff->tables.count > 1 ? 1 : diff->tables.count;
+    for (size_t t = 0; t < tables; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *row = &diff->tables.at[t].rows.at[i];
             if (!is_real(&row->finding) || row->finding.change * whole->change <= 0)

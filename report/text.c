@@ -489,8 +489,8 @@ static bool is_list(struct page *page, const struct table *table, const struct s
 {
     if (count == 0 || table->row_count != 1 || total_width(shown, count) <= page->width)
         return false;
-    if (!table->as_row)
-        return true;
+    if (table->single != SINGLE_IF_ALL_FIT)
+        return table->single == SINGLE_LISTED;
     struct shown *tried = mem_alloc(mem_times(count, sizeof *tried));
     memcpy(tried, shown, count * sizeof *tried);
     bool fits = fit(page, table, tried, count) == count;
