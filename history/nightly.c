@@ -281,6 +281,7 @@ static double size_of(const struct history_finding *now)
 static struct table *open_table(const char *key, const char *title, enum table_kind kind)
 {
     struct table *table = TABLE_OF_ROWS(key, title, columns, (struct nightly_row *)NULL, 0);
+    table->single = SINGLE_ROW;
     size_t first = table_column_at(table, offsetof(struct nightly_row, before)),
            last = table_column_at(table, offsetof(struct nightly_row, change));
     for (size_t column = first; column <= last; column++)
