@@ -29,7 +29,7 @@ static const struct table_column columns[] = {
     COLUMN(struct collective_row, group_size, "ranks", "Ranks", TABLE_COUNT, "ranks in the group", .flags = TABLE_HIDDEN, .aliases = "group_size"),
     COLUMN(struct collective_row, type, "dtype", "Type", TABLE_TEXT, "type of the elements", .flags = TABLE_HIDDEN, .aliases = "type"),
     COLUMN(struct collective_row, size_bytes, "size", "Size", TABLE_BYTES, "bytes of one collective, as NCCL's tests count them", .flags = TABLE_HIDDEN),
-    COLUMN(struct collective_row, count, "count", "Count", TABLE_TALLY, "how often", .aliases = "calls"),
+    COLUMN(struct collective_row, count, "count", "Calls", TABLE_TALLY, "how often", .aliases = "calls"),
     COLUMN(struct collective_row, time_ns, "time", "Time", TABLE_NS, "durations added up, waiting for others included; of those whose time is known", .aliases = "total sum"),
     COLUMN(struct collective_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "the part of the time in which nothing computed on the device"),
     COLUMN(struct collective_row, bus_bandwidth, "bus_bandwidth", "Bus GB/s", TABLE_RATE, "algorithmic bandwidth times the bus factor, as in NCCL's tests", .aliases = "busbw"),

@@ -49,7 +49,7 @@ struct text comm_collective_text(const struct comm_query *query, const struct co
 static const struct table_column rank_columns[] = {
     COLUMN(struct comm_rank, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files"),
     COLUMN(struct comm_rank, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
-    COLUMN(struct comm_rank, count, "count", "Count", TABLE_TALLY, "collectives that were found on other ranks too"),
+    COLUMN(struct comm_rank, count, "count", "Collectives", TABLE_TALLY, "collectives that were found on other ranks too"),
     COLUMN(struct comm_rank, time_ns, "time", "Time", TABLE_NS, "their durations on this rank, added up: transfer + waited", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, transfer_ns, "transfer", "Transfer", TABLE_NS, "of these, what was left when all ranks had arrived"),
     COLUMN(struct comm_rank, waited_ns, "waited", "Waited", TABLE_NS, "of these, when another rank had not arrived; of collectives in flight at once it adds up", .aliases = "waiting"),

@@ -575,7 +575,7 @@ static const struct table_column efficiency_columns[] = {
 static const struct table_column copies_columns[] = {
     GROUP_COLUMNS(struct gpu_copies, key),
     COLUMN(struct gpu_copies, name, "name", "Copies", TABLE_NAME, "direction and kinds of memory"),
-    COLUMN(struct gpu_copies, count, "count", "Count", TABLE_TALLY, "how many"),
+    COLUMN(struct gpu_copies, count, "count", "Events", TABLE_TALLY, "how many"),
     COLUMN(struct gpu_copies, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when not recorded"),
     COLUMN(struct gpu_copies, sum_ns, "sum", "Sum", TABLE_NS, "their durations added up"),
     COLUMN(struct gpu_copies, union_ns, "union", "Time", TABLE_NS, "time in which one of them ran", .flags = TABLE_OPTIONAL),

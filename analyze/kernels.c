@@ -30,7 +30,7 @@ static const struct table_column columns[] = {
     GROUP_COLUMNS(struct kernel_row, key),
     COLUMN(struct kernel_row, durations.total_ns, "total", "Total", TABLE_NS, "its durations added up", .aliases = "sum"),
     COLUMN(struct kernel_row, operators, "operators", "Operators", TABLE_TEXT, "operators that launch it, most often first", .flags = TABLE_LIST),
-    COLUMN(struct kernel_row, durations.count, "count", "Count", TABLE_TALLY, "how often it ran", .aliases = "instances calls"),
+    COLUMN(struct kernel_row, durations.count, "count", "Runs", TABLE_TALLY, "how often it ran", .aliases = "instances calls"),
     COLUMN(struct kernel_row, share, "share", "Share", TABLE_SHARE, "total as a share of the totals of all rows"),
     COLUMN(struct kernel_row, durations.average_ns, "average", "Average", TABLE_NS, "mean duration", .aliases = "avg mean"),
     COLUMN(struct kernel_row, durations.median_ns, "median", "Median", TABLE_NS, "median of the durations", .aliases = "med"),

@@ -649,6 +649,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
             ? "Operators and Python functions that take longest themselves (more: tpa top --python --sort self_cpu_time_total)"
             : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
         operator_columns, (struct operator_row *)NULL, 0);
+    table->columns[table->column_count - 1].title = devices ? "Device events" : "Calls"; /* of `count` */
     if (summary->by != SUMMARY_BY_ALL)
         TABLE_FLAG(table, struct operator_row, rank, 0);
     if (summary->by == SUMMARY_BY_DEVICE && devices)

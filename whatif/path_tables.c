@@ -72,7 +72,7 @@ static const struct table_column item_columns[] = {
     COLUMN(struct item_row, part, "part", "Part", TABLE_TEXT, "what of it: its run, or a wait before it or behind it"),
     COLUMN(struct item_row, time_ns, "time", "Time", TABLE_NS, "on the path. The path is shorter by 1 % of it when all of it takes 1 % less"),
     COLUMN(struct item_row, share, "share", "Share", TABLE_SHARE, "of the length"),
-    COLUMN(struct item_row, count, "count", "Count", TABLE_TALLY, "how many of them are on the path; of gaps, how many parts of gaps"),
+    COLUMN(struct item_row, count, "count", "Times", TABLE_TALLY, "how many of them are on the path; of gaps, how many parts of gaps"),
     COLUMN(struct item_row, gone_saves_ns, "gone_saves", "Gone, saves", TABLE_NS, "how much shorter the window is when they take no time in it (--sensitivity)", .flags = TABLE_IF_ANY),
     COLUMN(struct item_row, leaves_share, "leaves", "Leaves at", TABLE_SHARE, "how much less of their time they may take until taking less gains less (--sensitivity)", .flags = TABLE_IF_ANY),
 };

@@ -14,7 +14,7 @@
 static const struct table_column range_columns[] = {
     GROUP_COLUMNS(struct latency_row, key),
     COLUMN(struct latency_row, name, "name", "Name", TABLE_NAME, "the range, with * for numbers"),
-    COLUMN(struct latency_row, count, "count", "Count", TABLE_TALLY, "how often it occurs"),
+    COLUMN(struct latency_row, count, "count", "Times", TABLE_TALLY, "how often it occurs"),
     COLUMN(struct latency_row, mean_ns, "mean", "Mean", TABLE_NS, "mean duration", .aliases = "average"),
     COLUMN(struct latency_row, p50_ns, "p50", "p50", TABLE_NS, "duration that half of them do not exceed; missing: fewer than three", .aliases = "median"),
     COLUMN(struct latency_row, p90_ns, "p90", "p90", TABLE_NS, "duration that 90 % of them do not exceed", .flags = TABLE_OPTIONAL),
@@ -70,7 +70,7 @@ static const struct table_column bar_columns[] = {
     COLUMN(struct latency_bar, name, "name", "Name", TABLE_NAME, "the range, with * for numbers"),
     COLUMN(struct latency_bar, from_ns, "from", "From", TABLE_NS, "this long"),
     COLUMN(struct latency_bar, to_ns, "to", "Below", TABLE_NS, "and shorter than this"),
-    COLUMN(struct latency_bar, count, "count", "Count", TABLE_TALLY, "how many are"),
+    COLUMN(struct latency_bar, count, "count", "Times", TABLE_TALLY, "how many are"),
     COLUMN(struct latency_bar, share, "share", "Share", TABLE_SHARE, "of those of the row"),
 };
 /* clang-format on */

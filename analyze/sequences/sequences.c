@@ -50,7 +50,7 @@ static const struct table_column run_columns[] = {
 static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
     COLUMN(struct fusion_row, operations, "works", "Kernels", TABLE_TEXT, "the operations in few words", .flags = TABLE_LIST, .aliases = "operations"),
-    COLUMN(struct fusion_row, count, "count", "Count", TABLE_TALLY, "how often these operations lie together"),
+    COLUMN(struct fusion_row, count, "count", "Times", TABLE_TALLY, "how often these operations lie together"),
     COLUMN(struct fusion_row, length, "length", "Operations", TABLE_TALLY, "operations that could be one"),
     COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct fusion_row, gaps_ns, "gaps", "Gaps", TABLE_NS, "from the end of each to the start of the next"),
@@ -66,7 +66,7 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, cycle, "cycle", "Cycle", TABLE_COUNT, "recording of the rank, in order of time from 1, if a rank has several", .flags = TABLE_IF_ANY),
     COLUMN(struct repeat_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct repeat_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
-    COLUMN(struct repeat_row, count, "count", "Count", TABLE_TALLY, "how often the chain occurs; occurrences do not overlap"),
+    COLUMN(struct repeat_row, count, "count", "Times", TABLE_TALLY, "how often the chain occurs; occurrences do not overlap"),
     COLUMN(struct repeat_row, length, "length", "Operations", TABLE_TALLY, "operations of the chain"),
     COLUMN(struct repeat_row, every, "every", "Every", TABLE_TALLY, "fewest operations from the start of an occurrence to that of the next"),
     COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each operation to the start of the next, of all occurrences", .aliases = "gaps"),
