@@ -203,7 +203,7 @@ static bool read_schema(struct rocpd *rocpd, struct tpa_error *err)
                     trace_builder_notice(
                         rocpd->builder, "newer_schema",
                         "the schema of this database is newer than those that tpa knows (3.0.x); "
-                        "what has kept its name is read",
+                        "tables that have kept their names are read",
                         1, TPA_NOWHERE);
             } else if (strcasestr(tag, "compress") && strcasecmp(value, "none") != 0) {
                 tpa_fail(err, TPA_NOWHERE,

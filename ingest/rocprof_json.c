@@ -678,7 +678,7 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
             (int64_t)text.count);
     else if (ok && !json_is_value(text.at, text.count))
         trace_builder_lacks(builder, LACK_CUT_SHORT,
-                            "the file is cut short or damaged: what can be read of it is", 1,
+                            "the file is cut short or damaged: what could be read is shown", 1,
                             (int64_t)text.count);
     struct json_pull in = { text.at, text.at + text.count };
     if (ok && json_enter(&in, '{'))

@@ -148,7 +148,7 @@ static void look_beside(struct database *db, const char *path)
         const char *ending, *kind, *text;
     } beside[] = {
         { "-wal", "wal_not_read",
-          "a write-ahead log lies beside this database, and what is only there is missing here; 'sqlite3 FILE \"PRAGMA "
+          "a write-ahead log lies beside this database, and rows that are only in it are missing here; 'sqlite3 FILE \"PRAGMA "
           "wal_checkpoint(TRUNCATE)\"' puts it into the file" },
         { "-journal", "journal_not_read",
           "a rollback journal lies beside this database: its writer was stopped halfway, and figures may be of a "

@@ -253,7 +253,7 @@ static void describe_not_read(struct nsys *nsys)
     }
     if (count) {
         const char *line =
-            arena_printf(&nsys->arena, "what tpa does not read is in this export, too: %s", text.at);
+            arena_printf(&nsys->arena, "this export also holds what tpa does not read: %s", text.at);
         trace_builder_notice(nsys->builder, "not_read", keep(nsys, line, strlen(line)), count, TPA_NOWHERE);
     }
     buffer_release(&text);
