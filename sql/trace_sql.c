@@ -483,7 +483,8 @@ static bool fail(struct trace_sql *sql, int code, const char *statement, struct 
         return tpa_hint(err,
                         "sort or group fewer rows: with a condition, or from a smaller --range of the trace");
     }
-    if (code == SQLITE_INTERRUPT && (sql->too_long || (sql->limit_ns && now_ns() >= sql->deadline_ns))) {
+    bool by_user = sql->interrupted && *sql->interrupted;
+    if (code == SQLITE_INTERRUPT && (sql->too_long || (sql->limit_ns && !by_user))) {
         tpa_fail(err, TPA_NOWHERE, "the query took longer than the limit");
         return tpa_hint(err, "allow it more with --timeout, 0 for as long as it takes");
     }
