@@ -112,7 +112,7 @@ static bool add_path(struct buffer *out, const char *s, size_t len, size_t file,
 size_t shorten_from(struct buffer *out, const char *s, size_t len, size_t begin, size_t end, size_t max)
 {
     size_t start = out->count, room = max;
-    if (unicode_text_width(s, end) + ELLIPSIS_WIDTH <= max || max <= 2 * ELLIPSIS_WIDTH)
+    if (unicode_text_width(s, end) + ELLIPSIS_WIDTH <= max || max <= (size_t)2 * ELLIPSIS_WIDTH)
         begin = 0;
     size_t tail = tail_that_fits(s, len, begin > 0 ? max - ELLIPSIS_WIDTH : max);
     if (begin > tail) /* more of the end has room */
