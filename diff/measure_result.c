@@ -126,7 +126,10 @@ static void collect_operator(struct taking *taking, const struct table *table, s
     }
     const char *key = on_device ? "kernels" : "operators";
     const char *title = on_device ? "Time on devices, by kernel" : "Time on the host, by operator";
-    double time_ns = figure_at(table, row, on_device ? at->device_ns : at->host_ns);
+    int time = on_device ? at->device_ns : at->host_ns;
+    if (time >= 0 && !has(table, row, time))
+        return;
+    double time_ns = figure_at(table, row, time);
     double calls = figure_at(table, row, at->count);
     struct measure_rows *rows = sampling_open_rows(&taking->measures->by_file, key, title, TABLE_NS);
     rows->may_be_renamed = on_device;
@@ -179,7 +182,7 @@ static void collect_top(struct taking *taking, const struct table *table)
 
 /* ---- tpa steps ---- */
 
-/* Each step is a sample, and its parts are rows, which add up to it. */
+/* Each step is a sample, and its parts are rows, which add up to it. A step whose time is not known is none. */
 static void collect_steps(struct taking *taking, const struct table *table)
 {
     int name = column_of(table, "step"), rank = column_of(table, "rank"), time = column_of(table, "duration"),
@@ -187,7 +190,7 @@ static void collect_steps(struct taking *taking, const struct table *table)
     struct measures *measures = taking->measures;
     for (size_t row = 0; row < table->row_count && time >= 0; row++) {
         int64_t number;
-        if (complete >= 0 && figure_at(table, row, complete) == 0)
+        if (!has(table, row, time) || (complete >= 0 && figure_at(table, row, complete) == 0))
             continue;
         bool is_step = step_number(text_at(table, row, name), &number);
         struct sampling *to = is_step ? &measures->by_step : &measures->by_file;
@@ -199,7 +202,8 @@ static void collect_steps(struct taking *taking, const struct table *table)
         struct measure_rows *rows = sampling_open_rows(to, "parts", "Parts of the step", TABLE_NS);
         for (size_t c = (size_t)time + 1; c < table->column_count; c++) {
             const struct table_column *column = &table->columns[c];
-            if (column->kind == TABLE_NS && strcmp(column->key, "host_duration") != 0)
+            if (column->kind == TABLE_NS && strcmp(column->key, "host_duration") != 0 &&
+                has(table, row, (int)c))
                 measure_rows_add(rows, column->title, strlen(column->title), sample,
                                  figure_at(table, row, (int)c), 0);
         }
@@ -210,18 +214,19 @@ static void collect_steps(struct taking *taking, const struct table *table)
 
 static void collect_any(struct taking *taking, const struct table *table);
 
-/* Mean over the devices of COLUMN, as a metric. */
+/* Mean over the devices of COLUMN, as far as it is known, as a metric. */
 static void set_mean(struct taking *taking, const struct table *table, const char *column, const char *key,
                      const char *title)
 {
     int at = column_of(table, column);
     double sum = 0;
-    if (at < 0 || table->row_count == 0)
-        return;
-    for (size_t row = 0; row < table->row_count; row++)
+    size_t known = 0;
+    for (size_t row = 0; row < table->row_count && at >= 0; row++) {
         sum += figure_at(table, row, at);
-    sampling_set(&taking->measures->by_file, key, title, TABLE_NS, taking->whole,
-                 sum / (double)table->row_count);
+        known += has(table, row, at);
+    }
+    if (known)
+        sampling_set(&taking->measures->by_file, key, title, TABLE_NS, taking->whole, sum / (double)known);
 }
 
 /* Rows of steps overlap, so they do not add up to the device: each is measured separately. */
