@@ -247,7 +247,9 @@ static size_t larger_of(size_t a, size_t b)
 static bool has_all_work(const struct choosing *choosing)
 {
     const struct trace_lost *lost = &choosing->trace->files[choosing->steps->file].lost;
-    return lost->untimed + lost->lost_launches + lost->lost_graphs + lost->lost_copies == 0;
+    return lost->untimed + lost->lost_launches + lost->lost_graphs + lost->partial_graphs +
+               lost->lost_copies ==
+           0;
 }
 
 /*

@@ -24,7 +24,8 @@
 #include "trace/calltree.h"
 #include "trace/trace.h"
 
-#define ATTRIBUTION_WANTS (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(ISSUED_AHEAD))
+#define ATTRIBUTION_WANTS                                                                                    \
+    (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(ISSUED_AHEAD) | WANT(GRAPH_ID) | WANT(GRAPH_NODE_ID))
 
 enum launch_links {
     LINKS_BY_NESTING, /* generation 2, and traces that record no ids */

@@ -29,7 +29,7 @@
 #include "base/result.h"
 #include "derive/graph_bodies.h"
 
-#define GRAPH_LINKS_WANTS (ATTRIBUTION_WANTS | WANT(GRAPH_ID) | WANT(GRAPH_NODE_ID))
+#define GRAPH_LINKS_WANTS ATTRIBUTION_WANTS
 
 /* The name of operations that were not matched. */
 #define GRAPH_UNMATCHED "(graph)"

@@ -7,6 +7,7 @@
 #include "trace/arg_scan.h"
 #include "trace/call_names.h"
 #include "trace/capture_times.h"
+#include "trace/partial_replays.h"
 #include "trace/storage.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,8 +79,10 @@ struct survey {
     int64_t launched_ns; /* the latest launch whose work is in the file */
     bool any_wait;
     struct numbers calls; /* of all calls */
-    bool any_number;      /* has any call one? */
-    bool any_callless;    /* has any work the number of no call? */
+    struct numbers
+        graphs; /* of the launches of graphs that have work, and behind which something ran or was waited for */
+    bool any_number;   /* has any call one? */
+    bool any_callless; /* has any work the number of no call? */
 };
 
 /* The numbers of the work and of the calls of the file. */
@@ -109,12 +112,12 @@ static void survey_numbers(struct survey *survey)
     survey->work = numbers_open(work.at, work.count);
 }
 
-/* A copy; not a memset, which records no work where it sets nothing, nor a copy of HIP, which the host may make. */
-static bool copies_memory(const struct survey *survey, event_id e)
+/* Is E a copy of API? Not a memset, which records no work where it sets nothing. */
+static bool copies_memory(const struct survey *survey, event_id e, const char *api)
 {
     enum call_sort sort = survey->sorts[survey->trace->name[e]];
     return (sort == CALL_COPY || sort == CALL_COPY_SYNC) &&
-           strncmp(trace_name(survey->trace, e), "cuda", 4) == 0;
+           strncmp(trace_name(survey->trace, e), api, strlen(api)) == 0;
 }
 
 /* A function of the host that a stream runs, cudaLaunchHostFunc, is no work of the device. */
@@ -173,23 +176,26 @@ static uint64_t count_callless(const struct survey *survey)
     return count;
 }
 
-/* What was launched last may still have waited in a queue when recording stopped. */
+/* What was launched last may still have waited in a queue when recording stopped, unless the call itself waits for it. */
 static bool must_have_run(const struct survey *survey, event_id call)
 {
     int64_t start_ns = trace_start_ns(survey->trace, call);
-    return start_ns < survey->waited_ns || (!survey->any_wait && start_ns < survey->launched_ns);
+    return start_ns <= survey->waited_ns || (!survey->any_wait && start_ns < survey->launched_ns);
 }
 
-static struct trace_lost survey_launches(const struct survey *survey, const struct intervals *captures)
+static struct trace_lost survey_launches(struct survey *survey, const struct intervals *captures)
 {
+    VEC_OF(int64_t) graphs = { 0 };
     const struct trace *trace = survey->trace;
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
     struct trace_lost lost = { 0 };
     event_id end = survey->file->first_event + survey->file->event_count;
     for (event_id e = survey->file->first_event; e < end; e++) {
         int64_t number;
-        bool is_copy = event_is_call(trace->kind[e]) && copies_memory(survey, e);
-        if (!event_is_call(trace->kind[e]) || !(is_copy || launches_work(survey, e)) ||
+        bool is_call = event_is_call(trace->kind[e]);
+        bool is_copy = is_call && copies_memory(survey, e, "cuda"),
+             is_hip_copy = is_call && copies_memory(survey, e, "hip");
+        if (!is_call || !(is_copy || is_hip_copy || launches_work(survey, e)) ||
             !arg_scan_get(&correlations, e, &number))
             continue;
         bool is_graph = survey->sorts[trace->name[e]] == CALL_GRAPH_LAUNCH;
@@ -197,10 +203,25 @@ static struct trace_lost survey_launches(const struct survey *survey, const stru
         if (!has_work && (!must_have_run(survey, e) ||
                           (captures->count && intervals_contain(captures, trace_start_ns(trace, e)))))
             continue;
+        if (is_hip_copy) {
+            lost.hip_copies++;
+            lost.lost_hip_copies += !has_work;
+            continue;
+        }
         *(is_copy ? &lost.copies : is_graph ? &lost.graphs : &lost.launches) += 1;
         *(is_copy ? &lost.lost_copies : is_graph ? &lost.lost_graphs : &lost.lost_launches) += !has_work;
+        int64_t start_ns = trace_start_ns(trace, e);
+        if (is_graph && has_work && (start_ns < survey->waited_ns || start_ns < survey->launched_ns))
+            *VEC_PUSH(&graphs) = number;
     }
+    survey->graphs = numbers_open(graphs.at, graphs.count);
     return lost;
+}
+
+static bool launches_replay(const void *context, int64_t number)
+{
+    const struct survey *survey = context;
+    return numbers_hold(&survey->graphs, number);
 }
 
 static uint64_t less(uint64_t from, uint64_t by)
@@ -223,9 +244,18 @@ static void describe_part(struct buffer *out, uint64_t lost, uint64_t all, const
 static void describe(const struct trace_lost *lost, unsigned lacks, struct buffer *out)
 {
     describe_part(out, lost->lost_graphs, lost->graphs, "graph replay", "graph replays");
+    if (lost->partial_graphs)
+        buffer_printf(out, "%s%" PRIu64 " of %" PRIu64 " graph replays %s a part of %s work",
+                      out->count ? ", " : "", lost->partial_graphs, lost->graphs,
+                      lost->partial_graphs == 1 ? "lacks" : "lack",
+                      lost->partial_graphs == 1 ? "its" : "their");
     describe_part(out, lost->lost_launches, lost->launches, "kernel launch", "kernel launches");
     describe_part(out, lost->lost_copies, lost->copies, "copy", "copies");
-    if (out->count)
+    bool is_certain = out->count > 0;
+    describe_part(out, lost->lost_hip_copies, lost->hip_copies, "copy of HIP", "copies of HIP");
+    if (out->count && !is_certain)
+        buffer_puts(out, ": made by the host, or lost by the profiler");
+    else if (out->count)
         buffer_puts(out, lacks & LACKS_END ? ": the file ends before it"
                                            : ": the profiler lost it, or its buffers were full");
 }
@@ -251,21 +281,26 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     survey_numbers(&survey);
     survey_waits(&survey);
     file->lost = survey_launches(&survey, &capture_times_of(trace)->of_file[f]);
+    file->lost.partial_graphs =
+        survey.graphs.count ? partial_replays_count(trace, file, launches_replay, &survey) : 0;
     file->lost.untimed = untimed;
     file->lost.much_untimed = is_much(untimed, untimed + survey.work_count);
     uint64_t known_of = survey.unnumbered + untimed, launches = file->lost.lost_launches;
     file->lost.lost_launches = less(launches, known_of);
     file->lost.lost_copies = less(file->lost.lost_copies, less(known_of, launches));
+    file->lost.lost_hip_copies = less(file->lost.lost_hip_copies, less(known_of, launches));
     file->lost.work = survey.work_count;
     file->lost.callless = survey.unnumbered + (survey.any_callless ? count_callless(&survey) : 0);
     file->lost.much_callless =
         survey.any_number && 4 * file->lost.callless >= file->lost.work && file->lost.callless;
-    file->lost.much = is_much(file->lost.lost_graphs, file->lost.graphs) ||
+    file->lost.much = is_much(file->lost.lost_graphs + file->lost.partial_graphs, file->lost.graphs) ||
                       is_much(file->lost.lost_launches, file->lost.launches) ||
                       is_much(file->lost.lost_copies, file->lost.launches + file->lost.copies);
     numbers_release(&survey.work);
     numbers_release(&survey.calls);
-    uint64_t lost = file->lost.lost_graphs + file->lost.lost_launches + file->lost.lost_copies;
+    numbers_release(&survey.graphs);
+    uint64_t lost = file->lost.lost_graphs + file->lost.partial_graphs + file->lost.lost_launches +
+                    file->lost.lost_copies + file->lost.lost_hip_copies;
     if (lost == 0 || noticed(builder, f, LACK_LOST_WORK))
         return;
     struct buffer text = { 0 };
@@ -310,6 +345,9 @@ void trace_describe_lost(const struct trace *trace, struct buffer *out)
         all.lost_launches += lost->lost_launches;
         all.graphs += lost->graphs;
         all.lost_graphs += lost->lost_graphs;
+        all.partial_graphs += lost->partial_graphs;
+        all.hip_copies += lost->hip_copies;
+        all.lost_hip_copies += lost->lost_hip_copies;
         all.copies += lost->copies;
         all.lost_copies += lost->lost_copies;
         lacks |= lost->much ? trace->files[f].lacks : 0;

@@ -278,7 +278,10 @@ struct trace_group {
 struct trace_lost {
     uint64_t launches, lost_launches; /* of kernels */
     uint64_t graphs, lost_graphs;     /* replays of graphs */
-    uint64_t copies, lost_copies;     /* calls of CUDA that copy or set memory */
+    uint64_t partial_graphs;          /* replays of which a part of the work is not in the file */
+    uint64_t copies, lost_copies;     /* calls of CUDA that copy memory */
+    uint64_t hip_copies,
+        lost_hip_copies; /* calls of HIP: the host may make them, so that these alone are never much */
     uint64_t work,
         callless; /* kernels, copies and memsets; those whose call should be in the file and is not known */
     uint64_t untimed;        /* records of devices that were left out for their time */

@@ -223,6 +223,114 @@ static void work_behind_recorded_launches_was_not_early(void **state)
     trace_free(trace);
 }
 
+/* Launch a graph of COUNT nodes at START_NS, 10 us each, 1 us apart; those whose bit of LOST is set are not recorded. */
+static void replay_graph(struct small *small, int64_t number, int64_t start_ns, int count, unsigned lost)
+{
+    static const char *const names[] = { "norm", "gemm", "relu", "softmax", "copy", "add" };
+    add_call(small, "cudaGraphLaunch", number, start_ns, us(5));
+    for (int i = 0; i < count; i++)
+        if (!(lost >> i & 1))
+            add_kernel(small, names[i], number, start_ns + us(20 + 11 * i), us(10));
+}
+
+static uint64_t partial_graphs(struct small *small)
+{
+    add_call(small, "cudaDeviceSynchronize", 0, us(5000), us(100));
+    struct trace *trace = small_end(small);
+    uint64_t count = trace->files[0].lost.partial_graphs;
+    assert_int_equal(trace_lost_much(trace), count > 0);
+    trace_free(trace);
+    return count;
+}
+
+/*
+ * norm gemm relu softmax
+ * norm      relu softmax     the hole of 12 us between norm and relu is that of a gemm
+ * norm           softmax     of two nodes
+ */
+static void replays_with_holes_lack_work(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    for (int i = 0; i < 4; i++)
+        replay_graph(&small, 1 + i, us(100 * i), 4, 0);
+    replay_graph(&small, 5, us(500), 4, 1 << 1);
+    replay_graph(&small, 6, us(600), 4, 1 << 1 | 1 << 2);
+    assert_int_equal(partial_graphs(&small), 2);
+}
+
+/* Graphs of one, two ... six nodes; and one whose norm is next to its relu, and waited once. */
+static void other_graphs_lack_nothing(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    for (int i = 1; i <= 6; i++)
+        replay_graph(&small, i, us(100 * i), i, 0);
+    for (int i = 0; i < 3; i++) {
+        add_call(&small, "cudaGraphLaunch", 10 + i, us(1000 + 100 * i), us(5));
+        add_kernel(&small, "norm", 10 + i, us(1020 + 100 * i), us(10));
+        add_kernel(&small, "relu", 10 + i, us(1031 + 100 * i + (i == 2 ? 11 : 0)), us(10));
+    }
+    assert_int_equal(partial_graphs(&small), 0);
+}
+
+/* Of three replays of nine kernels of one name, one lost two, and took as long as the others. */
+static void replays_of_one_kernel_lack_work(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    for (int k = 0; k < 3; k++) {
+        add_call(&small, "cudaGraphLaunch", 1 + k, us(200 * k), us(5));
+        for (int i = 0; i < 9; i++)
+            if (k < 2 || (i != 2 && i != 5))
+                add_kernel(&small, "norm", 1 + k, us(200 * k + 20 + 11 * i), us(10));
+    }
+    assert_int_equal(partial_graphs(&small), 1);
+}
+
+/* Nodes 1 to 3 of graph 7, of which each replay lost one; graph 8 has other nodes. */
+static void replays_lack_nodes_that_others_have(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    for (int k = 0; k < 4; k++) {
+        add_call(&small, "cudaGraphLaunch", 1 + k, us(100 * k), us(5));
+        for (int i = 1; i <= 3; i++) {
+            if (k < 3 && i == 1 + k)
+                continue;
+            add_kernel(&small, "gemm", 1 + k, us(100 * k + 20 + 11 * i), us(10));
+            small_arg(&small, ARG_GRAPH_ID, k < 3 ? 7 : 8);
+            small_arg(&small, ARG_GRAPH_NODE_ID, i);
+        }
+    }
+    /* All have equally many, which is told by no count: one more that is whole. */
+    add_call(&small, "cudaGraphLaunch", 9, us(900), us(5));
+    for (int i = 1; i <= 3; i++) {
+        add_kernel(&small, "gemm", 9, us(920 + 11 * i), us(10));
+        small_arg(&small, ARG_GRAPH_ID, 7);
+        small_arg(&small, ARG_GRAPH_NODE_ID, i);
+    }
+    assert_int_equal(partial_graphs(&small), 3);
+}
+
+/* What the host may have copied itself is told, and is never much. */
+static void copies_of_hip_may_be_of_the_host(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_call(&small, "hipMemcpyWithStream", 1, us(0), us(20));
+    add_call(&small, "hipMemcpyWithStream", 2, us(100), us(20));
+    small_device(&small, 7, "gpu_memcpy", "Memcpy HtoD", us(10), us(5));
+    small_arg(&small, ARG_CORRELATION, 1);
+    struct trace *trace = small_end(&small);
+    assert_string_equal(
+        notice_of(trace, "lost_few")->text,
+        "1 of 2 copies of HIP has no work in the file: made by the host, or lost by the profiler");
+    assert_false(trace_lost_much(trace));
+    assert_int_equal(trace->files[0].lost.lost_copies, 0);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +342,11 @@ int main(void)
         cmocka_unit_test(captures_and_unnumbered_work_are_not_lost),
         cmocka_unit_test(ids_link_where_correlations_are_missing),
         cmocka_unit_test(work_behind_recorded_launches_was_not_early),
+        cmocka_unit_test(replays_with_holes_lack_work),
+        cmocka_unit_test(other_graphs_lack_nothing),
+        cmocka_unit_test(replays_of_one_kernel_lack_work),
+        cmocka_unit_test(replays_lack_nodes_that_others_have),
+        cmocka_unit_test(copies_of_hip_may_be_of_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
