@@ -12,6 +12,7 @@
 #include "trace/span.h"
 #include <assert.h>
 #include <inttypes.h>
+#include "trace/lost_work.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +253,13 @@ static bool has_all_work(const struct choosing *choosing)
            0;
 }
 
+/* Is the call of nearly all work in the file, so that the last work of each step is known? */
+static bool has_most_calls(const struct choosing *choosing)
+{
+    const struct trace_lost *lost = &choosing->trace->files[choosing->steps->file].lost;
+    return (double)lost->callless < TRACE_LOST_SHARE * (double)lost->work || lost->callless == 0;
+}
+
 /*
  * After how many steps the times of the host, those of devices, calls that wait and launched work repeat: the longest of these.
  * Where work is missing, chance decides how much each step seems to have launched and waited for.
@@ -285,7 +293,7 @@ static void account_choose(struct choosing *choosing)
     struct counted host = counted_of(choosing, LIMIT_HOST, period),
                    devices = counted_of(choosing, LIMIT_DEVICES, period);
     bool behind = devices.count > 0 && devices.mean_ns > falls_behind * host.mean_ns &&
-                  (devices.count > 1 || host.count <= 1);
+                  (devices.count > 1 || host.count <= 1) && (has_most_calls(choosing) || host.count == 0);
     struct counted *used = behind ? &devices : &host;
     rank->limit = behind ? LIMIT_DEVICES : LIMIT_HOST;
     rank->host_step_ns = llround(host.mean_ns);

@@ -77,6 +77,7 @@ enum lacks {
     LACK(LOST_WORK, RECORDS, "lost_work")                                                                    \
     LACK(UNTIMED_WORK, RECORDS, "untimed_work")                                                              \
     LACK(LATE_END, PARTS, "late_end")                                                                        \
+    LACK(UNKNOWN_TIME, PARTS, "unknown_time")                                                                \
     LACK(LEFT_OUT, FILES, "left_out")                                                                        \
     LACK(UNREADABLE, FILES, "unreadable")
 

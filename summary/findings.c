@@ -103,6 +103,8 @@ static const char *reason_to_withhold(const struct summary *summary, struct find
                "other profiler beside it";
     if (account_is_unrecorded(summary->trace, summary->account, &recorded_ns))
         return "most of a step was not recorded; record again, and end the recording after a step has ended";
+    if (trace_knows_no_durations(summary->trace))
+        return "how long much of the work of devices took is not known";
     if (!summary->gpu || !trace_misses_calls(summary->trace))
         return NULL;
     struct buffer text = { 0 };

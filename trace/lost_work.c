@@ -234,6 +234,17 @@ static bool is_much(uint64_t lost, uint64_t all)
     return lost > 0 && (double)lost >= TRACE_LOST_SHARE * (double)all;
 }
 
+/* Is the time that is not known, of work that was left out or ends too late, much of the time of all work? */
+static bool is_much_time(const struct survey *survey, const struct trace_lost *lost)
+{
+    const struct trace *trace = survey->trace;
+    int64_t work_ns = lost->untimed_ns, unknown_ns = lost->untimed_ns + lost->late_ns;
+    event_id end = survey->file->first_event + survey->file->event_count;
+    for (event_id e = survey->file->first_event; e < end && unknown_ns > 0; e++)
+        work_ns += event_is_gpu_work(trace->kind[e]) ? trace_dur_ns(trace, e) : 0;
+    return unknown_ns > 0 && (double)unknown_ns >= TRACE_UNKNOWN_SHARE * (double)work_ns;
+}
+
 static void describe_part(struct buffer *out, uint64_t lost, uint64_t all, const char *one, const char *many)
 {
     if (lost)
@@ -278,13 +289,24 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     struct trace_file *file = &builder->storage->files.at[f];
     struct survey survey = { .trace = trace, .file = file, .sorts = sorts };
     uint64_t untimed = file->lost.untimed ? file->lost.untimed : noticed(builder, f, LACK_UNTIMED_WORK);
+    const struct trace_lost before = file->lost;
+    bool unknown_noticed = noticed(builder, f, LACK_UNKNOWN_TIME) > 0;
     survey_numbers(&survey);
     survey_waits(&survey);
     file->lost = survey_launches(&survey, &capture_times_of(trace)->of_file[f]);
     file->lost.partial_graphs =
         survey.graphs.count ? partial_replays_count(trace, file, launches_replay, &survey) : 0;
     file->lost.untimed = untimed;
-    file->lost.much_untimed = is_much(untimed, untimed + survey.work_count);
+    file->lost.untimed_ns = before.untimed_ns;
+    file->lost.late_ns = before.late_ns;
+    file->lost.much_unknown = unknown_noticed || is_much_time(&survey, &before);
+    file->lost.much_untimed =
+        is_much(untimed, untimed + survey.work_count) || (untimed && file->lost.much_unknown);
+    if (file->lost.much_unknown && !unknown_noticed)
+        builder_add_last_notice(
+            builder, f, lack_word(LACK_UNKNOWN_TIME),
+            "operations that were left out, or whose end is not known, take a hundredth or more of the time of all; changes have no price",
+            1);
     uint64_t known_of = survey.unnumbered + untimed, launches = file->lost.lost_launches;
     file->lost.lost_launches = less(launches, known_of);
     file->lost.lost_copies = less(file->lost.lost_copies, less(known_of, launches));
@@ -331,6 +353,14 @@ bool trace_left_out_much(const struct trace *trace)
 {
     for (size_t f = 0; f < trace->file_count; f++)
         if (trace->files[f].lost.much_untimed)
+            return true;
+    return false;
+}
+
+bool trace_knows_no_durations(const struct trace *trace)
+{
+    for (size_t f = 0; f < trace->file_count; f++)
+        if (trace->files[f].lost.much_unknown)
             return true;
     return false;
 }

@@ -19,11 +19,17 @@
 /* From this share of the launches of a file on, of kernels or of graphs, much was lost. */
 #define TRACE_LOST_SHARE 0.05
 
+/* From this share of the time of all work on, of work whose time is not known, changes have no price: it would be off by as much. */
+#define TRACE_UNKNOWN_SHARE 0.01
+
 /* Was much lost in any file? */
 bool trace_lost_much(const struct trace *trace);
 
 /* Were so many records of a file left out for their time that what is left is not all? */
 bool trace_left_out_much(const struct trace *trace);
+
+/* Is how long work took unknown for so much of the time of all work of a file, a hundredth, that changes have no price? */
+bool trace_knows_no_durations(const struct trace *trace);
 
 /* Append how many records were left out for their time, without a full stop; nothing if none was. */
 void trace_describe_left_out(const struct trace *trace, struct buffer *out);

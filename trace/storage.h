@@ -128,13 +128,19 @@ void builder_classify(struct trace_builder *builder);
 void builder_add_last_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
                              uint64_t count);
 
+/* "3 records ...": COUNT and ONE or MANY; lives as long as the trace. settle_times.c */
+const char *builder_counted(struct trace_builder *builder, uint64_t count, const char *one, const char *many);
+
 /* Decide which numbers link work to calls. While columns of arguments grow; files and kinds are settled. settle_links.c */
 void builder_settle_links(struct trace_builder *builder);
 
 /* Count launches without work, in files, and in notices. Last of all. lost_work.c */
 void builder_settle_losses(struct trace_builder *builder);
 
-/* Leave out records whose time cannot be, and bound ends that cannot. Last, when columns are frozen; lends them. settle_times.c */
+/* Leave out records whose time cannot be, and settle ends. When columns are frozen; lends them. settle_times.c */
 void builder_settle_times(struct trace_builder *builder);
+
+/* Leave out records that were written twice, and bound ends that cannot be. settle_ends.c */
+void builder_settle_ends(struct trace_builder *builder);
 
 #endif

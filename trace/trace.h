@@ -284,7 +284,10 @@ struct trace_lost {
         lost_hip_copies; /* calls of HIP: the host may make them, so that these alone are never much */
     uint64_t work,
         callless; /* kernels, copies and memsets; those whose call should be in the file and is not known */
-    uint64_t untimed;        /* records of devices that were left out for their time */
+    uint64_t untimed; /* records of devices that were left out for their time */
+    int64_t untimed_ns,
+        late_ns; /* how long the work among them took, and work whose end is not known, as far as known */
+    bool much_unknown;       /* both together are much of the time of all work */
     bool much, much_untimed; /* so many that absence is not idleness */
     bool much_callless;      /* so many that who waits for what is not known */
 };

@@ -148,6 +148,24 @@ static void devices_that_fall_behind_are_how_fast_the_job_is(void **state)
     trace_free(trace);
 }
 
+/* The same where the calls of half the work are not in the file: which work of a step is its last is not known. */
+static void steps_whose_work_is_not_known_are_those_of_the_host(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 5; i++) {
+        draw_step(i, 10 * i, 10);
+        draw_call("cudaLaunchKernel", 1, 10 * i + 2, 2, i + 1);
+        draw_work("kernel", "gemm", 0, 7, 12 + 30 * i, 14, i + 1);
+        draw_work("kernel", "gemm", 0, 7, 26 + 30 * i, 14, 100 + i);
+    }
+    struct trace *trace = draw_end();
+    assert_int_equal(trace->files[0].lost.callless, 5);
+    assert_int_equal(account_of(trace)->all.limit, LIMIT_HOST);
+    assert_int_equal(account_of(trace)->all.step_ns, 10);
+    trace_free(trace);
+}
+
 /* Steps of 100, every third of 400 as it runs eval: 8 and the last, not as long as any. The last two whole periods: 2 * 600 / 6. */
 static void steps_that_differ_by_plan_count_in_whole_periods(void **state)
 {
@@ -275,6 +293,7 @@ int main(void)
         cmocka_unit_test(counts_repeat_exactly_or_not_at_all),
         cmocka_unit_test(steps_of_a_host_that_waits),
         cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
+        cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
         cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
         cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
         cmocka_unit_test(a_step_that_may_be_of_a_plan_counts),

@@ -313,6 +313,80 @@ static void replays_lack_nodes_that_others_have(void **state)
     assert_int_equal(partial_graphs(&small), 3);
 }
 
+/* The same kernel three times, once of another call, and a short one of another call. */
+static void doubles_count_once(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_kernel(&small, "a", 1, us(10), us(20));
+    add_kernel(&small, "b", 2, us(40), us(20));
+    add_kernel(&small, "a", 1, us(10), us(20));
+    add_kernel(&small, "a", 1, us(10), us(20));
+    add_kernel(&small, "a", 3, us(10), us(20));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace->event_count, 3);
+    assert_int_equal(notice_of(trace, "doubled_work")->count, 2);
+    trace_free(trace);
+}
+
+/* Calls that begin minutes after their work, or before it and all other records; not those of work that waited for minutes. */
+static void calls_far_from_their_work_are_left_out(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    small_host(&small, 1, "cpu_op", "aten::mm", 1000 * SECOND, us(50));
+    add_call(&small, "after", 1, 1200 * SECOND, us(5));
+    add_call(&small, "before", 2, 800 * SECOND, us(5));
+    add_call(&small, "near", 3, 1000 * SECOND, us(5));
+    add_call(&small, "without_work", 4, 800 * SECOND, us(5));
+    for (int i = 0; i < 3; i++)
+        add_kernel(&small, "kernel", 1 + i, 1000 * SECOND + us(20 + 20 * i), us(10));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace->event_count, 6);
+    assert_int_equal(event_of(trace, "after"), EVENT_NONE);
+    assert_int_equal(event_of(trace, "before"), EVENT_NONE);
+    assert_int_equal(notice_of(trace, "untimed")->count, 2);
+    trace_free(trace);
+}
+
+/* One copy at time 0 ends 1 ms before its call, and the other work begins after its calls. */
+static void work_at_zero_before_its_call_is_left_out(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    for (int i = 1; i <= 3; i++)
+        add_call(&small, "cudaLaunchKernel", i, us(1000 * i), us(5));
+    add_kernel(&small, "zero", 1, 0, us(20));
+    add_kernel(&small, "good", 2, us(2010), us(20));
+    add_kernel(&small, "good", 3, us(3010), us(1000));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(event_of(trace, "zero"), EVENT_NONE);
+    assert_int_equal(notice_of(trace, "untimed_work")->count, 1);
+    assert_true(trace_left_out_much(trace)); /* one of three */
+    trace_free(trace);
+}
+
+/* The last kernel of a stream, launched before the host waited for the device, ends 10 s after that; the other behind the recording. */
+static void ends_behind_the_recording_are_bounded(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    small_host(&small, 9, "Trace", "PyTorch Profiler (0)", 0, us(1500));
+    add_call(&small, "cudaLaunchKernel", 1, us(10), us(5));
+    add_call(&small, "cudaDeviceSynchronize", 0, us(100), us(900));
+    add_call(&small, "cudaLaunchKernel", 2, us(1100), us(5));
+    add_kernel(&small, "waited_for", 1, us(200), 10 * SECOND);
+    small_device(&small, 8, "kernel", "last", us(1200), 10 * SECOND);
+    small_arg(&small, ARG_CORRELATION, 2);
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace_dur_ns(trace, event_of(trace, "waited_for")), us(800));
+    assert_int_equal(trace_dur_ns(trace, event_of(trace, "last")), us(300));
+    assert_int_equal(notice_of(trace, "late_end")->count, 2);
+    assert_non_null(notice_of(trace, "unknown_time"));
+    assert_true(trace_knows_no_durations(trace));
+    trace_free(trace);
+}
+
 /* What the host may have copied itself is told, and is never much. */
 static void copies_of_hip_may_be_of_the_host(void **state)
 {
@@ -346,6 +420,10 @@ int main(void)
         cmocka_unit_test(other_graphs_lack_nothing),
         cmocka_unit_test(replays_of_one_kernel_lack_work),
         cmocka_unit_test(replays_lack_nodes_that_others_have),
+        cmocka_unit_test(doubles_count_once),
+        cmocka_unit_test(calls_far_from_their_work_are_left_out),
+        cmocka_unit_test(work_at_zero_before_its_call_is_left_out),
+        cmocka_unit_test(ends_behind_the_recording_are_bounded),
         cmocka_unit_test(copies_of_hip_may_be_of_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
