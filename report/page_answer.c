@@ -5,6 +5,7 @@
 #include "report/page_answer.h"
 
 #include "base/escape.h"
+#include "base/unicode.h"
 #include "report/apart.h"
 #include "report/figures.h"
 #include "report/page_step.h"
@@ -278,12 +279,27 @@ static void append_change(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</div>\n");
 }
 
+/* What happened, in large letters: TEXT up to its first semicolon if it is not a HEADLINE; below it the rest, or VERDICT. */
+static void append_verdict(struct buffer *out, const char *headline, const char *verdict)
+{
+    enum { FITS = 80 }; /* columns of two lines of large letters, roughly */
+    if (headline && verdict && strncmp(headline, verdict, strlen(headline)) == 0)
+        headline = NULL; /* a verdict that goes on */
+    const char *text = headline  ? headline
+                       : verdict ? verdict
+                                 : "",
+               *rest = headline ? NULL : strstr(text, "; ");
+    size_t len = rest ? (size_t)(rest - text) : strlen(text);
+    buffer_printf(out, "<p class=\"verdict%s\">", unicode_text_width(text, len) > FITS ? " long" : "");
+    append_prose(out, text, len);
+    buffer_puts(out, rest ? ".</p>\n" : "</p>\n");
+    append_element(out, "p", "faint because", rest ? rest + 2 : headline ? verdict : NULL);
+}
+
 static void append_hero(struct buffer *out, const struct answer *answer)
 {
     buffer_puts(out, "<div class=\"hero\"><div>\n");
-    append_element(out, "p", "verdict", answer->headline ? answer->headline : answer->verdict);
-    if (answer->headline)
-        append_element(out, "p", "faint because", answer->verdict);
+    append_verdict(out, answer->headline, answer->verdict);
     buffer_puts(out, "</div>\n");
     append_change(out, answer);
     buffer_puts(out, "</div>\n");
