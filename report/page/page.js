@@ -109,12 +109,12 @@ function setUpTable(box) {
 function timeText(ns) {
     const size = Math.abs(ns);
     if (size < 1000)
-        return `${ns} ns`;
+        return `${ns}ns`;
     if (size < 1e6)
-        return `${(ns / 1e3).toFixed(3)} us`;
+        return `${(ns / 1e3).toFixed(3)}us`;
     if (size < 1e9)
-        return `${(ns / 1e6).toFixed(3)} ms`;
-    return `${(ns / 1e9).toFixed(3)} s`;
+        return `${(ns / 1e6).toFixed(3)}ms`;
+    return `${(ns / 1e9).toFixed(3)}s`;
 }
 
 function bytesText(bytes) {
@@ -127,7 +127,7 @@ function bytesText(bytes) {
 
 /* The same without zeros that tell nothing, for the marks of an axis. */
 function markText(ns) {
-    return timeText(ns).replace(/\.(\d*?)0+ /, (all, digits) => digits ? `.${digits} ` : " ");
+    return timeText(ns).replace(/\.(\d*?)0+(?=[num]?s)/, (all, digits) => digits ? `.${digits}` : "");
 }
 
 /* Steps of 1, 2 or 5 times a power of ten, about COUNT of them in LENGTH. */
