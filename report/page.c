@@ -384,6 +384,19 @@ static void emit_contents(struct writing *page, const struct page *of)
     page_writing_emit(page, "</ul></nav>\n");
 }
 
+/* Hatched colours of idle time, which style sheets refer to: "url(#idle-4)". */
+static void emit_patterns(struct writing *page)
+{
+    page_writing_emit(page, "<svg class=\"patterns\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
+    for (int color = 0; color < CHART_COLORS; color++)
+        buffer_printf(&page->text,
+                      "<pattern id=\"idle-%d\" class=\"c%d\" width=\"6\" height=\"6\" "
+                      "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path class=\"fill\" "
+                      "d=\"M0 0h6v6h-6z\"/><path class=\"space\" d=\"M0 0h2v6h-2z\"/></pattern>",
+                      color, color);
+    page_writing_emit(page, "</defs></svg>\n");
+}
+
 static void emit_beginning(struct writing *page, const struct page *of)
 {
     page_writing_emit(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
@@ -415,6 +428,7 @@ static void emit_beginning(struct writing *page, const struct page *of)
     page_writing_emit(page, "</header>\n");
     emit_contents(page, of);
     page_writing_emit(page, "<main id=\"main\">\n");
+    emit_patterns(page);
     if (of->answer)
         page_add_answer(&page->text, of->answer, of, page->names);
 }

@@ -76,6 +76,12 @@ static const struct page_section *find_section(const struct page *page, const ch
     return NULL;
 }
 
+/* " idle" behind the class of what is hatched. */
+static const char *answer_part_class(const struct answer_part *part)
+{
+    return strncmp(part->title, "idle", 4) == 0 ? " idle" : "";
+}
+
 /* "computing 7.9 %, idle: host 81.3 %" */
 static void append_bar_text(struct buffer *out, const struct answer_bar *bar)
 {
@@ -104,8 +110,9 @@ static void append_bar(struct buffer *out, const struct answer_bar *bar)
     for (size_t i = 0; i < bar->parts.count; i++) {
         const struct answer_part *part = &bar->parts.at[i];
         double wide = part->share * bar->length * width;
-        buffer_printf(out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"10\"><title>",
-                      (int)part->color, at, wide);
+        buffer_printf(out,
+                      "<rect class=\"fill c%d%s\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"10\"><title>",
+                      (int)part->color, answer_part_class(part), at, wide);
         append_text(out, part->title);
         buffer_puts(out, ": ");
         append_share(out, part->share);
@@ -122,7 +129,7 @@ static void append_part(struct buffer *out, const struct answer_part *part, cons
                         const struct page *page)
 {
     bool links = find_section(page, part->section) != NULL;
-    buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
+    buffer_printf(out, "<li><span class=\"swatch c%d%s\"></span>", (int)part->color, answer_part_class(part));
     if (links)
         buffer_printf(out, "<a href=\"#%s\">", part->section);
     buffer_puts(out, "<span class=\"what\" title=\"");

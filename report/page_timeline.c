@@ -508,8 +508,8 @@ void page_add_timeline(struct buffer *out, const struct timeline *timeline, size
         "keys move and zoom, 0 shows all, n and p choose the next and the previous event of a row, brackets go to the "
         "next and the previous step, Enter zooms to what is chosen, o opens and closes its lane%s, a question mark lists all keys.\"></canvas>"
         "<div class=\"spacer\"></div></div><div class=\"tip\" hidden=\"hidden\"></div></div>"
-        "<aside class=\"panel\" tabindex=\"0\" aria-label=\"What is selected\" aria-live=\"polite\"><span class=\"no-script\">This picture needs "
-        "scripts.</span></aside></div>\n<ul class=\"legend\"></ul>\n",
+        "<div class=\"panel\" role=\"region\" tabindex=\"0\" aria-label=\"What is selected\" aria-live=\"polite\"><span class=\"no-script\">This picture needs "
+        "scripts.</span></div></div>\n<ul class=\"legend\"></ul>\n",
         timeline->alive ? "What was in use over the whole recording."
                         : "What the devices did over the whole recording, and why they were idle.",
         timeline->alive ? ", m lists what was in use in the middle" : ", m sets a mark");

@@ -1,32 +1,4 @@
-/* ---- of a timeline: letters that fit, stripes of idle time, and arrows from calls to what they launched ---- */
-
-const widths = new Map();
-
-/* How wide PEN draws TEXT; the same texts come again with each frame. */
-function widthOf(pen, text) {
-    const key = `${pen.font}|${text}`, known = widths.get(key);
-    if (known !== undefined)
-        return known;
-    if (widths.size > 50000)
-        widths.clear();
-    const { width } = pen.measureText(text);
-    widths.set(key, width);
-    return width;
-}
-
-/* TEXT, shortened until it is no wider than ROOM; "" if fewer than three letters of it would be left. */
-function fittedText(pen, text, room) {
-    const all = widthOf(pen, text);
-    if (all <= room)
-        return text;
-    for (let letters = Math.floor(text.length * room / all); letters > 2; letters--) {
-        const short = shortName(text, letters), wide = widthOf(pen, short);
-        if (wide <= room)
-            return short;
-        letters = Math.min(letters, Math.ceil(letters * room / wide));
-    }
-    return "";
-}
+/* ---- of a timeline: titles that fit, stripes of idle time, and arrows from calls to what they launched ---- */
 
 /* The title of a lane; FROM_END: what tells it apart is its end. */
 function fittedTitle(pen, text, room, fromEnd) {
