@@ -39,6 +39,7 @@ struct step_drawing {
     struct buffer *out;
     int64_t start_ns, end_ns;
     VEC_OF(struct step_lane) lanes;
+    VEC_OF(const struct timeline_span *) spans; /* that reach into the step, in their order */
 };
 
 static bool is_idle_kind(const struct timeline *timeline, uint32_t kind)
@@ -93,8 +94,8 @@ static void choose_lanes(struct step_drawing *drawing, const char *group)
     const struct timeline *timeline = drawing->timeline;
     for (size_t i = 0; i < timeline->lanes.count; i++)
         *VEC_PUSH(&drawing->lanes) = (struct step_lane){ i, (int64_t)timeline->lanes.at[i].place, 0 };
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         assert(span->lane < drawing->lanes.count && drawing->lanes.at);
         if (!is_idle_kind(timeline, span->kind) && (!is_mark(drawing, span) || span->depth == 0))
             drawing->lanes.at[span->lane].used_ns += is_mark(drawing, span) ? 1 : step_part_of(drawing, span);
@@ -126,8 +127,8 @@ static void fill_depth(const struct step_drawing *drawing, size_t lane, uint16_t
                        uint8_t kinds[COLUMNS])
 {
     const struct timeline *timeline = drawing->timeline;
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (span->lane != lane || span->depth != depth || step_part_of(drawing, span) == 0 ||
             is_mark(drawing, span) ||
             (timeline->lanes.at[lane].place == TIMELINE_DEVICE && is_idle_kind(timeline, span->kind)))
@@ -145,8 +146,8 @@ static uint16_t deepest_of(const struct step_drawing *drawing, size_t lane)
 {
     enum { MOST = 40 };
     uint16_t deepest = 0;
-    for (size_t i = 0; i < drawing->timeline->spans.count; i++) {
-        const struct timeline_span *span = &drawing->timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (span->lane == lane && span->depth > deepest && step_part_of(drawing, span) > 0)
             deepest = span->depth;
     }
@@ -221,8 +222,8 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
 {
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (!is_idle_kind(timeline, span->kind) || step_part_of(drawing, span) == 0 ||
             !is_idle_lane_of(drawing, span->lane, row))
             continue;
@@ -253,8 +254,8 @@ static void append_longest(struct step_drawing *drawing, size_t lane, int y)
 {
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (span->lane == lane && !is_mark(drawing, span) && step_part_of(drawing, span) > 0 &&
             (!longest || step_part_of(drawing, span) > step_part_of(drawing, longest)))
             longest = span;
@@ -292,8 +293,8 @@ static void append_pin(struct step_drawing *drawing, size_t i)
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
     size_t row = 0;
-    for (size_t s = 0; s < timeline->spans.count; s++) {
-        const struct timeline_span *span = &timeline->spans.at[s];
+    for (size_t s = 0; s < drawing->spans.count; s++) {
+        const struct timeline_span *span = drawing->spans.at[s];
         const char *name = is_idle_kind(timeline, span->kind) ? timeline->kinds.at[span->kind].title
                                                               : names_text(timeline->names, span->name);
         if (step_part_of(drawing, span) == 0 ||
@@ -360,6 +361,9 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
         return;
     drawing.start_ns = step->start_ns;
     drawing.end_ns = step->start_ns + step->dur_ns;
+    for (size_t i = 0; i < timeline->spans.count; i++)
+        if (step_part_of(&drawing, &timeline->spans.at[i]) > 0)
+            *VEC_PUSH(&drawing.spans) = &timeline->spans.at[i];
     struct buffer group = { 0 };
     if (timeline->files.count > 1)
         buffer_printf(&group, "rank %lld", (long long)timeline->files.at[step->file].rank);
@@ -388,4 +392,5 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
     }
     buffer_release(&group);
     VEC_FREE(&drawing.lanes);
+    VEC_FREE(&drawing.spans);
 }
