@@ -284,10 +284,40 @@ static bool is_empty(const struct page_section *section)
     return !section->twins && section->pictures.count + section->timelines.count + section->flames.count == 0;
 }
 
+/* Do the devices and the host have a timeline, of which the first screen draws a step? */
+static bool has_step_drawing(const struct page *of)
+{
+    for (size_t i = 0; i < of->sections.count; i++)
+        for (size_t t = 0; t < of->sections.at[i].timelines.count; t++)
+            if (!of->sections.at[i].timelines.at[t]->alive)
+                return true;
+    return false;
+}
+
+/* Is SECTION the picture that belongs to the first screen: the flame of a profile, or the figures over the runs? */
+static bool is_first_picture(const struct page *of, const struct page_section *section)
+{
+    return of->answer && !has_step_drawing(of) &&
+           ((section->flames.count && !section->tables.count) || strcmp(section->key, "trend") == 0);
+}
+
+/* The sections in the order of the page. New, free(). */
+static const struct page_section **page_order(const struct page *of)
+{
+    const struct page_section **order = mem_alloc(mem_times(of->sections.count + 1, sizeof *order));
+    size_t count = 0;
+    for (int other = 0; other < 2; other++)
+        for (size_t i = 0; i < of->sections.count; i++)
+            if (is_first_picture(of, &of->sections.at[i]) != other)
+                order[count++] = &of->sections.at[i];
+    return order;
+}
+
 /* Does a finding of the answer lead to SECTION, or is it a timeline, or is there no answer that would show what matters? */
 static bool starts_open(const struct page *of, const struct page_section *section)
 {
-    if (!of->answer || !section->title || section->timelines.count || of->sections.count == 1)
+    if (!of->answer || !section->title || section->timelines.count || of->sections.count == 1 ||
+        is_first_picture(of, section))
         return true;
     for (size_t i = 0; i < answer_first_findings(of->answer); i++) {
         const char *key = of->answer->findings.at[i].section;
@@ -367,17 +397,19 @@ static void emit_contents(struct writing *page, const struct page *of)
         titles += of->sections.at[i].title != NULL;
     if (titles < 2)
         return;
+    const struct page_section **order = page_order(of);
     page_writing_emit(page, "<nav aria-label=\"Sections\"><ul>\n");
     for (size_t i = 0; i < of->sections.count; i++) {
-        if (!of->sections.at[i].title)
+        if (!order[i]->title)
             continue;
-        buffer_printf(&page->text, "<li><a href=\"#%s\"><span>", of->sections.at[i].key);
-        emit_text(page, of->sections.at[i].title);
+        buffer_printf(&page->text, "<li><a href=\"#%s\"><span>", order[i]->key);
+        emit_text(page, order[i]->title);
         page_writing_emit(page, "</span> ");
-        section_emit_figure(page, &of->sections.at[i]);
+        section_emit_figure(page, order[i]);
         page_writing_emit(page, "</a></li>\n");
     }
     page_writing_emit(page, "</ul></nav>\n");
+    free(order);
 }
 
 /* Hatched colours of idle time, which style sheets refer to: "url(#idle-4)". */
@@ -461,10 +493,12 @@ static bool page_join(const struct page *page, size_t room, char **text, size_t 
                                .timelines = page_timeline_count(page),
                                .room = room,
                                .names = readable_open(LONGEST_NAME) };
+    const struct page_section **order = page_order(page);
     bool good = true;
     emit_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
-        good = emit_section(&writing, page, &page->sections.at[i]);
+        good = emit_section(&writing, page, order[i]);
+    free(order);
     if (good)
         emit_end(&writing, page);
     readable_free(writing.names);
