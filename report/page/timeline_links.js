@@ -357,10 +357,12 @@ function addressOf(recording, index, name, rank = "", device = "") {
     return "";
 }
 
-/* The stretch that TEXT, of a pause in which nothing was recorded, begins with: "longest: 3.002ms at 304.921us, after ..."; "": none. */
-function pauseIn(text) {
-    const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }, [, length, unit, at, of] = text.match(/longest: ([\d.]+)([num]?s) at ([\d.]+)([num]?s)\b/) || [];
-    return length ? placeOf(Math.round(at * units[of]), Math.round(length * units[unit])) : "";
+/* The stretch that TEXT, of a pause in which nothing was recorded, begins with: "longest: 3.002ms on rank 13 at 304.921us, after ..."; "": none. */
+function pauseIn(recording, text) {
+    const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+    const [, length, unit, rank, at, of] = text.match(/longest: ([\d.]+)([num]?s)(?: on rank (\d+))? at ([\d.]+)([num]?s)\b/) || [];
+    const file = rank === undefined ? undefined : recording.files.find((own) => own.rank === Number(rank)); /* its moments count from its own beginning */
+    return length ? placeOf(Math.round(at * units[of] + (file ? file.at : 0)), Math.round(length * units[unit])) : "";
 }
 
 /* A finding's place: the longest event of the name that it gives, or that its text begins with. */
@@ -376,7 +378,7 @@ function linkFindings(view, index) {
             card.dataset.place = called;
             address = addressOf(recording, index, called, rank);
         }
-        address = address || pauseIn(where ? where.textContent : "");
+        address = address || pauseIn(recording, where ? where.textContent : "");
         if (address)
             addLink(card.querySelector(".saves") || card.querySelector("h3"), `${addressIn(view, address)}@${card.id}`, "in the timeline");
     }
@@ -466,7 +468,7 @@ function linkTable(view, box, index) {
         const step = figureOf(row, columns.step);
         const place = box.dataset.key === "collectives" ? collectiveOf(recording, row, at("max")) : placeOfRow(view, row, columns);
         const address = place || namesOfRow(box, row, cellOf, index).map((name) => addressOf(recording, index, name, ...site)).find(Boolean) ||
-            (box.dataset.key === "findings" ? pauseIn(row.textContent) : "");
+            (box.dataset.key === "findings" ? pauseIn(recording, row.textContent) : "");
         counts.set(step, (counts.get(step) || 0) + 1);
         const found = stepOfRow(recording, step, figureOf(row, columns.rank), counts.get(step) - 1);
         if (address)
