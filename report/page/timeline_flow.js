@@ -36,7 +36,7 @@ function isRowInSight(view, row) {
 
 /* The work in sight whose call is in sight, too; null: so much that arrows would hide it. */
 function flowsInSight(view) {
-    const MOST = 400, { recording, from } = view, { spans } = recording, found = [];
+    const MOST = 150, { recording, from } = view, { spans } = recording, found = [];
     for (const row of view.rows) {
         if (row.lane.place !== 0 || !isRowInSight(view, row))
             continue;
@@ -73,7 +73,7 @@ function drawFlows(view, pen, wide, high) {
     }
     pen.strokeStyle = view.colors["--text"];
     pen.lineWidth = 0.7;
-    pen.globalAlpha = Math.max(0.2, 0.6 - flows.length / 800);
+    pen.globalAlpha = Math.max(0.2, 0.6 - flows.length / 400);
     pen.stroke();
     pen.restore();
 }
