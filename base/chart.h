@@ -103,6 +103,7 @@ struct chart_series {
     const struct table *table; /* borrowed; see chart_add_table */
     size_t x, y;               /* columns */
     size_t low;                /* CHART_SPAN, CHART_BAND, CHART_BOX: column of the lower edge; else unused */
+    bool idle;                 /* time in which nothing ran, which is hatched */
     size_t size;               /* CHART_POINT: column shown as the area of a dot; 0: all dots are small */
 };
 

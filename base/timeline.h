@@ -66,7 +66,7 @@ struct timeline_span {
 
 struct timeline_step {
     int64_t number, start_ns, dur_ns;
-    int64_t host_ns; /* when the host began it, often before the devices did */
+    int64_t host_ns, host_end_ns; /* its range on the host, which often begins before the devices do */
     uint32_t file;
 };
 

@@ -80,6 +80,7 @@ void chart_gaps(struct picture *picture, const struct gaps *gaps)
             chart_add_series(chart, (struct chart_series){ .title = columns[c + 1].title,
                                                            .mark = CHART_BAR,
                                                            .color = colors[c],
+                                                           .idle = true,
                                                            .table = table,
                                                            .y = c + 1 });
 }

@@ -101,6 +101,7 @@ static void ranks_add_chart(struct picture *picture, const char *key, const char
         chart_add_series(chart, (struct chart_series){ .title = columns[column].title,
                                                        .mark = CHART_BAR,
                                                        .color = colors[column],
+                                                       .idle = column == COLUMN_IDLE,
                                                        .table = table,
                                                        .y = column });
 }

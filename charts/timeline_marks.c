@@ -20,6 +20,7 @@ void timeline_add_steps(struct timeline_making *making)
             .start_ns = step->start_ns + making->shift_ns[step->file],
             .dur_ns = step->end_ns - step->start_ns,
             .host_ns = step->host_start_ns + making->shift_ns[step->file],
+            .host_end_ns = step->host_end_ns + making->shift_ns[step->file],
             .file = step->file,
         };
     }

@@ -1,4 +1,5 @@
-# Put the files of a report's page into a C file: all style sheets as one, and all scripts as one.
+# Put the files of a report's page into a C file: all style sheets as one, and all scripts as one, without comments and
+# indentation, which every page would carry.
 #
 #     cmake -DFOLDER=report/page -DOUT=page_files.c -P cmake/embed.cmake
 
@@ -40,6 +41,11 @@ foreach(thing style script)
   if(failed)
     message(FATAL_ERROR "cannot put ${parts} together")
   endif()
+  file(READ ${OUT}.${ending} text)
+  string(REGEX REPLACE "\n/[*]\n( [*] [^\n]*\n)* [*]/" "" text "${text}")
+  string(REGEX REPLACE " */[*][^*]*[*]/" "" text "${text}")
+  string(REGEX REPLACE "\n[ \n]+" "\n" text "${text}")
+  file(WRITE ${OUT}.${ending} "${text}")
   file(READ ${OUT}.${ending} bytes HEX)
   file(SHA256 ${OUT}.${ending} digest)
   to_base64(${digest} hash)

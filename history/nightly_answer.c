@@ -59,7 +59,65 @@ static const char *compare_text(const struct nightly_run *good, const struct nig
                         first->id);
 }
 
-/* Regressions of CHOSEN, most important first. */
+static size_t guilty_row(const struct nightly *nightly, enum history_verdict verdict);
+
+static double nightly_change_of(const struct nightly *nightly, size_t series)
+{
+    const struct history_finding *now = &nightly->history.series.at[series].now;
+    return now->level - now->reference;
+}
+
+/* Times that became worse in the same run by the same, such as a step's and that of the kernel that fills it. */
+static bool have_one_cause(const struct nightly *nightly, size_t a, size_t b)
+{
+    const struct history_finding *one = &nightly->history.series.at[a].now,
+                                 *other = &nightly->history.series.at[b].now;
+    double change = nightly_change_of(nightly, a);
+    return nightly->series.at[a].kind == TABLE_NS && nightly->series.at[b].kind == TABLE_NS &&
+           one->verdict == other->verdict && one->first_bad == other->first_bad &&
+           fabs(change - nightly_change_of(nightly, b)) <= 0.05 * fabs(change);
+}
+
+/* "sm90_xmma_gemm_bf16 and 3 others": the series of CHOSEN that have one cause with SERIES; NULL: none has. */
+static const char *others_of_cause(const struct nightly *nightly, size_t series, const size_t *chosen,
+                                   size_t count, struct arena *texts)
+{
+    size_t row = guilty_row(nightly, nightly->history.series.at[series].now.verdict), named = SIZE_MAX,
+           others = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (chosen[i] == series || !have_one_cause(nightly, series, chosen[i]))
+            continue;
+        named = named == SIZE_MAX || chosen[i] == row ? chosen[i] : named;
+        others++;
+    }
+    if (others == 0)
+        return NULL;
+    const char *name = nightly_answer_name_of(nightly, named, texts);
+    return others == 1 ? name
+                       : arena_printf(texts, "%s and %zu other%s", name, others - 1, others == 2 ? "" : "s");
+}
+
+/* "since run 11, commit c11, and with it sm90_xmma_gemm_bf16". */
+static const char *nightly_where_text(const struct nightly_run *first, const char *others,
+                                      struct arena *texts)
+{
+    if (!first)
+        return others ? arena_printf(texts, "and with it %s", others) : NULL;
+    return arena_printf(texts, "since run %" PRId64 "%s%s%s%s", first->id, first->commit ? ", commit " : "",
+                        first->commit ? first->commit : "", others ? ", and with it " : "",
+                        others ? others : "");
+}
+
+/* Is CHOSEN[I] the first of its cause? */
+static bool is_first_of_cause(const struct nightly *nightly, const size_t *chosen, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (have_one_cause(nightly, chosen[k], chosen[i]))
+            return false;
+    return true;
+}
+
+/* Regressions of CHOSEN, most important first, one of each cause. */
 static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count, const char *store,
                          struct answer *answer, struct arena *texts)
 {
@@ -72,7 +130,7 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
         for (size_t i = 0; i < count && answer->findings.count < MOST; i++) {
             size_t series = chosen[i];
             const struct history_finding *now = &nightly->history.series.at[series].now;
-            if (!is_worse(nightly, series, bad[b]))
+            if (!is_worse(nightly, series, bad[b]) || !is_first_of_cause(nightly, chosen, i))
                 continue;
             const struct nightly_run *first =
                 now->first_bad < nightly->runs.count ? &nightly->runs.at[now->first_bad] : NULL;
@@ -82,10 +140,8 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
                 .title = nightly_answer_name_of(nightly, series, texts),
                 .saves = arena_printf(texts, "%s: %s", history_verdict_name(bad[b]),
                                       change_text(nightly, series, texts)),
-                .where = !first ? NULL
-                                : arena_printf(texts, "since run %" PRId64 "%s%s", first->id,
-                                               first->commit ? ", commit " : "",
-                                               first->commit ? first->commit : ""),
+                .where =
+                    nightly_where_text(first, others_of_cause(nightly, series, chosen, count, texts), texts),
                 .advice = good && first ? compare_text(good, first, texts) : NULL,
                 .section = nightly->series.at[series].table,
                 .command = command,

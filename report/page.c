@@ -145,20 +145,16 @@ static void end_view(struct writing *page, const char *kind, const char *label, 
     page_writing_emit(page, "</div>\n");
 }
 
-/* What the next timeline may take: its part of what the page may still grow by, less what follows timelines. */
-static size_t find_room(struct writing *page)
-{
-    size_t least = 10000, used = page->after + page->text.count;
-    fflush(page->out);
-    used += *page->written;
-    size_t room = used < page->budget ? (page->budget - used) / page->timelines : 0;
-    return room > least ? room : least;
-}
-
 static bool emit_timeline(struct writing *page, const struct timeline *timeline)
 {
+    enum { LEAST_ROOM = 10000 };
     page->views++;
-    page_add_timeline(&page->text, timeline, page->views, find_room(page));
+    if (page->measures)
+        return true;
+    size_t before = page->text.count, room = page->room / page->timelines;
+    page_add_timeline(&page->text, timeline, page->views, room > LEAST_ROOM ? room : LEAST_ROOM);
+    size_t used = page->text.count - before;
+    page->room -= used < page->room ? used : page->room;
     page->timelines--;
     return output_drain(&page->text, page->out, page->err);
 }
@@ -288,10 +284,40 @@ static bool is_empty(const struct page_section *section)
     return !section->twins && section->pictures.count + section->timelines.count + section->flames.count == 0;
 }
 
+/* Do the devices and the host have a timeline, of which the first screen draws a step? */
+static bool has_step_drawing(const struct page *of)
+{
+    for (size_t i = 0; i < of->sections.count; i++)
+        for (size_t t = 0; t < of->sections.at[i].timelines.count; t++)
+            if (!of->sections.at[i].timelines.at[t]->alive)
+                return true;
+    return false;
+}
+
+/* Is SECTION the picture that belongs to the first screen: the flame of a profile, or the figures over the runs? */
+static bool is_first_picture(const struct page *of, const struct page_section *section)
+{
+    return of->answer && !has_step_drawing(of) &&
+           ((section->flames.count && !section->tables.count) || strcmp(section->key, "trend") == 0);
+}
+
+/* The sections in the order of the page. New, free(). */
+static const struct page_section **page_order(const struct page *of)
+{
+    const struct page_section **order = mem_alloc(mem_times(of->sections.count + 1, sizeof *order));
+    size_t count = 0;
+    for (int other = 0; other < 2; other++)
+        for (size_t i = 0; i < of->sections.count; i++)
+            if (is_first_picture(of, &of->sections.at[i]) != other)
+                order[count++] = &of->sections.at[i];
+    return order;
+}
+
 /* Does a finding of the answer lead to SECTION, or is it a timeline, or is there no answer that would show what matters? */
 static bool starts_open(const struct page *of, const struct page_section *section)
 {
-    if (!of->answer || !section->title || section->timelines.count || of->sections.count == 1)
+    if (!of->answer || !section->title || section->timelines.count || of->sections.count == 1 ||
+        is_first_picture(of, section))
         return true;
     for (size_t i = 0; i < answer_first_findings(of->answer); i++) {
         const char *key = of->answer->findings.at[i].section;
@@ -371,17 +397,32 @@ static void emit_contents(struct writing *page, const struct page *of)
         titles += of->sections.at[i].title != NULL;
     if (titles < 2)
         return;
+    const struct page_section **order = page_order(of);
     page_writing_emit(page, "<nav aria-label=\"Sections\"><ul>\n");
     for (size_t i = 0; i < of->sections.count; i++) {
-        if (!of->sections.at[i].title)
+        if (!order[i]->title)
             continue;
-        buffer_printf(&page->text, "<li><a href=\"#%s\"><span>", of->sections.at[i].key);
-        emit_text(page, of->sections.at[i].title);
+        buffer_printf(&page->text, "<li><a href=\"#%s\"><span>", order[i]->key);
+        emit_text(page, order[i]->title);
         page_writing_emit(page, "</span> ");
-        section_emit_figure(page, &of->sections.at[i]);
+        section_emit_figure(page, order[i]);
         page_writing_emit(page, "</a></li>\n");
     }
     page_writing_emit(page, "</ul></nav>\n");
+    free(order);
+}
+
+/* Hatched colours of idle time, which style sheets refer to: "url(#idle-4)". */
+static void emit_patterns(struct writing *page)
+{
+    page_writing_emit(page, "<svg class=\"patterns\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
+    for (int color = 0; color < CHART_COLORS; color++)
+        buffer_printf(&page->text,
+                      "<pattern id=\"idle-%d\" class=\"c%d\" width=\"6\" height=\"6\" "
+                      "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path class=\"fill\" "
+                      "d=\"M0 0h6v6h-6z\"/><path class=\"space\" d=\"M0 0h2v6h-2z\"/></pattern>",
+                      color, color);
+    page_writing_emit(page, "</defs></svg>\n");
 }
 
 static void emit_beginning(struct writing *page, const struct page *of)
@@ -415,6 +456,7 @@ static void emit_beginning(struct writing *page, const struct page *of)
     page_writing_emit(page, "</header>\n");
     emit_contents(page, of);
     page_writing_emit(page, "<main id=\"main\">\n");
+    emit_patterns(page);
     if (of->answer)
         page_add_answer(&page->text, of->answer, of, page->names);
 }
@@ -431,36 +473,32 @@ static void emit_end(struct writing *page, const struct page *of)
     page_writing_emit(page, "</script>\n</body>\n</html>\n");
 }
 
-/* Flames come behind timelines, and so do style and script: how large they will be, or a little less. */
-static size_t size_behind(const struct page *page)
+static size_t page_timeline_count(const struct page *page)
 {
-    size_t size = page_script_size + 20000;
+    size_t count = 0;
     for (size_t i = 0; i < page->sections.count; i++)
-        for (size_t f = 0; f < page->sections.at[i].flames.count; f++)
-            size += page->sections.at[i].flames.at[f]->frames.count * 32 +
-                    names_bytes(page->sections.at[i].flames.at[f]->names) * 5 / 4;
-    return size;
+        count += page->sections.at[i].timelines.count;
+    return count;
 }
 
-/* The page in *TEXT, which is to be freed whether it fails or not. BEHIND is how much is kept for what follows timelines. */
-static bool page_join(const struct page *page, size_t behind, char **text, size_t *size,
-                      struct tpa_error *err)
+/* The page in *TEXT, which is to be freed whether it fails or not. ROOM is what its timelines may take; 0: it has none. */
+static bool page_join(const struct page *page, size_t room, char **text, size_t *size, struct tpa_error *err)
 {
     FILE *memory = open_memstream(text, size);
     if (!memory)
         return tpa_fail_errno(err, "cannot put the page together");
     struct writing writing = { .out = memory,
                                .err = err,
-                               .budget = page->budget ? page->budget : PAGE_BUDGET,
-                               .after = behind,
-                               .written = size,
+                               .measures = room == 0,
+                               .timelines = page_timeline_count(page),
+                               .room = room,
                                .names = readable_open(LONGEST_NAME) };
+    const struct page_section **order = page_order(page);
     bool good = true;
-    for (size_t i = 0; i < page->sections.count; i++)
-        writing.timelines += page->sections.at[i].timelines.count;
     emit_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
-        good = emit_section(&writing, page, &page->sections.at[i]);
+        good = emit_section(&writing, page, order[i]);
+    free(order);
     if (good)
         emit_end(&writing, page);
     readable_free(writing.names);
@@ -470,17 +508,19 @@ static bool page_join(const struct page *page, size_t behind, char **text, size_
     return good;
 }
 
-/* The page is put together in memory: how large it is says how much of a timeline it may hold. */
+/* Timelines may take what the rest of the page leaves, which is put together for that alone: in memory. */
 bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
 {
+    enum { AROUND = 6000 }; /* bytes of a timeline besides its data */
     char *text = NULL;
-    size_t size = 0, behind = size_behind(page);
+    size_t size = 0, budget = page->budget ? page->budget : PAGE_BUDGET, count = page_timeline_count(page);
     bool limited = page->budget && page->budget < PAGE_BUDGET; /* somebody wants it small */
-    bool good = page_join(page, behind, &text, &size, err);
-    if (good && limited && size > page->budget) { /* more followed than was expected */
+    bool good = page_join(page, 0, &text, &size, err);
+    if (good && count) {
+        size_t rest = size + count * AROUND;
         free(text);
         text = NULL;
-        good = page_join(page, behind + size - page->budget, &text, &size, err);
+        good = page_join(page, rest < budget ? budget - rest : 1, &text, &size, err);
     }
     if (good && limited && size > page->budget) {
         tpa_fail(err, TPA_NOWHERE,

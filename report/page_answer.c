@@ -5,6 +5,7 @@
 #include "report/page_answer.h"
 
 #include "base/escape.h"
+#include "base/unicode.h"
 #include "report/apart.h"
 #include "report/figures.h"
 #include "report/page_step.h"
@@ -75,6 +76,12 @@ static const struct page_section *find_section(const struct page *page, const ch
     return NULL;
 }
 
+/* " idle" behind the class of what is hatched. */
+static const char *answer_part_class(const struct answer_part *part)
+{
+    return strncmp(part->title, "idle", 4) == 0 ? " idle" : "";
+}
+
 /* "computing 7.9 %, idle: host 81.3 %" */
 static void append_bar_text(struct buffer *out, const struct answer_bar *bar)
 {
@@ -103,8 +110,9 @@ static void append_bar(struct buffer *out, const struct answer_bar *bar)
     for (size_t i = 0; i < bar->parts.count; i++) {
         const struct answer_part *part = &bar->parts.at[i];
         double wide = part->share * bar->length * width;
-        buffer_printf(out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"10\"><title>",
-                      (int)part->color, at, wide);
+        buffer_printf(out,
+                      "<rect class=\"fill c%d%s\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"10\"><title>",
+                      (int)part->color, answer_part_class(part), at, wide);
         append_text(out, part->title);
         buffer_puts(out, ": ");
         append_share(out, part->share);
@@ -121,7 +129,7 @@ static void append_part(struct buffer *out, const struct answer_part *part, cons
                         const struct page *page)
 {
     bool links = find_section(page, part->section) != NULL;
-    buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
+    buffer_printf(out, "<li><span class=\"swatch c%d%s\"></span>", (int)part->color, answer_part_class(part));
     if (links)
         buffer_printf(out, "<a href=\"#%s\">", part->section);
     buffer_puts(out, "<span class=\"what\" title=\"");
@@ -278,12 +286,27 @@ static void append_change(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</div>\n");
 }
 
+/* What happened, in large letters: TEXT up to its first semicolon if it is not a HEADLINE; below it the rest, or VERDICT. */
+static void append_verdict(struct buffer *out, const char *headline, const char *verdict)
+{
+    enum { FITS = 80 }; /* columns of two lines of large letters, roughly */
+    if (headline && verdict && strncmp(headline, verdict, strlen(headline)) == 0)
+        headline = NULL; /* a verdict that goes on */
+    const char *text = headline  ? headline
+                       : verdict ? verdict
+                                 : "",
+               *rest = headline ? NULL : strstr(text, "; ");
+    size_t len = rest ? (size_t)(rest - text) : strlen(text);
+    buffer_printf(out, "<p class=\"verdict%s\">", unicode_text_width(text, len) > FITS ? " long" : "");
+    append_prose(out, text, len);
+    buffer_puts(out, rest ? ".</p>\n" : "</p>\n");
+    append_element(out, "p", "faint because", rest ? rest + 2 : headline ? verdict : NULL);
+}
+
 static void append_hero(struct buffer *out, const struct answer *answer)
 {
     buffer_puts(out, "<div class=\"hero\"><div>\n");
-    append_element(out, "p", "verdict", answer->headline ? answer->headline : answer->verdict);
-    if (answer->headline)
-        append_element(out, "p", "faint because", answer->verdict);
+    append_verdict(out, answer->headline, answer->verdict);
     buffer_puts(out, "</div>\n");
     append_change(out, answer);
     buffer_puts(out, "</div>\n");

@@ -21,6 +21,7 @@ enum {
     TOP = 18, /* above it are the marks of the axis */
     MOST_HOST = 2,
     MOST_DEVICE = 3,
+    MOST_CULPRITS = 3,
     LEAST_LETTERS = 6, /* of a label that is cut */
     NO_KIND = TIMELINE_MOST_KINDS
 };
@@ -29,7 +30,8 @@ enum {
 
 struct step_lane {
     size_t lane;
-    int64_t place; /* enum timeline_place; a key is 64 bits */
+    const char *who; /* of a job whose lanes it is: "rank 9", "13 others"; NULL: there is one */
+    int64_t place;   /* enum timeline_place; a key is 64 bits */
     int64_t used_ns;
 };
 
@@ -39,6 +41,7 @@ struct step_drawing {
     struct buffer *out;
     int64_t start_ns, end_ns;
     VEC_OF(struct step_lane) lanes;
+    VEC_OF(const struct timeline_span *) spans; /* that reach into the step, in their order */
 };
 
 static bool is_idle_kind(const struct timeline *timeline, uint32_t kind)
@@ -48,16 +51,31 @@ static bool is_idle_kind(const struct timeline *timeline, uint32_t kind)
 
 /* ---- which step, which lanes ---- */
 
-/* The median step of the first rank, the lower of two. NULL: there is none. */
-static const struct timeline_step *median_step(const struct timeline *timeline)
+/* The rank of CULPRIT; -1: it stands for several. */
+static int64_t rank_of_culprit(const struct answer_culprit *culprit)
+{
+    return strncmp(culprit->who, "rank ", 5) == 0 ? strtoll(culprit->who + 5, NULL, 10) : -1;
+}
+
+/* The file of the rank that holds the job up, else of the first rank. */
+static uint32_t first_file(const struct timeline *timeline, const struct answer *answer)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < timeline->files.count; i++)
+        first = timeline->files.at[i].rank < timeline->files.at[first].rank ? i : first;
+    for (uint32_t i = 0; i < timeline->files.count && answer->culprits.count; i++)
+        if (timeline->files.at[i].rank == rank_of_culprit(&answer->culprits.at[0]))
+            return i;
+    return first;
+}
+
+/* The median step of FIRST, a file, the lower of two. NULL: there is none. */
+static const struct timeline_step *median_step(const struct timeline *timeline, uint32_t first)
 {
     static const struct key by_length[] = { ASC(struct timeline_step, dur_ns),
                                             ASC(struct timeline_step, start_ns), KEY_END };
     VEC_OF(struct timeline_step) own = { 0 };
     const struct timeline_step *found = NULL;
-    uint32_t first = 0;
-    for (size_t i = 1; i < timeline->files.count; i++)
-        first = timeline->files.at[i].rank < timeline->files.at[first].rank ? (uint32_t)i : first;
     for (size_t i = 0; i < timeline->steps.count; i++)
         if (timeline->steps.at[i].file == first && timeline->steps.at[i].dur_ns > 0)
             *VEC_PUSH(&own) = timeline->steps.at[i];
@@ -85,32 +103,85 @@ static bool is_mark(const struct step_drawing *drawing, const struct timeline_sp
     return span->dur_ns > (drawing->end_ns - drawing->start_ns) / 100 * 95;
 }
 
-/* The lanes of GROUP with most work, devices last. */
-static void choose_lanes(struct step_drawing *drawing, const char *group)
+struct step_lanes {
+    VEC_OF(struct step_lane);
+};
+
+/* All lanes, those with most work in the step first, devices last. */
+static struct step_lanes lanes_by_use(const struct step_drawing *drawing)
 {
     static const struct key by_use[] = { DESC(struct step_lane, place), DESC(struct step_lane, used_ns),
                                          ASC(struct step_lane, lane), KEY_END };
     const struct timeline *timeline = drawing->timeline;
+    struct step_lanes lanes = { 0 };
     for (size_t i = 0; i < timeline->lanes.count; i++)
-        *VEC_PUSH(&drawing->lanes) = (struct step_lane){ i, (int64_t)timeline->lanes.at[i].place, 0 };
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
-        assert(span->lane < drawing->lanes.count && drawing->lanes.at);
+        *VEC_PUSH(&lanes) = (struct step_lane){ .lane = i, .place = (int64_t)timeline->lanes.at[i].place };
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
+        assert(span->lane < lanes.count && lanes.at);
         if (!is_idle_kind(timeline, span->kind) && (!is_mark(drawing, span) || span->depth == 0))
-            drawing->lanes.at[span->lane].used_ns += is_mark(drawing, span) ? 1 : step_part_of(drawing, span);
+            lanes.at[span->lane].used_ns += is_mark(drawing, span) ? 1 : step_part_of(drawing, span);
     }
-    SORT(&drawing->lanes, by_use);
-    size_t kept = 0, count[TIMELINE_HOST + 1] = { 0 };
-    for (size_t i = 0; i < drawing->lanes.count; i++) {
-        struct step_lane lane = drawing->lanes.at[i];
-        size_t most = lane.place == TIMELINE_HOST     ? MOST_HOST
-                      : lane.place == TIMELINE_DEVICE ? MOST_DEVICE
-                                                      : 0;
-        bool wanted = strcmp(timeline->lanes.at[lane.lane].group, group) == 0 && lane.used_ns > 0;
-        if (wanted && count[lane.place]++ < most)
-            drawing->lanes.at[kept++] = lane;
+    SORT(&lanes, by_use);
+    return lanes;
+}
+
+/* Draw the first lanes of GROUP: so many of the host and of devices. */
+static void keep_lanes(struct step_drawing *drawing, const struct step_lanes *lanes, const char *group,
+                       const char *who, size_t most_host, size_t most_device)
+{
+    for (size_t i = 0; i < lanes->count; i++) {
+        struct step_lane lane = lanes->at[i];
+        size_t *most = lane.place == TIMELINE_HOST     ? &most_host
+                       : lane.place == TIMELINE_DEVICE ? &most_device
+                                                       : NULL;
+        if (!most || *most == 0 || lane.used_ns <= 0 ||
+            strcmp(drawing->timeline->lanes.at[lane.lane].group, group) != 0)
+            continue;
+        lane.who = who;
+        *VEC_PUSH(&drawing->lanes) = lane;
+        --*most;
     }
-    drawing->lanes.count = kept;
+}
+
+static bool is_culprit(const struct answer *answer, int64_t rank)
+{
+    for (size_t i = 0; i < answer->culprits.count; i++)
+        if (rank_of_culprit(&answer->culprits.at[i]) == rank)
+            return true;
+    return false;
+}
+
+/* Of a job the devices of ranks that hold it up, the thread of the first of them, and one rank that stands for the others. */
+static void keep_lanes_of_job(struct step_drawing *drawing, const struct step_lanes *lanes)
+{
+    const struct answer *answer = drawing->answer;
+    const struct timeline_file *other = NULL;
+    char group[32];
+    for (size_t i = 0; i < answer->culprits.count && i < MOST_CULPRITS; i++)
+        if (rank_of_culprit(&answer->culprits.at[i]) >= 0)
+            keep_lanes(drawing, lanes, answer->culprits.at[i].who, answer->culprits.at[i].who, i == 0, 1);
+    for (size_t i = 0; i < drawing->timeline->files.count; i++) {
+        const struct timeline_file *file = &drawing->timeline->files.at[i];
+        if (!is_culprit(answer, file->rank) && (!other || file->rank < other->rank))
+            other = file;
+    }
+    const struct answer_culprit *last = &answer->culprits.at[answer->culprits.count - 1];
+    if (!other)
+        return;
+    snprintf(group, sizeof group, "rank %lld", (long long)other->rank);
+    keep_lanes(drawing, lanes, group, rank_of_culprit(last) < 0 ? last->who : "another rank", 0, 1);
+}
+
+/* The lanes of GROUP, or of the job. */
+static void choose_lanes(struct step_drawing *drawing, const char *group)
+{
+    struct step_lanes lanes = lanes_by_use(drawing);
+    if (drawing->answer->culprits.count && *group)
+        keep_lanes_of_job(drawing, &lanes);
+    else
+        keep_lanes(drawing, &lanes, group, NULL, MOST_HOST, MOST_DEVICE);
+    VEC_FREE(&lanes);
 }
 
 /* ---- boxes ---- */
@@ -126,8 +197,8 @@ static void fill_depth(const struct step_drawing *drawing, size_t lane, uint16_t
                        uint8_t kinds[COLUMNS])
 {
     const struct timeline *timeline = drawing->timeline;
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (span->lane != lane || span->depth != depth || step_part_of(drawing, span) == 0 ||
             is_mark(drawing, span) ||
             (timeline->lanes.at[lane].place == TIMELINE_DEVICE && is_idle_kind(timeline, span->kind)))
@@ -145,8 +216,8 @@ static uint16_t deepest_of(const struct step_drawing *drawing, size_t lane)
 {
     enum { MOST = 40 };
     uint16_t deepest = 0;
-    for (size_t i = 0; i < drawing->timeline->spans.count; i++) {
-        const struct timeline_span *span = &drawing->timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (span->lane == lane && span->depth > deepest && step_part_of(drawing, span) > 0)
             deepest = span->depth;
     }
@@ -221,8 +292,8 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
 {
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (!is_idle_kind(timeline, span->kind) || step_part_of(drawing, span) == 0 ||
             !is_idle_lane_of(drawing, span->lane, row))
             continue;
@@ -253,8 +324,8 @@ static void append_longest(struct step_drawing *drawing, size_t lane, int y)
 {
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
         if (span->lane == lane && !is_mark(drawing, span) && step_part_of(drawing, span) > 0 &&
             (!longest || step_part_of(drawing, span) > step_part_of(drawing, longest)))
             longest = span;
@@ -292,8 +363,8 @@ static void append_pin(struct step_drawing *drawing, size_t i)
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
     size_t row = 0;
-    for (size_t s = 0; s < timeline->spans.count; s++) {
-        const struct timeline_span *span = &timeline->spans.at[s];
+    for (size_t s = 0; s < drawing->spans.count; s++) {
+        const struct timeline_span *span = drawing->spans.at[s];
         const char *name = is_idle_kind(timeline, span->kind) ? timeline->kinds.at[span->kind].title
                                                               : names_text(timeline->names, span->name);
         if (step_part_of(drawing, span) == 0 ||
@@ -342,9 +413,16 @@ static void append_lane(struct step_drawing *drawing, size_t row)
 {
     const struct timeline_lane *lane = &drawing->timeline->lanes.at[drawing->lanes.at[row].lane];
     int y = TOP + (int)row * LANE_EVERY;
-    size_t len = strlen(lane->title),
-           shown = unicode_text_width(lane->title, len) > 20 ? strcspn(lane->title, "(") : len;
-    append_words(drawing, 0, y + 14, LEFT + 40, "lane", lane->title, shown);
+    struct buffer title = { 0 };
+    const char *who = drawing->lanes.at[row].who;
+    if (who && strncmp(who, "rank ", 5) != 0) /* what it is that stands for others */
+        buffer_printf(&title, "%s, as %s", who, lane->group);
+    else
+        buffer_printf(&title, "%s%s%.*s", who ? who : "", who ? ", " : "",
+                      (int)(who ? strcspn(lane->title, ",") : strlen(lane->title)), lane->title);
+    size_t len = title.count, shown = unicode_text_width(title.at, len) > 20 ? strcspn(title.at, "(") : len;
+    append_words(drawing, 0, y + 14, LEFT + 40, "lane", title.at, shown);
+    buffer_release(&title);
     append_boxes(drawing, drawing->lanes.at[row].lane, y);
     if (lane->place == TIMELINE_DEVICE)
         append_gap(drawing, row, y);
@@ -354,12 +432,16 @@ static void append_lane(struct step_drawing *drawing, size_t row)
 
 void page_add_step(struct buffer *out, const struct timeline *timeline, const struct answer *answer)
 {
-    const struct timeline_step *step = median_step(timeline);
+    const struct timeline_step *step =
+        timeline->files.count ? median_step(timeline, first_file(timeline, answer)) : NULL;
     struct step_drawing drawing = { .timeline = timeline, .answer = answer, .out = out };
     if (!step || timeline->alive || timeline->side)
         return;
     drawing.start_ns = step->start_ns;
     drawing.end_ns = step->start_ns + step->dur_ns;
+    for (size_t i = 0; i < timeline->spans.count; i++)
+        if (step_part_of(&drawing, &timeline->spans.at[i]) > 0)
+            *VEC_PUSH(&drawing.spans) = &timeline->spans.at[i];
     struct buffer group = { 0 };
     if (timeline->files.count > 1)
         buffer_printf(&group, "rank %lld", (long long)timeline->files.at[step->file].rank);
@@ -388,4 +470,5 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
     }
     buffer_release(&group);
     VEC_FREE(&drawing.lanes);
+    VEC_FREE(&drawing.spans);
 }

@@ -276,6 +276,7 @@ static void emit_steps(struct json_writer *json, const struct timeline *timeline
         json_emit_integer(json, step->start_ns - timeline->start_ns);
         json_emit_integer(json, step->dur_ns);
         json_emit_integer(json, step->host_ns - timeline->start_ns);
+        json_emit_integer(json, step->host_end_ns - timeline->start_ns);
         json_emit_integer(json, step->file);
     }
     json_end_array(json);
@@ -451,11 +452,15 @@ static void add_tools(struct buffer *out, size_t number, bool steps)
             "<button type=\"button\" data-do=\"later\" aria-label=\"next step\">&#8250;</button>",
             number);
     buffer_puts(
-        out, "<button type=\"button\" data-do=\"frames\" aria-pressed=\"false\" hidden=\"hidden\">Python of "
-             "PyTorch</button>"
-             "<button type=\"button\" data-do=\"in\" aria-label=\"zoom in\">+</button>"
-             "<button type=\"button\" data-do=\"out\" aria-label=\"zoom out\">&#8722;</button>"
-             "<button type=\"button\" data-do=\"all\">All</button></div>\n");
+        out,
+        "<button type=\"button\" data-do=\"frames\" aria-pressed=\"false\" hidden=\"hidden\">Python of "
+        "PyTorch</button>"
+        "<button type=\"button\" data-do=\"flows\" aria-pressed=\"true\" title=\"arrows from calls to what they "
+        "launched (l)\">Arrows</button>"
+        "<button type=\"button\" data-do=\"in\" aria-label=\"zoom in\">+</button>"
+        "<button type=\"button\" data-do=\"out\" aria-label=\"zoom out\">&#8722;</button>"
+        "<button type=\"button\" data-do=\"all\">All</button>"
+        "<button type=\"button\" data-do=\"full\" aria-pressed=\"false\" title=\"f\">Full window</button></div>\n");
 }
 
 /* How much of the recording is here, and which command writes the rest. */
@@ -501,13 +506,13 @@ void page_add_timeline(struct buffer *out, const struct timeline *timeline, size
         "<div class=\"halves\"><div class=\"drawn\"><canvas class=\"overview\" role=\"img\" aria-label=\"%s Drag to choose a part of it.\"></canvas>"
         "<div class=\"window\"><canvas class=\"lanes\" tabindex=\"0\" role=\"application\" aria-label=\"Timeline. Arrow "
         "keys move and zoom, 0 shows all, n and p choose the next and the previous event of a row, brackets go to the "
-        "next and the previous step, Enter zooms to what is chosen, o opens and closes its lane%s.\"></canvas>"
+        "next and the previous step, Enter zooms to what is chosen, o opens and closes its lane%s, a question mark lists all keys.\"></canvas>"
         "<div class=\"spacer\"></div></div><div class=\"tip\" hidden=\"hidden\"></div></div>"
-        "<aside class=\"panel\" role=\"status\" aria-live=\"polite\"><span class=\"no-script\">This picture needs "
-        "scripts.</span></aside></div>\n<ul class=\"legend\"></ul>\n",
+        "<div class=\"panel\" role=\"region\" tabindex=\"0\" aria-label=\"What is selected\" aria-live=\"polite\"><span class=\"no-script\">This picture needs "
+        "scripts.</span></div></div>\n<ul class=\"legend\"></ul>\n",
         timeline->alive ? "What was in use over the whole recording."
                         : "What the devices did over the whole recording, and why they were idle.",
-        timeline->alive ? ", m lists what was in use in the middle" : "");
+        timeline->alive ? ", m lists what was in use in the middle" : ", m sets a mark");
     page_timeline_add_left_out(out, timeline, count);
     buffer_printf(out, "<script type=\"application/json\" id=\"data-%zu\">", number);
     buffer_add(out, data.at, data.count);

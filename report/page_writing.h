@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "report/readable.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +14,10 @@ struct writing {
     struct buffer text;
     FILE *out;
     struct tpa_error *err;
-    size_t tables, views; /* so far; names of elements count up */
-    size_t timelines;     /* that are still to come */
-    size_t budget, after; /* bytes that the page may have; that are kept for what follows timelines */
-    const size_t *written;
+    size_t tables, views;   /* so far; names of elements count up */
+    bool measures;          /* how large the page is without timelines: none is written */
+    size_t timelines;       /* that are still to come */
+    size_t room;            /* bytes for these */
     struct readable *names; /* of all tables, as wide as a cell may be */
 };
 

@@ -149,7 +149,7 @@ void svg_add_class(struct svg_plot *plot, size_t s, const char *manner)
     exact_add_integer(plot->out, plot->chart->series.at[s].color);
     buffer_putc(plot->out, ' ');
     buffer_puts(plot->out, manner);
-    buffer_putc(plot->out, '"');
+    buffer_puts(plot->out, plot->chart->series.at[s].idle ? " idle\"" : "\"");
 }
 
 /* ---- axes ---- */
@@ -309,8 +309,8 @@ static bool is_again(const struct svg_plot *plot, size_t of, const struct chart_
 
 static void add_entry(struct svg_plot *plot, const struct chart_series *series, double x, double y)
 {
-    buffer_printf(plot->out, "<rect class=\"c%d %s\"", (int)series->color,
-                  series->mark == CHART_BAND ? "band" : "fill");
+    buffer_printf(plot->out, "<rect class=\"c%d %s%s\"", (int)series->color,
+                  series->mark == CHART_BAND ? "band" : "fill", series->idle ? " idle" : "");
     svg_add_attribute(plot->out, "x", x);
     svg_add_attribute(plot->out, "y", y);
     buffer_puts(plot->out, " width=\"12\" height=\"12\"/>\n");

@@ -200,9 +200,8 @@ static const struct report_section own_sections[] = {
       "Who holds the job up and why, slow GPUs, hosts and links, with clocks corrected by the ends of collectives.",
       "tpa fleet", FEATURE_EVENTS, &gather_wants, fill_fleet },
     { "timeline", "Timeline",
-      "When what ran. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, "
-      "Shift and drag to add up a stretch of time. Keys: arrows move and zoom, 0 shows all, n and p choose the next and "
-      "the previous, [ and ] another step, Enter zooms to what is chosen.",
+      "When what ran. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, Shift and drag to add up a "
+      "stretch of time. Keys: w, a, s and d zoom and move, f fills the window, ? lists all.",
       NULL, FEATURE_EVENTS, &views_wants, fill_timeline },
 };
 

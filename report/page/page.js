@@ -109,12 +109,12 @@ function setUpTable(box) {
 function timeText(ns) {
     const size = Math.abs(ns);
     if (size < 1000)
-        return `${ns} ns`;
+        return `${ns}ns`;
     if (size < 1e6)
-        return `${(ns / 1e3).toFixed(3)} us`;
+        return `${(ns / 1e3).toFixed(3)}us`;
     if (size < 1e9)
-        return `${(ns / 1e6).toFixed(3)} ms`;
-    return `${(ns / 1e9).toFixed(3)} s`;
+        return `${(ns / 1e6).toFixed(3)}ms`;
+    return `${(ns / 1e9).toFixed(3)}s`;
 }
 
 function bytesText(bytes) {
@@ -127,7 +127,7 @@ function bytesText(bytes) {
 
 /* The same without zeros that tell nothing, for the marks of an axis. */
 function markText(ns) {
-    return timeText(ns).replace(/\.(\d*?)0+ /, (all, digits) => digits ? `.${digits} ` : " ");
+    return timeText(ns).replace(/\.(\d*?)0+(?=[num]?s)/, (all, digits) => digits ? `.${digits}` : "");
 }
 
 /* Steps of 1, 2 or 5 times a power of ten, about COUNT of them in LENGTH. */
@@ -137,7 +137,19 @@ function roundStep(length, count) {
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
 }
 
-const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"];
+const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"], greys = ["--grey", "--pale"];
+
+/* What flames draw, by its name: the colours of the timeline's kinds. */
+const nameKinds = [
+    [/^(cu|cuda|hip)[A-Z]\w*(Synchronize|Query)/, "--vermilion"], [/^(cu|cuda|hip)[A-Z]\w*$/, "--orange"],
+    [/\/torch\/|^torch\/.*\.py/, "--grey"], [/\.py(\(\d+\)|:\d+)/, "--purple"], [/^nn\.Module: |^ProfilerStep|^## /, "--green"],
+    [/nccl/i, "--vermilion"], [/^Memcpy/, "--green"], [/^Memset/, "--olive"], [/^\w+::[\w:.]+$/, "--sky"],
+    [/gemm|gemv|xmma|cutlass|fprop|dgrad|wgrad|winograd/i, "--blue"],
+];
+
+function kindColorOf(name) {
+    return (nameKinds.find(([pattern]) => pattern.test(name)) || ["", "--sky"])[1];
+}
 
 function colorOf(name) {
     let hash = 7;
@@ -157,7 +169,7 @@ function isDark(color) {
 function themeColors() {
     const style = getComputedStyle(document.documentElement);
     const colors = {};
-    for (const name of [...palette, "--back", "--card", "--text", "--faint", "--line", "--pale", "--accent", "--mark"])
+    for (const name of [...palette, ...greys, "--back", "--card", "--text", "--faint", "--line", "--pale", "--accent", "--mark"])
         colors[name] = style.getPropertyValue(name).trim();
     return colors;
 }
@@ -169,6 +181,36 @@ function shortName(name, fits) {
     const [, size, path, rest] = name.match(/^([\d.]+ [KMGT]?B )?((?:[^\s:<>()\/]*\/)+)([^\/]+\.\w+[:(].*)$/s) || [];
     const short = path ? `${size || ""}${rest}` : name;
     return short.length > fits ? `${short.slice(0, fits - 1)}\u2026` : short;
+}
+
+/* ---- letters on a canvas ---- */
+
+const widths = new Map();
+
+/* How wide PEN draws TEXT; the same texts come again with each frame. */
+function widthOf(pen, text) {
+    const key = `${pen.font}|${text}`, known = widths.get(key);
+    if (known !== undefined)
+        return known;
+    if (widths.size > 50000)
+        widths.clear();
+    const { width } = pen.measureText(text);
+    widths.set(key, width);
+    return width;
+}
+
+/* TEXT, shortened until it is no wider than ROOM; "" if fewer than three letters of it would be left. */
+function fittedText(pen, text, room) {
+    const all = widthOf(pen, text);
+    if (all <= room)
+        return text;
+    for (let letters = Math.floor(text.length * room / all); letters > 2; letters--) {
+        const short = shortName(text, letters), wide = widthOf(pen, short);
+        if (wide <= room)
+            return short;
+        letters = Math.min(letters, Math.ceil(letters * room / wide));
+    }
+    return "";
 }
 
 /* ---- a picture on a canvas: rows of boxes along an axis, which is zoomed and moved ---- */
@@ -231,7 +273,7 @@ class Boxes {
             const size = Math.max(right - left, 1);
             const found = search && box.name.toLowerCase().includes(search);
             pen.globalAlpha = search && !found ? 0.25 : 1;
-            pen.fillStyle = colors[colorOf(box.name)];
+            pen.fillStyle = colors[model.colorOf(box.name)];
             pen.fillRect(left, box.y, size > 3 ? size - 0.5 : size, model.row - 1);
             if (i === this.chosen) {
                 pen.strokeStyle = colors["--text"];
@@ -239,23 +281,15 @@ class Boxes {
                 pen.strokeRect(left + 1, box.y + 1, Math.max(size - 2, 1), model.row - 3);
             }
             if (size > 28)
-                this.label(pen, box.name, left + 3, box.y + model.row / 2, size - 6, colors[colorOf(box.name)]);
+                this.label(pen, box.name, left + 3, box.y + model.row / 2, size - 6, colors[model.colorOf(box.name)]);
         }
         pen.restore();
         pen.globalAlpha = 1;
     }
 
     label(pen, text, x, y, room, color) {
-        const fits = Math.floor(room / 5.6);
-        if (fits < 3)
-            return;
         pen.fillStyle = isDark(color) ? "#ffffff" : "#0c1116";
-        pen.save();
-        pen.beginPath();
-        pen.rect(x, y - 8, room, 16);
-        pen.clip();
-        pen.fillText(shortName(text, fits), x, y);
-        pen.restore();
+        pen.fillText(fittedText(pen, text, room), x, y);
     }
 
     zoom(factor, at = this.from + this.length / 2) {
@@ -403,10 +437,11 @@ function flameModel(data, metric) {
         return frame;
     });
     const amount = data.bytes ? bytesText : timeText;
+    const mixed = !data.bytes && data.names.some((name) => kindColorOf(name) !== "--purple" && kindColorOf(name) !== "--grey");
     const share = (part) => `${(100 * part / Math.max(total, 1)).toFixed(1)} %`;
     return {
         row, height: Math.max(depth, 1) * row + 2, margin: 0, length: Math.max(total, 1), least: Math.max(total, 1) / 1e6,
-        count: boxes.length, total,
+        count: boxes.length, total, colorOf: mixed ? kindColorOf : colorOf, /* all of Python: by name */
         hint: total ? "Nothing is chosen. Click on a call, or press n." : data.bytes ? "Nothing was in use." : "No time of this kind was recorded.",
         box: (i) => boxes[i],
         describe(i) {
@@ -456,7 +491,21 @@ function leaveRoom() {
         document.documentElement.style.scrollPaddingTop = `${getComputedStyle(document.body).display === "grid" ? 8 : bar.offsetHeight + 8}px`;
 }
 
+/* What scrolls can be reached by the tab key, unless something in it can. */
+function letScrollersFocus() {
+    for (const box of document.querySelectorAll(".chart, .tall, .culprits, .view .window, .twins .scroll")) {
+        const scrolls = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
+        if (scrolls && !box.querySelector("a, button, [tabindex]"))
+            box.tabIndex = 0;
+        else
+            box.removeAttribute("tabindex");
+    }
+}
+
 document.documentElement.classList.add("js");
+letScrollersFocus();
+addEventListener("resize", letScrollersFocus);
+document.addEventListener("toggle", letScrollersFocus, true);
 leaveRoom();
 addEventListener("resize", leaveRoom);
 for (const box of document.querySelectorAll(".table"))

@@ -1,6 +1,6 @@
 /* ---- a timeline: lanes of events along one axis, drawn on a canvas, and what is chosen of it ---- */
 
-const AXIS = 22, ROW = 16, LANE_GAP = 5, SERIES = 40;
+const AXIS = 22, ROW = 16, LANE_GAP = 5, SERIES = 40, LEAST_LABEL = 22, PIN_ROOM = 14;
 
 class Timeline {
     constructor(root, data) {
@@ -16,6 +16,9 @@ class Timeline {
         this.allFrames = false;
         this.matches = [];
         this.matching = null;
+        this.marks = [];
+        this.compared = [];
+        this.flows = true;
         this.wanted = 0;
         this.layOut();
         setUpTimeline(this);
@@ -25,36 +28,47 @@ class Timeline {
         this.draw(true);
     }
 
-    /* Where each row is: those of devices and marks are pinned where they leave room for the others. */
+    /* Where each row is: pinned lanes, which stay where they leave room for the others, are those of devices and marks at first. */
     layOut() {
         const { recording } = this;
         const rows = recording.layOut(this.allFrames);
         this.rows = [];
         this.titles = [];
-        this.rowOf = new Map();
+        this.rowNumbers = new Int32Array(recording.spans.count).fill(-1);
         let y = 0;
-        this.pinned = 0;
-        const order = [...recording.lanes].sort((a, b) => a.place - b.place || a.number - b.number);
+        this.pins = [0, 0, 0]; /* where those end that the reader pinned, those of devices, all */
+        const order = recording.lanes.filter((lane) => isShownLane(this, lane))
+            .sort((a, b) => pinOf(b) - pinOf(a) || a.place - b.place || a.number - b.number);
         for (const lane of order) {
-            if (lane.place === 2 && !this.pinned)
-                this.pinned = y;
             this.titles.push({ lane, y });
             if (lane.bins) {
-                this.rows.push({ lane, y, height: SERIES, list: [] });
-                y += SERIES + LANE_GAP;
+                const height = lane.open ? SERIES : ROW;
+                this.rows.push({ lane, y, height, list: [] });
+                y += height + LANE_GAP;
+                this.endPins(lane, y);
                 continue;
             }
             const count = Math.max(rows[lane.number].length, 1);
             for (let row = 0; row < count; row++) {
                 const list = rows[lane.number][row] || [];
+                for (const i of list)
+                    this.rowNumbers[i] = this.rows.length;
                 this.rows.push({ lane, y, height: ROW, list });
                 y += ROW;
             }
             y += LANE_GAP;
+            this.endPins(lane, y);
         }
         this.total = y;
-        this.box.style.maxHeight = `min(72vh, ${Math.max(y + AXIS + 8, 120)}px)`; /* no higher than its lanes */
-        this.pinned = this.pinned || 0;
+        this.root.style.setProperty("--lanes", `${Math.max(y + AXIS + 8, 120)}px`); /* no higher than its lanes */
+    }
+
+    endPins(lane, y) {
+        const pin = pinOf(lane);
+        [pin > 1, pin > 1 || (pin && lane.place === 0), pin].forEach((is, k) => {
+            if (is)
+                this.pins[k] = y;
+        });
     }
 
     /* Sizes are read once a frame: each reading of the page's layout costs more than many boxes. */
@@ -65,7 +79,7 @@ class Timeline {
         this.gutter = Math.min(170, this.wide * 0.26);
         this.width = this.wide - this.gutter;
         /* Lanes that are pinned take as much of the window as they need, unless that is most of it. */
-        this.pinnedHeight = this.pinned <= this.high * 0.62 ? this.pinned : 0;
+        this.pinnedHeight = Math.max(...this.pins.map((height) => height <= this.high * 0.62 ? height : 0));
     }
 
     xOf(at) {
@@ -84,6 +98,7 @@ class Timeline {
     show(from, span) {
         this.span = Math.min(this.recording.length, Math.max(20, span));
         this.from = Math.max(0, Math.min(from, this.recording.length - this.span));
+        keepView(this);
         this.draw();
     }
 
@@ -136,7 +151,9 @@ class Timeline {
             this.drawPart(pen, wide, AXIS, AXIS + pinned - 3, (row) => row.y < pinned);
         }
         this.drawRange(pen, high);
+        drawFlows(this, pen, wide, high);
         this.drawArrow(pen, wide, high);
+        drawMarks(this, pen, high);
         drawOverview(this, ratio);
     }
 
@@ -190,10 +207,23 @@ class Timeline {
             pen.globalAlpha = this.looks[look].alpha;
             for (let i = 0; i < list.length; i += 3)
                 pen.fillRect(list[i], list[i + 1], list[i + 2], ROW - 1);
+            if (!this.looks[look].pattern)
+                continue;
+            pen.fillStyle = this.looks[look].pattern;
+            for (let i = 0; i < list.length; i += 3)
+                if (list[i + 2] > 3)
+                    pen.fillRect(list[i], list[i + 1], list[i + 2], ROW - 1);
         }
         pen.globalAlpha = 1;
-        for (const [text, x, y, color] of labels) {
-            pen.fillStyle = color;
+        for (const [name, x, y, look, room] of labels) {
+            const text = fittedText(pen, name, room);
+            if (!text)
+                continue;
+            if (look.pattern) { /* stripes behind letters make them hard to read */
+                pen.fillStyle = look.color;
+                pen.fillRect(x - 1, y - ROW / 2 + 1, widthOf(pen, text) + 2, ROW - 3);
+            }
+            pen.fillStyle = look.text;
             pen.fillText(text, x, y);
         }
         this.drawTitles(pen, top, bottom, belongs);
@@ -247,11 +277,8 @@ class Timeline {
             if (!of)
                 boxes.set(look, of = []);
             of.push(left, y, right - left > 3 ? right - left - 0.5 : right - left);
-            const fits = Math.floor((right - left - 6) / 5.8);
-            if (fits > 2) {
-                const name = recording.nameOf(i);
-                labels.push([shortName(name, fits), left + 3, y + ROW / 2, this.looks[look].text]);
-            }
+            if (right - left > LEAST_LABEL)
+                labels.push([recording.nameOf(i), left + 3, y + ROW / 2, this.looks[look], right - left - 6]);
         }
     }
 
@@ -259,10 +286,11 @@ class Timeline {
     makeLooks() {
         const { recording, colors } = this;
         const kinds = recording.kinds.length ? recording.kinds : chartColors.map((color) => ({ color, group: "" }));
+        const stripes = stripesOf(this.canvas.getContext("2d"), colors["--back"]);
         this.looks = kinds.flatMap((kind) => {
-            const color = colors[kind.color];
-            return [{ color, alpha: 1, pixel: pixelOf(color, 1), text: isDark(color) ? "#ffffff" : "#0c1116" },
-                    { color, alpha: 0.25, pixel: pixelOf(color, 0.25), text: colors["--text"] }];
+            const color = colors[kind.color], pattern = kind.group === "idle" ? stripes : null;
+            return [{ color, pattern, alpha: 1, pixel: pixelOf(color, 1), text: isDark(color) ? "#ffffff" : "#0c1116" },
+                    { color, pattern, alpha: 0.25, pixel: pixelOf(color, 0.25), text: colors["--text"] }];
         });
     }
 
@@ -292,8 +320,10 @@ class Timeline {
     }
 
     drawSeries(pen, row, y, wide) {
-        const { bins } = row.lane;
-        const most = Math.max(1, ...bins);
+        const { bins, text } = row.lane;
+        if (!row.lane.open)
+            return;
+        const most = row.lane.most || Math.max(1, ...bins);
         const each = this.recording.length / bins.length;
         let value = 0;
         pen.fillStyle = this.colors["--blue"];
@@ -303,12 +333,17 @@ class Timeline {
             if (right > left && value > 0)
                 pen.fillRect(left, y + SERIES * (1 - value / most), right - left + 0.3, SERIES * value / most);
         }
+        const shown = text(most);
+        pen.globalAlpha = 0.8;
+        pen.fillStyle = this.colors["--back"];
+        pen.fillRect(this.gutter + 2, y, widthOf(pen, shown) + 4, 14);
+        pen.globalAlpha = 1;
         pen.fillStyle = this.colors["--text"];
-        pen.fillText(bytesText(most), this.gutter + 4, y + 7);
+        pen.fillText(shown, this.gutter + 4, y + 7);
     }
 
     drawTitles(pen, top, bottom, belongs) {
-        const { gutter } = this, room = Math.floor((gutter - 22) / 5.7);
+        const { gutter } = this, room = gutter - 36;
         pen.fillStyle = this.colors["--card"];
         pen.fillRect(0, top, gutter - 2, bottom - top);
         for (const title of this.titles) {
@@ -316,11 +351,10 @@ class Timeline {
             if (!belongs(title) || y + ROW < top || y > bottom)
                 continue;
             const { lane } = title;
-            const text = lane.group ? `${lane.group}: ${lane.title}` : lane.title;
             pen.fillStyle = this.colors["--text"];
-            pen.fillText(lane.bins ? " " : lane.open ? "\u25be" : "\u25b8", 4, y + ROW / 2);
-            const short = lane.place === 0 ? `\u2026${text.slice(1 - room)}` : `${text.slice(0, room - 1)}\u2026`; /* streams differ at the end */
-            pen.fillText(text.length > room ? short : text, 16, y + ROW / 2);
+            pen.fillText(lane.open ? "\u25be" : "\u25b8", 4, y + ROW / 2);
+            pen.fillText(fittedTitle(pen, titleOfLane(lane), room, lane.place === 0), 16, y + ROW / 2);
+            pen.fillText(isPinned(lane) ? "\u25cf" : "\u25cb", gutter - PIN_ROOM, y + ROW / 2);
             pen.fillStyle = this.colors["--line"];
             pen.fillRect(0, y - LANE_GAP / 2 - 1, this.wide, 1);
         }
@@ -339,7 +373,7 @@ class Timeline {
     }
 
     rowOfSpan(i) {
-        return this.rows.find((row) => row.lane.number === this.recording.spans.lane[i] && row.list.includes(i));
+        return this.rows[this.rowNumbers[i]];
     }
 
     /* Around what is chosen a frame, and from what launched it an arrow. */
@@ -382,7 +416,8 @@ class Timeline {
 
     /* ---- choosing ---- */
 
-    choose(i, move = false) {
+    /* MOVE: into sight; "zoom": so that it is seen. */
+    choose(i, move = "") {
         const { recording } = this, { spans } = recording;
         this.chosen = i;
         this.arrows = [];
@@ -400,12 +435,27 @@ class Timeline {
                 pair(spans.call[i], i);
             else if (lane.place === 2 && recording.kinds.length)
                 recording.workOf(i).slice(0, 50).forEach((work) => pair(spans.call[work], work));
+            if (move === "zoom")
+                this.zoomTo(i);
             if (move)
                 this.moveTo(i);
-            setHash(this, `e=${i}`);
         }
+        setHash(this, i >= 0 ? `e=${i}` : "");
         showPanel(this);
         this.draw();
+    }
+
+    /* 20 times the length of event I, at most its step, at least itself. */
+    zoomTo(i) {
+        const { recording } = this, start = recording.spans.start[i], length = recording.spans.length[i];
+        const step = recording.steps[recording.stepOf(i)];
+        const first = step ? Math.min(step.at, step.host) : 0, end = step ? step.at + step.length : recording.length;
+        if (length * 20 < end - first)
+            this.show(start - length * 9.5, length * 20);
+        else if (start >= first && start + length <= end)
+            this.show(first, end - first);
+        else
+            this.show(start - length * 0.1, length * 1.2);
     }
 
     /* Into sight: in time, and where its row is scrolled away. */
@@ -424,8 +474,7 @@ class Timeline {
 
     choseRange(from, to) {
         this.range = to > from ? [Math.max(0, from), Math.min(to, this.recording.length)] : null;
-        if (this.range)
-            setHash(this, `t=${Math.round(this.range[0])},${Math.round(this.range[1] - this.range[0])}`);
+        setHash(this, this.range ? `t=${Math.round(this.range[0])},${Math.round(this.range[1] - this.range[0])}` : "");
         this.chosen = -1;
         showPanel(this);
         this.draw();
@@ -464,17 +513,26 @@ class Timeline {
             const fits = recording.names.map((name) => words.every((word) => name.toLowerCase().includes(word)));
             this.takeMatches((i) => fits[recording.spans.name[i]]);
         }
-        this.told.textContent = words.length ? `${this.matches.length} found` : "";
+        this.told.textContent = words.length ? this.foundText() : "";
+        this.searched = text;
+        keepView(this);
         this.draw();
     }
 
+    foundText() {
+        const left = this.recording.data.left_out;
+        return `${this.matches.length.toLocaleString("en")} found${left ? `; ${left.toLocaleString("en")} events are not on this page` : ""}`;
+    }
+
+    /* What FITS is looked for; pieces of the critical path are coloured so, but are no events of their own. */
     takeMatches(fits) {
-        const { spans } = this.recording;
+        const { spans, lanes } = this.recording;
         this.matching = new Uint8Array(spans.count);
         for (let i = 0; i < spans.count; i++)
             if (fits(i)) {
                 this.matching[i] = 1;
-                this.matches.push(i);
+                if (lanes[spans.lane[i]].place !== 1)
+                    this.matches.push(i);
             }
         this.matches.sort((a, b) => spans.start[a] - spans.start[b]);
     }
@@ -490,7 +548,7 @@ class Timeline {
             k = (k < 0 ? 0 : k) - (sign > 0 ? 1 : 0);
         }
         k = (k + sign + this.matches.length) % this.matches.length;
-        this.choose(this.matches[k], true);
+        this.choose(this.matches[k], "move");
         this.told.textContent = `${k + 1} of ${this.matches.length}`;
     }
 
@@ -501,8 +559,8 @@ class Timeline {
         this.step = k;
         const first = Math.min(step.at, step.host), length = step.at + step.length - first;
         this.show(first - length * 0.02, length * 1.04);
-        setHash(this, `t=${first},${length}`);
-        const select = this.root.querySelector("select");
+        this.choseRange(step.at, step.at + step.length);
+        const select = this.root.querySelector("select[id^=step]");
         if (select)
             select.value = String(k);
     }

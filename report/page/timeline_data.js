@@ -107,9 +107,9 @@ class Recording {
             this.lanes.push({ title: data.lanes[i], group: data.lanes[i + 1], place: data.lanes[i + 2], strip: data.lanes[i + 3],
                               open: !data.lanes[i + 4], bins: null });
         this.steps = [];
-        for (let i = 0; i < data.steps.length; i += 5) /* the host begins a step earlier than the devices */
+        for (let i = 0; i < data.steps.length; i += 6) /* the host begins a step earlier than the devices */
             this.steps.push({ number: data.steps[i], at: data.steps[i + 1], length: data.steps[i + 2], host: data.steps[i + 3],
-                              file: data.steps[i + 4] });
+                              hostEnd: data.steps[i + 4], file: data.steps[i + 5] });
         this.files = [];
         for (let i = 0; i < data.files.length; i += 3)
             this.files.push({ rank: data.files[i], at: data.files[i + 1], name: data.files[i + 2] });
@@ -119,8 +119,12 @@ class Recording {
         this.spans = readSpans(data);
         this.uses = data.alive ? readUses(data) : [];
         for (let i = 0; i < data.series.length; i += 2)
-            this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: data.series[i + 1] });
-        this.lanes.forEach((lane, number) => { lane.number = number; });
+            this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: data.series[i + 1], text: bytesText, bytes: true });
+        addDeviceSeries(this);
+        this.lanes.forEach((lane, number) => {
+            lane.number = number;
+            lane.pinnedAtFirst = isPinned(lane);
+        });
         this.kernelsOf = null;
     }
 
@@ -174,6 +178,19 @@ class Recording {
                 found.push(low - 1);
         }
         return found;
+    }
+
+    /* Is LANE of FILE? Lanes of a single file have no group. */
+    isOfFile(lane, file) {
+        return !lane.group || !this.files[file] || lane.group === `rank ${this.files[file].rank}`;
+    }
+
+    /* The step whose range on the host holds event I, or of work the call that launched it; -1: none. */
+    stepOf(i) {
+        const { spans } = this, of = spans.call[i] >= 0 ? spans.call[i] : i;
+        const lane = this.lanes[spans.lane[of]], from = spans.start[of], to = from + spans.length[of];
+        return this.steps.findIndex((step) => this.isOfFile(lane, step.file) && (lane.place === 2
+            ? from >= step.host && to <= step.hostEnd : from >= step.at && from < step.at + step.length));
     }
 
     isWork(i) {
@@ -239,10 +256,10 @@ class Recording {
             }
     }
 
-    /* What ran on the device of STRIP from FROM to TO: time of each kind, without what overlaps, and by name. */
+    /* What ran on the device of STRIP from FROM to TO: time of each kind, without what overlaps. */
     sumUp(strip, from, to) {
         const { spans, lanes, kinds } = this;
-        const sums = { busy: 0, idle: new Map(), names: new Map() };
+        const sums = { busy: 0, idle: new Map() };
         const pieces = [];
         for (let i = 0; i < spans.count; i++) {
             const lane = lanes[spans.lane[i]];
@@ -257,10 +274,6 @@ class Recording {
                 continue;
             }
             pieces.push([start, end]);
-            const of = sums.names.get(spans.name[i]) || { time: 0, count: 0, example: i };
-            of.time += end - start;
-            of.count++;
-            sums.names.set(spans.name[i], of);
         }
         pieces.sort((a, b) => a[0] - b[0]);
         let last = from;

@@ -3,7 +3,9 @@
 /*
  * #e=12: event 12 of the first timeline; #t=1000,500: 500 ns from 1000 ns on; #m=1000: what was in use then; #find=NAME,3,0: the
  * longest of this name, where they are given only on rank 3 and its device 0. Of the second timeline: #2.e=12. Where there is
- * none, #call=NAME: the longest call of this name in the first call tree. Behind an @ stands the row that it was a link of.
+ * none, #call=NAME: the longest call of this name in the first call tree. What else is seen follows, each behind a semicolon:
+ * v=1000,500: these 500 ns are in sight; p=4.7: lanes whose pin was changed; k=1000.2000: marks; r=3.9: these ranks are compared;
+ * q=gemm: what is looked for. Behind an @ stands the row that it was a link of.
  */
 let timelines = [];
 
@@ -13,42 +15,109 @@ function addressIn(view, address) {
     return number > 0 ? address.replace("#", `#${number + 1}.`) : address;
 }
 
-function setHash(view, words) {
-    if (!timelines.includes(view))
-        return;
+/* What is seen besides what is chosen, as words of an address. */
+function viewWords(view) {
+    const { recording } = view, words = [];
+    if (view.span < recording.length)
+        words.push(`v=${Math.round(view.from)},${Math.round(view.span)}`);
+    const pins = recording.lanes.filter((lane) => isPinned(lane) !== lane.pinnedAtFirst).map((lane) => lane.number);
+    for (const [key, list] of [["p", pins], ["k", view.marks], ["r", view.compared]])
+        if (list.length)
+            words.push(`${key}=${list.join(".")}`);
+    if (view.searched)
+        words.push(`q=${encodeURIComponent(view.searched)}`);
+    return words;
+}
+
+const OFTEN = 150; /* ms: browsers refuse addresses that change more often for long */
+
+function writeHash(view) {
+    const all = view.asFollowed ? [view.words] : [view.words, ...viewWords(view)].filter(Boolean);
+    view.written = performance.now();
     try {
-        history.replaceState(null, "", addressIn(view, `#${words}`) + (view.origin ? `@${view.origin}` : ""));
+        history.replaceState(null, "", addressIn(view, `#${all.join(";")}`) + (view.wordsOrigin ? `@${view.wordsOrigin}` : ""));
     } catch {
         /* a page that is shown within another may not */
     }
+}
+
+/* WORDS are what is chosen. An address that is followed stays as it is. */
+function setHash(view, words) {
+    view.words = words;
+    view.wordsOrigin = view.origin;
+    view.asFollowed = view.following;
+    if (!timelines.includes(view))
+        return;
+    clearTimeout(view.keeping);
+    if (performance.now() - (view.written || 0) > OFTEN)
+        writeHash(view);
+    else
+        view.keeping = setTimeout(() => writeHash(view), OFTEN);
+}
+
+/* Soon, as the view may be moving, the address has it. */
+function keepView(view) {
+    if (view.following || !timelines.includes(view))
+        return;
+    view.words = view.words || "";
+    view.asFollowed = false;
+    clearTimeout(view.keeping);
+    view.keeping = setTimeout(() => writeHash(view), OFTEN);
 }
 
 function followHash() {
     follow(location.hash.slice(1));
 }
 
+function chooseIn(view, key, value, more) {
+    const number = Number(value);
+    if (key === "e" && number < view.recording.spans.count)
+        view.choose(number, "zoom");
+    if (key === "t" && Number.isFinite(number)) {
+        const length = Number(more[0]) || 1;
+        view.show(number - length * 0.1, length * 1.2);
+        view.choseRange(number, number + length);
+    }
+    if (key === "m")
+        openMoment(view, number);
+    if (key === "find")
+        chooseNamed(view, value, ...more);
+}
+
+/* What was seen besides, before what is chosen; the stretch in sight comes last. */
+function restoreView(view, words) {
+    const numbers = (key) => (words.get(key) || "").split(".").filter((part) => /^\d+$/.test(part));
+    for (const lane of numbers("p").map((number) => view.recording.lanes[number]).filter(Boolean))
+        lane.pinned = !lane.pinnedAtFirst;
+    view.marks = numbers("k").map(Number);
+    compareRanks(view, numbers("r"));
+    if (words.has("q")) {
+        view.root.querySelector("input[type=search]").value = decoded(words.get("q"));
+        view.search(decoded(words.get("q")));
+    }
+    showPanel(view);
+}
+
 function follow(all) {
     const [address, row] = all.split("@");
     if (address.startsWith("call=") && flames.length)
         chooseCall(flames[0], decoded(address.slice(5)));
-    const [, number, words] = address.match(/^(?:(\d+)\.)?((?:e|t|m|find)=.*)$/) || [];
+    const [, number, text] = address.match(/^(?:(\d+)\.)?((?:e|t|m|find|v|p|k|r|q)=.*)$/) || [];
     const view = timelines[(number || 1) - 1];
-    if (!view || !words)
+    if (!view || !text)
         return;
+    const words = new Map(text.split(";").map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]));
     view.origin = row || "";
-    const [value, ...more] = words.slice(words.indexOf("=") + 1).split(",").map(decoded);
-    if (words.startsWith("e=") && Number(value) < view.recording.spans.count)
-        view.choose(Number(value), true);
-    if (words.startsWith("t=")) {
-        const [from, length] = [value, more[0]].map(Number);
-        view.show(from - length * 0.1, length * 1.2);
-        view.choseRange(from, from + length);
-    }
-    if (words.startsWith("m="))
-        openMoment(view, Number(value));
-    if (words.startsWith("find="))
-        chooseNamed(view, value, ...more);
+    view.following = true;
+    if (["p", "k", "r", "q"].some((key) => words.has(key)))
+        restoreView(view, words);
+    for (const key of ["e", "t", "m", "find"].filter((of) => words.has(of)))
+        chooseIn(view, key, ...(([value, ...more]) => [value, more])(words.get(key).split(",").map(decoded)));
+    const [from, span] = (words.get("v") || "").split(",").map(Number);
+    if (span > 0 && Number.isFinite(from))
+        view.show(from, span);
     view.origin = "";
+    view.following = false;
     view.root.scrollIntoView({ behavior: "instant" });
 }
 
@@ -58,10 +127,10 @@ function chooseNamed(view, name, rank = "", device = "") {
     view.matches = [];
     view.takeMatches((i) => recording.nameOf(i) === name && isAt(recording, i, rank, device));
     view.root.querySelector("input[type=search]").value = name;
-    view.told.textContent = `${view.matches.length} found`;
-    const longest = longestOf(recording, view.matches);
+    view.told.textContent = view.foundText();
+    const found = [...view.matching.keys()].filter((i) => view.matching[i]), longest = longestOf(recording, found);
     if (longest >= 0)
-        view.choose(longest, true);
+        view.choose(longest, "zoom");
     view.draw();
 }
 
@@ -288,10 +357,12 @@ function addressOf(recording, index, name, rank = "", device = "") {
     return "";
 }
 
-/* The stretch that TEXT, of a pause in which nothing was recorded, begins with: "longest: 3.002ms at 304.921us, after ..."; "": none. */
-function pauseIn(text) {
-    const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }, [, length, unit, at, of] = text.match(/longest: ([\d.]+)([num]?s) at ([\d.]+)([num]?s)\b/) || [];
-    return length ? placeOf(Math.round(at * units[of]), Math.round(length * units[unit])) : "";
+/* The stretch that TEXT, of a pause in which nothing was recorded, begins with: "longest: 3.002ms on rank 13 at 304.921us, after ..."; "": none. */
+function pauseIn(recording, text) {
+    const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+    const [, length, unit, rank, at, of] = text.match(/longest: ([\d.]+)([num]?s)(?: on rank (\d+))? at ([\d.]+)([num]?s)\b/) || [];
+    const file = rank === undefined ? undefined : recording.files.find((own) => own.rank === Number(rank)); /* its moments count from its own beginning */
+    return length ? placeOf(Math.round(at * units[of] + (file ? file.at : 0)), Math.round(length * units[unit])) : "";
 }
 
 /* A finding's place: the longest event of the name that it gives, or that its text begins with. */
@@ -307,7 +378,7 @@ function linkFindings(view, index) {
             card.dataset.place = called;
             address = addressOf(recording, index, called, rank);
         }
-        address = address || pauseIn(where ? where.textContent : "");
+        address = address || pauseIn(recording, where ? where.textContent : "");
         if (address)
             addLink(card.querySelector(".saves") || card.querySelector("h3"), `${addressIn(view, address)}@${card.id}`, "in the timeline");
     }
@@ -397,7 +468,7 @@ function linkTable(view, box, index) {
         const step = figureOf(row, columns.step);
         const place = box.dataset.key === "collectives" ? collectiveOf(recording, row, at("max")) : placeOfRow(view, row, columns);
         const address = place || namesOfRow(box, row, cellOf, index).map((name) => addressOf(recording, index, name, ...site)).find(Boolean) ||
-            (box.dataset.key === "findings" ? pauseIn(row.textContent) : "");
+            (box.dataset.key === "findings" ? pauseIn(recording, row.textContent) : "");
         counts.set(step, (counts.get(step) || 0) + 1);
         const found = stepOfRow(recording, step, figureOf(row, columns.rank), counts.get(step) - 1);
         if (address)

@@ -1,4 +1,4 @@
-/* ---- the panel beside a timeline: what is chosen, or the sums of a stretch of time ---- */
+/* ---- the panel below a timeline: what is chosen, or the sums of a stretch of time ---- */
 
 function element(tag, text, children = []) {
     const made = document.createElement(tag);
@@ -22,7 +22,7 @@ function link(text, hash) {
 function lineOf(view, i, text) {
     const button = element("button", text);
     button.type = "button";
-    button.addEventListener("click", () => view.choose(i, true));
+    button.addEventListener("click", () => view.choose(i, "zoom"));
     return element("li", "", [button]);
 }
 
@@ -30,7 +30,7 @@ function placeOf(start, length) {
     return `#t=${start},${length}`;
 }
 
-function stepOf(view, at) {
+function stepAt(view, at) {
     return view.recording.steps.findIndex((step) => at >= step.at && at < step.at + step.length);
 }
 
@@ -40,7 +40,7 @@ function spanFigures(view, i) {
                    ["On", lane.group ? `${lane.group}, ${lane.title}` : lane.title]];
     if (recording.kinds.length)
         pairs.push(["Kind", recording.kinds[spans.kind[i]].title]);
-    const step = stepOf(view, spans.start[i]);
+    const step = recording.stepOf(i);
     if (step >= 0)
         pairs.push(["Step", String(recording.steps[step].number)]);
     for (const line of recording.data.details[spans.detail[i]].split("\n").filter(Boolean)) {
@@ -147,46 +147,18 @@ function showAlive(view, panel, moment) {
     addRows(view, panel, `#m=${moment}`);
 }
 
-function share(part, whole) {
-    return `${timeText(Math.round(part))} (${(100 * part / Math.max(whole, 1)).toFixed(1)} %)`;
-}
-
-function showRange(view, panel, [from, to]) {
-    const { recording } = view, length = to - from;
-    panel.append(element("h4", `${timeText(Math.round(length))} from ${timeText(Math.round(from))} on`));
-    recording.strips.forEach((strip, k) => {
-        if (!recording.lanes.some((lane) => lane.place === 0 && lane.strip === k))
-            return;
-        const sums = recording.sumUp(k, from, to);
-        const idle = [...sums.idle].sort((a, b) => b[1] - a[1]);
-        const rest = length - sums.busy - idle.reduce((sum, [, time]) => sum + time, 0);
-        panel.append(element("h4", strip.title), listOf([["Busy", share(sums.busy, length)],
-            ...idle.map(([title, time]) => [`Idle: ${title}`, share(time, length)]),
-            ...(rest > length * 0.0005 ? [["Not on this page", share(rest, length)]] : [])]));
-        addGroups(view, panel, "Most time", [...sums.names.values()].sort((a, b) => b.time - a.time));
-    });
-    addRows(view, panel, placeOf(Math.round(from), Math.round(length)));
-    if (recording.data.command) {
-        const origin = recording.files.length ? recording.files[0].at : 0;
-        panel.append(element("p", "All its events, for Perfetto:"),
-                     element("code", `${recording.data.command} ${Math.round(from - origin)}ns..${Math.round(to - origin)}ns -o slice.json.gz`));
-    }
-}
-
+/* It is there only when it has something to say. */
 function showPanel(view) {
-    const { panel, range, chosen } = view;
-    panel.replaceChildren();
+    const { panel, range, chosen } = view, inner = element("div");
     const atMoment = view.moment !== undefined && view.recording.data.alive;
     if (chosen >= 0)
-        showSpan(view, panel, chosen);
+        showSpan(view, inner, chosen);
     if (atMoment)
-        showAlive(view, panel, view.moment);
-    if (chosen >= 0 || atMoment)
-        return;
-    if (range)
-        showRange(view, panel, range);
-    else
-        panel.append(element("p", view.recording.data.alive
-            ? "Click anywhere, or press m, for all that was in use at that moment."
-            : "Nothing is chosen. Click on an event, press n, or hold Shift and drag for the sums of a stretch of time."));
+        showAlive(view, inner, view.moment);
+    if (chosen < 0 && !atMoment && range)
+        showRange(view, inner, range);
+    showMarks(view, inner);
+    panel.replaceChildren(inner);
+    panel.hidden = !inner.hasChildNodes();
+    view.root.classList.toggle("has-panel", !panel.hidden);
 }

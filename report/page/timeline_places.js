@@ -68,7 +68,7 @@ function workOutsideModules(recording) {
 /* Where a figure over time, such as memory in use, is largest. */
 function peakOfSeries(recording) {
     let best = [0, 0], most = 0;
-    for (const { bins } of recording.lanes.filter((lane) => lane.bins))
+    for (const { bins } of recording.lanes.filter((lane) => lane.bytes))
         bins.forEach((value, bin) => {
             if (value > most) {
                 most = value;
