@@ -6,6 +6,7 @@
 #include "base/rows.h"
 #include "trace/part_file.h"
 #include "trace/step_name.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,6 +310,19 @@ static int64_t rank_parts_number_of(const struct parts *parts, uint32_t place)
     return part->rank >= 0 ? part->rank : only_tp ? part->tp : (int64_t)place;
 }
 
+/* The coordinates in a label, as TRACE_COORDINATES has them; NULL: there are none. Lives as long as TRACE. */
+static const char *write_coordinates(struct trace *trace, const struct part *part)
+{
+    const int64_t at[] = { part->dp, part->pp, part->cp, part->tp, part->ep };
+    static const char *const words[] = { "dp", "pp", "cp", "tp", "ep" };
+    const char *text = NULL;
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        if (at[i] >= 0)
+            text = arena_printf(&trace->arena, "%s%s%s=%" PRId64, text ? text : "", text ? " " : "", words[i],
+                                at[i]);
+    return text;
+}
+
 static void describe_part(const struct parts *parts, uint32_t place)
 {
     struct trace_file *file = trace_file_to_change(parts->trace, parts->file + place);
@@ -320,6 +334,9 @@ static void describe_part(const struct parts *parts, uint32_t place)
     file->groups.count = 0;
     file->has_all_groups = false;
     *VEC_PUSH(&file->properties) = (struct trace_property){ TRACE_RANK_BY, parts->by, true };
+    const char *coordinates = write_coordinates(parts->trace, &parts->ranks.at[place]);
+    if (coordinates)
+        *VEC_PUSH(&file->properties) = (struct trace_property){ TRACE_COORDINATES, coordinates, true };
 }
 
 /* Give the tracks the processes back that they had before they were merged. */

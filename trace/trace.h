@@ -157,7 +157,11 @@ enum event_flags {
     ARG(LAUNCHED_KERNEL, TEXT, "kernel")                                                                     \
     ARG(FLOPS, INT, "flops|model_flops")                                                                     \
     ARG(BYTES_ACCESSED, INT, "bytes_accessed")                                                               \
-    ARG(ISSUED_AHEAD, INT, "issued ahead (ns)")
+    ARG(ISSUED_AHEAD, INT, "issued ahead (ns)")                                                              \
+    ARG(STEP, INT, "step")                                                                                   \
+    ARG(SEQ_ID, INT, "seq_id")                                                                               \
+    ARG(MICROBATCH, INT, "mb_id")                                                                            \
+    ARG(MODEL_CHUNK, INT, "model_chunk")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,
@@ -416,6 +420,9 @@ const struct trace_notice *trace_lacks_notice(const struct trace *trace);
 #define TRACE_RANK_BY "rank by"
 #define TRACE_RANK_BY_LABELS "labels of processes"
 #define TRACE_RANK_BY_PROCESSES "processes that mark steps"
+
+/* The same: its coordinates in the job, as far as the merged file has them: "dp=0 pp=2 tp=1". */
+#define TRACE_COORDINATES "coordinates"
 
 /* The value of KEY in FILE; NULL: none. */
 const char *trace_file_property(const struct trace_file *file, const char *key);
