@@ -20,6 +20,7 @@
     ROW(whatif) \
     ROW(memory) \
     ROW(fleet) \
+    ROW(job) \
     ROW(hang)
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \

@@ -26,7 +26,7 @@ static const struct {
     { "Why is the device idle?", "gpu  transfers  launches" },
     { "What would a change gain?", "whatif" },
     { "How good are the kernels?", "kernels  roofline" },
-    { "Which rank holds the others up?", "fleet  comm" },
+    { "Which rank or stage is slow?", "fleet  job  comm" },
     { "Why is a job stuck?", "hang" },
     { "How do I draw or convert it?", "chart  convert" },
     { "What does a Python program do?", "bottleneck" },

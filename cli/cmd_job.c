@@ -1,0 +1,75 @@
+/* cmd_job.c - `tpa job`: a parallel job as such: its pipeline, its stragglers, their cause. */
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "derive/file_set.h"
+#include "job/job.h"
+
+struct job_args {
+    struct ranges steps;
+    struct output_args output;
+    struct load_args load;
+};
+
+static const struct job_args job_defaults = {
+    .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+    .load = LOAD_DEFAULTS,
+};
+
+static const struct opt job_opts[] = {
+    OPT_GROUP("Selection"),
+    OPT_RANGES(0, "steps", struct job_args, steps, "A..B", SELECTION_STEPS_HELP),
+    OUTPUT_OPTIONS(struct job_args, output),
+    OPT_ALL(struct job_args, output),
+    LOAD_OPTIONS(struct job_args, load),
+    OPT_END,
+};
+
+static const struct trace_wants job_wants = { .args = OPERATIONS_WANTS, .work_bytes = 64 };
+
+static int job_main(const struct invocation *call, struct tpa_error *err)
+{
+    enum { ROWS_FOR_PEOPLE = 10 };
+    const struct job_args *args = call->args;
+    struct trace *trace = load_traces(call, &args->load, &job_wants, err);
+    if (!trace || !file_set_check_job(trace, err)) {
+        trace_free(trace);
+        return EXIT_TROUBLE;
+    }
+    struct job *job = job_open(trace, &args->steps);
+    struct result *result = result_open("tpa.job/1");
+    struct output_args output = args->output;
+    output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
+    job_add_result(job, result);
+    load_add_notices(trace, result);
+    bool good = output_result(result, &output, err);
+    result_free(result);
+    job_free(job);
+    trace_free(trace);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+const struct command cmd_job = {
+    .name = "job",
+    .summary = "which rank or stage holds a parallel job up: bubbles of its pipeline, stragglers, their cause",
+    .operands = "FILE...",
+    .description =
+        "Takes the traces of the ranks of a job with a pipeline, one file each or merged into one, and timelines of such "
+        "jobs. Finds the coordinates of the ranks, the computations of each microbatch, and who waited for whom. Then the "
+        "steps are replayed with some lengths as recorded and others equal: so it is known what a stage, a rank, long "
+        "sequences, communication, garbage collection and delays of hosts cost. Bubbles are told apart by their reasons.\n\n"
+        "Microbatches are known by the marks of torch.distributed.pipelining, or told apart by the messages between stages. "
+        "For jobs without a pipeline there is tpa fleet.",
+    .tables = { job_tables },
+    .options = job_opts,
+    COMMAND_ARGS(job_defaults),
+    .main = job_main,
+    .examples = {
+        "tpa job ranks/",
+        "tpa job --steps 3.. rank*.json.gz",
+        "tpa job --table heat --limit 0 --format csv ranks/ > heat.csv  # slowdown of each rank in each step",
+        "tpa job --format json timeline.json > job.json",
+    },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+};

@@ -1,0 +1,96 @@
+/* job.c - see job.h. */
+#include "job/job.h"
+
+#include "base/table.h"
+#include <math.h>
+
+static int64_t size_or_missing(const struct operations *all, unsigned dimension)
+{
+    return all->size[dimension] ? all->size[dimension] : TABLE_INT_MISSING;
+}
+
+static bool has_computations(const struct operations *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (operation_computes(&all->at[i]))
+            return true;
+    return false;
+}
+
+/* Do messages go to ranks of the job that are not here? */
+static bool lacks_ranks(const struct job *job)
+{
+    if (job->all->world_size <= (int64_t)job->all->ranks.count || job->all->form == JOB_TIMELINE)
+        return false;
+    for (size_t g = 0; g < job->graph->gangs.count; g++) {
+        const struct gang *gang = &job->graph->gangs.at[g];
+        if (gang->count == 1 && operation_is_message(&job->all->at[job->graph->member[gang->first]]))
+            return true;
+    }
+    return false;
+}
+
+struct job *job_open(const struct trace *trace, const struct ranges *steps)
+{
+    struct job *job = mem_zalloc(1, sizeof *job);
+    job->all = operations_open(trace, steps);
+    const struct operations *all = job->all;
+    job->whole = (struct job_row){ .ranks = (int64_t)all->ranks.count,
+                                   .steps = (int64_t)all->steps.count,
+                                   .dp = size_or_missing(all, JOB_DP),
+                                   .pp = size_or_missing(all, JOB_PP),
+                                   .tp = size_or_missing(all, JOB_TP),
+                                   .cp = size_or_missing(all, JOB_CP),
+                                   .ep = size_or_missing(all, JOB_EP),
+                                   .microbatches = TABLE_INT_MISSING,
+                                   .chunks = TABLE_INT_MISSING,
+                                   .step_ns = NAN,
+                                   .simulated_ns = NAN,
+                                   .ideal_ns = NAN,
+                                   .slowdown = NAN,
+                                   .delay_slowdown = NAN,
+                                   .bubble_share = NAN,
+                                   .slowest_share = NAN,
+                                   .last_stage_share = NAN,
+                                   .correlation = NAN };
+    job->cause = CAUSE_NONE;
+    job->culprit = TABLE_INT_MISSING;
+    job->has_pipeline = has_computations(all);
+    job->graph = graph_open(all);
+    job->lacks_ranks = lacks_ranks(job);
+    job->none_wanted = steps->count && !all->steps.count;
+    job_find_lengths(job);
+    job_find_slowdowns(job);
+    if (job->has_pipeline) {
+        job_find_bubbles(job);
+        job_find_causes(job);
+    }
+    job_find_dimensions(job);
+    return job;
+}
+
+void job_free(struct job *job)
+{
+    if (!job)
+        return;
+    VEC_FREE(&job->ranks);
+    VEC_FREE(&job->steps);
+    VEC_FREE(&job->stages);
+    VEC_FREE(&job->replicas);
+    VEC_FREE(&job->types);
+    VEC_FREE(&job->bubbles);
+    VEC_FREE(&job->causes);
+    VEC_FREE(&job->heat);
+    VEC_FREE(&job->dimensions);
+    free(job->ideal_ns);
+    free(job->median_ns);
+    free(job->structural_ns);
+    free(job->step_ns);
+    free(job->simulated_ns);
+    free(job->ideal_step_ns);
+    free(job->phase_ns);
+    graph_free(job->graph);
+    operations_free(job->all);
+    arena_release(&job->texts);
+    free(job);
+}

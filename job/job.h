@@ -1,0 +1,167 @@
+/*
+ * job.h - what holds a parallel job up: slowdowns, the bubbles of its pipelines, and the cause.
+ *
+ *     struct job *job = job_open(trace, &steps);
+ *     printf("%g, %s\n", job->whole.slowdown, job_cause_name(job->cause));
+ *     job_free(job);
+ *
+ * Times are in ns; means and results of replays are doubles. What is unknown is NaN, TABLE_INT_MISSING or a text without AT.
+ */
+#ifndef TPA_JOB_JOB_H
+#define TPA_JOB_JOB_H
+
+#include "base/answer.h"
+#include "base/result.h"
+#include "job/graph.h"
+
+enum job_cause {
+    CAUSE_STAGE,
+    CAUSE_WORKER,
+    CAUSE_SEQUENCE,
+    CAUSE_COMMUNICATION,
+    CAUSE_DELAY,
+    CAUSE_GC,
+    JOB_CAUSES,
+    CAUSE_NONE = JOB_CAUSES
+};
+
+enum job_bubble {
+    BUBBLE_STRUCTURAL,
+    BUBBLE_IMBALANCE,
+    BUBBLE_VARIATION,
+    BUBBLE_COMMUNICATION,
+    BUBBLE_DELAY,
+    JOB_BUBBLES
+};
+
+struct job_row {
+    int64_t ranks, steps, dp, pp, tp, cp, ep, microbatches, chunks;
+    struct text schedule;
+    double step_ns, simulated_ns, ideal_ns, slowdown, delay_slowdown, bubble_share, slowest_share,
+        last_stage_share, correlation;
+    struct text cause, where;
+};
+
+/* Where the time of a rank goes between the first and the last computation of its pipeline. */
+struct job_parts {
+    double compute_ns, warmup_ns, waiting_ns, other_ns, drain_ns;
+};
+
+struct job_rank_row {
+    int64_t rank, dp, pp, tp, cp, ep;
+    double slowdown, estimate;
+    struct job_parts parts;
+    double gc_ns;
+};
+
+struct job_step_row {
+    int64_t step;
+    double time_ns, simulated_ns, ideal_ns, slowdown, bubble_share;
+};
+
+struct job_stage_row {
+    int64_t pp;
+    double slowdown, forward_ns, backward_ns;
+    struct job_parts parts;
+    double bubble_share;
+};
+
+struct job_replica_row {
+    int64_t dp;
+    double slowdown;
+};
+
+struct job_type_row {
+    struct text type;
+    int64_t count;
+    double slowdown;
+};
+
+struct job_bubble_row {
+    struct text cause;
+    double time_ns, share;
+};
+
+struct job_cause_row {
+    struct text cause;
+    double time_ns, share;
+    int64_t which; /* enum job_cause */
+};
+
+struct job_heat_row {
+    int64_t step, rank;
+    double slowdown;
+};
+
+struct job_dimension_row {
+    struct text dimension;
+    int64_t size, count;
+    double time_ns, exposed_ns, waited_ns, transfer_ns;
+};
+
+/* A length for each (type, chunk, stage of ranks) of computations: its median. */
+struct job_cell {
+    uint32_t type, chunk;
+    int64_t pp;
+    double median_ns;
+};
+
+struct job {
+    struct operations *all;
+    struct job_graph *graph;
+    bool lacks_ranks; /* messages went to ranks that are missing: who waited for whom is not known */
+    bool none_wanted; /* steps were asked for, and none of them was recorded */
+    bool
+        has_pipeline; /* there are computations of microbatches: without them only whole, ranks and dimensions are known */
+    struct job_row whole;
+    enum job_cause cause;
+    int64_t culprit; /* the stage or rank of WHERE; TABLE_INT_MISSING */
+    double lost_ns;  /* the mean step less one in which all is equal and nothing waits */
+    VEC_OF(struct job_rank_row) ranks;
+    VEC_OF(struct job_step_row) steps;
+    VEC_OF(struct job_stage_row) stages;
+    VEC_OF(struct job_replica_row) replicas;
+    VEC_OF(struct job_type_row) types;
+    VEC_OF(struct job_bubble_row) bubbles;
+    VEC_OF(struct job_cause_row) causes; /* the largest first */
+    VEC_OF(struct job_heat_row) heat;
+    VEC_OF(struct job_dimension_row) dimensions;
+    struct arena texts;
+
+    /* Between the parts of job_open: by operation, and by step. */
+    double *ideal_ns, *median_ns, *structural_ns; /* the last two of computations */
+    double *step_ns, *simulated_ns, *ideal_step_ns;
+    double *phase_ns; /* by rank: added up over the steps */
+};
+
+/* New; free with job_free (NULL is allowed). Of STEPS only. */
+struct job *job_open(const struct trace *trace, const struct ranges *steps);
+void job_free(struct job *job);
+
+const char *job_cause_name(enum job_cause cause);
+
+/* Add its tables to RESULT, and notices. JOB must outlive RESULT. */
+void job_add_result(const struct job *job, struct result *result);
+extern const struct table_shape job_tables[];
+
+/* job_words.c: the cause, its size and what it takes, in a sentence; lives in TEXTS. */
+const char *job_write_verdict(const struct job *job, struct arena *texts);
+
+/* ---- parts of job_open, each in a file of its own ---- */
+
+void job_find_lengths(struct job *job);    /* lengths.c: ideal, medians */
+void job_find_slowdowns(struct job *job);  /* slowdowns.c: the what-if */
+void job_find_bubbles(struct job *job);    /* bubbles.c: parts of ranks, bubbles and their causes */
+void job_find_causes(struct job *job);     /* causes.c */
+void job_find_dimensions(struct job *job); /* dimensions.c */
+
+/* The mean of COUNT values; NaN of none. */
+double job_mean(const double *values, size_t count);
+
+/* The median of COUNT values, which are sorted by this; NaN of none. */
+double job_median(double *values, size_t count);
+
+/* A over B; NaN if B is 0. */
+double job_over(double a, double b);
+
+#endif

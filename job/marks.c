@@ -1,0 +1,66 @@
+/* marks.c - see marks.h. Learnt from torch/distributed/pipelining/schedules.py of torch 2.15. */
+#include "job/marks.h"
+
+#include "job/operations.h"
+#include <string.h>
+
+/* The number at *AT, which is advanced behind it; -1: there is none. */
+static int64_t read_number(const char **at)
+{
+    int64_t number = 0;
+    const char *c = *at;
+    while (*c >= '0' && *c <= '9' && c - *at < 9)
+        number = 10 * number + (*c++ - '0');
+    if (c == *at)
+        return -1;
+    *at = c;
+    return number;
+}
+
+static bool skip(const char **at, const char *word)
+{
+    size_t len = strlen(word);
+    if (strncmp(*at, word, len) != 0)
+        return false;
+    *at += len;
+    return true;
+}
+
+/* Read "F", "B", "I", "W"; false: it is none of these. */
+static bool read_pass(const char **at, uint32_t *type)
+{
+    switch (**at) {
+    case 'F': *type = FORWARD_COMPUTE; break;
+    case 'B':
+    case 'I': *type = BACKWARD_COMPUTE; break;
+    case 'W': *type = WEIGHT_COMPUTE; break;
+    default: return false;
+    }
+    ++*at;
+    return true;
+}
+
+struct mark_name mark_read(const char *name)
+{
+    static const struct mark_name none = { .kind = MARK_NONE };
+    struct mark_name mark = { .kind = MARK_COMPUTES, .stage = -1 };
+    if (skip(&name, "PP:")) {
+        mark.stage = read_number(&name);
+        if (mark.stage < 0)
+            return none;
+        if (skip(&name, "SEND_"))
+            mark.kind = MARK_SENDS;
+        else if (skip(&name, "RECV_"))
+            mark.kind = MARK_RECEIVES;
+        if (!read_pass(&name, &mark.type))
+            return none;
+    } else if (skip(&name, "Forward ")) {
+        mark.type = FORWARD_COMPUTE;
+    } else if (skip(&name, "Backward ")) {
+        mark.type = BACKWARD_COMPUTE;
+    } else {
+        return none;
+    }
+    mark.microbatch = read_number(&name);
+    return mark.microbatch >= 0 && !*name ? mark : none;
+}

@@ -1,0 +1,207 @@
+/*
+ * messages.c - the messages of a recording, and what follows the last computation of its steps: see recording.h.
+ *
+ * A message serves the computation that its mark names ("PP:1SEND_F3"), else that in whose mark it was issued; in a job without
+ * marks a send serves the computation begun before it, a receive the next one.
+ */
+#include "base/rows.h"
+#include "base/search.h"
+#include "job/recording.h"
+#include <stdio.h>
+
+/* A computation of the recording, by its place in the reading. */
+struct served {
+    int64_t issued_ns, issued_end_ns;
+    int64_t step, stage, microbatch;
+    uint32_t type, place;
+};
+
+static const struct key by_issue[] = { ASC(struct served, issued_ns), ASC(struct served, place), KEY_END };
+static const struct key by_name[] = { ASC(struct served, step), ASC(struct served, stage),
+                                      ASC(struct served, microbatch), ASC(struct served, type), KEY_END };
+
+struct served_list {
+    VEC_OF(struct served);
+};
+
+struct serving {
+    struct recordings *all;
+    const struct recording *of;
+    struct served_list by_issue, by_name;
+};
+
+static void list_served(struct serving *serving)
+{
+    const struct reading *reading = serving->all->reading;
+    for (uint32_t i = serving->of->first_op; i < serving->of->first_op + serving->of->op_count; i++) {
+        const struct operation *op = &reading->all->at[i];
+        struct served one = {
+            op->issued_ns, op->issued_end_ns, reading->step_of.at[i], op->stage, op->microbatch, op->type, i
+        };
+        *VEC_PUSH(&serving->by_issue) = one;
+        *VEC_PUSH(&serving->by_name) = one;
+    }
+    SORT(&serving->by_issue, by_issue);
+    SORT(&serving->by_name, by_name);
+}
+
+/* The mark of a message in which MOMENT lies; NULL: none. */
+static const struct mark *message_mark_at(const struct recording *of, int64_t moment_ns)
+{
+    size_t after;
+    SEARCH(after, of->message_marks.count, of->message_marks.at[after].start_ns <= moment_ns);
+    return after > 0 && moment_ns < of->message_marks.at[after - 1].end_ns ? &of->message_marks.at[after - 1]
+                                                                           : NULL;
+}
+
+static uint32_t find_named(const struct serving *serving, const struct mark *mark, int64_t step)
+{
+    struct served wanted = {
+        .step = step, .stage = mark->name.stage, .microbatch = mark->name.microbatch, .type = mark->name.type
+    };
+    const struct served *found =
+        rows_find(serving->by_name.at, serving->by_name.count, sizeof *serving->by_name.at, by_name, &wanted);
+    return found ? found->place : OPERATION_NONE;
+}
+
+/* The place of the computation that ONE serves; OPERATION_NONE: none is known. */
+static uint32_t message_find_served(const struct serving *serving, const struct message *one)
+{
+    const struct served_list *list = &serving->by_issue;
+    const struct mark *mark = message_mark_at(serving->of, one->issued_ns);
+    if (mark)
+        return find_named(serving, mark, recording_step(serving->all, serving->of->file, one->issued_ns));
+    size_t next; /* the first computation issued at the message or after it */
+    SEARCH(next, list->count, list->at[next].issued_ns < one->issued_ns);
+    if (serving->all->reading->all->marked) {
+        size_t after;
+        SEARCH(after, list->count, list->at[after].issued_ns <= one->issued_ns);
+        return after > 0 && one->issued_ns < list->at[after - 1].issued_end_ns ? list->at[after - 1].place
+                                                                               : OPERATION_NONE;
+    }
+    if (one->kind == COLLECTIVE_SEND)
+        return next > 0 ? list->at[next - 1].place : OPERATION_NONE;
+    return next < list->count ? list->at[next].place : OPERATION_NONE;
+}
+
+static void messages_add_one(struct serving *serving, const struct message *one)
+{
+    struct reading *reading = serving->all->reading;
+    uint32_t served = message_find_served(serving, one);
+    if (served == OPERATION_NONE)
+        return;
+    bool backward = operation_is_backward(&reading->all->at[served]), sends = one->kind == COLLECTIVE_SEND;
+    uint32_t type =
+        backward ? (sends ? BACKWARD_SEND : BACKWARD_RECV) : (sends ? FORWARD_SEND : FORWARD_RECV);
+    uint32_t place = reading_add(reading, type, serving->of->rank, reading->step_of.at[served],
+                                 recording_moment(serving->all, serving->of->file, one->start_ns),
+                                 recording_moment(serving->all, serving->of->file, one->end_ns));
+    struct operation *op = &reading->all->at[place];
+    const struct operation *to = &reading->all->at[served];
+    op->serves = served;
+    op->microbatch = to->microbatch;
+    op->stage = to->stage;
+    op->chunk = to->chunk;
+}
+
+/* ---- after the last computation ---- */
+
+struct step_end {
+    int64_t step, end_ns; /* END on the clock of all */
+};
+
+struct step_ends {
+    VEC_OF(struct step_end);
+};
+
+static const struct key by_step[] = { ASC(struct step_end, step), DESC(struct step_end, end_ns), KEY_END };
+static const struct key of_step[] = { ASC(struct step_end, step), KEY_END };
+
+static void find_ends(const struct serving *serving, struct step_ends *ends)
+{
+    const struct reading *reading = serving->all->reading;
+    for (uint32_t i = serving->of->first_op; i < serving->of->first_op + serving->of->op_count; i++)
+        *VEC_PUSH(ends) = (struct step_end){ reading->step_of.at[i], reading->all->at[i].end_ns };
+    SORT(ends, by_step);
+    ends->count = rows_unique(ends->at, ends->count, sizeof *ends->at, of_step);
+}
+
+static const struct step_end *end_of(const struct step_ends *ends, int64_t step)
+{
+    struct step_end wanted = { .step = step };
+    return rows_find(ends->at, ends->count, sizeof *ends->at, of_step, &wanted);
+}
+
+static bool is_collective(const struct message *one)
+{
+    return one->kind != COLLECTIVE_SEND && one->kind != COLLECTIVE_RECV && one->kind != COLLECTIVE_SEND_RECV;
+}
+
+static void messages_add_collectives(struct serving *serving, const struct step_ends *ends)
+{
+    struct recordings *all = serving->all;
+    for (size_t i = 0; i < serving->of->messages.count; i++) {
+        const struct message *one = &serving->of->messages.at[i];
+        int64_t step = recording_step(all, serving->of->file, one->issued_ns);
+        const struct step_end *end = step == STEP_UNKNOWN ? NULL : end_of(ends, step);
+        int64_t start_ns = recording_moment(all, serving->of->file, one->start_ns);
+        if (!is_collective(one) || !end || start_ns < end->end_ns)
+            continue;
+        char name[64];
+        snprintf(name, sizeof name, "%s-%s",
+                 one->dimension == JOB_NO_DIMENSION ? "group" : job_dimension_name(one->dimension),
+                 collective_kind_name(one->kind));
+        uint32_t place =
+            reading_add(all->reading, operation_type_add(all->reading->all, name), serving->of->rank, step,
+                        start_ns, recording_moment(all, serving->of->file, one->end_ns));
+        all->reading->all->at[place].meets = true;
+    }
+}
+
+/* What ran on the devices for an optimizer's STEP; false: nothing did. */
+static bool find_optimizer_work(const struct recording *of, struct interval *step)
+{
+    struct interval ran = { INT64_MAX, INT64_MIN };
+    size_t first;
+    SEARCH(first, of->work.count, of->work.at[first].issued_ns < step->start_ns);
+    for (size_t i = first; i < of->work.count && of->work.at[i].issued_ns < step->end_ns; i++) {
+        const struct work *work = &of->work.at[i];
+        if (work->communicates)
+            continue;
+        ran.start_ns = work->start_ns < ran.start_ns ? work->start_ns : ran.start_ns;
+        ran.end_ns = work->end_ns > ran.end_ns ? work->end_ns : ran.end_ns;
+    }
+    *step = ran;
+    return ran.start_ns <= ran.end_ns;
+}
+
+static void add_optimizers(struct serving *serving, const struct step_ends *ends)
+{
+    struct recordings *all = serving->all;
+    for (size_t i = 0; i < serving->of->optimizer_steps.count; i++) {
+        struct interval span = serving->of->optimizer_steps.at[i];
+        int64_t step = recording_step(all, serving->of->file, span.start_ns);
+        if (step == STEP_UNKNOWN || !end_of(ends, step) ||
+            (all->reading->all->form == JOB_OF_DEVICES && !find_optimizer_work(serving->of, &span)))
+            continue;
+        reading_add(all->reading, operation_type_add(all->reading->all, "optimizer"), serving->of->rank, step,
+                    recording_moment(all, serving->of->file, span.start_ns),
+                    recording_moment(all, serving->of->file, span.end_ns));
+    }
+}
+
+void recording_add_messages(struct recordings *all, struct recording *of)
+{
+    struct serving serving = { .all = all, .of = of };
+    struct step_ends ends = { 0 };
+    list_served(&serving);
+    for (size_t i = 0; i < of->messages.count; i++)
+        if (of->messages.at[i].kind == COLLECTIVE_SEND || of->messages.at[i].kind == COLLECTIVE_RECV)
+            messages_add_one(&serving, &of->messages.at[i]);
+    find_ends(&serving, &ends);
+    messages_add_collectives(&serving, &ends);
+    add_optimizers(&serving, &ends);
+    VEC_FREE(&ends);
+    VEC_FREE(&serving.by_issue);
+    VEC_FREE(&serving.by_name);
+}
