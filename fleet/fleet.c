@@ -192,6 +192,7 @@ struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_fil
         return NULL;
     }
     open_ranks(fleet);
+    fleet_find_pipeline(fleet);
     fleet_find_blame(fleet);
     fleet_find_steps(fleet);
     fleet_find_pace(fleet);

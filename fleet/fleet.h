@@ -163,6 +163,7 @@ struct fleet {
         computation_ns; /* time of devices within steps, and its part with computation */
     int64_t
         unrecorded_ns; /* in communication before the recording of another rank began: nobody's fault that is known */
+    size_t messages;                         /* meetings of a sender and a receiver: ranks form a pipeline */
     int64_t waited_ns, blamed_ns, unsure_ns; /* waited = attributed to ranks + unattributed */
     struct arena texts;
 };
@@ -194,6 +195,8 @@ struct picture *fleet_picture(const struct fleet *fleet);
 /* ---- parts of fleet_open, each in a file of its own ---- */
 
 void fleet_find_steps(struct fleet *fleet); /* fleet_steps.c: steps, heat, and the shares of ranks in them */
+void fleet_find_pipeline(
+    struct fleet *fleet);                   /* fleet_pipeline.c: meetings in which waiting is the schedule */
 void fleet_find_blame(struct fleet *fleet); /* fleet_blame.c: collectives, groups, who caused waiting */
 void fleet_find_pace(struct fleet *fleet);  /* fleet_pace.c: slow devices and hosts, differing work */
 void fleet_find_links(struct fleet *fleet); /* fleet_links.c */

@@ -51,7 +51,7 @@ static void add_row(struct fleet *fleet, const struct fleet_meeting *meeting)
         .start_ns = fleet_blame_difference(meeting->start_ns, fleet->meetings.first_ns),
         .last = rank_of(fleet, meeting->last),
         .first = rank_of(fleet, meeting->earliest),
-        .blamed = meeting->sure ? rank_of(fleet, meeting->blamed) : FACTS_MISSING,
+        .blamed = meeting->sure && !meeting->of_pipeline ? rank_of(fleet, meeting->blamed) : FACTS_MISSING,
         .last_device = last->device < 0 ? FACTS_MISSING : last->device,
         .late_ns = meeting->late_ns,
         .waited_ns = meeting->waited_ns,
@@ -68,7 +68,7 @@ static void add_row(struct fleet *fleet, const struct fleet_meeting *meeting)
 
 static void blame(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
-    if (meeting->before_recording)
+    if (meeting->before_recording || meeting->of_pipeline)
         return;
     sum_add(&fleet->waited_ns, meeting->waited_ns);
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)

@@ -184,7 +184,7 @@ static struct share *find_shares(const struct fleet *fleet, size_t *count)
     for (size_t m = 0; m < fleet->meetings.count; m++) {
         const struct fleet_meeting *meeting = &fleet->meetings.at[m];
         int64_t step = meeting->step;
-        if (!meeting->sure || step == FACTS_MISSING)
+        if (!meeting->sure || meeting->of_pipeline || step == FACTS_MISSING)
             continue;
         shares[all] = (struct share){ step, blamed_rank(fleet, meeting), meeting->waited_ns, { 0 } };
         if (meeting->blamed_cause < FLEET_CAUSES)

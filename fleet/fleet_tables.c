@@ -189,6 +189,10 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         buffer_puts(out, "no collective was found on several ranks, so nobody is known to hold them up");
         return;
     }
+    if (fleet->messages && (!row || row->caused_ns == 0 || fleet->blamed_ns == 0)) {
+        buffer_puts(out, "no rank holds others of its stage up");
+        return;
+    }
     if (!row || row->caused_ns == 0 || fleet->blamed_ns == 0) {
         buffer_puts(out, "no rank holds the others up by more than the clocks leave in doubt");
         return;
@@ -430,6 +434,11 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
             "%" PRIu64
             " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded, so the waiting is attributed to none",
             fleet->meetings.unrecorded, fleet->meetings.unrecorded == 1 ? "" : "s");
+    if (fleet->messages)
+        result_add_notice(
+            result, "pipeline", (int64_t)fleet->messages, NULL, TPA_NOWHERE,
+            "ranks send each other messages, as stages of a pipeline do: what they wait for one another is its "
+            "schedule and attributed to none; tpa job tells which stage or rank holds it up");
     if (fleet->meetings.unmatched && fleet->job.ranks > 1)
         result_add_notice(result, "unmatched", (int64_t)fleet->meetings.unmatched, NULL, TPA_NOWHERE,
                           "%" PRIu64 " collective%s no counterpart on other ranks", fleet->meetings.unmatched,

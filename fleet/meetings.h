@@ -51,6 +51,7 @@ struct fleet_meeting {
     bool by_order, by_clock, sure;
     bool
         before_recording; /* LAST was late since before its recording began: its part is not known, nobody is blamed */
+    bool of_pipeline;      /* of ranks of one pipeline: waiting is its schedule. Set by fleet_find_pipeline */
     size_t last, earliest; /* of arrivals */
     int64_t late_ns;       /* from the start of EARLIEST to that of LAST; without clocks the longest wait */
     int64_t cost_ns;       /* what all would gain if LAST came as early as the one before it */
