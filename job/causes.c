@@ -5,6 +5,7 @@
  * much longer a replay_cause takes in which only it is real. Gains overlap: they need not add up to what is lost.
  */
 #include "base/rows.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "job/job.h"
 #include <math.h>
@@ -149,8 +150,13 @@ static void find_sequences(struct causing *causing)
 static double outside_of_computations(const struct operations *all, const struct collection *one)
 {
     struct intervals computing = { 0 };
-    for (size_t i = 0; i < all->count; i++)
-        if (all->at[i].step == one->step && all->at[i].rank == one->rank && operation_computes(&all->at[i]))
+    size_t first;
+    SEARCH(first, all->count,
+           all->at[first].step < one->step ||
+               (all->at[first].step == one->step && all->at[first].rank < one->rank));
+    for (size_t i = first; i < all->count && all->at[i].step == one->step && all->at[i].rank == one->rank;
+         i++)
+        if (operation_computes(&all->at[i]))
             intervals_add(&computing, all->at[i].start_ns, all->at[i].end_ns);
     intervals_merge(&computing);
     int64_t inside_ns = intervals_length_within(&computing, one->start_ns, one->end_ns);

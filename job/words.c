@@ -5,20 +5,43 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The median computations of a stage, or of a rank, relative to what they would be if all stages were equal. */
-static double relative_length(const struct job *job, bool by_stage, const double *length_ns,
-                              const double *to_ns)
+/* The median computations of the slow stage over those that all stages would have if they were equal. */
+static double against_mean(const struct job *job)
 {
     const struct operations *all = job->all;
     double own_ns = 0, equal_ns = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const struct job_rank *rank = &all->ranks.at[all->at[i].rank];
-        if (operation_computes(&all->at[i]) && (by_stage ? rank->at[JOB_PP] : rank->number) == job->culprit) {
-            own_ns += length_ns[i];
-            equal_ns += to_ns[i];
+    for (size_t i = 0; i < all->count; i++)
+        if (operation_computes(&all->at[i]) && all->ranks.at[all->at[i].rank].at[JOB_PP] == job->culprit) {
+            own_ns += job->median_ns[i];
+            equal_ns += job->structural_ns[i];
+        }
+    return job_over(own_ns, equal_ns);
+}
+
+/* The mean computation of the slow rank over that of the other ranks of its stage, by type; NaN if it is alone. */
+static double against_others(const struct job *job)
+{
+    const struct operations *all = job->all;
+    double own_ns = 0, usual_ns = 0;
+    int64_t stage = JOB_UNKNOWN;
+    for (size_t r = 0; r < all->ranks.count; r++)
+        if (all->ranks.at[r].number == job->culprit)
+            stage = all->ranks.at[r].at[JOB_PP];
+    for (uint32_t type = FORWARD_COMPUTE; type <= WEIGHT_COMPUTE; type++) {
+        double sum_ns[2] = { 0 }, count[2] = { 0 }; /* of others, of its own */
+        for (size_t i = 0; i < all->count; i++) {
+            const struct job_rank *rank = &all->ranks.at[all->at[i].rank];
+            if (all->at[i].type != type || rank->at[JOB_PP] != stage)
+                continue;
+            sum_ns[rank->number == job->culprit] += job->graph->real_ns[i];
+            count[rank->number == job->culprit]++;
+        }
+        if (count[0] > 0 && count[1] > 0) {
+            own_ns += sum_ns[1];
+            usual_ns += sum_ns[0] / count[0] * count[1];
         }
     }
-    return job_over(own_ns, equal_ns);
+    return job_over(own_ns, usual_ns);
 }
 
 static void write_cause(const struct job *job, struct buffer *out)
@@ -26,12 +49,14 @@ static void write_cause(const struct job *job, struct buffer *out)
     switch (job->cause) {
     case CAUSE_STAGE:
         buffer_printf(out, "Stage %" PRId64 " holds the job up: its computations take %.2f of the mean stage",
-                      job->culprit, relative_length(job, true, job->median_ns, job->structural_ns));
+                      job->culprit, against_mean(job));
         break;
     case CAUSE_WORKER:
-        buffer_printf(out,
-                      "Rank %" PRId64 " holds the job up: its computations take %.2f of those of its stage",
-                      job->culprit, relative_length(job, false, job->graph->real_ns, job->median_ns));
+        buffer_printf(out, "Rank %" PRId64 " holds the job up: its computations take ", job->culprit);
+        if (isnan(against_others(job)))
+            buffer_puts(out, "longer in some steps");
+        else
+            buffer_printf(out, "%.2f of those of other ranks of its stage", against_others(job));
         break;
     case CAUSE_SEQUENCE:
         buffer_printf(out, "Long sequences hold the job up: microbatches that are slow are so on all stages");
