@@ -64,6 +64,7 @@ struct job *job_open(const struct trace *trace, const struct ranges *steps)
     if (job->has_pipeline) {
         job_find_bubbles(job);
         job_find_causes(job);
+        job_draw_heat(job);
     }
     job_find_dimensions(job);
     return job;
@@ -81,6 +82,7 @@ void job_free(struct job *job)
     VEC_FREE(&job->bubbles);
     VEC_FREE(&job->causes);
     VEC_FREE(&job->heat);
+    VEC_FREE(&job->heat_map);
     VEC_FREE(&job->dimensions);
     free(job->ideal_ns);
     free(job->median_ns);

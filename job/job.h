@@ -93,6 +93,12 @@ struct job_heat_row {
     double slowdown;
 };
 
+/* The slowdowns of a rank, or of neighbours, as a picture. */
+struct job_map_row {
+    struct text ranks, steps;
+    double slowdown; /* the largest */
+};
+
 struct job_dimension_row {
     struct text dimension;
     int64_t size, count;
@@ -124,7 +130,8 @@ struct job {
     VEC_OF(struct job_type_row) types;
     VEC_OF(struct job_bubble_row) bubbles;
     VEC_OF(struct job_cause_row) causes; /* the largest first */
-    VEC_OF(struct job_heat_row) heat;
+    VEC_OF(struct job_heat_row) heat;    /* by step and rank */
+    VEC_OF(struct job_map_row) heat_map;
     VEC_OF(struct job_dimension_row) dimensions;
     struct arena texts;
 
@@ -153,6 +160,7 @@ void job_find_lengths(struct job *job);    /* lengths.c: ideal, medians */
 void job_find_slowdowns(struct job *job);  /* slowdowns.c: the what-if */
 void job_find_bubbles(struct job *job);    /* bubbles.c: parts of ranks, bubbles and their causes */
 void job_find_causes(struct job *job);     /* causes.c */
+void job_draw_heat(struct job *job);       /* heat_map.c */
 void job_find_dimensions(struct job *job); /* dimensions.c */
 
 /* The mean of COUNT values; NaN of none. */

@@ -123,6 +123,17 @@ static const struct table_column heat_columns[] = {
            "the smaller one of its stage and its replica in the step"),
 };
 
+static const struct table_column map_columns[] = {
+    COLUMN(struct job_map_row, ranks, "ranks", "Ranks", TABLE_NAME, "one, or neighbours"),
+    COLUMN(
+        struct job_map_row, steps, "steps", "Steps", TABLE_TEXT,
+        "a sign for a step: its slowdown is below 1.02 (dot), 1.05, 1.1, 1.25 (darker and darker, or : + *), or more "
+        "(full, or #)",
+        .flags = TABLE_PICTURE),
+    COLUMN(struct job_map_row, slowdown, "slowdown", "Largest", TABLE_NUMBER,
+           "the largest of these slowdowns"),
+};
+
 static const struct table_column dimension_columns[] = {
     COLUMN(struct job_dimension_row, dimension, "dimension", "Dimension", TABLE_NAME,
            "dp, pp, tp, cp, ep; world: all ranks; -: not known"),
@@ -145,6 +156,7 @@ const struct table_shape job_tables[] = {
     TABLE_SHAPE("steps", step_columns),
     TABLE_SHAPE("replicas", replica_columns),
     TABLE_SHAPE("types", type_columns),
+    TABLE_SHAPE("heat_map", map_columns),
     TABLE_SHAPE("heat", heat_columns),
     TABLE_SHAPE("dimensions", dimension_columns),
     { 0 },
@@ -158,7 +170,8 @@ static void notice_form(const struct job *job, struct result *result)
     if (job->none_wanted)
         result_add_notice(result, "no_steps", 1, NULL, TPA_NOWHERE, "none of these steps was recorded");
     else if (!job->has_pipeline)
-        result_add_notice(result, "no_pipeline", 1, NULL, TPA_NOWHERE,
+        result_add_notice(
+            result, "no_pipeline", 1, NULL, TPA_NOWHERE,
             "no microbatches are marked, and no messages between stages were recorded: tpa fleet tells "
             "which rank holds up a job without a pipeline");
     else if (!all->marked)
@@ -263,6 +276,8 @@ void job_add_result(const struct job *job, struct result *result)
         mark_last(result, true);
         ADD("types", "Types of operations", type_columns, job->types);
         mark_last(result, true);
+        ADD("heat_map", "Slowdown of ranks in steps, drawn", map_columns, job->heat_map);
+        mark_last(result, false);
         ADD("heat", "Slowdown of ranks in steps", heat_columns, job->heat);
         mark_last(result, true);
     }
