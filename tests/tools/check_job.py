@@ -22,10 +22,10 @@ TABLES = {"step_table": ("steps", "step"), "types": ("types", "type"), "rank_tab
 NOT_SHOWN = ("phase_ns",)
 
 
-def tables(tpa, files):
-    run = subprocess.run([tpa, "job", "--format", "json", "--limit", "0", *files], capture_output=True, text=True, check=False)
+def tables(tpa, files, command="job"):
+    run = subprocess.run([tpa, command, "--format", "json", "--limit", "0", *files], capture_output=True, text=True, check=False)
     if run.returncode:
-        raise SystemExit(f"tpa job {files[0]}: exit status {run.returncode}: {run.stderr}")
+        raise SystemExit(f"tpa {command} {files[0]}: exit status {run.returncode}: {run.stderr}")
     return {table["key"]: table["rows"] for table in json.loads(run.stdout)["tables"]}
 
 
@@ -80,6 +80,22 @@ def judge(found, truth, known_clocks):
     return wrong
 
 
+def check_parts(tpa, seed, merged):
+    """What a merged file says that is not so of separate ones. Coordinates come from labels there, from groups here."""
+    plan, chance = random_pipeline.draw(seed)
+    plan.form, wrong = "files", []
+    with tempfile.TemporaryDirectory() as folder:
+        files = random_pipeline.write(random_pipeline.make(plan, chance)[0], folder)
+        for command, keys in (("job", ("steps", "stages", "types", "bubbles", "causes")), ("fleet", ("ranks", "steps", "heat", "waste")), ("steps", ("steps",)),
+                              ("comm", ("collectives", "ranks"))):
+            whole, parts = tables(tpa, [merged], command), tables(tpa, files, command)
+            for key in keys:
+                rows = [[{k: v for k, v in row.items() if k not in ("file", "group", "ranks")} for row in found.get(key, [])] for found in (whole, parts)]
+                if rows[0] != rows[1]:
+                    wrong.append(f"tpa {command}, {key}: merged and separate files differ")
+    return wrong
+
+
 def check_seed(tpa, seed):
     plan, chance = random_pipeline.draw(seed)
     documents, on_true_clock, truth = random_pipeline.make(plan, chance)
@@ -89,6 +105,7 @@ def check_seed(tpa, seed):
         of = random_pipeline.write(on_true_clock, folder + "/true") if on_true_clock else files
         wanted = reference_pipeline.plain(reference_pipeline.figures(of))
         wrong = compare(found, wanted, 0.01 if on_true_clock else 1e-6) + judge(found, truth, not on_true_clock)
+        wrong += check_parts(tpa, seed, files[0]) if plan.form == "merged" else []
     for text in wrong[:10]:
         print(f"seed {seed} ({plan.form}, {plan.schedule}, marks {plan.marks}, planted {plan.planted}): {text}")
     return not wrong
