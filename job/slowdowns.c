@@ -7,6 +7,7 @@
 #include "base/rows.h"
 #include "base/table.h"
 #include "job/job.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ static void find_groups(struct trial *trial, struct groups *groups)
     groups->by_stage = mem_alloc(mem_times(groups->stages.count * steps + 1, sizeof(double)));
     groups->by_replica = mem_alloc(mem_times(groups->replicas.count * steps + 1, sizeof(double)));
     for (size_t i = 0; i < groups->stages.count; i++) {
+        assert(groups->stages.at);
         double mean_ns = replay_only(trial, BY_STAGE, groups->stages.at[i]);
         memcpy(groups->by_stage + i * steps, trial->step_ns, steps * sizeof(double));
         *VEC_PUSH(&job->stages) =
@@ -97,6 +99,7 @@ static void find_groups(struct trial *trial, struct groups *groups)
                                     .slowdown = job_over(mean_ns, job->whole.ideal_ns) };
     }
     for (size_t i = 0; i < groups->replicas.count; i++) {
+        assert(groups->replicas.at);
         double mean_ns = replay_only(trial, BY_REPLICA, groups->replicas.at[i]);
         memcpy(groups->by_replica + i * steps, trial->step_ns, steps * sizeof(double));
         *VEC_PUSH(&job->replicas) =

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/rows.h"
 #include "trace/arg_scan.h"
+#include <assert.h>
 #include <stdlib.h>
 
 /* A hole is at least so long, and so many times the median distance of neighbours. */
@@ -441,6 +442,7 @@ static void measure_pairs_from(struct hole_search *search, size_t i, size_t end)
 
 static void measure_pairs(struct hole_search *search)
 {
+    assert(search->pairs.count > 0 && search->pairs.at);
     name_id most = search->pairs.at[search->pairs.count - 1].before;
     bool *begins_pair = mem_zalloc((size_t)most + 1, sizeof *begins_pair);
     for (size_t i = 0; i < search->pairs.count; i++)
