@@ -175,6 +175,8 @@ static bool grows(const struct change *changes, size_t count, int64_t boundaries
 {
     int64_t bytes = 0, before = 0, blocks = 0;
     size_t next = 0;
+    if (boundaries <= 2)
+        return false;
     for (int64_t b = 0; b < boundaries; b++) {
         for (; next < count && changes[next].at <= b; next++) {
             bytes += changes[next].bytes;
