@@ -93,7 +93,7 @@ class Latency:
             durations = [e.duration for e in events]
             parts = [self.parts(e) for e in events]
             row = {"name": name, **self.key(events[0]), "count": len(events), "mean_ns": round(sum(durations) / len(events)), "min_ns": durations[0], "max_ns": durations[-1],
-                   **{f"p{p}_ns": percentile(durations, p) for p in (50, 90, 95, 99)}, "total_ns": sum(durations),
+                   **{f"p{p}_ns": percentile(durations, p) if len(durations) >= 3 else None for p in (50, 90, 95, 99)}, "total_ns": sum(durations),
                    "stddev_ns": round(statistics.stdev(durations)), "outliers": sum(self.is_outlier(events, e) for e in events)}
             known = bool(self.tables.work)
             works = [w for e in events for w in self.launched(e)]
