@@ -7,6 +7,7 @@
 #include "ingest/tpalog/tpalog.h"
 
 #include "base/bits.h"
+#include "base/rows.h"
 #include "ingest/distributed_info.h"
 #include "trace/flow_columns.h"
 #include <stdlib.h>
@@ -245,15 +246,22 @@ static const int64_t *row_at(const struct rows *rows, size_t index)
     return rows->numbers.at + index * rows->fields;
 }
 
+/* A row of the table of tracks. Files that one file was split into have their tracks in any order. */
+struct track_row {
+    int64_t file;
+    uint32_t number;
+};
+
 struct tpalog_trace {
     struct rows files, devices, properties, tracks, notices, samples;
     struct flow_columns flows; /* with the file's numbers of texts and tracks, see number_of_text */
     uint64_t odd_flows;
-    VEC_OF(uint16_t) categories; /* the trace's, by the file's */
-    VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
-    size_t begun;                /* files begun in the builder */
+    VEC_OF(uint16_t) categories;          /* the trace's, by the file's */
+    VEC_OF(track_id) track_ids;           /* the trace's, by the file's; TRACK_NONE: not yet */
+    VEC_OF(size_t) track_files;           /* by the file's: 1 + index of the file for which it was added */
+    VEC_OF(struct track_row) track_order; /* by file */
+    size_t begun;                         /* files begun in the builder */
     size_t next_device, next_property, next_notice, next_track; /* rows already processed */
-    size_t first_track; /* tracks from here to next_track belong to the file begun last */
     uint64_t lost_tracks, lost_categories;
 };
 
@@ -273,6 +281,8 @@ void tpalog_trace_free(struct tpalog_trace *trace)
     VEC_FREE(&trace->samples.numbers);
     VEC_FREE(&trace->categories);
     VEC_FREE(&trace->track_ids);
+    VEC_FREE(&trace->track_files);
+    VEC_FREE(&trace->track_order);
     free(trace);
 }
 
@@ -504,7 +514,8 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
         *VEC_PUSH(&file->properties) =
             (struct trace_property){ key, value, row[TPAFILE_PROPERTY_IS_STRING] == 1 };
     }
-    if (distributed_info)
+    /* Of a file that several ranks were merged into it is that of one of them. */
+    if (distributed_info && !trace_file_property(file, TRACE_RANK_BY))
         distributed_info_apply(reader->builder, distributed_info, strlen(distributed_info));
 }
 
@@ -554,17 +565,33 @@ void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
     }
 }
 
-/* Add the tracks of the file that was just begun; the table is sorted by file. */
+/* Order the tracks of files that were not begun, by file; there may be more of them now. */
+static void order_tracks(struct tpalog_trace *trace)
+{
+    static const struct key by_file[] = { ASC(struct track_row, file), ASC(struct track_row, number),
+                                          KEY_END };
+    size_t known = trace->track_order.count;
+    for (size_t i = known; i < trace->tracks.count; i++) {
+        *VEC_PUSH(&trace->track_ids) = TRACK_NONE;
+        *VEC_PUSH(&trace->track_files) = 0;
+        *VEC_PUSH(&trace->track_order) =
+            (struct track_row){ row_at(&trace->tracks, i)[TPAFILE_TRACK_FILE], (uint32_t)i };
+    }
+    if (trace->track_order.count > known)
+        SORT_ARRAY(trace->track_order.at + trace->next_track, trace->track_order.count - trace->next_track,
+                   by_file);
+}
+
+/* Add the tracks of the file that was just begun. */
 static void add_tracks(struct tpalog_reader *reader, size_t index)
 {
     struct tpalog_trace *trace = reader->trace;
-    while (trace->track_ids.count < trace->tracks.count)
-        *VEC_PUSH(&trace->track_ids) = TRACK_NONE;
-    trace->first_track = trace->next_track;
-    for (; trace->next_track < trace->tracks.count; trace->next_track++) {
-        const int64_t *row = row_at(&trace->tracks, trace->next_track);
-        if (row[TPAFILE_TRACK_FILE] > (int64_t)index)
+    order_tracks(trace);
+    for (; trace->next_track < trace->track_order.count; trace->next_track++) {
+        const struct track_row *place = &trace->track_order.at[trace->next_track];
+        if (place->file > (int64_t)index)
             return;
+        const int64_t *row = row_at(&trace->tracks, place->number);
         const struct tpalog_text *pid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_PID_TEXT]);
         const struct tpalog_text *tid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_TID_TEXT]);
         struct track_key key = {
@@ -588,7 +615,8 @@ static void add_tracks(struct tpalog_reader *reader, size_t index)
         track->thread_name = facts.thread_name;
         track->process_sort_index = events_known(row[TPAFILE_TRACK_PROCESS_SORT_INDEX], 0);
         track->thread_sort_index = events_known(row[TPAFILE_TRACK_THREAD_SORT_INDEX], 0);
-        trace->track_ids.at[trace->next_track] = id;
+        trace->track_ids.at[place->number] = id;
+        trace->track_files.at[place->number] = index + 1;
     }
 }
 
@@ -719,7 +747,7 @@ static void map_events(struct tpalog_reader *reader, struct tpalog_part *part)
     }
     for (size_t i = 0; i < count; i++) {
         track_id number = part->tracks[i];
-        part->tracks[i] = number >= trace->first_track && number < trace->next_track
+        part->tracks[i] = number < trace->track_files.count && trace->track_files.at[number] == trace->begun
                               ? trace->track_ids.at[number]
                               : lost_track(reader, number);
     }
