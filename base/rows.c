@@ -186,8 +186,10 @@ void *rows_find(const void *items, size_t count, size_t size, const struct key *
         else
             high = middle;
     }
+    if (low == count)
+        return NULL;
     char *found = (char *)(uintptr_t)items + low * size;
-    return low < count && rows_compare(found, wanted, keys) == 0 ? found : NULL;
+    return rows_compare(found, wanted, keys) == 0 ? found : NULL;
 }
 
 /* The number at AT; ROWS_MISSING if it is missing. */
