@@ -293,11 +293,14 @@ static void account_choose(struct choosing *choosing)
     struct counted host = counted_of(choosing, LIMIT_HOST, period),
                    devices = counted_of(choosing, LIMIT_DEVICES, period);
     bool behind = devices.count > 0 && devices.mean_ns > falls_behind * host.mean_ns &&
-                  (devices.count > 1 || host.count <= 1) && (has_most_calls(choosing) || host.count == 0);
+                  (devices.count > 1 || devices.mean_ns > host.mean_ns * (double)host.count) &&
+                  (has_most_calls(choosing) || host.count == 0);
     struct counted *used = behind ? &devices : &host;
     rank->limit = behind ? LIMIT_DEVICES : LIMIT_HOST;
     rank->host_step_ns = llround(host.mean_ns);
     rank->device_step_ns = llround(devices.mean_ns);
+    if (used->count < period) /* of all steps, most of which have no time by this limit */
+        period = 1;
     rank->period = period;
     for (size_t i = 0; i < used->count; i++) {
         struct account_step *step = &choosing->steps[used->of[i]];

@@ -231,6 +231,26 @@ static void a_step_that_is_long_for_no_reason_is_left_out(void **state)
     trace_free(trace);
 }
 
+/* Twelve steps on the host, of which every fourth is long; the first three launch work that takes devices far longer: two steps. */
+static void fewer_device_steps_than_a_period_have_none(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 12; i++) {
+        int64_t at = 100 * i + 80 * (i / 4);
+        draw_step(i, at, i % 4 == 3 ? 180 : 100);
+        if (i > 2)
+            continue;
+        draw_call("cudaLaunchKernel", 1, at + 10, 2, i + 1);
+        draw_work("kernel", "gemm", 0, 7, i < 2 ? 20 + 1000 * i : 4020, i == 0 ? 1000 : 3000, i + 1);
+    }
+    struct trace *trace = draw_end();
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->limit, LIMIT_DEVICES);
+    assert_int_equal(all->period, 1);
+    trace_free(trace);
+}
+
 static void a_step_that_may_be_of_a_plan_counts(void **state)
 {
     (void)state;
@@ -296,6 +316,7 @@ int main(void)
         cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
         cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
         cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
+        cmocka_unit_test(fewer_device_steps_than_a_period_have_none),
         cmocka_unit_test(a_step_that_may_be_of_a_plan_counts),
         cmocka_unit_test(a_recording_without_steps_is_one),
         cmocka_unit_test(the_slowest_rank_is_how_fast_a_job_is),
