@@ -331,9 +331,10 @@ def module_differences(tpa, path, document):
 def info_differences(tpa, paths):
     """What differs in tpa info of one trace, or of several together."""
     info, found = reference_info.Info(paths), ask(tpa, "info", paths[-1], *paths[:-1])
-    for row in rows_of(found, "files"):  # late ends have a second notice where they are much of the time
-        row["notices"] = row["notices"] > 0
-    yield compare_tables("files", info.files(), rows_of(found, "files"))
+    wanted = info.files()
+    for file, row, told in zip(info.all, wanted, sorted(rows_of(found, "files"), key=lambda told: paths.index(told["file"]))):
+        row["notices"] += file.may_tell_lost_work() and told["notices"] == row["notices"] + 1
+    yield compare_tables("files", wanted, rows_of(found, "files"))
     yield compare_tables("facts", info.facts(), rows_of(found, "facts"))
     yield compare_tables("devices", info.devices(), rows_of(found, "devices"))
     yield compare_tables("categories", info.categories(), rows_of(found, "categories"))
@@ -341,14 +342,6 @@ def info_differences(tpa, paths):
     yield compare_tables("tracks", info.tracks(), rows_of(found, "tracks"))
     wanted = info.commands()
     yield compare_tables("what can be asked", wanted, [row for row in rows_of(found, "commands") if row["command"] in [w["command"] for w in wanted]])
-
-
-def lost_work(document):
-    """Calls that launch or copy, and of whose work the file has none."""
-    events = [e for e in document["traceEvents"] if isinstance(e, dict) and e.get("ph") == "X"]
-    here = {e.get("args", {}).get("correlation") for e in events if str(e.get("cat", "")).lower() in reference_late.WORK}
-    return [e for e in events if str(e.get("cat", "")).lower() in reference_top.RUNTIME and re.search("Launch|Memcpy|Memset", str(e.get("name")))
-            and e.get("args", {}).get("correlation") not in here]
 
 
 def account_figures(account, told):
@@ -471,7 +464,7 @@ COMMANDS = {"rows": top_differences, "chart": chart_differences, "report": repor
 
 def table_differences(tpa, path, only):
     """The first difference in the tables of other commands than top, or of ONLY this one, in words; None when there is none."""
-    lost[0] = bool(lost_work(reference_top.load(path)))
+    lost[0] = bool(reference_info.lost_work(reference_top.load(path)))
     try:
         for command, differs in COMMANDS.items():
             if only in ("", "tables", command):

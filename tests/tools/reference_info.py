@@ -59,6 +59,10 @@ class File:
         seconds = at // 10**9
         return str(datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).replace(tzinfo=None))
 
+    def may_tell_lost_work(self):
+        """Are there such calls? Those that may have run after the recording are not lost."""
+        return bool(lost_work(self.document))
+
     def row(self):
         steps = [(int(e.name.split("#")[1]), e.told_end - e.start) for e in self.spanning if re.fullmatch(r"ProfilerStep#\d+", e.name) and not e.on_device]
         windows = [e for e in self.events if e.kind == "recording window"]
@@ -66,7 +70,15 @@ class File:
                 "producer": "PyTorch (Kineto)", "rank": None, "begin": self.begin(), "span_ns": max((e.end for e in self.spanning), default=0) - min((e.start for e in self.spanning), default=0),
                 "window_ns": windows[0].end - windows[0].start, "steps": len(steps), "first_step": min((n for n, _ in steps), default=None),
                 "last_step": max((n for n, _ in steps), default=None), "step_annotation_avg_ns": rounded(Fraction(sum(t for _, t in steps), len(steps))) if steps else None,
-                "events": len(self.events), "notices": self.document.get(reference_late.COUNT, 0) > 0}
+                "events": len(self.events), "notices": (self.document.get(reference_late.COUNT, 0) > 0) + self.document.get(reference_late.MUCH, False)}
+
+
+def lost_work(document):
+    """Calls that launch or copy, and of whose work the file has none."""
+    events = [e for e in document["traceEvents"] if isinstance(e, dict) and e.get("ph") == "X"]
+    here = {e.get("args", {}).get("correlation") for e in events if str(e.get("cat", "")).lower() in reference_late.WORK}
+    return [e for e in events if str(e.get("cat", "")).lower() in reference_top.RUNTIME and re.search("Launch|Memcpy|Memset", str(e.get("name")))
+            and e.get("args", {}).get("correlation") not in here]
 
 
 def rounded(value):

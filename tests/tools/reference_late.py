@@ -7,6 +7,7 @@ from decimal import Decimal
 WORK = {"kernel", "concurrent_kernel", "gpu_memcpy", "memcpy", "gpu_memset", "memset"}
 OVERLAP_NS, RETURN_NS = 100_000, 1_000_000
 COUNT = "(late ends)"  # a key of the document that none has in a file: how many were set
+MUCH = "(much late)"  # likewise: they take a hundredth of the time of all work, or more
 
 
 class Work:
@@ -16,6 +17,9 @@ class Work:
         self.end = self.start + round(Decimal(str(event.get("dur", 0))) * 1000)
         self.launch = event.get("args", {}).get("correlation")
         self.is_late = False
+
+    def bounded(self):
+        return round(Decimal(str(self.event.get("dur", 0))) * 1000)
 
 
 def followers(stream, i):
@@ -74,6 +78,9 @@ def bound(document):
         for work in everything:
             if not work.is_late and work.start < wait.start and work.end > wait.end + RETURN_NS:
                 work.event["dur"] = Decimal(wait.end - work.start) / 1000
+                work.is_late = True
                 changed += 1
+    late_ns = sum(work.bounded() for work in everything if work.is_late)
     document[COUNT] = changed
+    document[MUCH] = late_ns > 0 and 100 * late_ns >= sum(work.bounded() for work in everything)
     return document
