@@ -485,7 +485,8 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
     output_file_remember(fifo);
     output_file_remember(folder);
     bool listens = make_fifo(folder, sizeof folder, fifo, sizeof fifo);
-    capture_prepare(args, signal_number, listens ? fifo : NULL, &listener);
+    if (program_is_found(call->operands[0])) /* else that is all there is to say */
+        capture_prepare(args, signal_number, listens ? fifo : NULL, &listener);
 
     VEC_OF(char *) words = { 0 };
     for (size_t i = 0; i < call->operand_count; i++)

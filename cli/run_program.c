@@ -4,6 +4,7 @@
  */
 #include "cli/run_program.h"
 
+#include "base/buffer.h"
 #include "cli/terminal.h"
 
 #include <errno.h>
@@ -105,6 +106,25 @@ static void read_lines(struct line_reader *reader, take_line_function *take_line
         if (reader->used == sizeof reader->text)
             reader->used = 0; /* no writer writes such long lines */
     }
+}
+
+bool program_is_found(const char *name)
+{
+    const char *path = getenv("PATH");
+    if (strchr(name, '/') || !path)
+        return access(name, X_OK) == 0 || !path;
+    bool found = false;
+    struct buffer file = { 0 };
+    for (size_t len; !found; path += len + 1) {
+        len = strcspn(path, ":");
+        buffer_clear(&file);
+        buffer_printf(&file, "%.*s/%s", len ? (int)len : 1, len ? path : ".", name);
+        found = access(file.at, X_OK) == 0;
+        if (!path[len])
+            break;
+    }
+    buffer_release(&file);
+    return found;
 }
 
 bool run_program(char *const *argv, const char *fifo, take_line_function *take_line, void *context,

@@ -33,6 +33,9 @@ typedef void take_line_function(void *context, char *line);
 bool run_program(char *const *argv, const char *fifo, take_line_function *take_line, void *context,
                  struct program_end *end, struct tpa_error *err);
 
+/* May NAME be run: is it a program on PATH, or at this path? */
+bool program_is_found(const char *name);
+
 /* The equivalent exit code; if the program was killed by a signal, kills this process with it, without a core dump. */
 int program_exit(const struct program_end *end);
 
