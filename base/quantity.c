@@ -365,3 +365,16 @@ void quantity_append_rounded_size(struct buffer *out, int64_t bytes)
         buffer_printf(out, ".%02u", hundredths);
     buffer_puts(out, units[i]);
 }
+
+int64_t quantity_read_number(const char **at)
+{
+    enum { MOST_DIGITS = 9 };
+    int64_t number = 0;
+    const char *c = *at;
+    while (*c >= '0' && *c <= '9' && c - *at < MOST_DIGITS)
+        number = 10 * number + (*c++ - '0');
+    if (c == *at)
+        return -1;
+    *at = c;
+    return number;
+}

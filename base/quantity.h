@@ -32,6 +32,9 @@ bool quantity_parse_share(const char *text, size_t len, double *share);
 /* A whole number, which may be negative. */
 bool quantity_parse_integer(const char *text, size_t len, int64_t *value);
 
+/* The number of one to nine digits at *AT, which is advanced behind them; -1: there is none. */
+int64_t quantity_read_number(const char **at);
+
 /* How many rows to show. Zero-initialised: all rows. */
 struct limit {
     uint64_t count; /* 0: all */

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/quantity.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/step_list.h"
@@ -55,14 +56,10 @@ static int64_t number_behind(const char *text, size_t len, const char *word)
     for (size_t i = 0; i + word_len < len; i++) {
         if (strncasecmp(text + i, word, word_len) != 0)
             continue;
-        size_t at = i + word_len, digits = 0;
-        at += strchr("-_=", text[at]) && text[at] ? 1 : 0;
-        int64_t number = 0;
-        for (; at + digits < len && digits < 9 && text[at + digits] >= '0' && text[at + digits] <= '9';
-             digits++)
-            number = 10 * number + (text[at + digits] - '0');
-        if (digits)
-            found = number;
+        const char *at = text + i + word_len;
+        at += *at && strchr("-_=", *at) ? 1 : 0;
+        int64_t number = quantity_read_number(&at);
+        found = number >= 0 ? number : found;
     }
     return found;
 }

@@ -1,6 +1,7 @@
 /* rank_parts.c - see rank_parts.h. Each way gives every track of a file a label; equal labels are one rank. */
 #include "ingest/rank_parts.h"
 
+#include "base/quantity.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/rows.h"
@@ -38,19 +39,6 @@ static const struct label no_label = { { -1, -1, -1, -1, -1, -1 } };
 
 /* ---- labels ---- */
 
-/* A number at *AT, which is advanced behind it; -1: there is none. */
-static int64_t read_number(const char **at)
-{
-    int64_t number = 0;
-    const char *c = *at;
-    while (*c >= '0' && *c <= '9' && c - *at < 9)
-        number = 10 * number + (*c++ - '0');
-    if (c == *at)
-        return -1;
-    *at = c;
-    return number;
-}
-
 /* Read "[TP01-DP00] 4001": false if TEXT is something else. */
 static bool read_bracket(const char *text, struct label *label, int64_t *pid)
 {
@@ -66,7 +54,7 @@ static bool read_bracket(const char *text, struct label *label, int64_t *pid)
         if (kind > LABEL_EP)
             return false;
         at += 2;
-        label->at[kind] = read_number(&at);
+        label->at[kind] = quantity_read_number(&at);
         if (label->at[kind] < 0)
             return false;
         if (*at == ']')
@@ -76,7 +64,7 @@ static bool read_bracket(const char *text, struct label *label, int64_t *pid)
     }
     at++;
     at += *at == ' ';
-    *pid = read_number(&at);
+    *pid = quantity_read_number(&at);
     return true;
 }
 
@@ -89,7 +77,7 @@ static bool read_rank(const char *text, struct label *label)
     at += 4;
     at += *at == ' ' || *at == '_' || *at == '-';
     *label = no_label;
-    label->at[LABEL_RANK] = read_number(&at);
+    label->at[LABEL_RANK] = quantity_read_number(&at);
     return label->at[LABEL_RANK] >= 0 && (*at == '\0' || strchr(" :]_-/", *at));
 }
 
@@ -142,15 +130,15 @@ static bool rank_parts_read_timeline(const char *thread, const char *process, st
     if (strncmp(at, "PP rank ", 8) != 0)
         return false;
     at += 8;
-    label->at[LABEL_PP] = read_number(&at);
+    label->at[LABEL_PP] = quantity_read_number(&at);
     if (strncmp(at, ", TP rank ", 10) != 0)
         return false;
     at += 10;
-    label->at[LABEL_TP] = read_number(&at);
+    label->at[LABEL_TP] = quantity_read_number(&at);
     if (strncmp(process, "DP rank [", 9) != 0 || label->at[LABEL_PP] < 0 || label->at[LABEL_TP] < 0)
         return false;
     at = process + 9;
-    label->at[LABEL_DP] = read_number(&at);
+    label->at[LABEL_DP] = quantity_read_number(&at);
     return label->at[LABEL_DP] >= 0;
 }
 

@@ -1,21 +1,9 @@
 /* marks.c - see marks.h. Learnt from torch/distributed/pipelining/schedules.py of torch 2.15. */
 #include "job/marks.h"
 
+#include "base/quantity.h"
 #include "job/operations.h"
 #include <string.h>
-
-/* The number at *AT, which is advanced behind it; -1: there is none. */
-static int64_t read_number(const char **at)
-{
-    int64_t number = 0;
-    const char *c = *at;
-    while (*c >= '0' && *c <= '9' && c - *at < 9)
-        number = 10 * number + (*c++ - '0');
-    if (c == *at)
-        return -1;
-    *at = c;
-    return number;
-}
 
 static bool skip(const char **at, const char *word)
 {
@@ -45,7 +33,7 @@ struct mark_name mark_read(const char *name)
     static const struct mark_name none = { .kind = MARK_NONE };
     struct mark_name mark = { .kind = MARK_COMPUTES, .stage = -1 };
     if (skip(&name, "PP:")) {
-        mark.stage = read_number(&name);
+        mark.stage = quantity_read_number(&name);
         if (mark.stage < 0)
             return none;
         if (skip(&name, "SEND_"))
@@ -61,6 +49,6 @@ struct mark_name mark_read(const char *name)
     } else {
         return none;
     }
-    mark.microbatch = read_number(&name);
+    mark.microbatch = quantity_read_number(&name);
     return mark.microbatch >= 0 && !*name ? mark : none;
 }
