@@ -104,6 +104,7 @@ struct answer {
     VEC_OF(struct answer_bar) bars;
     size_t legend; /* the bar whose values are shown below the bars */
     const char *steps_title;
+    int64_t steps_median_ns;          /* of those that count; 0: of all */
     const char *step_word;            /* name of a step: NULL for "step" */
     VEC_OF(struct answer_step) steps; /* in order of time */
     const char *findings_title;       /* NULL: "What to do first" */

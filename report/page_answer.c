@@ -327,6 +327,8 @@ static int compare_times(const void *left, const void *right)
 
 static int64_t median_of(const struct answer *answer)
 {
+    if (answer->steps_median_ns > 0)
+        return answer->steps_median_ns;
     size_t count = answer->steps.count;
     int64_t *times = mem_alloc(mem_times(count, sizeof *times));
     for (size_t i = 0; i < count; i++)

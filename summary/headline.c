@@ -507,6 +507,8 @@ static void add_steps(struct headline *headline)
             .start_ns = step->start_ns - trace_file_span(trace, step->file).start_ns,
         };
     }
+    const struct account_rank *first = account ? account_rank_of(account, summary->ranks[0].rank) : NULL;
+    headline->answer->steps_median_ns = first && first->has_steps ? first->median_ns : 0;
     headline->answer->steps_title =
         others ? arena_printf(headline->texts, "Steps over time, rank %" PRId64, summary->ranks[0].rank)
                : "Steps over time";
