@@ -127,6 +127,7 @@ static double estimate(const struct job *job, const struct groups *groups, size_
     size_t stage = place_of(&groups->stages, of->at[JOB_PP]);
     size_t replica = place_of(&groups->replicas, of->at[JOB_DP] == JOB_UNKNOWN ? 0 : of->at[JOB_DP]);
     double slowdown = NAN;
+    assert(step == SIZE_MAX || (groups->by_stage && groups->by_replica));
     if (stage != SIZE_MAX)
         slowdown = step == SIZE_MAX
                        ? job->stages.at[stage].slowdown

@@ -48,15 +48,18 @@ static void write_cause(const struct job *job, struct buffer *out)
 {
     switch (job->cause) {
     case CAUSE_STAGE:
-        buffer_printf(out, "Stage %" PRId64 " holds the job up: its computations take %.2f of the mean stage",
-                      job->culprit, against_mean(job));
+        buffer_printf(out,
+                      "Stage %" PRId64
+                      " holds the job up: its computations take %.0f %% longer than those of the mean stage",
+                      job->culprit, 100 * (against_mean(job) - 1));
         break;
     case CAUSE_WORKER:
         buffer_printf(out, "Rank %" PRId64 " holds the job up: its computations take ", job->culprit);
         if (isnan(against_others(job)))
             buffer_puts(out, "longer in some steps");
         else
-            buffer_printf(out, "%.2f of those of other ranks of its stage", against_others(job));
+            buffer_printf(out, "%.0f %% longer than those of other ranks of its stage",
+                          100 * (against_others(job) - 1));
         break;
     case CAUSE_SEQUENCE:
         buffer_printf(out, "Long sequences hold the job up: microbatches that are slow are so on all stages");
