@@ -213,7 +213,8 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
     struct result *result = result_open("tpa.info/1");
     bool good = args->formats ||
                 load_any(call, &args->load,
-                         &(struct trace_wants){ .args = FEATURE_WANTS | WANT(CORRELATION), .flows = true, .counters = true },
+                         &(struct trace_wants){
+                             .args = FEATURE_WANTS | WANT(CORRELATION), .flows = true, .counters = true },
                          &input, err);
     if (good && args->formats) {
         add_formats(result);
