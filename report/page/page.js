@@ -199,7 +199,7 @@ function widthOf(pen, text) {
     return width;
 }
 
-/* TEXT, shortened until it is no wider than ROOM; "" if fewer than three letters of it would be left. */
+/* TEXT cut to fit ROOM; "" if fewer than three letters fit. */
 function fittedText(pen, text, room) {
     const all = widthOf(pen, text);
     if (all <= room)
