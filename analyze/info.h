@@ -16,7 +16,6 @@ void info_add_tables(const struct trace *trace, struct result *result);
 
 /* Add the table "container": the blocks of .tpa files. Adds nothing if none was read. */
 void info_add_container_table(const struct trace *trace, struct result *result);
-void info_add_containers_of_sums(const struct sums_origin *origin, struct result *result);
 
 /* "2026-11-20 03:00:00": the time of the first event of FILE, in UTC; allocated in TEXTS. NULL if the file does not
  * record a date. */

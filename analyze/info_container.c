@@ -54,7 +54,7 @@ static bool is_first(const struct trace *trace, size_t file)
     return true;
 }
 
-/* The COUNT containers at AT as a table; EVENTS is their total, 0 if there are none. */
+/* The COUNT containers at AT as a table; EVENTS is their total. */
 static void add_table(struct trace_container *const *at, size_t count, size_t events, struct result *result)
 {
     if (count == 0)
@@ -97,11 +97,6 @@ void info_add_container_table(const struct trace *trace, struct result *result)
             *VEC_PUSH(&containers) = trace->files[i].container;
     add_table(containers.at, containers.count, trace->event_count, result);
     VEC_FREE(&containers);
-}
-
-void info_add_containers_of_sums(const struct sums_origin *origin, struct result *result)
-{
-    add_table(origin->containers.at, origin->containers.count, 0, result);
 }
 
 const struct table_shape info_container_tables[] = {

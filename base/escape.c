@@ -255,19 +255,6 @@ void escape_markdown(struct buffer *out, const char *s, size_t len)
     escape_markup(out, s, len, "\\`*_[]<>|~$&#", markdown_special);
 }
 
-static void dot_special(struct buffer *out, const char *s, size_t at, size_t len)
-{
-    if (s[at] == '&')
-        entity(out, s, at, len);
-    else
-        buffer_printf(out, "\\%c", s[at]);
-}
-
-void escape_dot(struct buffer *out, const char *s, size_t len)
-{
-    escape_markup(out, s, len, "\"\\&", dot_special);
-}
-
 static void colon(struct buffer *out, const char *s, size_t at, size_t len)
 {
     (void)s, (void)at, (void)len;

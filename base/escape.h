@@ -42,9 +42,6 @@ void escape_html(struct buffer *out, const char *s, size_t len);
 /* The same for a document that XML parsers read: they reject a whole document for one character outside XML's set. */
 void escape_xml(struct buffer *out, const char *s, size_t len);
 
-/* Text between the quotes of a label in Graphviz's DOT, which has escapes of its own and HTML's entities. */
-void escape_dot(struct buffer *out, const char *s, size_t len);
-
 /* A frame in a line of folded stacks: a semicolon, which would end it, becomes a colon. */
 void escape_folded(struct buffer *out, const char *s, size_t len);
 

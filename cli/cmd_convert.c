@@ -21,7 +21,7 @@
 
 static const struct convert_form *const forms[] = {
     &convert_chrome, &convert_perfetto,   &convert_tpa,    &convert_csv, &convert_arrow,
-    &convert_sqlite, &convert_speedscope, &convert_folded, &convert_dot, NULL,
+    &convert_sqlite, &convert_speedscope, &convert_folded, NULL,
 };
 
 static bool form_at(size_t index, struct opt_choice *choice)
@@ -42,10 +42,7 @@ static const struct opt_choice times[] = {
     { NULL, NULL, NULL },
 };
 
-/* gprof2dot's thresholds. */
 static const struct convert_args convert_defaults = {
-    .node_share = 0.005,
-    .edge_share = 0.001,
     .stack_share = 0.00001,
     .merge = true,
     .load = LOAD_DEFAULTS,
@@ -66,10 +63,6 @@ static const struct opt convert_opts[] = {
     OPT_FLAG(0, "merge", struct convert_args, merge,
              "chrome and perfetto, of several ranks: leave their clocks as recorded, and draw no arrows from "
              "collective to collective"),
-    OPT_SHARE(0, "node-threshold", struct convert_args, node_share, "SHARE",
-              "dot: leave out functions with less of the time"),
-    OPT_SHARE(0, "edge-threshold", struct convert_args, edge_share, "SHARE",
-              "dot: leave out calls with less of the time"),
     OPT_SHARE(0, "stack-threshold", struct convert_args, stack_share, "SHARE",
               "folded: do not follow calls with less of the time"),
     SELECTION_OPTIONS(struct convert_args, selection),
@@ -163,9 +156,7 @@ static bool can_write(const struct convert_form *form, const struct ingested *in
 {
     if (ingested->snapshots.of.count)
         return form->write_snapshots || (form->write_trace && !form->no_snapshots);
-    return ingested->trace     ? form->write_trace != NULL
-           : ingested->profile ? form->write_profile != NULL
-                               : ingested->actions && form->write_actions;
+    return ingested->trace ? form->write_trace != NULL : ingested->profile && form->write_profile;
 }
 
 /* The names of the forms that INGESTED can become: "chrome, folded or csv". */
@@ -192,14 +183,13 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
     } else if (ingested->trace) {
         tpa_fail(err, TPA_NOWHERE, "a trace cannot be converted to %s", form->name);
         tpa_hint(err, "a trace becomes %s", words.at);
-    } else if (ingested->profile) {
+    } else if (ingested->actions) {
+        tpa_fail(err, TPA_NOWHERE, "a report holds sums of actions and no events: it cannot be converted");
+        tpa_hint(err, "tpa top FILE --format csv or json writes its rows");
+    } else {
         tpa_fail(err, TPA_NOWHERE, "a Python profile holds sums and no events: it cannot be converted to %s",
                  form->name);
         tpa_hint(err, "a profile becomes %s; tpa top FILE --format csv or json writes its rows", words.at);
-    } else {
-        tpa_fail(err, TPA_NOWHERE,
-                 "a report holds sums of actions and no events: it cannot be converted to %s", form->name);
-        tpa_hint(err, "a report becomes %s; tpa top FILE --format csv or json writes its rows", words.at);
     }
     buffer_release(&words);
     return tpa_in_file(err, path);
@@ -231,8 +221,6 @@ static bool write_input(const struct convert_form *form, const struct input *inp
         return form->write_trace(ingested->trace, args, out, summary, err);
     if (ingested->snapshots.of.count)
         return form->write_snapshots(&ingested->snapshots, args, out, summary, err);
-    if (ingested->actions)
-        return form->write_actions(ingested->actions, args, out, summary, err);
     if (args->strip_dirs)
         ingested->profile = profile_strip_dirs(ingested->profile, false);
     return form->write_profile(ingested->profile, args, out, summary, err);
@@ -242,7 +230,7 @@ static bool write_input(const struct convert_form *form, const struct input *inp
 
 /* The number of items of each kind in a file. */
 struct amounts {
-    size_t events, flows, samples, functions, callers, actions;
+    size_t events, flows, samples;
 };
 
 static struct amounts amounts_of(const struct ingested *ingested, const struct trace_wants *wants)
@@ -255,11 +243,6 @@ static struct amounts amounts_of(const struct ingested *ingested, const struct t
             amounts.flows = wants->only_count ? trace->flows_counted : trace->flow_count;
         if (wants->counters)
             amounts.samples = wants->only_count ? trace->samples_counted : trace->sample_count;
-    } else if (ingested->profile) {
-        amounts.functions = ingested->profile->function_count;
-        amounts.callers = profile_count_callers(ingested->profile);
-    } else if (ingested->actions) {
-        amounts.actions = ingested->actions->actions.count;
     }
     return amounts;
 }
@@ -274,9 +257,6 @@ static bool same_amounts(const struct amounts *written, const struct amounts *fo
         { written->events, found->events, "events" },
         { written->flows, found->flows, "flow arrows" },
         { written->samples, found->samples, "counter samples" },
-        { written->functions, found->functions, "functions" },
-        { written->callers, found->callers, "callers" },
-        { written->actions, found->actions, "actions" },
     };
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         if (counted[i].written == counted[i].found)
@@ -351,8 +331,6 @@ static void convert_add_notices(const struct input *input, struct result *notice
         load_add_notices(ingested->trace, notices);
     else if (ingested->profile)
         profile_add_notices(notices, ingested->profile, &(struct profile_view){ 0 }, true);
-    else if (ingested->actions)
-        actions_add_notices(notices, ingested->actions);
 }
 
 /* Write INPUT, and free it; notices about it go to NOTICES. */
@@ -494,7 +472,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write a trace, profile, report or memory snapshot in another form",
+    .summary = "write a trace, profile or memory snapshot in another form",
     .operands = "FILE...",
     .description =
         "A trace becomes Chrome JSON (--to chrome), which Perfetto and chrome://tracing open and tpa reads again with "
@@ -503,16 +481,14 @@ const struct command cmd_convert = {
         "Several files become one, in which each rank has its own processes; as a timeline (chrome, perfetto) on one clock, "
         "corrected by the ends of their collectives. --steps, --range, --filter and --rank write a part. An output whose name ends in .gz or "
         ".zst is packed.\n\n"
-        "A trace, a Python profile and a report each become tpa's own compact file (--to tpa), which every command "
-        "reads as it reads the original. Several profiles become their sum.\n\n"
+        "A trace becomes tpa's own compact file (--to tpa), which every command reads as it reads the original.\n\n"
         "Stacks of a Python profile (--to folded) are inferred: a profile says who called whom and how long that "
         "took, not by which way. Frames whose time was apportioned among several callers end in \" ~\", and what could "
         "not be placed stands under \"[callers not known]\"; the times that end in a function add up to its tottime. "
         "How much of the whole is exact is printed on stderr.\n\n"
         "A memory snapshot becomes stacks with the bytes they had in use at the peak (--to folded), or rows of its "
         "entries with the totals after each (--to csv). With --to chrome or --to tpa it becomes a trace of its allocations "
-        "with counters of allocated, active and reserved bytes.\n\n"
-        "The call graph (--to dot) leaves out what takes little time, and colours the hot path.",
+        "with counters of allocated, active and reserved bytes.",
     .options = convert_opts,
     COMMAND_ARGS(convert_defaults),
     .main = convert_main,
@@ -526,5 +502,4 @@ const struct command cmd_convert = {
     .reads_profiles = true,
     .reads_snapshots = true,
     .reads_traces = true,
-    .reads_actions = true,
 };

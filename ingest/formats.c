@@ -2,7 +2,7 @@
  * formats.c - the formats, and combining a command's files into one trace.
  *
  * A directory means the traces in it: TensorBoard's log directories, one file per rank. Files in it that are not traces
- * are skipped, also profiles and reports in .tpa files; a file named by the user must be one. A directory without
+ * are skipped; a file named by the user must be one. A directory without
  * traces means the profiles in it. Inaccessible files in a directory (most often owned by another user) are left out
  * and reported: the other ranks are still useful.
  */
@@ -210,13 +210,6 @@ static const struct format *find_format(const char *bytes, size_t len, int at_le
 
 /* ---- reading ---- */
 
-/* Aggregates from a .tpa file in a directory: used only if it contains no trace. */
-struct aside {
-    char *path;
-    struct profile *profile;
-    struct action_report *actions;
-};
-
 /* What has been read so far. */
 struct reading {
     const struct ingest_options *options;
@@ -227,18 +220,16 @@ struct reading {
     struct action_report *actions;
     struct snapshots snapshots;
     struct result *result;
-    struct left_out left_out;   /* of all directories */
-    struct names *no_traces;    /* files in directories with the extension of a trace that are none */
-    const char *no_trace_is;    /* what the first of them contains */
-    struct arena words;         /* owns no_trace_is */
-    bool in_directory;          /* the current file was found in a directory, not named */
-    struct tpa_error other;     /* the first file there that is no trace and of which there is advice */
-    VEC_OF(struct aside) aside; /* of the current directory */
+    struct left_out left_out; /* of all directories */
+    struct names *no_traces;  /* files in directories with the extension of a trace that are none */
+    const char *no_trace_is;  /* what the first of them contains */
+    struct arena words;       /* owns no_trace_is */
+    bool in_directory;        /* the current file was found in a directory, not named */
+    struct tpa_error other;   /* the first file there that is no trace and of which there is advice */
 };
 
-/* Aggregates, if FORMAT can have them, go to OTHER. */
 static bool read_trace(struct reading *reading, const struct format *format, struct source *source,
-                       struct ingested *other, struct tpa_error *err)
+                       struct tpa_error *err)
 {
     struct trace_builder *builder = reading->builder;
     struct ingest_options options = *reading->options;
@@ -246,8 +237,7 @@ static bool read_trace(struct reading *reading, const struct format *format, str
     reading->traces++;
     trace_builder_file(builder, source_name(source), format->name);
     trace_builder_current_file(builder)->packing = source_packing(source);
-    bool ok = format->read_any ? format->read_any(source, builder, &options, other, err)
-                               : format->read(source, builder, &options, err);
+    bool ok = format->read(source, builder, &options, err);
     struct trace_file *file = trace_builder_current_file(builder);
     /* A trace converted to .tpa keeps the sizes of the original. */
     if (!file->container || file->container->is_log)
@@ -295,56 +285,6 @@ static bool keep_profile(struct reading *reading, const char *name, struct profi
     return true;
 }
 
-static void free_aside(struct aside *aside)
-{
-    free(aside->path);
-    profile_free(aside->profile);
-    action_report_free(aside->actions);
-}
-
-/* Add SUMS to what was read, and empty them. */
-static bool use_sums(struct reading *reading, struct aside *sums, struct tpa_error *err)
-{
-    bool apart = reading->traces || reading->actions || reading->snapshots.of.count ||
-                 (sums->actions && reading->profiles.count);
-    if (apart) {
-        can_not_join(sums->profile ? "a profile" : "a report", reading, err);
-        return tpa_in_file(err, sums->path);
-    }
-    bool kept = !sums->profile || keep_profile(reading, sums->path, sums->profile, err);
-    reading->actions = sums->actions;
-    sums->profile = NULL;
-    sums->actions = NULL;
-    return kept || tpa_in_file(err, sums->path);
-}
-
-/* A file that may hold a trace or aggregates, which is known only after reading. */
-static bool read_either(struct reading *reading, const struct format *format, struct source *source,
-                        struct tpa_error *err)
-{
-    if (reading->actions || reading->result || reading->snapshots.of.count)
-        return can_not_join("a .tpa file", reading, err);
-    struct ingested other = { 0 };
-    size_t traces = reading->traces;
-    if (!read_trace(reading, format, source, &other, err))
-        return false;
-    bool is_trace = !other.profile && !other.actions;
-    if (is_trace && reading->profiles.count == 0)
-        return true;
-    reading->traces = traces;
-    if (is_trace)
-        return can_not_join("a trace", reading, err);
-    trace_builder_drop_file(reading->builder);
-    struct aside sums = { mem_strdup(source_name(source)), other.profile, other.actions };
-    if (reading->in_directory) {
-        *VEC_PUSH(&reading->aside) = sums;
-        return true;
-    }
-    bool ok = use_sums(reading, &sums, err);
-    free_aside(&sums);
-    return ok;
-}
-
 static bool read_as(struct reading *reading, const struct format *format, struct source *source,
                     struct tpa_error *err)
 {
@@ -353,15 +293,13 @@ static bool read_as(struct reading *reading, const struct format *format, struct
         return tpa_hint(err,
                         "tpa diff compares saved results; the other commands read what they were made of");
     }
-    if (format->read_any)
-        return read_either(reading, format, source, err);
     bool same = !what_was_read(reading) || (format->read && reading->traces) ||
                 (format->read_profile && reading->profiles.count) ||
                 (format->read_snapshot && reading->snapshots.of.count);
     if (!same)
         return can_not_join(format->name, reading, err);
     if (format->read)
-        return read_trace(reading, format, source, NULL, err);
+        return read_trace(reading, format, source, err);
     if (format->read_profile) {
         struct profile *profile = format->read_profile(source, err);
         return profile && keep_profile(reading, source_name(source), profile, err);
@@ -521,7 +459,7 @@ static bool begins_like_trace(const char *path, struct tpa_error *what)
     const char *bytes = NULL;
     size_t len = source ? source_peek(source, &bytes, &ignored) : 0;
     const struct format *format = ignored.failed ? NULL : find_format(bytes, len, BY_CONTENT_ALONE);
-    bool is_trace = format && (format->read || format->read_any);
+    bool is_trace = format && format->read;
     if (bytes && !format)
         unread_fail(source_name(source), bytes, len, source_damage(source), what);
     source_free(source);
@@ -532,7 +470,6 @@ static bool begins_like_trace(const char *path, struct tpa_error *what)
 static bool read_found(const char *path, struct reading *reading, const char *const *endings, bool *used,
                        size_t *read, struct tpa_error *err)
 {
-    size_t aside = reading->aside.count;
     struct tpa_error what = { 0 };
     if (!endings && !begins_like_trace(path, &what)) {
         if (!*reading->other.hint && *what.hint && strcmp(what.hint, UNREAD_ANY_HINT) != 0) {
@@ -542,7 +479,7 @@ static bool read_found(const char *path, struct reading *reading, const char *co
         return true;
     }
     bool ok = read_file(path, reading, false, used, err);
-    *read += *used && reading->aside.count == aside;
+    *read += *used;
     return ok;
 }
 
@@ -604,20 +541,6 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
     return ok;
 }
 
-/* Use the profiles, or the reports, that were set aside. */
-static bool use_aside(struct reading *reading, bool profiles, size_t *read, struct tpa_error *err)
-{
-    bool ok = true;
-    for (size_t i = 0; i < reading->aside.count && ok; i++) {
-        struct aside *aside = &reading->aside.at[i];
-        if (profiles ? !aside->profile : !aside->actions)
-            continue;
-        ok = use_sums(reading, aside, err);
-        ++*read;
-    }
-    return ok;
-}
-
 /* Fail because no file in the directory PATH was read; LOOKED_AT were looked into; FIRST is the index of the first in
  * left_out. */
 static bool nothing_in(const char *path, const struct reading *reading, size_t looked_at, size_t first,
@@ -656,19 +579,13 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
     if (ok && read == 0)
         ok = read_files_in(path, table_endings, reading, &looked_at, &read, err);
     if (ok && read == 0)
-        ok = use_aside(reading, true, &read, err) &&
-             read_files_in(path, profile_endings, reading, &looked_at, &read, err);
-    if (ok && read == 0)
-        ok = use_aside(reading, false, &read, err);
+        ok = read_files_in(path, profile_endings, reading, &looked_at, &read, err);
     if (ok && read == 0)
         ok = read_files_in(path, snapshot_endings, reading, &looked_at, &read, err);
     if (ok && read == 0 && reading->left_out.reasons.count == left_out)
         ok = read_files_in(path, NULL, reading, &looked_at, &read, err);
     if (ok && read == 0)
         ok = nothing_in(path, reading, looked_at, left_out, err);
-    for (size_t i = 0; i < reading->aside.count; i++)
-        free_aside(&reading->aside.at[i]);
-    VEC_FREE(&reading->aside);
     reading->in_directory = false;
     return ok;
 }

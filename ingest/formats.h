@@ -71,12 +71,6 @@ struct format {
     struct snapshot *(*read_snapshot)(struct source *source, struct tpa_error *err);
     /* For results saved by tpa. */
     struct result *(*read_result)(struct source *source, struct tpa_error *err);
-    /*
-     * Set in addition to `read` if a file may hold a trace or aggregates, which is known only after reading: aggregates
-     * go to *OTHER, and BUILDER gets no events. `read` then fails on aggregates.
-     */
-    bool (*read_any)(struct source *source, struct trace_builder *builder,
-                     const struct ingest_options *options, struct ingested *other, struct tpa_error *err);
 };
 
 extern const struct format *const formats[]; /* ends in NULL */

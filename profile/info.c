@@ -83,7 +83,6 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
                                .edges = (int64_t)profile_count_callers(profile),
                                .sources = count_sources(profile) };
     result_add_table(result, TABLE_OF_ROWS("profile", "Profile", profile_columns, &row, 1));
-    info_add_containers_of_sums(&profile->origin, result);
 
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, NULL, profile->odd_offset,
@@ -117,7 +116,6 @@ void info_add_action_tables(const struct action_report *report, struct result *r
                               .calls = report->total_calls >= 0 ? report->total_calls : TABLE_INT_MISSING,
                               .time_ns = report->total_ns >= 0 ? report->total_ns : TABLE_INT_MISSING };
     result_add_table(result, TABLE_OF_ROWS("actions", "Actions", action_columns, &row, 1));
-    info_add_containers_of_sums(&report->origin, result);
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
                           "lines of the report are not rows and were skipped");

@@ -13,9 +13,6 @@ void trace_container_free(struct trace_container *container)
 
 void sums_origin_release(struct sums_origin *origin)
 {
-    for (size_t i = 0; i < origin->containers.count; i++)
-        trace_container_free(origin->containers.at[i]);
-    VEC_FREE(&origin->containers);
     VEC_FREE(&origin->notices);
 }
 
@@ -33,9 +30,6 @@ void sums_origin_lacks(struct sums_origin *origin, enum lack lack, const char *t
 
 void sums_origin_adopt(struct sums_origin *to, struct sums_origin *from)
 {
-    for (size_t i = 0; i < from->containers.count; i++)
-        *VEC_PUSH(&to->containers) = from->containers.at[i];
-    from->containers.count = 0;
     to->lacks |= from->lacks;
     for (size_t i = 0; i < from->notices.count; i++)
         *VEC_PUSH(&to->notices) = from->notices.at[i];

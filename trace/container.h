@@ -17,7 +17,7 @@ struct trace_container_kind {
     uint64_t packed, unpacked; /* bytes */
 };
 
-/* The .tpa file that events, or sums, came from. */
+/* The .tpa file that events came from. */
 struct trace_container {
     const char *path;
     int64_t size;    /* bytes */
@@ -39,9 +39,8 @@ struct sums_notice {
     int64_t offset; /* or TPA_NOWHERE */
 };
 
-/* What sums (a profile, a report) have instead of struct trace_file: the .tpa files that they came from. */
+/* What sums (a profile, a report) have instead of struct trace_file. */
 struct sums_origin {
-    VEC_OF(struct trace_container *) containers; /* owned */
     VEC_OF(struct sums_notice) notices;
     unsigned lacks; /* set of enum lacks (base/lacks.h); 0: nothing is known to lack */
 };

@@ -397,72 +397,6 @@
     F(ARGUMENT, TYPE, INT, "enum tpafile_argument_type")
 
 /*
- * What a Python profile holds: sums, no events. See profile.h for the meaning of each. A time is two numbers, so that
- * the double that the profiler wrote comes back to the last bit, and in few bytes: the nearest ns, and the bits of the
- * double less those of ns / 10^9.
- */
-#define TPAFILE_PROFILE_FIELDS(F)                                                                            \
-    F(PROFILE, FUNCTIONS, SIZE, "functions")                                                                 \
-    F(PROFILE, LISTED, SIZE, "those that have figures")                                                      \
-    F(PROFILE, CALLERS, SIZE, "pairs of a function and a caller")                                            \
-    F(PROFILE, CALLS, INT, "of all functions")                                                               \
-    F(PROFILE, PRIMITIVE, INT, "those not from within the function itself")                                  \
-    F(PROFILE, SELF, BITS, "seconds in all functions, the bits of a double: added up file by file")          \
-    F(PROFILE, SAMPLED, INT, "1: calls are samples on the stack, primitive calls on top of it")              \
-    F(PROFILE, SWAPPED, INT, "1: calls and primitive calls of functions are swapped (yappi)")                \
-    F(PROFILE, ODD_ENTRIES, SIZE, "entries that are not functions")                                          \
-    F(PROFILE, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")                                     \
-    F(PROFILE, MERGED, SIZE, "callers that became one when directories were stripped")                       \
-    F(PROFILE, TRAILING, SIZE, "bytes behind the end of the profile")                                        \
-    F(PROFILE, TRAILING_OFFSET, INT, "byte offset of the first")                                             \
-    F(PROFILE, FIGURES, INT, "what SELF and BELOW are: 0 times, 1 counts, 2 bytes, as if each were 1 ns")
-
-#define TPAFILE_PROFILE_FILE_FIELDS(F)                                                                       \
-    F(PROFILE_FILE, PATH, TEXT, "a file that was added in")                                                  \
-    F(PROFILE_FILE, MODIFIED, INT, "when it was last written, s since 1970")
-
-#define TPAFILE_PROFILE_FUNCTION_FIELDS(F)                                                                   \
-    F(PROFILE_FUNCTION, FUNCTION, INT, "its number, from 0; numbers grow")                                   \
-    F(PROFILE_FUNCTION, FILE, TEXT, "source file; ~ for built-in functions")                                 \
-    F(PROFILE_FUNCTION, LINE, INT, "line")                                                                   \
-    F(PROFILE_FUNCTION, NAME, TEXT, "name")                                                                  \
-    F(PROFILE_FUNCTION, PLACE, INT,                                                                          \
-      "its place among those that have figures, from 0; not known: it has none")                             \
-    F(PROFILE_FUNCTION, CALLS, INT, "all calls")                                                             \
-    F(PROFILE_FUNCTION, RECURSIVE, INT, "those from within itself: calls less primitive calls")              \
-    F(PROFILE_FUNCTION, SELF, INT, "ns without what it called")                                              \
-    F(PROFILE_FUNCTION, BELOW, INT, "ns with what it called, less SELF")                                     \
-    F(PROFILE_FUNCTION, SELF_BITS, BITS, "bits of the double less those of SELF / 10^9")                     \
-    F(PROFILE_FUNCTION, CUMULATIVE_BITS, BITS, "the same of SELF + BELOW")
-
-#define TPAFILE_PROFILE_CALLER_FIELDS(F)                                                                     \
-    F(PROFILE_CALLER, FUNCTION, INT, "which function")                                                       \
-    F(PROFILE_CALLER, CALLER, INT, "which function calls it")                                                \
-    F(PROFILE_CALLER, CALLS, INT, "all calls from there")                                                    \
-    F(PROFILE_CALLER, RECURSIVE, INT, "those from within itself: calls less primitive calls")                \
-    F(PROFILE_CALLER, SELF, INT, "ns without what it called")                                                \
-    F(PROFILE_CALLER, BELOW, INT, "ns with what it called, less SELF")                                       \
-    F(PROFILE_CALLER, SELF_BITS, BITS, "bits of the double less those of SELF / 10^9")                       \
-    F(PROFILE_CALLER, CUMULATIVE_BITS, BITS, "the same of SELF + BELOW")                                     \
-    F(PROFILE_CALLER, COUNT_ONLY, INT, "1: only CALLS is recorded")
-
-/* A report on actions: see actions.h. */
-#define TPAFILE_REPORT_FIELDS(F)                                                                             \
-    F(REPORT, STAGE, TEXT, "FIT, TEST ...")                                                                  \
-    F(REPORT, ACTIONS, SIZE, "actions")                                                                      \
-    F(REPORT, CALLS, INT, "of all actions")                                                                  \
-    F(REPORT, TOTAL, INT, "ns of the run")                                                                   \
-    F(REPORT, ODD_LINES, SIZE, "lines that are not rows")                                                    \
-    F(REPORT, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")
-
-#define TPAFILE_ACTION_FIELDS(F)                                                                             \
-    F(ACTION, NAME, TEXT, "name")                                                                            \
-    F(ACTION, CALLS, INT, "calls")                                                                           \
-    F(ACTION, MEAN, INT, "ns a call")                                                                        \
-    F(ACTION, TOTAL, INT, "ns of all calls")                                                                 \
-    F(ACTION, SHARE, BITS, "of the run, 0 to 1: the bits of a double")
-
-/*
  * Kinds of blocks whose records are rows of the fields above: constant, number, the word for people.
  * Numbers are never used again for something else.
  */
@@ -498,13 +432,10 @@
     K(NOTICE, 69, "notice")                                                                                  \
     K(FLOW, 70, "flow arrow")                                                                                \
     K(SAMPLE, 71, "counter sample")                                                                          \
-    K(ARGUMENT, 72, "argument")                                                                              \
-    K(PROFILE, 74, "profile")                                                                                \
-    K(PROFILE_FILE, 75, "file of a profile")                                                                 \
-    K(PROFILE_FUNCTION, 76, "function")                                                                      \
-    K(PROFILE_CALLER, 77, "caller")                                                                          \
-    K(REPORT, 78, "report")                                                                                  \
-    K(ACTION, 79, "action")
+    K(ARGUMENT, 72, "argument")
+
+/* Blocks of profiles and reports, which earlier versions of tpa wrote. */
+enum { TPAFILE_SUMS_FIRST = 74, TPAFILE_SUMS_LAST = 79 };
 
 enum tpafile_kind {
     TPAFILE_STRINGS = 1, /* texts; see enum tpafile_strings_field */

@@ -1,5 +1,5 @@
 /*
- * tpafile_save.h - a trace, a profile or a report into a .tpa file: all that it holds.
+ * tpafile_save.h - a trace into a .tpa file: all that it holds.
  *
  *     struct trace_wants everything = { .args = every argument, .flows = true, .counters = true };
  *     struct trace *trace = ingest_read(..., .wants = everything, ...);
@@ -10,25 +10,17 @@
 #ifndef TPA_TRACE_TPAFILE_SAVE_H
 #define TPA_TRACE_TPAFILE_SAVE_H
 
-#include "trace/actions.h"
-#include "trace/profile.h"
 #include "trace/tpafile_write.h"
 #include "trace/trace.h"
 
 struct tpafile_save_options {
     tpafile_sink *sink;
     void *context;
-    size_t block_events; /* of a block, or rows of a profile; 0: the default. For tests */
+    size_t block_events; /* of a block; 0: the default. For tests */
 };
 
 /* Hand TRACE to the sink. False: that failed, or there was no memory. WRITTEN may be NULL. */
 bool tpafile_save(const struct trace *trace, const struct tpafile_save_options *options,
                   struct tpafile_written *written);
-
-/* The same of sums. */
-bool tpafile_save_profile(const struct profile *profile, const struct tpafile_save_options *options,
-                          struct tpafile_written *written);
-bool tpafile_save_actions(const struct action_report *report, const struct tpafile_save_options *options,
-                          struct tpafile_written *written);
 
 #endif

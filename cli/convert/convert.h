@@ -25,7 +25,7 @@ struct convert_args {
     bool critical_path; /* chrome, of a trace: mark it */
     bool merge;         /* forms that are timelines, of several ranks: correct their clocks */
     struct selection_query selection;
-    double node_share, edge_share, stack_share;
+    double stack_share;
     struct load_args load;
 };
 
@@ -44,10 +44,8 @@ struct convert_form {
     bool (*write_files)(struct convert_files *files, const struct convert_args *args, FILE *out,
                         struct buffer *summary, struct tpa_error *err);
     struct trace_wants wants; /* what write_trace needs besides names, times and tracks */
-    /* The same of a PROFILE, and of a REPORT on actions; SUMMARY says how accurate the output is. */
+    /* The same of a PROFILE; SUMMARY says how accurate the output is. */
     bool (*write_profile)(const struct profile *profile, const struct convert_args *args, FILE *out,
-                          struct buffer *summary, struct tpa_error *err);
-    bool (*write_actions)(const struct action_report *report, const struct convert_args *args, FILE *out,
                           struct buffer *summary, struct tpa_error *err);
     bool is_read;   /* tpa reads this form, and the output is read back before the file gets its name */
     bool check_all; /* flow arrows and counter samples come back one by one */
@@ -72,6 +70,6 @@ struct convert_form {
 enum source_packing convert_packing(const struct convert_args *args);
 
 extern const struct convert_form convert_chrome, convert_tpa, convert_csv, convert_folded, convert_speedscope,
-    convert_dot, convert_perfetto, convert_arrow, convert_sqlite;
+    convert_perfetto, convert_arrow, convert_sqlite;
 
 #endif

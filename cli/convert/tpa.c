@@ -77,35 +77,6 @@ static bool write_tpa(const struct trace *trace, const struct convert_args *args
     return true;
 }
 
-static bool tpa_write_profile(const struct profile *profile, const struct convert_args *args, FILE *out,
-                              struct buffer *summary, struct tpa_error *err)
-{
-    struct tpafile_written written = { 0 };
-    struct output output = { .stream = out };
-    struct tpafile_save_options options = { .sink = write_bytes, .context = &output };
-    if (!tpafile_save_profile(profile, &options, &written))
-        return emit_failure(&output, args, err);
-    buffer_printf(summary, "%zu functions and %zu callers", profile->listed_count,
-                  profile_count_callers(profile));
-    append_size(summary, &written, profile->listed_count, "a function");
-    append_cuts(summary, &written);
-    return true;
-}
-
-static bool write_actions(const struct action_report *report, const struct convert_args *args, FILE *out,
-                          struct buffer *summary, struct tpa_error *err)
-{
-    struct tpafile_written written = { 0 };
-    struct output output = { .stream = out };
-    struct tpafile_save_options options = { .sink = write_bytes, .context = &output };
-    if (!tpafile_save_actions(report, &options, &written))
-        return emit_failure(&output, args, err);
-    buffer_printf(summary, "%zu actions", report->actions.count);
-    append_size(summary, &written, report->actions.count, "an action");
-    append_cuts(summary, &written);
-    return true;
-}
-
 const struct convert_form convert_tpa = {
     .name = "tpa",
     .help = "our own compact file, which every command reads as it reads the original, but sooner",
@@ -113,8 +84,6 @@ const struct convert_form convert_tpa = {
     .is_read = true,
     .check_all = true,
     .write_trace = write_tpa,
-    .write_profile = tpa_write_profile,
-    .write_actions = write_actions,
     .wants = CONVERT_WANTS_ALL,
     .next = "tpa top %s",
     .next_of_snapshot = "tpa memory %s",

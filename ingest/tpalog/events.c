@@ -554,17 +554,6 @@ static void add_notices(struct tpalog_reader *reader, int64_t index)
         events_add_notice(reader, row);
 }
 
-void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
-{
-    const struct rows *rows = &reader->trace->notices;
-    for (size_t i = 0; i < rows->count; i++) {
-        const int64_t *row = row_at(rows, i);
-        tpalog_sums_recorded_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT],
-                                    (uint64_t)events_known(row[TPAFILE_NOTICE_COUNT], 1),
-                                    events_known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
-    }
-}
-
 /* Order the tracks of files that were not begun, by file; there may be more of them now. */
 static void order_tracks(struct tpalog_trace *trace)
 {

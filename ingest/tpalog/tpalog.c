@@ -142,7 +142,7 @@ static bool is_known(unsigned kind)
            (kind < TPAFILE_KIND_COUNT && tpafile_kinds[kind].id != NULL);
 }
 
-/* Memory that the records of PART need for the lifetime of the trace, or aggregates. */
+/* Memory that the records of PART need for the lifetime of the trace. */
 static int64_t kept_bytes(const struct tpalog_part *part)
 {
     unsigned kind = part->head.kind;
@@ -153,8 +153,6 @@ static int64_t kept_bytes(const struct tpalog_part *part)
         return rows * (INT64_C(8) * TPAFILE_FILE_FIELDS_END + (int64_t)sizeof(struct trace_file));
     if (kind == TPAFILE_TRACK)
         return rows * (INT64_C(8) * TPAFILE_TRACK_FIELDS_END + 2 * (int64_t)sizeof(struct track));
-    if (kind >= TPAFILE_PROFILE)
-        return rows * 192;
     return unpacked + rows * 32;
 }
 
@@ -281,12 +279,12 @@ static bool join_header(const struct tpalog_part *part, struct tpa_error *err)
     return true;
 }
 
-/* Does a block of KIND belong to a trace, or to aggregates? Texts, notices and the end may be in both. */
-static enum tpalog_holds block_of(unsigned kind)
+/* Earlier versions of tpa also wrote profiles and reports to such files. */
+static bool refuse_sums(const struct tpalog_part *part, struct tpa_error *err)
 {
-    return kind == TPAFILE_STRINGS || kind == TPAFILE_NOTICE || kind == TPAFILE_END ? TPALOG_NOTHING
-           : kind >= TPAFILE_PROFILE                                                ? TPALOG_SUMS
-                                                                                    : TPALOG_TRACE;
+    tpa_fail(err, part->at, "this .tpa file holds a profile or a report, which an earlier tpa wrote");
+    tpa_hint(err, "give the profiler's own file, which tpa converted to this one: every command reads it");
+    return tpa_unread(err, TPA_LEFT_OUT);
 }
 
 static void bad_block(struct tpalog_reader *reader, const struct tpalog_part *part, const char *reason)
@@ -329,6 +327,8 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
         return true;
     }
     unsigned kind = part->head.kind;
+    if (kind >= TPAFILE_SUMS_FIRST && kind <= TPAFILE_SUMS_LAST)
+        return refuse_sums(part, err);
     if (!is_known(kind)) {
         reader->unknown_blocks++;
         return true;
@@ -339,22 +339,13 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
             bad_block(reader, part, "its texts are numbered out of order");
         return true;
     }
-    enum tpalog_holds holds = block_of(kind);
-    if (reader->holds == TPALOG_NOTHING)
-        reader->holds = holds;
-    if (holds != TPALOG_NOTHING && holds != reader->holds) {
-        bad_block(reader, part, "it does not belong to what the file holds");
-        return true;
-    }
     if (kind == TPAFILE_EVENTS)
         return tpalog_join_events(reader, part, err);
     if (kind == TPAFILE_END)
         reader->ended = true;
     else if (kind < TPAFILE_FILE)
         return tpalog_join_record(reader, part, err);
-    else if (holds == TPALOG_SUMS && !tpalog_join_sums(reader, part))
-        bad_block(reader, part, "its rows do not belong to what the file holds");
-    else if (holds != TPALOG_SUMS)
+    else
         tpalog_join_table(reader, part);
     return true;
 }
@@ -554,10 +545,6 @@ static void notice(struct tpalog_reader *reader, const char *kind, uint64_t coun
                    const char *text)
 {
     struct trace_builder *builder = reader->builder;
-    if (tpalog_has_sums(reader)) {
-        tpalog_sums_notice(reader, kind, text, count, offset);
-        return;
-    }
     trace_builder_notice(builder, kind, trace_builder_strndup(builder, text, strlen(text)), count, offset);
     trace_builder_find_notice(builder, kind)->of_container = true;
 }
@@ -682,8 +669,8 @@ static void fill_container(struct tpalog_reader *reader, const struct tpalog_blo
         trace_builder_current_file(reader->builder)->size = container->size;
 }
 
-static bool read_any(struct source *source, struct trace_builder *builder,
-                     const struct ingest_options *options, struct ingested *other, struct tpa_error *err)
+static bool read_trace(struct source *source, struct trace_builder *builder,
+                       const struct ingest_options *options, struct tpa_error *err)
 {
     struct tpalog_reader reader = { .source = source, .builder = builder, .options = options };
     struct trace_file *file = trace_builder_current_file(builder);
@@ -692,40 +679,19 @@ static bool read_any(struct source *source, struct trace_builder *builder,
     reader.notices = names_open();
     reader.trace = tpalog_trace_open();
     reader.log = tpalog_log_open();
-    reader.sums = tpalog_sums_open();
     struct pipeline pipeline = { .reader = &reader, .err = err };
     tpalog_blocks_init(&pipeline.blocks, source);
     bool ok = read_blocks(&pipeline) && tpalog_log_finish(&reader, err);
-    bool sums = tpalog_has_sums(&reader);
     if (ok) {
-        if (sums) {
-            tpalog_join_notices_of_sums(&reader);
-            tpalog_sums_finish(&reader);
-        } else {
-            tpalog_trace_finish(&reader);
-        }
+        tpalog_trace_finish(&reader);
         fill_container(&reader, &pipeline.blocks);
         tpalog_describe_losses(&reader, &pipeline.blocks);
-        if (sums)
-            tpalog_sums_hand_over(&reader, other);
     }
     tpalog_blocks_release(&pipeline.blocks);
     tpalog_trace_free(reader.trace);
     tpalog_log_free(reader.log);
-    tpalog_sums_free(reader.sums);
     names_free(reader.notices);
     tpalog_texts_release(&reader.texts);
-    return ok;
-}
-
-static bool read_trace(struct source *source, struct trace_builder *builder,
-                       const struct ingest_options *options, struct tpa_error *err)
-{
-    struct ingested other = { 0 };
-    bool ok = read_any(source, builder, options, &other, err);
-    if (other.profile || other.actions)
-        ok = tpa_fail(err, TPA_NOWHERE, "this holds sums and no events");
-    ingested_free(&other);
     return ok;
 }
 
@@ -740,8 +706,7 @@ static int sniff_tpa(const char *bytes, size_t len)
 
 const struct format format_tpa = {
     .name = "tpa",
-    .description = "tpa capture's log, or what tpa convert wrote: a trace, a profile, a report (.tpa)",
+    .description = "tpa capture's log, or a trace that tpa convert wrote (.tpa)",
     .sniff = sniff_tpa,
     .read = read_trace,
-    .read_any = read_any,
 };

@@ -6,7 +6,6 @@
  *   blocks.c    blocks of a source that may be cut or damaged, and losses
  *   texts.c     the texts of a file by their numbers
  *   events.c    a converted trace: events and the tables they refer to
- *   sums.c      a converted profile, or report on actions
  *   log.h       and the files it names: records of the capture library become events
  */
 #ifndef TPA_INGEST_TPALOG_H
@@ -123,7 +122,7 @@ struct tpalog_text {
     const char *at; /* NUL-terminated */
     size_t len;
     name_id name, text; /* in the trace; NAME_NONE until requested */
-    const char *kept;   /* copy that lives as long as the trace or sums; NULL until requested */
+    const char *kept;   /* copy that lives as long as the trace; NULL until requested */
     uint32_t range;     /* 1 + index of its meaning in ranges.c; 0: not determined */
 };
 
@@ -165,9 +164,6 @@ const char *tpalog_keep_text(struct tpalog_texts *texts, struct trace_builder *b
 
 /* ---- reading a file: results of joined parts ---- */
 
-/* The content of a file is determined by the first block of one of these kinds. */
-enum tpalog_holds { TPALOG_NOTHING, TPALOG_TRACE, TPALOG_SUMS };
-
 struct tpalog_reader {
     struct source *source;
     struct trace_builder *builder;
@@ -177,12 +173,10 @@ struct tpalog_reader {
     struct trace_container *container; /* contents of `tpa info` for the file */
     struct tpalog_trace *trace;        /* events.c's */
     struct tpalog_log *log;            /* log.h's */
-    struct tpalog_sums *sums;          /* sums.c's */
-    enum tpalog_holds holds;
-    struct names *notices; /* in the file, keyed by the numbers of their texts */
-    uint64_t more_notices; /* cases of notices beyond the limit */
-    uint64_t more_lacks;   /* the same of lacks (base/lacks.h) */
-    bool ended;            /* an END record was read */
+    struct names *notices;             /* in the file, keyed by the numbers of their texts */
+    uint64_t more_notices;             /* cases of notices beyond the limit */
+    uint64_t more_lacks;               /* the same of lacks (base/lacks.h) */
+    bool ended;                        /* an END record was read */
     uint64_t unknown_blocks;
     uint64_t bad_blocks; /* valid checksum, invalid contents */
     int64_t first_bad;
@@ -216,31 +210,6 @@ void tpalog_trace_finish(struct tpalog_reader *reader);
 
 /* Was a trace converted to this file, rather than recorded into it? */
 bool tpalog_has_trace(const struct tpalog_reader *reader);
-
-/* Add the remaining notices of the table to aggregates, which have no trace. */
-void tpalog_join_notices_of_sums(struct tpalog_reader *reader);
-
-/* sums.c: a profile or a report. */
-struct tpalog_sums *tpalog_sums_open(void);
-void tpalog_sums_free(struct tpalog_sums *sums);
-bool tpalog_has_sums(const struct tpalog_reader *reader);
-
-/* Add the rows of PART. False if they are invalid, or follow rows of the other kind. */
-bool tpalog_join_sums(struct tpalog_reader *reader, const struct tpalog_part *part);
-
-/* Call after all blocks are joined, if there are aggregates: computes them. */
-void tpalog_sums_finish(struct tpalog_reader *reader);
-
-/* Add a notice about the aggregates; KIND and TEXT are copied. */
-void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
-                        int64_t offset);
-
-/* The same for a notice in the file, by the numbers of its texts; repeated ones are counted together. */
-void tpalog_sums_recorded_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
-                                 int64_t offset);
-
-/* Pass ownership of the aggregates, and of the description of their container, to the caller. */
-void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);
 
 /* log.h: records of the capture library. */
 struct tpalog_log *tpalog_log_open(void);

@@ -67,7 +67,6 @@ def commands():
     yield Command("convert to standard output", ["convert", night, "--to", "chrome"])
     yield Command("convert packed", ["convert", night, "--to", "chrome", "-o", f"./{OUTPUT}.json.gz"])
     yield Command("convert a profile to folded", ["convert", profile, "--to", "folded", *to_file])
-    yield Command("convert a profile to dot", ["convert", profile, "--to", "dot", *to_file])
     yield Command("report", ["report", "--format", "html", *to_file, night])
     yield Command("report of a comparison", ["report", "--format", "md", *to_file,
                                              f"{SAMPLES}/diff/gpu_before.json", f"{SAMPLES}/diff/gpu_after.json"])

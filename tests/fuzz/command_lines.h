@@ -81,7 +81,7 @@ static const char *const command_lines[] = {
     "convert --to speedscope t",
     "convert --to folded t",
     "convert --to folded --time gpu t",
-    "convert --to dot t",
+    "convert --to perfetto t",
     "convert --to chrome t u",
     "diff t u",
     "diff --by shape --columns all t t",

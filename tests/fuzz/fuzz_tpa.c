@@ -31,14 +31,10 @@ static void read_bytes(const uint8_t *data, size_t size)
         return;
     struct trace_builder *builder = trace_builder_open(&options.wants);
     trace_builder_file(builder, "fuzz", "tpa");
-    struct ingested found = { 0 };
-    if (format_tpa.read_any(source, builder, &options, &found, &err))
+    if (format_tpa.read(source, builder, &options, &err))
         trace_free(trace_builder_finish(builder));
     else
         trace_builder_free(builder);
-    if (found.profile) /* what is made of its functions and edges must hold */
-        found.profile = profile_strip_dirs(found.profile, false);
-    ingested_free(&found);
     source_free(source);
 }
 

@@ -230,10 +230,6 @@ static int64_t choose_usual(struct making *making, enum tpafile_field_type type)
 /* What some fields must be for the rows to be of use. TPAFILE_NONE: any number. */
 static int64_t usual_of(struct making *making, unsigned kind, unsigned field, size_t row)
 {
-    if (kind == TPAFILE_PROFILE_FUNCTION)
-        return field == TPAFILE_PROFILE_FUNCTION_FUNCTION ? (int64_t)row
-               : field == TPAFILE_PROFILE_FUNCTION_PLACE  ? (int64_t)row
-                                                          : TPAFILE_NONE;
     if (kind == TPAFILE_FLOW && field == TPAFILE_FLOW_PHASE)
         return "stf"[choose(making, 3)];
     if (kind == TPAFILE_FILE && field == TPAFILE_FILE_NAMES)
@@ -394,22 +390,6 @@ static void add_log(struct making *making)
             add_rows(making, (enum tpafile_kind)kind, 12);
 }
 
-static void add_profile(struct making *making)
-{
-    add_rows(making, TPAFILE_PROFILE, 1);
-    add_rows(making, TPAFILE_PROFILE_FILE, 2);
-    add_rows(making, TPAFILE_PROFILE_FUNCTION, 12);
-    add_rows(making, TPAFILE_PROFILE_CALLER, 20);
-    add_rows(making, TPAFILE_NOTICE, 2);
-}
-
-static void add_report(struct making *making)
-{
-    add_rows(making, TPAFILE_REPORT, 1);
-    add_rows(making, TPAFILE_ACTION, 8);
-    add_rows(making, TPAFILE_NOTICE, 2);
-}
-
 static bool take(void *context, const void *bytes, size_t size)
 {
     buffer_add(context, bytes, size);
@@ -435,7 +415,7 @@ void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes)
         mem_out_of_memory(0);
     size_t what = choose(&making, 8);
     making.odd_of = odds[choose(&making, LENGTH(odds))];
-    making.kind = choose(&making, TPAFILE_KIND_COUNT);
+    making.kind = choose(&making, TPAFILE_EVENTS + 1);
     making.field = making.kind == TPAFILE_EVENTS && choose(&making, 2)
                        ? TPAFILE_EVENTS_ARG + (unsigned)choose(&making, LENGTH(argument_keys))
                        : (unsigned)choose(&making, TPAFILE_MOST_FIELDS);
@@ -443,12 +423,8 @@ void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes)
         tpafile_writer_new_text(making.writer, texts[i].at, texts[i].len);
     if (what < 4)
         add_trace(&making);
-    else if (what < 6)
-        add_log(&making);
-    else if (what == 6)
-        add_profile(&making);
     else
-        add_report(&making);
+        add_log(&making);
     int64_t end = choose_usual(&making, TPAFILE_TIME);
     tpafile_writer_close(making.writer, end, (int64_t)choose(&making, LENGTH(texts)));
     tpafile_writer_free(making.writer);

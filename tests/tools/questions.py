@@ -37,7 +37,7 @@ TEXTS = [
 ]
 SHORT = [["report", "--format", "json"], ["top", "--by", "stack", *JSON], ["callers", *JSON], ["info", *JSON]]
 PROFILES = [["top", *JSON], ["callers", *JSON], ["callees", *JSON], ["top", "--format", "pstats"],
-            ["convert", "--to", "dot", "--output", "-"], ["convert", "--to", "folded", "--output", "-"]]
+            ["convert", "--to", "folded", "--output", "-"]]
 
 Answer = collections.namedtuple("Answer", "status out err")
 

@@ -3,13 +3,11 @@
 
     tests/tools/read_tpa.py FILE                   all records, texts in place of their numbers
     tests/tools/read_tpa.py --check FILE CHROME    its events are those of a Chrome JSON file
-    tests/tools/read_tpa.py --check FILE X.prof    its functions are those of a dump of Python's profiler
 
 It was written from that page and shares no code with tpa: kinds and fields are read from the page's tables, and packed
 bytes are unpacked by the program zstd. Checksums it does not look at.
 """
 import json
-import marshal
 import pathlib
 import re
 import struct
@@ -231,41 +229,8 @@ def check(reader, path):
     print(f"{len(reader.events)} events are the same")
 
 
-def seconds(ns, bits):
-    whole = struct.unpack("<Q", struct.pack("<d", ns / 1e9))[0]
-    return struct.unpack("<d", struct.pack("<Q", (whole + bits) % (1 << 64)))[0]
-
-
-def figures(record):
-    """(primitive calls, calls, total, cumulative)"""
-    return (record["CALLS"] - record["RECURSIVE"], record["CALLS"], seconds(record["SELF"], record["SELF_BITS"]),
-            seconds(record["SELF"] + record["BELOW"], record["CUMULATIVE_BITS"]))
-
-
-def check_profile(reader, path):
-    with open(path, "rb") as file:
-        dump = marshal.load(file)
-    records = {record["FUNCTION"]: record for record in reader.tables["PROFILE_FUNCTION"]}
-    keys = {number: (record["FILE"], record["LINE"], record["NAME"]) for number, record in records.items()}
-    found = {}
-    for number, record in sorted(records.items(), key=lambda item: item[1].get("PLACE", -1)):
-        if "PLACE" in record:
-            found[keys[number]] = figures(record) + ({},)
-    for record in reader.tables.get("PROFILE_CALLER", []):
-        primitive, calls, total, cumulative = figures(record)
-        share = calls if record["COUNT_ONLY"] else (calls, primitive, total, cumulative)
-        found[keys[record["FUNCTION"]]][4][keys[record["CALLER"]]] = share
-    expected = {key: value for key, value in dump.items() if len(key) == 3}
-    assert list(found) == list(expected), "functions differ"
-    assert found == expected, "figures differ"
-    assert all(list(found[key][4]) == list(expected[key][4]) for key in found), "the order of callers differs"
-    print(f"{len(found)} functions are the same")
-
-
 def main():
-    if len(sys.argv) == 4 and sys.argv[1] == "--check" and sys.argv[3].endswith(".prof"):
-        check_profile(Reader(sys.argv[2]), sys.argv[3])
-    elif len(sys.argv) == 4 and sys.argv[1] == "--check":
+    if len(sys.argv) == 4 and sys.argv[1] == "--check":
         check(Reader(sys.argv[2]), sys.argv[3])
     elif len(sys.argv) == 2:
         reader = Reader(sys.argv[1])

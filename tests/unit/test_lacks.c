@@ -112,9 +112,8 @@ static struct trace *read_tpa(const struct buffer *bytes, size_t len)
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     struct ingest_options options = { .workers = 1 };
     struct tpa_error err = { 0 };
-    struct ingested other = { 0 };
     trace_builder_file(builder, "small.tpa", format_tpa.name);
-    assert_true(format_tpa.read_any(source, builder, &options, &other, &err));
+    assert_true(format_tpa.read(source, builder, &options, &err));
     source_free(source);
     return trace_builder_finish(builder);
 }

@@ -1,5 +1,4 @@
-/* test_profile_stacks.c - profile/stacks.h and profile_graph.h, on call graphs small enough to draw. */
-#include "profile/graph.h"
+/* test_profile_stacks.c - profile/stacks.h, on call graphs small enough to draw. */
 #include "profile/stacks.h"
 
 #include <setjmp.h>
@@ -143,30 +142,6 @@ static void a_caller_without_figures_begins_a_stack(void **state)
 }
 
 /* a -> b 60 s, a -> c 39.5 s, b -> d 0.05 s. The node d is below 0.5 %, so its edge has no end. */
-static void the_graph_leaves_out_what_is_small_and_finds_the_hot_path(void **state)
-{
-    (void)state;
-    struct profile *profile = profile_open();
-    list(profile, "d", 0.05, 0.05, 1, CALLERS({ "b", 0.05, 0.05, 1 }));
-    list(profile, "c", 39.5, 39.5, 1, CALLERS({ "a", 39.5, 39.5, 1 }));
-    list(profile, "b", 59.95, 60, 1, CALLERS({ "a", 60, 60, 1 }));
-    list(profile, "a", 0.5, 100, 1, NULL);
-    profile_finish(profile);
-    struct profile_graph graph = { 0 };
-    profile_graph_make(&graph, profile, 0.005, 0.001);
-    assert_int_equal(graph.nodes.count, 3);
-    assert_int_equal(graph.nodes_left_out, 1);
-    assert_int_equal(graph.nodes.at[0].function, id_of(profile, "a"));
-    assert_int_equal(graph.nodes.at[1].function, id_of(profile, "b"));
-    assert_true(graph.nodes.at[0].hot && graph.nodes.at[1].hot && !graph.nodes.at[2].hot);
-    assert_int_equal(graph.edges.count, 2);
-    assert_int_equal(graph.edges_left_out, 1);
-    assert_true(graph.edges.at[0].hot && !graph.edges.at[1].hot);
-    assert_int_equal(graph.edges.at[0].callee, 1);
-    profile_graph_release(&graph);
-    profile_free(profile);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,7 +151,6 @@ int main(void)
         cmocka_unit_test(counted_calls_are_apportioned),
         cmocka_unit_test(what_is_not_followed_is_not_lost),
         cmocka_unit_test(a_caller_without_figures_begins_a_stack),
-        cmocka_unit_test(the_graph_leaves_out_what_is_small_and_finds_the_hot_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,7 +292,7 @@ static void flows_and_samples_without_a_name_have_an_empty_one(void **state)
 static void a_small_file_is_refused_before_it_is_decoded(void **state)
 {
     (void)state;
-    static const unsigned kinds[] = { TPAFILE_FILE, TPAFILE_KERNEL, TPAFILE_TRACK, TPAFILE_PROFILE_FUNCTION };
+    static const unsigned kinds[] = { TPAFILE_FILE, TPAFILE_KERNEL, TPAFILE_TRACK };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (unsigned workers = 1; workers <= 4; workers += 3) {
             struct buffer bytes =
