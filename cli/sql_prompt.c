@@ -4,8 +4,8 @@
 #include "analyze/registry.h"
 #include "base/suggest.h"
 #include "cli/command.h"
-#include "cli/line_editor.h"
 #include "sql/sql_tables.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -109,16 +109,6 @@ enum sql_prompt_answer sql_prompt_command(const char *line, struct tpa_error *er
     return good ? SQL_PROMPT_GOES_ON : SQL_PROMPT_FAILS;
 }
 
-static char *history_path(void)
-{
-    const char *home = getenv("HOME");
-    struct buffer path = { 0 };
-    if (!home || *home != '/')
-        return NULL;
-    buffer_printf(&path, "%s/.tpa_sql_history", home);
-    return path.at;
-}
-
 void sql_prompt_give_up(bool too_long)
 {
     struct tpa_error err = { 0 };
@@ -131,48 +121,64 @@ void sql_prompt_give_up(bool too_long)
     _exit(EXIT_TROUBLE);
 }
 
+enum line_end { LINE_READ, LINE_GIVEN_UP, LINE_NO_MORE };
+
+/* Read a line from standard input into LINE, without its end. */
+static enum line_end read_line(const char *prompt, char **line, size_t *capacity)
+{
+    fputs(prompt, stdout);
+    fflush(stdout);
+    errno = 0;
+    ssize_t len = getline(line, capacity, stdin);
+    if (len < 0) {
+        bool given_up = errno == EINTR;
+        putchar('\n');
+        clearerr(stdin);
+        interrupted = 0;
+        return given_up ? LINE_GIVEN_UP : LINE_NO_MORE;
+    }
+    if (len > 0 && (*line)[len - 1] == '\n')
+        (*line)[len - 1] = '\0';
+    return LINE_READ;
+}
+
 bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,
                 struct tpa_error *err)
 {
     (void)err;
-    struct line_editor editor = { 0 };
-    struct buffer line = { 0 }, text = { 0 };
-    char *path = history_path();
-    line_editor_load(&editor, path);
+    struct buffer text = { 0 };
+    char *line = NULL;
+    size_t capacity = 0;
     trace_sql_limit(sql, timeout_ns, &interrupted, sql_prompt_give_up);
     puts("SQL over the trace; .schema shows the tables, .help the rest");
     struct sigaction old, action = { .sa_handler = record_interrupt };
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old); /* while a line is read, the terminal sends none */
+    sigaction(SIGINT, &action, &old); /* without SA_RESTART: it also ends the reading of a line */
     enum line_end end;
-    while ((end = line_editor_read(&editor, text.count ? "...> " : "tpa> ", &line)) != LINE_NO_MORE) {
+    while ((end = read_line(text.count ? "...> " : "tpa> ", &line, &capacity)) != LINE_NO_MORE) {
         if (end == LINE_GIVEN_UP) {
             buffer_clear(&text);
             continue;
         }
-        if (text.count == 0 && line.at[0] == '.') {
-            line_editor_add(&editor, line.at);
+        if (text.count == 0 && line[0] == '.') {
             struct tpa_error failed = { 0 };
-            enum sql_prompt_answer answer = sql_prompt_command(line.at, &failed);
+            enum sql_prompt_answer answer = sql_prompt_command(line, &failed);
             if (answer == SQL_PROMPT_FAILS)
                 sql_prompt_print(&failed);
             if (answer == SQL_PROMPT_ENDS)
                 break;
             continue;
         }
-        if (text.count || line.at[strspn(line.at, " \t")])
-            buffer_printf(&text, "%s%s", text.count ? "\n" : "", line.at);
+        if (text.count || line[strspn(line, " \t")])
+            buffer_printf(&text, "%s%s", text.count ? "\n" : "", line);
         if (text.count && trace_sql_is_complete(text.at)) {
-            line_editor_add(&editor, text.at);
             sql_prompt_run(sql, text.at, output);
             buffer_clear(&text);
             interrupted = 0;
         }
     }
     sigaction(SIGINT, &old, NULL);
-    line_editor_release(&editor);
-    buffer_release(&line);
+    free(line);
     buffer_release(&text);
-    free(path);
     return true;
 }
