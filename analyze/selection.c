@@ -107,7 +107,7 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
     buffer_release(&requested);
     buffer_release(&known);
     VEC_FREE(numbers);
-    return false;
+    return tpa_cannot(err, "no_such_selection");
 }
 
 static bool select_files(struct selection *selection, const struct ranges *ranks, struct tpa_error *err)

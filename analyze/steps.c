@@ -874,6 +874,9 @@ void steps_add_result(const struct steps *steps, struct result *result)
                           "ranges overlap the one before and are left out");
     result_add_table(result, steps_table(steps));
     result_add_table(result, summary_table_of(steps));
+    if (steps->no_steps)
+        result_cannot_answer(result, trace_feature_reason(FEATURE_STEPS), "the trace marks no steps",
+                             steps->no_steps);
     if (steps->no_devices)
         result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded, so there are no rows of devices");

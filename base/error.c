@@ -14,7 +14,8 @@ static void error_begin(struct tpa_error *err, int64_t offset, const char *fmt, 
     err->failed = true;
     err->code = 0;
     err->offset = offset;
-    err->file[0] = err->context[0] = err->hint[0] = '\0';
+    err->file[0] = err->context[0] = err->hint[0] = err->option[0] = '\0';
+    err->cannot = NULL;
     vsnprintf(err->message, sizeof err->message, fmt, args);
 }
 
@@ -83,6 +84,20 @@ bool tpa_in_file(struct tpa_error *err, const char *path)
 {
     if (err && err->file[0] == '\0')
         snprintf(err->file, sizeof err->file, "%s", path[0] ? path : "''");
+    return false;
+}
+
+bool tpa_in_option(struct tpa_error *err, const char *option)
+{
+    if (err)
+        snprintf(err->option, sizeof err->option, "--%s", option);
+    return false;
+}
+
+bool tpa_cannot(struct tpa_error *err, const char *reason)
+{
+    if (err)
+        err->cannot = reason;
     return false;
 }
 

@@ -46,6 +46,9 @@ struct tpa_error {
     char message[768]; /* found against expected */
     char context[512]; /* "while ..." lines, innermost first, each ended by '\n' */
     char hint[512];    /* what to do; "" for no hint */
+    char option[64];   /* the option that is wrong, as typed: "--limit"; "" for none */
+    const char *
+        cannot; /* why the input cannot answer, a word of base/result.h; NULL: it is no matter of the input */
 };
 
 /* Each of these returns false, and does nothing when ERR is NULL. */
@@ -67,6 +70,12 @@ bool tpa_hint(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
 
 /* Name the file the error is about, unless one is named already. */
 bool tpa_in_file(struct tpa_error *err, const char *path);
+
+/* Name the OPTION (without its dashes) that the error is about. */
+bool tpa_in_option(struct tpa_error *err, const char *option);
+
+/* Say that no answer is possible because of REASON, a literal of the list in base/result.h. */
+bool tpa_cannot(struct tpa_error *err, const char *reason);
 
 /* Print ERR in the form shown above, where PROGRAM is "tpa". Control characters in it are made visible. */
 void tpa_error_print(const struct tpa_error *err, const char *program, FILE *out);

@@ -331,7 +331,7 @@ static bool looks_like_option(const char *word)
 }
 
 /* Set ROW from VALUE ("--min=VALUE", "-mVALUE") or, when that is NULL, from the words that follow. */
-static bool collect_value(struct parser *parser, const struct opt *row, const char *value)
+static bool take_value(struct parser *parser, const struct opt *row, const char *value)
 {
     if (value)
         return set_value(parser, row, value);
@@ -352,6 +352,11 @@ static bool collect_value(struct parser *parser, const struct opt *row, const ch
     return true;
 }
 
+static bool collect_value(struct parser *parser, const struct opt *row, const char *value)
+{
+    return take_value(parser, row, value) || tpa_in_option(parser->err, row->name);
+}
+
 static const struct opt *find_name(const struct opt *rows, const char *name, size_t len)
 {
     for (const struct opt *row = rows; !opt_is_end(row); row++)
@@ -368,7 +373,7 @@ static const struct opt *find_letter(const struct opt *rows, char letter)
     return NULL;
 }
 
-static bool unknown_option(const struct parser *parser, const char *name, size_t len)
+static bool fail_unknown(const struct parser *parser, const char *name, size_t len)
 {
     struct suggest near = suggest_for(name, len);
     for (const struct opt *row = parser->rows; !opt_is_end(row); row++)
@@ -379,6 +384,13 @@ static bool unknown_option(const struct parser *parser, const char *name, size_t
         return tpa_fail(parser->err, TPA_NOWHERE, "unknown option --%.*s; did you mean --%s?", (int)len, name,
                         near.best);
     return tpa_fail(parser->err, TPA_NOWHERE, "unknown option --%.*s", (int)len, name);
+}
+
+static bool unknown_option(const struct parser *parser, const char *name, size_t len)
+{
+    char option[32];
+    snprintf(option, sizeof option, "%.*s", (int)len, name);
+    return fail_unknown(parser, name, len) || tpa_in_option(parser->err, option);
 }
 
 /* WORD is what follows the two dashes. */

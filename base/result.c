@@ -42,6 +42,28 @@ struct answer *result_answer(struct result *result)
     return result->answer;
 }
 
+static const char *copy_text(struct result *result, const char *text)
+{
+    return text ? arena_strndup(&result->arena, text, strlen(text)) : NULL;
+}
+
+void result_cannot_answer(struct result *result, const char *reason, const char *text, const char *needs)
+{
+    if (!result->cannot.reason)
+        result->cannot =
+            (struct cannot_answer){ reason, copy_text(result, text), copy_text(result, needs), { NULL } };
+}
+
+void result_answer_instead(struct result *result, const char *line)
+{
+    enum { MOST = sizeof result->cannot.instead / sizeof *result->cannot.instead };
+    size_t i = 0;
+    while (i < MOST && result->cannot.instead[i])
+        i++;
+    if (result->cannot.reason && i < MOST)
+        result->cannot.instead[i] = copy_text(result, line);
+}
+
 void result_add_column(struct result *result, const char *key)
 {
     for (size_t t = 0; t < result->tables.count; t++) {

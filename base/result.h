@@ -39,11 +39,25 @@ static inline enum notice_place notice_place(const struct table_notice *notice)
     return notice->lacks ? NOTICE_LACKS : notice->on_top ? NOTICE_ON_TOP : NOTICE_BELOW;
 }
 
+/*
+ * Why the question of a command has no answer in this input: present if and only if it has none. A result without it answers,
+ * also if its tables are empty: then nothing was found. REASON is one of no_events, no_operators, no_gpu_work, no_launches,
+ * no_steps, no_memory, no_shapes, no_stacks, no_collectives, no_annotations, one_rank (derive/features.h), not_comparable,
+ * too_few_steps, nothing_repeats, no_such_selection.
+ */
+struct cannot_answer {
+    const char *reason;
+    const char *text;       /* a sentence */
+    const char *needs;      /* how to record or choose what is missing; NULL: not known */
+    const char *instead[3]; /* command lines that this input does answer; NULL behind the last */
+};
+
 /* The result of a command. */
 struct result {
     const char *schema;            /* "tpa.top/1" */
     VEC_OF(struct table *) tables; /* owned */
     struct answer *answer;         /* head of a page; NULL: none; owned */
+    struct cannot_answer cannot;   /* without a reason: it answers */
     struct picture *picture;       /* for printers that draw; others leave it out; NULL: none; owned */
     struct twin_tree *twins;       /* as picture */
     VEC_OF(struct table_notice) notices;
@@ -56,6 +70,12 @@ void result_free(struct result *result);
 
 /* Add TABLE, which is taken. */
 void result_add_table(struct result *result, struct table *table);
+
+/* Say that RESULT cannot answer, unless it says so already. REASON is a literal; TEXT and NEEDS (or NULL) are copied. */
+void result_cannot_answer(struct result *result, const char *reason, const char *text, const char *needs);
+
+/* Add a command LINE, which is copied, to what RESULT offers instead; nothing if it answers, or offers enough. */
+void result_answer_instead(struct result *result, const char *line);
 
 /* The answer of RESULT, empty at first; lives as long as RESULT. Allocate its texts in the arena of RESULT. */
 struct answer *result_answer(struct result *result);

@@ -2,6 +2,7 @@
 #include "cli/analysis.h"
 
 #include "base/quantity.h"
+#include "cli/command_line.h"
 #include "derive/features.h"
 #include "trace/span.h"
 #include <string.h>
@@ -9,7 +10,17 @@
 /* Add a notice on the features in NEEDS that the trace lacks; false if there are any. */
 static bool analysis_check_needs(const struct trace *trace, unsigned needs, struct result *result)
 {
-    unsigned lacks = needs & ~trace_features(trace);
+    unsigned has = trace_features(trace), lacks = needs & ~has;
+    if (!load_cannot_if_empty(trace, result) && lacks) {
+        enum trace_feature first = (enum trace_feature)(lacks & -lacks);
+        struct buffer text = { 0 };
+        buffer_printf(&text, "the trace holds no %s", trace_feature_name(first));
+        command_line_cannot(result, trace_feature_reason(first), text.at, trace_feature_recipe(trace, first),
+                            has & FEATURE_OPS   ? "top"
+                            : has & FEATURE_GPU ? "kernels"
+                                                : "info");
+        buffer_release(&text);
+    }
     for (unsigned bit = 1; bit && bit <= lacks; bit <<= 1)
         if (lacks & bit)
             result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,

@@ -316,7 +316,8 @@ static bool diff_check_devices(struct measures *const sides[2], struct tpa_error
     tpa_fail(err, TPA_NOWHERE,
              "the %s side ran on the CPU alone and the %s on a GPU: they cannot be compared",
              sides[0]->has_gpu ? "second" : "first", sides[0]->has_gpu ? "first" : "second");
-    return tpa_hint(err, "if both ran on a GPU, record both with ProfilerActivity.CUDA");
+    tpa_hint(err, "if both ran on a GPU, record both with ProfilerActivity.CUDA");
+    return tpa_cannot(err, "not_comparable");
 }
 
 /* Rows that changed: as many as a screen has room for, beside the account of a step and what stands around both. */
@@ -380,6 +381,40 @@ static void add_screen(const struct diff *diff, const struct output_args *output
     move_table(result, "changes", heads);
 }
 
+/* What the findings of a comparison have in common. */
+struct findings_seen {
+    size_t shared, alone, unsure, sure;
+};
+
+static void see_finding(struct findings_seen *seen, const struct finding *finding)
+{
+    seen->shared += finding->present[0] && finding->present[1];
+    seen->alone += finding->present[0] != finding->present[1];
+    seen->unsure += finding->verdict == VERDICT_UNSURE;
+    seen->sure += finding->verdict == VERDICT_MORE || finding->verdict == VERDICT_LESS;
+}
+
+/* Say that no answer is possible where no row is on both sides, or no change can be told from chance. */
+static void check_findings(const struct diff *diff, enum gates_outcome outcome, struct result *result)
+{
+    struct findings_seen rows = { 0 }, step = { 0 };
+    for (size_t t = 0; t < diff->tables.count; t++)
+        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++)
+            see_finding(&rows, &diff->tables.at[t].rows.at[i].finding);
+    if (diff->metrics.count)
+        see_finding(&step, &diff->metrics.at[0].finding);
+    bool unsure = rows.unsure + step.unsure && !(rows.sure + step.sure);
+    if (rows.alone && !rows.shared)
+        result_cannot_answer(result, "not_comparable", "the two sides have no row in common",
+                             "compare two recordings of the same program");
+    else if (unsure || outcome == GATES_CANNOT_TELL)
+        result_cannot_answer(result, "too_few_steps",
+                             outcome == GATES_CANNOT_TELL
+                                 ? "a gate cannot be judged"
+                                 : "there are too few runs or steps to tell a change from chance",
+                             "record several steps on each side, or several runs with --base and --new");
+}
+
 /* Fill RESULT. False and ERR if the sides cannot be compared. */
 static bool compare(const struct invocation *call, struct measures *const sides[2], struct result *result,
                     enum gates_outcome *outcome, struct tpa_error *err)
@@ -415,6 +450,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     move_table(result, "gates", heads);
     if (diff_is_same(diff))
         result_add_notice(result, "no_differences", 0, NULL, TPA_NOWHERE, "no differences");
+    check_findings(diff, *outcome, result);
     diff_free(diff);
     return good;
 }

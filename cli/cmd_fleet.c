@@ -1,6 +1,8 @@
 /* cmd_fleet.c - `tpa fleet`: answers about a job of many ranks. */
 #include "base/source.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
+#include "derive/features.h"
 #include "cli/fleet_map.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -66,6 +68,10 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         fleet_add_result(fleet, result);
         fleet_add_answer(fleet, result_answer(result), &result->arena);
         fleet_map_add_notices(&map, result);
+        if (fleet->ranks.count < 2)
+            command_line_cannot(result, trace_feature_reason(FEATURE_RANKS),
+                                "a job of one rank has nobody to wait for",
+                                "give the traces of several ranks, or their directory", "summary");
         result->picture = fleet_picture(fleet);
         good = output_result(result, &output, err);
         fleet_free(fleet);

@@ -9,7 +9,7 @@
 enum help_format { HELP_TEXT, HELP_JSON };
 
 struct help_args {
-    bool man, markdown, list;
+    bool man, markdown, list, all;
     int format;
 };
 
@@ -27,6 +27,8 @@ static const struct opt help_opts[] = {
     OPT_FLAG(0, "markdown", struct help_args, markdown, "write the option tables in Markdown instead"),
     OPT_FLAG(0, "list", struct help_args, list, "write the names of all commands, a line each"),
     OPT_CHOICE('f', "format", struct help_args, format, help_formats, "FORMAT", "how to write it"),
+    OPT_FLAG('a', "all", struct help_args, all,
+             "json: every text, choice and column, of all commands where none is named"),
     OPT_END,
 };
 
@@ -47,7 +49,7 @@ static int help_main(const struct invocation *call, struct tpa_error *err)
 
     struct buffer text = { 0 };
     if (args->format == HELP_JSON) {
-        help_json(command, &text);
+        (args->all ? help_json : help_json_brief)(command, &text);
     } else if (args->list) {
         for (size_t i = 0; command_at(i); i++)
             if (command_at(i)->section != SECTION_HIDDEN)
@@ -78,6 +80,7 @@ const struct command cmd_help = {
     COMMAND_ARGS(help_defaults),
     .main = help_main,
     .examples = { "tpa help", "tpa help help", "tpa help --man help | man -l -",
-                  "tpa help --format json top  # its options and tables, for a program" },
+                  "tpa help --format json top  # its options and tables, for a program",
+                  "tpa help --format json --all  # all that is known of all commands" },
     .section = SECTION_OTHER,
 };

@@ -1,5 +1,7 @@
 /* cmd_job.c - `tpa job`: a parallel job as such: its pipeline, its stragglers, their cause. */
+#include "cli/command_line.h"
 #include "cli/commands.h"
+#include "derive/features.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "derive/file_set.h"
@@ -42,6 +44,10 @@ static int job_main(const struct invocation *call, struct tpa_error *err)
     output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
     job_add_result(job, result);
     load_add_notices(trace, result);
+    if (!load_cannot_if_empty(trace, result) && job->all->ranks.count < 2)
+        command_line_cannot(result, trace_feature_reason(FEATURE_RANKS),
+                            "a job of one rank has nobody to wait for",
+                            "give the traces of several ranks, or their directory", "summary");
     bool good = output_result(result, &output, err);
     result_free(result);
     job_free(job);

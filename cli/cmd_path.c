@@ -164,10 +164,11 @@ static bool path_own_add_tables(const struct trace *trace, const struct selectio
             result, "elsewhere", 0, NULL, TPA_NOWHERE,
             "no path ends in a file of the selected ranks: over several ranks it ends in the one that "
             "came last; for the path of one rank, name only its file");
-    else if (windows->count == 0)
+    else if (windows->count == 0) {
         result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
                           "nothing with a duration was recorded on a thread or device, so there is no path");
-    else
+        result_cannot_answer(result, "no_events", "nothing with a duration was recorded", NULL);
+    } else
         path_add_tables(graph, windows, args->segments, args->sensitivity ? MOST_PROBED : 0, result);
     struct limit limit = analysis_limit(&args->output);
     for (size_t t = 2; t < result->tables.count;

@@ -371,6 +371,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         result_add_table(result, top_table(top));
         analysis_notice_empty_selection(trace, selection, &args->selection, result);
         top_add_notices(top, result);
+        load_cannot_if_empty(trace, result);
         load_add_notices(trace, result);
         done = print_result(top, result, args, err);
         result_free(result);

@@ -26,6 +26,11 @@ void help_markdown(const struct command *command, struct buffer *out);
  * shows it. */
 void help_json(const struct command *command, struct buffer *out);
 
+/* The same in brief: what they answer, or COMMAND's options and the keys of its tables, at most HELP_JSON_MOST bytes: texts go
+ * where they would be more. */
+enum { HELP_JSON_MOST = 12000 };
+void help_json_brief(const struct command *command, struct buffer *out);
+
 /* The heading of SECTION in `tpa help`. */
 const char *help_section_title(enum command_section section);
 

@@ -1,5 +1,5 @@
 /*
- * help_json.c - the program's description of itself, for programs: `tpa help --format json`.
+ * help_json.c - the program's description of itself, for programs: `tpa help --all --format json`, and in brief without --all.
  *
  *     {"schema": "tpa.help/1", "version": "0.1.0", "commands": [
  *     {"name": "top", "summary": "...", "description": "...", "section": "Ask a trace", "operands": "TRACE...",
@@ -21,6 +21,7 @@
 #include "report/exact.h"
 #include "report/json_writer.h"
 #include <stdint.h>
+#include <string.h>
 
 static void help_json_emit(struct json_writer *json, const char *key, const char *text)
 {
@@ -95,6 +96,26 @@ static void emit_options(struct json_writer *json, const struct command *command
             emit_option(json, row, group, command->defaults);
     }
     json_end_array(json);
+}
+
+/* A table's key and those of its columns. */
+static void emit_keys(struct json_writer *json, const struct table_shape *shape)
+{
+    struct buffer key = { 0 };
+    json_begin_object(json);
+    help_json_emit(json, "key", shape->key);
+    json_key(json, "columns");
+    json_begin_array(json);
+    for (size_t c = 0; c < shape->column_count && shape->columns[c].key; c++) {
+        enum table_kind kind = shape->columns[c].kind;
+        buffer_clear(&key);
+        exact_add_key(&key, shape->columns[c].key,
+                      kind == TABLE_NS && shape->figures ? shape->figures : kind);
+        json_emit_text(json, key.at);
+    }
+    json_end_array(json);
+    json_end_object(json);
+    buffer_release(&key);
 }
 
 static void emit_column(struct json_writer *json, const struct table_shape *shape,
@@ -183,18 +204,141 @@ static void emit_command(struct json_writer *json, const struct command *command
     json_end_object(json);
 }
 
+/* ---- in brief ---- */
+
+static void emit_brief_choices(struct json_writer *json, const struct opt *row)
+{
+    struct opt_choice choice = { 0 };
+    if (!row->choices && !row->choice_at)
+        return;
+    json_key(json, "choices");
+    json_begin_array(json);
+    for (size_t i = 0; opt_choice_get(row, i, &choice); i++) {
+        json_begin_object(json);
+        help_json_emit(json, "name", choice.name);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+/* How much of the texts of a description fits. */
+enum detail {
+    DETAIL_ALL,
+    DETAIL_NO_DESCRIPTION,
+    DETAIL_SHORT_HELP,
+    DETAIL_NO_HELP,
+    DETAIL_NO_COLUMNS,
+    DETAILS
+};
+
+static void emit_brief_option(struct json_writer *json, const struct opt *row, const void *defaults,
+                              enum detail detail)
+{
+    enum { SHORT = 60 };
+    struct buffer value = { 0 };
+    json_begin_object(json);
+    help_json_emit(json, "name", row->name);
+    help_json_emit(json, "kind", row->type->kind);
+    if (row->type != &opt_flag)
+        opt_append_default(row, defaults, &value);
+    if (row->type == &opt_flag && *(const bool *)((const char *)defaults + row->offset)) {
+        json_key(json, "default");
+        json_emit_bool(json, true);
+    } else {
+        emit_added(json, "default", &value);
+    }
+    size_t len = strlen(row->help);
+    json_key(json, "help");
+    if (detail >= DETAIL_NO_HELP)
+        json_emit_null(json);
+    else
+        json_emit_string(json, row->help, detail == DETAIL_SHORT_HELP && len > SHORT ? SHORT : len);
+    emit_brief_choices(json, row);
+    json_end_object(json);
+    buffer_release(&value);
+}
+
+static void emit_brief(struct json_writer *json, const struct command *command, enum detail detail)
+{
+    json_begin_object(json);
+    help_json_emit(json, "name", command->name);
+    help_json_emit(json, "summary", command->summary);
+    if (detail < DETAIL_NO_DESCRIPTION && command->description)
+        help_json_emit(json, "description", command->description);
+    emit_operands(json, command);
+    json_key(json, "options");
+    json_begin_array(json);
+    for (const struct opt *row = command->options; row && !opt_is_end(row); row++)
+        if (opt_is_shown(row))
+            emit_brief_option(json, row, command->defaults, detail);
+    json_end_array(json);
+    json_key(json, "tables");
+    json_begin_array(json);
+    for (size_t i = 0; i < sizeof command->tables / sizeof *command->tables && command->tables[i]; i++)
+        for (const struct table_shape *shape = command->tables[i]; shape->key; shape++)
+            if (detail < DETAIL_NO_COLUMNS)
+                emit_keys(json, shape);
+            else
+                json_emit_text(json, shape->key);
+    json_end_array(json);
+    json_end_object(json);
+}
+
+static void begin_document(struct json_writer *json)
+{
+    json_begin_object(json);
+    help_json_emit(json, "schema", "tpa.help/1");
+    help_json_emit(json, "version", TPA_VERSION);
+    json_key(json, "commands");
+    json_begin_array(json);
+}
+
+static void end_document(struct json_writer *json)
+{
+    json_end_array(json);
+    json_end_object(json);
+    buffer_putc(json->text, '\n');
+}
+
+static void list_commands(struct json_writer *json)
+{
+    for (size_t i = 0; command_at(i); i++) {
+        const struct command *command = command_at(i);
+        if (command->section == SECTION_HIDDEN)
+            continue;
+        json_newline(json);
+        json_begin_object(json);
+        help_json_emit(json, "name", command->name);
+        help_json_emit(json, "summary", command->summary);
+        emit_operands(json, command);
+        json_end_object(json);
+    }
+}
+
+void help_json_brief(const struct command *command, struct buffer *out)
+{
+    for (int detail = DETAIL_ALL; detail < DETAILS; detail++) {
+        struct json_writer json = { .text = out, .compact = command != NULL };
+        buffer_clear(out);
+        begin_document(&json);
+        if (command)
+            emit_brief(&json, command, (enum detail)detail);
+        else
+            list_commands(&json);
+        end_document(&json);
+        if (out->count <= HELP_JSON_MOST)
+            return;
+    }
+}
+
+/* ---- all of it ---- */
+
 void help_json(const struct command *command, struct buffer *out)
 {
     struct json_writer json = { .text = out };
-    json_begin_object(&json);
-    help_json_emit(&json, "schema", "tpa.help/1");
-    help_json_emit(&json, "version", TPA_VERSION);
-    json_key(&json, "commands");
-    json_begin_array(&json);
+    begin_document(&json);
     for (size_t i = 0; command_at(i); i++)
         if (command ? command == command_at(i) : command_at(i)->section != SECTION_HIDDEN)
             emit_command(&json, command_at(i));
-    json_end_array(&json);
-    json_end_object(&json);
-    buffer_putc(out, '\n');
+    end_document(&json);
 }

@@ -13,7 +13,9 @@
 #include "base/regex.h"
 #include "base/sum.h"
 #include "base/progress.h"
+#include "cli/command_line.h"
 #include "cli/output_file.h"
+#include "derive/features.h"
 #include "derive/file_set.h"
 #include "memory/snapshot_tables.h"
 #include "profile/tables.h"
@@ -380,6 +382,15 @@ static void notice_inferred_steps(const struct trace *trace, struct result *resu
                 "no steps are marked; %zu steps are inferred (by %s): mark them with schedule=..., or decide "
                 "otherwise with --no-infer-steps or --step-range",
                 count[evidence], step_evidence_name((enum step_evidence)evidence));
+}
+
+bool load_cannot_if_empty(const struct trace *trace, struct result *result)
+{
+    if (trace->event_count || trace->sample_count || trace_features(trace) & FEATURE_MEMORY)
+        return false;
+    command_line_cannot(result, trace_feature_reason(FEATURE_EVENTS), "the trace holds no events",
+                        trace_feature_recipe(trace, FEATURE_EVENTS), "info");
+    return true;
 }
 
 void load_add_lacks(const struct ingested *ingested, struct result *result)

@@ -101,6 +101,9 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
 /* Add notices about the traces to RESULT. Call when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
 
+/* Say that RESULT cannot answer if TRACE holds nothing at all; returns whether that is so. */
+bool load_cannot_if_empty(const struct trace *trace, struct result *result);
+
 /* Add the notices about what a profile, a report or a saved result in INGESTED lacks (base/lacks.h) to RESULT: commands
  * that compare do not add their other notices. */
 void load_add_lacks(const struct ingested *ingested, struct result *result);

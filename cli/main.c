@@ -4,12 +4,14 @@
  */
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
-#include "report/json_writer.h"
+#include "report/json_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +77,81 @@ static void main_print_error(const struct command *command, const struct tpa_err
     tpa_error_print(err, program, stderr);
 }
 
+/* What kind of error it is, for programs that may mend the call. */
+static const char *error_kind(const struct tpa_error *err, bool of_use)
+{
+    return err->cannot                ? "failed"
+           : of_use || err->option[0] ? "bad_argument"
+           : err->file[0]             ? "cannot_read"
+                                      : "failed";
+}
+
+/* The option that ERR is about; "" if none is known. Many messages begin with it. */
+static void find_option(struct tpa_error *err)
+{
+    if (!err->option[0] && strncmp(err->message, "--", 2) == 0)
+        snprintf(err->option, sizeof err->option, "%.*s", (int)strcspn(err->message, " :='"), err->message);
+}
+
+/* The error as the result, for programs that read JSON from standard output: COMMAND's own schema if the input cannot answer. */
+static void print_error_document(const struct command *command, struct tpa_error *err, bool of_use)
+{
+    struct buffer text = { 0 };
+    struct json_writer json = { .text = &text };
+    struct cannot_answer cannot = { err->cannot, err->message, err->hint[0] ? err->hint : NULL, { NULL } };
+    find_option(err);
+    struct buffer line = { 0 };
+    if (err->cannot)
+        command_line_add_other(&line, "info");
+    cannot.instead[0] = line.at;
+    json_begin_object(&json);
+    buffer_printf(&text, "\"schema\": \"tpa.%s/1\"", err->cannot ? command->name : "error");
+    json.has_items[0] = true;
+    json_add_cannot(&json, &cannot);
+    json_key(&json, "error");
+    json_begin_object(&json);
+    json_key(&json, "kind");
+    json_emit_text(&json, error_kind(err, of_use));
+    json_key(&json, "message");
+    json_emit_text(&json, err->message);
+    json_key(&json, "hint");
+    json_emit_text(&json, err->hint[0] ? err->hint : NULL);
+    json_key(&json, "option");
+    json_emit_text(&json, err->option[0] ? err->option : NULL);
+    json_key(&json, "file");
+    json_emit_text(&json, err->file[0] ? err->file : NULL);
+    json_end_object(&json);
+    for (int i = 0; err->cannot && i < 2; i++) {
+        json_key(&json, i ? "notices" : "tables");
+        json_begin_array(&json);
+        json_end_array(&json);
+    }
+    json_end_object(&json);
+    printf("%s\n", text.at);
+    buffer_release(&line);
+    buffer_release(&text);
+}
+
+/* Is JSON asked for among the COUNT words of ARGV, of which not all could be read? */
+static bool words_ask_for_json(int count, char *const *argv)
+{
+    bool is_format = false;
+    for (int i = 0; i < count; i++) {
+        const char *word = argv[i];
+        if (is_format && strcmp(word, "json") == 0)
+            return true;
+        is_format = strcmp(word, "--format") == 0 || strcmp(word, "-f") == 0;
+        if (strcmp(word, "--format=json") == 0 || strcmp(word, "-fjson") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool report_as_json(const struct command *command, const void *args)
+{
+    return !output_has_begun() && !command->runs_program && command_line_is_json(command, args);
+}
+
 static void print_help(const struct command *command)
 {
     struct buffer text = { 0 };
@@ -102,7 +179,10 @@ static int run_command(const struct command *command, int count, char **argv)
         memcpy(args, command->defaults, command->args_size);
 
     int exit_code = EXIT_TROUBLE;
-    bool parsed = command->runs_program
+    char **words = mem_alloc(mem_times((size_t)count + 1, sizeof *words)); /* parsing changes ARGV */
+    memcpy(words, argv, (size_t)count * sizeof *words);
+    bool fits = false,
+         parsed = command->runs_program
                       ? options_parse_program(command->options, args, count, argv, &operands, &err)
                       : options_parse(command->options, args, count, argv, &operands, &err);
     if (!parsed) {
@@ -111,16 +191,23 @@ static int run_command(const struct command *command, int count, char **argv)
     } else if (operands.help_wanted) {
         print_help(command);
         exit_code = EXIT_FINE;
-    } else if (check_operands(command, &operands, &err)) {
+    } else if ((fits = check_operands(command, &operands, &err))) {
         output_file_announce(output_path(command, args));
         struct invocation call = { command, args, operands.at, operands.count };
+        command_line_set(&call);
         exit_code = command->main(&call, &err);
+        if (err.failed && report_as_json(command, args))
+            print_error_document(command, &err, false);
+        command_line_set(NULL);
     }
     if (err.failed) {
+        if (!fits && words_ask_for_json(count, words))
+            print_error_document(command, &err, true);
         main_print_error(command, &err);
         exit_code = EXIT_TROUBLE;
     }
     options_release(command->options, args);
+    free(words);
     free(args);
     return exit_code;
 }
@@ -252,8 +339,10 @@ int main(int argc, char **argv)
         command = command_find(word, &err);
     }
     if (command == NULL) {
+        if (words_ask_for_json(argc - 1, argv + 1))
+            print_error_document(NULL, &err, true);
         main_print_error(NULL, &err);
-        return EXIT_TROUBLE;
+        return finish_stdout(EXIT_TROUBLE);
     }
     int count = apply_mode(&command, argc - 2, argv + 2);
     return finish_stdout(run_command(command, count, argv + 2));

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cli/command_line.h"
 #include "cli/output_file.h"
 #include "cli/output_tables.h"
 #include "cli/pager.h"
@@ -219,6 +220,13 @@ static bool print_in_pager(const struct printer *printer, const struct result *r
     return good;
 }
 
+static bool output_began;
+
+bool output_has_begun(void)
+{
+    return output_began;
+}
+
 static bool print_to_file(const struct printer *printer, const struct result *result,
                           struct print_options *options, const struct output_args *args,
                           struct tpa_error *err)
@@ -232,6 +240,7 @@ static bool print_to_file(const struct printer *printer, const struct result *re
     options->color = args->color == COLOR_ALWAYS ||
                      (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO));
     bool in_pager = args->all && !args->no_pager && options->height && !printer->for_programs;
+    output_began = on_stdout;
     if (check_terminal(printer, &file, err) &&
         (in_pager ? print_in_pager(printer, result, options, file.stream, err)
                   : printer->print(result, options, file.stream, err)))
@@ -247,6 +256,12 @@ bool output_result_with(const struct printer *printer, struct result *result, co
                         struct tpa_error *err)
 {
     result_order_notices(result);
+    if (result->cannot.reason && !result->cannot.instead[0]) {
+        struct buffer line = { 0 };
+        command_line_add_other(&line, "info");
+        result_answer_instead(result, line.at);
+        buffer_release(&line);
+    }
     if ((args->tables && !output_select_tables(result, args->tables, err)) ||
         (args->columns && !output_select_columns(result, args->columns, err)))
         return false;

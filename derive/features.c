@@ -12,9 +12,9 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *recipe;
+    const char *name, *reason, *recipe;
 } features[FEATURE_COUNT] = {
-#define FEATURE_ROW(id, name, how) { name, how },
+#define FEATURE_ROW(id, name, reason, how) { name, reason, how },
     TRACE_FEATURES(FEATURE_ROW)
 #undef FEATURE_ROW
 };
@@ -30,6 +30,11 @@ static unsigned index_of(enum trace_feature feature)
 const char *trace_feature_name(enum trace_feature feature)
 {
     return features[index_of(feature)].name;
+}
+
+const char *trace_feature_reason(enum trace_feature feature)
+{
+    return features[index_of(feature)].reason;
 }
 
 /* clang-format off */

@@ -9,31 +9,33 @@
 
 #include "trace/trace.h"
 
-/* One row per feature: constant, name, how to record it. A feature is a bit. */
+/* One row per feature: constant, name, the word for its absence (base/result.h), how to record it. A feature is a bit. */
 #define TRACE_FEATURES(FEATURE)                                                                                             \
-    FEATURE(EVENTS, "events", "profile something: the trace is empty")                                                      \
-    FEATURE(OPS, "operators", "profile with ProfilerActivity.CPU")                                                          \
-    FEATURE(GPU, "GPU work", "profile with ProfilerActivity.CUDA, on a machine with a GPU")                                 \
-    FEATURE(LAUNCHES, "runtime calls", "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA")                       \
+    FEATURE(EVENTS, "events", "no_events", "profile something: the trace is empty")                                         \
+    FEATURE(OPS, "operators", "no_operators", "profile with ProfilerActivity.CPU")                                          \
+    FEATURE(GPU, "GPU work", "no_gpu_work", "profile with ProfilerActivity.CUDA, on a machine with a GPU")                  \
+    FEATURE(LAUNCHES, "runtime calls", "no_launches",                                                                       \
+            "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA")                                                  \
     FEATURE(                                                                                                                \
-        STEPS, "steps",                                                                                                     \
+        STEPS, "steps", "no_steps",                                                                                         \
         "give the profiler a schedule= and call prof.step() after each iteration: without a schedule torch marks no steps") \
-    FEATURE(MEMORY, "memory events", "profile with profile_memory=True")                                                    \
-    FEATURE(SHAPES, "operator shapes", "profile with record_shapes=True")                                                   \
-    FEATURE(STACKS, "Python stacks", "profile with with_stack=True")                                                        \
-    FEATURE(COLLECTIVES, "collectives", "profile a job of several ranks")                                                   \
-    FEATURE(ANNOTATIONS, "annotations", "mark what matters with torch.profiler.record_function or NVTX")                    \
-    FEATURE(RANKS, "several ranks", "give the traces of several ranks, or their directory")
+    FEATURE(MEMORY, "memory events", "no_memory", "profile with profile_memory=True")                                       \
+    FEATURE(SHAPES, "operator shapes", "no_shapes", "profile with record_shapes=True")                                      \
+    FEATURE(STACKS, "Python stacks", "no_stacks", "profile with with_stack=True")                                           \
+    FEATURE(COLLECTIVES, "collectives", "no_collectives", "profile a job of several ranks")                                 \
+    FEATURE(ANNOTATIONS, "annotations", "no_annotations",                                                                   \
+            "mark what matters with torch.profiler.record_function or NVTX")                                                \
+    FEATURE(RANKS, "several ranks", "one_rank", "give the traces of several ranks, or their directory")
 
 enum trace_feature_index {
-#define FEATURE_INDEX(id, name, how) FEATURE_##id##_INDEX,
+#define FEATURE_INDEX(id, name, reason, how) FEATURE_##id##_INDEX,
     TRACE_FEATURES(FEATURE_INDEX)
 #undef FEATURE_INDEX
         FEATURE_COUNT
 };
 
 enum trace_feature {
-#define FEATURE_BIT(id, name, how) FEATURE_##id = 1 << FEATURE_##id##_INDEX,
+#define FEATURE_BIT(id, name, reason, how) FEATURE_##id = 1 << FEATURE_##id##_INDEX,
     TRACE_FEATURES(FEATURE_BIT)
 #undef FEATURE_BIT
 };
@@ -47,6 +49,9 @@ unsigned trace_features(const struct trace *trace);
 
 /* "memory events". FEATURE is one bit. */
 const char *trace_feature_name(enum trace_feature feature);
+
+/* The word for its absence: "no_memory". */
+const char *trace_feature_reason(enum trace_feature feature);
 
 /* The framework of the program, in whose terms advice is given: PyTorch; XLA (JAX, TensorFlow); CUDA or HIP
  * themselves. */

@@ -587,7 +587,7 @@ static bool have_rows_in_common(const struct measures *before, const struct meas
     return !any;
 }
 
-static bool check_sides(const struct measures *before, const struct measures *after, struct tpa_error *err)
+static bool can_compare(const struct measures *before, const struct measures *after, struct tpa_error *err)
 {
     const struct measures *const sides[2] = { before, after };
     if (before->source != after->source) {
@@ -609,6 +609,11 @@ static bool check_sides(const struct measures *before, const struct measures *af
                             sides[i]->source == MEASURE_TRACES ? " of this sort" : "");
     }
     return true;
+}
+
+static bool check_sides(const struct measures *before, const struct measures *after, struct tpa_error *err)
+{
+    return can_compare(before, after, err) || tpa_cannot(err, "not_comparable");
 }
 
 struct diff *diff_open(const struct measures *before, const struct measures *after,

@@ -7,7 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-HEAD = '''# Made by python/make_stubs.py from `tpa help --format json`.
+HEAD = '''# Made by python/make_stubs.py from `tpa help --format json --all`.
 import datetime
 import os
 from collections.abc import Iterator, Sequence

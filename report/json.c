@@ -166,6 +166,27 @@ void json_emit_notices(struct json_writer *json, const struct result *result)
     json_end_array(json);
 }
 
+void json_add_cannot(struct json_writer *json, const struct cannot_answer *cannot)
+{
+    enum { MOST = sizeof cannot->instead / sizeof *cannot->instead };
+    if (!cannot->reason)
+        return;
+    json_key(json, "cannot_answer");
+    json_begin_object(json);
+    json_key(json, "reason");
+    json_emit_text(json, cannot->reason);
+    json_key(json, "text");
+    json_emit_text(json, cannot->text);
+    json_key(json, "needs");
+    json_emit_text(json, cannot->needs);
+    json_key(json, "instead");
+    json_begin_array(json);
+    for (size_t i = 0; i < MOST && cannot->instead[i]; i++)
+        json_emit_text(json, cannot->instead[i]);
+    json_end_array(json);
+    json_end_object(json);
+}
+
 static bool print_json(const struct result *result, const struct print_options *options, FILE *out,
                        struct tpa_error *err)
 {
@@ -176,6 +197,7 @@ static bool print_json(const struct result *result, const struct print_options *
     json_begin_object(&json);
     json_key(&json, "schema");
     json_emit_text(&json, result->schema);
+    json_add_cannot(&json, &result->cannot);
     json_key(&json, "tables");
     json_begin_array(&json);
     for (size_t i = 0; i < result->tables.count && ok; i++)

@@ -10,6 +10,9 @@
 /* An object: the figures below TABLE by their keys. */
 void json_emit_footers(struct json_writer *json, const struct table *table);
 
+/* The key "cannot_answer" and its object, if RESULT has no answer. */
+void json_add_cannot(struct json_writer *json, const struct cannot_answer *cannot);
+
 /* An array: what is special about RESULT. */
 void json_emit_notices(struct json_writer *json, const struct result *result);
 

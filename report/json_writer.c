@@ -9,7 +9,7 @@
 
 static void json_writer_break_line(struct json_writer *json)
 {
-    if (json->line_due)
+    if (json->line_due && !json->compact)
         buffer_putc(json->text, '\n');
     json->line_due = false;
 }
@@ -21,7 +21,7 @@ static void separate(struct json_writer *json)
         return;
     bool *has_items = &json->has_items[json->depth - 1];
     if (*has_items)
-        buffer_add(json->text, ", ", json->line_due ? 1 : 2);
+        buffer_add(json->text, ", ", json->line_due || json->compact ? 1 : 2);
     json_writer_break_line(json);
     *has_items = true;
 }
@@ -92,6 +92,8 @@ void json_key(struct json_writer *json, const char *key)
 {
     before_key(json);
     json_quote_key(json->text, key, strlen(key));
+    if (json->compact)
+        json->text->count--; /* the blank */
 }
 
 void json_quoted_key(struct json_writer *json, const char *quoted, size_t len)

@@ -25,6 +25,7 @@ enum { JSON_WRITER_MAX_DEPTH = 16 };
 struct json_writer {
     struct buffer *text; /* borrowed; the caller may empty it at any time */
     unsigned depth;
+    bool compact; /* no blanks and no ends of lines */
     bool after_key, line_due;
     char closing[JSON_WRITER_MAX_DEPTH]; /* '}' or ']' of each level that is open */
     bool has_items[JSON_WRITER_MAX_DEPTH];

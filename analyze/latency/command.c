@@ -204,10 +204,13 @@ static void command_add_bars(const struct latency *latency, struct result *resul
 static void add_notices(const struct latency *latency, const struct latency_options *own,
                         struct result *result)
 {
-    if (latency->rows.count == 0)
+    if (latency->rows.count == 0) {
+        result_cannot_answer(result, "nothing_repeats", "nothing of this sort repeats",
+                             "record several iterations, or name other ranges with --name");
         result_add_notice(result, "nothing_repeats", 0, NULL, TPA_NOWHERE, "no %s occurs %" PRId64 " times%s",
                           own->name ? "range of this name" : "annotation", own->least,
                           own->name ? "" : "; --name takes operators and other ranges, too");
+    }
     if (latency->single)
         result_add_notice(result, "rare", latency->single, NULL, TPA_NOWHERE,
                           "%" PRId64 " %s of names that occur less than %" PRId64 " times %s left out",

@@ -7,7 +7,7 @@
     polars.DataFrame(r.operators)   # also pyarrow.table(...), duckdb.sql("select ... from ops")
 
 There is a function for each command of the program `tpa`, and a keyword for each of its options: `help(tpa.top)`.
-They are made from the program's own description of itself (`tpa help --format json`) when they are first asked for.
+They are made from the program's own description of itself (`tpa help --format json --all`) when they are first asked for.
 """
 
 from ._error import Error, LimitPassed

@@ -1,4 +1,4 @@
-"""A function for each command, made of the program's own description (`tpa help --format json`)."""
+"""A function for each command, made of the program's own description (`tpa help --format json --all`)."""
 
 import datetime
 import difflib
@@ -24,10 +24,10 @@ _described = None
 
 
 def described():
-    """The commands by their names in Python: what `tpa help --format json` says of each."""
+    """The commands by their names in Python: what `tpa help --format json --all` says of each."""
     global _described
     if _described is None:
-        commands = json.loads(_program.run(["help", "--format", "json"])[1])["commands"]
+        commands = json.loads(_program.run(["help", "--format", "json", "--all"])[1])["commands"]
         _described = {python_name(c["name"]): c for c in commands}
     return _described
 

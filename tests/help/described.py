@@ -88,14 +88,14 @@ def check_pages(commands, pages, wrong):
 
 
 def main():
-    help_of_all = json.loads(run("help", "--format", "json").stdout)
+    help_of_all = json.loads(run("help", "--format", "json", "--all").stdout)
     names = run("help", "--list").stdout.decode().split()
     wrong = [] if [c["name"] for c in help_of_all["commands"]] == names else ["the commands are not those of --list"]
     count = 0
     for command in help_of_all["commands"]:
-        alone = json.loads(run("help", "--format", "json", command["name"]).stdout)["commands"]
+        alone = json.loads(run("help", "--format", "json", "--all", command["name"]).stdout)["commands"]
         if alone != [command]:
-            wrong.append(f"tpa help --format json {command['name']} says something else")
+            wrong.append(f"tpa help --format json --all {command['name']} says something else")
         if not command["runs_program"]:
             check_options(command, wrong)
         if not command["tables"]:

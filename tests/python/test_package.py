@@ -40,7 +40,7 @@ def program_of(folder, text, mode=0o755):
 
 class Functions(unittest.TestCase):
     def test_there_is_one_for_each_command_with_a_keyword_for_each_option(self):
-        commands = answer("help", "--format", "json")["commands"]
+        commands = answer("help", "--format", "json", "--all")["commands"]
         for command in commands:
             function = getattr(tpa, command["name"].replace("-", "_"))
             options = {o["name"].replace("-", "_") for o in command["options"]} - {"color", "wide", "progress"}
