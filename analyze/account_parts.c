@@ -6,6 +6,7 @@
 #include "derive/collective_names.h"
 #include "derive/device_use.h"
 #include "derive/gpu_names.h"
+#include "derive/host_computing.h"
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static const char *const part_names[ACCOUNT_IDLE] = {
     [ACCOUNT_COPIES] = "exposed copies",
     [ACCOUNT_AFTER_WORK] = "idle: host, after the last work",
     [ACCOUNT_HOST_OPERATORS] = "operators",
-    [ACCOUNT_HOST_COMMUNICATION] = "communication",
+    [ACCOUNT_HOST_COMMUNICATION] = "exposed communication",
     [ACCOUNT_HOST_LOADING] = "data loading",
     [ACCOUNT_HOST_CALLS] = "runtime calls",
     [ACCOUNT_HOST_OUTSIDE] = "outside of operators",
@@ -187,6 +188,20 @@ static bool *account_step_names(const struct trace *trace)
     return is_step;
 }
 
+/* Take from the set COMMUNICATION of FILE when any thread computed. */
+static void expose_communication(const struct trace *trace, uint32_t file, struct intervals *communication)
+{
+    const struct host_computing *computing = host_computing_of(trace);
+    for (track_id t = 0; t < computing->thread_count && communication->count; t++) {
+        if (trace->tracks[t].file != file || computing->threads[t].count == 0)
+            continue;
+        struct intervals rest = { 0 };
+        intervals_subtract(communication, &computing->threads[t], &rest);
+        intervals_release(communication);
+        *communication = rest;
+    }
+}
+
 static void add_host_parts(const struct trace *trace, uint32_t file, const struct account_windows *windows,
                            int64_t part_ns[ACCOUNT_PARTS])
 {
@@ -212,6 +227,7 @@ static void add_host_parts(const struct trace *trace, uint32_t file, const struc
     struct host_sum sum = { .in = &windows->in };
     for (size_t part = 0; part < HOST_PARTS; part++)
         intervals_merge(&sets[part]);
+    expose_communication(trace, file, &sets[HOST_PART_COMMUNICATION]);
     intervals_each(sets, HOST_PARTS, add_host_time, &sum);
     int64_t rest_ns = intervals_length(&windows->in);
     for (size_t part = 0; part < HOST_PARTS; part++) {

@@ -13,6 +13,7 @@
 #include "base/search.h"
 #include "trace/calltree.h"
 #include "derive/communication.h"
+#include "derive/host_computing.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -454,7 +455,7 @@ struct host_work {
 static const struct key by_host_work[] = { ASC(struct host_work, file), ASC(struct host_work, start_ns),
                                            ASC(struct host_work, event), KEY_END };
 
-/* Operators that call no others count as computation of the host: enclosing ones may be waiting for a collective. */
+/* Work of the host is named by operators that call no others. */
 static void fill_hosts(struct search *search, const bool *wanted)
 {
     const struct trace *trace = search->trace;
@@ -480,15 +481,20 @@ static void fill_hosts(struct search *search, const bool *wanted)
         for (end = first; end < operations.count && operations.at[end].file == file; end++)
             ;
         place->work = mem_alloc(mem_times(end - first, sizeof *place->work));
-        for (size_t i = first; i < end; i++) {
-            event_id e = operations.at[i].event;
-            place->work[place->work_count++] = e;
-            intervals_add(&place->computation, trace_start_ns(trace, e), trace_end_ns(trace, e));
-        }
+        for (size_t i = first; i < end; i++)
+            place->work[place->work_count++] = operations.at[i].event;
     }
     VEC_FREE(&operations);
     free(calls);
     calltree_free(tree);
+    const struct host_computing *computing = host_computing_of(trace);
+    for (track_id t = 0; t < computing->thread_count; t++) {
+        uint32_t file = trace->tracks[t].file;
+        const struct intervals *of = &computing->threads[t];
+        for (size_t i = 0; wanted[file] && i < of->count; i++)
+            intervals_add(&all->places[all->gpu->device_count + file].computation, of->at[i].start_ns,
+                          of->at[i].end_ns);
+    }
 }
 
 /* ---- all ---- */

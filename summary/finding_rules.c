@@ -698,6 +698,11 @@ static void find_communication(struct pricing *pricing)
     struct place place = place_find(pricing->trace, is_communication);
     if (place.longest == EVENT_NONE)
         return;
+    if (summary_is_pipeline(pricing->summary)) {
+        pricing->findings->unpriced = "waits of a pipeline's stages (tpa job)";
+        finding_add_blind(pricing, "waits of a pipeline's stages", "tpa job tells which holds the others up");
+        return;
+    }
     struct buffer where = { 0 };
     buffer_puts(&where, names_text(pricing->trace->names, place.name));
     double *shares = shares_of_ranks(pricing->summary, is_communication);

@@ -76,6 +76,12 @@ static void describe_elsewhere(const struct summary *summary, struct findings *f
             "of it for those that are below",
             100 * ROOFLINE_SLOW);
     }
+    if (summary_is_pipeline(summary))
+        buffer_printf(
+            &findings->elsewhere,
+            "%sranks send each other messages, as stages of a pipeline do: tpa job tells which stage or rank holds it up, "
+            "and what its bubbles cost",
+            findings->elsewhere.count ? "; " : "");
 }
 
 /* What the recording cannot tell, and what recording it cost. */

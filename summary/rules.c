@@ -211,7 +211,7 @@ static void find_backends(struct summary *summary)
 static void find_ranks(struct summary *summary)
 {
     const struct comm *comm = summary->comm;
-    for (size_t i = 0; comm && i < comm->ranks.count; i++) {
+    for (size_t i = 0; comm && i < comm->ranks.count && !summary_is_pipeline(summary); i++) {
         const struct comm_rank *rank = &comm->ranks.at[i];
         const struct summary_rank *of = summary_rank_of(summary, rank->rank);
         if (of)

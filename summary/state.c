@@ -4,6 +4,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "base/sum.h"
+#include "derive/collective_names.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <stdlib.h>
@@ -51,6 +52,17 @@ const struct trace_file *summary_file_of(const struct summary *summary, int64_t 
 {
     const struct summary_rank *of = summary_rank_of(summary, rank);
     return of ? &summary->trace->files[of->file] : NULL;
+}
+
+bool summary_is_pipeline(const struct summary *summary)
+{
+    for (size_t i = 0; summary->comm && i < summary->comm->waits.count; i++) {
+        const struct comm_wait *wait = &summary->comm->waits.at[i];
+        if (strcmp(wait->collective.at, collective_kind_name(COLLECTIVE_SEND)) == 0 ||
+            strcmp(wait->collective.at, collective_kind_name(COLLECTIVE_RECV)) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Operators whose kernels could use tensor cores. */

@@ -113,6 +113,9 @@ int64_t summary_file_time(const struct summary *summary, uint32_t file);
 void summary_find_ranks(struct summary *summary);
 const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank);
 
+/* Did ranks send each other messages, as stages of a pipeline do? What they wait for one another is its schedule. */
+bool summary_is_pipeline(const struct summary *summary);
+
 /* The first file of RANK; NULL when there is none. */
 const struct trace_file *summary_file_of(const struct summary *summary, int64_t rank);
 

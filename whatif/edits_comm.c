@@ -2,6 +2,7 @@
 #include "whatif/editing.h"
 
 #include "derive/collective_names.h"
+#include "derive/host_computing.h"
 #include "base/rows.h"
 #include <stdlib.h>
 
@@ -10,6 +11,24 @@ static bool is_host_communication(const void *context, event_id e)
 {
     const bool *names = context;
     return names[e];
+}
+
+/* The operators of TRACK go on in regions that only began on it. */
+static void leave_computing(const struct editing *editing, struct intervals *ranges, track_id track)
+{
+    const struct replay_graph *graph = editing->graph;
+    const struct intervals *computing = &host_computing_of(editing->trace)->threads[track];
+    uint32_t thread = graph->thread_of_track[track], file = editing->trace->tracks[track].file;
+    if (thread == UINT32_MAX || computing->count == 0 || ranges[thread].count == 0)
+        return;
+    struct intervals moved = { 0 }, rest = { 0 };
+    for (size_t i = 0; i < computing->count; i++)
+        intervals_add(&moved, replay_time(graph, file, computing->at[i].start_ns),
+                      replay_time(graph, file, computing->at[i].end_ns));
+    intervals_subtract(&ranges[thread], &moved, &rest);
+    intervals_release(&moved);
+    intervals_release(&ranges[thread]);
+    ranges[thread] = rest;
 }
 
 static void hide_host_communication(const struct editing *editing)
@@ -22,6 +41,8 @@ static void hide_host_communication(const struct editing *editing)
     for (event_id e = 0; e < trace->event_count; e++)
         by_event[e] = by_name[trace->name[e]];
     struct intervals *ranges = editing_ranges(editing, is_host_communication, by_event);
+    for (track_id t = 0; t < trace->track_count; t++)
+        leave_computing(editing, ranges, t);
     editing_scale_ranges(editing, ranges, 0);
     editing_free_ranges(editing, ranges);
     free(by_name);

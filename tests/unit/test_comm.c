@@ -377,6 +377,24 @@ static void an_all_gather_tells_its_ranks(void **state)
     release();
 }
 
+/* An asynchronous send lasts until it is received, while its thread goes on: of 40, an operator with its own code hides 25. What
+ * receives within does not compute, and neither does what is around it. */
+static void a_send_is_hidden_by_what_its_own_thread_computes(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("user_annotation", "gloo:send", 1, 10, 40);
+    draw_host("cpu_op", "Work", 1, 15, 25);
+    draw_host("cpu_op", "aten::empty", 1, 16, 1);
+    draw_host("cpu_op", "Receive", 1, 41, 9);
+    draw_host("cpu_op", "c10d::recv_", 1, 43, 5);
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(collectives, 0, "time"), 40);
+    assert_int_equal(int_called(collectives, 0, "exposed"), 15);
+    release();
+}
+
 /* gloo runs on threads of the host; an operator of another thread computes beside it, 20..30. */
 static void regions_of_gloo_are_collectives(void **state)
 {
@@ -946,6 +964,7 @@ int main(void)
         cmocka_unit_test(regions_around_a_launch_are_looked_at_so_far),
         cmocka_unit_test(an_all_gather_tells_its_ranks),
         cmocka_unit_test(regions_of_gloo_are_collectives),
+        cmocka_unit_test(a_send_is_hidden_by_what_its_own_thread_computes),
         cmocka_unit_test(regions_of_ucc_are_issues_where_a_device_communicates),
         cmocka_unit_test(issued_collectives_without_a_device_have_no_time),
         cmocka_unit_test(calls_without_a_kernel_are_reported),

@@ -1,0 +1,81 @@
+/* host_computing.c - see host_computing.h. */
+#include "derive/host_computing.h"
+
+#include "base/memory.h"
+#include "derive/communication.h"
+#include "trace/calltree.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool host_computing_takes(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+enum name_sort {
+    NAME_OPERATOR,
+    NAME_AROUND, /* code around operators, which may wait: DistributedDataParallel.forward, autograd's evaluate_function */
+    NAME_COMMUNICATES
+};
+
+/* New, by name; free with free(). */
+static uint8_t *sorts_of_names(const struct trace *trace)
+{
+    uint8_t *sorts = mem_zalloc(names_count(trace->names) + 1, sizeof *sorts);
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const char *name = names_text(trace->names, id);
+        sorts[id] = operator_is_communication(name) ? NAME_COMMUNICATES
+                    : strpbrk(name, ".# ")          ? NAME_AROUND
+                                                    : NAME_OPERATOR;
+    }
+    return sorts;
+}
+
+static void *host_computing_derive(const struct trace *trace)
+{
+    struct host_computing *computing = mem_zalloc(1, sizeof *computing);
+    computing->thread_count = trace->track_count;
+    computing->threads = mem_zalloc(trace->track_count + 1, sizeof *computing->threads);
+    struct calltree *tree = calltree_open(trace, host_computing_takes, trace);
+    calltree_nest(tree);
+    uint8_t *sorts = sorts_of_names(trace);
+    bool *calls = mem_zalloc(tree->count + 1, sizeof *calls), /* by node; COMMUNICATES: it, or one within */
+        *communicates = mem_zalloc(tree->count + 1, sizeof *communicates);
+    for (node_id n = (node_id)tree->count; n-- > 0;) {
+        communicates[n] |= sorts[trace->name[tree->event[n]]] == NAME_COMMUNICATES;
+        if (tree->parent[n] == NODE_NONE)
+            continue;
+        calls[tree->parent[n]] = true;
+        communicates[tree->parent[n]] |= communicates[n];
+    }
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        if (!communicates[n] && !(calls[n] && sorts[trace->name[e]] == NAME_AROUND))
+            intervals_add(&computing->threads[trace->track[e]], trace_start_ns(trace, e),
+                          trace_end_ns(trace, e));
+    }
+    for (track_id t = 0; t < computing->thread_count; t++)
+        intervals_merge(&computing->threads[t]);
+    free(sorts);
+    free(calls);
+    free(communicates);
+    calltree_free(tree);
+    return computing;
+}
+
+static void host_computing_release(void *value)
+{
+    struct host_computing *computing = value;
+    for (size_t t = 0; t < computing->thread_count; t++)
+        intervals_release(&computing->threads[t]);
+    free(computing->threads);
+    free(computing);
+}
+
+const struct host_computing *host_computing_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { host_computing_derive, host_computing_release };
+    return trace_derive(trace, &derivation);
+}
