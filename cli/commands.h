@@ -27,6 +27,7 @@
     ROW(report) \
     ROW(convert) \
     ROW(sql) \
+    ROW(check) \
     ROW(diff) \
     ROW(nightly) \
     ROW(facts) \

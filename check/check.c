@@ -1,0 +1,549 @@
+/* check.c - see check.h: lines and tables of Markdown, and the verdict on each figure. */
+#include "check/check.h"
+
+#include "check/prose.h"
+#include "check/statements.h"
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct table_column columns[] = {
+    COLUMN(struct check_row, line, "line", "Line", TABLE_COUNT, "line of the answer, from 1"),
+    COLUMN(struct check_row, verdict, "verdict", "Verdict", TABLE_TEXT, "confirmed, contradicted or not_checkable"),
+    COLUMN(struct check_row, said, "said", "Said", TABLE_NUMBER, "the figure in the answer"),
+    COLUMN(struct check_row, right, "right", "Right", TABLE_NUMBER, "the figure by the trace, in the unit that was said; missing if not checkable"),
+    COLUMN(struct check_row, unit, "unit", "Unit", TABLE_TEXT, "of both; missing for counts"),
+    COLUMN(struct check_row, subject, "subject", "Subject", TABLE_NAME, "what the figure is about"),
+    COLUMN(struct check_row, quantity, "quantity", "Quantity", TABLE_TEXT, "key of the column that holds the right figure", .flags = TABLE_OPTIONAL),
+    COLUMN(struct check_row, reason, "reason", "Reason", TABLE_TEXT, "why it is not checkable: no_figure, no_subject, no_quantity, not_in_trace, modal or ambiguous"),
+    COLUMN(struct check_row, statement, "statement", "Statement", TABLE_TEXT, "the line of the answer", .flags = TABLE_LINE),
+    COLUMN(struct check_row, command, "command", "Command", TABLE_TEXT, "command that prints the right figure", .flags = TABLE_LINE),
+};
+/* clang-format on */
+
+const struct table_shape check_tables[] = {
+    TABLE_SHAPE("statements", columns),
+    { 0 },
+};
+
+static const char *const verdict_words[] = {
+#define VERDICT_WORD(id, word) [CHECK_##id] = word,
+    CHECK_VERDICTS(VERDICT_WORD)
+#undef VERDICT_WORD
+};
+
+static const char *const reason_words[] = {
+#define REASON_WORD(id, word) [CHECK_##id] = word,
+    CHECK_REASONS(REASON_WORD)
+#undef REASON_WORD
+};
+
+/* A run of check_answer. */
+struct checking {
+    struct check_facts *facts;
+    const struct check_input *input;
+    struct check *check;
+};
+
+/* ---- verdicts ---- */
+
+/* The outcome of a statement. */
+struct judgement {
+    enum check_verdict verdict;
+    enum check_reason reason;
+    struct check_reading reading; /* that confirms or contradicts */
+    long double scale;            /* of the unit, by the reading of kB that fits */
+};
+
+/* Does FIGURE, in units of SCALE, fit VALUE? */
+static bool figure_fits(const struct figure *figure, long double scale, const struct check_reading *reading)
+{
+    bool exact = figure->dimension == CHECK_COUNT;
+    long double low = figure->value * scale, high = figure->to * scale, value = reading->value;
+    long double slack = exact ? 0 : figure->half * scale + reading->slack;
+    if (figure->about)
+        slack += fabsl(high) * 0.05L;
+    slack += fabsl(value) * 1e-12L; /* of binary fractions */
+    switch (figure->bound) {
+    case BOUND_LEAST: return value >= low - slack;
+    case BOUND_MORE: return exact ? value > low : value >= low - slack;
+    case BOUND_MOST: return value <= high + slack;
+    case BOUND_LESS: return exact ? value < high : value <= high + slack;
+    case BOUND_NONE: break;
+    }
+    return value >= low - slack && value <= high + slack;
+}
+
+/* How far FIGURE is from VALUE, as a ratio. */
+static long double distance(const struct figure *figure, long double scale, long double value)
+{
+    long double said = figure->value * scale;
+    if (said <= 0 || value <= 0)
+        return said == value ? 0 : INFINITY;
+    return fabsl(logl(said / value));
+}
+
+static bool find_fitting(const struct figure *figure, const struct check_readings *readings,
+                         enum check_strength strength, struct judgement *judgement)
+{
+    long double scales[] = { figure->has_unit ? figure->scale : 1, figure->has_unit ? figure->scale2 : 0 };
+    for (size_t s = 0; s < 2 && scales[s] > 0; s++)
+        for (size_t i = 0; i < readings->count; i++)
+            if (readings->at[i].strength == strength && figure_fits(figure, scales[s], &readings->at[i])) {
+                judgement->reading = readings->at[i];
+                judgement->scale = scales[s];
+                return true;
+            }
+    return false;
+}
+
+/* The reading that shows what is right: the first; of several times or ranks that may be meant the nearest. */
+static const struct check_reading *right_reading(const struct statement *statement,
+                                                 const struct check_readings *readings)
+{
+    const struct check_reading *best = NULL;
+    bool vague = statement->query.subject == CHECK_NAME && statement->query.statistics == 0;
+    long double scale = statement->figure.has_unit ? statement->figure.scale : 1;
+    for (size_t i = 0; i < readings->count; i++) {
+        const struct check_reading *reading = &readings->at[i];
+        if (reading->strength != CHECK_STRICT)
+            continue;
+        bool nearer = best && (vague || strcmp(reading->quantity, best->quantity) == 0) &&
+                      distance(&statement->figure, scale, reading->value) <
+                          distance(&statement->figure, scale, best->value);
+        if (!best || nearer)
+            best = reading;
+    }
+    return best;
+}
+
+static struct judgement judge(struct check_facts *facts, const struct statement *statement)
+{
+    struct judgement judgement = { .verdict = CHECK_OPEN, .reason = statement->reason };
+    if (!statement->has_query)
+        return judgement;
+    struct check_readings readings = { 0 };
+    check_facts_answer(facts, &statement->query, &readings);
+    const struct figure *figure = &statement->figure;
+    const struct check_reading *right = right_reading(statement, &readings);
+    if (find_fitting(figure, &readings, CHECK_STRICT, &judgement) ||
+        find_fitting(figure, &readings, CHECK_MAY_FIT, &judgement)) {
+        judgement.verdict = CHECK_CONFIRMED;
+    } else if (find_fitting(figure, &readings, CHECK_DOES_NOT, &judgement) || (!right && readings.count)) {
+        judgement.reason = CHECK_AMBIGUOUS;
+    } else if (!right) {
+        bool state = statement->query.subject == CHECK_NAME || statement->query.dimension == CHECK_BYTES;
+        judgement.reason = state ? CHECK_NO_QUANTITY : CHECK_NOT_IN_TRACE;
+    } else {
+        judgement.verdict = CHECK_CONTRADICTED;
+        judgement.reading = *right;
+        judgement.scale = figure->has_unit ? figure->scale : 1;
+    }
+    VEC_FREE(&readings);
+    return judgement;
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct checking *checking, const struct check_row *row)
+{
+    *VEC_PUSH(checking->check) = *row;
+    checking->check->outcomes[row->outcome]++;
+}
+
+static struct check_row row_of(struct checking *checking, int64_t line, struct text statement)
+{
+    (void)checking;
+    return (struct check_row){ .line = line, .statement = statement, .said = NAN, .right = NAN };
+}
+
+static void add_judged(struct checking *checking, int64_t line, struct text text,
+                       const struct statement *statement, const struct judgement *judgement)
+{
+    struct arena *texts = &checking->check->texts;
+    struct check_row row = row_of(checking, line, text);
+    row.said = (double)statement->figure.value;
+    row.unit = as_text(statement->figure.unit);
+    row.outcome = judgement->verdict;
+    row.verdict = as_text(verdict_words[judgement->verdict]);
+    row.subject = as_text(statement->subject);
+    if (judgement->verdict == CHECK_OPEN) {
+        row.reason = as_text(reason_words[judgement->reason]);
+    } else {
+        struct buffer command = { 0 };
+        check_append_command(checking->facts, &statement->query, &judgement->reading, checking->input->files,
+                             checking->input->file_count, &command);
+        row.command = as_text(arena_strndup(texts, command.at, command.count));
+        buffer_release(&command);
+        row.quantity = as_text(judgement->reading.quantity);
+        row.right = (double)(judgement->reading.value / judgement->scale);
+    }
+    add_row(checking, &row);
+}
+
+/* A row for each figure of a line; if none can be checked, one for all, also of numbers that are no figures. */
+static void add_statements(struct checking *checking, int64_t line, const char *text, size_t len,
+                           const struct statements *statements, bool has_number)
+{
+    struct text whole = as_text(arena_strndup(&checking->check->texts, text, len));
+    size_t checkable = 0;
+    struct judgement *judgements = mem_alloc((statements->count + 1) * sizeof *judgements);
+    for (size_t i = 0; i < statements->count; i++) {
+        judgements[i] = judge(checking->facts, &statements->at[i]);
+        checkable += judgements[i].verdict != CHECK_OPEN;
+    }
+    if (checkable) {
+        for (size_t i = 0; i < statements->count; i++)
+            add_judged(checking, line, whole, &statements->at[i], &judgements[i]);
+    } else if (statements->count) {
+        add_judged(checking, line, whole, &statements->at[0], &judgements[0]);
+    } else if (has_number) {
+        struct check_row row = row_of(checking, line, whole);
+        row.outcome = CHECK_OPEN;
+        row.verdict = as_text(verdict_words[CHECK_OPEN]);
+        row.reason = as_text(reason_words[CHECK_NO_FIGURE]);
+        add_row(checking, &row);
+    }
+    free(judgements);
+}
+
+static bool tokens_have_number(const struct tokens *tokens)
+{
+    for (size_t i = 0; i < tokens->count; i++)
+        if (tokens->at[i].kind == TOKEN_NUMBER)
+            return true;
+    return false;
+}
+
+/* ---- tables ---- */
+
+enum { MOST_CELLS = 64 };
+
+struct cells {
+    struct text at[MOST_CELLS];
+    size_t count;
+};
+
+/* The cells of the LEN bytes of a table's row at TEXT; "\\|" and what is in backticks do not end one. */
+static struct cells split_row(const char *text, size_t len)
+{
+    struct cells cells = { 0 };
+    while (len > 0 && isspace((unsigned char)text[len - 1]))
+        len--;
+    size_t from = 0;
+    while (from < len && isspace((unsigned char)text[from]))
+        from++;
+    if (from < len && text[from] == '|')
+        from++;
+    bool code = false;
+    for (size_t i = from; i <= len && cells.count < MOST_CELLS; i++) {
+        if (i < len && text[i] == '`')
+            code = !code;
+        if (i < len && (text[i] != '|' || code || (i > 0 && text[i - 1] == '\\')))
+            continue;
+        if (i == len && from == len)
+            break;
+        size_t first = from, end = i;
+        while (first < end && isspace((unsigned char)text[first]))
+            first++;
+        while (end > first && isspace((unsigned char)text[end - 1]))
+            end--;
+        cells.at[cells.count++] = (struct text){ text + first, end - first };
+        from = i + 1;
+    }
+    return cells;
+}
+
+/* Is the line the one below a table's header: |---|--:|? */
+static bool is_delimiter(const char *text, size_t len)
+{
+    bool dash = false, bar = false;
+    for (size_t i = 0; i < len; i++) {
+        if (!strchr("|-: \t\r", text[i]))
+            return false;
+        dash |= text[i] == '-';
+        bar |= text[i] == '|';
+    }
+    return dash && bar;
+}
+
+struct markdown_table {
+    struct cells header;
+    struct tokens words[MOST_CELLS]; /* of the header */
+    bool restricted;                 /* its rows are parts of their subjects: of a step, a shape, a stream */
+    struct arena arena;
+};
+
+static void table_open_header(struct checking *checking, struct markdown_table *table, struct cells header)
+{
+    static const char *const restricting[] = { "step",     "stream", "thread", "shape",    "shapes",
+                                               "module",   "line",   "stack",  "category", "rank",
+                                               "device",   "gpu",    "cycle",  "name",     "kernel",
+                                               "operator", "op",     "call",   "overload", "phase",
+                                               "before",   "after" };
+    table->header = header;
+    table->restricted = false;
+    for (size_t c = 0; c < header.count; c++) {
+        table->words[c] = (struct tokens){ 0 };
+        prose_read(checking->facts, header.at[c].at, header.at[c].len, &table->arena, &table->words[c]);
+        for (size_t r = 0; c > 0 && r < sizeof restricting / sizeof *restricting; r++)
+            table->restricted |= table->words[c].count == 1 && table->words[c].at[0].text &&
+                                 strcmp(table->words[c].at[0].text, restricting[r]) == 0 &&
+                                 table->words[c].at[0].kind == TOKEN_WORD;
+    }
+}
+
+static void table_release(struct markdown_table *table)
+{
+    for (size_t c = 0; c < table->header.count; c++)
+        VEC_FREE(&table->words[c]);
+    table->header.count = 0;
+    arena_clear(&table->arena);
+}
+
+/* Add the row at TEXT of TABLE. IS_REPEATED: another row has the same first cell. */
+static void check_row_of_table(struct checking *checking, const struct markdown_table *table, int64_t line,
+                               const char *text, size_t len, bool is_repeated)
+{
+    struct cells cells = split_row(text, len);
+    struct arena arena = { 0 };
+    struct tokens names = { 0 };
+    struct statements statements = { 0 };
+    bool has_number = false;
+    if (cells.count) {
+        const struct text *first = &cells.at[0];
+        bool is_number = first->len > 0;
+        for (size_t i = 0; i < first->len; i++)
+            is_number = is_number && isdigit((unsigned char)first->at[i]);
+        const struct text *above = &table->header.at[0];
+        char *subject =
+            is_number && table->header.count /* Rank | 3 */
+                ? arena_printf(&arena, "%.*s %.*s", (int)above->len, above->at, (int)first->len, first->at)
+                : arena_strndup(&arena, first->at, first->len);
+        prose_read(checking->facts, subject, strlen(subject), &arena, &names);
+    }
+    for (size_t c = 1; c < cells.count && c < table->header.count; c++) {
+        struct tokens cell = { 0 };
+        prose_read(checking->facts, cells.at[c].at, cells.at[c].len, &arena, &cell);
+        has_number |= tokens_have_number(&cell);
+        size_t before = statements.count;
+        statements_read_cell(checking->facts, &names, &table->words[c], &cell, &arena, &statements);
+        for (size_t i = before; i < statements.count; i++)
+            if (statements.at[i].has_query && (table->restricted || is_repeated)) {
+                statements.at[i].has_query = false;
+                statements.at[i].reason = CHECK_AMBIGUOUS;
+            }
+        VEC_FREE(&cell);
+    }
+    for (size_t i = 0; i < statements.count; i++)
+        if (statements.at[i].subject)
+            statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,
+                                                     strlen(statements.at[i].subject));
+    add_statements(checking, line, text, len, &statements, has_number);
+    VEC_FREE(&statements);
+    VEC_FREE(&names);
+    arena_release(&arena);
+}
+
+/* ---- lines ---- */
+
+/* The text of a line without the marks of quotes and lists before it. */
+static void skip_marks(const char **text, size_t *len)
+{
+    const char *at = *text, *end = at + *len;
+    for (bool more = true; more;) {
+        more = false;
+        while (at < end && isspace((unsigned char)*at))
+            at++;
+        const char *mark = at;
+        if (mark < end && (*mark == '>' || ((*mark == '-' || *mark == '*' || *mark == '+') &&
+                                            mark + 1 < end && isspace((unsigned char)mark[1])))) {
+            at = mark + 1;
+            more = true;
+            continue;
+        }
+        while (mark < end && isdigit((unsigned char)*mark))
+            mark++;
+        if (mark > at && mark - at <= 9 && mark + 1 < end && (*mark == '.' || *mark == ')') &&
+            isspace((unsigned char)mark[1])) {
+            at = mark + 1;
+            more = true;
+        } else if (end - at > 3 && at[0] == '[' && at[2] == ']' && isspace((unsigned char)at[3])) {
+            at += 3; /* a task */
+        }
+    }
+    *len = (size_t)(end - at);
+    *text = at;
+}
+
+static void check_line(struct checking *checking, int64_t line, const char *text, size_t len)
+{
+    const char *whole = text;
+    size_t whole_len = len;
+    while (whole_len > 0 && isspace((unsigned char)whole[whole_len - 1]))
+        whole_len--;
+    struct arena arena = { 0 };
+    struct tokens tokens = { 0 };
+    struct statements statements = { 0 };
+    skip_marks(&text, &len);
+    prose_read(checking->facts, text, len, &arena, &tokens);
+    bool has_number = tokens_have_number(&tokens) || checking->input->sentence;
+    statements_read(checking->facts, &tokens, &arena, &statements);
+    for (size_t i = 0; i < statements.count; i++)
+        if (statements.at[i].subject)
+            statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,
+                                                     strlen(statements.at[i].subject));
+    add_statements(checking, line, whole, whole_len, &statements, has_number);
+    VEC_FREE(&statements);
+    VEC_FREE(&tokens);
+    arena_release(&arena);
+}
+
+/* Lines of the answer, and where the reading of it stands. */
+struct markdown {
+    VEC_OF(struct text) lines;
+    bool *skipped; /* code, headings, comments */
+};
+
+static bool begins_with(const struct text *line, const char *mark, size_t *indent)
+{
+    size_t at = 0;
+    while (at < line->len && line->at[at] == ' ')
+        at++;
+    *indent = at;
+    size_t size = strlen(mark);
+    return line->len >= at + size && memcmp(line->at + at, mark, size) == 0;
+}
+
+/* Mark fenced code, headings and HTML comments. */
+static void mark_skipped(struct markdown *markdown)
+{
+    bool in_comment = false;
+    char fence = 0;
+    size_t fence_size = 0;
+    for (size_t i = 0; i < markdown->lines.count; i++) {
+        const struct text *line = &markdown->lines.at[i];
+        size_t at = 0, indent;
+        while (at < line->len && (line->at[at] == ' ' || line->at[at] == '>' || line->at[at] == '\t'))
+            at++;
+        size_t run = 0;
+        if (at < line->len && (line->at[at] == '`' || line->at[at] == '~'))
+            while (at + run < line->len && line->at[at + run] == line->at[at])
+                run++;
+        if (fence) {
+            markdown->skipped[i] = true;
+            if (run >= fence_size && line->at[at] == fence)
+                fence = 0;
+            continue;
+        }
+        if (in_comment || begins_with(line, "<!--", &indent)) {
+            markdown->skipped[i] = true;
+            in_comment = !memmem(line->at, line->len, "-->", 3);
+            continue;
+        }
+        if (run >= 3 && !(line->at[at] == '`' && memchr(line->at + at + run, '`', line->len - at - run))) {
+            fence = line->at[at];
+            fence_size = run;
+            markdown->skipped[i] = true;
+            continue;
+        }
+        size_t marks = at;
+        while (marks < line->len && line->at[marks] == '#')
+            marks++;
+        if (marks > at && marks - at <= 6 && (marks == line->len || isspace((unsigned char)line->at[marks])))
+            markdown->skipped[i] = true;
+        bool underline = line->len > 2;
+        for (size_t c = 0; c < line->len; c++)
+            underline = underline && (line->at[c] == '=' || line->at[c] == '-') && line->at[c] == line->at[0];
+        if (underline && i > 0 && markdown->lines.at[i - 1].len > 0) {
+            markdown->skipped[i] = true;
+            markdown->skipped[i - 1] = true;
+        }
+    }
+}
+
+static bool has_same_subject(const struct text *a, const struct text *b)
+{
+    struct cells x = split_row(a->at, a->len), y = split_row(b->at, b->len);
+    return x.count && y.count && x.at[0].len == y.at[0].len &&
+           memcmp(x.at[0].at, y.at[0].at, x.at[0].len) == 0;
+}
+
+/* Check the table whose header is line FIRST. Returns the line behind it. */
+static size_t check_table(struct checking *checking, const struct markdown *markdown, size_t first)
+{
+    enum { MOST_COMPARED = 500 }; /* rows, with one another */
+    struct markdown_table *table = mem_zalloc(1, sizeof *table);
+    table_open_header(checking, table,
+                      split_row(markdown->lines.at[first].at, markdown->lines.at[first].len));
+    size_t end = first + 2;
+    while (end < markdown->lines.count &&
+           memchr(markdown->lines.at[end].at, '|', markdown->lines.at[end].len))
+        end++;
+    for (size_t i = first + 2; i < end; i++) {
+        const struct text *line = &markdown->lines.at[i];
+        bool is_repeated = end - first > MOST_COMPARED;
+        for (size_t j = first + 2; j < end && !is_repeated; j++)
+            is_repeated = j != i && has_same_subject(line, &markdown->lines.at[j]);
+        check_row_of_table(checking, table, (int64_t)i + 1, line->at, line->len, is_repeated);
+    }
+    table_release(table);
+    arena_release(&table->arena);
+    free(table);
+    return end;
+}
+
+struct check *check_answer(struct check_facts *facts, const struct check_input *input)
+{
+    struct check *check = mem_zalloc(1, sizeof *check);
+    struct checking checking = { facts, input, check };
+    struct markdown markdown = { 0 };
+    for (size_t at = 0; at < input->len;) {
+        const char *end = memchr(input->text + at, '\n', input->len - at);
+        size_t len = end ? (size_t)(end - input->text) - at : input->len - at;
+        size_t shown = len > 0 && input->text[at + len - 1] == '\r' ? len - 1 : len;
+        *VEC_PUSH(&markdown.lines) = (struct text){ input->text + at, shown };
+        at += len + 1;
+    }
+    markdown.skipped = mem_zalloc(markdown.lines.count + 1, sizeof *markdown.skipped);
+    if (!input->sentence)
+        mark_skipped(&markdown);
+    for (size_t i = 0; i < markdown.lines.count;) {
+        const struct text *line = &markdown.lines.at[i];
+        bool is_header = !markdown.skipped[i] && i + 1 < markdown.lines.count &&
+                         memchr(line->at, '|', line->len) &&
+                         is_delimiter(markdown.lines.at[i + 1].at, markdown.lines.at[i + 1].len);
+        if (is_header) {
+            i = check_table(&checking, &markdown, i);
+            continue;
+        }
+        if (!markdown.skipped[i])
+            check_line(&checking, (int64_t)i + 1, line->at, line->len);
+        i++;
+    }
+    VEC_FREE(&markdown.lines);
+    free(markdown.skipped);
+    return check;
+}
+
+void check_free(struct check *check)
+{
+    if (!check)
+        return;
+    VEC_FREE(check);
+    arena_release(&check->texts);
+    free(check);
+}
+
+void check_add_table(const struct check *check, struct result *result)
+{
+    struct table *table =
+        TABLE_OF_ROWS("statements", "Figures of the answer", columns, check->at, check->count);
+    table->none = "The answer holds no figure.";
+    for (int v = 0; v < CHECK_VERDICT_COUNT; v++)
+        table_add_footer(table, verdict_words[v],
+                         (const char *const[]){ "Confirmed", "Contradicted", "Not checkable" }[v],
+                         TABLE_TALLY, table_int(check->outcomes[v]));
+    result_add_table(result, table);
+}

@@ -1,0 +1,132 @@
+/* cmd_check.c - `tpa check`: the figures of a written answer, compared with the traces that it is about. */
+#include "check/check.h"
+
+#include "base/source.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct check_args {
+    const char *text;
+    struct load_args load;
+    struct output_args output;
+};
+
+static const struct check_args check_defaults = { .load = LOAD_DEFAULTS };
+
+static const struct opt check_opts[] = {
+    OPT_GROUP("Answer"),
+    OPT_TEXT(0, "text", struct check_args, text, "SENTENCE", "check this sentence: all operands are traces"),
+    OUTPUT_OPTIONS(struct check_args, output),
+    LOAD_OPTIONS(struct check_args, load),
+    OPT_END,
+};
+
+enum { MOST_BYTES = 16 << 20 }; /* of an answer */
+
+/* Append the file at PATH, "-" for standard input, to TEXT. */
+static bool read_answer(const char *path, struct buffer *text, struct tpa_error *err)
+{
+    struct source *source = source_open(path, &(struct source_limits){ SOURCE_DEFAULT_MAX_RATIO }, err);
+    if (!source)
+        return false;
+    char bytes[65536];
+    int64_t count;
+    while ((count = source_read(source, bytes, sizeof bytes, err)) > 0 && text->count <= MOST_BYTES)
+        buffer_add(text, bytes, (size_t)count);
+    bool good = count >= 0;
+    if (good && text->count > MOST_BYTES) {
+        good = tpa_fail(err, TPA_NOWHERE, "the answer is longer than 16 MiB");
+        tpa_hint(err, "the answer comes first, then the traces: tpa check ANSWER.md TRACE...");
+        tpa_in_file(err, path);
+    } else if (good && text->count && memchr(text->at, '\0', text->count)) {
+        good = tpa_fail(err, TPA_NOWHERE, "the answer holds NUL bytes: it is no text");
+        tpa_hint(err, "the answer comes first, then the traces: tpa check ANSWER.md TRACE...");
+        tpa_in_file(err, path);
+    }
+    source_free(source);
+    return good;
+}
+
+/* The exit code of RESULT: of a recording that is not complete nothing passes. */
+static int check_exit_code(const struct check *check, const struct result *result, bool strict)
+{
+    bool open = strict && check->outcomes[CHECK_OPEN] > 0;
+    return check->outcomes[CHECK_CONTRADICTED] || open || result_lacks(result) ? EXIT_LIMIT_PASSED
+                                                                               : EXIT_FINE;
+}
+
+static int check_trace(const struct check_args *args, const struct trace *trace,
+                       const struct check_input *input, struct tpa_error *err)
+{
+    struct check_facts *facts = check_facts_open(trace);
+    struct check *check = check_answer(facts, input);
+    struct result *result = result_open("tpa.check/1");
+    check_add_table(check, result);
+    load_add_notices(trace, result);
+    int code = check_exit_code(check, result, args->load.strict);
+    if (!output_result(result, &args->output, err))
+        code = EXIT_TROUBLE;
+    result_free(result);
+    check_free(check);
+    check_facts_free(facts);
+    return code;
+}
+
+static int check_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct check_args *args = call->args;
+    struct invocation traces = *call;
+    struct buffer text = { 0 };
+    struct check_input input = { .sentence = args->text };
+    if (args->text) {
+        buffer_puts(&text, args->text);
+    } else if (call->operand_count < 2) {
+        tpa_fail(err, TPA_NOWHERE, "the answer or its traces are missing");
+        tpa_hint(err, "tpa check ANSWER.md TRACE..., or tpa check --text 'ONE SENTENCE' TRACE...");
+        return EXIT_TROUBLE;
+    } else {
+        traces.operands++;
+        traces.operand_count--;
+        if (!read_answer(call->operands[0], &text, err)) {
+            buffer_release(&text);
+            return EXIT_TROUBLE;
+        }
+    }
+    input.text = text.at;
+    input.len = text.count;
+    input.files = traces.operands;
+    input.file_count = traces.operand_count;
+    struct trace_wants wants = check_wants();
+    struct trace *trace = load_traces(&traces, &args->load, &wants, err);
+    int code = EXIT_TROUBLE;
+    if (trace)
+        code = check_trace(args, trace, &input, err);
+    trace_free(trace);
+    buffer_release(&text);
+    return code;
+}
+
+const struct command cmd_check = {
+    .name = "check",
+    .summary = "which figures of a written answer are right",
+    .operands = "[ANSWER.md] TRACE...",
+    .description =
+        "Reads an answer about traces, in Markdown; - is standard input. Each of its figures is confirmed, contradicted with the "
+        "right figure and the command that prints it, or not checkable, with the reason. Figures are times, sizes, shares and "
+        "counts of operators, calls, kernels, copies, steps, memory and the GPU.\n\n"
+        "Exits with 1 if a figure is contradicted, or a recording is not complete; with --strict also if one is not checkable.",
+    .tables = { check_tables },
+    .options = check_opts,
+    COMMAND_ARGS(check_defaults),
+    .main = check_main,
+    .examples = {
+        "tpa check answer.md trace.json",
+        "tpa check --format json answer.md rank0.json rank1.json",
+        "tpa check --text 'The GPU is idle 39.4 % of the time.' trace.json",
+    },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+};
