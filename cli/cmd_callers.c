@@ -82,6 +82,10 @@ static int callers_answer(enum pstats_report report, const struct invocation *ca
     bool fine = false;
     if (ingested.trace) {
         fine = sum_up_trace(&ingested, &args->selection, err);
+    } else if (ingested.profile && !profile_has_callers(ingested.profile)) {
+        tpa_fail(err, TPA_NOWHERE, "the text of print_stats() does not say who called whom");
+        tpa_hint(err, "the profile itself does: python -m cProfile -o FILE.prof PROGRAM");
+        tpa_in_file(err, call->operands[0]);
     } else if (ingested.profile) {
         fine = check_selection(&args->selection, err);
     } else {
@@ -123,6 +127,7 @@ const struct command cmd_callers = {
     .description = CALLS_DESCRIPTION,
     .section = SECTION_ANALYZE,
     .reads_profiles = true,
+    .needs_callers = true,
     .tables = { profile_callers_tables },
     .options = calls_opts,
     COMMAND_ARGS(calls_defaults),
@@ -146,6 +151,7 @@ const struct command cmd_callees = {
     .description = CALLS_DESCRIPTION,
     .section = SECTION_ANALYZE,
     .reads_profiles = true,
+    .needs_callers = true,
     .tables = { profile_callees_tables },
     .options = calls_opts,
     COMMAND_ARGS(calls_defaults),

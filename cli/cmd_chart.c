@@ -17,6 +17,7 @@
 #include "derive/features.h"
 #include "hang/hang.h"
 #include "ingest/flight.h"
+#include "profile/actions.h"
 #include "profile/overview.h"
 #include "memory/snapshot_pictures.h"
 #include "memory/snapshot_tables.h"
@@ -283,23 +284,32 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
     return NULL;
 }
 
-/* New; NULL and ERR when there is nothing to draw. A profile has no times of events, so most charts are impossible. */
-static struct picture *picture_of_profile(const struct invocation *call, const struct chart_type *type,
-                                          const struct profile *profile, struct tpa_error *err)
+/* New; NULL and ERR when there is nothing to draw. A profile, or a report of actions, has no times of events, so most
+ * charts are impossible. */
+static struct picture *picture_of_sums(const struct invocation *call, const struct chart_type *type,
+                                       const struct ingested *sums, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
     bool by_function = strcmp(type->name, "operators") == 0;
-    if (!by_function && strcmp(type->name, "flame") != 0) {
-        tpa_fail(err, TPA_NOWHERE, "a profile has no %s to draw: it holds sums, not events", type->name);
-        tpa_hint(err, "tpa chart --type flame %s; --type operators draws its functions", call->operands[0]);
+    bool has_stacks = sums->profile && profile_has_callers(sums->profile);
+    if (!by_function && (!has_stacks || strcmp(type->name, "flame") != 0)) {
+        tpa_fail(err, TPA_NOWHERE, "a %s has no %s to draw: it holds sums, not %s",
+                 sums->actions ? "report of actions" : "profile", type->name,
+                 strcmp(type->name, "flame") == 0 ? "who called whom" : "events");
+        tpa_hint(err,
+                 has_stacks ? "tpa chart --type flame %s; --type operators draws its functions"
+                            : "tpa chart --type operators %s",
+                 call->operands[0]);
         return NULL;
     }
     struct picture *picture = picture_open(type->name, type->title);
     picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
-    if (by_function)
-        profile_draw(picture, profile, args->limit);
+    if (sums->actions)
+        actions_draw(picture, sums->actions, args->limit);
+    else if (by_function)
+        profile_draw(picture, sums->profile, args->limit);
     else
-        chart_flame_profile(picture, profile);
+        chart_flame_profile(picture, sums->profile);
     if (picture->charts.count)
         return picture;
     picture_free(picture);
@@ -317,9 +327,10 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     struct ingested ingested;
     if (!load_any(call, &args->load, &wants, &ingested, err))
         return NULL;
-    if (ingested.snapshots.of.count || ingested.profile) {
-        struct picture *drawn = ingested.profile ? picture_of_profile(call, type, ingested.profile, err)
-                                                 : picture_of_snapshots(call, type, &ingested.snapshots, err);
+    if (ingested.snapshots.of.count || ingested.profile || ingested.actions) {
+        struct picture *drawn = !ingested.snapshots.of.count
+                                    ? picture_of_sums(call, type, &ingested, err)
+                                    : picture_of_snapshots(call, type, &ingested.snapshots, err);
         ingested_free(&ingested);
         return drawn;
     }
@@ -505,6 +516,7 @@ const struct command cmd_chart = {
     },
     .section = SECTION_SHOW,
     .reads_profiles = true,
+    .reads_actions = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

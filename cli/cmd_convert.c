@@ -156,7 +156,9 @@ static bool can_write(const struct convert_form *form, const struct ingested *in
 {
     if (ingested->snapshots.of.count)
         return form->write_snapshots || (form->write_trace && !form->no_snapshots);
-    return ingested->trace ? form->write_trace != NULL : ingested->profile && form->write_profile;
+    return ingested->trace
+               ? form->write_trace != NULL
+               : ingested->profile && form->write_profile && profile_has_callers(ingested->profile);
 }
 
 /* The names of the forms that INGESTED can become: "chrome, folded or csv". */
@@ -183,8 +185,11 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
     } else if (ingested->trace) {
         tpa_fail(err, TPA_NOWHERE, "a trace cannot be converted to %s", form->name);
         tpa_hint(err, "a trace becomes %s", words.at);
-    } else if (ingested->actions) {
-        tpa_fail(err, TPA_NOWHERE, "a report holds sums of actions and no events: it cannot be converted");
+    } else if (ingested->actions || !profile_has_callers(ingested->profile)) {
+        tpa_fail(err, TPA_NOWHERE, "%s: it cannot be converted",
+                 ingested->actions
+                     ? "a report holds sums of actions and no events"
+                     : "the text of print_stats() has no events, and does not say who called whom");
         tpa_hint(err, "tpa top FILE --format csv or json writes its rows");
     } else {
         tpa_fail(err, TPA_NOWHERE, "a Python profile holds sums and no events: it cannot be converted to %s",
@@ -500,6 +505,7 @@ const struct command cmd_convert = {
                   "tpa convert prof.stats -o out.folded  # then flamegraph.pl out.folded > flame.svg" },
     .section = SECTION_SHOW,
     .reads_profiles = true,
+    .needs_callers = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -102,7 +102,8 @@ static void add_commands(const struct ingested *input, struct result *result)
                      : input->profile            ? command->reads_profiles
                      : input->snapshots.of.count ? command->reads_snapshots
                                                  : command->reads_actions;
-        if (!reads || command->section == SECTION_HIDDEN)
+        bool blind = command->needs_callers && input->profile && !profile_has_callers(input->profile);
+        if (!reads || blind || command->section == SECTION_HIDDEN)
             continue;
         size_t row = table_add_row(table);
         unsigned lacks = input->trace ? command->needs & ~has : 0;

@@ -466,14 +466,19 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
     return good;
 }
 
-static bool report_python(const struct invocation *call, const struct profile *profile,
-                          enum report_format format, struct tpa_error *err)
+/* Of a Python profile, or of a report of actions. */
+static bool report_sums(const struct invocation *call, const struct ingested *sums, enum report_format format,
+                        struct tpa_error *err)
 {
     const struct report_args *args = call->args;
-    if (!check_trace_options(args, true, "a Python profile", err))
+    if (!check_trace_options(args, true, sums->profile ? "a Python profile" : "a report of actions", err))
         return false;
     struct report_profile report = { 0 };
-    bool good = report_profile_make(profile, &report, err);
+    bool good = true;
+    if (sums->profile)
+        good = report_profile_make(sums->profile, &report, err);
+    else
+        report_actions_make(sums->actions, &report);
     if (good && format == FORMAT_HTML) {
         struct page page = { .maker = "tpa report", .title = report_base_name(call->operands[0]) };
         report_profile_fill(&report, &page);
@@ -502,8 +507,8 @@ static bool report_trace(const struct invocation *call, enum report_format forma
         ingested_free(&ingested);
         return shown;
     }
-    if (ingested.profile) {
-        bool shown = report_python(call, ingested.profile, format, err);
+    if (ingested.profile || ingested.actions) {
+        bool shown = report_sums(call, &ingested, format, err);
         ingested_free(&ingested);
         return shown;
     }
@@ -736,6 +741,7 @@ const struct command cmd_report = {
     },
     .section = SECTION_SHOW,
     .reads_profiles = true,
+    .reads_actions = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

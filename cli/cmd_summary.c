@@ -5,6 +5,7 @@
 #include "cli/memory_snapshot.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
+#include "profile/actions.h"
 #include "profile/overview.h"
 #include "profile/tables.h"
 #include "memory/snapshot_tables.h"
@@ -54,23 +55,27 @@ static bool summary_own_add_tables(const struct trace *trace, const struct selec
     return summary_add_tables(trace, selection, (enum summary_by)own->by, result, err);
 }
 
-/* A Python profile: the most expensive functions, their callers and callees. */
-static bool summarize_profile(const struct summary_args *args, const struct ingested *ingested,
-                              struct tpa_error *err)
+/* A Python profile: the most expensive functions, their callers and callees; or a report of actions: the longest. */
+static bool summarize_sums(const struct summary_args *args, const struct ingested *ingested,
+                           struct tpa_error *err)
 {
     enum { MOST = 5 };
     const struct selection_query *query = &args->selection;
     if (args->by != SUMMARY_BY_ALL || query->filter || query->exclude || query->range || query->steps.count ||
         query->devices.count || query->streams.count || query->ranks.count)
-        return tpa_fail(err, TPA_NOWHERE,
-                        "a Python profile has no ranks, devices, steps or times to choose from");
+        return tpa_fail(err, TPA_NOWHERE, "a %s has no ranks, devices, steps or times to choose from",
+                        ingested->profile ? "Python profile" : "report of actions");
     struct result *result = result_open("tpa.summary/1");
     struct output_args output = args->output;
     output.limit = (struct limit){ 0 };
     output.answer = !output_limit_given(&args->output);
     struct limit limit = output_limit_or(&args->output, MOST);
-    bool good = profile_add_overview(result, ingested->profile, limit.is_share ? 0 : limit.count, err) &&
-                output_result(result, &output, err);
+    bool good = true;
+    if (ingested->profile)
+        good = profile_add_overview(result, ingested->profile, limit.is_share ? 0 : limit.count, err);
+    else
+        actions_add_overview(result, ingested->actions);
+    good = good && output_result(result, &output, err);
     result_free(result);
     return good;
 }
@@ -102,8 +107,8 @@ static int summary_main(const struct invocation *call, struct tpa_error *err)
     struct ingested ingested;
     if (!load_any(call, &args->load, &summary_wants, &ingested, err))
         return EXIT_TROUBLE;
-    if (ingested.profile) {
-        bool good = summarize_profile(args, &ingested, err);
+    if (ingested.profile || ingested.actions) {
+        bool good = summarize_sums(args, &ingested, err);
         ingested_free(&ingested);
         return good ? EXIT_FINE : EXIT_TROUBLE;
     }
@@ -128,7 +133,7 @@ const struct command cmd_summary = {
         "shares of the devices.\n\n"
         "Of a snapshot of the allocator: why memory ran out, or else its peak, and the lines that hold it.",
     .tables = { figures_tables, findings_tables, remarks_tables, runs_tables, profile_overview_tables,
-                snapshot_tables },
+                profile_action_tables, snapshot_tables },
     .options = summary_opts,
     COMMAND_ARGS(summary_defaults),
     .main = summary_main,
@@ -142,5 +147,6 @@ const struct command cmd_summary = {
     .section = SECTION_ANALYZE,
     .needs = FEATURE_EVENTS,
     .reads_profiles = true,
+    .reads_actions = true,
     .reads_traces = true,
 };

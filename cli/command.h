@@ -74,8 +74,9 @@ struct command {
     const struct table_shape *tables[8];
     const char *examples[8]; /* lines to paste; with an optional comment " # ..." at the end */
     enum command_section section;
-    unsigned needs;    /* enum trace_feature: features that a trace must have for the command */
-    bool runs_program; /* the first operand ends the options: the rest belongs to the program */
+    unsigned needs;     /* enum trace_feature: features that a trace must have for the command */
+    bool runs_program;  /* the first operand ends the options: the rest belongs to the program */
+    bool needs_callers; /* of profiles: who called whom */
     bool reads_traces, reads_profiles, reads_actions,
         reads_snapshots; /* accepted operands: see struct ingested */
 };

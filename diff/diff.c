@@ -89,6 +89,8 @@ static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
             finding_judge_exact(&metric->finding);
         else
             finding_judge(&metric->finding, min_change_of(diff, any->kind));
+        if (sampled.present[0] != sampled.present[1]) /* not recorded, which is not 0 */
+            metric->finding.verdict = VERDICT_UNSURE;
     }
     metric_side_release(&sides[0]);
     metric_side_release(&sides[1]);
@@ -685,7 +687,8 @@ bool diff_is_same(const struct diff *diff)
     for (size_t t = 0; t < diff->tables.count; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *row = &diff->tables.at[t].rows.at[i];
-            if (!diff_own_is_same(&row->finding) || row->calls[0] != row->calls[1])
+            if (!diff_own_is_same(&row->finding) ||
+                (row->calls[0] != row->calls[1] && !(isnan(row->calls[0]) && isnan(row->calls[1]))))
                 return false;
         }
     return true;

@@ -272,6 +272,13 @@ static const char *growth_text(double share, struct arena *texts)
                       : arena_printf(texts, "%+.1f %%", quantity_percent(share));
 }
 
+static const char *capitalized(char *sentence)
+{
+    if (*sentence >= 'a' && *sentence <= 'z')
+        *sentence = (char)(*sentence - 'a' + 'A');
+    return sentence;
+}
+
 /* "Step time went from 77.502ms to 124.086ms (+60.1 %): slower; of it +44.588ms computing; most by gemm
  * (+30.112ms)." */
 static const char *diff_answer_verdict_of(const struct diff *diff, struct arena *texts)
@@ -280,6 +287,13 @@ static const char *diff_answer_verdict_of(const struct diff *diff, struct arena 
     const struct finding *finding = &metric->finding;
     double share = finding->before > 0 ? finding->change / finding->before : NAN;
     struct buffer out = { 0 };
+    if (finding->present[0] != finding->present[1]) {
+        return capitalized(arena_printf(
+            texts, "%s is %s on the %s side and not recorded on the other: its change is unknown.",
+            metric->title,
+            figure_text(metric->kind, finding->present[0] ? finding->before : finding->after, texts),
+            finding->present[0] ? "first" : "second"));
+    }
     if (!isfinite(share))
         return NULL;
     if (finding->change == 0) /* exactly equal */
@@ -297,9 +311,7 @@ static const char *diff_answer_verdict_of(const struct diff *diff, struct arena 
     buffer_putc(&out, '.');
     char *sentence = arena_strndup(texts, out.at, out.count);
     buffer_release(&out);
-    if (*sentence >= 'a' && *sentence <= 'z')
-        *sentence = (char)(*sentence - 'a' + 'A');
-    return sentence;
+    return capitalized(sentence);
 }
 
 void diff_add_verdict(const struct diff *diff, struct result *result)

@@ -245,7 +245,7 @@ static struct change_row change_row_of(const struct diff *diff, const struct cha
 {
     const struct diff_row *row = changed->row;
     double before = round(row->finding.before), after = round(row->finding.after);
-    bool calls = row->calls[0] + row->calls[1] > 0;
+    bool calls = fmax(row->calls[0], row->calls[1]) > 0; /* NaN: not recorded */
     return (struct change_row){
         .name = { row->name, row->name_length },
         .on = place_of_rows(changed->table),

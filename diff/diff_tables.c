@@ -171,7 +171,7 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
         for (int side = 0; side < 2; side++) {
             if (!from->finding.present[side])
                 continue;
-            if (from->calls[0] + from->calls[1] > 0)
+            if (fmax(from->calls[0], from->calls[1]) > 0 && !isnan(from->calls[side]))
                 table_set_number(table, row, side ? DIFF_CALLS_AFTER : DIFF_CALLS_BEFORE, from->calls[side]);
             if (from->calls[side] > 0)
                 table_set_figure(table, row, side ? DIFF_CALL_AFTER : DIFF_CALL_BEFORE,

@@ -47,6 +47,9 @@ bool measure_profile(struct measures *measures, const struct profile *profile,
                          (double)function->cost.calls);
     }
     buffer_release(&name);
+    if (!profile_has_callers(
+            profile)) /* the heading of the text has a total that is not rounded row by row */
+        all_s = profile->total.total_s;
     sampling_set(&measures->by_file, "functions_time", "time in all functions", TABLE_NS, sample,
                  all_s * 1e9);
     return true;
@@ -62,7 +65,7 @@ bool measure_actions(struct measures *measures, const struct action_report *repo
     for (size_t i = 0; i < report->actions.count; i++) {
         const struct action *action = &report->actions.at[i];
         measure_rows_add(rows, action->name, strlen(action->name), sample, (double)action->total_ns,
-                         action->calls < 0 ? 0 : (double)action->calls);
+                         action->calls < 0 ? NAN : (double)action->calls);
     }
     if (report->total_ns >= 0)
         sampling_set(&measures->by_file, "total_time", "total time", TABLE_NS, sample,

@@ -23,14 +23,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
-    format_saved, format_snapshot, format_xplane, format_perfetto, format_nsys, format_rocpd, format_rpd,
-    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof, format_ascend,
-    format_rocprof_csv, format_hatchet;
+extern const struct format format_chrome, format_pstats, format_printed_stats, format_lightning,
+    format_memory_timeline, format_tpa, format_saved, format_snapshot, format_xplane, format_perfetto,
+    format_nsys, format_rocpd, format_rpd, format_rocprof_json, format_speedscope, format_folded,
+    format_cpuprofile, format_pprof, format_ascend, format_rocprof_csv, format_hatchet;
 
 const struct format *const formats[] = {
     &format_chrome,
     &format_pstats,
+    &format_printed_stats,
     &format_lightning,
     &format_memory_timeline,
     &format_tpa,

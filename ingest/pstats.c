@@ -328,15 +328,6 @@ static bool read_dump(struct reader *reader, struct tpa_error *err)
     return true;
 }
 
-/* yappi: calls and primitive calls are swapped. */
-static void settle_counts(struct profile *profile)
-{
-    for (size_t i = 0; i < profile->listed_count && !profile->counts_swapped && !profile->sampled; i++) {
-        const struct profile_cost *cost = &profile->functions[profile->listed[i]].cost;
-        profile->counts_swapped = cost->primitive_calls > cost->calls;
-    }
-}
-
 struct profile *pstats_read(struct source *source, struct tpa_error *err)
 {
     struct profile *profile = profile_open();
@@ -357,7 +348,7 @@ struct profile *pstats_read(struct source *source, struct tpa_error *err)
         profile_free(profile);
         return NULL;
     }
-    settle_counts(profile);
+    profile_settle_counts(profile);
     profile_finish(profile);
     return profile;
 }

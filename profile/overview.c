@@ -259,13 +259,15 @@ static void add_answer(const struct profile *profile, const struct profile_view 
         under = short_name_of(profile, cumulative->at[i], &result->arena);
         under_s = function->cost.cumulative_s;
     }
+    const char *below = under ? arena_printf(&result->arena, "%s takes %.1f %% with what it calls", under,
+                                             quantity_percent(under_s / all_s))
+                              : "no function takes longer than another";
     answer->verdict =
-        arena_printf(&result->arena, "%s%s takes %.1f %% of the time itself%s.",
-                     waits_text(profile, waited_s, longest, &result->arena), most,
-                     quantity_percent(first->total_s / all_s),
-                     under ? arena_printf(&result->arena, "; %s takes %.1f %% with what it calls", under,
-                                          quantity_percent(under_s / all_s))
-                           : "");
+        first->total_s > 0
+            ? arena_printf(&result->arena, "%s%s takes %.1f %% of the time itself%s%s.",
+                           waits_text(profile, waited_s, longest, &result->arena), most,
+                           quantity_percent(first->total_s / all_s), under ? "; " : "", under ? below : "")
+            : arena_printf(&result->arena, "No function has time of its own that is not 0; %s.", below);
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
     result_make_verdict(result);
     result_make_answered(result);
@@ -289,10 +291,12 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
         profile_add_functions(result, profile, &cumulative);
         call_table(result, "cumulative", "Functions by time with what they call");
         profile_mark_sorted(result, true);
-        profile_add_calls(result, profile, &costliest, false);
-        call_table(result, "callers", "Who calls the costliest");
-        profile_add_calls(result, profile, &costliest, true);
-        call_table(result, "callees", "Whom the costliest call");
+        if (profile_has_callers(profile)) {
+            profile_add_calls(result, profile, &costliest, false);
+            call_table(result, "callers", "Who calls the costliest");
+            profile_add_calls(result, profile, &costliest, true);
+            call_table(result, "callees", "Whom the costliest call");
+        }
         profile_add_notices(result, profile, &costliest, true);
     }
     profile_view_release(&own);

@@ -447,6 +447,11 @@ const struct table_shape profile_callers_tables[] = {
     { 0 },
 };
 
+const struct table_shape profile_action_tables[] = {
+    TABLE_SHAPE("actions", action_columns, .of = "actions"),
+    { 0 },
+};
+
 void profile_mark_sorted(struct result *result, bool cumulative)
 {
     struct table *table = result->tables.at[result->tables.count - 1];

@@ -37,6 +37,6 @@ void actions_add_notices(struct result *result, const struct action_report *repo
 
 /* The tables that may be added, for `tpa help`; each ends in { 0 }. */
 extern const struct table_shape profile_top_tables[], profile_callers_tables[], profile_callees_tables[],
-    profile_overview_tables[];
+    profile_overview_tables[], profile_action_tables[];
 
 #endif

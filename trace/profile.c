@@ -262,6 +262,22 @@ void profile_finish(struct profile *profile)
         add_cost(&profile->total, &profile->functions[profile->listed[i]].cost);
 }
 
+void profile_settle_counts(struct profile *profile)
+{
+    for (size_t i = 0; i < profile->listed_count && !profile->counts_swapped && !profile->sampled; i++) {
+        const struct profile_cost *cost = &profile->functions[profile->listed[i]].cost;
+        profile->counts_swapped = cost->primitive_calls > cost->calls;
+    }
+}
+
+bool profile_has_callers(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->origin.notices.count; i++)
+        if (strcmp(profile->origin.notices.at[i].kind, PROFILE_PRINTED) == 0)
+            return false;
+    return true;
+}
+
 size_t profile_count_callers(const struct profile *profile)
 {
     size_t count = 0;

@@ -136,6 +136,15 @@ uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const st
 /* Pairs of a listed function and one of its callers. */
 size_t profile_count_callers(const struct profile *profile);
 
+/* Find out whether calls and primitive calls are swapped, as yappi writes them: there are never fewer calls. */
+void profile_settle_counts(struct profile *profile);
+
+/* The kind of the notice in `origin` of a profile that was printed as text, which has no callers. */
+#define PROFILE_PRINTED "printed_profile"
+
+/* Does the profile record callers? False if it was read from text: `origin` then has the notice PROFILE_PRINTED. */
+bool profile_has_callers(const struct profile *profile);
+
 /* Sum up `total` once all functions are listed. */
 void profile_finish(struct profile *profile);
 

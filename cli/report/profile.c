@@ -2,6 +2,7 @@
 #include "cli/report/profile.h"
 
 #include "base/timeline.h"
+#include "profile/actions.h"
 #include "profile/overview.h"
 #include <string.h>
 
@@ -14,13 +15,21 @@ bool report_profile_make(const struct profile *profile, struct report_profile *r
     if (!profile_add_overview(report->result, profile, PAGE_MOST_ROWS, err))
         return false;
     profile_draw(report->picture, profile, BARS);
-    report->flame = profile_flame(profile);
-    if (report->flame->frames.count <
-        2) { /* callers have no times: the module profile, a sampling profiler */
+    report->flame = profile_has_callers(profile) ? profile_flame(profile) : NULL;
+    if (report->flame && report->flame->frames.count <
+                             2) { /* callers have no times: the module profile, a sampling profiler */
         flame_free(report->flame);
         report->flame = NULL;
     }
     return true;
+}
+
+void report_actions_make(const struct action_report *actions, struct report_profile *report)
+{
+    report->result = result_open("tpa.report/1");
+    report->picture = picture_open("actions", "Actions");
+    actions_add_overview(report->result, actions);
+    actions_draw(report->picture, actions, BARS);
 }
 
 void report_profile_release(struct report_profile *report)
@@ -40,16 +49,19 @@ void report_profile_fill(const struct report_profile *report, struct page *page)
           "tpa top --sort cumulative" },
         { "callers", "Of the functions with the most time of their own.", "tpa callers" },
         { "callees", "Of the same functions.", "tpa callees" },
+        { "actions", "The time of each action; actions run inside one another.", "tpa top" },
     };
     const struct result *result = report->result;
     page->answer = result->answer;
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+    for (size_t s = 0, i = 0; s < sizeof sections / sizeof *sections && i < result->tables.count; s++) {
         const struct table *table = result->tables.at[i];
+        if (strcmp(table->key, sections[s].key) != 0)
+            continue;
         struct page_section *section =
-            page_add_section(page, sections[i].key, table->title, sections[i].intro);
-        section->more = sections[i].more;
+            page_add_section(page, sections[s].key, table->title, sections[s].intro);
+        section->more = sections[s].more;
         *VEC_PUSH(&section->tables) = table;
-        if (i > 0)
+        if (i++ > 0)
             continue;
         if (report->picture->charts.count)
             *VEC_PUSH(&section->pictures) = report->picture;

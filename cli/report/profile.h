@@ -3,6 +3,7 @@
 #define TPA_CLI_REPORT_PROFILE_H
 
 #include "report/page.h"
+#include "trace/actions.h"
 #include "trace/profile.h"
 
 struct flame;
@@ -13,6 +14,9 @@ struct report_profile {
     struct picture *picture; /* the most expensive functions */
     struct flame *flame;     /* the call tree; NULL: none */
 };
+
+/* Fill the report of ACTIONS. */
+void report_actions_make(const struct action_report *actions, struct report_profile *report);
 
 /* Fill the report. False and ERR if the profile cannot be sorted. Release in either case. */
 bool report_profile_make(const struct profile *profile, struct report_profile *report, struct tpa_error *err);
