@@ -9,6 +9,9 @@ void answer_free(struct answer *answer)
         return;
     for (size_t i = 0; i < answer->bars.count; i++)
         VEC_FREE(&answer->bars.at[i].parts);
+    for (size_t i = 0; i < answer->trends.count; i++)
+        VEC_FREE(&answer->trends.at[i].runs);
+    VEC_FREE(&answer->trends);
     VEC_FREE(&answer->facts);
     VEC_FREE(&answer->bars);
     VEC_FREE(&answer->steps);

@@ -29,6 +29,7 @@ struct answer_part {
     double share;       /* of the bar, 0..1 */
     enum chart_color color;
     const char *section; /* key of the page section with details; NULL: none */
+    const char *name;    /* of memory: the line of code, as a timeline names it; NULL: it is all others */
 };
 
 /* A bar that shows a whole, such as a step; its parts add up to it. */
@@ -43,6 +44,20 @@ struct answer_step {
     int64_t ns;
     int64_t start_ns; /* from the origin of its file; below 0: it has no place in a timeline */
     bool worse;       /* longer than expected: it stands out, or it is the slowest and far from the median */
+};
+
+/* A figure over the runs of a store, and where a run without any change is expected. */
+struct answer_run {
+    const char *label;       /* "run 11, 2026-11-11 03:00:00, commit c11, NEW" */
+    const char *tick;        /* "2026-11-11 c11" */
+    double level, low, high; /* LOW and HIGH: NaN where nothing is expected */
+    bool worse;
+};
+
+struct answer_trend {
+    const char *title; /* "step time" */
+    enum table_kind kind;
+    VEC_OF(struct answer_run) runs; /* the oldest first */
 };
 
 /* What a section of the page is about, in one figure: "44.0 %" of "gaps". */
@@ -102,13 +117,15 @@ struct answer {
     const char *
         bars_of; /* what the bars show, behind NOW_AND_THEN: "what the GPUs did in it"; NULL: as BARS_TITLE says */
     VEC_OF(struct answer_bar) bars;
-    size_t legend; /* the bar whose values are shown below the bars */
+    size_t legend;        /* the bar whose values are shown below the bars */
+    const char *curve_of; /* the timeline whose memory in use is drawn; NULL: none */
     const char *steps_title;
     int64_t steps_median_ns;          /* of those that count; 0: of all */
     const char *step_word;            /* name of a step: NULL for "step" */
     VEC_OF(struct answer_step) steps; /* in order of time */
-    const char *findings_title;       /* NULL: "What to do first" */
-    const char *nothing;              /* text to show if there are no findings; NULL: none */
+    VEC_OF(struct answer_trend) trends;
+    const char *findings_title; /* NULL: "What to do first" */
+    const char *nothing;        /* text to show if there are no findings; NULL: none */
     VEC_OF(struct answer_finding) findings;
     size_t more_findings;    /* that are not among these */
     const char *together;    /* what all of them save; NULL: they are less than two */

@@ -70,6 +70,14 @@ struct timeline_step {
     uint32_t file;
 };
 
+/* A stretch that stands for the recording where no steps are marked. */
+struct timeline_excerpt {
+    const char *title,
+        *note; /* "One decode step", "of 8 requests, of median length"; TITLE NULL: there is none */
+    int64_t start_ns, dur_ns; /* on the clock of the timeline */
+    uint32_t file;            /* whose lanes are drawn, unless another holds the job up */
+};
+
 /* An input file: moments in tables count from the origin of their file. */
 struct timeline_file {
     int64_t rank, origin_ns; /* on the clock of the timeline */
@@ -100,6 +108,7 @@ struct timeline_use {
 
 struct timeline {
     const char *title;
+    const char *of;           /* of a snapshot: "device 0"; NULL: it is of a recording */
     const char *side;         /* of a comparison, "before" or "after"; NULL: there is one recording */
     int64_t start_ns, dur_ns; /* what it shows */
     bool alive; /* spans show existence rather than execution: all spans open at a moment matter */
@@ -108,6 +117,7 @@ struct timeline {
     VEC_OF(struct timeline_lane) lanes;
     VEC_OF(struct timeline_span) spans; /* as added; lane by lane and by start is cheapest */
     VEC_OF(struct timeline_step) steps;
+    struct timeline_excerpt excerpt; /* texts are constant, or of the arena */
     VEC_OF(struct timeline_file) files;
     VEC_OF(struct timeline_strip) strips;
     VEC_OF(struct timeline_series) series;

@@ -10,6 +10,7 @@
 #include "charts/timeline_parts.h"
 
 #include "base/demangle.h"
+#include "analyze/latency/latency.h"
 #include "derive/gpu_names.h"
 #include "derive/host_waits.h"
 #include "memory/memory_records.h"
@@ -25,9 +26,9 @@ enum { MOST_DEPTH = 250, BINS = 1200 };
 
 struct trace_wants chart_timeline_wants(void)
 {
-    return (struct trace_wants){ .args = gaps_wants.args | REPLAY_WANTS | MEMORY_RECORDS_WANTS |
-                                         WANT(INPUT_DIMS) | WANT(GRID) | WANT(BLOCK) | WANT(BYTES) |
-                                         WANT(STREAM) | WANT(CORRELATION) | WANT(CALL_STACK) |
+    return (struct trace_wants){ .args = gaps_wants.args | latency_wants.args | REPLAY_WANTS |
+                                         MEMORY_RECORDS_WANTS | WANT(INPUT_DIMS) | WANT(GRID) | WANT(BLOCK) |
+                                         WANT(BYTES) | WANT(STREAM) | WANT(CORRELATION) | WANT(CALL_STACK) |
                                          WANT(COLLECTIVE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) };
 }
 
@@ -444,6 +445,7 @@ static void make(struct timeline_making *making)
     add_kinds(making->timeline);
     add_files(making);
     timeline_add_steps(making);
+    timeline_add_excerpt(making);
     timeline_add_devices(making);
     timeline_add_path(making);
     timeline_add_memory(making);

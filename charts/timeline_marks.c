@@ -1,6 +1,7 @@
 /* timeline_marks.c - what lies beside the events of a timeline: its steps, the critical path, memory in use. */
 #include "charts/timeline_parts.h"
 
+#include "analyze/latency/latency.h"
 #include "derive/device_steps.h"
 #include "memory/memory_records.h"
 #include <inttypes.h>
@@ -24,6 +25,64 @@ void timeline_add_steps(struct timeline_making *making)
             .file = step->file,
         };
     }
+}
+
+/* A step of a serving engine. */
+static void add_request(struct timeline_making *making)
+{
+    struct tpa_error none = { 0 };
+    struct timeline *timeline = making->timeline;
+    struct selection *all = selection_open(making->trace, &(struct selection_query){ 0 }, &none);
+    const struct latency *latency = latency_analyze(making->trace, all, 0, &latency_defaults, &none);
+    const struct phase_example *example = &latency->serving.example;
+    if (example->phase) {
+        uint32_t file = making->trace->tracks[making->trace->track[example->event]].file;
+        timeline->excerpt = (struct timeline_excerpt){
+            .title = arena_printf(&timeline->arena, "One %s step", example->phase),
+            .note = arena_printf(&timeline->arena, "of %" PRId64 " request%s, of median length",
+                                 example->requests, example->requests == 1 ? "" : "s"),
+            .start_ns = example->start_ns + making->shift_ns[file],
+            .dur_ns = example->end_ns - example->start_ns,
+            .file = file,
+        };
+    }
+    latency_free(latency);
+    selection_free(all);
+}
+
+/* All that devices did; without devices all there is. */
+static void add_whole(struct timeline_making *making)
+{
+    struct timeline *timeline = making->timeline;
+    const struct gpu_events *gpu = making->gpu;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, end_ns = timeline->start_ns + timeline->dur_ns;
+    for (size_t d = 0; d < gpu->device_count; d++)
+        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
+            int64_t shift_ns = making->shift_ns[gpu->devices[d].file],
+                    start_ns = trace_start_ns(making->trace, gpu->event[i]) + shift_ns,
+                    stop_ns = trace_end_ns(making->trace, gpu->event[i]) + shift_ns;
+            first_ns = start_ns < first_ns ? start_ns : first_ns;
+            last_ns = stop_ns > last_ns ? stop_ns : last_ns;
+        }
+    first_ns = first_ns > timeline->start_ns ? first_ns : timeline->start_ns;
+    last_ns = last_ns < end_ns ? last_ns : end_ns;
+    bool any = first_ns < last_ns;
+    timeline->excerpt = (struct timeline_excerpt){
+        .title = "What ran",
+        .note = any ? "from the first to the last work of devices" : "in the whole recording",
+        .start_ns = any ? first_ns : timeline->start_ns,
+        .dur_ns = any ? last_ns - first_ns : timeline->dur_ns,
+    };
+}
+
+void timeline_add_excerpt(struct timeline_making *making)
+{
+    if (making->timeline->steps.count)
+        return;
+    if (!making->selection)
+        add_request(making);
+    if (!making->timeline->excerpt.title)
+        add_whole(making);
 }
 
 /* ---- the critical path ---- */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum column {
     COLUMN_RUN,
@@ -21,9 +22,6 @@ enum column {
     COLUMN_TICK,
     COLUMNS
 };
-
-/* The last two of the reference's standard deviations on either side hold 19 of 20 runs. */
-static const double band_width = 2;
 
 /* clang-format off */
 static const struct table_column columns[COLUMNS] = {
@@ -61,32 +59,6 @@ static struct table *open_table(enum table_kind kind)
     for (size_t column = COLUMN_LEVEL; column <= COLUMN_HIGH; column++)
         table->columns[column].kind = kind;
     return table;
-}
-
-/* "run 11, 2026-11-11 03:00:00, commit c11, NEW". */
-static void trend_describe(struct table *table, size_t row, const struct nightly *nightly, size_t run,
-                           enum history_verdict verdict)
-{
-    const struct nightly_run *of = &nightly->runs.at[run];
-    struct buffer text = { 0 };
-    buffer_printf(&text, "run %" PRId64 ", %s", of->id, nightly_time_text(&table->arena, of->time_ns));
-    if (of->commit)
-        buffer_printf(&text, ", commit %s", of->commit);
-    buffer_printf(&text, ", %s", history_verdict_name(verdict));
-    table_set_text(table, row, COLUMN_LABEL, text.at, text.count);
-    buffer_release(&text);
-}
-
-/* "2026-11-11 1a2b3c4": the day, and the commit where it is known. */
-static void name_tick(struct table *table, size_t row, const struct nightly_run *run)
-{
-    enum { DAY = 10, COMMIT = 8 };
-    struct buffer text = { 0 };
-    buffer_printf(&text, "%.*s", DAY, nightly_time_text(&table->arena, run->time_ns));
-    if (run->commit)
-        buffer_printf(&text, " %.*s", COMMIT, run->commit);
-    table_set_text(table, row, COLUMN_TICK, text.at, text.count);
-    buffer_release(&text);
 }
 
 static enum column trend_column_of(enum history_verdict verdict)
@@ -128,7 +100,6 @@ static void trend_add_rows(struct table *table, const struct nightly *nightly, s
                            const struct span *span, struct seen *seen)
 {
     const struct history_series *series = &nightly->history.series.at[at];
-    double noise = isnan(series->now.noise) ? 0 : series->now.noise;
     for (size_t run = span->first; run <= span->last; run++) {
         if (isnan(series->level[run]))
             continue;
@@ -140,13 +111,16 @@ static void trend_add_rows(struct table *table, const struct nightly *nightly, s
                       span->by_number ? nightly->runs.at[run].id : (int64_t)(run - span->first + 1));
         table_set_figure(table, row, COLUMN_LEVEL, series->level[run]);
         table_set_figure(table, row, dot, series->level[run]);
-        name_tick(table, row, &nightly->runs.at[run]);
-        trend_describe(table, row, nightly, run, verdict);
+        const char *texts[] = { nightly_run_tick(&table->arena, &nightly->runs.at[run]),
+                                nightly_describe_run(&table->arena, nightly, run, verdict) };
+        table_set_text(table, row, COLUMN_TICK, texts[0], strlen(texts[0]));
+        table_set_text(table, row, COLUMN_LABEL, texts[1], strlen(texts[1]));
         seen->any[dot] = true;
-        if (!series->references || isnan(series->references[run]) || noise <= 0)
+        double low, high;
+        if (!nightly_band(nightly, at, run, &low, &high))
             continue;
-        table_set_figure(table, row, COLUMN_LOW, series->references[run] * (1 - band_width * noise));
-        table_set_figure(table, row, COLUMN_HIGH, series->references[run] * (1 + band_width * noise));
+        table_set_figure(table, row, COLUMN_LOW, low);
+        table_set_figure(table, row, COLUMN_HIGH, high);
         seen->any[COLUMN_LOW] = true;
     }
 }

@@ -165,6 +165,32 @@ const char *nightly_time_text(struct arena *arena, int64_t time_ns)
     return copy;
 }
 
+const char *nightly_describe_run(struct arena *arena, const struct nightly *nightly, size_t run,
+                                 enum history_verdict verdict)
+{
+    const struct nightly_run *of = &nightly->runs.at[run];
+    return arena_printf(arena, "run %" PRId64 ", %s%s%s, %s", of->id, nightly_time_text(arena, of->time_ns),
+                        of->commit ? ", commit " : "", of->commit ? of->commit : "",
+                        history_verdict_name(verdict));
+}
+
+const char *nightly_run_tick(struct arena *arena, const struct nightly_run *run)
+{
+    return arena_printf(arena, "%.10s%s%.8s", nightly_time_text(arena, run->time_ns), run->commit ? " " : "",
+                        run->commit ? run->commit : "");
+}
+
+bool nightly_band(const struct nightly *nightly, size_t series, size_t run, double *low, double *high)
+{
+    const double deviations = 2;
+    const struct history_series *of = &nightly->history.series.at[series];
+    if (!of->references || isnan(of->references[run]) || !(of->now.noise > 0))
+        return false;
+    *low = of->references[run] * (1 - deviations * of->now.noise);
+    *high = of->references[run] * (1 + deviations * of->now.noise);
+    return true;
+}
+
 /* Levels have the kind of the table. */
 struct nightly_row {
     struct text name, verdict;

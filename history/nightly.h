@@ -101,6 +101,14 @@ const char *nightly_verdict(const struct nightly *nightly, size_t series);
 /* "2026-11-20 03:00:00", UTC. New in ARENA. */
 const char *nightly_time_text(struct arena *arena, int64_t time_ns);
 
+/* "run 11, 2026-11-11 03:00:00, commit c11, NEW"; "2026-11-11 c11": the day, and the commit where it is known. New in ARENA. */
+const char *nightly_describe_run(struct arena *arena, const struct nightly *nightly, size_t run,
+                                 enum history_verdict verdict);
+const char *nightly_run_tick(struct arena *arena, const struct nightly_run *run);
+
+/* The band in which RUN of SERIES is expected, of 19 in 20 without any change. False: none is known. */
+bool nightly_band(const struct nightly *nightly, size_t series, size_t run, double *low, double *high);
+
 /* The tables that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape nightly_tables[];
 

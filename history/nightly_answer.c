@@ -309,28 +309,39 @@ static void nightly_answer_add_fact(struct answer *answer, const char *label, co
         *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
 }
 
-/* The first figure of the head over the runs that were compared. */
-static void add_runs(const struct nightly *nightly, struct answer *answer, struct arena *texts)
+static void add_trend(const struct nightly *nightly, size_t series, struct answer *answer,
+                      struct arena *texts)
 {
-    size_t head = 0;
+    const struct history_series *of = &nightly->history.series.at[series];
+    struct answer_trend trend = { .title = nightly_answer_name_of(nightly, series, texts),
+                                  .kind = nightly->series.at[series].kind };
+    for (size_t run = 0; run <= nightly->judged; run++) {
+        enum history_verdict verdict = of->verdicts ? (enum history_verdict)of->verdicts[run] : HISTORY_SAME;
+        struct answer_run one = { .label = nightly_describe_run(texts, nightly, run, verdict),
+                                  .tick = nightly_run_tick(texts, &nightly->runs.at[run]),
+                                  .level = of->level[run],
+                                  .low = NAN,
+                                  .high = NAN,
+                                  .worse = verdict == HISTORY_NEW || verdict == HISTORY_EXISTING };
+        nightly_band(nightly, series, run, &one.low, &one.high);
+        if (!isnan(one.level))
+            *VEC_PUSH(&trend.runs) = one;
+    }
+    *VEC_PUSH(&answer->trends) = trend;
+}
+
+/* The first figure of the head over the runs, and the row that is to blame. */
+static void add_trends(const struct nightly *nightly, struct answer *answer, struct arena *texts)
+{
+    size_t head = 0, row;
     while (head < nightly->series.count && nightly->series.at[head].kind != TABLE_NS)
         head++;
     if (head == nightly->series.count)
         return;
-    bool worse = is_worse(nightly, head, HISTORY_NEW) || is_worse(nightly, head, HISTORY_EXISTING);
-    size_t first_bad = worse ? nightly->history.series.at[head].now.first_bad : SIZE_MAX;
-    for (size_t run = 0; run <= nightly->judged; run++) {
-        double level = nightly->history.series.at[head].level[run];
-        if (level > 0 && level < 9e18)
-            *VEC_PUSH(&answer->steps) =
-                (struct answer_step){ .label = arena_printf(texts, "%" PRId64, nightly->runs.at[run].id),
-                                      .ns = (int64_t)level,
-                                      .start_ns = -1,
-                                      .worse = run >= first_bad };
-    }
-    answer->step_word = "run";
-    answer->steps_title =
-        arena_printf(texts, "%s over the runs", nightly_answer_name_of(nightly, head, texts));
+    add_trend(nightly, head, answer, texts);
+    row = guilty_row(nightly, nightly->history.series.at[head].now.verdict);
+    if (row != HISTORY_NO_RUN && row != head)
+        add_trend(nightly, row, answer, texts);
 }
 
 void nightly_add_answer(const struct nightly *nightly, const char *store, struct result *result)
@@ -354,6 +365,6 @@ void nightly_add_answer(const struct nightly *nightly, const char *store, struct
     const char *more = strstr(answer->verdict, " More: tpa ");
     if (more)
         answer->headline = arena_strndup(texts, answer->verdict, (size_t)(more - answer->verdict));
-    add_runs(nightly, answer, texts);
+    add_trends(nightly, answer, texts);
     free(chosen);
 }

@@ -71,6 +71,18 @@ static void choose_device(struct screen *screen)
     }
 }
 
+/* Less than this share of the peak is not worth naming. */
+static const double worth_it = 0.2;
+
+/* "optimizer.py:78:step" of "/home/u/job/optimizer.py:78:step". */
+static const char *without_folders(const char *line)
+{
+    const char *name = line;
+    for (const char *at = line; *at && *line != '['; at++)
+        name = *at == '/' || *at == '\\' ? at + 1 : name;
+    return name;
+}
+
 /* ---- verdict and facts ---- */
 
 static const char *oom_sentence(const struct screen *screen)
@@ -82,6 +94,27 @@ static const char *oom_sentence(const struct screen *screen)
     return oom->missing > 0
                ? arena_printf(screen->arena, "%s; %s are missing.", in_use, bytes_text(screen, oom->missing))
                : arena_printf(screen->arena, "%s: %s.", in_use, oom->verdict.at);
+}
+
+/* The line of code with the most memory at the peak; NULL: no line holds much of it. */
+static const struct in_use_row *holder_of(const struct screen *screen)
+{
+    for (size_t i = 0; i < screen->answers->in_use.count; i++) {
+        const struct in_use_row *row = &screen->answers->in_use.at[i];
+        if (is_of_device(screen, row->file.at, row->device) && row->share >= worth_it && *row->name.at != '[')
+            return row;
+    }
+    return NULL;
+}
+
+/* Of the device; NULL: nothing grows with every step. */
+static const struct leak_row *leak_of(const struct screen *screen)
+{
+    for (size_t i = 0; i < screen->answers->leaks.rows.count; i++)
+        if (is_of_device(screen, screen->answers->leaks.rows.at[i].file.at,
+                         screen->answers->leaks.rows.at[i].device))
+            return &screen->answers->leaks.rows.at[i];
+    return NULL;
 }
 
 static const char *verdict_of(const struct screen *screen)
@@ -100,12 +133,23 @@ static const char *verdict_of(const struct screen *screen)
             "%s of %s were allocated on %s when the snapshot was taken; no history was recorded.",
             bytes_text(screen, row->sums.allocated), bytes_text(screen, row->sums.reserved),
             device_text(screen));
-    return arena_printf(screen->arena, "The peak of %s is %s, %s%s.", device_text(screen),
-                        bytes_text(screen, row->allocated_peak), row->peak_scope.len ? "in " : "",
-                        row->peak_scope.len ? row->peak_scope.at
-                        : row->peak_entry < 0
-                            ? "before the first entry"
-                            : arena_printf(screen->arena, "after entry %" PRId64, row->peak_entry));
+    const char *when = row->peak_scope.len ? arena_printf(screen->arena, "in %s", row->peak_scope.at)
+                       : row->peak_entry < 0
+                           ? "before the first entry"
+                           : arena_printf(screen->arena, "after entry %" PRId64, row->peak_entry);
+    const struct in_use_row *holder = holder_of(screen);
+    const struct leak_row *leak = leak_of(screen);
+    if (leak)
+        return arena_printf(screen->arena,
+                            "Memory in use grows by %s with every step; the peak of %s is %s, %s.",
+                            bytes_text(screen, leak->slope), device_text(screen),
+                            bytes_text(screen, row->allocated_peak), when);
+    if (!holder)
+        return arena_printf(screen->arena, "The peak of %s is %s, %s.", device_text(screen),
+                            bytes_text(screen, row->allocated_peak), when);
+    return arena_printf(screen->arena, "%s holds %.1f %% of the peak of %s; the peak of %s is %s.",
+                        without_folders(holder->name.at), quantity_percent(holder->share),
+                        bytes_text(screen, row->allocated_peak), device_text(screen), when);
 }
 
 static void add_fact(const struct screen *screen, const char *label, const char *text)
@@ -128,15 +172,6 @@ static void add_facts(const struct screen *screen)
 }
 
 /* ---- memory at the peak ---- */
-
-/* "optimizer.py:78:step" of "/home/u/job/optimizer.py:78:step". */
-static const char *without_folders(const char *line)
-{
-    const char *name = line;
-    for (const char *at = line; *at && *line != '['; at++)
-        name = *at == '/' || *at == '\\' ? at + 1 : name;
-    return name;
-}
 
 static void add_bar(const struct screen *screen)
 {
@@ -161,7 +196,8 @@ static void add_bar(const struct screen *screen)
                                                       .figure = bytes_text(screen, row->bytes),
                                                       .share = (double)row->bytes / (double)all,
                                                       .color = color,
-                                                      .section = "alive_at_peak" };
+                                                      .section = "alive_at_peak",
+                                                      .name = row->name.at };
     }
     if (rest > 0)
         *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = "other lines",
@@ -171,6 +207,7 @@ static void add_bar(const struct screen *screen)
                                                       .section = "alive_at_peak" };
     screen->answer->bars_title = arena_printf(screen->arena, "What held %s at the peak of %s",
                                               bytes_text(screen, all), device_text(screen));
+    screen->answer->curve_of = device_text(screen);
     if (bar.parts.count)
         *VEC_PUSH(&screen->answer->bars) = bar;
 }
@@ -191,6 +228,21 @@ static const char *oom_advice(const struct oom_row *oom)
     return NULL;
 }
 
+/* Is there enough memory, but in pieces that are too small? */
+static bool oom_is_of_pieces(const struct oom_row *oom)
+{
+    return oom->kind == OOM_FRAGMENTATION || oom->kind == OOM_SPREAD;
+}
+
+static const char *oom_action(const struct screen *screen)
+{
+    if (oom_is_of_pieces(screen->oom))
+        return "Let the allocator join segments";
+    return screen->oom->line.len
+               ? arena_printf(screen->arena, "Keep less in use at %s", without_folders(screen->oom->line.at))
+               : "Keep less in use at that moment";
+}
+
 static void add_oom(const struct screen *screen)
 {
     const struct oom_row *oom = screen->oom;
@@ -202,6 +254,8 @@ static void add_oom(const struct screen *screen)
                                     count > 1 ? " at the first time" : "")
                      : arena_printf(screen->arena, "%s free in segments, the largest piece %s",
                                     bytes_text(screen, oom->inactive), bytes_text(screen, oom->largest_free)),
+        .action = oom_action(screen),
+        .code = oom_is_of_pieces(oom) ? "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" : NULL,
         .where = oom->line.at,
         .advice = oom_advice(oom),
         .section = "ooms",
@@ -211,28 +265,25 @@ static void add_oom(const struct screen *screen)
 
 static void add_leak(const struct screen *screen)
 {
-    for (size_t i = 0; i < screen->answers->leaks.rows.count; i++) {
-        const struct leak_row *leak = &screen->answers->leaks.rows.at[i];
-        if (!is_of_device(screen, leak->file.at, leak->device))
-            continue;
-        *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
-            .title = "memory in use grows with every step",
-            .saves = arena_printf(screen->arena, "%s a step, on average of %" PRId64,
-                                  bytes_text(screen, leak->slope), leak->steps),
-            .where = leak->line.at,
-            .advice =
-                "Something keeps what each step makes: a list of losses with their graphs is the usual one.",
-            .section = "leaks",
-            .command = "tpa memory --table leaks",
-        };
+    const struct leak_row *leak = leak_of(screen);
+    if (!leak)
         return;
-    }
+    *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
+        .title = "memory in use grows with every step",
+        .action = "Let go of what each step keeps",
+        .saves = arena_printf(screen->arena, "%s a step, on average of %" PRId64,
+                              bytes_text(screen, leak->slope), leak->steps),
+        .where = leak->line.at,
+        .advice =
+            "Something keeps what each step makes: a list of losses with their graphs is the usual one.",
+        .section = "leaks",
+        .command = "tpa memory --table leaks",
+    };
 }
 
 /* The line with the most memory at the peak; memory from before recording has no line, and is mentioned as well. */
 static void add_holders(const struct screen *screen)
 {
-    const double worth_it = 0.2;
     bool line = false, before = false;
     for (size_t i = 0; i < screen->answers->in_use.count; i++) {
         const struct in_use_row *row = &screen->answers->in_use.at[i];
@@ -246,13 +297,21 @@ static void add_holders(const struct screen *screen)
             .title = old     ? "much of the peak was there before recording began"
                      : named ? "one line of code holds much of the peak"
                              : "much of the peak was recorded without a stack",
+            .action = old     ? "Record from the beginning"
+                      : named ? arena_printf(screen->arena, "Hold less in %s", without_folders(row->name.at))
+                              : "Record stacks",
+            .code = old     ? "torch.cuda.memory._record_memory_history()"
+                    : named ? NULL
+                            : "torch.cuda.memory._record_memory_history(stacks=\"all\")",
             .saves = arena_printf(screen->arena, "%s in %" PRId64 " block%s, %.1f %% of the peak",
                                   bytes_text(screen, row->bytes), row->count, row->count == 1 ? "" : "s",
                                   quantity_percent(row->share)),
             .where = named ? row->name.at : NULL,
             .advice =
                 old ? "Call torch.cuda.memory._record_memory_history() before the model is made to see by what."
-                    : NULL,
+                : named ? "Make it smaller, free it earlier, or compute it again when it is needed "
+                          "(torch.utils.checkpoint)."
+                        : NULL,
             .section = "alive_at_peak",
             .command = "tpa memory --table alive_at_peak",
         };
@@ -268,6 +327,8 @@ static void add_idle(const struct screen *screen)
         return;
     *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
         .title = "the allocator keeps memory that nothing uses when the snapshot is taken",
+        .action = "Return memory that nothing uses",
+        .code = "torch.cuda.empty_cache()",
         .saves = arena_printf(screen->arena, "%s of %s reserved", bytes_text(screen, sums->inactive),
                               bytes_text(screen, sums->reserved)),
         .where = arena_printf(screen->arena, "the largest free block has %s",

@@ -104,6 +104,13 @@ static void place_blocks(const struct allocator_history *replay, struct timeline
     buffer_release(&text);
 }
 
+const char *snapshot_view_of(const struct allocator_history *replay, struct arena *arena)
+{
+    return replay->device->device == SNAPSHOT_HOST
+               ? "pinned host memory"
+               : arena_printf(arena, "device %" PRIu32, replay->device->device);
+}
+
 struct timeline *snapshot_blocks_timeline(const struct allocator_history *replay)
 {
     int64_t last_us = allocator_history_time(replay, replay->entry_count - 1),
@@ -125,6 +132,7 @@ struct timeline *snapshot_blocks_timeline(const struct allocator_history *replay
         snprintf(title, sizeof title, "The largest blocks of device %" PRIu32, replay->device->device);
     struct timeline *timeline = timeline_open(title, 0, (last_us - first_us) * 1000, 1);
     timeline->alive = true;
+    timeline->of = snapshot_view_of(replay, &timeline->arena);
     timeline->left_out = replay->lives.count - count;
     timeline_add_lane(timeline, "blocks in use", "", TIMELINE_HOST);
     struct life_names names;

@@ -12,6 +12,9 @@
  */
 struct timeline *snapshot_blocks_timeline(const struct allocator_history *replay);
 
+/* "device 0": what its timeline is of. Constant, or of ARENA. */
+const char *snapshot_view_of(const struct allocator_history *replay, struct arena *arena);
+
 /* Bytes in use at the peak by stack, outermost frame first, without frames of the interpreter, the C runtime and the
  * recorder of stacks. New; free with flame_free. NULL if nothing was in use. */
 struct flame *snapshot_flame(const struct allocator_history *replay);

@@ -8,7 +8,9 @@
 #include "base/unicode.h"
 #include "report/apart.h"
 #include "report/figures.h"
+#include "report/page_curve.h"
 #include "report/page_step.h"
+#include "report/page_trend.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,10 +194,22 @@ static bool has_gains(const struct answer *answer)
     return answer->from_ns > 0 && answer->together_ns > 0 && answer->together_ns < answer->from_ns;
 }
 
+/* Do WORDS, in bold letters, fit into WIDE of the bar? */
+static bool fits_bar(const struct buffer *words, double wide)
+{
+    const double letter = 8.4, margins = 14;
+    return (double)unicode_text_width(words->at, words->count) * letter + margins <= wide;
+}
+
 /* A part of the bar from X on, WIDE, that finding NUMBER saves; 0: what all save together beyond what is drawn. */
 static void append_gain(struct buffer *out, double x, double wide, size_t number, int64_t ns)
 {
-    enum { TEXT_ROOM = 100, NUMBER_ROOM = 18 };
+    enum { NUMBER_ROOM = 18 };
+    struct buffer words = { 0 };
+    if (number)
+        buffer_printf(&words, "%zu: ", number);
+    buffer_puts(&words, "\xe2\x88\x92");
+    append_time(&words, ns);
     buffer_printf(out, "<g class=\"gain%s\"><title>", number ? "" : " together");
     if (number)
         buffer_printf(out, "change %zu saves up to ", number);
@@ -206,17 +220,15 @@ static void append_gain(struct buffer *out, double x, double wide, size_t number
                   "</title><rect class=\"back\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"/><rect "
                   "class=\"hatched\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"/>",
                   x, wide, GAIN_HEIGHT, x, wide, GAIN_HEIGHT);
-    if (wide >= TEXT_ROOM) {
+    if (fits_bar(&words, wide)) {
         buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">", x + 8);
-        if (number)
-            buffer_printf(out, "%zu: ", number);
-        buffer_puts(out, "\xe2\x88\x92");
-        append_time(out, ns);
+        buffer_add(out, words.at, words.count);
         buffer_puts(out, "</text>");
     } else if (number && wide >= NUMBER_ROOM) {
         buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">%zu</text>", x + wide / 2 - 4, number);
     }
     buffer_puts(out, "</g>");
+    buffer_release(&words);
 }
 
 /*
@@ -237,10 +249,14 @@ static void append_gains(struct buffer *out, const struct answer *answer)
         " remain with all changes\"><defs><pattern id=\"hatch\" width=\"6\" height=\"6\" "
         "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"stripe\" "
         "width=\"2\" height=\"6\"/></pattern></defs><rect class=\"rest\" x=\"0\" y=\"0\" width=\"%.2f\" "
-        "height=\"%d\"/><text class=\"on\" x=\"8\" y=\"17\">",
+        "height=\"%d\"/>",
         x, GAIN_HEIGHT);
-    append_time(out, answer->together_ns);
-    buffer_puts(out, " left</text>");
+    struct buffer words = { 0 };
+    append_time(&words, answer->together_ns);
+    buffer_puts(&words, " left");
+    if (fits_bar(&words, x))
+        buffer_printf(out, "<text class=\"on\" x=\"8\" y=\"17\">%s</text>", words.at);
+    buffer_release(&words);
     for (size_t i = 0; i < answer_first_findings(answer); i++) {
         int64_t ns = answer->findings.at[i].saves_ns;
         if (ns <= 0 || ns > left_ns)
@@ -676,6 +692,30 @@ static void append_below(struct buffer *out, const struct answer *answer, const 
     buffer_puts(out, "</div>\n");
 }
 
+/* What the timelines of the page show, drawn small: a step; of a snapshot the memory of the device that the answer is about. */
+static void append_timelines(struct buffer *out, const struct answer *answer, const struct page *page)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < page->sections.count; i++) {
+        const struct page_section *section = &page->sections.at[i];
+        for (size_t t = 0; t < section->timelines.count; t++) {
+            page_add_curve(out, section->timelines.at[t], ++number, answer);
+            if (section->timelines.count == 1)
+                page_add_step(out, section->timelines.at[t], answer);
+        }
+    }
+}
+
+static void append_trends(struct buffer *out, const struct answer *answer)
+{
+    if (answer->trends.count == 0)
+        return;
+    buffer_puts(out, "<div class=\"halves\">\n");
+    for (size_t i = 0; i < answer->trends.count; i++)
+        page_add_trend(out, &answer->trends.at[i]);
+    buffer_puts(out, "</div>\n");
+}
+
 void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
                      struct readable *names)
 {
@@ -683,9 +723,8 @@ void page_add_answer(struct buffer *out, const struct answer *answer, const stru
     append_hero(out, answer);
     append_culprits(out, answer, page);
     append_bars(out, answer, page);
-    for (size_t i = 0; i < page->sections.count; i++)
-        if (page->sections.at[i].timelines.count == 1)
-            page_add_step(out, page->sections.at[i].timelines.at[0], answer);
+    append_timelines(out, answer, page);
+    append_trends(out, answer);
     append_findings(out, answer, page, names);
     append_below(out, answer, page, names);
     buffer_puts(out, "</section>\n");

@@ -23,10 +23,21 @@ enum {
     MOST_DEVICE = 3,
     MOST_CULPRITS = 3,
     LEAST_LETTERS = 6, /* of a label that is cut */
+    MARGIN = 6,        /* of labels in their boxes */
+    PIN_ROOM = 13,     /* from the middle of a pin to what may be beside it */
     NO_KIND = TIMELINE_MOST_KINDS
 };
 
 #define LETTER_WIDTH 7.0 /* of 12 px letters, wide ones too */
+
+struct lane_spans {
+    VEC_OF(const struct timeline_span *);
+};
+
+struct step_pin {
+    size_t number, row;
+    double x; /* of its middle */
+};
 
 struct step_lane {
     size_t lane;
@@ -42,6 +53,7 @@ struct step_drawing {
     int64_t start_ns, end_ns;
     VEC_OF(struct step_lane) lanes;
     VEC_OF(const struct timeline_span *) spans; /* that reach into the step, in their order */
+    VEC_OF(struct step_pin) pins;
 };
 
 static bool is_idle_kind(const struct timeline *timeline, uint32_t kind)
@@ -119,8 +131,8 @@ static struct step_lanes lanes_by_use(const struct step_drawing *drawing)
     for (size_t i = 0; i < drawing->spans.count; i++) {
         const struct timeline_span *span = drawing->spans.at[i];
         assert(span->lane < lanes.count && lanes.at);
-        if (!is_idle_kind(timeline, span->kind) && (!is_mark(drawing, span) || span->depth == 0))
-            lanes.at[span->lane].used_ns += is_mark(drawing, span) ? 1 : step_part_of(drawing, span);
+        if (!is_idle_kind(timeline, span->kind) && !is_mark(drawing, span))
+            lanes.at[span->lane].used_ns += step_part_of(drawing, span);
     }
     SORT(&lanes, by_use);
     return lanes;
@@ -152,15 +164,20 @@ static bool is_culprit(const struct answer *answer, int64_t rank)
     return false;
 }
 
-/* Of a job the devices of ranks that hold it up, the thread of the first of them, and one rank that stands for the others. */
+/* Of a job the devices of ranks that hold it up, the thread of the first of them (without devices, of all), and one rank that
+ * stands for the others. */
 static void keep_lanes_of_job(struct step_drawing *drawing, const struct step_lanes *lanes)
 {
     const struct answer *answer = drawing->answer;
     const struct timeline_file *other = NULL;
+    bool devices = false;
     char group[32];
+    for (size_t i = 0; i < lanes->count; i++)
+        devices |= lanes->at[i].place == TIMELINE_DEVICE && lanes->at[i].used_ns > 0;
     for (size_t i = 0; i < answer->culprits.count && i < MOST_CULPRITS; i++)
         if (rank_of_culprit(&answer->culprits.at[i]) >= 0)
-            keep_lanes(drawing, lanes, answer->culprits.at[i].who, answer->culprits.at[i].who, i == 0, 1);
+            keep_lanes(drawing, lanes, answer->culprits.at[i].who, answer->culprits.at[i].who,
+                       i == 0 || !devices, 1);
     for (size_t i = 0; i < drawing->timeline->files.count; i++) {
         const struct timeline_file *file = &drawing->timeline->files.at[i];
         if (!is_culprit(answer, file->rank) && (!other || file->rank < other->rank))
@@ -170,7 +187,7 @@ static void keep_lanes_of_job(struct step_drawing *drawing, const struct step_la
     if (!other)
         return;
     snprintf(group, sizeof group, "rank %lld", (long long)other->rank);
-    keep_lanes(drawing, lanes, group, rank_of_culprit(last) < 0 ? last->who : "another rank", 0, 1);
+    keep_lanes(drawing, lanes, group, rank_of_culprit(last) < 0 ? last->who : "another rank", !devices, 1);
 }
 
 /* The lanes of GROUP, or of the job. */
@@ -192,45 +209,49 @@ static double column_of(const struct step_drawing *drawing, int64_t ns)
     return at < 0 ? 0 : at > COLUMNS ? COLUMNS : at;
 }
 
-/* Fill KINDS of LANE with spans of DEPTH. */
-static void fill_depth(const struct step_drawing *drawing, size_t lane, uint16_t depth,
-                       uint8_t kinds[COLUMNS])
+/* What LANE ran in the step, without idle time; by depth. */
+static struct lane_spans spans_of_lane(const struct step_drawing *drawing, size_t lane)
 {
+    enum { DEPTHS = 40 };
     const struct timeline *timeline = drawing->timeline;
+    struct lane_spans own = { 0 }, sorted = { 0 };
+    size_t first[DEPTHS + 1] = { 0 };
     for (size_t i = 0; i < drawing->spans.count; i++) {
         const struct timeline_span *span = drawing->spans.at[i];
-        if (span->lane != lane || span->depth != depth || step_part_of(drawing, span) == 0 ||
-            is_mark(drawing, span) ||
+        if (span->lane != lane || span->depth >= DEPTHS || is_mark(drawing, span) ||
             (timeline->lanes.at[lane].place == TIMELINE_DEVICE && is_idle_kind(timeline, span->kind)))
             continue;
-        size_t from = (size_t)column_of(drawing, span->start_ns),
-               to = (size_t)column_of(drawing, span->start_ns + span->dur_ns);
-        bool wide = to > from;
-        for (size_t c = from; c < COLUMNS && (c < to || c == from); c++)
-            if (wide || kinds[c] == NO_KIND)
-                kinds[c] = (uint8_t)span->kind;
+        *VEC_PUSH(&own) = span;
+        *VEC_PUSH(&sorted) = span;
+        first[span->depth + 1]++;
     }
+    for (size_t depth = 1; depth <= DEPTHS; depth++)
+        first[depth] += first[depth - 1];
+    for (size_t i = 0; i < own.count; i++)
+        sorted.at[first[own.at[i]->depth]++] = own.at[i];
+    VEC_FREE(&own);
+    return sorted;
 }
 
-static uint16_t deepest_of(const struct step_drawing *drawing, size_t lane)
+static void fill_columns(const struct step_drawing *drawing, const struct timeline_span *span,
+                         uint8_t kinds[COLUMNS])
 {
-    enum { MOST = 40 };
-    uint16_t deepest = 0;
-    for (size_t i = 0; i < drawing->spans.count; i++) {
-        const struct timeline_span *span = drawing->spans.at[i];
-        if (span->lane == lane && span->depth > deepest && step_part_of(drawing, span) > 0)
-            deepest = span->depth;
-    }
-    return deepest < MOST ? deepest : MOST;
+    size_t from = (size_t)column_of(drawing, span->start_ns),
+           to = (size_t)column_of(drawing, span->start_ns + span->dur_ns);
+    bool wide = to > from;
+    for (size_t c = from; c < COLUMNS && (c < to || c == from); c++)
+        if (wide || kinds[c] == NO_KIND)
+            kinds[c] = (uint8_t)span->kind;
 }
 
 static void append_boxes(struct step_drawing *drawing, size_t lane, int y)
 {
     uint8_t kinds[COLUMNS];
     memset(kinds, NO_KIND, sizeof kinds);
-    uint16_t deepest = deepest_of(drawing, lane);
-    for (uint16_t depth = 0; depth <= deepest; depth++)
-        fill_depth(drawing, lane, depth, kinds);
+    struct lane_spans own = spans_of_lane(drawing, lane);
+    for (size_t i = 0; i < own.count; i++)
+        fill_columns(drawing, own.at[i], kinds);
+    VEC_FREE(&own);
     for (size_t from = 0, to; from < COLUMNS; from = to) {
         for (to = from + 1; to < COLUMNS && kinds[to] == kinds[from];)
             to++;
@@ -243,15 +264,43 @@ static void append_boxes(struct step_drawing *drawing, size_t lane, int y)
 
 /* ---- words ---- */
 
-static void append_words(struct step_drawing *drawing, double x, int y, double room, const char *class,
-                         const char *text, size_t len)
+static void append_words(struct step_drawing *drawing, double x, int y, const char *class, const char *text,
+                         size_t len)
 {
-    double width = (double)unicode_text_width(text, len) * LETTER_WIDTH;
-    if (width + 8 > room)
-        return;
     buffer_printf(drawing->out, "<text class=\"%s\" x=\"%.1f\" y=\"%d\">", class, x, y);
     escape_html(drawing->out, text, len);
     buffer_puts(drawing->out, "</text>");
+}
+
+static double letters_width(const char *text, size_t len)
+{
+    return (double)unicode_text_width(text, len) * LETTER_WIDTH;
+}
+
+/* Where words of WIDTH, or else as many as possible, are between X and X + *ROOM in ROW without a pin on them. *ROOM: for them. */
+static double place_words(const struct step_drawing *drawing, size_t row, double x, double *room,
+                          double width)
+{
+    double best = x, best_room = 0, from = x + MARGIN, end = x + *room;
+    for (size_t i = 0; i <= drawing->pins.count; i++) {
+        const struct step_pin *next = NULL; /* the first pin behind FROM */
+        for (size_t k = 0; k < drawing->pins.count; k++) {
+            const struct step_pin *pin = &drawing->pins.at[k];
+            if (pin->row == row && pin->x + PIN_ROOM > from && pin->x - PIN_ROOM < end &&
+                (!next || pin->x < next->x))
+                next = pin;
+        }
+        double to = next ? next->x - PIN_ROOM : end - MARGIN;
+        if (to - from > best_room) {
+            best = from;
+            best_room = to - from;
+        }
+        if (!next || best_room >= width)
+            break;
+        from = next->x + PIN_ROOM;
+    }
+    *room = best_room;
+    return best;
 }
 
 /* Append TEXT, cut to COLUMNS columns of a terminal, without what cannot be seen. */
@@ -313,16 +362,19 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
     size_t brief = words.count;
     buffer_printf(&words, ": %s", timeline->kinds.at[longest->kind].title);
     double from = column_of(drawing, longest->start_ns),
-           room = column_of(drawing, longest->start_ns + longest->dur_ns) - from;
-    bool fits = (double)unicode_text_width(words.at, words.count) * LETTER_WIDTH + 26 <= room;
-    append_words(drawing, LEFT + from + 22, y + 14, room - 18, "over", words.at, fits ? words.count : brief);
+           room = column_of(drawing, longest->start_ns + longest->dur_ns) - from,
+           x = place_words(drawing, row, LEFT + from, &room, letters_width(words.at, words.count));
+    size_t shown = letters_width(words.at, words.count) <= room ? words.count : brief;
+    if (letters_width(words.at, shown) <= room)
+        append_words(drawing, x, y + 14, "over", words.at, shown);
     buffer_release(&words);
 }
 
-/* The name of what takes longest in LANE of the host, in its box. */
-static void append_longest(struct step_drawing *drawing, size_t lane, int y)
+/* The name of what takes longest in ROW, of the host, in its box. */
+static void append_longest(struct step_drawing *drawing, size_t row, int y)
 {
     const struct timeline *timeline = drawing->timeline;
+    size_t lane = drawing->lanes.at[row].lane;
     const struct timeline_span *longest = NULL;
     for (size_t i = 0; i < drawing->spans.count; i++) {
         const struct timeline_span *span = drawing->spans.at[i];
@@ -332,15 +384,17 @@ static void append_longest(struct step_drawing *drawing, size_t lane, int y)
     }
     if (!longest)
         return;
-    double from = column_of(drawing, longest->start_ns),
-           room = column_of(drawing, longest->start_ns + longest->dur_ns) - from;
     const char *name = names_text(timeline->names, longest->name);
-    size_t len = strlen(name), fits = room > 30 ? (size_t)((room - 30) / LETTER_WIDTH) : 0;
+    size_t len = strlen(name);
+    double from = column_of(drawing, longest->start_ns),
+           room = column_of(drawing, longest->start_ns + longest->dur_ns) - from,
+           x = place_words(drawing, row, LEFT + from, &room, letters_width(name, len));
+    size_t fits = room > 0 ? (size_t)(room / LETTER_WIDTH) : 0;
     if (fits < LEAST_LETTERS)
         return;
     struct buffer shown = { 0 };
     append_cut(&shown, name, len, fits);
-    append_words(drawing, LEFT + from + 22, y + 14, room, "over", shown.at, shown.count);
+    append_words(drawing, x, y + 14, "over", shown.at, shown.count);
     buffer_release(&shown);
 }
 
@@ -357,8 +411,8 @@ static bool is_place_of(const struct answer_finding *finding, const char *name)
            strchr(",;: ", finding->where[len]) != NULL;
 }
 
-/* Number finding I where the longest of its events in the step is drawn. */
-static void append_pin(struct step_drawing *drawing, size_t i)
+/* Finding I is where the longest of its events in the step is drawn. */
+static void add_pin(struct step_drawing *drawing, size_t i)
 {
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
@@ -380,13 +434,17 @@ static void append_pin(struct step_drawing *drawing, size_t i)
     }
     if (!longest)
         return;
-    double x = LEFT + column_of(drawing, longest->start_ns);
-    int y = TOP + (int)row * LANE_EVERY + LANE_HEIGHT / 2;
-    x = x + 10 < LEFT + COLUMNS - 10 ? x + 10 : LEFT + COLUMNS - 10;
+    double x = LEFT + column_of(drawing, longest->start_ns) + 10, most = LEFT + COLUMNS - 10;
+    *VEC_PUSH(&drawing->pins) = (struct step_pin){ .number = i + 1, .row = row, .x = x < most ? x : most };
+}
+
+static void append_pin(struct step_drawing *drawing, const struct step_pin *pin)
+{
+    int y = TOP + (int)pin->row * LANE_EVERY + LANE_HEIGHT / 2;
     buffer_printf(drawing->out,
                   "<g class=\"pin\"><circle cx=\"%.1f\" cy=\"%d\" r=\"9\"/><text x=\"%.1f\" y=\"%d\" "
                   "text-anchor=\"middle\">%zu</text></g>",
-                  x, y, x, y + 4, i + 1);
+                  pin->x, y, pin->x, y + 4, pin->number);
 }
 
 /* ---- the whole ---- */
@@ -421,54 +479,78 @@ static void append_lane(struct step_drawing *drawing, size_t row)
         buffer_printf(&title, "%s%s%.*s", who ? who : "", who ? ", " : "",
                       (int)(who ? strcspn(lane->title, ",") : strlen(lane->title)), lane->title);
     size_t len = title.count, shown = unicode_text_width(title.at, len) > 20 ? strcspn(title.at, "(") : len;
-    append_words(drawing, 0, y + 14, LEFT + 40, "lane", title.at, shown);
+    append_words(drawing, 0, y + 14, "lane", title.at, shown);
     buffer_release(&title);
     append_boxes(drawing, drawing->lanes.at[row].lane, y);
     if (lane->place == TIMELINE_DEVICE)
         append_gap(drawing, row, y);
     else
-        append_longest(drawing, drawing->lanes.at[row].lane, y);
+        append_longest(drawing, row, y);
+}
+
+/* The first words above the picture: what it is of, and the link that opens it. */
+static void append_caption(struct step_drawing *drawing, const struct timeline_step *step, const char *group)
+{
+    const struct timeline_excerpt *excerpt = &drawing->timeline->excerpt;
+    struct buffer *out = drawing->out;
+    buffer_printf(out, "<figure class=\"one-step\"><figcaption>%s <small>",
+                  step ? "One step" : excerpt->title);
+    if (step)
+        buffer_printf(out, "number %lld%s%s, of median length; ", (long long)step->number,
+                      *group ? " of " : "", group);
+    else
+        buffer_printf(out, "%s; ", excerpt->note);
+    buffer_printf(out, "<a href=\"#t=%lld,%lld\">open it in the timeline</a></small></figcaption>\n",
+                  (long long)(drawing->start_ns - drawing->timeline->start_ns),
+                  (long long)(drawing->end_ns - drawing->start_ns));
+}
+
+static void append_drawing(struct step_drawing *drawing)
+{
+    struct buffer *out = drawing->out;
+    int bottom = TOP + (int)drawing->lanes.count * LANE_EVERY;
+    buffer_printf(
+        out,
+        "<div class=\"chart\"><a href=\"#t=%lld,%lld\" aria-label=\"this in the timeline\"><svg "
+        "viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"What the host and the devices did in it\"><defs><pattern id=\"idle\" "
+        "width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect "
+        "class=\"stripe\" width=\"2\" height=\"6\"/></pattern></defs>",
+        (long long)(drawing->start_ns - drawing->timeline->start_ns),
+        (long long)(drawing->end_ns - drawing->start_ns), LEFT + COLUMNS, bottom);
+    append_axis(drawing, bottom);
+    for (size_t i = 0; i < answer_first_findings(drawing->answer); i++)
+        add_pin(drawing, i);
+    for (size_t row = 0; row < drawing->lanes.count; row++)
+        append_lane(drawing, row);
+    for (size_t i = 0; i < drawing->pins.count; i++)
+        append_pin(drawing, &drawing->pins.at[i]);
+    buffer_puts(out, "</svg></a></div></figure>\n");
 }
 
 void page_add_step(struct buffer *out, const struct timeline *timeline, const struct answer *answer)
 {
-    const struct timeline_step *step =
-        timeline->files.count ? median_step(timeline, first_file(timeline, answer)) : NULL;
+    uint32_t file = timeline->files.count ? first_file(timeline, answer) : 0;
+    const struct timeline_step *step = timeline->files.count ? median_step(timeline, file) : NULL;
+    const struct timeline_excerpt *excerpt = &timeline->excerpt;
     struct step_drawing drawing = { .timeline = timeline, .answer = answer, .out = out };
-    if (!step || timeline->alive || timeline->side)
+    if (timeline->alive || timeline->side || (!step && (!excerpt->title || timeline->steps.count)))
         return;
-    drawing.start_ns = step->start_ns;
-    drawing.end_ns = step->start_ns + step->dur_ns;
+    if (!step && answer->culprits.count == 0)
+        file = excerpt->file;
+    drawing.start_ns = step ? step->start_ns : excerpt->start_ns;
+    drawing.end_ns = drawing.start_ns + (step ? step->dur_ns : excerpt->dur_ns);
     for (size_t i = 0; i < timeline->spans.count; i++)
         if (step_part_of(&drawing, &timeline->spans.at[i]) > 0)
             *VEC_PUSH(&drawing.spans) = &timeline->spans.at[i];
-    struct buffer group = { 0 };
+    char group[32] = "";
     if (timeline->files.count > 1)
-        buffer_printf(&group, "rank %lld", (long long)timeline->files.at[step->file].rank);
-    choose_lanes(&drawing, group.at ? group.at : "");
-    int bottom = TOP + (int)drawing.lanes.count * LANE_EVERY;
+        snprintf(group, sizeof group, "rank %lld", (long long)timeline->files.at[file].rank);
+    choose_lanes(&drawing, group);
     if (drawing.lanes.count) {
-        buffer_printf(
-            out, "<figure class=\"one-step\"><figcaption>One step <small>number %lld%s%s, of median length; ",
-            (long long)step->number, group.at ? " of " : "", group.at ? group.at : "");
-        buffer_printf(
-            out,
-            "<a href=\"#t=%lld,%lld\">open it in the timeline</a></small></figcaption>\n<div class=\"chart\"><a "
-            "href=\"#t=%lld,%lld\" aria-label=\"this step in the timeline\"><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"What the "
-            "host and the devices did in one step\"><defs><pattern id=\"idle\" width=\"6\" height=\"6\" "
-            "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"stripe\" width=\"2\" "
-            "height=\"6\"/></pattern></defs>",
-            (long long)(drawing.start_ns - timeline->start_ns), (long long)step->dur_ns,
-            (long long)(drawing.start_ns - timeline->start_ns), (long long)step->dur_ns, LEFT + COLUMNS,
-            bottom);
-        append_axis(&drawing, bottom);
-        for (size_t row = 0; row < drawing.lanes.count; row++)
-            append_lane(&drawing, row);
-        for (size_t i = 0; i < answer_first_findings(answer); i++)
-            append_pin(&drawing, i);
-        buffer_puts(out, "</svg></a></div></figure>\n");
+        append_caption(&drawing, step, group);
+        append_drawing(&drawing);
     }
-    buffer_release(&group);
     VEC_FREE(&drawing.lanes);
     VEC_FREE(&drawing.spans);
+    VEC_FREE(&drawing.pins);
 }

@@ -20,12 +20,17 @@ static bool saves_less(const void *context, const void *a, const void *b)
     return ((const struct priced_finding *)a)->saves_ns < ((const struct priced_finding *)b)->saves_ns;
 }
 
+/* Changes may get into one another's way: at best is what the best of them reaches alone where all of them reach less. */
 static void price_together(struct pricing *pricing)
 {
+    struct findings *findings = pricing->findings;
     struct step_gain gain = pricing_gain_together(pricing);
-    pricing->findings->step_ns = gain.now_ns;
-    pricing->findings->together_ns = gain.then_ns;
-    pricing->findings->bound = gain.bound;
+    findings->step_ns = gain.now_ns;
+    findings->together_ns = gain.then_ns;
+    findings->bound = gain.bound;
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->at[i].then_ns < findings->together_ns)
+            findings->together_ns = findings->at[i].then_ns;
 }
 
 /* Is the finding about what the host does, which a profiler slows down? */

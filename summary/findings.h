@@ -56,7 +56,8 @@ struct findings {
     bool priced_host;          /* some findings are about what the host does */
     double overhead_share;     /* of the recording: the profiler's own events */
     bool has_frames;
-    int64_t together_ns;  /* with the edits of all findings; step_ns when there are none */
+    int64_t
+        together_ns; /* with the edits of all findings, or of the best alone if that is less; step_ns when there are none */
     struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
     struct buffer blind;  /* rules that could not look, with how to record what they need */
     bool no_launches;     /* devices worked, and nothing of what the host did for them was recorded */

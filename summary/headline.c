@@ -441,12 +441,15 @@ static bool add_host_step_bar(struct headline *headline)
                  (double)rank->step_ns);
     if (bar.parts.count == 0)
         return false;
+    bool of_rank = headline->summary->rank_count > 1 && rank != headline->step;
+    const char *length = time_text(headline, (double)rank->step_ns);
     headline->answer->bars_title =
-        arena_printf(headline->texts, "Where a step of %s goes", time_text(headline, (double)rank->step_ns));
+        of_rank ? arena_printf(headline->texts, "Where a step of rank %" PRId64 " goes, which waits most: %s",
+                               rank->rank, length)
+                : arena_printf(headline->texts, "Where a step of %s goes", length);
     headline->answer->bars_of =
-        headline->summary->rank_count > 1 && rank != headline->step
-            ? arena_printf(headline->texts, "where that of rank %" PRId64 " goes", rank->rank)
-            : "where it goes";
+        of_rank ? arena_printf(headline->texts, "where that of rank %" PRId64 " goes", rank->rank)
+                : "where it goes";
     headline->answer->rows_word = headline->summary->has_frames ? "Functions" : "Operators";
     *VEC_PUSH(&headline->answer->bars) = bar;
     return true;

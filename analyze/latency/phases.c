@@ -184,6 +184,35 @@ static void add_rows(struct phase_query *query)
         finish_row(&phases->batches.at[i]);
 }
 
+static bool is_longer(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct phase_step *a = left, *b = right;
+    return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
+}
+
+/* Steps lie by group and phase, as the rows do. */
+static void choose_example(struct phase_query *query)
+{
+    const struct phases *phases = query->phases;
+    size_t most = 0, first = 0;
+    for (size_t i = 1; i < phases->all.count; i++)
+        most = phases->all.at[i].wall_ns > phases->all.at[most].wall_ns ? i : most;
+    if (phases->all.count == 0)
+        return;
+    for (size_t i = 0; i < most; i++)
+        first += (size_t)phases->all.at[i].steps;
+    size_t count = (size_t)phases->all.at[most].steps;
+    struct phase_step *own = query->steps.at + first;
+    runs_sort(own, count, sizeof *own, is_longer, NULL);
+    const struct phase_step *median = &own[(count - 1) / 2];
+    query->phases->example = (struct phase_example){ .event = median->event,
+                                                     .phase = serving_phase_name(median->step.phase),
+                                                     .requests = median->step.requests,
+                                                     .start_ns = median->start_ns,
+                                                     .end_ns = median->end_ns };
+}
+
 void phases_find(struct phases *phases, struct activity *activity, const struct selection *selection,
                  struct group *group)
 {
@@ -200,6 +229,7 @@ void phases_find(struct phases *phases, struct activity *activity, const struct 
         query.steps.at[i].group = group_of(group, EVENT_NONE, EVENT_NONE, query.steps.at[i].event);
     }
     add_rows(&query);
+    choose_example(&query);
     intervals_release(&busy);
     VEC_FREE(&query.steps);
 }

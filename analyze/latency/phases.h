@@ -26,8 +26,17 @@ struct phase_row {
     int64_t step_ns, token_ns; /* wall time of a step, and of a token */
 };
 
+/* The step that stands for the others: of the phase that takes longest, that of median length. */
+struct phase_example {
+    event_id event;    /* its annotation */
+    const char *phase; /* "decode"; NULL: there are no steps */
+    int64_t requests;
+    int64_t start_ns, end_ns; /* with the work that it launched */
+};
+
 struct phases {
     VEC_OF(struct phase_row) all, batches; /* a row for each phase; for each phase and batch size */
+    struct phase_example example;
 };
 
 /* Add the rows of the annotations in SELECTION that mark steps, by GROUP. Texts are borrowed from GROUP. */
