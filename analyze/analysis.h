@@ -55,8 +55,9 @@ struct analysis {
     const char *schema;      /* "tpa.gaps/1" */
     const char *examples[6]; /* lines to paste; with an optional comment " # ..." at the end */
 
-    const struct trace_wants *wants; /* data that it reads; --by adds the data of its dimensions */
-    unsigned needs;                  /* enum trace_feature: features that the trace must have */
+    const struct trace_wants *wants;            /* data that it reads; --by adds the data of its dimensions */
+    uint64_t (*more_args)(const void *options); /* arguments of events that its options add; NULL: none */
+    unsigned needs;                             /* enum trace_feature: features that the trace must have */
 
     unsigned dimensions; /* dimensions of --by; 0 and no own words: no --by */
     unsigned by_default; /* default of --by */
@@ -69,7 +70,7 @@ struct analysis {
     const void *defaults;      /* defaults of the options */
     size_t options_size;
 
-    const struct table_shape *tables[4]; /* lists of the tables that run may make, each ending in { 0 } */
+    const struct table_shape *tables[5]; /* lists of the tables that run may make, each ending in { 0 } */
 
     bool compares;       /* diff can compare its saved tables */
     bool captures;       /* its rows are operators, shapes or modules, which --capture provides for graphs */

@@ -3,6 +3,8 @@
  */
 #include "analyze/comm.h"
 
+#include "analyze/contention/tables.h"
+
 #include "analyze/comm_late.h"
 #include "analyze/comm_ranks.h"
 #include "base/buffer.h"
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct trace_wants comm_wants = { .args = COLLECTIVES_WANTS | HOST_WAITS_WANTS };
+const struct trace_wants comm_wants = { .args = COLLECTIVES_WANTS | HOST_WAITS_WANTS | CONTENTION_WANTS };
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -522,6 +524,18 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
             comm->refuted);
 }
 
+struct comm_command {
+    bool contention;
+};
+
+static const struct comm_command defaults = { 0 };
+
+static const struct opt command_options[] = {
+    OPT_FLAG(0, "contention", struct comm_command, contention,
+             "show what runs slower because of the overlap, also if nothing of it can be judged"),
+    OPT_END,
+};
+
 static bool run_comm(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     struct comm_options options = { .by = query->by, .filter = query->filter, .exclude = query->exclude };
@@ -530,7 +544,11 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     struct comm *comm = comm_analyze(query->trace, query->selection, &options, err);
     if (!comm)
         return false;
+    const struct comm_command *own = query->options;
+    struct contention *contention = contention_analyze(query->trace, query->selection);
     result_add_table(result, collectives_table(comm, options.by));
+    contention_add_comm_tables(contention, query->selection, own && own->contention, result);
+    contention_free(contention);
     if (comm->matched)
         comm_add_rank_tables(comm, result);
     comm_add_lateness_table(comm, result);
@@ -581,9 +599,11 @@ const struct analysis analysis_comm = {
     .by_default = COMM_BY_DEFAULT,
     .own_words = own_words,
     .by_help = "what makes a row; collective,library,group,dtype,size when not given",
+    .options = command_options,
+    ANALYSIS_DEFAULTS(defaults),
     .filters_rows = true,
     .sorts = true,
-    .tables = { tables, comm_rank_tables, comm_late_tables },
+    .tables = { tables, contention_comm_shapes, comm_rank_tables, comm_late_tables },
     .run = run_comm,
     .section = "Communication",
     .section_key = "communication",

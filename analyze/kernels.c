@@ -6,6 +6,8 @@
  */
 #include "analyze/kernels.h"
 
+#include "analyze/contention/tables.h"
+
 #include "base/demangle.h"
 #include "base/rows.h"
 #include "base/runs.h"
@@ -510,12 +512,35 @@ struct table *kernels_table(const struct kernels *kernels, unsigned by)
     return table;
 }
 
+struct kernels_options {
+    bool contention;
+};
+
+static const struct kernels_options defaults = { 0 };
+
+static const struct opt options[] = {
+    OPT_FLAG(0, "contention", struct kernels_options, contention,
+             "how much slower each kernel runs beside communication, copies and other kernels"),
+    OPT_END,
+};
+
+static uint64_t kernels_more_args(const void *own)
+{
+    return ((const struct kernels_options *)own)->contention ? CONTENTION_WANTS : 0;
+}
+
 static bool run_kernels(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     (void)err;
+    const struct kernels_options *own = query->options;
     struct kernels *kernels = kernels_analyze(query->trace, query->selection, query->by);
     result_add_table(result, kernels_table(kernels, query->by));
     kernels_free(kernels);
+    if (own && own->contention) {
+        struct contention *contention = contention_analyze(query->trace, query->selection);
+        contention_add_tables(contention, result);
+        contention_free(contention);
+    }
     return true;
 }
 
@@ -546,6 +571,9 @@ const struct analysis analysis_kernels = {
         "tpa kernels --by op,rank --limit 0 --format csv rank*.json",
     },
     .wants = &kernels_wants,
+    .more_args = kernels_more_args,
+    .options = options,
+    ANALYSIS_DEFAULTS(defaults),
     .compares = true,
     .needs = FEATURE_GPU,
     .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
@@ -553,7 +581,7 @@ const struct analysis analysis_kernels = {
     .own_words = own_words,
     .by_help = "what makes a row, besides the name",
     .sorts = true,
-    .tables = { tables },
+    .tables = { tables, contention_table_shapes },
     .captures = true,
     .run = run_kernels,
     .section = "Kernels",

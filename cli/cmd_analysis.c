@@ -191,6 +191,8 @@ static bool call_of(const struct shared_args *args, struct trace_wants *wants,
         return false;
     *wants = *analysis->wants;
     wants->args |= group_wants(by & ((1u << DIMENSIONS) - 1));
+    if (analysis->more_args)
+        wants->args |= analysis->more_args((const char *)args + own_offset);
     *selection = args->selection;
     if (analysis->filters_rows)
         selection->filter = selection->exclude = NULL;
