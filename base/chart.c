@@ -37,6 +37,7 @@ static void chart_free(struct chart *chart)
     VEC_FREE(&chart->tables);
     VEC_FREE(&chart->series);
     VEC_FREE(&chart->labels);
+    VEC_FREE(&chart->lanes);
     arena_release(&chart->arena);
     free(chart);
 }

@@ -28,6 +28,7 @@
  * - Else x is a figure. Rows of a table that is drawn as CHART_LINE, CHART_STAIRS, CHART_AREA or CHART_BAND are sorted
  *   by x. The tables of CHART_AREA series of one chart have the same x.
  * - CHART_BOXes are in a chart of their own, whose y axis is not drawn: it counts lines from the top.
+ *   With `lanes` the lines have names; the series before is below, and a short label fills its box with a pattern.
  * - A row whose cells are missing is not drawn; of a line, that is a break.
  */
 #ifndef TPA_BASE_CHART_H
@@ -105,6 +106,7 @@ struct chart_series {
     size_t low;                /* CHART_SPAN, CHART_BAND, CHART_BOX: column of the lower edge; else unused */
     bool idle;                 /* time in which nothing ran, which is hatched */
     size_t size;               /* CHART_POINT: column shown as the area of a dot; 0: all dots are small */
+    size_t tip; /* CHART_BOX: column of the text shown on hover; 0: that which is written in it */
 };
 
 /* A label beside a marked point of the chart; the renderer prefixes the value of y: "1.74 GB aten::mm". */
@@ -122,6 +124,9 @@ struct chart {
     bool panel; /* one of several charts of the same kind for different objects: see chart_panels_of */
     VEC_OF(struct chart_series) series;
     VEC_OF(struct chart_label) labels;
+    bool ramp; /* of CHART_BOXes: its series are classes of one figure, the least first */
+    VEC_OF(const char *)
+    lanes; /* of CHART_BOXes: the name of each line, borrowed; none: lines have no names */
     VEC_OF(struct table *) tables; /* owned */
     struct arena arena;            /* owns texts made at run time */
 };

@@ -31,9 +31,10 @@ struct nightly;
 struct chart_request {
     const struct trace *trace;
     const struct selection *selection;
-    struct ranges devices; /* memory of these only, and of the host; zero-initialised: all */
-    size_t bars;           /* most bars of a chart whose rows are sorted; 0: all */
-    size_t columns;        /* into how many parts time is cut, where a chart needs that; above 0 */
+    struct ranges devices;      /* memory of these only, and of the host; zero-initialised: all */
+    struct ranges steps, ranks; /* of types with jobs_steps */
+    size_t bars;                /* most bars of a chart whose rows are sorted; 0: all */
+    size_t columns;             /* into how many parts time is cut, where a chart needs that; above 0 */
     double peak_flops,
         peak_bandwidth; /* of the device, per second, for the roofline; 0: what its name tells */
 };
@@ -43,6 +44,7 @@ struct chart_type {
     const char *help;                   /* one line */
     const struct trace_wants *wants[2]; /* what the reader must decode; the second may be NULL */
     unsigned needs;                     /* enum trace_feature: what a trace must hold */
+    bool jobs_steps; /* steps are those of a job (job/operations.h), which a selection does not know */
     /* Adds charts to PICTURE. False and ERR when there is nothing to draw. */
     bool (*draw)(const struct chart_request *request, struct picture *picture, struct tpa_error *err);
 };
@@ -64,6 +66,8 @@ struct chart_type {
     ROW(roofline) \
     ROW(ranks) \
     ROW(sequences) \
+    ROW(pipeline) \
+    ROW(heat) \
     ROW(flame)
 /* clang-format on */
 

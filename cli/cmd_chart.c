@@ -341,10 +341,15 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     struct selection *selection = NULL;
     bool good = chart_check_needs(trace, type, err);
     if (good) {
-        selection = selection_open(trace, &args->selection, err);
+        struct selection_query query = args->selection;
+        if (type->jobs_steps)
+            query.steps = query.ranks = (struct ranges){ 0 };
+        selection = selection_open(trace, &query, err);
         struct chart_request request = { .trace = trace,
                                          .selection = selection,
                                          .devices = args->selection.devices,
+                                         .steps = args->selection.steps,
+                                         .ranks = args->selection.ranks,
                                          .bars = args->limit,
                                          .columns = 400,
                                          .peak_flops = (double)args->peak_flops * 1e9,

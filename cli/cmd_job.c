@@ -4,8 +4,12 @@
 #include "derive/features.h"
 #include "cli/load.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "derive/file_set.h"
 #include "job/job.h"
+#include "report/page.h"
+#include "report/svg.h"
+#include <unistd.h>
 
 struct job_args {
     struct ranges steps;
@@ -13,21 +17,36 @@ struct job_args {
     struct load_args load;
 };
 
+static const struct printer *const own_printers[] = { &printer_html, &printer_svg, NULL };
+
 static const struct job_args job_defaults = {
-    .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+    .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
     .load = LOAD_DEFAULTS,
 };
+
+static bool job_format_at(size_t index, struct opt_choice *choice)
+{
+    return output_format_of(own_printers, index, choice);
+}
 
 static const struct opt job_opts[] = {
     OPT_GROUP("Selection"),
     OPT_RANGES(0, "steps", struct job_args, steps, "A..B", SELECTION_STEPS_HELP),
-    OUTPUT_OPTIONS(struct job_args, output),
+    OUTPUT_OPTIONS_WITH(struct job_args, output, job_format_at),
     OPT_ALL(struct job_args, output),
     LOAD_OPTIONS(struct job_args, load),
     OPT_END,
 };
 
 static const struct trace_wants job_wants = { .args = OPERATIONS_WANTS, .work_bytes = 64 };
+
+/* Room for the schedule of a step beside the numbers of ranks and stages. */
+static size_t schedule_columns(const struct output_args *output)
+{
+    enum { NUMBERS = 14, LEAST = 40, WHEREVER = 86 };
+    size_t width = output->path ? 0 : terminal_width(STDOUT_FILENO);
+    return width == 0 ? WHEREVER : width < LEAST + NUMBERS ? LEAST : width - NUMBERS;
+}
 
 static int job_main(const struct invocation *call, struct tpa_error *err)
 {
@@ -42,7 +61,9 @@ static int job_main(const struct invocation *call, struct tpa_error *err)
     struct result *result = result_open("tpa.job/1");
     struct output_args output = args->output;
     output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
+    job_draw_schedule(job, schedule_columns(&args->output));
     job_add_result(job, result);
+    result->picture = job_picture(job);
     load_add_notices(trace, result);
     if (!load_cannot_if_empty(trace, result) && job->all->ranks.count < 2)
         command_line_cannot(result, trace_feature_reason(FEATURE_RANKS),

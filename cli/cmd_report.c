@@ -22,6 +22,7 @@
 #include "report/page.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
+#include "job/job.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,7 +53,7 @@ static const struct opt report_opts[] = {
     OPT_GROUP("Report"),
     OPT_TEXT(0, "sections", struct report_args, sections, "NAMES",
              "only these, separated by commas: summary, steps, operators, modules, kernels, devices, gaps, transfers, "
-             "launches, memory, communication, fleet, timeline"),
+             "launches, memory, communication, pipeline, fleet, timeline"),
     OPT_FILES(0, "base", struct report_args, base, "FILE", "comparison: files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct report_args, other, "FILE", "comparison: files of the second side"),
     OPT_TIME(0, "min-change", struct report_args, min_change_ns, "TIME",
@@ -375,6 +376,7 @@ static void release_contents(struct report_content *contents)
         timeline_free(contents[i].timeline);
         views_free(contents[i].views);
         fleet_free(contents[i].fleet);
+        job_free(contents[i].job);
         facts_free(contents[i].facts);
     }
 }

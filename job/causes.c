@@ -219,12 +219,13 @@ static double find_gains(struct causing *causing)
     double *gain_ns = causing->gain_ns;
     double delay_ns = job->whole.step_ns - job->whole.simulated_ns;
     double reference_ns = replay_cause(causing, AS_STRUCTURE, job->ideal_ns);
-    gain_ns[CAUSE_STAGE] = replay_cause(causing, AS_STAGES, job->ideal_ns) - reference_ns;
-    gain_ns[CAUSE_WORKER] = replay_cause(causing, AS_WORKERS, job->ideal_ns) - reference_ns;
-    gain_ns[CAUSE_SEQUENCE] = replay_cause(causing, AS_SEQUENCES, job->ideal_ns) - reference_ns;
-    gain_ns[CAUSE_COMMUNICATION] = replay_cause(causing, AS_STRUCTURE, job->graph->real_ns) - reference_ns;
-    gain_ns[CAUSE_GC] = fmin(find_collections(causing), fmax(0, delay_ns));
-    gain_ns[CAUSE_DELAY] = delay_ns - gain_ns[CAUSE_GC];
+    gain_ns[JOB_CAUSE_STAGE] = replay_cause(causing, AS_STAGES, job->ideal_ns) - reference_ns;
+    gain_ns[JOB_CAUSE_WORKER] = replay_cause(causing, AS_WORKERS, job->ideal_ns) - reference_ns;
+    gain_ns[JOB_CAUSE_SEQUENCE] = replay_cause(causing, AS_SEQUENCES, job->ideal_ns) - reference_ns;
+    gain_ns[JOB_CAUSE_COMMUNICATION] =
+        replay_cause(causing, AS_STRUCTURE, job->graph->real_ns) - reference_ns;
+    gain_ns[JOB_CAUSE_GC] = fmin(find_collections(causing), fmax(0, delay_ns));
+    gain_ns[JOB_CAUSE_DELAY] = delay_ns - gain_ns[JOB_CAUSE_GC];
     return reference_ns;
 }
 
@@ -249,19 +250,19 @@ static void name_cause(struct causing *causing, double reference_ns)
     struct job *job = causing->job;
     job->culprit = TABLE_INT_MISSING;
     job->cause = job->whole.step_ns * 100 < reference_ns * LEAST_PERCENT
-                     ? CAUSE_NONE
+                     ? JOB_CAUSE_NONE
                      : (enum job_cause)job->causes.at[0].which;
     if (job->lacks_ranks) { /* waiting for them would be taken for a long transfer */
-        job->cause = CAUSE_NONE;
+        job->cause = JOB_CAUSE_NONE;
         return;
     }
     job->whole.cause = as_text(cause_names[job->cause]);
     const char *what = "rank";
-    if (job->cause == CAUSE_WORKER) {
+    if (job->cause == JOB_CAUSE_WORKER) {
         job->culprit = job->all->ranks.at[causing->slowest].number;
-    } else if (job->cause == CAUSE_GC) {
+    } else if (job->cause == JOB_CAUSE_GC) {
         job->culprit = job->all->ranks.at[causing->collector].number;
-    } else if (job->cause == CAUSE_STAGE && job->stages.count) {
+    } else if (job->cause == JOB_CAUSE_STAGE && job->stages.count) {
         size_t slowest = 0;
         for (size_t s = 1; s < job->stages.count; s++)
             if (job->stages.at[s].slowdown > job->stages.at[slowest].slowdown)

@@ -53,7 +53,7 @@ struct job *job_open(const struct trace *trace, const struct ranges *steps)
                                    .slowest_share = NAN,
                                    .last_stage_share = NAN,
                                    .correlation = NAN };
-    job->cause = CAUSE_NONE;
+    job->cause = JOB_CAUSE_NONE;
     job->culprit = TABLE_INT_MISSING;
     job->has_pipeline = has_computations(all);
     job->graph = graph_open(all);
@@ -83,6 +83,7 @@ void job_free(struct job *job)
     VEC_FREE(&job->causes);
     VEC_FREE(&job->heat);
     VEC_FREE(&job->heat_map);
+    VEC_FREE(&job->lines);
     VEC_FREE(&job->dimensions);
     free(job->ideal_ns);
     free(job->median_ns);

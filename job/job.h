@@ -11,18 +11,19 @@
 #define TPA_JOB_JOB_H
 
 #include "base/answer.h"
+#include "base/chart.h"
 #include "base/result.h"
 #include "job/graph.h"
 
 enum job_cause {
-    CAUSE_STAGE,
-    CAUSE_WORKER,
-    CAUSE_SEQUENCE,
-    CAUSE_COMMUNICATION,
-    CAUSE_DELAY,
-    CAUSE_GC,
+    JOB_CAUSE_STAGE,
+    JOB_CAUSE_WORKER,
+    JOB_CAUSE_SEQUENCE,
+    JOB_CAUSE_COMMUNICATION,
+    JOB_CAUSE_DELAY,
+    JOB_CAUSE_GC,
     JOB_CAUSES,
-    CAUSE_NONE = JOB_CAUSES
+    JOB_CAUSE_NONE = JOB_CAUSES
 };
 
 enum job_bubble {
@@ -99,6 +100,12 @@ struct job_map_row {
     double slowdown; /* the largest */
 };
 
+/* What a rank does in the step in the middle, a character for each part of it. */
+struct job_line_row {
+    int64_t step, rank, pp;
+    struct text drawn;
+};
+
 struct job_dimension_row {
     struct text dimension;
     int64_t size, count;
@@ -132,6 +139,7 @@ struct job {
     VEC_OF(struct job_cause_row) causes; /* the largest first */
     VEC_OF(struct job_heat_row) heat;    /* by step and rank */
     VEC_OF(struct job_map_row) heat_map;
+    VEC_OF(struct job_line_row) lines; /* of job_draw_schedule */
     VEC_OF(struct job_dimension_row) dimensions;
     struct arena texts;
 
@@ -144,6 +152,16 @@ struct job {
 /* New; free with job_free (NULL is allowed). Of STEPS only. */
 struct job *job_open(const struct trace *trace, const struct ranges *steps);
 void job_free(struct job *job);
+
+/* Draw the schedule of a step for the table of it, in COLUMNS characters. Nothing where there is no pipeline. */
+void job_draw_schedule(struct job *job, size_t columns);
+
+/* Add a chart to PICTURE: a step as people draw it, of those among RANKS; slowdowns of ranks in steps. Nothing where there is no pipeline. */
+void job_add_schedule_chart(const struct job *job, const struct ranges *ranks, struct picture *picture);
+void job_add_heat_chart(const struct job *job, struct picture *picture);
+
+/* New, free with picture_free: both; NULL where there is no pipeline. */
+struct picture *job_picture(const struct job *job);
 
 const char *job_cause_name(enum job_cause cause);
 

@@ -134,6 +134,17 @@ static const struct table_column map_columns[] = {
            "the largest of these slowdowns"),
 };
 
+static const struct table_column line_columns[] = {
+    COLUMN(struct job_line_row, step, "step", "Step", TABLE_COUNT, "the step in the middle by time"),
+    COLUMN(struct job_line_row, rank, "rank", "Rank", TABLE_COUNT, "the rank"),
+    COLUMN(struct job_line_row, pp, "pp", "PP", TABLE_COUNT, "its stage"),
+    COLUMN(
+        struct job_line_row, drawn, "drawn", "Time", TABLE_TEXT,
+        "the step: numbered microbatches, forward (full, or #; of later chunks *), backward (shaded, or +; of later "
+        "chunks :), gradients of weights (half, or =), bubbles (hatched, or /), collectives (-), the optimizer (=)",
+        .flags = TABLE_PICTURE),
+};
+
 static const struct table_column dimension_columns[] = {
     COLUMN(struct job_dimension_row, dimension, "dimension", "Dimension", TABLE_NAME,
            "dp, pp, tp, cp, ep; world: all ranks; -: not known"),
@@ -151,6 +162,7 @@ const struct table_shape job_tables[] = {
     TABLE_SHAPE("job", job_columns),
     TABLE_SHAPE("causes", cause_columns),
     TABLE_SHAPE("bubbles", bubble_columns),
+    TABLE_SHAPE("schedule", line_columns),
     TABLE_SHAPE("stages", stage_columns),
     TABLE_SHAPE("ranks", rank_columns),
     TABLE_SHAPE("steps", step_columns),
@@ -244,6 +256,21 @@ static struct table *make_ranks(const struct job *job)
     return table;
 }
 
+static struct table *make_lines(const struct job *job, struct arena *texts)
+{
+    const char *title =
+        arena_printf(texts, "Microbatches of step %lld: forward full, backward shaded, bubbles hatched",
+                     (long long)job->lines.at[0].step);
+    struct table *table = TABLE_OF_ROWS("schedule", title, line_columns, job->lines.at, job->lines.count);
+    TABLE_FLAG(table, struct job_line_row, step, TABLE_OPTIONAL);
+    bool same = true;
+    for (size_t i = 0; i < job->lines.count; i++)
+        same &= job->lines.at[i].pp == job->lines.at[i].rank || job->lines.at[i].pp == TABLE_INT_MISSING;
+    HIDE_IF(same, table, struct job_line_row, pp);
+    table->uncut = true;
+    return table;
+}
+
 #define ADD(key, title, columns, rows)                                                                       \
     result_add_table(result, TABLE_OF_ROWS(key, title, columns, (rows).at, (rows).count))
 
@@ -267,6 +294,8 @@ void job_add_result(const struct job *job, struct result *result)
         mark_last(result, false);
         ADD("bubbles", "Bubbles", bubble_columns, job->bubbles);
         mark_last(result, false);
+        if (job->lines.count)
+            result_add_table(result, make_lines(job, &result->arena));
         ADD("stages", "Stages", stage_columns, job->stages);
     }
     result_add_table(result, make_ranks(job));

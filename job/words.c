@@ -47,13 +47,13 @@ static double against_others(const struct job *job)
 static void write_cause(const struct job *job, struct buffer *out)
 {
     switch (job->cause) {
-    case CAUSE_STAGE:
+    case JOB_CAUSE_STAGE:
         buffer_printf(out,
                       "Stage %" PRId64
                       " holds the job up: its computations take %.0f %% longer than those of the mean stage",
                       job->culprit, 100 * (against_mean(job) - 1));
         break;
-    case CAUSE_WORKER:
+    case JOB_CAUSE_WORKER:
         buffer_printf(out, "Rank %" PRId64 " holds the job up: its computations take ", job->culprit);
         if (isnan(against_others(job)))
             buffer_puts(out, "longer in some steps");
@@ -61,36 +61,36 @@ static void write_cause(const struct job *job, struct buffer *out)
             buffer_printf(out, "%.0f %% longer than those of other ranks of its stage",
                           100 * (against_others(job) - 1));
         break;
-    case CAUSE_SEQUENCE:
+    case JOB_CAUSE_SEQUENCE:
         buffer_printf(out, "Long sequences hold the job up: microbatches that are slow are so on all stages");
         if (!isnan(job->whole.correlation))
             buffer_printf(out, ", forward and backward (correlation %.2f)", job->whole.correlation);
         break;
-    case CAUSE_COMMUNICATION:
+    case JOB_CAUSE_COMMUNICATION:
         buffer_printf(
             out, "Communication holds the job up: some transfers take much longer than most of their kind");
         break;
-    case CAUSE_GC:
+    case JOB_CAUSE_GC:
         buffer_printf(out, "Garbage collection by Python holds the job up, most on rank %" PRId64,
                       job->culprit);
         break;
-    case CAUSE_DELAY:
+    case JOB_CAUSE_DELAY:
         buffer_printf(out, "Delays between operations hold the job up: hosts issue them late");
         break;
-    case CAUSE_NONE: break;
+    case JOB_CAUSE_NONE: break;
     }
 }
 
 static void write_gain(const struct job *job, struct buffer *out)
 {
     static const char *const without[JOB_CAUSES + 1] = {
-        [CAUSE_STAGE] = "with equal stages",
-        [CAUSE_WORKER] = "if all ranks of a stage were as fast",
-        [CAUSE_SEQUENCE] = "with microbatches of equal work",
-        [CAUSE_COMMUNICATION] = "with usual transfers",
-        [CAUSE_DELAY] = "without them",
-        [CAUSE_GC] = "without it, or with it between steps",
-        [CAUSE_NONE] = "as it is",
+        [JOB_CAUSE_STAGE] = "with equal stages",
+        [JOB_CAUSE_WORKER] = "if all ranks of a stage were as fast",
+        [JOB_CAUSE_SEQUENCE] = "with microbatches of equal work",
+        [JOB_CAUSE_COMMUNICATION] = "with usual transfers",
+        [JOB_CAUSE_DELAY] = "without them",
+        [JOB_CAUSE_GC] = "without it, or with it between steps",
+        [JOB_CAUSE_NONE] = "as it is",
     };
     double gain_ns = job->causes.at[0].time_ns;
     buffer_printf(out, ". That is %.0f %% of what the job loses: %s, a step takes at most ",
@@ -106,7 +106,7 @@ const char *job_write_verdict(const struct job *job, struct arena *texts)
         buffer_printf(
             &out, "What holds the job up is not known: stages are missing, and waiting for them looks like a "
                   "long transfer.");
-    else if (job->cause == CAUSE_NONE)
+    else if (job->cause == JOB_CAUSE_NONE)
         buffer_printf(&out, "Nothing holds the job up: all stages, ranks and microbatches are about equal.");
     else {
         write_cause(job, &out);

@@ -61,6 +61,11 @@ static const unsigned char shades[CHART_COLORS] = {
     [CHART_PURPLE] = 133, [CHART_OLIVE] = 64,   [CHART_GREY] = 240, [CHART_PALE] = 245,
 };
 
+/* Classes of one figure, the least first; and the same in ASCII. */
+static const char *const ramp[][2] = {
+    { "\u00b7", "." }, { "\u2591", ":" }, { "\u2592", "+" }, { "\u2593", "*" }, { FULL_BLOCK, "#" },
+};
+
 const char *chart_text_pattern(enum chart_color color, bool unicode, bool in_color)
 {
     return !unicode ? marks[color] : in_color ? FULL_BLOCK : patterns[color];
@@ -197,10 +202,20 @@ static bool is_curve(enum chart_mark mark)
     return mark == CHART_LINE || mark == CHART_STAIRS || mark == CHART_POINT;
 }
 
+/* Are boxes filled with patterns, in lines that have names? */
+static bool has_lanes(const struct layout *layout)
+{
+    return layout->chart->lanes.count > 0;
+}
+
 /* What fills a whole cell of series S. */
 static const char *pattern_of(const struct layout *layout, size_t s)
 {
     const struct chart_series *series = &layout->chart->series.at[s];
+    if (layout->chart->ramp && !layout->options->color && s < sizeof ramp / sizeof *ramp)
+        return ramp[s][!layout->options->unicode];
+    if (has_lanes(layout) && series->idle)
+        return layout->options->unicode ? "\u2571" : "/";
     bool plain = layout->options->color || layout->plain;
     if (layout->options->unicode && !plain && is_curve(series->mark))
         return marks[series->color];
@@ -321,11 +336,37 @@ static void draw_box(struct layout *layout, const struct chart_series *series, s
     buffer_release(&shown);
 }
 
+/* The box of ROW of series S in a line with a name: a short label, then its pattern; no more than what it covers. */
+static void draw_lane_box(struct layout *layout, size_t s, size_t row)
+{
+    const struct chart_series *series = &layout->chart->series.at[s];
+    double low = chart_scale_place(&layout->x, chart_value(series->table, row, series->low));
+    double high = chart_scale_place(&layout->x, chart_value(series->table, row, series->x));
+    double line = chart_value(series->table, row, series->y);
+    if (isnan(low) || isnan(high) || isnan(line))
+        return;
+    size_t from = (size_t)lround(low * (double)layout->columns),
+           to = (size_t)lround(high * (double)layout->columns), down = layout->top + (size_t)line;
+    for (size_t c = from; c < to; c++)
+        emit_series(layout, layout->left + c, down, s);
+    const struct text *label = &table_cell(series->table, row, chart_text_column(series->table))->text;
+    bool colored = layout->options->color;
+    struct buffer safe = { 0 };
+    size_t width = label->len ? escape_terminal(&safe, label->at, label->len) : 0;
+    if (width && width + !colored <= to - from && to > from)
+        chart_text_emit_text(layout, layout->left + from, down, safe.at, safe.count,
+                             colored ? ON_COLOR : NO_COLOR, colored ? series->color : NO_COLOR);
+    buffer_release(&safe);
+}
+
 static void draw_boxes(struct layout *layout)
 {
     for (size_t s = 0; s < layout->chart->series.count; s++)
         for (size_t row = 0; row < layout->chart->series.at[s].table->row_count; row++)
-            draw_box(layout, &layout->chart->series.at[s], row);
+            if (has_lanes(layout))
+                draw_lane_box(layout, s, row);
+            else
+                draw_box(layout, &layout->chart->series.at[s], row);
 }
 
 /* A text beside its point, on the side where there is room. */
@@ -491,8 +532,8 @@ static size_t lay_legend(struct layout *layout, size_t first, bool drawn)
 {
     const struct chart *chart = layout->chart;
     size_t line = 0, column = 1;
-    bool any = false,
-         same = chart_box_lines(chart) > 0 && !layout->options->color; /* boxes look alike without */
+    bool any = false, same = chart_box_lines(chart) > 0 && !layout->options->color &&
+                             !has_lanes(layout); /* boxes look alike without */
     for (size_t s = 0; s < chart->series.count && !same; s++) {
         const struct chart_series *series = &chart->series.at[s];
         if (!series->title)
@@ -545,6 +586,14 @@ static size_t widest_category(const struct layout *layout)
     return widest < most ? widest : most;
 }
 
+static size_t widest_lane(const struct chart *chart)
+{
+    size_t widest = 4; /* the title above */
+    for (size_t i = 0; i < chart->lanes.count; i++)
+        widest = strlen(chart->lanes.at[i]) > widest ? strlen(chart->lanes.at[i]) : widest;
+    return widest;
+}
+
 static bool is_plain(const struct chart *chart)
 {
     for (size_t s = 1; s < chart->series.count; s++)
@@ -575,7 +624,7 @@ static struct layout chart_text_lay_out(const struct chart *chart, const struct 
         layout.width = LEAST_WIDTH;
     size_t legend = lay_legend(&layout, 0, false), below = 2 + has_title_below(&layout) + legend;
     size_t most = options->height ? options->height : panel ? PANEL_HEIGHT : DEFAULT_HEIGHT;
-    layout.top = boxes || (layout.horizontal && !chart->x.title) ? 0 : 1;
+    layout.top = (boxes && !has_lanes(&layout)) || (layout.horizontal && !chart->x.title) ? 0 : 1;
     if (layout.horizontal) {
         layout.rows = categories;
         layout.left = widest_category(&layout) + 3;
@@ -583,7 +632,9 @@ static struct layout chart_text_lay_out(const struct chart *chart, const struct 
     } else {
         size_t other = headings + layout.top + below;
         layout.rows = boxes ? boxes : most > other + LEAST_ROWS ? most - other : LEAST_ROWS;
-        layout.left = boxes ? 1 : widest_tick(&layout.y, layout.rows / 3) + 3;
+        layout.left = has_lanes(&layout) ? widest_lane(chart) + 3
+                      : boxes            ? 1
+                                         : widest_tick(&layout.y, layout.rows / 3) + 3;
         layout.columns = layout.width - layout.left - 1;
     }
     layout.lines = layout.top + layout.rows + below;
@@ -666,6 +717,9 @@ static void chart_text_add_chart(struct buffer *out, const struct picture *pictu
     struct layout layout = chart_text_lay_out(chart, options, headings, panels.end - panels.first > 1);
     bool boxes = chart_box_lines(chart) > 0;
     draw_axis_lines(&layout);
+    for (size_t lane = 0; lane < chart->lanes.count && lane < layout.rows; lane++)
+        chart_text_emit_text(&layout, layout.left - 2 - strlen(chart->lanes.at[lane]), layout.top + lane,
+                             chart->lanes.at[lane], strlen(chart->lanes.at[lane]), NO_COLOR, NO_COLOR);
     if (boxes)
         draw_boxes(&layout);
     else

@@ -290,9 +290,11 @@ static void add_box_names(struct script *parts, size_t s)
     size_t name = chart_text_column(series->table);
     double edges[2], pixels;
     for (size_t i = 0; i < series->table->row_count && name != TABLE_NO_COLUMN; i++) {
-        if (!box_edges(parts, series, i, edges, &pixels) || pixels < 6 * LETTER)
-            continue;
         const union table_cell *cell = table_cell(series->table, i, name);
+        size_t least = parts->chart->lanes.count ? cell->text.len + 1 : 6;
+        if (!box_edges(parts, series, i, edges, &pixels) || pixels < (double)(least * LETTER) ||
+            !cell->text.len)
+            continue;
         begin_label(parts, keep_text(parts, cell->text.at ? cell->text.at : "", cell->text.len,
                                      (size_t)pixels / LETTER - 1, TEXT_LABEL));
         add_figure(&parts->commands, edges[0]);
@@ -415,7 +417,10 @@ static void gnuplot_add_axes(struct script *parts)
         add_figure_ticks(parts, across, &parts->x, width_of(parts) / 80);
     add_axis_title(parts, across, &parts->x, &chart->x);
     if (chart_box_lines(chart)) {
-        buffer_printf(&parts->commands, "set ytics scale 0 (\"\" 0)\nset yrange [%zu:0]\n",
+        buffer_puts(&parts->commands, "set ytics scale 0 (");
+        for (size_t i = 0; i < chart->lanes.count; i++)
+            buffer_printf(&parts->commands, "%s\"%s\" %zu.5", i ? "," : "", chart->lanes.at[i], i);
+        buffer_printf(&parts->commands, "%s)\nset yrange [%zu:0]\n", chart->lanes.count ? "" : "\"\" 0",
                       chart_box_lines(chart));
         return;
     }
@@ -490,7 +495,10 @@ static void add_manner(struct script *parts, size_t s)
         else
             buffer_printf(commands, "1:2 with points pt %d ps 0.8", dots[s % (sizeof dots / sizeof *dots)]);
         break;
-    case CHART_BOX: buffer_puts(commands, "1:2:3:4:5:6 with boxxyerror fs solid 1 noborder"); break;
+    case CHART_BOX:
+        buffer_printf(commands, "1:2:3:4:5:6 with boxxyerror fs %s",
+                      series->idle ? "pattern 4 noborder" : "solid 1 noborder");
+        break;
     }
 }
 

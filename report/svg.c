@@ -353,6 +353,14 @@ static double width_of_labels(const struct svg_plot *plot)
     return (double)((widest < LONGEST_LABEL ? widest : LONGEST_LABEL) * LETTER + 10);
 }
 
+static double width_of_lanes(const struct chart *chart)
+{
+    size_t widest = 4;
+    for (size_t i = 0; i < chart->lanes.count; i++)
+        widest = strlen(chart->lanes.at[i]) > widest ? strlen(chart->lanes.at[i]) : widest;
+    return (double)(widest * LETTER + 10);
+}
+
 static double height_of_panel(const struct svg_plot *plot)
 {
     size_t count = plot->panels.end - plot->panels.first;
@@ -376,7 +384,10 @@ static struct svg_plot svg_lay_out(struct buffer *out, const struct picture *pic
     bool title_on_top = !plot.horizontal && chart->y.title && plot.is_first;
     plot.top = (double)(lay_out_legend(&plot, false) * LEGEND_HEIGHT) + (title_on_top ? 28 : 8);
     size_t lines = chart_box_lines(chart);
-    plot.left = lines ? 16 : plot.horizontal ? width_of_labels(&plot) : 74;
+    plot.left = chart->lanes.count ? width_of_lanes(chart)
+                : lines            ? 16
+                : plot.horizontal  ? width_of_labels(&plot)
+                                   : 74;
     plot.width = WIDTH - plot.left - 16;
     plot.height = plot.horizontal ? (double)(plot.category_count * BAR_HEIGHT) : height_of_panel(&plot);
     if (lines)
@@ -449,6 +460,9 @@ static double svg_own_add_chart(struct buffer *out, const struct picture *pictur
     if (plot.horizontal)
         svg_add_bar_figures(&plot);
     svg_add_labels(&plot);
+    for (size_t lane = 0; lane < chart->lanes.count; lane++)
+        svg_add_text(&plot, plot.left - 6, plot.top + (double)(lane + 1) * SVG_BOX_LINE - 6, "end", NULL,
+                     chart->lanes.at[lane], strlen(chart->lanes.at[lane]), 40);
     svg_add_line(&plot, "axis", plot.left, plot.top, plot.left, plot.top + plot.height);
     svg_add_line(&plot, "axis", plot.left, plot.top + plot.height, plot.left + plot.width,
                  plot.top + plot.height);
@@ -470,8 +484,20 @@ void svg_add_chart(struct buffer *out, const struct picture *picture, size_t i)
 
 enum { TITLE_HEIGHT = 26, NOTE_HEIGHT = 18, MARGIN = 4 };
 
+/* Are there boxes of idle time, which are hatched? */
+static bool has_idle_boxes(const struct picture *picture)
+{
+    for (size_t i = 0; i < picture->charts.count; i++)
+        for (size_t s = 0; s < picture->charts.at[i]->series.count; s++) {
+            const struct chart_series *series = &picture->charts.at[i]->series.at[s];
+            if (series->idle && series->mark == CHART_BOX)
+                return true;
+        }
+    return false;
+}
+
 /* What a page's style sheet says of charts, for a picture without a page. */
-static void add_style(struct buffer *out)
+static void add_style(struct buffer *out, bool hatched)
 {
     buffer_puts(
         out,
@@ -481,7 +507,15 @@ static void add_style(struct buffer *out)
         ".line { stroke: currentColor; stroke-width: 1.6; fill: none; stroke-linejoin: round; }");
     for (int color = 0; color < CHART_COLORS; color++)
         buffer_printf(out, " .c%d { color: %s; }", color, chart_color_code((enum chart_color)color));
+    if (hatched)
+        buffer_printf(out, " .idle { fill: url(#idle); stroke: currentColor; }");
     buffer_puts(out, "</style>\n");
+    if (hatched)
+        buffer_printf(out,
+                      "<defs><pattern id=\"idle\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+                      "patternTransform=\"rotate(45)\"><path d=\"M0 0h6v6h-6z\" fill=\"#ffffff\"/>"
+                      "<path d=\"M0 0h2v6h-2z\" fill=\"%s\"/></pattern></defs>\n",
+                      chart_color_code(CHART_COLOR_OF_IDLE));
 }
 
 /* TEXT in lines of at most WIDTH columns, broken at blanks; returns where the next thing begins. */
@@ -531,7 +565,7 @@ void svg_add_picture(struct buffer *out, const struct picture *picture, size_t w
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n",
         width ? width : WIDTH, height ? (double)height : top * (width ? (double)width / WIDTH : 1), WIDTH,
         top);
-    add_style(out);
+    add_style(out, has_idle_boxes(picture));
     buffer_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
     buffer_add(out, body.at, body.count);
     buffer_puts(out, "</svg>\n");

@@ -228,6 +228,7 @@ void svg_add_boxes(struct svg_plot *plot, size_t s)
         if (width < 0.3) /* not seen */
             continue;
         const union table_cell *cell = table_cell(series->table, i, name);
+        const struct text *tip = series->tip ? &table_cell(series->table, i, series->tip)->text : &cell->text;
         buffer_puts(plot->out, "<rect");
         svg_add_class(plot, s, "fill");
         svg_add_attribute(plot->out, "x", from);
@@ -235,13 +236,20 @@ void svg_add_boxes(struct svg_plot *plot, size_t s)
         svg_add_attribute(plot->out, "width", width > 3 ? width - 1 : width);
         svg_add_attribute(plot->out, "height", SVG_BOX_LINE - 1);
         buffer_puts(plot->out, "><title>");
-        escape_html(plot->out, cell->text.at ? cell->text.at : "", cell->text.len);
+        escape_html(plot->out, tip->at ? tip->at : "", tip->len);
         struct buffer figure = { 0 };
         figure_add_value(&figure, plot->x.kind, high - low);
-        buffer_printf(plot->out, ": %s, %.1f %%</title></rect>\n", figure.at,
-                      100 * (high - low) / (plot->x.most - plot->x.least));
+        if (plot->x.kind != TABLE_COUNT)
+            buffer_printf(plot->out, ": %s, %.1f %%", figure.at,
+                          100 * (high - low) / (plot->x.most - plot->x.least));
+        buffer_puts(plot->out, "</title></rect>\n");
         buffer_release(&figure);
-        if (width > LETTER_IN_BOX * LEAST_ROOM + 6)
+        bool whole = plot->chart->lanes.count && cell->text.len &&
+                     width > (double)(LETTER_IN_BOX * cell->text.len) + 3;
+        if (whole)
+            svg_add_text(plot, from + width / 2, top + SVG_BOX_LINE - 6, "middle", "on", cell->text.at,
+                         cell->text.len, cell->text.len);
+        else if (width > LETTER_IN_BOX * LEAST_ROOM + 6)
             svg_add_text(plot, from + 3, top + SVG_BOX_LINE - 6, "start", "on",
                          cell->text.at ? cell->text.at : "", cell->text.len,
                          (size_t)((width - 6) / LETTER_IN_BOX));

@@ -66,17 +66,18 @@ static void add_styled(struct page *page, const char *style, const char *s, size
         buffer_puts(&page->text, PLAIN);
 }
 
-/* A picture as ASCII: it consists of blanks and the signs below. */
+/* A picture as ASCII: it consists of that and the signs below. */
 static void add_drawn(struct buffer *out, const char *s)
 {
     static const char *const signs[][2] = { { "\u2588", "#" }, { "\u2593", "*" }, { "\u2592", "+" },
-                                            { "\u2591", ":" }, { "\u2584", "=" }, { "\u00b7", "." } };
+                                            { "\u2591", ":" }, { "\u2584", "=" }, { "\u00b7", "." },
+                                            { "\u2571", "/" }, { "\u2500", "-" }, { "\u2550", "=" } };
     enum { SIGNS = sizeof signs / sizeof *signs };
     while (*s) {
         size_t i = 0;
         while (i < SIGNS && strncmp(s, signs[i][0], strlen(signs[i][0])) != 0)
             i++;
-        buffer_putc(out, i < SIGNS ? *signs[i][1] : *s == ' ' ? ' ' : '?');
+        buffer_putc(out, i < SIGNS ? *signs[i][1] : *s >= ' ' && *s <= '~' ? *s : '?');
         s += i < SIGNS ? strlen(signs[i][0]) : 1;
     }
 }

@@ -14,6 +14,7 @@
 #include "analyze/top/top.h"
 #include "figures/gather.h"
 #include "derive/features.h"
+#include "job/job.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,6 +176,25 @@ static bool fill_fleet(const struct trace *trace, const struct selection *select
     return true;
 }
 
+/* A job with a pipeline: a step as people draw it, and what tpa job says. */
+static bool fill_pipeline(const struct trace *trace, const struct selection *selection,
+                          struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    if (trace->file_count < 2 || !selection_is_all(selection))
+        return true;
+    content->job = job_open(trace, &(struct ranges){ 0 });
+    struct picture *picture = job_picture(content->job);
+    if (!picture)
+        return true;
+    job_add_result(content->job, content->result);
+    for (size_t i = 0; i < content->result->tables.count; i++)
+        table_truncate(content->result->tables.at[i], MOST_ROWS);
+    picture_free(content->picture);
+    content->picture = picture;
+    return true;
+}
+
 static bool fill_timeline(const struct trace *trace, const struct selection *selection,
                           struct report_content *content, struct tpa_error *err)
 {
@@ -185,6 +205,7 @@ static bool fill_timeline(const struct trace *trace, const struct selection *sel
 }
 
 static const struct trace_wants no_wants;
+static const struct trace_wants pipeline_wants = { .args = OPERATIONS_WANTS };
 
 /* Sections that are not analyses. What top and pictures want is computed by functions: report_wants adds that. */
 static const struct report_section own_sections[] = {
@@ -199,6 +220,10 @@ static const struct report_section own_sections[] = {
     { "fleet", "Ranks of the job",
       "Who holds the job up and why, slow GPUs, hosts and links, with clocks corrected by the ends of collectives.",
       "tpa fleet", FEATURE_EVENTS, &gather_wants, fill_fleet },
+    { "pipeline", "Pipeline",
+      "A step as people draw it: ranks and time, microbatches numbered, bubbles hatched; which rank or stage holds the job up, "
+      "and what is gained without its cause.",
+      "tpa job", FEATURE_EVENTS, &pipeline_wants, fill_pipeline },
     { "timeline", "Timeline",
       "When what ran. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, Shift and drag to add up a "
       "stretch of time. Keys: w, a, s and d zoom and move, f fills the window, ? lists all.",
@@ -237,10 +262,10 @@ static struct report_section section_of(const struct analysis *analysis, char *m
 /* Analyses that are not named follow those that are. */
 static int place_of(const char *key)
 {
-    static const char *const order[] = { "timeline",  "summary",  "steps",         "operators",
-                                         "modules",   "kernels",  "devices",       "gaps",
-                                         "transfers", "launches", "sequences",     "latency",
-                                         "roofline",  "memory",   "communication", "fleet" };
+    static const char *const order[] = { "timeline",  "summary", "steps",    "operators", "modules",
+                                         "kernels",   "devices", "gaps",     "transfers", "launches",
+                                         "sequences", "latency", "roofline", "memory",    "communication",
+                                         "pipeline",  "fleet" };
     int place = 0, count = sizeof order / sizeof *order;
     while (place < count && strcmp(order[place], key) != 0)
         place++;

@@ -22,6 +22,7 @@ struct report_content {
     struct views *views;       /* call trees; NULL: none */
     struct facts *facts; /* of several ranks, and the analysis of their job, which tables borrow from; */
     struct fleet *fleet; /* NULL: none */
+    struct job *job;     /* of a job with a pipeline, which tables borrow from; NULL: none */
 };
 
 struct report_section {
