@@ -33,10 +33,11 @@ struct report_args {
     struct opt_list base, other;
     const char *sections, *path;
     int format;
-    int64_t min_change_ns, budget;
+    int64_t min_change_ns, page_size, budget_bytes;
+    const char *budget;
 };
 
-static const struct report_args report_defaults = { .load = LOAD_DEFAULTS, .budget = PAGE_BUDGET };
+static const struct report_args report_defaults = { .load = LOAD_DEFAULTS, .page_size = PAGE_BUDGET };
 
 enum report_format { FORMAT_AUTO, FORMAT_HTML, FORMAT_MD, FORMAT_JSON };
 
@@ -58,8 +59,10 @@ static const struct opt report_opts[] = {
     OPT_FILES(0, "new", struct report_args, other, "FILE", "comparison: files of the second side"),
     OPT_TIME(0, "min-change", struct report_args, min_change_ns, "TIME",
              "comparison: a smaller change of a time is no change"),
-    OPT_SIZE(0, "budget", struct report_args, budget, "SIZE",
+    OPT_SIZE(0, "page-size", struct report_args, page_size, "SIZE",
              "html: how large the page may be; what does not fit of the timeline is left out, the shortest events first"),
+    OPT_TEXT(0, "budget", struct report_args, budget, "N",
+             "json: print at most N tokens (2.5 bytes each), or a size such as 8kB; html: as --page-size"),
     CAPTURE_OPTION(struct report_args, load),
     OPT_GROUP("Selection"),
     OPT_RANGES(0, "steps", struct report_args, selection.steps, "A..B", SELECTION_STEPS_HELP),
@@ -148,10 +151,10 @@ static bool write_page(const struct page *page, const char *path, struct tpa_err
     return gone;
 }
 
-static bool report_print_all(struct result *result, enum report_format format, const char *path,
+static bool report_print_all(struct result *result, enum report_format format, const struct report_args *args,
                              struct tpa_error *err)
 {
-    struct output_args output = { .path = path };
+    struct output_args output = { .path = args->path, .budget = args->budget_bytes };
     return output_result_with(printer_find(format == FORMAT_MD ? "md" : "json"), result, &output, err);
 }
 
@@ -392,7 +395,7 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
         struct page page = {
             .maker = "tpa report",
             .title = title_of(call, &notes->arena),
-            .budget = (size_t)args->budget,
+            .budget = (size_t)args->page_size,
         };
         for (size_t i = 0; report_sections()[i].key; i++)
             if (contents[i].timeline)
@@ -420,7 +423,7 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
             if (contents[i].result)
                 move_tables(contents[i].result, report_sections()[i].key, format == FORMAT_MD, all);
         move_tables(notes, "notes", false, all);
-        good = report_print_all(all, format, args->path, err);
+        good = report_print_all(all, format, args, err);
         result_free(all);
     }
     result_free(notes);
@@ -454,7 +457,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
         struct page page = {
             .maker = "tpa report",
             .title = report_base_name(call->operands[0]),
-            .budget = (size_t)args->budget,
+            .budget = (size_t)args->page_size,
             .subtitle = arena_printf(&report.result->arena, "memory snapshot, %s, %zu entries",
                                      snapshots->of.at[0]->form, snapshots->of.at[0]->entries.count),
         };
@@ -462,7 +465,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
         good = write_page(&page, args->path, err);
         page_release(&page);
     } else {
-        good = report_print_all(report.result, format, args->path, err);
+        good = report_print_all(report.result, format, args, err);
     }
     report_snapshot_release(&report);
     return good;
@@ -487,7 +490,7 @@ static bool report_sums(const struct invocation *call, const struct ingested *su
         good = write_page(&page, args->path, err);
         page_release(&page);
     } else if (good) {
-        good = report_print_all(report.result, format, args->path, err);
+        good = report_print_all(report.result, format, args, err);
     }
     report_profile_release(&report);
     return good;
@@ -570,7 +573,7 @@ static bool add_diff(const struct diff *diff, struct result *result, const struc
         diff_add_verdict(diff, result);
     diff_add_tables(diff, result);
     if (format != FORMAT_HTML)
-        return report_print_all(result, format, path, err);
+        return report_print_all(result, format, args, err);
     struct picture *picture = picture_open("diff", "Comparison");
     chart_diff(picture, diff, 15);
     const char *names[2] = { name_side(found, 0, &result->arena), name_side(found, 1, &result->arena) };
@@ -578,7 +581,7 @@ static bool add_diff(const struct diff *diff, struct result *result, const struc
     struct page page = {
         .maker = "tpa report",
         .title = arena_printf(&result->arena, "%s against %s", names[1], names[0]),
-        .budget = (size_t)args->budget,
+        .budget = (size_t)args->page_size,
     };
     page_add_result(&page, result);
     struct page_section *head = &page.sections.at[0]; /* a comparison has a table, or it failed */
@@ -701,11 +704,29 @@ static bool report_compares(const struct invocation *call, const struct report_a
     return args->load.files_are != TRACE_FILES_AS_FOUND || !are_one_job(call, args);
 }
 
-static int report_main(const struct invocation *call, struct tpa_error *err)
+/* --budget: of JSON that of every command, and of HTML the older word for --page-size. */
+static bool read_budget(struct report_args *args, enum report_format format, struct tpa_error *err)
 {
-    const struct report_args *args = call->args;
+    if (!args->budget)
+        return true;
+    size_t len = strlen(args->budget);
+    if (format == FORMAT_HTML && quantity_parse_size(args->budget, len, &args->page_size))
+        return true;
+    if (format != FORMAT_HTML && opt_budget.parse(NULL, args->budget, &args->budget_bytes))
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "--budget takes %s, not '%s'",
+             format == FORMAT_HTML ? "a size such as 8MB" : opt_budget.expects, args->budget);
+    return tpa_in_option(err, "budget");
+}
+
+static int report_main(const struct invocation *typed, struct tpa_error *err)
+{
+    struct report_args read = *(const struct report_args *)typed->args, *args = &read;
+    struct invocation own = *typed, *call = &own;
     enum report_format format;
-    if (!report_find_format(args, &format, err)) /* before the work, not after it */
+    own.args = args;
+    if (!report_find_format(args, &format, err) ||
+        !read_budget(args, format, err)) /* before the work, not after it */
         return EXIT_TROUBLE;
     bool compare = report_compares(call, args);
     if (!compare && call->operand_count == 0) {

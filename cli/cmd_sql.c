@@ -38,6 +38,7 @@ static const struct opt sql_opts[] = {
              "columns to show, in this order, separated by commas; \"all\" shows every column"),
     OPT_LIMIT('n', "limit", struct sql_args, output.limit, "N",
               "show the first N rows of each statement, or N%; 0 shows all"),
+    OPT_BUDGET(struct sql_args, output.budget),
     OPT_FLAG('w', "wide", struct sql_args, output.wide, "show names in full, however wide that gets"),
     OPT_FILE('o', "output", struct sql_args, output.path, "FILE",
              "write to FILE, which appears whole or not at all"),

@@ -57,34 +57,43 @@ static void add_row(struct buffer *out, const struct opt *row, const struct invo
     buffer_release(&otherwise);
 }
 
-static void add_inputs(struct buffer *out, bool all)
+static void add_inputs(struct buffer *out)
 {
-    if (running->operand_count && !all)
+    enum { MOST = 300 };
+    struct buffer words = { 0 };
+    if (running->operand_count && running->operands[0][0] == '-' && running->operands[0][1])
+        buffer_puts(&words, " --");
+    for (size_t i = 0; i < running->operand_count && words.count <= MOST; i++)
+        add_word(&words, running->operands[i]);
+    if (words.count > MOST)
         buffer_puts(out, " ...");
-    for (size_t i = 0; all && i < running->operand_count; i++)
-        if (running->operands[i][0] == '-' && running->operands[i][1] && i == 0)
-            buffer_puts(out, " --");
-    for (size_t i = 0; all && i < running->operand_count; i++)
-        add_word(out, running->operands[i]);
+    else if (words.count)
+        buffer_add(out, words.at, words.count);
+    buffer_release(&words);
 }
 
-void command_line_add_more(struct buffer *out, bool with_inputs)
+void command_line_add_more(struct buffer *out)
 {
+    buffer_puts(out, "");
     if (!running)
         return;
     buffer_printf(out, "tpa %s", running->command->name);
-    for (const struct opt *row = running->command->options; row && !opt_is_end(row); row++)
-        if (row->name && strcmp(row->name, "limit") != 0 && strcmp(row->name, "budget") != 0)
+    bool limits = false;
+    for (const struct opt *row = running->command->options; row && !opt_is_end(row); row++) {
+        bool is_limit = row->name && strcmp(row->name, "limit") == 0;
+        limits |= is_limit;
+        if (row->name && !is_limit && strcmp(row->name, "budget") != 0)
             add_row(out, row, running);
-    buffer_puts(out, " --limit 0"); /* last: it ends a list of files, too */
-    add_inputs(out, with_inputs);
+    }
+    buffer_puts(out, limits ? " --limit 0" : ""); /* last: it ends a list of files, too */
+    add_inputs(out);
 }
 
 void command_line_add_other(struct buffer *out, const char *command)
 {
     buffer_printf(out, "tpa %s", command);
     if (running)
-        add_inputs(out, true);
+        add_inputs(out);
 }
 
 void command_line_cannot(struct result *result, const char *reason, const char *text, const char *needs,

@@ -17,8 +17,8 @@
 /* CALL is what runs; borrowed until the next call, NULL at the end. */
 void command_line_set(const struct invocation *call);
 
-/* Append it without a budget, and with --limit 0: all that there is. Without WITH_INPUTS its operands are "...". */
-void command_line_add_more(struct buffer *out, bool with_inputs);
+/* Append it without a budget, and with --limit 0: all that there is. Inputs of more than 300 bytes are "...". */
+void command_line_add_more(struct buffer *out);
 
 /* Append `tpa COMMAND` and the inputs of what runs. */
 void command_line_add_other(struct buffer *out, const char *command);

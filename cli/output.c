@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "base/memory.h"
+#include "base/quantity.h"
 #include "base/suggest.h"
 #include "cli/command_line.h"
 #include "cli/output_file.h"
@@ -9,8 +10,10 @@
 #include "cli/pager.h"
 #include "cli/terminal.h"
 #include "base/escape.h"
+#include "report/budget.h"
 #include "report/figures.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,6 +53,69 @@ bool output_format_at(size_t index, struct opt_choice *choice)
 const struct printer *output_printer(const struct output_args *args)
 {
     return printer_at(args->own, (size_t)args->format);
+}
+
+/* --- a budget ----------------------------------------------------------------------------------------------- */
+
+static bool parse_budget(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    int64_t number;
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits;
+    if (!digits || !quantity_parse_integer(text, digits, &number) || number > INT64_MAX / 5000)
+        return false;
+    if (!*unit)
+        number = number < BUDGET_LEAST_TOKENS ? 0 : number * 5 / 2;
+    else if (strcmp(unit, "kB") == 0 || strcmp(unit, "k") == 0)
+        number *= 1000;
+    else if (strcmp(unit, "MB") == 0 || strcmp(unit, "M") == 0)
+        number = number > INT64_MAX / 1000000 ? INT64_MAX : number * 1000000;
+    else if (strcmp(unit, "B") != 0)
+        return false;
+    *(int64_t *)field = number;
+    return number >= BUDGET_LEAST_BYTES;
+}
+
+static void append_budget(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    if (*(const int64_t *)field)
+        buffer_printf(out, "%" PRId64 "B", *(const int64_t *)field);
+}
+
+const struct opt_type opt_budget = {
+    "budget", "tokens, such as 2000 (200 and more), or a size such as 8kB (500B and more)", parse_budget,
+    append_budget
+};
+
+/* As PRINTER does, within the budget of ARGS. */
+static bool print_in_budget(const struct printer *printer, const struct result *result,
+                            const struct print_options *options, const struct output_args *args, FILE *out,
+                            struct tpa_error *err)
+{
+    static const char *const rankings[] = { "tpa.top/1", "tpa.gaps/1", "tpa.kernels/1", "tpa.launches/1" };
+    struct buffer more = { 0 };
+    bool beginning = false;
+    for (size_t i = 0; i < sizeof rankings / sizeof *rankings; i++)
+        beginning |= strcmp(result->schema, rankings[i]) == 0;
+    command_line_add_more(&more);
+    bool good =
+        printer->for_programs
+            ? budget_print_json(result, (size_t)args->budget, more.at, beginning, out, err)
+            : budget_print_text(printer, result, options, (size_t)args->budget, more.at, beginning, out, err);
+    buffer_release(&more);
+    return good;
+}
+
+/* Only the table and JSON can be cut so that the reader sees it. */
+static bool check_budget(const struct printer *printer, const struct output_args *args, struct tpa_error *err)
+{
+    if (!args->budget || strcmp(printer->name, "json") == 0 || strcmp(printer->name, "table") == 0)
+        return true;
+    tpa_fail(err, TPA_NOWHERE,
+             "--budget is for --format table and json: %s has no place for what is left out", printer->name);
+    return tpa_hint(err, "--limit N prints fewer rows");
 }
 
 /* --- columns ------------------------------------------------------------------------------------------------- */
@@ -242,8 +308,9 @@ static bool print_to_file(const struct printer *printer, const struct result *re
     bool in_pager = args->all && !args->no_pager && options->height && !printer->for_programs;
     output_began = on_stdout;
     if (check_terminal(printer, &file, err) &&
-        (in_pager ? print_in_pager(printer, result, options, file.stream, err)
-                  : printer->print(result, options, file.stream, err)))
+        (args->budget ? print_in_budget(printer, result, options, args, file.stream, err)
+         : in_pager   ? print_in_pager(printer, result, options, file.stream, err)
+                      : printer->print(result, options, file.stream, err)))
         return output_file_commit(&file, err);
     output_file_discard(&file);
     if (!on_stdout || !output_reader_is_gone())
@@ -262,6 +329,8 @@ bool output_result_with(const struct printer *printer, struct result *result, co
         result_answer_instead(result, line.at);
         buffer_release(&line);
     }
+    if (!check_budget(printer, args, err))
+        return false;
     if ((args->tables && !output_select_tables(result, args->tables, err)) ||
         (args->columns && !output_select_columns(result, args->columns, err)))
         return false;

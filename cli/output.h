@@ -23,6 +23,7 @@ struct output_args {
     const char *tables;               /* keys separated by commas; NULL: all */
     const char *columns;              /* keys separated by commas; NULL: the default columns */
     struct limit limit;               /* of rows, for each table */
+    int64_t budget;                   /* bytes of the output at most; 0: any number */
     bool wide, all_notes;
     bool all;         /* tables that are details, too, and all notes */
     bool no_pager;    /* with ALL: on a terminal, too */
@@ -66,7 +67,13 @@ bool output_format_of(const struct printer *const *own, size_t index, struct opt
 const struct printer *output_printer(const struct output_args *args);
 extern const struct opt_choice output_colors[];
 
+/* How much may be printed: "2000" (tokens of 2.5 bytes), "8kB"; int64_t, in bytes. */
+extern const struct opt_type opt_budget;
+
 /* clang-format off */
+#define OPT_BUDGET(T, field) \
+    OPT_VALUE(0, "budget", T, field, int64_t, opt_budget, "N", \
+              "print at most N tokens (2.5 bytes each), or a size such as 8kB, and say what is left out", .flags = 0)
 #define OUTPUT_OPTIONS(T, field) OUTPUT_OPTIONS_WITH(T, field, output_format_at)
 
 /* The same with the formats of FORMAT_AT, for a command with its own. */
@@ -77,6 +84,7 @@ extern const struct opt_choice output_colors[];
     OPT_TEXT('c', "columns", T, field.columns, "KEYS", \
              "columns to show, in this order, separated by commas; \"all\" shows every column"), \
     OPT_LIMIT('n', "limit", T, field.limit, "N", "show the first N rows of each table, or N%; 0 shows all"), \
+    OPT_BUDGET(T, field.budget), \
     OPT_FLAG('w', "wide", T, field.wide, "show names in full, however wide that gets"), \
     OPT_FLAG(0, "notes", T, field.all_notes, "print all notes, also those that explain how rows are counted"), \
     OPT_FILE('o', "output", T, field.path, "FILE", \

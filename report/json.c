@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_cell(struct json_writer *json, enum table_kind kind, const union table_cell *cell)
+void json_emit_cell(struct json_writer *json, enum table_kind kind, const union table_cell *cell)
 {
     if (table_cell_is_missing(cell, kind))
         json_emit_null(json);
@@ -87,7 +87,8 @@ static bool write_rows(struct json_writer *json, const struct table *table, FILE
         json_begin_object(json);
         for (size_t i = 0; i < count; i++) {
             json_quoted_key(json, keys.at + shown[i].key_at, shown[i].key_len);
-            write_cell(json, table->columns[shown[i].column].kind, table_cell(table, row, shown[i].column));
+            json_emit_cell(json, table->columns[shown[i].column].kind,
+                           table_cell(table, row, shown[i].column));
         }
         json_end_object(json);
         ok = output_drain(json->text, out, err);
@@ -108,7 +109,7 @@ void json_emit_footers(struct json_writer *json, const struct table *table)
         buffer_clear(&key);
         exact_add_key(&key, footer->key, footer->kind);
         json_key(json, key.at);
-        write_cell(json, footer->kind, &footer->value);
+        json_emit_cell(json, footer->kind, &footer->value);
     }
     json_end_object(json);
     buffer_release(&key);
@@ -134,34 +135,44 @@ static bool write_table(struct json_writer *json, const struct table *table, FIL
     return true;
 }
 
-void json_emit_notices(struct json_writer *json, const struct result *result)
+void json_emit_notice(struct json_writer *json, const struct table_notice *notice, bool brief)
 {
-    json_begin_array(json);
-    for (size_t i = 0; i < result->notices.count; i++) {
-        const struct table_notice *notice = &result->notices.at[i];
-        json_newline(json);
-        json_begin_object(json);
-        json_key(json, "kind");
-        json_emit_text(json, notice->kind);
+    json_begin_object(json);
+    json_key(json, "kind");
+    json_emit_text(json, notice->kind);
+    if (!brief || notice->count) {
         json_key(json, "count");
         json_emit_integer(json, notice->count);
-        json_key(json, "text");
-        json_emit_text(json, notice->text);
+    }
+    json_key(json, "text");
+    json_emit_text(json, notice->text);
+    if (!brief || notice->file) {
         json_key(json, "file");
         json_emit_text(json, notice->file);
+    }
+    if (!brief || notice->offset != TPA_NOWHERE) {
         json_key(json, "offset");
         if (notice->offset == TPA_NOWHERE)
             json_emit_null(json);
         else
             json_emit_integer(json, notice->offset);
-        if (notice->lacks) {
-            struct buffer sorts = { 0 };
-            lacks_append(&sorts, notice->lacks);
-            json_key(json, "lacks");
-            json_emit_text(json, sorts.at);
-            buffer_release(&sorts);
-        }
-        json_end_object(json);
+    }
+    if (notice->lacks) {
+        struct buffer sorts = { 0 };
+        lacks_append(&sorts, notice->lacks);
+        json_key(json, "lacks");
+        json_emit_text(json, sorts.at);
+        buffer_release(&sorts);
+    }
+    json_end_object(json);
+}
+
+void json_emit_notices(struct json_writer *json, const struct result *result)
+{
+    json_begin_array(json);
+    for (size_t i = 0; i < result->notices.count; i++) {
+        json_newline(json);
+        json_emit_notice(json, &result->notices.at[i], false);
     }
     json_end_array(json);
 }

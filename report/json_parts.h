@@ -13,6 +13,12 @@ void json_emit_footers(struct json_writer *json, const struct table *table);
 /* The key "cannot_answer" and its object, if RESULT has no answer. */
 void json_add_cannot(struct json_writer *json, const struct cannot_answer *cannot);
 
+/* CELL of KIND. */
+void json_emit_cell(struct json_writer *json, enum table_kind kind, const union table_cell *cell);
+
+/* An object: NOTICE; BRIEF: without what it does not have. */
+void json_emit_notice(struct json_writer *json, const struct table_notice *notice, bool brief);
+
 /* An array: what is special about RESULT. */
 void json_emit_notices(struct json_writer *json, const struct result *result);
 
