@@ -1,138 +1,15 @@
-/*
- * collective_matches.c - see collective_matches.h. The identity of a collective is expressed as a few numbers; sorted
- * by these, matching ones are adjacent.
- */
+/* collective_matches.c - see collective_matches.h. */
 #include "derive/collective_matches.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/sum.h"
+#include "derive/collective_identity.h"
 #include "derive/file_set.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* A collective and its identity. */
-struct entry {
-    name_id group_name, group_ranks;
-    bool paired;            /* a send or receive whose two sides are known */
-    int64_t source, target; /* of paired ones */
-    int kind;
-    int64_t size;   /* if it must be the same on all ranks; else, or if not recorded, -1 */
-    int64_t step;   /* INT64_MIN: in none, or ignored */
-    int64_t number; /* Seq; -1: not recorded */
-    uint32_t round; /* of the recording; 0 for numbered ones, as numbers go on */
-    size_t order;   /* index among those of one seat that are equal in the fields above */
-    uint64_t seat;  /* rank and device */
-    uint32_t job;
-    size_t index;
-};
-
-static int collective_matches_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_groups(const struct entry *a, const struct entry *b)
-{
-    int order = collective_matches_compare_numbers(a->job, b->job);
-    if (!order)
-        order = collective_matches_compare_numbers(a->group_name, b->group_name);
-    if (!order)
-        order = collective_matches_compare_numbers(a->group_ranks, b->group_ranks);
-    if (!order)
-        order = collective_matches_compare_numbers(a->paired, b->paired);
-    if (!order)
-        order = collective_matches_compare_numbers(a->source, b->source);
-    return order ? order : collective_matches_compare_numbers(a->target, b->target);
-}
-
-/* Compare all but the order. */
-static int compare_kinds(const struct entry *a, const struct entry *b)
-{
-    int order = compare_groups(a, b);
-    if (!order)
-        order = collective_matches_compare_numbers(a->kind, b->kind);
-    if (!order)
-        order = collective_matches_compare_numbers(a->size, b->size);
-    if (!order)
-        order = collective_matches_compare_numbers(a->step, b->step);
-    if (!order)
-        order = collective_matches_compare_numbers(a->round, b->round);
-    return order ? order : collective_matches_compare_numbers(a->number, b->number);
-}
-
-static int compare_within_seats(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    int order = compare_kinds(a, b);
-    if (!order)
-        order = (a->seat > b->seat) - (a->seat < b->seat);
-    return order ? order : a->index < b->index ? -1 : a->index > b->index;
-}
-
-static bool are_one(const struct entry *a, const struct entry *b)
-{
-    return a->order == b->order && compare_kinds(a, b) == 0;
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    int order = compare_kinds(a, b);
-    if (!order)
-        order = (a->order > b->order) - (a->order < b->order);
-    return order ? order : a->index < b->index ? -1 : a->index > b->index;
-}
-
-static int compare_by_group(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    int order = compare_groups(a, b);
-    return order ? order : a->index < b->index ? -1 : a->index > b->index;
-}
-
-/* Is the size the same on all ranks? Then it distinguishes collectives issued by several threads. */
-static bool has_one_size(enum collective_kind kind)
-{
-    return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
-}
-
-/* If all of a group have a number, only the number counts; else numbers are ignored. */
-static void settle_numbers(struct entry *entries, size_t count)
-{
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_by_group);
-    for (size_t first = 0, end; first < count; first = end) {
-        bool all = !entries[first].paired; /* each side numbers its sends and receives separately */
-        bool all_sized = true;
-        for (end = first; end < count && compare_groups(&entries[first], &entries[end]) == 0; end++) {
-            all = all && entries[end].number >= 0;
-            all_sized = all_sized &&
-                        (entries[end].size >= 0 || !has_one_size((enum collective_kind)entries[end].kind));
-        }
-        for (size_t i = first; i < end; i++) {
-            if (all) {
-                entries[i].kind = COLLECTIVE_UNKNOWN;
-                entries[i].step = INT64_MIN;
-                entries[i].round = 0;
-            } else {
-                entries[i].number = -1;
-            }
-            if (all || !all_sized)
-                entries[i].size = -1;
-        }
-    }
-}
-
-static void count_orders(struct entry *entries, size_t count)
-{
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_within_seats);
-    for (size_t i = 1; i < count; i++)
-        if (entries[i].seat == entries[i - 1].seat && compare_kinds(&entries[i], &entries[i - 1]) == 0)
-            entries[i].order = entries[i - 1].order + 1;
-}
 
 /* Do all files with communication have steps? */
 static bool have_steps(const struct collectives *all, const struct step_list *steps)
@@ -167,12 +44,12 @@ static bool *find_repeats(const struct file_set *set)
     return repeats;
 }
 
-static struct entry *make_entries(const struct collectives *all, size_t *count)
+static struct identity *make_identities(const struct collectives *all, size_t *count)
 {
     struct step_list *steps = step_list_open(all->trace);
     const struct file_set *set = file_set_of(all->trace);
     bool by_step = have_steps(all, steps), *repeats = find_repeats(set);
-    struct entry *entries = mem_alloc(mem_times(all->count + 1, sizeof *entries));
+    struct identity *identities = mem_alloc(mem_times(all->count + 1, sizeof *identities));
     *count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct collective *one = &all->at[i];
@@ -183,14 +60,16 @@ static struct entry *make_entries(const struct collectives *all, size_t *count)
             by_step ? step_list_at(steps, place->file, collective_issued_ns(all, one)) : NULL;
         bool one_way = one->kind == COLLECTIVE_SEND || one->kind == COLLECTIVE_RECV;
         bool paired = one_way && one->source >= 0;
-        entries[(*count)++] = (struct entry){
+        identities[(*count)++] = (struct identity){
             .group_name = one->group_name,
             .group_ranks = one->group_ranks,
             .paired = paired,
             .source = paired ? one->source : -1,
             .target = paired ? one->target : -1,
             .kind = one_way ? COLLECTIVE_SEND_RECV : one->kind,
-            .size = has_one_size(one->kind) ? one->size_bytes : -1,
+            .size = !collective_has_one_size(one->kind) ? IDENTITY_NO_SIZE
+                    : one->size_bytes >= 0              ? one->size_bytes
+                                                        : IDENTITY_ANY_SIZE,
             .step = step ? step->number : INT64_MIN,
             .number = one->sequence,
             .round = set->files[place->file].round,
@@ -201,23 +80,22 @@ static struct entry *make_entries(const struct collectives *all, size_t *count)
     }
     free(repeats);
     step_list_free(steps);
-    return entries;
+    return identities;
 }
 
-static void find_matches(struct collective_matches *matches, const struct entry *entries, size_t count)
+static void find_matches(struct collective_matches *matches, const struct identity *identities, size_t count)
 {
     size_t members = 0;
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && are_one(&entries[first], &entries[end]); end++)
-            ;
+        end = identities_end(identities, count, first);
         if (end - first < 2)
             continue;
         for (size_t i = first; i < end; i++)
-            matches->member[members + i - first] = entries[i].index;
+            matches->member[members + i - first] = identities[i].index;
         struct collective_match match = { .first = members,
                                           .count = end - first,
-                                          .by_order = entries[first].number < 0 };
-        match.number = match.by_order ? (int64_t)entries[first].order + 1 : entries[first].number;
+                                          .by_order = identities[first].number < 0 };
+        match.number = match.by_order ? (int64_t)identities[first].order + 1 : identities[first].number;
         *VEC_PUSH(matches) = match;
         members += end - first;
     }
@@ -237,15 +115,10 @@ static int64_t absolute(const struct collectives *all, const struct collective *
     return absolute_ns;
 }
 
-static int collective_matches_compare_times(const void *left, const void *right)
-{
-    return collective_matches_compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
-}
-
 /* The lower of the middle two, if there are two: clocks may be so far apart that their sum does not fit. */
 static int64_t collective_matches_median_of(int64_t *values, size_t count)
 {
-    qsort(values, count, sizeof *values, collective_matches_compare_times);
+    SORT_NUMBERS(values, count);
     return values[(count - 1) / 2];
 }
 
@@ -569,15 +442,12 @@ struct collective_matches *collective_matches_open(const struct collectives *all
 {
     struct collective_matches *matches = mem_zalloc(1, sizeof *matches);
     size_t count;
-    struct entry *entries = make_entries(all, &count);
-    settle_numbers(entries, count);
-    count_orders(entries, count);
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_entries);
+    struct identity *identities = make_identities(all, &count);
+    identities_match(identities, count);
     matches->collectives = all;
     matches->member = mem_alloc(mem_times(count + 1, sizeof *matches->member));
-    find_matches(matches, entries, count);
-    free(entries);
+    find_matches(matches, identities, count);
+    free(identities);
     compare_clocks(matches);
     judge_matches(matches);
     check_matches(matches);
