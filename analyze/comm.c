@@ -9,6 +9,7 @@
 #include "analyze/comm_ranks.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/rows.h"
 #include "derive/file_set.h"
 #include "base/runs.h"
 #include "base/sum.h"
@@ -301,11 +302,7 @@ static struct collective_row comm_make_row(const struct comm_query *query, const
 }
 
 /* Missing times come last. */
-static bool comm_has_less_time(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct collective_row *)a)->time_ns < ((const struct collective_row *)b)->time_ns;
-}
+static const struct key by_time[] = { DESC(struct collective_row, time_ns), KEY_END };
 
 static void comm_add_rows(const struct comm_query *query)
 {
@@ -322,7 +319,7 @@ static void comm_add_rows(const struct comm_query *query)
             end++;
         *VEC_PUSH(&comm->rows) = comm_make_row(query, &entries.at[first], end - first);
     }
-    runs_sort(comm->rows.at, comm->rows.count, sizeof *comm->rows.at, comm_has_less_time, NULL);
+    SORT(&comm->rows, by_time);
     VEC_FREE(&entries);
 }
 

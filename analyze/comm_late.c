@@ -11,6 +11,7 @@
 
 #include "analyze/gap_finder.h"
 #include "base/demangle.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "derive/step_list.h"
@@ -521,11 +522,7 @@ static void comm_late_add_row(struct lateness *late, const struct collective_mat
     *VEC_PUSH(&late->query->comm->lateness) = row;
 }
 
-static bool comm_late_is_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct comm_late *)a)->at_ns > ((const struct comm_late *)b)->at_ns;
-}
+static const struct key by_at[] = { ASC(struct comm_late, at_ns), KEY_END };
 
 void comm_find_lateness(const struct comm_query *query)
 {
@@ -542,8 +539,7 @@ void comm_find_lateness(const struct comm_query *query)
             comm_late_add_row(&late, match);
     }
     close_lateness(&late);
-    runs_sort(query->comm->lateness.at, query->comm->lateness.count, sizeof *query->comm->lateness.at,
-              comm_late_is_later, NULL);
+    SORT(&query->comm->lateness, by_at);
 }
 
 void comm_add_lateness_table(const struct comm *comm, struct result *result)

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/demangle.h"
 #include "base/memory.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "base/stats.h"
 #include "derive/file_set.h"
@@ -156,11 +156,7 @@ static void add_match(const struct comm_query *query, struct rank_sums *sums,
     }
 }
 
-static bool name_comes_behind(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct share *)a)->name > ((const struct share *)b)->name;
-}
+static const struct key by_name[] = { ASC(struct share, name), KEY_END };
 
 /* "62 % idle", "71 % gemm": the largest part. */
 static struct text meanwhile_text(const struct comm_query *query, struct rank_sums *sums, uint32_t place)
@@ -169,7 +165,7 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
     int64_t sum_ns = 0;
     if (sums->meanwhile.count == 0)
         return (struct text){ 0 };
-    runs_sort(sums->meanwhile.at, sums->meanwhile.count, sizeof *sums->meanwhile.at, name_comes_behind, NULL);
+    SORT(&sums->meanwhile, by_name);
     for (size_t first = 0, end; first < sums->meanwhile.count; first = end) {
         struct share share = { sums->meanwhile.at[first].name, 0 };
         for (end = first; end < sums->meanwhile.count && sums->meanwhile.at[end].name == share.name; end++)
@@ -218,11 +214,7 @@ static struct comm_rank comm_ranks_rank_of(const struct comm_query *query, struc
     };
 }
 
-static bool was_less_late(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct comm_rank *)a)->late_ns < ((const struct comm_rank *)b)->late_ns;
-}
+static const struct key by_late[] = { DESC(struct comm_rank, late_ns), KEY_END };
 
 /* Add the sums of one place to those of another, a cycle of the same rank and device before. */
 static void join_sums(struct rank_sums *sums, const struct rank_sums *more)
@@ -281,7 +273,7 @@ static void find_ranks(const struct comm_query *query)
         intervals_release(&sums[place].waiting);
     }
     free(sums);
-    runs_sort(comm->ranks.at, comm->ranks.count, sizeof *comm->ranks.at, was_less_late, NULL);
+    SORT(&comm->ranks, by_late);
 }
 
 /* ---- waits ---- */
@@ -370,11 +362,7 @@ static bool any_is_held(const struct comm_query *query, const struct collective_
     return false;
 }
 
-static bool was_waited_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct comm_wait *)a)->waited_ns < ((const struct comm_wait *)b)->waited_ns;
-}
+static const struct key by_waited[] = { DESC(struct comm_wait, waited_ns), KEY_END };
 
 static void find_waits(const struct comm_query *query)
 {
@@ -388,7 +376,7 @@ static void find_waits(const struct comm_query *query)
         *VEC_PUSH(&comm->waits) = wait_of(query, &files, match);
         comm->incomplete += query->collectives->at[match->last].group_size > (int64_t)match->count;
     }
-    runs_sort(comm->waits.at, comm->waits.count, sizeof *comm->waits.at, was_waited_less, NULL);
+    SORT(&comm->waits, by_waited);
     free(files.origin_ns);
     free(files.several);
 }

@@ -6,7 +6,7 @@
  */
 #include "analyze/gaps.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/code_paths.h"
 #include "derive/features.h"
@@ -310,11 +310,7 @@ static void describe_gaps(struct gaps *gaps)
 
 /* ---- sums ---- */
 
-static bool gaps_belongs_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct gap_cause_row *)left)->time_ns < ((const struct gap_cause_row *)right)->time_ns;
-}
+static const struct key by_time[] = { DESC(struct gap_cause_row, time_ns), KEY_END };
 
 /* Add rows for SUMS, largest first. Returns how many. */
 static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sums, struct group_key key)
@@ -333,7 +329,7 @@ static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sum
                                                     .share = (double)sums->of[c].time_ns / idle_ns,
                                                     .count = sums->of[c].count,
                                                     .longest_ns = sums->of[c].longest_ns };
-    runs_sort(rows, count, sizeof *rows, gaps_belongs_behind, NULL);
+    SORT_ARRAY(rows, count, by_time);
     return count;
 }
 
@@ -351,7 +347,7 @@ static void gaps_sum_up(struct gaps_query *query)
         gaps->cause_count +=
             fill_rows(gaps->causes + gaps->cause_count, &query->sums.at[id], group_key(gaps->group, id));
     if (!is_of_places(gaps->by))
-        runs_sort(gaps->causes, gaps->cause_count, sizeof *gaps->causes, gaps_belongs_behind, NULL);
+        SORT_ARRAY(gaps->causes, gaps->cause_count, by_time);
 }
 
 /* The gaps that are listed are not described. */

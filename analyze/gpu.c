@@ -457,11 +457,7 @@ static void join_cycles(struct gpu_query *query)
     gpu->copies.count = kept;
 }
 
-static bool gpu_took_less(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct gpu_copies *)left)->sum_ns < ((const struct gpu_copies *)right)->sum_ns;
-}
+static const struct key by_sum[] = { DESC(struct gpu_copies, sum_ns), KEY_END };
 
 static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
@@ -488,7 +484,7 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
     runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, gpu_belongs_behind, NULL);
     if (file_set_has_cycles(file_set_of(trace)))
         join_cycles(&query);
-    runs_sort(gpu->copies.at, gpu->copies.count, sizeof *gpu->copies.at, gpu_took_less, NULL);
+    SORT(&gpu->copies, by_sum);
     gpu->at = query.rows.at;
     gpu->count = query.rows.count;
     VEC_FREE(&groups);

@@ -10,7 +10,6 @@
 
 #include "base/demangle.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
 #include "derive/attribution.h"
@@ -155,15 +154,8 @@ static const struct key by_shapes[] = { ASC(struct shape, grid), ASC(struct shap
                                         ASC(struct shape, registers), ASC(struct shape, shared_memory),
                                         KEY_END };
 
-static int compare_runs(const void *left, const void *right)
-{
-    const struct run *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->shape != b->shape)
-        return a->shape < b->shape ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_group_shape_event[] = { ASC(struct run, group), ASC(struct run, shape),
+                                                   ASC(struct run, event), KEY_END };
 
 /* Did A begin before B? Ties are broken by the order of the file. */
 static bool ran_before(const struct trace *trace, event_id a, event_id b)
@@ -364,9 +356,9 @@ static void kernels_add_rows(struct kernel_query *query, struct run *runs, size_
         query->tensor_use = kernel_tensor_use(names_text(query->trace->names, name));
     }
     for (size_t i = 1; i < count && sorted; i++)
-        sorted = compare_runs(&runs[i - 1], &runs[i]) < 0;
+        sorted = rows_compare(&runs[i - 1], &runs[i], by_group_shape_event) < 0;
     if (!sorted)
-        qsort(runs, count, sizeof *runs, compare_runs);
+        SORT_ARRAY(runs, count, by_group_shape_event);
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count; end++)
             if (runs[end].group != runs[first].group || (by_shape && runs[end].shape != runs[first].shape))
@@ -440,12 +432,7 @@ static struct by_name bring_together(struct kernel_query *query, const struct se
 }
 
 /* The largest total first; rows of equal totals stay in order of name and group. */
-static bool kernels_belongs_behind(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct kernel_row *)a)->durations.total_ns <
-           ((const struct kernel_row *)b)->durations.total_ns;
-}
+static const struct key by_total[] = { DESC(struct kernel_row, durations.total_ns), KEY_END };
 
 static void finish(struct kernels *kernels)
 {
@@ -453,7 +440,7 @@ static void finish(struct kernels *kernels)
         sum_add(&kernels->total_ns, kernels->at[i].durations.total_ns);
     for (size_t i = 0; i < kernels->count && kernels->total_ns > 0; i++)
         kernels->at[i].share = (double)kernels->at[i].durations.total_ns / (double)kernels->total_ns;
-    runs_sort(kernels->at, kernels->count, sizeof *kernels->at, kernels_belongs_behind, NULL);
+    SORT(kernels, by_total);
 }
 
 struct kernels *kernels_analyze(const struct trace *trace, const struct selection *selection, unsigned by)

@@ -7,12 +7,12 @@
  */
 #include "analyze/modules.h"
 
+#include "base/rows.h"
 #include "derive/device_types.h"
 #include "derive/code_paths.h"
 #include "derive/python_names.h"
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/runs.h"
 #include "derive/features.h"
 #include <inttypes.h>
 #include <math.h>
@@ -314,12 +314,7 @@ struct sibling {
     uint32_t path;
 };
 
-static bool sibling_comes_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct sibling *a = left, *b = right;
-    return a->value < b->value;
-}
+static const struct key by_value[] = { DESC(struct sibling, value), KEY_END };
 
 /* The figure of ROW that COLUMN shows; 0 when it is missing. */
 static double value_of(const struct modules_row *row, const struct table_column *column)
@@ -354,7 +349,7 @@ static void order_tree(struct modules_query *query, const uint32_t *row_of, cons
             double value = value_of(&rows[row_of[child]], column);
             *VEC_PUSH(&siblings) = (struct sibling){ query->options->reverse ? -value : value, child };
         }
-        runs_sort(siblings.at, siblings.count, sizeof *siblings.at, sibling_comes_behind, NULL);
+        SORT(&siblings, by_value);
         for (size_t i = siblings.count; i-- > 0;)
             *VEC_PUSH(&open) = siblings.at[i].path;
     }
@@ -498,11 +493,7 @@ static void modules_add_rows(struct modules_query *query, const struct table_col
     query->modules->device_ns += query->device_ns;
 }
 
-static bool modules_is_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct modules_row *)a)->order > ((const struct modules_row *)b)->order;
-}
+static const struct key by_order[] = { ASC(struct modules_row, order), KEY_END };
 
 static void add_all_rows(struct modules_query *query, const struct table_column *column)
 {
@@ -515,7 +506,7 @@ static void add_all_rows(struct modules_query *query, const struct table_column 
         if (!selection->files || selection->files[f])
             modules_add_rows(query, column);
     }
-    runs_sort(modules->rows.at, modules->rows.count, sizeof *modules->rows.at, modules_is_later, NULL);
+    SORT(&modules->rows, by_order);
 }
 
 static void modules_free(struct modules *modules)

@@ -79,20 +79,11 @@ static int compare_samples(const void *left, const void *right)
     return nsys_reports_compare_keys(&a->key, &b->key);
 }
 
-static int nsys_reports_compare_rows(const void *left, const void *right)
-{
-    const struct nsys_row *a = left, *b = right;
-    int order = nsys_reports_compare_numbers(b->of.total, a->of.total);
-    return order ? order : nsys_reports_compare_numbers(a->first, b->first);
-}
+static const struct key by_total_first[] = { DESC(struct nsys_row, of.total), ASC(struct nsys_row, first),
+                                             KEY_END };
 
-static int compare_averages(const void *left, const void *right)
-{
-    const struct nsys_row *a = left, *b = right;
-    if (a->of.mean != b->of.mean)
-        return a->of.mean > b->of.mean ? -1 : 1;
-    return nsys_reports_compare_numbers(a->first, b->first);
-}
+static const struct key by_mean_first[] = { DESC(struct nsys_row, of.mean), ASC(struct nsys_row, first),
+                                            KEY_END };
 
 /* The values at OFFSET in COUNT samples, without negative ones if ONLY_POSITIVE. */
 static struct nsys_figures figures_at(const struct sample *samples, size_t count, size_t offset,
@@ -142,9 +133,7 @@ static void make_rows(struct samples *samples, bool by_average, struct nsys_rows
             rows->total = INT64_MAX;
         *VEC_PUSH(rows) = row;
     }
-    if (rows->count)
-        qsort(rows->at, rows->count, sizeof *rows->at,
-              by_average ? compare_averages : nsys_reports_compare_rows);
+    SORT(rows, by_average ? by_mean_first : by_total_first);
     free(room);
     VEC_FREE(samples);
 }
@@ -267,14 +256,9 @@ struct linked_list {
     VEC_OF(struct linked);
 };
 
-static int compare_linked(const void *left, const void *right)
-{
-    const struct linked *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    int order = nsys_reports_compare_numbers(a->correlation, b->correlation);
-    return order ? order : a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_file_correlation_event[] = { ASC(struct linked, file),
+                                                        ASC(struct linked, correlation),
+                                                        ASC(struct linked, event), KEY_END };
 
 static void collect(const struct trace *trace, bool (*wanted)(const struct trace *, event_id),
                     struct linked_list *list)
@@ -284,8 +268,7 @@ static void collect(const struct trace *trace, bool (*wanted)(const struct trace
         if (wanted(trace, e) && trace_arg(trace, ARG_CORRELATION, e, &correlation))
             *VEC_PUSH(list) = (struct linked){ trace->tracks[trace->track[e]].file, correlation, e };
     }
-    if (list->count)
-        qsort(list->at, list->count, sizeof *list->at, compare_linked);
+    SORT(list, by_file_correlation_event);
 }
 
 /* Iterator over all pairs of a call and work with the same number. CALL and WORK are the current position. */
@@ -300,7 +283,7 @@ static bool next_pair(struct joining *joining, event_id *call, event_id *work)
         const struct linked *key = &joining->calls.at[joining->call];
         struct linked least = { key->file, key->correlation, 0 };
         while (joining->first < joining->work.count &&
-               compare_linked(&joining->work.at[joining->first], &least) < 0)
+               rows_compare(&joining->work.at[joining->first], &least, by_file_correlation_event) < 0)
             joining->first++;
         if (joining->at < joining->first)
             joining->at = joining->first;
@@ -366,24 +349,14 @@ struct projected {
     int64_t start_ns, end_ns, first_ns, last_ns, operations, level, children;
 };
 
-static int compare_launches(const void *left, const void *right)
-{
-    const struct launch *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    return nsys_reports_compare_numbers(a->start_ns, b->start_ns);
-}
+static const struct key by_track_start[] = { ASC(struct launch, track), ASC(struct launch, start_ns),
+                                             KEY_END };
 
 /* By thread and start; of equal starts the longest first, then in order of the file. */
-static int compare_projected(const void *left, const void *right)
-{
-    const struct projected *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    int order = nsys_reports_compare_numbers(a->start_ns, b->start_ns);
-    order = order ? order : nsys_reports_compare_numbers(b->end_ns, a->end_ns);
-    return order ? order : a->range < b->range ? -1 : a->range > b->range;
-}
+static const struct key by_track_start_end[] = { ASC(struct projected, track),
+                                                 ASC(struct projected, start_ns),
+                                                 DESC(struct projected, end_ns), ASC(struct projected, range),
+                                                 KEY_END };
 
 /* Find the work of RANGE among LAUNCHES, which are sorted; false if there is none. */
 static bool project(const struct launch *launches, size_t count, struct projected *range)
@@ -461,8 +434,7 @@ static void collect_projected(const struct trace *trace, struct samples *samples
         last = call;
     }
     release_joining(&joining);
-    if (launches.count)
-        qsort(launches.at, launches.count, sizeof *launches.at, compare_launches);
+    SORT(&launches, by_track_start);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (!nsys_reports_is_range(trace, e) || has_category(trace, e, "user_annotation_across_threads"))
             continue;
@@ -475,8 +447,7 @@ static void collect_projected(const struct trace *trace, struct samples *samples
         if (project(launches.at, launches.count, &range))
             *VEC_PUSH(&ranges) = range;
     }
-    if (ranges.count)
-        qsort(ranges.at, ranges.count, sizeof *ranges.at, compare_projected);
+    SORT(&ranges, by_track_start_end);
     nest(ranges.at, ranges.count);
     for (size_t i = 0; i < ranges.count; i++) {
         const struct projected *range = &ranges.at[i];

@@ -8,7 +8,7 @@
 #include "analyze/account.h"
 #include "analyze/analysis.h"
 #include "base/quantity.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/features.h"
 #include "derive/gpu_events.h"
@@ -314,11 +314,7 @@ static void finish_row(struct roofline_row *row, const struct row_sums *sums)
         row->bound = as_text(sums->compute_ns > sums->memory_ns ? "compute" : "memory");
 }
 
-static bool roofline_took_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct roofline_row *)a)->time_ns < ((const struct roofline_row *)b)->time_ns;
-}
+static const struct key by_time[] = { DESC(struct roofline_row, time_ns), KEY_END };
 
 /* Is CALL in SELECTION? */
 static bool is_selected(const struct roofline *roofline, const struct selection *selection,
@@ -358,7 +354,7 @@ static void roofline_find_rows(struct roofline *roofline, const struct selection
     assert(roofline->rows.count == sums.count);
     for (size_t i = 0; i < sums.count; i++)
         finish_row(&roofline->rows.at[i], &sums.at[i]);
-    runs_sort(roofline->rows.at, roofline->rows.count, sizeof *roofline->rows.at, roofline_took_less, NULL);
+    SORT(&roofline->rows, by_time);
     VEC_FREE(&sums);
     names_free(keys);
 }
@@ -406,11 +402,7 @@ static void finish_devices(struct roofline *roofline, const struct device_sums *
     }
 }
 
-static bool rests_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct roofline_rest *)a)->time_ns < ((const struct roofline_rest *)b)->time_ns;
-}
+static const struct key by_time_[] = { DESC(struct roofline_rest, time_ns), KEY_END };
 
 /* Add up the work of SELECTION on each device; work not launched by a modelled operator goes to the rest. */
 static void find_devices(struct roofline *roofline, const struct selection *selection)
@@ -459,7 +451,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
     for (size_t i = 0; i < roofline->rest.count; i++)
         roofline->rest.at[i].share =
             roofline->time_ns > 0 ? (double)roofline->rest.at[i].time_ns / (double)roofline->time_ns : NAN;
-    runs_sort(roofline->rest.at, roofline->rest.count, sizeof *roofline->rest.at, rests_less, NULL);
+    SORT(&roofline->rest, by_time_);
 }
 
 /* ---- steps ---- */

@@ -114,23 +114,11 @@ static struct part part_of(const struct transfers_query *query, event_id copy)
                           .copy = copy };
 }
 
-/* Compare keys: 0 if they belong to one row. */
-static int compare_rows_of_parts(const struct part *a, const struct part *b)
-{
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->kind.direction != b->kind.direction)
-        return a->kind.direction < b->kind.direction ? -1 : 1;
-    return (a->kind.memory > b->kind.memory) - (a->kind.memory < b->kind.memory);
-}
+static const struct key by_kind[] = { ASC(struct part, group), ASC(struct part, kind.direction),
+                                      ASC(struct part, kind.memory), KEY_END };
 
-static bool part_comes_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct part *a = left, *b = right;
-    int order = compare_rows_of_parts(a, b);
-    return order ? order > 0 : a->device > b->device;
-}
+static const struct key by_device[] = { ASC(struct part, group), ASC(struct part, kind.direction),
+                                        ASC(struct part, kind.memory), ASC(struct part, device), KEY_END };
 
 /* The totals of the copies of a row. */
 struct copy_sums {
@@ -231,11 +219,7 @@ static struct intervals *find_kernels_beside(const struct gpu_events *gpu, const
     return found;
 }
 
-static bool transfers_has_less_time(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct transfer_row *)a)->time_ns < ((const struct transfer_row *)b)->time_ns;
-}
+static const struct key by_time[] = { DESC(struct transfer_row, time_ns), KEY_END };
 
 /* Add rows for the selected copies and the waits for them. */
 static void transfers_add_copies(struct transfers_query *query)
@@ -257,16 +241,15 @@ static void transfers_add_copies(struct transfers_query *query)
         part.blocked_ns = trace_dur_ns(trace, wait->call);
         *VEC_PUSH(&parts) = part;
     }
-    runs_sort(parts.at, parts.count, sizeof *parts.at, part_comes_behind, NULL);
+    SORT(&parts, by_device);
     struct intervals *kernels = find_kernels_beside(gpu, parts.at, parts.count);
     for (size_t first = 0, end; first < parts.count; first = end) {
         for (end = first + 1;
-             end < parts.count && compare_rows_of_parts(&parts.at[first], &parts.at[end]) == 0;)
+             end < parts.count && rows_compare(&parts.at[first], &parts.at[end], by_kind) == 0;)
             end++;
         *VEC_PUSH(&transfers->rows) = transfers_make_row(query, &parts.at[first], end - first, kernels);
     }
-    runs_sort(transfers->rows.at, transfers->rows.count, sizeof *transfers->rows.at, transfers_has_less_time,
-              NULL);
+    SORT(&transfers->rows, by_time);
     for (size_t d = 0; d < gpu->device_count; d++)
         intervals_release(&kernels[d]);
     free(kernels);
@@ -457,11 +440,7 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
     return row;
 }
 
-static bool was_blocked_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct stall_row *)a)->blocked_ns < ((const struct stall_row *)b)->blocked_ns;
-}
+static const struct key by_blocked[] = { DESC(struct stall_row, blocked_ns), KEY_END };
 
 static void add_stalls(struct transfers_query *query)
 {
@@ -479,8 +458,7 @@ static void add_stalls(struct transfers_query *query)
         transfers->blocked_ns += row.blocked_ns;
         *VEC_PUSH(&transfers->stalls) = row;
     }
-    runs_sort(transfers->stalls.at, transfers->stalls.count, sizeof *transfers->stalls.at, was_blocked_less,
-              NULL);
+    SORT(&transfers->stalls, by_blocked);
     VEC_FREE(&stalls);
 }
 

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-const struct key rows_ascending_i64[] = { { ROWS_I64, 0, false }, KEY_END };
-const struct key rows_ascending_u32[] = { { ROWS_U32, 0, false }, KEY_END };
-const struct key rows_ascending_f64[] = { { ROWS_F64, 0, false }, KEY_END };
-const struct key rows_ascending_text[] = { { ROWS_TEXT, 0, false }, KEY_END };
+const struct key rows_ascending_i64[] = { { ROWS_I64, 0, 0, 0 }, KEY_END };
+const struct key rows_ascending_u32[] = { { ROWS_U32, 0, 0, 0 }, KEY_END };
+const struct key rows_ascending_f64[] = { { ROWS_F64, 0, 0, 0 }, KEY_END };
+const struct key rows_ascending_text[] = { { ROWS_TEXT, 0, 0, 0 }, KEY_END };
 
 #define SIGN (UINT64_C(1) << 63)
 
@@ -27,29 +27,40 @@ static int64_t integer_at(const char *at, enum rows_type type)
     }
 }
 
-/* The number at AT as bits that sort, without a sign, as it does. */
-static uint64_t sorted_bits(const char *at, enum rows_type type)
+static const char *member_of(const char *item, const struct key *key)
 {
-    if (type == ROWS_U64)
+    const char *at = item + key->offset;
+    return key->how & ROWS_POINTED ? *(const char *const *)(const void *)at + key->inner : at;
+}
+
+/* The number of KEY in ITEM as bits that sort, without a sign, as it does. */
+static uint64_t sorted_bits(const char *item, const struct key *key)
+{
+    const char *at = member_of(item, key);
+    bool magnitude = key->how & ROWS_MAGNITUDE;
+    if (key->type == ROWS_U64)
         return *(const uint64_t *)(const void *)at;
-    if (type != ROWS_F64)
-        return order_key(integer_at(at, type));
+    if (key->type != ROWS_F64) {
+        int64_t value = integer_at(at, key->type);
+        return magnitude && value < 0 ? order_key(0) - (uint64_t)value : order_key(value);
+    }
     double value = *(const double *)(const void *)at;
     uint64_t bits;
     if (isnan(value))
         return UINT64_MAX;
-    value += 0.0; /* -0.0 is 0.0 */
+    value = magnitude ? fabs(value) : value + 0.0; /* -0.0 is 0.0 */
     memcpy(&bits, &value, sizeof bits);
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
-static int compare_members(const char *a, const char *b, enum rows_type type)
+static int compare_members(const char *a, const char *b, const struct key *key)
 {
-    if (type == ROWS_TEXT) {
-        const char *left = *(char *const *)(const void *)a, *right = *(char *const *)(const void *)b;
+    if (key->type == ROWS_TEXT) {
+        const char *left = *(char *const *)(const void *)member_of(a, key),
+                   *right = *(char *const *)(const void *)member_of(b, key);
         return left && right ? strcmp(left, right) : (left != NULL) - (right != NULL);
     }
-    uint64_t left = sorted_bits(a, type), right = sorted_bits(b, type);
+    uint64_t left = sorted_bits(a, key), right = sorted_bits(b, key);
     return (left > right) - (left < right);
 }
 
@@ -57,8 +68,8 @@ int rows_compare(const void *a, const void *b, const struct key *keys)
 {
     int order = 0;
     for (; keys->type && order == 0; keys++) {
-        order = compare_members((const char *)a + keys->offset, (const char *)b + keys->offset, keys->type);
-        order = keys->descending ? -order : order;
+        order = compare_members(a, b, keys);
+        order = keys->how & ROWS_DESCENDING ? -order : order;
     }
     return order;
 }
@@ -95,9 +106,9 @@ static void order_by_digits(uint32_t *order, size_t count, const char *items, si
 {
     uint64_t *bits = mem_alloc(mem_times(count, sizeof *bits));
     for (size_t k = key_count; k-- > 0;) {
-        uint64_t flip = keys[k].descending ? UINT64_MAX : 0;
+        uint64_t flip = keys[k].how & ROWS_DESCENDING ? UINT64_MAX : 0;
         for (size_t i = 0; i < count; i++)
-            bits[i] = sorted_bits(items + i * size + keys[k].offset, keys[k].type) ^ flip;
+            bits[i] = sorted_bits(items + i * size, &keys[k]) ^ flip;
         order_by(order, count, bits);
     }
     free(bits);

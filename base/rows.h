@@ -32,10 +32,14 @@
 
 enum rows_type { ROWS_I64 = 1, ROWS_U64, ROWS_I32, ROWS_U32, ROWS_U16, ROWS_U8, ROWS_F64, ROWS_TEXT };
 
+enum { ROWS_DESCENDING = 1, ROWS_MAGNITUDE = 2, ROWS_POINTED = 4 };
+
 struct key {
     enum rows_type type; /* 0 ends a list */
     size_t offset;
-    bool descending;
+    unsigned
+        how; /* set of the above: the least last; without the sign; of what the member at OFFSET points to */
+    size_t inner; /* ROWS_POINTED: offset there */
 };
 
 enum fold_op { FOLD_FIRST = 1, FOLD_COUNT, FOLD_SUM, FOLD_MEAN, FOLD_LEAST, FOLD_MOST };
@@ -51,9 +55,15 @@ struct fold {
     uint32_t : ROWS_U32, uint16_t : ROWS_U16, uint8_t : ROWS_U8, bool : ROWS_U8, double : ROWS_F64, \
     char * : ROWS_TEXT, const char * : ROWS_TEXT)
 #define ROWS_TYPE(item, member) ROWS_TYPE_OF(((item *)0)->member)
-#define ASC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), false }
-#define DESC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), true }
-#define KEY_END { (enum rows_type)0, 0, false }
+#define ASC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), 0, 0 }
+#define DESC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), ROWS_DESCENDING, 0 }
+#define DESC_MAGNITUDE(item, member) { ROWS_TYPE(item, member), offsetof(item, member), ROWS_DESCENDING | ROWS_MAGNITUDE, 0 }
+/* Of items that are pointers to structs; of a struct that the member POINTER points to. */
+#define ASC_OF(of, member) { ROWS_TYPE(of, member), 0, ROWS_POINTED, offsetof(of, member) }
+#define DESC_OF(of, member) { ROWS_TYPE(of, member), 0, ROWS_DESCENDING | ROWS_POINTED, offsetof(of, member) }
+#define ASC_VIA(item, pointer, of, member) { ROWS_TYPE(of, member), offsetof(item, pointer), ROWS_POINTED, offsetof(of, member) }
+#define DESC_VIA(item, pointer, of, member) { ROWS_TYPE(of, member), offsetof(item, pointer), ROWS_DESCENDING | ROWS_POINTED, offsetof(of, member) }
+#define KEY_END { (enum rows_type)0, 0, 0, 0 }
 #define FOLD(op, row, to, item, from) { op, ROWS_TYPE(item, from), offsetof(row, to), offsetof(item, from) }
 #define FIRST_OF(row, to, item, from) FOLD(FOLD_FIRST, row, to, item, from)
 #define COUNT_OF(row, to, item, from) FOLD(FOLD_COUNT, row, to, item, from)

@@ -7,6 +7,7 @@
  */
 #include "charts/timeline.h"
 
+#include "base/rows.h"
 #include "charts/timeline_parts.h"
 
 #include "base/demangle.h"
@@ -316,15 +317,10 @@ struct busy_thread {
     uint32_t file;
 };
 
-static int compare_threads(const void *left, const void *right)
-{
-    const struct busy_thread *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->thread->count != b->thread->count)
-        return a->thread->count > b->thread->count ? -1 : 1;
-    return a->thread->track < b->thread->track ? -1 : a->thread->track > b->thread->track;
-}
+static const struct key by_count[] = { ASC(struct busy_thread, file),
+                                       DESC_VIA(struct busy_thread, thread, struct calltree_thread, count),
+                                       ASC_VIA(struct busy_thread, thread, struct calltree_thread, track),
+                                       KEY_END };
 
 /* A lane per thread: of each file those with most calls first. The later ones of many are closed at first. */
 static void add_threads(struct timeline_making *making)
@@ -338,8 +334,7 @@ static void add_threads(struct timeline_making *making)
              *inner = mem_zalloc(tree->count + 1, sizeof *inner);
     for (size_t t = 0; t < tree->thread_count; t++)
         busy[t] = (struct busy_thread){ &tree->threads[t], trace->tracks[tree->threads[t].track].file };
-    if (tree->thread_count)
-        qsort(busy, tree->thread_count, sizeof *busy, compare_threads);
+    SORT_ARRAY(busy, tree->thread_count, by_count);
     for (size_t t = 0; t < tree->thread_count; t++) {
         const struct track *track = &trace->tracks[busy[t].thread->track];
         const char *title = arena_printf(&making->timeline->arena, "%s", timeline_name_track(making, track));

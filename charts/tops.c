@@ -3,11 +3,11 @@
  *
  * Rows are sorted by the figure drawn. Those that are not shown are reported in the note, with their share.
  */
+#include "base/rows.h"
 #include "charts/parts.h"
 #include "analyze/kernels.h"
 #include "analyze/top/top.h"
 #include "base/quantity.h"
-#include "base/runs.h"
 #include "base/sum.h"
 #include "derive/communication.h"
 #include "derive/features.h"
@@ -19,11 +19,7 @@ struct ranked {
     int64_t time_ns;
 };
 
-static bool is_smaller(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct ranked *)a)->time_ns < ((const struct ranked *)b)->time_ns;
-}
+static const struct key by_time[] = { DESC(struct ranked, time_ns), KEY_END };
 
 struct ranking {
     VEC_OF(struct ranked);
@@ -39,7 +35,7 @@ static struct ranking rank_rows(const struct top *top, bool devices)
         if (time_ns > 0 && !row->on_device)
             *VEC_PUSH(&ranking) = (struct ranked){ row, time_ns };
     }
-    runs_sort(ranking.at, ranking.count, sizeof *ranking.at, is_smaller, NULL);
+    SORT(&ranking, by_time);
     return ranking;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/fleet_map.h"
 
 #include "base/progress.h"
+#include "base/rows.h"
 #include "cli/output_file.h"
 #include "figures/facts_file.h"
 #include "fleet/rounds.h"
@@ -35,15 +36,9 @@ struct paths {
 
 enum { DEEPEST_DIRECTORY = 32 };
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(((const struct path *)a)->name, ((const struct path *)b)->name);
-}
+static const struct key by_name[] = { ASC(struct path, name), KEY_END };
 
-static int compare_failures(const void *a, const void *b)
-{
-    return strcmp(((const struct fleet_failure *)a)->path, ((const struct fleet_failure *)b)->path);
-}
+static const struct key by_path[] = { ASC(struct fleet_failure, path), KEY_END };
 
 static void add_failure(struct fleet_map *map, const char *path, const char *reason)
 {
@@ -96,8 +91,7 @@ static bool list_files(struct fleet_map *map, char *const *operands, size_t coun
         else
             *VEC_PUSH(&found->at) = (struct path){ mem_strdup(operands[i]), false };
     }
-    if (found->at.count)
-        qsort(found->at.at, found->at.count, sizeof *found->at.at, compare_paths);
+    SORT(&found->at, by_name);
     if (found->at.count + map->failures.count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");
         tpa_hint(err, "files that end in .json, .json.gz, .tpa, .facts and the like are looked for");
@@ -570,8 +564,7 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
         good = map_one(map, files.at.at[0].name, err);
     else if (good && files.at.count)
         good = map_by_processes(map, &files, jobs, err);
-    if (map->failures.count)
-        qsort(map->failures.at, map->failures.count, sizeof *map->failures.at, compare_failures);
+    SORT(&map->failures, by_path);
     bool nothing = map->facts->tables[FACTS_RECORDINGS].count == 0 && !any_apart(map);
     if (good && nothing && map->failures.count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");

@@ -20,21 +20,14 @@ struct pid_track {
     track_id id;
 };
 
-static int compare_pids(const struct track *a, const struct track *b)
-{
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return a->pid_text < b->pid_text ? -1 : a->pid_text > b->pid_text;
-}
+static const struct key by_pid[] = { ASC_VIA(struct pid_track, track, struct track, file),
+                                     ASC_VIA(struct pid_track, track, struct track, pid),
+                                     ASC_VIA(struct pid_track, track, struct track, pid_text), KEY_END };
 
-static int compare_pid_tracks(const void *left, const void *right)
-{
-    const struct pid_track *a = left, *b = right;
-    int order = compare_pids(a->track, b->track);
-    return order ? order : a->id < b->id ? -1 : a->id > b->id;
-}
+static const struct key by_pid_and_id[] = { ASC_VIA(struct pid_track, track, struct track, file),
+                                            ASC_VIA(struct pid_track, track, struct track, pid),
+                                            ASC_VIA(struct pid_track, track, struct track, pid_text),
+                                            ASC(struct pid_track, id), KEY_END };
 
 /* New; all tracks, pid by pid. */
 static struct pid_track *tracks_by_pid(const struct trace *trace)
@@ -42,7 +35,7 @@ static struct pid_track *tracks_by_pid(const struct trace *trace)
     struct pid_track *tracks = mem_alloc(mem_times(trace->track_count + 1, sizeof *tracks));
     for (track_id t = 0; t < trace->track_count; t++)
         tracks[t] = (struct pid_track){ &trace->tracks[t], t };
-    qsort(tracks, trace->track_count, sizeof *tracks, compare_pid_tracks);
+    SORT_ARRAY(tracks, trace->track_count, by_pid_and_id);
     return tracks;
 }
 
@@ -52,7 +45,7 @@ static size_t end_of_pid(const struct pid_track *tracks, size_t count, size_t fi
 {
     size_t next = first;
     *marked = false;
-    for (; next < count && compare_pids(tracks[first].track, tracks[next].track) == 0; next++)
+    for (; next < count && rows_compare(&tracks[first], &tracks[next], by_pid) == 0; next++)
         *marked |= marks[tracks[next].id];
     return next;
 }
@@ -82,7 +75,7 @@ void launches_describe_processes(struct attribution *launches, const bool *holds
     free(tracks);
 }
 
-static const struct key by_number[] = { ASC(struct numbered_event, number), KEY_END };
+static const struct key by_call_number[] = { ASC(struct numbered_event, number), KEY_END };
 
 /* The number of calls whose number is used by several processes. */
 static uint64_t count_shared(const struct attribution *launches, const struct file_launches *file)
@@ -98,8 +91,7 @@ static uint64_t count_shared(const struct attribution *launches, const struct fi
             arg_scan_get(&scan, call->event, &call->number);
         }
     }
-    if (calls.count)
-        SORT(&calls, by_number);
+    SORT(&calls, by_call_number);
     uint64_t shared = 0;
     for (size_t first = 0, next; first < calls.count; first = next) {
         bool several = false;
@@ -136,32 +128,16 @@ static event_id explaining_call(const struct attribution *launches, size_t proce
     return of_other ? EVENT_NONE : calls->events[at];
 }
 
-static int compare_begins(const struct shared_call *a, const struct shared_call *b)
-{
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->process > b->process ? -1 : a->process < b->process;
-}
+static const struct key by_begin[] = { ASC(struct shared_call, start_ns), DESC(struct shared_call, process),
+                                       KEY_END };
 
-static int compare_by_number(const void *left, const void *right)
-{
-    const struct shared_call *a = left, *b = right;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return compare_begins(a, b);
-}
+static const struct key by_number_and_start[] = { ASC(struct shared_call, number),
+                                                  ASC(struct shared_call, start_ns),
+                                                  DESC(struct shared_call, process), KEY_END };
 
-static int compare_by_id(const void *left, const void *right)
-{
-    const struct shared_call *a = left, *b = right;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    if (a->has_id != b->has_id)
-        return a->has_id < b->has_id ? -1 : 1;
-    if (a->has_id && a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return compare_begins(a, b);
-}
+static const struct key by_call_id[] = { ASC(struct shared_call, number),   ASC(struct shared_call, has_id),
+                                         ASC(struct shared_call, id),       ASC(struct shared_call, start_ns),
+                                         DESC(struct shared_call, process), KEY_END };
 
 /* Index the calls of all processes of FILE: for each process, the first call of each number. */
 static void index_calls(const struct attribution *launches, struct file_launches *file)
@@ -187,18 +163,17 @@ static void index_calls(const struct attribution *launches, struct file_launches
     for (size_t i = 0; i < calls.count; i++)
         file->by_id[i] = calls.at[i];
     if (calls.count > 1) {
-        qsort(file->by_number, calls.count, sizeof *file->by_number, compare_by_number);
-        qsort(file->by_id, calls.count, sizeof *file->by_id, compare_by_id);
+        SORT_ARRAY(file->by_number, calls.count, by_number_and_start);
+        SORT_ARRAY(file->by_id, calls.count, by_call_id);
     }
 }
 
-/* The last of COUNT sorted CALLS that does not come after KEY; NULL if there is none. */
+/* The last of COUNT sorted CALLS that does not come after WANTED by KEYS; NULL if there is none. */
 static const struct shared_call *last_up_to(const struct shared_call *calls, size_t count,
-                                            const struct shared_call *key,
-                                            int (*compare)(const void *, const void *))
+                                            const struct shared_call *wanted, const struct key *keys)
 {
     size_t i;
-    SEARCH(i, count, compare(&calls[i], key) <= 0);
+    SEARCH(i, count, rows_compare(&calls[i], wanted, keys) <= 0);
     return i ? &calls[i - 1] : NULL;
 }
 
@@ -213,11 +188,11 @@ static event_id best_explanation(const struct attribution *launches, const struc
         key.has_id = has_id;
         key.id = has_id ? *external_id : 0;
         const struct shared_call *found =
-            external_id ? last_up_to(file->by_id, file->call_count, &key, compare_by_id)
-                        : last_up_to(file->by_number, file->call_count, &key, compare_by_number);
+            external_id ? last_up_to(file->by_id, file->call_count, &key, by_call_id)
+                        : last_up_to(file->by_number, file->call_count, &key, by_number_and_start);
         bool fits = found && found->number == correlation &&
                     (!external_id || (found->has_id == key.has_id && (!has_id || found->id == key.id)));
-        if (fits && (!best || compare_begins(found, best) > 0))
+        if (fits && (!best || rows_compare(found, best, by_begin) > 0))
             best = found;
     }
     if (best)

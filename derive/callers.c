@@ -1,6 +1,7 @@
 /* callers.c - see callers.h. */
 #include "derive/callers.h"
 
+#include "base/rows.h"
 #include "derive/python_names.h"
 #include "base/memory.h"
 #include "base/runs.h"
@@ -141,11 +142,7 @@ static event_id line_at(const struct callers *callers, node_id node)
     return tells ? e : above;
 }
 
-static bool callers_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct called *)left)->event > ((const struct called *)right)->event;
-}
+static const struct key by_event[] = { ASC(struct called, event), KEY_END };
 
 /* The place of CALL among those that were requested, or where it would be. */
 static size_t callers_place_of(const struct callers *callers, event_id call)
@@ -160,7 +157,7 @@ static void callers_find_nodes(struct callers *callers, const event_id *calls, s
     callers->called = mem_alloc(mem_times(count + 1, sizeof *callers->called));
     for (size_t i = 0; i < count; i++)
         callers->called[i] = (struct called){ calls[i], NODE_NONE };
-    runs_sort(callers->called, count, sizeof *callers->called, callers_is_after, NULL);
+    SORT_ARRAY(callers->called, count, by_event);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || callers->called[i].event != callers->called[callers->called_count - 1].event)
             callers->called[callers->called_count++] = callers->called[i];

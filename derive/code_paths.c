@@ -6,6 +6,7 @@
  */
 #include "derive/code_paths.h"
 
+#include "base/rows.h"
 #include "derive/graph_links.h"
 #include "derive/python_names.h"
 #include "derive/step_list.h"
@@ -194,25 +195,17 @@ static bool begins_backward(const struct trace *trace, event_id e)
             strncmp(trace_name(trace, e), "autograd::engine::evaluate_function: ", 37) == 0);
 }
 
-static int compare_forwards(const void *left, const void *right)
-{
-    const struct forward *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->sequence != b->sequence)
-        return a->sequence < b->sequence ? -1 : 1;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->node < b->node ? -1 : a->node > b->node; /* callers before callees */
-}
+/* The last, by node: callers before callees. */
+static const struct key by_file_sequence_track[] = {
+    ASC(struct forward, file),     ASC(struct forward, sequence), ASC(struct forward, track),
+    ASC(struct forward, start_ns), ASC(struct forward, node),     KEY_END
+};
 
 /* The number of forward operators before KEY. */
 static size_t forwards_before(const struct maker *maker, const struct forward *key)
 {
     size_t i;
-    SEARCH(i, maker->forwards.count, compare_forwards(&maker->forwards.at[i], key) < 0);
+    SEARCH(i, maker->forwards.count, rows_compare(&maker->forwards.at[i], key, by_file_sequence_track) < 0);
     return i;
 }
 
@@ -227,15 +220,9 @@ static size_t forwards_of(const struct maker *maker, uint32_t file, int64_t sequ
     return forwards_before(maker, &key);
 }
 
-static int compare_threads(const void *left, const void *right)
-{
-    const struct thread_number *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return a->track < b->track ? -1 : a->track > b->track;
-}
+static const struct key by_file_number_track[] = { ASC(struct thread_number, file),
+                                                   ASC(struct thread_number, number),
+                                                   ASC(struct thread_number, track), KEY_END };
 
 /* Determine the thread of each of torch's numbers, by sequence numbers that only one thread has. */
 static void find_threads(struct maker *maker, const uint32_t *first_backward)
@@ -256,12 +243,13 @@ static void find_threads(struct maker *maker, const uint32_t *first_backward)
     }
     if (maker->threads.count == 0)
         return;
-    qsort(maker->threads.at, maker->threads.count, sizeof *maker->threads.at, compare_threads);
+    SORT(&maker->threads, by_file_number_track);
     size_t kept = 0; /* one for each number: the thread with the most votes */
     for (size_t first = 0, end; first < maker->threads.count; first = end) {
         struct thread_number thread = maker->threads.at[first];
-        for (end = first + 1; end < maker->threads.count &&
-                              compare_threads(&maker->threads.at[first], &maker->threads.at[end]) == 0;
+        for (end = first + 1;
+             end < maker->threads.count &&
+             rows_compare(&maker->threads.at[first], &maker->threads.at[end], by_file_number_track) == 0;
              end++)
             thread.votes++;
         struct thread_number *before = kept ? &maker->threads.at[kept - 1] : NULL;
@@ -345,8 +333,7 @@ static void walk_forward(struct maker *maker, uint32_t *first_backward)
             *VEC_PUSH(&maker->forwards) = (struct forward){ code_paths_file_of(trace, e), sequence,
                                                             trace->track[e], trace_start_ns(trace, e), n };
     }
-    if (maker->forwards.count)
-        qsort(maker->forwards.at, maker->forwards.count, sizeof *maker->forwards.at, compare_forwards);
+    SORT(&maker->forwards, by_file_sequence_track);
 }
 
 /* Move the nodes of the backward pass to the paths of their forward operators. */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/quantity.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/step_list.h"
@@ -140,14 +141,8 @@ static enum set_evidence recorded_by(const struct trace_file *file)
                                                    : SET_BY_PROCESSES;
 }
 
-static bool file_set_starts_later(const void *context, const void *left, const void *right)
-{
-    const struct set_record *a = left, *b = right;
-    (void)context;
-    if (a->span.start_ns != b->span.start_ns)
-        return a->span.start_ns > b->span.start_ns;
-    return a->file > b->file;
-}
+static const struct key by_start_file[] = { ASC(struct set_record, span.start_ns),
+                                            ASC(struct set_record, file), KEY_END };
 
 struct set_record *file_set_records(const struct trace *trace)
 {
@@ -470,7 +465,7 @@ struct file_set *file_set_find(struct set_record *records, size_t count, enum tr
         set->files[0].number = count && records[0].rank != NO_RANK ? records[0].rank : 0;
         return set;
     }
-    runs_sort(records, count, sizeof *records, file_set_starts_later, NULL);
+    SORT_ARRAY(records, count, by_start_file);
     struct finding finding = { .files_are = files_are,
                                .records = records,
                                .next = mem_alloc(mem_times(count, sizeof *finding.next)),

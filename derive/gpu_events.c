@@ -7,6 +7,7 @@
 #include "derive/gpu_events.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "base/runs.h"
 #include "trace/arg_scan.h"
@@ -17,13 +18,7 @@
 
 /* ---- devices ---- */
 
-static int compare_devices(const void *left, const void *right)
-{
-    const struct gpu_device *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
+static const struct key by_file_id[] = { ASC(struct gpu_device, file), ASC(struct gpu_device, id), KEY_END };
 
 /* Fill in the devices, given the number of operations of each track; sets device->count. */
 static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
@@ -35,11 +30,10 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
         if (work_on_track[t])
             gpu->devices[count++] =
                 (struct gpu_device){ .file = trace->tracks[t].file, .id = trace->tracks[t].device };
-    if (count)
-        qsort(gpu->devices, count, sizeof *gpu->devices, compare_devices);
+    SORT_ARRAY(gpu->devices, count, by_file_id);
     for (size_t i = 0; i < count; i++)
         if (gpu->device_count == 0 ||
-            compare_devices(&gpu->devices[gpu->device_count - 1], &gpu->devices[i]) != 0)
+            rows_compare(&gpu->devices[gpu->device_count - 1], &gpu->devices[i], by_file_id) != 0)
             gpu->devices[gpu->device_count++] = gpu->devices[i];
 
     gpu->device_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *gpu->device_of_track));
@@ -48,8 +42,7 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
         if (!work_on_track[t])
             continue;
         struct gpu_device key = { .file = trace->tracks[t].file, .id = trace->tracks[t].device };
-        struct gpu_device *device =
-            bsearch(&key, gpu->devices, gpu->device_count, sizeof key, compare_devices);
+        struct gpu_device *device = rows_find(gpu->devices, gpu->device_count, sizeof key, by_file_id, &key);
         device->count += work_on_track[t];
         device->stream_count++;
         gpu->device_of_track[t] = (uint32_t)(device - gpu->devices);

@@ -6,6 +6,7 @@
  */
 #include "derive/rank_clocks.h"
 
+#include "base/rows.h"
 #include "base/wide.h"
 #include <stdlib.h>
 
@@ -40,23 +41,13 @@ static int rank_clocks_compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-static int rank_clocks_compare_times(const void *left, const void *right)
-{
-    return rank_clocks_compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
-}
-
-static int compare_anchors(const void *left, const void *right)
-{
-    const struct anchor *a = left, *b = right;
-    int order = rank_clocks_compare_numbers(a->member, b->member);
-    order = order ? order : rank_clocks_compare_numbers(a->end_ns, b->end_ns);
-    return order ? order : rank_clocks_compare_numbers(a->ahead_ns, b->ahead_ns);
-}
+static const struct key by_member_end_ahead[] = { ASC(struct anchor, member), ASC(struct anchor, end_ns),
+                                                  ASC(struct anchor, ahead_ns), KEY_END };
 
 /* The median, the lower of two: clocks may be so far apart that their sum does not fit. VALUES are sorted. */
 static int64_t rank_clocks_median_of(int64_t *values, size_t count)
 {
-    qsort(values, count, sizeof *values, rank_clocks_compare_times);
+    SORT_NUMBERS(values, count);
     return values[(count - 1) / 2];
 }
 
@@ -68,7 +59,7 @@ static int64_t deviation_of(int64_t *values, size_t count, int64_t centre)
             values[i] = INT64_MAX;
         else if (values[i] < 0)
             values[i] = -values[i];
-    qsort(values, count, sizeof *values, rank_clocks_compare_times);
+    SORT_NUMBERS(values, count);
     int64_t low = values[(count - 1) / 2], high = values[count / 2];
     return low + (high - low) / 2;
 }
@@ -211,8 +202,7 @@ static void go_on_from(struct search *search, uint32_t member)
         search->looked_at[m] = true;
         rank_clocks_inspect(search, &search->problem->meetings[m], member);
     }
-    if (search->anchors.count)
-        qsort(search->anchors.at, search->anchors.count, sizeof *search->anchors.at, compare_anchors);
+    SORT(&search->anchors, by_member_end_ahead);
     for (size_t first = 0, end; first < search->anchors.count; first = end) {
         uint32_t found = search->anchors.at[first].member;
         for (end = first + 1; end < search->anchors.count && search->anchors.at[end].member == found; end++)

@@ -21,15 +21,8 @@ int64_t step_list_end_ns(const struct step_list *steps, size_t index)
     return overlap ? next->start_ns : step->end_ns;
 }
 
-static int compare_steps(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_file_start_event[] = { ASC(struct step, file), ASC(struct step, start_ns),
+                                                  ASC(struct step, event), KEY_END };
 
 /* ---- steps named by a property of the file ---- */
 
@@ -84,7 +77,7 @@ static void add_ranges(const struct trace *trace, uint32_t f, const char *patter
     free(matches);
     regex_free(regex);
     if (steps->count > first)
-        qsort(steps->at + first, steps->count - first, sizeof *steps->at, compare_steps);
+        SORT_ARRAY(steps->at + first, steps->count - first, by_file_start_event);
     number_steps(trace, steps, first);
 }
 
@@ -220,8 +213,7 @@ struct step_list *step_list_open(const struct trace *trace)
             *VEC_PUSH(steps) = inferred->at[i];
     free(defined);
     free(numbers);
-    if (steps->count)
-        qsort(steps->at, steps->count, sizeof *steps->at, compare_steps);
+    SORT(steps, by_file_start_event);
     return steps;
 }
 
@@ -317,19 +309,13 @@ const struct step_list *step_list_used(const struct trace *trace)
     return trace_derived(trace, &step_list_derivation);
 }
 
-static int step_list_compare_numbers(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return compare_steps(a, b);
-}
+static const struct key by_number[] = { ASC(struct step, number), ASC(struct step, file),
+                                        ASC(struct step, start_ns), ASC(struct step, event), KEY_END };
 
 static void *derive_by_number(const struct trace *trace)
 {
     struct step_list *steps = step_list_open(trace);
-    if (steps->count)
-        qsort(steps->at, steps->count, sizeof *steps->at, step_list_compare_numbers);
+    SORT(steps, by_number);
     return steps;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/names.h"
 #include "base/quantity.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +14,11 @@ struct shared_block {
     bool after;
 };
 
-static int compare_blocks(const void *a, const void *b)
-{
-    const struct measure_block *left = &((const struct shared_block *)a)->block;
-    const struct measure_block *right = &((const struct shared_block *)b)->block;
-    if (left->device != right->device)
-        return left->device < right->device ? -1 : 1;
-    if (left->addr != right->addr)
-        return left->addr < right->addr ? -1 : 1;
-    if (left->stack != right->stack)
-        return left->stack < right->stack ? -1 : 1;
-    if (left->bytes != right->bytes)
-        return left->bytes < right->bytes ? -1 : 1;
-    return (int)((const struct shared_block *)a)->after - (int)((const struct shared_block *)b)->after;
-}
+static const struct key by_block[] = {
+    ASC(struct shared_block, block.device), ASC(struct shared_block, block.addr),
+    ASC(struct shared_block, block.stack),  ASC(struct shared_block, block.bytes),
+    ASC(struct shared_block, after),        KEY_END
+};
 
 static bool blocks_is_same(const struct shared_block *a, const struct shared_block *b)
 {
@@ -53,13 +44,8 @@ static void count_block(struct block_row *row, int64_t bytes, bool kept, bool af
     ++*count;
 }
 
-static bool fewer(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    const struct block_row *left = a, *right = b;
-    return left->new_bytes != right->new_bytes ? left->new_bytes < right->new_bytes
-                                               : left->gone_bytes < right->gone_bytes;
-}
+static const struct key by_new_bytes_gone_bytes[] = { DESC(struct block_row, new_bytes),
+                                                      DESC(struct block_row, gone_bytes), KEY_END };
 
 void blocks_compare(const struct measures *before, const struct measures *after,
                     struct block_changes *changes)
@@ -80,7 +66,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
             block.line = shared[side][block.line];
             all[filled++] = (struct shared_block){ block, side == 1 };
         }
-    qsort(all, count, sizeof *all, compare_blocks);
+    SORT_ARRAY(all, count, by_block);
     struct block_row *rows = mem_zalloc(names_count(texts), sizeof *rows);
     for (size_t i = 0; i < count; i++) {
         const struct measure_block *block = &all[i].block;
@@ -103,7 +89,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
         }
     size_t smaller = counts[0] < counts[1] ? counts[0] : counts[1];
     changes->one_process = (size_t)changes->sum.kept_count * 10 > smaller;
-    runs_sort(changes->rows.at, changes->rows.count, sizeof *changes->rows.at, fewer, NULL);
+    SORT(&changes->rows, by_new_bytes_gone_bytes);
     free(shared[0]);
     free(shared[1]);
     free(rows);

@@ -188,11 +188,7 @@ static void join_release(struct join *join)
     }
 }
 
-static int compare_places_of_steps(const void *left, const void *right)
-{
-    const struct run_step *a = left, *b = right;
-    return (a->place > b->place) - (a->place < b->place);
-}
+static const struct key by_place[] = { ASC(struct run_step, place), KEY_END };
 
 /* List the steps of ROW on a side, each the mean of its samples, by place; returns their number. *CALLS: per sample. */
 static size_t list_steps(const struct join *join, int side, name_id row, struct run_step *listed,
@@ -212,7 +208,7 @@ static size_t list_steps(const struct join *join, int side, name_id row, struct 
     }
     *calls /= (double)runs->used_samples;
     if (!sorted)
-        qsort(listed, count, sizeof *listed, compare_places_of_steps);
+        SORT_ARRAY(listed, count, by_place);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (kept && listed[kept - 1].place == listed[i].place)
@@ -419,14 +415,8 @@ static void add_lonely_rows(const struct join *join, struct diff_rows *table)
     free(pairs);
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-    const struct diff_row *a = left, *b = right;
-    double x = fabs(a->finding.change), y = fabs(b->finding.change);
-    if (x != y)
-        return x > y ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
+static const struct key by_change[] = { DESC_MAGNITUDE(struct diff_row, finding.change),
+                                        ASC(struct diff_row, name), KEY_END };
 
 static void judge_rows(const struct diff *diff, struct diff_rows *table)
 {
@@ -488,8 +478,7 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
     }
     add_lonely_rows(&join, &table);
     judge_rows(diff, &table);
-    if (table.rows.count)
-        qsort(table.rows.at, table.rows.count, sizeof *table.rows.at, compare_rows);
+    SORT(&table.rows, by_change);
     join_release(&join);
     *VEC_PUSH(&diff->tables) = table;
 }

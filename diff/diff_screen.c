@@ -2,6 +2,7 @@
 #include "diff/diff_screen.h"
 
 #include "base/buffer.h"
+#include "base/rows.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,13 +206,8 @@ struct changed {
     double weight; /* larger ones come first */
 };
 
-static int compare_changed(const void *left, const void *right)
-{
-    const struct changed *a = left, *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return strcmp(a->row->name, b->row->name);
-}
+static const struct key by_weight[] = { DESC(struct changed, weight),
+                                        ASC_VIA(struct changed, row, struct diff_row, name), KEY_END };
 
 /* A row that only some steps of one side have may be there by chance. */
 static bool is_beyond_noise(const struct finding *finding)
@@ -280,8 +276,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
                 *VEC_PUSH(&changed) = (struct changed){ table, row, row->weight };
         }
     }
-    if (changed.count > 1)
-        qsort(changed.at, changed.count, sizeof *changed.at, compare_changed);
+    SORT(&changed, by_weight);
     size_t shown = most && most < changed.count ? most : changed.count;
     VEC_OF(struct change_row) rows = { 0 };
     for (size_t i = 0; i < shown; i++)

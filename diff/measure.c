@@ -3,7 +3,6 @@
 
 #include "base/lacks.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include <inttypes.h>
 #include <math.h>
@@ -146,21 +145,15 @@ void measures_add_fact(struct measures *measures, const char *key, const char *t
 
 /* ---- finishing ---- */
 
-static bool value_belongs_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct measure_value *a = left, *b = right;
-    if (a->row != b->row)
-        return a->row > b->row;
-    if (a->sample != b->sample)
-        return a->sample > b->sample;
-    return a->value > b->value; /* so that sums of doubles are reproducible */
-}
+/* By value, too, so that sums of doubles are reproducible. */
+static const struct key by_row_sample_value[] = { ASC(struct measure_value, row),
+                                                  ASC(struct measure_value, sample),
+                                                  ASC(struct measure_value, value), KEY_END };
 
 /* Sort, and add up values of the same row and sample. */
 static void finish_rows(struct measure_rows *rows)
 {
-    runs_sort(rows->values.at, rows->values.count, sizeof *rows->values.at, value_belongs_behind, NULL);
+    SORT(&rows->values, by_row_sample_value);
     size_t kept = 0;
     for (size_t i = 0; i < rows->values.count; i++) {
         const struct measure_value *value = &rows->values.at[i];
@@ -186,11 +179,6 @@ static void finish_sampling(struct sampling *sampling)
     }
 }
 
-static int compare_texts(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* Make one fact per key with sorted values, independent of the order of files. */
 static void join_facts(struct measures *measures)
 {
@@ -207,7 +195,7 @@ static void join_facts(struct measures *measures)
         for (size_t k = i; k < count; k++)
             if (strcmp(measures->facts.at[k].key, fact.key) == 0)
                 values[several++] = measures->facts.at[k].value;
-        qsort(values, several, sizeof *values, compare_texts);
+        SORT_TEXTS(values, several);
         struct buffer text = { 0 };
         for (size_t k = 0; k < several; k++) {
             buffer_puts(&text, k ? ", " : "");
@@ -221,12 +209,6 @@ static void join_facts(struct measures *measures)
     free(values);
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Sort the ranks, and format them: "0-3, 7". */
 static void finish_ranks(struct measures *measures)
 {
@@ -235,7 +217,7 @@ static void finish_ranks(struct measures *measures)
     size_t count = measures->ranks.count, kept = 0;
     if (count == 0)
         return;
-    qsort(at, count, sizeof *at, compare_ranks);
+    SORT_NUMBERS(at, count);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || at[kept - 1] != at[i])
             at[kept++] = at[i];

@@ -5,7 +5,7 @@
  * that of the median rank, its parts are means over the devices. Names are sampled by rank: the median of the runs on
  * each rank.
  */
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "diff/measure.h"
 #include "fleet/fleet.h"
@@ -142,14 +142,8 @@ struct named {
     const struct facts_name *facts;
 };
 
-static bool measure_fleet_comes_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct named *a = left, *b = right;
-    if (a->kind != b->kind)
-        return a->kind > b->kind;
-    return a->name != b->name ? a->name > b->name : a->rank > b->rank;
-}
+static const struct key by_kind_name_rank[] = { ASC(struct named, kind), ASC(struct named, name),
+                                                ASC(struct named, rank), KEY_END };
 
 /* All runs of one name: COUNT of NAMED, by rank. */
 static void add_name(const struct fleet *fleet, struct measure_rows *rows, const struct named *named,
@@ -193,7 +187,7 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
             *VEC_PUSH(&list) = (struct named){ name->kind, name->name, rank, name };
         }
     }
-    runs_sort(list.at, list.count, sizeof *list.at, measure_fleet_comes_behind, NULL);
+    SORT(&list, by_kind_name_rank);
     struct measure_rows *kernels = open_names(measures, "kernel_medians",
                                               "Median run of each kernel: mean over the ranks"),
                         *operators = open_names(measures, "operator_medians",

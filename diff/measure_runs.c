@@ -2,6 +2,7 @@
 #include "diff/measure_runs.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "derive/step_pattern.h"
 #include <math.h>
@@ -13,27 +14,14 @@ struct keyed_sample {
     uint32_t index, run;
 };
 
-static int compare_integers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
+static const struct key by_rank[] = { ASC_VIA(struct keyed_sample, sample, struct measure_sample, rank),
+                                      ASC_VIA(struct keyed_sample, sample, struct measure_sample, part),
+                                      ASC_VIA(struct keyed_sample, sample, struct measure_sample, file),
+                                      ASC(struct keyed_sample, index), KEY_END };
 
-static int compare_by_rank(const void *left, const void *right)
-{
-    const struct keyed_sample *a = left, *b = right;
-    int order = compare_integers(a->sample->rank, b->sample->rank);
-    order = order ? order : compare_integers(a->sample->part, b->sample->part);
-    order = order ? order : compare_integers(a->sample->file, b->sample->file);
-    return order ? order : compare_integers(a->index, b->index);
-}
-
-static int compare_by_step(const void *left, const void *right)
-{
-    const struct keyed_sample *a = left, *b = right;
-    int order = compare_integers(a->run, b->run);
-    order = order ? order : compare_integers(a->sample->step, b->sample->step);
-    return order ? order : compare_integers(a->index, b->index);
-}
+static const struct key by_step[] = { ASC(struct keyed_sample, run),
+                                      ASC_VIA(struct keyed_sample, sample, struct measure_sample, step),
+                                      ASC(struct keyed_sample, index), KEY_END };
 
 /* Is HERE of the run of BEFORE, a sample of the same rank? Of the same file, or another cycle of its process. */
 static bool is_same_run(const struct measure_sample *before, const struct measure_sample *here)
@@ -45,8 +33,7 @@ static bool is_same_run(const struct measure_sample *before, const struct measur
 /* Number the runs: the n-th process of a rank, or the n-th file of unknown processes, belongs to run n. */
 static void find_runs(struct keyed_sample *keyed, size_t count)
 {
-    if (count > 1)
-        qsort(keyed, count, sizeof *keyed, compare_by_rank);
+    SORT_ARRAY(keyed, count, by_rank);
     for (size_t i = 1; i < count; i++) {
         const struct measure_sample *before = keyed[i - 1].sample, *here = keyed[i].sample;
         if (here->rank == before->rank)
@@ -112,8 +99,7 @@ struct measure_runs *measure_runs_open(const struct sampling *sampling)
         keyed[i] = (struct keyed_sample){ &sampling->samples.at[i], (uint32_t)i, 0 };
     if (!sampling->of_ranks)
         find_runs(keyed, count);
-    if (count > 1)
-        qsort(keyed, count, sizeof *keyed, compare_by_step);
+    SORT_ARRAY(keyed, count, by_step);
     runs->first = mem_zalloc(count + 2, sizeof *runs->first);
     runs->period = mem_zalloc(count + 1, sizeof *runs->period);
     runs->step = mem_zalloc(count + 1, sizeof *runs->step);

@@ -29,15 +29,10 @@
 
 /* ---- samples ---- */
 
-static int compare_steps(const void *left, const void *right)
-{
-    const struct measured_step *a = left, *b = right;
-    if (a->step->file != b->step->file)
-        return a->step->file < b->step->file ? -1 : 1;
-    if (a->step->number != b->step->number)
-        return a->step->number < b->step->number ? -1 : 1;
-    return a->step->start_ns < b->step->start_ns ? -1 : a->step->start_ns > b->step->start_ns;
-}
+static const struct key by_step[] = { ASC_VIA(struct measured_step, step, struct device_step, file),
+                                      ASC_VIA(struct measured_step, step, struct device_step, number),
+                                      ASC_VIA(struct measured_step, step, struct device_step, start_ns),
+                                      KEY_END };
 
 /* The step NUMBER of FILE; NULL if it is not a sample. */
 static const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
@@ -94,8 +89,7 @@ static void choose_steps(struct measuring *measuring, bool first_only)
         else if (!first_only && one && one->event == step->event && one->role == STEP_COUNTS)
             *VEC_PUSH(&measuring->steps) = measured_step_window(account, one, step);
     }
-    if (measuring->steps.count > 1)
-        qsort(measuring->steps.at, measuring->steps.count, sizeof *measuring->steps.at, compare_steps);
+    SORT(&measuring->steps, by_step);
     size_t kept = 0;
     for (size_t i = 0; i < measuring->steps.count; i++) {
         const struct device_step *step = measuring->steps.at[i].step;
@@ -246,11 +240,7 @@ struct step_finder {
     uint32_t *device;               /* by step: 1 + the device that was added last */
 };
 
-static int measure_trace_compare_starts(const void *left, const void *right)
-{
-    const struct stretch *a = *(struct stretch *const *)left, *b = *(struct stretch *const *)right;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
+static const struct key by_start[] = { ASC_OF(struct stretch, start_ns), KEY_END };
 
 static void finder_open(struct step_finder *finder, const struct measuring *measuring, stretches *list,
                         size_t first, size_t end)
@@ -262,8 +252,7 @@ static void finder_open(struct step_finder *finder, const struct measuring *meas
         else
             finder->whole = &list->at[i];
     size_t count = finder->steps.count;
-    if (count)
-        qsort(finder->steps.at, count, sizeof *finder->steps.at, measure_trace_compare_starts);
+    SORT_ARRAY(finder->steps.at, count, by_start);
     finder->latest_ns = mem_realloc(finder->latest_ns, mem_times(count + 1, sizeof *finder->latest_ns));
     free(finder->device);
     finder->device = mem_zalloc(count + 1, sizeof *finder->device);

@@ -2,7 +2,7 @@
 #include "figures/device_times.h"
 
 #include "base/memory.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +107,7 @@ static void pass_gap(void *context, const struct gap *gap)
         walk->line.idle_ns[c] += gap->part_ns[c];
 }
 
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct timeline_moment *)left)->at_ns > ((const struct timeline_moment *)right)->at_ns;
-}
+static const struct key by_at[] = { ASC(struct timeline_moment, at_ns), KEY_END };
 
 int64_t timeline_walk(const struct gpu_events *gpu, uint32_t device, struct gap_finder *finder,
                       struct timeline_moment *moments, size_t count, timeline_stop *stop, void *context)
@@ -120,7 +116,7 @@ int64_t timeline_walk(const struct gpu_events *gpu, uint32_t device, struct gap_
     struct walk walk = { .moments = moments, .count = count, .stop = stop, .context = context };
     walk.work = (struct device_use_walk){ .gpu = gpu, .offset = of->first, .count = of->count };
     int64_t busy_ns = 0;
-    runs_sort(moments, count, sizeof *moments, is_later, NULL);
+    SORT_ARRAY(moments, count, by_at);
     gap_finder_visit(finder, device, pass_gap, &walk);
     stop_until(&walk, INT64_MAX);
     move_to(&walk, INT64_MAX);

@@ -1,7 +1,7 @@
 /* sketch.c - see sketch.h. Entries are collected in any order, and sorted on demand. */
 #include "figures/sketch.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/wide.h"
 #include <stdlib.h>
 
@@ -32,11 +32,7 @@ enum { BUCKETS = (64 - SPLIT_BITS + 1) * SPLIT };
 
 static void push(struct sketch *sketch, uint64_t value, uint64_t times);
 
-static bool is_larger(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct sketch_entry *)a)->value > ((const struct sketch_entry *)b)->value;
-}
+static const struct key by_value[] = { ASC(struct sketch_entry, value), KEY_END };
 
 /* Convert the tally to entries. */
 static void collect_tally(struct sketch *sketch)
@@ -54,7 +50,7 @@ static void sort_entries(struct sketch *sketch)
     collect_tally(sketch);
     if (sketch->sorted)
         return;
-    runs_sort(sketch->at, sketch->entry_count, sizeof *sketch->at, is_larger, NULL);
+    SORT_ARRAY(sketch->at, sketch->entry_count, by_value);
     size_t kept = 0;
     for (size_t i = 0; i < sketch->entry_count; i++) {
         if (kept && sketch->at[kept - 1].value == sketch->at[i].value)

@@ -1,6 +1,7 @@
 /* fleet.c - see fleet.h. */
 #include "fleet/fleet.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
@@ -77,11 +78,7 @@ static void open_ranks(struct fleet *fleet)
     }
 }
 
-static bool holds_up_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct fleet_rank_row *)a)->caused_ns < ((const struct fleet_rank_row *)b)->caused_ns;
-}
+static const struct key by_caused[] = { DESC(struct fleet_rank_row, caused_ns), KEY_END };
 
 /* ---- hosts ---- */
 
@@ -108,11 +105,7 @@ static double median_pace(struct fleet_rank_row *const *ranks, size_t count, boo
     return median;
 }
 
-static bool holds_others_up_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct fleet_host_row *)a)->caused_ns < ((const struct fleet_host_row *)b)->caused_ns;
-}
+static const struct key by_caused_[] = { DESC(struct fleet_host_row, caused_ns), KEY_END };
 
 static void find_hosts(struct fleet *fleet)
 {
@@ -144,7 +137,7 @@ static void find_hosts(struct fleet *fleet)
             row.caused_share = (double)row.caused_ns / (double)fleet->blamed_ns;
         *VEC_PUSH(&fleet->hosts) = row;
     }
-    runs_sort(fleet->hosts.at, fleet->hosts.count, sizeof *fleet->hosts.at, holds_others_up_less, NULL);
+    SORT(&fleet->hosts, by_caused_);
     free(ranks);
 }
 
@@ -199,7 +192,7 @@ struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_fil
     fleet_find_links(fleet);
     find_hosts(fleet);
     find_left_out(fleet);
-    runs_sort(fleet->ranks.at, fleet->ranks.count, sizeof *fleet->ranks.at, holds_up_less, NULL);
+    SORT(&fleet->ranks, by_caused);
     return fleet;
 }
 

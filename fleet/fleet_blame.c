@@ -1,4 +1,5 @@
 /* fleet_blame.c - collectives as rows, who caused the waiting in them, and what their groups cost; see fleet.h. */
+#include "base/rows.h"
 #include "fleet/fleet.h"
 
 #include "base/runs.h"
@@ -101,11 +102,7 @@ static void set_shares(struct fleet *fleet)
 
 /* ---- groups ---- */
 
-static bool exposes_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct fleet_group_row *)a)->exposed_ns < ((const struct fleet_group_row *)b)->exposed_ns;
-}
+static const struct key by_exposed[] = { DESC(struct fleet_group_row, exposed_ns), KEY_END };
 
 /* The purpose of groups with this description; groups without one are distinguished by their names. */
 static name_id purpose_of(const struct fleet *fleet, const struct fleet_group_sum *sum)
@@ -129,18 +126,13 @@ static bool fleet_blame_comes_behind(const void *context, const void *left, cons
     return (order ? order : fleet_blame_compare_numbers(a->ranks, b->ranks)) > 0;
 }
 
-static int fleet_blame_compare_integers(const void *left, const void *right)
-{
-    return fleet_blame_compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
-}
-
 /* The number of different ranks in the COUNT SUMS. */
 static int64_t count_ranks(const struct fleet_group_sum *sums, size_t count)
 {
     int64_t *ranks = mem_alloc(mem_times(count, sizeof *ranks)), different = 0;
     for (size_t i = 0; i < count; i++)
         ranks[i] = sums[i].rank;
-    qsort(ranks, count, sizeof *ranks, fleet_blame_compare_integers);
+    SORT_NUMBERS(ranks, count);
     for (size_t i = 0; i < count; i++)
         different += i == 0 || ranks[i] != ranks[i - 1];
     free(ranks);
@@ -181,7 +173,7 @@ static void find_groups(struct fleet *fleet)
             ;
         add_group(fleet, sums + first, end - first);
     }
-    runs_sort(fleet->groups.at, fleet->groups.count, sizeof *fleet->groups.at, exposes_less, NULL);
+    SORT(&fleet->groups, by_exposed);
 }
 
 /* Without any meetings, waiting is unknown. */

@@ -4,6 +4,7 @@
  * Collectives of one kind and size in groups of equally many ranks are equal. The time of a link is the transfer: the
  * duration of the last rank to arrive, which does not wait.
  */
+#include "base/rows.h"
 #include "fleet/fleet.h"
 
 #include "base/runs.h"
@@ -24,34 +25,19 @@ struct transfer {
     size_t meeting;
 };
 
-static int fleet_links_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
+static const struct key by_class[] = { ASC(struct transfer, kind.at), ASC(struct transfer, bytes),
+                                       ASC(struct transfer, members), KEY_END };
 
-static int compare_classes(const struct transfer *a, const struct transfer *b)
-{
-    int order = strcmp(a->kind.at ? a->kind.at : "", b->kind.at ? b->kind.at : "");
-    order = order ? order : fleet_links_compare_numbers(a->bytes, b->bytes);
-    return order ? order : fleet_links_compare_numbers(a->members, b->members);
-}
+static const struct key by_link[] = { ASC(struct transfer, kind.at), ASC(struct transfer, bytes),
+                                      ASC(struct transfer, members), ASC(struct transfer, name),
+                                      ASC(struct transfer, ranks),   ASC(struct transfer, source),
+                                      ASC(struct transfer, target),  KEY_END };
 
-static int compare_links(const struct transfer *a, const struct transfer *b)
-{
-    int order = compare_classes(a, b);
-    order = order ? order : fleet_links_compare_numbers(a->name, b->name);
-    order = order ? order : fleet_links_compare_numbers(a->ranks, b->ranks);
-    order = order ? order : fleet_links_compare_numbers(a->source, b->source);
-    return order ? order : fleet_links_compare_numbers(a->target, b->target);
-}
-
-static bool fleet_links_comes_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct transfer *a = left, *b = right;
-    int order = compare_links(a, b);
-    return (order ? order : fleet_links_compare_numbers(a->transfer_ns, b->transfer_ns)) > 0;
-}
+static const struct key by_time[] = {
+    ASC(struct transfer, kind.at), ASC(struct transfer, bytes),       ASC(struct transfer, members),
+    ASC(struct transfer, name),    ASC(struct transfer, ranks),       ASC(struct transfer, source),
+    ASC(struct transfer, target),  ASC(struct transfer, transfer_ns), KEY_END
+};
 
 static struct transfer transfer_of(const struct fleet *fleet, size_t m)
 {
@@ -69,11 +55,7 @@ static struct transfer transfer_of(const struct fleet *fleet, size_t m)
 
 /* ---- the hosts of a link ---- */
 
-static bool is_later_name(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return strcmp(((const struct text *)a)->at, ((const struct text *)b)->at) > 0;
-}
+static const struct key by_at[] = { ASC(struct text, at), KEY_END };
 
 /* "node1, node2 and 3 more"; missing if no host is recorded. */
 static struct text fleet_links_hosts_of(struct fleet *fleet, const struct fleet_meeting *meeting)
@@ -86,7 +68,7 @@ static struct text fleet_links_hosts_of(struct fleet *fleet, const struct fleet_
         hosts[count] = fleet_text(fleet->job.facts, fleet->job.members.at[arrival->member].recording->host);
         count += hosts[count].at != NULL;
     }
-    runs_sort(hosts, count, sizeof *hosts, is_later_name, NULL);
+    SORT_ARRAY(hosts, count, by_at);
     struct buffer out = { 0 };
     for (size_t i = 0; i < count; i++) {
         if (i && strcmp(hosts[i].at, hosts[i - 1].at) == 0)
@@ -182,13 +164,14 @@ void fleet_find_links(struct fleet *fleet)
     size_t count = fleet->meetings.count;
     for (size_t m = 0; m < count; m++)
         transfers[m] = transfer_of(fleet, m);
-    runs_sort(transfers, count, sizeof *transfers, fleet_links_comes_behind, NULL);
+    SORT_ARRAY(transfers, count, by_time);
     for (size_t first = 0, of_class = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && compare_links(&transfers[end], &transfers[first]) == 0; end++)
+        for (end = first + 1; end < count && rows_compare(&transfers[end], &transfers[first], by_link) == 0;
+             end++)
             ;
         add_link(fleet, transfers + first, end - first);
         of_class++;
-        if (end == count || compare_classes(&transfers[end], &transfers[first]) != 0) {
+        if (end == count || rows_compare(&transfers[end], &transfers[first], by_class) != 0) {
             compare_class(fleet, of_class);
             of_class = 0;
         }

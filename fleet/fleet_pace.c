@@ -6,9 +6,9 @@
  * takes on all ranks: so one kernel with different work on one rank has no effect. Outliers are detected by a robust z
  * score: its distance from the median pace, in standard deviations estimated from the median absolute deviation.
  */
+#include "base/rows.h"
 #include "fleet/fleet.h"
 
-#include "base/runs.h"
 #include "derive/communication.h"
 #include "figures/sketch.h"
 #include <math.h>
@@ -43,16 +43,8 @@ struct votes {
     VEC_OF(struct vote) at;
 };
 
-static bool is_later_run(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct run *a = left, *b = right;
-    if (a->model != b->model)
-        return a->model > b->model;
-    if (a->name != b->name)
-        return a->name > b->name;
-    return a->rank != b->rank ? a->rank > b->rank : a->sum_ns > b->sum_ns;
-}
+static const struct key by_model_name_rank[] = { ASC(struct run, model), ASC(struct run, name),
+                                                 ASC(struct run, rank), ASC(struct run, sum_ns), KEY_END };
 
 static double median_of_sketch(const struct facts_name *name)
 {
@@ -88,7 +80,7 @@ static void find_runs(const struct fleet *fleet, const char *kind, bool (*is_lef
         }
     }
     free(left_out);
-    runs_sort(runs->at.at, runs->at.count, sizeof *runs->at.at, is_later_run, NULL);
+    SORT(&runs->at, by_model_name_rank);
 }
 
 /* The paces of ranks by COUNT runs of one name on one model. */
@@ -110,12 +102,7 @@ static void vote(const struct run *runs, size_t count, struct votes *votes)
             *VEC_PUSH(&votes->at) = (struct vote){ runs[i].rank, runs[i].median_ns / usual, weight };
 }
 
-static bool is_later_vote(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct vote *a = left, *b = right;
-    return a->rank != b->rank ? a->rank > b->rank : a->against > b->against;
-}
+static const struct key by_rank_against[] = { ASC(struct vote, rank), ASC(struct vote, against), KEY_END };
 
 /* The weighted median of COUNT votes of a rank, which ascend. */
 static double weighted_median(const struct vote *votes, size_t count)
@@ -143,7 +130,7 @@ static void find_paces(struct fleet *fleet, const struct runs *runs, double *pac
             ;
         vote(at + first, end - first, &votes);
     }
-    runs_sort(votes.at.at, votes.at.count, sizeof *votes.at.at, is_later_vote, NULL);
+    SORT(&votes.at, by_rank_against);
     for (size_t i = 0; i < fleet->ranks.count; i++)
         paces[i] = NAN;
     for (size_t first = 0, end; first < votes.at.count; first = end) {
@@ -247,7 +234,7 @@ static void find_differing(struct fleet *fleet, struct runs *runs)
         fleet->ranks.at[i].differing = 0;
     for (size_t i = 0; i < runs->at.count; i++) /* regardless of the device */
         runs->at.at[i].model = NAME_NONE;
-    runs_sort(runs->at.at, runs->at.count, sizeof *runs->at.at, is_later_run, NULL);
+    SORT(&runs->at, by_model_name_rank);
     for (size_t first = 0, end; first < runs->at.count && comparable; first = end) {
         for (end = first + 1; end < runs->at.count && runs->at.at[end].name == runs->at.at[first].name; end++)
             ;
@@ -263,12 +250,7 @@ struct spell {
     int64_t step, rank, computation_ns;
 };
 
-static bool is_later_spell(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct spell *a = left, *b = right;
-    return a->step != b->step ? a->step > b->step : a->rank > b->rank;
-}
+static const struct key by_step_rank[] = { ASC(struct spell, step), ASC(struct spell, rank), KEY_END };
 
 /* Votes of the steps from FROM to TO of COUNT thirds, for the pace of each rank in that time. */
 static void find_pace_of_third(struct fleet *fleet, const struct vote *votes, size_t count, bool late)
@@ -294,7 +276,7 @@ static void find_over_time(struct fleet *fleet)
                     (struct spell){ step->number, member->rank, step->part_ns[PART_COMPUTATION] };
         }
     }
-    runs_sort(spells.at, spells.count, sizeof *spells.at, is_later_spell, NULL);
+    SORT(&spells, by_step_rank);
     double *values = mem_alloc(mem_times(spells.count + 1, sizeof *values));
     struct votes thirds[2] = { { { 0 } }, { { 0 } } };
     size_t step = 0;
@@ -310,7 +292,7 @@ static void find_over_time(struct fleet *fleet)
                 (struct vote){ spells.at[i].rank, (double)spells.at[i].computation_ns / usual, 1 };
     }
     for (int late = 0; late < 2 && fleet->steps.count >= 3; late++) {
-        runs_sort(thirds[late].at.at, thirds[late].at.count, sizeof *thirds[late].at.at, is_later_vote, NULL);
+        SORT(&thirds[late].at, by_rank_against);
         find_pace_of_third(fleet, thirds[late].at.at, thirds[late].at.count, late);
     }
     VEC_FREE(&thirds[0].at);
@@ -345,7 +327,7 @@ void fleet_find_pace(struct fleet *fleet)
     find_runs(fleet, "operator", says_nothing_of_hosts, &operators);
     for (size_t i = 0; i < operators.at.count; i++)
         operators.at.at[i].model = NAME_NONE;
-    runs_sort(operators.at.at, operators.at.count, sizeof *operators.at.at, is_later_run, NULL);
+    SORT(&operators.at, by_model_name_rank);
     find_paces(fleet, &operators, paces);
     find_scores(paces, count, scores);
     for (size_t i = 0; i < count; i++) {

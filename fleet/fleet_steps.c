@@ -2,7 +2,6 @@
 #include "fleet/fleet.h"
 
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
 #include <math.h>
@@ -50,22 +49,14 @@ static void add_stay(struct stays *stays, const struct facts_step *step, int64_t
         (struct stay){ step->number, rank, step->duration_ns, step->duration_ns - exposed_ns };
 }
 
-static bool fleet_steps_comes_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct stay *a = left, *b = right;
-    if (a->step != b->step)
-        return a->step > b->step;
-    if (a->rank != b->rank)
-        return a->rank > b->rank;
-    return a->own_ns < b->own_ns;
-}
+static const struct key by_step_rank_own[] = { ASC(struct stay, step), ASC(struct stay, rank),
+                                               DESC(struct stay, own_ns), KEY_END };
 
 /* A rank is represented by its device with the most own work. */
 static void join_devices(struct stays *stays)
 {
     size_t kept = 0;
-    runs_sort(stays->list.at, stays->list.count, sizeof *stays->list.at, fleet_steps_comes_behind, NULL);
+    SORT(&stays->list, by_step_rank_own);
     for (size_t i = 0; i < stays->list.count; i++)
         if (!kept || stays->list.at[kept - 1].step != stays->list.at[i].step ||
             stays->list.at[kept - 1].rank != stays->list.at[i].rank)
@@ -83,11 +74,7 @@ static void add_waste(struct fleet *fleet, const char *what, int64_t time_ns)
     };
 }
 
-static bool wastes_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct fleet_waste_row *)a)->time_ns < ((const struct fleet_waste_row *)b)->time_ns;
-}
+static const struct key by_time[] = { DESC(struct fleet_waste_row, time_ns), KEY_END };
 
 static void find_waste(struct fleet *fleet, const int64_t idle_ns[GAP_CAUSES + 1])
 {
@@ -109,7 +96,7 @@ static void find_waste(struct fleet *fleet, const int64_t idle_ns[GAP_CAUSES + 1
     for (size_t c = 0; c < GAP_CAUSES; c++)
         add_waste(fleet, arena_printf(&fleet->texts, "idle: %s", gap_causes[c].name), idle_ns[c]);
     add_waste(fleet, "idle: before the first or after the last work", idle_ns[GAP_CAUSES]);
-    runs_sort(fleet->waste.at, fleet->waste.count, sizeof *fleet->waste.at, wastes_less, NULL);
+    SORT(&fleet->waste, by_time);
 }
 
 static void find_stays(struct fleet *fleet, struct stays *stays)
@@ -131,11 +118,7 @@ static void find_stays(struct fleet *fleet, struct stays *stays)
     find_waste(fleet, idle_ns);
 }
 
-static bool is_of_later_rank(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct stay *)left)->rank > ((const struct stay *)right)->rank;
-}
+static const struct key by_rank_[] = { ASC(struct stay, rank), KEY_END };
 
 /* The median step of each rank. */
 static void set_rank_steps(struct fleet *fleet, const struct stays *stays)
@@ -144,7 +127,7 @@ static void set_rank_steps(struct fleet *fleet, const struct stays *stays)
     int64_t *durations = mem_alloc(mem_times(stays->list.count + 1, sizeof *durations));
     if (stays->list.count)
         memcpy(by_rank, stays->list.at, stays->list.count * sizeof *by_rank);
-    runs_sort(by_rank, stays->list.count, sizeof *by_rank, is_of_later_rank, NULL);
+    SORT_ARRAY(by_rank, stays->list.count, by_rank_);
     for (size_t first = 0, end; first < stays->list.count; first = end) {
         for (end = first; end < stays->list.count && by_rank[end].rank == by_rank[first].rank; end++)
             durations[end - first] = by_rank[end].duration_ns;
@@ -164,12 +147,7 @@ struct share {
     int64_t by_ns[FLEET_CAUSES];
 };
 
-static bool is_later_share(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct share *a = left, *b = right;
-    return a->step != b->step ? a->step > b->step : a->rank > b->rank;
-}
+static const struct key by_step_rank[] = { ASC(struct share, step), ASC(struct share, rank), KEY_END };
 
 static int64_t blamed_rank(const struct fleet *fleet, const struct fleet_meeting *meeting)
 {
@@ -191,7 +169,7 @@ static struct share *find_shares(const struct fleet *fleet, size_t *count)
             shares[all].by_ns[meeting->blamed_cause] = meeting->waited_ns;
         all++;
     }
-    runs_sort(shares, all, sizeof *shares, is_later_share, NULL);
+    SORT_ARRAY(shares, all, by_step_rank);
     *count = 0;
     for (size_t i = 0; i < all; i++) {
         struct share *before = *count ? &shares[*count - 1] : NULL;

@@ -5,6 +5,7 @@
 #include "fleet/meetings.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
@@ -173,11 +174,7 @@ struct way {
     int64_t length_ns;
 };
 
-static bool is_longer(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct way *)a)->length_ns > ((const struct way *)b)->length_ns;
-}
+static const struct key by_length[] = { ASC(struct way, length_ns), KEY_END };
 
 /* The arrival with the (lower) median time since the previous collective; SIZE_MAX if unknown. */
 static size_t find_middle(const struct hearing *hearing, struct way *ways)
@@ -193,7 +190,7 @@ static size_t find_middle(const struct hearing *hearing, struct way *ways)
             add_wrapped(&ways[count].length_ns, ns[c]);
         count++;
     }
-    runs_sort(ways, count, sizeof *ways, is_longer, NULL);
+    SORT_ARRAY(ways, count, by_length);
     return count ? ways[(count - 1) / 2].arrival : SIZE_MAX;
 }
 
@@ -317,19 +314,10 @@ static void keep(struct fleet_meetings *meetings, const struct slice *slice, str
     *VEC_PUSH(meetings) = meeting;
 }
 
-static int compare_sums(const struct fleet_group_sum *a, const struct fleet_group_sum *b)
-{
-    int order = meetings_compare_numbers(a->name, b->name);
-    order = order ? order : meetings_compare_numbers(a->description, b->description);
-    order = order ? order : meetings_compare_numbers(a->ranks, b->ranks);
-    return order ? order : meetings_compare_numbers(a->rank, b->rank);
-}
-
-static bool is_later_sum(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return compare_sums(a, b) > 0;
-}
+static const struct key by_group[] = { ASC(struct fleet_group_sum, name),
+                                       ASC(struct fleet_group_sum, description),
+                                       ASC(struct fleet_group_sum, ranks), ASC(struct fleet_group_sum, rank),
+                                       KEY_END };
 
 /* Sort and merge the sums from FIRST on, one for each group and rank. */
 static void join_sums(struct fleet_meetings *meetings, size_t first)
@@ -338,9 +326,9 @@ static void join_sums(struct fleet_meetings *meetings, size_t first)
     size_t kept = first;
     if (meetings->groups.count == first)
         return;
-    runs_sort(sums + first, meetings->groups.count - first, sizeof *sums, is_later_sum, NULL);
+    SORT_ARRAY(sums + first, meetings->groups.count - first, by_group);
     for (size_t i = first; i < meetings->groups.count; i++) {
-        if (kept == first || compare_sums(&sums[kept - 1], &sums[i]) != 0) {
+        if (kept == first || rows_compare(&sums[kept - 1], &sums[i], by_group) != 0) {
             sums[kept++] = sums[i];
             continue;
         }

@@ -2,6 +2,7 @@
  * collective. */
 #include "fleet/slice_file.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "figures/facts_file.h"
@@ -176,13 +177,8 @@ struct group_at {
     size_t index;
 };
 
-static int slice_file_compare_groups(const void *left, const void *right)
-{
-    const struct group_at *a = left, *b = right;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    return (a->ranks > b->ranks) - (a->ranks < b->ranks);
-}
+static const struct key by_name_ranks[] = { ASC(struct group_at, name), ASC(struct group_at, ranks),
+                                            KEY_END };
 
 bool *slice_find_mixed(const struct fleet_job *job, bool *any)
 {
@@ -196,11 +192,11 @@ bool *slice_find_mixed(const struct fleet_job *job, bool *any)
             all[listed++] = (struct group_at){ groups[index].name, groups[index].ranks, index };
         }
     if (listed)
-        qsort(all, listed, sizeof *all, slice_file_compare_groups);
+        SORT_ARRAY(all, listed, by_name_ranks);
     *any = false;
     for (size_t first = 0, end; first < listed; first = end) {
         int64_t collectives = 0, unnumbered = 0;
-        for (end = first; end < listed && slice_file_compare_groups(&all[first], &all[end]) == 0; end++) {
+        for (end = first; end < listed && rows_compare(&all[first], &all[end], by_name_ranks) == 0; end++) {
             sum_add(&collectives, groups[all[end].index].collectives);
             sum_add(&unnumbered, groups[all[end].index].unnumbered);
         }

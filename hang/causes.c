@@ -1,4 +1,5 @@
 /* causes.c - what holds the job up, by class: see job.h and docs/commands/hang.md. */
+#include "base/rows.h"
 #include "hang/graph.h"
 #include "hang/job.h"
 
@@ -245,19 +246,10 @@ struct named_rank {
     uint32_t rank;
 };
 
-static int compare_named_ranks(const void *a, const void *b)
-{
-    const struct named_rank *left = a, *right = b;
-    if (left->class != right->class)
-        return left->class < right->class ? -1 : 1;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    if (left->seq != right->seq)
-        return left->seq < right->seq ? -1 : 1;
-    if (left->wait_op != right->wait_op)
-        return left->wait_op < right->wait_op ? -1 : 1;
-    return left->rank < right->rank ? -1 : left->rank > right->rank;
-}
+static const struct key by_class_group_seq[] = {
+    ASC(struct named_rank, class),   ASC(struct named_rank, group), ASC(struct named_rank, seq),
+    ASC(struct named_rank, wait_op), ASC(struct named_rank, rank),  KEY_END
+};
 
 struct sinks {
     VEC_OF(struct named_rank) named;
@@ -350,8 +342,7 @@ static void add_sinks(struct hang_job *job)
 {
     struct sinks sinks = { 0 };
     find_sinks(job, &sinks);
-    if (sinks.named.count)
-        qsort(sinks.named.at, sinks.named.count, sizeof *sinks.named.at, compare_named_ranks);
+    SORT(&sinks.named, by_class_group_seq);
     for (size_t i = 0, next; i < sinks.named.count; i = next) {
         const struct named_rank *first = &sinks.named.at[i], *named;
         for (next = i + 1; next < sinks.named.count; next++) {
@@ -623,8 +614,7 @@ static void add_short_rings(struct hang_job *job)
     for (uint32_t r = 0; r < job->world; r++)
         if (op_of[r] != HANG_NONE)
             add_named(&sinks, job, HANG_RING_TOO_SHORT, op_of[r], r);
-    if (sinks.named.count)
-        qsort(sinks.named.at, sinks.named.count, sizeof *sinks.named.at, compare_named_ranks);
+    SORT(&sinks.named, by_class_group_seq);
     for (size_t i = 0, next; i < sinks.named.count; i = next) {
         const struct named_rank *first = &sinks.named.at[i];
         uint8_t *ranks = open_marks(job), *direct = open_marks(job);

@@ -2,6 +2,7 @@
 #include "hang/job.h"
 
 #include "base/order.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include <assert.h>
 #include <string.h>
@@ -93,19 +94,13 @@ static void find_world(struct hang_job *job)
     free(seen);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return left < right ? -1 : left > right;
-}
-
 /* Set the members of GROUP to the COUNT RANKS, which may be in any order and have doubles. */
 static void set_members(struct hang_job *job, struct hang_group *group, const uint32_t *ranks, size_t count)
 {
     uint32_t *sorted = mem_alloc(mem_times(count + 1, sizeof *sorted));
     if (count)
         memcpy(sorted, ranks, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    SORT_NUMBERS(sorted, count);
     group->members = arena_alloc(&job->arena, mem_times(count + 1, sizeof *group->members));
     group->count = 0;
     for (size_t i = 0; i < count; i++)
@@ -121,15 +116,8 @@ struct named_group {
     uint32_t rank;
 };
 
-static int compare_named_groups(const void *a, const void *b)
-{
-    const struct named_group *left = a, *right = b;
-    if (left->name != right->name)
-        return left->name < right->name ? -1 : 1;
-    if (left->list != right->list)
-        return left->list < right->list ? -1 : 1;
-    return left->rank < right->rank ? -1 : left->rank > right->rank;
-}
+static const struct key by_name_list_rank[] = { ASC(struct named_group, name), ASC(struct named_group, list),
+                                                ASC(struct named_group, rank), KEY_END };
 
 static struct hang_group *job_add_group(struct hang_job *job, const struct flight_group *about)
 {
@@ -261,10 +249,8 @@ static void build_groups(struct hang_job *job)
                 *VEC_PUSH(&open) = named;
         }
     }
-    if (listed.count)
-        qsort(listed.at, listed.count, sizeof *listed.at, compare_named_groups);
-    if (open.count)
-        qsort(open.at, open.count, sizeof *open.at, compare_named_groups);
+    SORT(&listed, by_name_list_rank);
+    SORT(&open, by_name_list_rank);
     add_listed_groups(job, listed.at, listed.count);
     add_open_groups(job, open.at, open.count);
     complete_open_groups(job);
@@ -314,13 +300,7 @@ static void look_at_entries(struct status_reading *in, const struct flight_dump 
     }
 }
 
-static int compare_shifts(const void *a, const void *b)
-{
-    const struct shift *left = a, *right = b;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    return left->rank < right->rank ? -1 : left->rank > right->rank;
-}
+static const struct key by_group_rank[] = { ASC(struct shift, group), ASC(struct shift, rank), KEY_END };
 
 /* The shift of RANK in GROUP, or else of all others, if they agree; INT64_MIN: not known. */
 static int64_t find_shift(const struct status_reading *in, uint32_t group, uint32_t rank)
@@ -358,11 +338,7 @@ struct numbered {
     uint32_t index;
 };
 
-static int compare_numbered(const void *a, const void *b)
-{
-    const struct numbered *left = a, *right = b;
-    return left->number < right->number ? -1 : left->number > right->number;
-}
+static const struct key by_number[] = { ASC(struct numbered, number), KEY_END };
 
 /* Pair the k-th smallest name with the k-th smallest id, if all names are numbers and as many as there are ids, and
  * entries do not contradict. */
@@ -384,8 +360,8 @@ static void pair_by_rank(struct status_reading *in, const struct flight_dump *du
         *VEC_PUSH(&ids) = (struct numbered){ flight->standings.at[dump->first_standing + s].id, (uint32_t)s };
     good = good && names.count == ids.count && names.count > 0;
     if (good) {
-        qsort(names.at, names.count, sizeof *names.at, compare_numbered);
-        qsort(ids.at, ids.count, sizeof *ids.at, compare_numbered);
+        SORT(&names, by_number);
+        SORT(&ids, by_number);
     }
     for (size_t i = 0; i < ids.count && good; i++) {
         uint32_t known = in->group_at.at[ids.at[i].index];
@@ -481,8 +457,7 @@ static void read_status(struct hang_job *job)
     struct status_reading in = { .job = job, .default_id = -2 };
     for (size_t i = 0; i < job->dumps.count; i++)
         look_at_entries(&in, &job->flight->dumps.at[job->dumps.at[i]]);
-    if (in.shifts.count)
-        qsort(in.shifts.at, in.shifts.count, sizeof *in.shifts.at, compare_shifts);
+    SORT(&in.shifts, by_group_rank);
     for (size_t i = 0; i < job->dumps.count; i++) {
         const struct flight_dump *dump = &job->flight->dumps.at[job->dumps.at[i]];
         pair_standings(&in, dump);

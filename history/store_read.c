@@ -1,4 +1,5 @@
 /* store_read.c - see store.h: reading runs, histories and samples. */
+#include "base/rows.h"
 #include "history/samples.h"
 #include "history/store.h"
 #include "history/store_parts.h"
@@ -81,17 +82,13 @@ struct run_index {
     size_t index;
 };
 
-static int compare_ids(const void *left, const void *right)
-{
-    int64_t a = ((const struct run_index *)left)->id, b = ((const struct run_index *)right)->id;
-    return (a > b) - (a < b);
-}
+static const struct key by_run_id[] = { ASC(struct run_index, id), KEY_END };
 
 /* The index of run ID in the history; HISTORY_NO_RUN if missing. */
 static size_t index_of(const struct run_index *by_id, size_t count, int64_t id)
 {
     struct run_index key = { id, 0 };
-    const struct run_index *found = bsearch(&key, by_id, count, sizeof *by_id, compare_ids);
+    const struct run_index *found = rows_find(by_id, count, sizeof *by_id, by_run_id, &key);
     return found ? found->index : HISTORY_NO_RUN;
 }
 
@@ -197,7 +194,7 @@ static bool load(struct store *store, const char *label, const char *gpu, struct
     struct run_index *by_id = mem_alloc(mem_times(nightly->runs.count + 1, sizeof *by_id));
     for (size_t i = 0; i < nightly->runs.count; i++)
         by_id[i] = (struct run_index){ nightly->runs.at[i].id, i };
-    qsort(by_id, nightly->runs.count, sizeof *by_id, compare_ids);
+    SORT_ARRAY(by_id, nightly->runs.count, by_run_id);
     bool good =
         load_figures(store, by_id, nightly, label, gpu, err) && load_acceptances(store, by_id, nightly, err);
     free(by_id);

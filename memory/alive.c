@@ -2,7 +2,7 @@
 #include "memory/alive.h"
 
 #include "base/buffer.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +73,8 @@ struct scopes {
     size_t next;
 };
 
-static bool alive_starts_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    const struct snapshot_annotation *left = a, *right = b;
-    return left->start_us != right->start_us ? left->start_us > right->start_us
-                                             : left->end_us < right->end_us;
-}
+static const struct key by_start_us_end_us[] = { ASC(struct snapshot_annotation, start_us),
+                                                 DESC(struct snapshot_annotation, end_us), KEY_END };
 
 /* The innermost scope at TIME_US, which must not decrease; NAME_NONE: none. */
 static name_id scope_at(struct scopes *scopes, int64_t time_us)
@@ -103,8 +98,7 @@ static void name_by_annotation(struct life_names *names)
         if (annotation.device == replay->device->device && annotation.start_us != SNAPSHOT_NO_TIME)
             *VEC_PUSH(&scopes.by_start) = annotation;
     }
-    runs_sort(scopes.by_start.at, scopes.by_start.count, sizeof *scopes.by_start.at, alive_starts_later,
-              NULL);
+    SORT(&scopes.by_start, by_start_us_end_us);
     uint32_t outside = add_text(names, "[outside of annotations]");
     for (size_t i = 0; i < replay->lives.count; i++) {
         int64_t time_us = allocator_history_time(replay, replay->lives.at[i].born);
@@ -187,12 +181,8 @@ uint32_t life_name(const struct life_names *names, size_t i)
 
 /* ---- memory in use ---- */
 
-static bool row_after(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    const struct alive_row *left = a, *right = b;
-    return left->bytes != right->bytes ? left->bytes < right->bytes : strcmp(left->name, right->name) > 0;
-}
+static const struct key by_bytes_name[] = { DESC(struct alive_row, bytes), ASC(struct alive_row, name),
+                                            KEY_END };
 
 void alive_find(const struct allocator_history *replay, int64_t entry, enum alive_by by, struct alive *alive)
 {
@@ -226,7 +216,7 @@ void alive_find(const struct allocator_history *replay, int64_t entry, enum aliv
             sums[n].name = arena_strndup(&alive->arena, names_text(names.names, (name_id)n), sums[n].length);
             *VEC_PUSH(&alive->rows) = sums[n];
         }
-    runs_sort(alive->rows.at, alive->rows.count, sizeof *alive->rows.at, row_after, NULL);
+    SORT(&alive->rows, by_bytes_name);
     free(largest);
     free(sums);
     life_names_release(&names);

@@ -7,6 +7,7 @@
 #include "memory/memory_records.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "derive/device_types.h"
 #include "base/order.h"
 #include "base/sum.h"
@@ -106,21 +107,15 @@ static void collect_records(const struct taking *taking, struct raw_records *raw
     }
 }
 
-static int compare_devices(const struct raw_record *a, const struct raw_record *b)
-{
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->type != b->type)
-        return a->type < b->type ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
+static const struct key by_device[] = { ASC(struct raw_record, file), ASC(struct raw_record, type),
+                                        ASC(struct raw_record, id), KEY_END };
 
 /* Does record LEFT of RAW come after RIGHT? Those of a thread are in order already. */
 static bool comes_after(const void *raw, const void *left, const void *right)
 {
     const struct raw_record *a = (const struct raw_record *)raw + *(const uint32_t *)left,
                             *b = (const struct raw_record *)raw + *(const uint32_t *)right;
-    int order = compare_devices(a, b);
+    int order = rows_compare(a, b, by_device);
     if (order)
         return order > 0;
     if (a->at_ns != b->at_ns)
@@ -323,7 +318,7 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     records->at = mem_alloc(mem_times(raw.count + 1, sizeof *records->at));
     VEC_OF(struct memory_device) devices = { 0 };
     for (size_t first = 0, end; first < raw.count; first = end) {
-        for (end = first + 1; end < raw.count && compare_devices(&raw.at[first], &raw.at[end]) == 0;)
+        for (end = first + 1; end < raw.count && rows_compare(&raw.at[first], &raw.at[end], by_device) == 0;)
             end++;
         struct memory_device *device = VEC_PUSH(&devices);
         *device = (struct memory_device){ .file = raw.at[first].file,

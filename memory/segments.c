@@ -1,6 +1,7 @@
 /* segments.c - see segments.h. */
 #include "memory/segments.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include <stdlib.h>
 
@@ -76,12 +77,8 @@ static bool belongs(const struct segment_sums *row, const struct snapshot_segmen
            row->expandable == segment->expandable;
 }
 
-static bool smaller(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    const struct segment_sums *left = a, *right = b;
-    return left->device != right->device ? left->device > right->device : left->reserved < right->reserved;
-}
+static const struct key by_device_reserved[] = { ASC(struct segment_sums, device),
+                                                 DESC(struct segment_sums, reserved), KEY_END };
 
 /* Segments of a kind together. */
 static bool kind_after(const void *context, const void *a, const void *b)
@@ -114,5 +111,5 @@ void segment_groups_find(const struct snapshot *snapshot, struct segment_groups 
         segment_add(snapshot, segment, &groups->rows.at[groups->rows.count - 1]);
     }
     free(order);
-    runs_sort(groups->rows.at, groups->rows.count, sizeof *groups->rows.at, smaller, NULL);
+    SORT(&groups->rows, by_device_reserved);
 }

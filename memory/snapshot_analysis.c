@@ -2,7 +2,7 @@
 #include "memory/snapshot_analysis.h"
 
 #include "base/buffer.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include <stdlib.h>
 #include <inttypes.h>
 #include <math.h>
@@ -163,11 +163,7 @@ static void add_pools(struct snapshot_answers *answers, const struct snapshot *s
     VEC_FREE(&groups.rows);
 }
 
-static bool uses_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct in_use_row *)a)->bytes < ((const struct in_use_row *)b)->bytes;
-}
+static const struct key by_bytes[] = { DESC(struct in_use_row, bytes), KEY_END };
 
 static void answer_device(const struct snapshot *snapshot, const struct snapshot_device *device,
                           const struct snapshot_query *query, struct snapshot_answers *answers)
@@ -206,7 +202,7 @@ void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_qu
         }
         add_pools(answers, snapshot, snapshot->path, &query->devices);
     }
-    runs_sort(answers->in_use.at, answers->in_use.count, sizeof *answers->in_use.at, uses_less, NULL);
+    SORT(&answers->in_use, by_bytes);
 }
 
 void snapshot_answers_release(struct snapshot_answers *answers)

@@ -3,7 +3,6 @@
 
 #include "base/buffer.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "memory/alive.h"
 #include <stdlib.h>
@@ -78,13 +77,8 @@ static struct highest peak_between(const struct heights *heights, int64_t first,
     return best;
 }
 
-static bool snapshot_scopes_starts_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    const struct scope_row *left = a, *right = b;
-    return left->start_us != right->start_us ? left->start_us > right->start_us
-                                             : left->duration_ns < right->duration_ns;
-}
+static const struct key by_start_us_duration[] = { ASC(struct scope_row, start_us),
+                                                   DESC(struct scope_row, duration_ns), KEY_END };
 
 void scopes_find(const struct allocator_history *replay, const char *file, struct scope_rows *rows)
 {
@@ -119,8 +113,7 @@ void scopes_find(const struct allocator_history *replay, const char *file, struc
         *VEC_PUSH(&rows->rows) = row;
     }
     if (rows->rows.count > first)
-        runs_sort(rows->rows.at + first, rows->rows.count - first, sizeof *rows->rows.at,
-                  snapshot_scopes_starts_later, NULL);
+        SORT_ARRAY(rows->rows.at + first, rows->rows.count - first, by_start_us_duration);
     free(heights.starts);
     free(heights.block_peaks);
 }
@@ -195,11 +188,7 @@ static bool grows(const struct change *changes, size_t count, int64_t boundaries
     return true;
 }
 
-static bool slower(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct leak_row *)a)->slope < ((const struct leak_row *)b)->slope;
-}
+static const struct key by_slope[] = { DESC(struct leak_row, slope), KEY_END };
 
 void leaks_find(const struct allocator_history *replay, const char *file, const struct scope_rows *scopes,
                 struct leaks *leaks)
@@ -236,7 +225,7 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
         row.stack = (struct text){ arena_strndup(&leaks->arena, text.at, text.count), text.count };
         *VEC_PUSH(&leaks->rows) = row;
     }
-    runs_sort(leaks->rows.at, leaks->rows.count, sizeof *leaks->rows.at, slower, NULL);
+    SORT(&leaks->rows, by_slope);
     buffer_release(&text);
     VEC_FREE(&changes);
     VEC_FREE(&boundaries);

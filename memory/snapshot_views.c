@@ -2,6 +2,7 @@
 #include "memory/snapshot_views.h"
 
 #include "base/buffer.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "memory/alive.h"
@@ -12,13 +13,7 @@
 
 enum { BLOCKS_SHOWN = 2000, ROWS_SHOWN = 60 };
 
-static int compare_sizes(const void *a, const void *b)
-{
-    const struct life *left = *(const struct life *const *)a, *right = *(const struct life *const *)b;
-    if (left->size != right->size)
-        return left->size > right->size ? -1 : 1;
-    return left < right ? -1 : left > right;
-}
+static const struct key by_size[] = { DESC_OF(struct life, size), KEY_END };
 
 static bool is_born_later(const void *context, const void *a, const void *b)
 {
@@ -124,7 +119,7 @@ struct timeline *snapshot_blocks_timeline(const struct allocator_history *replay
     const struct life **lives = mem_alloc(mem_times(replay->lives.count, sizeof *lives));
     for (size_t i = 0; i < replay->lives.count; i++)
         lives[i] = &replay->lives.at[i];
-    qsort(lives, replay->lives.count, sizeof *lives, compare_sizes);
+    SORT_ARRAY(lives, replay->lives.count, by_size);
     size_t count = replay->lives.count < BLOCKS_SHOWN ? replay->lives.count : BLOCKS_SHOWN;
     runs_sort(lives, count, sizeof *lives, is_born_later, NULL);
     char title[64] = "Pinned host memory";

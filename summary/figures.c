@@ -1,6 +1,7 @@
 /* figures.c - see figures.h. What an overview tells is summed up from the answers of other analyses. */
 #include "summary/figures.h"
 
+#include "base/rows.h"
 #include "derive/device_types.h"
 #include "derive/gpu_events.h"
 #include "base/search.h"
@@ -145,22 +146,16 @@ static void add_group(struct groups *groups, uint32_t file, int64_t device)
     *VEC_PUSH(groups) = (struct overview){ .file = file, .device = device, .peak = no_peak };
 }
 
-static int compare_groups(const void *left, const void *right)
-{
-    const struct overview *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return (a->device > b->device) - (a->device < b->device);
-}
+static const struct key by_file_device[] = { ASC(struct overview, file), ASC(struct overview, device),
+                                             KEY_END };
 
 /* In order, and each once: files may say that they are of one rank. */
 static void sort_groups(struct groups *groups)
 {
     size_t kept = 0;
-    if (groups->count)
-        qsort(groups->at, groups->count, sizeof *groups->at, compare_groups);
+    SORT(groups, by_file_device);
     for (size_t g = 0; g < groups->count; g++)
-        if (g == 0 || compare_groups(&groups->at[g], &groups->at[kept - 1]) != 0)
+        if (g == 0 || rows_compare(&groups->at[g], &groups->at[kept - 1], by_file_device) != 0)
             groups->at[kept++] = groups->at[g];
     groups->count = kept;
 }
@@ -448,45 +443,28 @@ struct costs {
     bool has_others;         /* than operations of devices themselves */
 };
 
-static int compare_places(const struct cost *a, const struct cost *b)
-{
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return (a->device > b->device) - (a->device < b->device);
-}
+static const struct key by_place[] = { ASC(struct cost, file), ASC(struct cost, device), KEY_END };
 
-static int compare_names(const void *left, const void *right)
-{
-    const struct cost *a = left, *b = right;
-    int order = compare_places(a, b);
-    return order ? order : strcmp(a->name, b->name);
-}
+static const struct key by_file_and_name[] = { ASC(struct cost, file), ASC(struct cost, device),
+                                               ASC(struct cost, name), KEY_END };
 
-static int compare_costs(const void *left, const void *right)
-{
-    const struct cost *a = left, *b = right;
-    int order = compare_places(a, b);
-    if (order)
-        return order;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns > b->time_ns ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
+static const struct key by_cost[] = { ASC(struct cost, file), ASC(struct cost, device),
+                                      DESC(struct cost, time_ns), ASC(struct cost, name), KEY_END };
 
 /* Put the costliest first. A name is there for each file of a rank: those are added up. */
 static void arrange_costs(struct costs *costs)
 {
     size_t kept = 0;
-    qsort(costs->at, costs->count, sizeof *costs->at, compare_names);
+    SORT(costs, by_file_and_name);
     for (size_t i = 0; i < costs->count; i++)
-        if (kept && compare_names(&costs->at[kept - 1], &costs->at[i]) == 0) {
+        if (kept && rows_compare(&costs->at[kept - 1], &costs->at[i], by_file_and_name) == 0) {
             costs->at[kept - 1].time_ns += costs->at[i].time_ns;
             costs->at[kept - 1].count += costs->at[i].count;
         } else {
             costs->at[kept++] = costs->at[i];
         }
     costs->count = kept;
-    qsort(costs->at, kept, sizeof *costs->at, compare_costs);
+    SORT_ARRAY(costs->at, kept, by_cost);
 }
 
 /* The file that stands for the rank of FILE. */
@@ -612,7 +590,7 @@ static bool is_named(const struct cost *cost)
 static void find_top_operators(struct summary *summary, const struct costs *costs)
 {
     size_t count = 0;
-    while (count < costs->count && compare_places(&costs->at[0], &costs->at[count]) == 0)
+    while (count < costs->count && rows_compare(&costs->at[0], &costs->at[count], by_place) == 0)
         summary->top_ns += (double)costs->at[count++].time_ns;
     for (size_t i = 0; summary->top_ns > 0 && i < count && i < SUMMARY_TOP && costs->at[i].time_ns > 0; i++)
         summary->top[summary->top_count++] = (struct summary_top){
@@ -655,7 +633,8 @@ void summary_add_operators(struct summary *summary, struct result *result)
     if (summary->by == SUMMARY_BY_DEVICE && devices)
         TABLE_FLAG(table, struct operator_row, device, 0);
     for (size_t first = 0, end; first < costs.count; first = end) {
-        for (end = first + 1; end < costs.count && compare_places(&costs.at[first], &costs.at[end]) == 0;)
+        for (end = first + 1;
+             end < costs.count && rows_compare(&costs.at[first], &costs.at[end], by_place) == 0;)
             end++;
         add_operator_rows(table, summary, &costs.at[first], end - first);
     }

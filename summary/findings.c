@@ -3,7 +3,7 @@
 
 #include "analyze/roofline.h"
 #include "base/quantity.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "derive/features.h"
 #include "derive/host_state.h"
 #include "derive/step_list.h"
@@ -14,11 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool saves_less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return ((const struct priced_finding *)a)->saves_ns < ((const struct priced_finding *)b)->saves_ns;
-}
+static const struct key by_saves[] = { DESC(struct priced_finding, saves_ns), KEY_END };
 
 /* Changes may get into one another's way: at best is what the best of them reaches alone where all of them reach less. */
 static void price_together(struct pricing *pricing)
@@ -137,7 +133,7 @@ struct findings *findings_analyze(struct summary *summary)
     if (findings->priced && !findings->withheld) {
         finding_rules_look(&pricing);
         describe_recording(summary, findings);
-        runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
+        SORT(findings, by_saves);
         price_together(&pricing);
         describe_elsewhere(summary, findings);
         findings->single_step = step_list_of(summary->trace)->count == 1;

@@ -6,6 +6,7 @@
  */
 #include "summary/rules.h"
 
+#include "base/rows.h"
 #include "derive/gpu_events.h"
 #include "derive/communication.h"
 #include "trace/intervals.h"
@@ -68,32 +69,20 @@ static void add_stake(struct summary *summary, enum rule rule, int64_t rank, int
         (struct stake){ rule, rank, device, detail, time_ns, whole_ns, summary->stakes.count };
 }
 
-/* 0: they are added up. */
-static int compare_stakes(const struct stake *a, const struct stake *b)
-{
-    if (a->rule != b->rule)
-        return a->rule < b->rule ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->device > b->device) - (a->device < b->device);
-}
+static const struct key by_device[] = { ASC(struct stake, rule), ASC(struct stake, rank),
+                                        ASC(struct stake, device), KEY_END };
 
-static int compare_places_of_stakes(const void *left, const void *right)
-{
-    const struct stake *a = left, *b = right;
-    int order = compare_stakes(a, b);
-    return order ? order : a->order < b->order ? -1 : a->order > b->order;
-}
+static const struct key by_order[] = { ASC(struct stake, rule), ASC(struct stake, rank),
+                                       ASC(struct stake, device), ASC(struct stake, order), KEY_END };
 
 static void consider_stakes(struct summary *summary)
 {
     struct stake *at = summary->stakes.at;
     size_t count = summary->stakes.count;
-    if (count)
-        qsort(at, count, sizeof *at, compare_places_of_stakes);
+    SORT_ARRAY(at, count, by_order);
     for (size_t first = 0, end; first < count; first = end) {
         double time_ns = 0, whole_ns = 0;
-        for (end = first; end < count && compare_stakes(&at[first], &at[end]) == 0; end++) {
+        for (end = first; end < count && rows_compare(&at[first], &at[end], by_device) == 0; end++) {
             time_ns += at[end].time_ns;
             whole_ns += at[end].whole_ns;
         }

@@ -2,6 +2,7 @@
 #include "treediff/tree_diff.h"
 
 #include "base/buffer.h"
+#include "base/rows.h"
 #include "treediff/work_numbers.h"
 #include <assert.h>
 #include <math.h>
@@ -200,15 +201,8 @@ static void fold_paths(struct tree_diff *diff)
 
 /* ---- verdicts ---- */
 
-static int compare_samples(const void *left, const void *right)
-{
-    const struct path_sample *a = left, *b = right;
-    if (a->path != b->path)
-        return a->path < b->path ? -1 : 1;
-    if (a->side != b->side)
-        return a->side - b->side;
-    return a->step < b->step ? -1 : a->step > b->step;
-}
+static const struct key by_path[] = { ASC(struct path_sample, path), ASC(struct path_sample, side),
+                                      ASC(struct path_sample, step), KEY_END };
 
 /* The samples of PATH on SIDE from *AT on, step by step, into LISTED; returns how many. */
 static size_t collect_samples(const struct making *making, size_t *at, uint32_t path, int side,
@@ -237,8 +231,7 @@ static void judge_paths(struct making *making, int64_t min_change_ns)
     size_t count = diff->paths.count, at = 0;
     if (diff->steps[0] < FEWEST_STEPS || diff->steps[1] < FEWEST_STEPS || !count)
         return;
-    if (making->samples.count)
-        qsort(making->samples.at, making->samples.count, sizeof *making->samples.at, compare_samples);
+    SORT(&making->samples, by_path);
     struct finding *findings = mem_alloc(mem_times(count, sizeof *findings));
     struct finding **all = mem_alloc(mem_times(count, sizeof *all));
     size_t most = diff->steps[0] > diff->steps[1] ? diff->steps[0] : diff->steps[1];
@@ -279,21 +272,13 @@ struct piece {
 
 typedef VEC_OF(struct piece) pieces;
 
-static int compare_pieces(const void *left, const void *right)
-{
-    const struct piece *a = left, *b = right;
-    if (a->side != b->side)
-        return a->side - b->side;
-    if (a->below != b->below)
-        return a->below < b->below ? -1 : 1;
-    if (a->kind != b->kind)
-        return (int)a->kind - (int)b->kind;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    if (a->other != b->other)
-        return a->other < b->other ? -1 : 1;
-    return (int)a->label - (int)b->label;
-}
+static const struct key by_piece[] = { ASC(struct piece, side),
+                                       ASC(struct piece, below),
+                                       ASC(struct piece, kind),
+                                       ASC(struct piece, name),
+                                       ASC(struct piece, other),
+                                       ASC(struct piece, label),
+                                       KEY_END };
 
 static void add_rest(struct making *making)
 {
@@ -317,8 +302,7 @@ static void add_rest(struct making *making)
                                 0,     node->size, { node->device_ns, 0 } };
         }
     }
-    if (found.count)
-        qsort(found.at, found.count, sizeof *found.at, compare_pieces);
+    SORT(&found, by_piece);
     for (size_t i = 0, end; i < found.count; i = end) {
         const struct piece *piece = &found.at[i];
         const char *side = piece->side ? "after" : "before", *label = tree_label_name(piece->label);
@@ -328,7 +312,7 @@ static void add_rest(struct making *making)
                                      .kind = { kind, strlen(kind) },
                                      .name = name_text(making, piece->name),
                                      .label = { label, strlen(label) } };
-        for (end = i; end < found.count && compare_pieces(piece, &found.at[end]) == 0; end++) {
+        for (end = i; end < found.count && rows_compare(piece, &found.at[end], by_piece) == 0; end++) {
             row.count++;
             row.nodes += found.at[end].nodes;
             row.device_ns += found.at[end].device_ns[0];
@@ -384,8 +368,7 @@ static void add_matches(struct making *making)
         *VEC_PUSH(&found) = piece;
         ++*matches_of(diff, match->label);
     }
-    if (found.count)
-        qsort(found.at, found.count, sizeof *found.at, compare_pieces);
+    SORT(&found, by_piece);
     for (size_t i = 0, end; i < found.count; i = end) {
         const struct piece *piece = &found.at[i];
         const char *label = tree_label_name(piece->label);
@@ -398,7 +381,7 @@ static void add_matches(struct making *making)
             *texts[side] =
                 (struct text){ arena_strndup(&diff->arena, names_text(lists, ids[side]), length), length };
         }
-        for (end = i; end < found.count && compare_pieces(piece, &found.at[end]) == 0; end++) {
+        for (end = i; end < found.count && rows_compare(piece, &found.at[end], by_piece) == 0; end++) {
             row.count++;
             row.device_before_ns += found.at[end].device_ns[0];
             row.device_after_ns += found.at[end].device_ns[1];
@@ -412,60 +395,31 @@ static void add_matches(struct making *making)
 
 /* ---- order ---- */
 
-static int compare_texts(struct text a, struct text b)
-{
-    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
-    return order ? order : a.len < b.len ? -1 : a.len > b.len;
-}
-
 static int64_t tree_diff_magnitude(int64_t ns)
 {
     return ns < 0 ? -ns : ns;
 }
 
-static int compare_paths(const void *left, const void *right)
-{
-    const struct tree_path_row *a = left, *b = right;
-    int64_t x = tree_diff_magnitude(a->device_change_ns), y = tree_diff_magnitude(b->device_change_ns);
-    if (x == y) { /* always so without devices */
-        x = tree_diff_magnitude(a->host_change_ns);
-        y = tree_diff_magnitude(b->host_change_ns);
-    }
-    if (x != y)
-        return x > y ? -1 : 1;
-    return compare_texts(a->path, b->path);
-}
+static const struct key by_change[] = {
+    DESC_MAGNITUDE(struct tree_path_row, device_change_ns),
+    /* all the same without devices */ DESC_MAGNITUDE(struct tree_path_row, host_change_ns),
+    ASC(struct tree_path_row, path.at), KEY_END
+};
 
-static int compare_rest(const void *left, const void *right)
-{
-    const struct tree_rest_row *a = left, *b = right;
-    if (a->device_ns != b->device_ns)
-        return a->device_ns > b->device_ns ? -1 : 1;
-    if (a->count != b->count)
-        return a->count > b->count ? -1 : 1;
-    int order = compare_texts(a->name, b->name);
-    return order ? order : compare_texts(a->below, b->below);
-}
+static const struct key by_time[] = { DESC(struct tree_rest_row, device_ns),
+                                      DESC(struct tree_rest_row, count), ASC(struct tree_rest_row, name.at),
+                                      ASC(struct tree_rest_row, below.at), KEY_END };
 
-static int compare_matches(const void *left, const void *right)
-{
-    const struct tree_match_row *a = left, *b = right;
-    int64_t x = tree_diff_magnitude(a->device_change_ns), y = tree_diff_magnitude(b->device_change_ns);
-    if (x != y)
-        return x > y ? -1 : 1;
-    int order = compare_texts(a->before, b->before);
-    order = order ? order : compare_texts(a->after, b->after);
-    return order ? order : compare_texts(a->below, b->below);
-}
+static const struct key by_change_of_match[] = { DESC_MAGNITUDE(struct tree_match_row, device_change_ns),
+                                                 ASC(struct tree_match_row, before.at),
+                                                 ASC(struct tree_match_row, after.at),
+                                                 ASC(struct tree_match_row, below.at), KEY_END };
 
 static void sort_rows(struct tree_diff *diff)
 {
-    if (diff->paths.count)
-        qsort(diff->paths.at, diff->paths.count, sizeof *diff->paths.at, compare_paths);
-    if (diff->rest.count)
-        qsort(diff->rest.at, diff->rest.count, sizeof *diff->rest.at, compare_rest);
-    if (diff->matches.count)
-        qsort(diff->matches.at, diff->matches.count, sizeof *diff->matches.at, compare_matches);
+    SORT(&diff->paths, by_change);
+    SORT(&diff->rest, by_time);
+    SORT(&diff->matches, by_change_of_match);
 }
 
 struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *after, int64_t min_change_ns)

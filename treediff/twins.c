@@ -5,6 +5,7 @@
 #include "treediff/twins.h"
 
 #include "base/buffer.h"
+#include "base/rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,13 +234,8 @@ static void add_up(struct folding *folding)
     }
 }
 
-static int compare_weights(const void *left, const void *right)
-{
-    const struct folded *const *a = left, *const *b = right;
-    if ((*a)->weight != (*b)->weight)
-        return (*a)->weight > (*b)->weight ? -1 : 1;
-    return (*a)->order < (*b)->order ? -1 : 1;
-}
+static const struct key by_weight[] = { DESC_OF(struct folded, weight), ASC_OF(struct folded, order),
+                                        KEY_END };
 
 static int64_t longest(const struct folded *of)
 {
@@ -314,7 +310,7 @@ struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most)
     for (size_t i = 0; i < all; i++)
         sorted[i] = &folding.rows.at[i];
     if (all) {
-        qsort(sorted, all, sizeof *sorted, compare_weights); /* parents come before children */
+        SORT_ARRAY(sorted, all, by_weight); /* parents come before children */
         qsort(sorted, count, sizeof *sorted, compare_siblings);
     }
     tree->time = diff->by_device ? "GPU time" : "CPU time";

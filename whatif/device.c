@@ -5,6 +5,7 @@
  * streams that its stream had to wait for. Of these the one that was ready last binds; of those ready together a wait for
  * an event before the stream before the launch.
  */
+#include "base/rows.h"
 #include "whatif/graph_maker.h"
 
 #include "base/runs.h"
@@ -129,12 +130,8 @@ struct wait_call {
     int64_t start_ns;
 };
 
-static bool wait_call_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct wait_call *a = left, *b = right;
-    return a->track != b->track ? a->track > b->track : a->start_ns > b->start_ns;
-}
+static const struct key by_track_start[] = { ASC(struct wait_call, track), ASC(struct wait_call, start_ns),
+                                             KEY_END };
 
 struct wait_calls {
     VEC_OF(struct wait_call);
@@ -153,7 +150,7 @@ static void collect_wait_calls(const struct graph_device *device, struct wait_ca
             *VEC_PUSH(calls) = (struct wait_call){ trace->track[e], call_start(device, e) };
     for (size_t i = 0; i < calls->count; i++)
         device->has_waits[trace->tracks[calls->at[i].track].file] = true;
-    runs_sort(calls->at, calls->count, sizeof *calls->at, wait_call_is_after, NULL);
+    SORT(calls, by_track_start);
     free(waits);
 }
 
@@ -257,11 +254,7 @@ static void add_guessed_waits(struct graph_device *device)
     VEC_FREE(&calls);
 }
 
-static bool wait_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct stream_wait *)left)->work > ((const struct stream_wait *)right)->work;
-}
+static const struct key by_work[] = { ASC(struct stream_wait, work), KEY_END };
 
 /* ---- what work waited for ---- */
 
@@ -411,12 +404,8 @@ struct sync_record {
     event_id call, record;
 };
 
-static bool record_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct sync_record *a = left, *b = right;
-    return a->call != b->call ? a->call > b->call : a->record > b->record;
-}
+static const struct key by_call_record[] = { ASC(struct sync_record, call), ASC(struct sync_record, record),
+                                             KEY_END };
 
 struct sync_records {
     VEC_OF(struct sync_record);
@@ -431,7 +420,7 @@ static void collect_records(const struct graph_device *device, struct sync_recor
         if (call != EVENT_NONE)
             *VEC_PUSH(records) = (struct sync_record){ call, e };
     }
-    runs_sort(records->at, records->count, sizeof *records->at, record_is_after, NULL);
+    SORT(records, by_call_record);
 }
 
 /* The first record of CALL; EVENT_NONE: there is none. */
@@ -567,7 +556,7 @@ void graph_add_device(struct graph_maker *maker)
     device->streams = stream_work_open(device->graph);
     add_recorded_waits(device);
     add_guessed_waits(device);
-    runs_sort(device->waits.at, device->waits.count, sizeof *device->waits.at, wait_is_after, NULL);
+    SORT(&device->waits, by_work);
     add_synchronisations(device);
     add_copies(device);
     sort_awaited(device);

@@ -26,19 +26,7 @@ struct rank_times {
     uint32_t *of_file; /* index into ranks */
 };
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-static int edits_ranks_compare_places(const void *left, const void *right)
-{
-    const struct rank_time *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->key > b->key) - (a->key < b->key);
-}
+static const struct key by_rank_key[] = { ASC(struct rank_time, rank), ASC(struct rank_time, key), KEY_END };
 
 static const struct key by_in_key[] = { ASC(struct rank_time, key), ASC(struct rank_time, time_ns),
                                         ASC(struct rank_time, rank), KEY_END };
@@ -50,13 +38,13 @@ static struct rank_times open_ranks(const struct trace *trace)
                                     mem_alloc(mem_times(trace->file_count + 1, sizeof *times.of_file)) };
     for (uint32_t f = 0; f < trace->file_count; f++)
         times.ranks[f] = selection_rank(trace, f);
-    qsort(times.ranks, trace->file_count, sizeof *times.ranks, compare_numbers);
+    SORT_NUMBERS(times.ranks, trace->file_count);
     for (size_t i = 0; i < trace->file_count; i++)
         if (i == 0 || times.ranks[i] != times.ranks[times.rank_count - 1])
             times.ranks[times.rank_count++] = times.ranks[i];
     for (uint32_t f = 0; f < trace->file_count; f++) {
         int64_t rank = selection_rank(trace, f);
-        const int64_t *at = bsearch(&rank, times.ranks, times.rank_count, sizeof rank, compare_numbers);
+        const int64_t *at = rows_find(times.ranks, times.rank_count, sizeof rank, rows_ascending_i64, &rank);
         times.of_file[f] = (uint32_t)(at - times.ranks);
     }
     return times;
@@ -168,11 +156,10 @@ static void join_times(const struct trace *trace, struct rank_times *times)
     size_t *files = mem_zalloc(times->rank_count + 1, sizeof *files), kept = 0;
     for (uint32_t f = 0; f < trace->file_count; f++)
         files[times->of_file[f]]++;
-    if (times->count)
-        qsort(times->at, times->count, sizeof *times->at, edits_ranks_compare_places);
+    SORT(times, by_rank_key);
     for (size_t i = 0; i < times->count; i++) {
         struct rank_time *before = kept ? &times->at[kept - 1] : NULL;
-        if (before && edits_ranks_compare_places(before, &times->at[i]) == 0)
+        if (before && rows_compare(before, &times->at[i], by_rank_key) == 0)
             before->time_ns += times->at[i].time_ns;
         else
             times->at[kept++] = times->at[i];
@@ -203,7 +190,7 @@ static void compare_keys(struct rank_times *times)
         for (size_t i = first; i < end; i++)
             times->at[i].longer_ns = times->at[i].time_ns > median_ns ? times->at[i].time_ns - median_ns : 0;
     }
-    qsort(times->at, times->count, sizeof *times->at, edits_ranks_compare_places);
+    SORT(times, by_rank_key);
 }
 
 /* Of a rank's times from FIRST to END, take off OVER_NS in proportion to what it took longer. */
@@ -233,7 +220,7 @@ static size_t find_factors(const struct trace *trace, struct rank_times *times)
     }
     for (size_t r = 0; r < times->rank_count; r++)
         sorted[r] = sums[r];
-    qsort(sorted, times->rank_count, sizeof *sorted, compare_numbers);
+    SORT_NUMBERS(sorted, times->rank_count);
     int64_t median_ns = sorted[middle_of(times->rank_count)];
     size_t slower = 0;
     for (size_t first = 0, end; first < times->count; first = end) {
@@ -254,8 +241,7 @@ static double edits_ranks_factor_of(const struct rank_times *times, uint32_t ran
 {
     struct rank_time wanted = { .rank = rank, .key = key };
     const struct rank_time *found =
-        times->count ? bsearch(&wanted, times->at, times->count, sizeof wanted, edits_ranks_compare_places)
-                     : NULL;
+        times->count ? rows_find(times->at, times->count, sizeof wanted, by_rank_key, &wanted) : NULL;
     return found ? found->factor : 1;
 }
 

@@ -6,6 +6,7 @@
  * Where it is not recorded, nearly a thousand pieces of work were queued, the call took longer than others, and it returned when
  * one of these was done.
  */
+#include "base/rows.h"
 #include "whatif/graph_maker.h"
 
 #include "base/runs.h"
@@ -18,12 +19,6 @@ enum {
     LATEST_RETURN_NS = 40000, /* of the call after the end of the work that made room */
     LOOKED_AT = 8             /* pieces of work that may have made it */
 };
-
-static int full_queues_compare_times(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
 
 static bool is_launch(const struct graph_maker *maker, size_t work)
 {
@@ -41,7 +36,7 @@ static int64_t usual_launch(const struct graph_maker *maker)
             *VEC_PUSH(&durations) = trace_dur_ns(graph->trace, graph->gpu->call[i]);
     int64_t usual_ns = 0;
     if (durations.count) {
-        qsort(durations.at, durations.count, sizeof *durations.at, full_queues_compare_times);
+        SORT_NUMBERS(durations.at, durations.count);
         usual_ns = durations.at[durations.count / 10];
     }
     VEC_FREE(&durations);

@@ -2,6 +2,7 @@
 #include "whatif/links.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,8 @@ static bool numbered_is_after(const void *context, const void *left, const void 
     return a->thread > b->thread;
 }
 
-static bool link_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct thread_link *a = left, *b = right;
-    return a->thread != b->thread ? a->thread > b->thread : a->other > b->other;
-}
+static const struct key by_thread_other[] = { ASC(struct thread_link, thread), ASC(struct thread_link, other),
+                                              KEY_END };
 
 static void add_links(struct thread_links *links, uint32_t a, uint32_t b)
 {
@@ -86,7 +83,7 @@ static void link_number(struct thread_links *links, const struct numbered *at, s
 /* Each pair once, and of each thread no more than the most. */
 static void drop_repeats(struct thread_links *links)
 {
-    runs_sort(links->at, links->count, sizeof *links->at, link_is_after, NULL);
+    SORT(links, by_thread_other);
     size_t kept = 0, of_thread = 0;
     for (size_t i = 0; i < links->count; i++) {
         struct thread_link link = links->at[i];

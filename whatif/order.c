@@ -5,16 +5,12 @@
  * chain of these may be as long as the trace. No sorting is needed. A moment depends on none that was recorded later,
  * so a circle can only lie within one nanosecond; the edge that closes it is left out.
  */
+#include "base/rows.h"
 #include "whatif/graph_maker.h"
 
-#include "base/runs.h"
 #include <stdlib.h>
 
-static bool leads_later(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct loose_edge *)left)->to > ((const struct loose_edge *)right)->to;
-}
+static const struct key by_to[] = { ASC(struct loose_edge, to), KEY_END };
 
 static size_t room_after(size_t room)
 {
@@ -79,7 +75,7 @@ static void sort_edges(struct graph_maker *maker)
     size_t blocks = graph->moment_count / MOMENTS_OF_FIRST_EDGE + 1, next = 0;
     graph->has_edges = mem_zalloc(graph->moment_count / 64 + 1, sizeof *graph->has_edges);
     graph->first_edge = mem_zalloc(blocks + 1, sizeof *graph->first_edge);
-    runs_sort(maker->loose.at, maker->loose.count, sizeof *maker->loose.at, leads_later, NULL);
+    SORT(&maker->loose, by_to);
     collect_loose(maker, &next, graph->host_count);
     forget_loose(maker, next);
     next = 0;

@@ -4,7 +4,7 @@
 #include "analyze/selection.h"
 #include "base/buffer.h"
 #include "base/demangle.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "derive/features.h"
 #include "whatif/path_places.h"
 #include "base/quantity.h"
@@ -263,11 +263,7 @@ static struct text gap_name(struct tables *tables, const struct path_segment *ga
     return name;
 }
 
-static bool name_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return strcmp(((const struct gap_place *)left)->name.at, ((const struct gap_place *)right)->name.at) > 0;
-}
+static const struct key by_at[] = { ASC(struct gap_place, name.at), KEY_END };
 
 /* A row for each place of the gaps. */
 static void add_gaps(struct tables *tables, struct window_key key, const struct path *path, int64_t length_ns)
@@ -276,7 +272,7 @@ static void add_gaps(struct tables *tables, struct window_key key, const struct 
     for (size_t i = 0; i < path->count; i++)
         if (path->at[i].part == PART_GAP)
             split_gap(tables, &path->at[i], &places);
-    runs_sort(places.at, places.count, sizeof *places.at, name_is_after, NULL);
+    SORT(&places, by_at);
     for (size_t first = 0, end; first < places.count; first = end) {
         const char *name = places.at[first].name.at;
         struct item_row row = { .key = key,
@@ -295,11 +291,7 @@ static void add_gaps(struct tables *tables, struct window_key key, const struct 
     VEC_FREE(&places);
 }
 
-static bool takes_less(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct item_row *)left)->time_ns < ((const struct item_row *)right)->time_ns;
-}
+static const struct key by_time_[] = { DESC(struct item_row, time_ns), KEY_END };
 
 static void add_items(struct tables *tables, struct window_key key, const struct path *path,
                       const struct path_window *window, size_t probed)
@@ -325,8 +317,7 @@ static void add_items(struct tables *tables, struct window_key key, const struct
     }
     path_items_free(items);
     add_gaps(tables, key, path, window->end_ns - window->start_ns);
-    runs_sort(tables->items.at + first, tables->items.count - first, sizeof *tables->items.at, takes_less,
-              NULL);
+    SORT_ARRAY(tables->items.at + first, tables->items.count - first, by_time_);
 }
 
 static void add_places(struct tables *tables, struct places *to, struct window_key key,
@@ -375,13 +366,7 @@ static void add_segments(struct tables *tables, struct window_key key, const str
     }
 }
 
-static int compare_parts(const void *left, const void *right)
-{
-    const struct part_row *const *a = left, *const *b = right;
-    if ((*a)->time_ns != (*b)->time_ns)
-        return (*a)->time_ns > (*b)->time_ns ? -1 : 1;
-    return *a < *b ? -1 : *a > *b;
-}
+static const struct key by_time[] = { DESC_OF(struct part_row, time_ns), KEY_END };
 
 /* "Step 3 took 82.000 ms. Its critical path: kernels 30.1 %, operators on the host 23.0 %": the largest of COUNT rows. */
 static void path_tables_describe(struct tables *tables, const struct path_window *window,
@@ -391,7 +376,7 @@ static void path_tables_describe(struct tables *tables, const struct path_window
     const struct part_row *sorted[PATH_PARTS];
     for (size_t i = 0; i < count; i++)
         sorted[i] = &rows[i];
-    qsort(sorted, count, sizeof *sorted, compare_parts);
+    SORT_ARRAY(sorted, count, by_time);
     struct buffer text = { 0 };
     path_window_describe(tables->graph, window, &text);
     if (text.at[0] >= 'a' && text.at[0] <= 'z' && (window->is_step || window->event == EVENT_NONE))

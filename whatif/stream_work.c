@@ -2,22 +2,14 @@
 #include "whatif/stream_work.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "base/runs.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bool stream_is_after(const struct work_stream *a, const struct work_stream *b)
-{
-    if (a->file != b->file)
-        return a->file > b->file;
-    return a->device != b->device ? a->device > b->device : a->stream > b->stream;
-}
-
-static int compare_streams(const void *left, const void *right)
-{
-    return stream_is_after(left, right) ? 1 : stream_is_after(right, left) ? -1 : 0;
-}
+static const struct key by_stream[] = { ASC(struct work_stream, file), ASC(struct work_stream, device),
+                                        ASC(struct work_stream, stream), KEY_END };
 
 /* The streams, each once: of tracks that a file spells in two ways, too. */
 static void find_streams(struct stream_work *streams, const struct gpu_events *gpu)
@@ -30,18 +22,15 @@ static void find_streams(struct stream_work *streams, const struct gpu_events *g
             streams->at[count++] = (struct work_stream){ .file = trace->tracks[t].file,
                                                          .device = trace->tracks[t].device,
                                                          .stream = trace->tracks[t].stream };
-    if (count)
-        qsort(streams->at, count, sizeof *streams->at, compare_streams);
-    for (size_t i = 0; i < count; i++)
-        if (streams->count == 0 || stream_is_after(&streams->at[i], &streams->at[streams->count - 1]))
-            streams->at[streams->count++] = streams->at[i];
+    SORT_ARRAY(streams->at, count, by_stream);
+    streams->count = rows_unique(streams->at, count, sizeof *streams->at, by_stream);
 }
 
 size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_t device, int64_t stream)
 {
     struct work_stream key = { .file = file, .device = device, .stream = stream };
     const struct work_stream *found =
-        streams->count ? bsearch(&key, streams->at, streams->count, sizeof key, compare_streams) : NULL;
+        streams->count ? rows_find(streams->at, streams->count, sizeof key, by_stream, &key) : NULL;
     return found ? (size_t)(found - streams->at) : SIZE_MAX;
 }
 

@@ -137,16 +137,11 @@ static void cut_at_annotations(struct threads *threads)
     }
 }
 
-static bool cut_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct cut *a = left, *b = right;
-    return a->thread != b->thread ? a->thread > b->thread : a->time_ns > b->time_ns;
-}
+static const struct key by_thread_time[] = { ASC(struct cut, thread), ASC(struct cut, time_ns), KEY_END };
 
 static void sort_cuts(struct threads *threads)
 {
-    runs_sort(threads->cuts.at, threads->cuts.count, sizeof *threads->cuts.at, cut_is_after, NULL);
+    SORT(&threads->cuts, by_thread_time);
 }
 
 /* ---- linked threads ---- */

@@ -8,7 +8,7 @@
 #include "analyze/latency/latency.h"
 
 #include "base/order.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/stats.h"
 #include "base/sum.h"
 #include "derive/async_regions.h"
@@ -110,16 +110,9 @@ static bool *names_of_steps(const struct trace *trace)
     return named;
 }
 
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct latency_range *a = left, *b = right;
-    if (a->row != b->row)
-        return a->row > b->row;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns;
-    return a->event > b->event;
-}
+static const struct key by_row_duration_event[] = { ASC(struct latency_range, row),
+                                                    ASC(struct latency_range, duration_ns),
+                                                    ASC(struct latency_range, event), KEY_END };
 
 /* The row of a range: of its name and group, numbered by first sight. */
 static uint32_t row_of(struct latency *latency, struct row_names *names, struct names *rows, event_id e)
@@ -184,7 +177,7 @@ static void drop_rare(struct latency *latency, int64_t least)
     latency->ranges.count = kept;
     latency->rows.count = kept_rows;
     free(renumbered);
-    runs_sort(latency->ranges.at, kept, sizeof *latency->ranges.at, is_later, NULL);
+    SORT_ARRAY(latency->ranges.at, kept, by_row_duration_event);
     for (size_t i = kept; i-- > 0;)
         latency->rows.at[latency->ranges.at[i].row].first = i;
 }
@@ -362,12 +355,7 @@ static void latency_add_outliers(struct latency *latency, const struct activity 
             outlier_of(latency, activity, row, &ranges[i], &per_range[i], &medians);
 }
 
-static bool is_nearer(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct latency_outlier *)left)->longer_ns <
-           ((const struct latency_outlier *)right)->longer_ns;
-}
+static const struct key by_longer[] = { DESC(struct latency_outlier, longer_ns), KEY_END };
 
 /* ---- histogram ---- */
 
@@ -409,25 +397,21 @@ static void latency_add_bars(struct latency *latency, const struct latency_row *
 
 /* ---- the whole ---- */
 
-static bool takes_less(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct latency_row *)left)->total_ns < ((const struct latency_row *)right)->total_ns;
-}
+static const struct key by_total[] = { DESC(struct latency_row, total_ns), KEY_END };
 
 static void fill_rows(struct latency *latency, struct activity *activity)
 {
     int64_t *numbers = mem_alloc(mem_times(latency->ranges.count + 1, sizeof *numbers));
     for (size_t i = 0; i < latency->rows.count; i++)
         fill_durations(latency, &latency->rows.at[i], numbers);
-    runs_sort(latency->rows.at, latency->rows.count, sizeof *latency->rows.at, takes_less, NULL);
+    SORT(&latency->rows, by_total);
     for (size_t i = 0; i < latency->rows.count; i++) {
         struct range_work *per_range = work_per_range(latency, activity, &latency->rows.at[i]);
         fill_parts(latency, activity, &latency->rows.at[i], per_range);
         latency_add_outliers(latency, activity, &latency->rows.at[i], per_range, numbers);
         free(per_range);
     }
-    runs_sort(latency->outliers.at, latency->outliers.count, sizeof *latency->outliers.at, is_nearer, NULL);
+    SORT(&latency->outliers, by_longer);
     free(numbers);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "analyze/latency/phases.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/async_regions.h"
@@ -146,15 +147,9 @@ static void finish_row(struct phase_row *row)
         known && row->wall_ns > 0 ? (double)row->tokens / (double)row->wall_ns * 1e9 : NAN;
 }
 
-static bool is_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct phase_step *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group > b->group;
-    return a->step.phase != b->step.phase ? a->step.phase > b->step.phase
-                                          : a->step.requests > b->step.requests;
-}
+static const struct key by_group_phase_requests[] = { ASC(struct phase_step, group),
+                                                      ASC(struct phase_step, step.phase),
+                                                      ASC(struct phase_step, step.requests), KEY_END };
 
 static struct phase_row new_row(struct group *group, const struct phase_step *step, int64_t batch)
 {
@@ -167,7 +162,7 @@ static struct phase_row new_row(struct group *group, const struct phase_step *st
 static void add_rows(struct phase_query *query)
 {
     struct phases *phases = query->phases;
-    runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, is_behind, NULL);
+    SORT(&query->steps, by_group_phase_requests);
     for (size_t i = 0; i < query->steps.count; i++) {
         const struct phase_step *step = &query->steps.at[i], *before = i ? step - 1 : NULL;
         bool same = before && before->group == step->group && before->step.phase == step->step.phase;

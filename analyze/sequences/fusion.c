@@ -8,7 +8,7 @@
  */
 #include "analyze/sequences/parts.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/code_paths.h"
 #include "derive/device_peaks.h"
@@ -346,17 +346,13 @@ static void fusion_find_chains(struct sequences *sequences, struct fusion_query 
 
 /* ---- rows ---- */
 
-static bool gains_less(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct fusion *a = left, *b = right;
-    return a->gain_ns != b->gain_ns ? a->gain_ns < b->gain_ns : a->count < b->count;
-}
+static const struct key by_gain_count[] = { DESC(struct fusion, gain_ns), DESC(struct fusion, count),
+                                            KEY_END };
 
 static void fusion_add_rows(struct sequences *sequences, const struct trace *trace, struct work_words *words,
                             struct fusions *fusions)
 {
-    runs_sort(fusions->at.at, fusions->at.count, sizeof *fusions->at.at, gains_less, NULL);
+    SORT(&fusions->at, by_gain_count);
     for (size_t i = 0; i < fusions->at.count; i++) {
         const struct fusion *fusion = &fusions->at.at[i];
         const name_id *names = &fusions->names.at[fusion->first];

@@ -11,6 +11,7 @@
  */
 #include "analyze/sequences/parts.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "trace/span.h"
 #include <stdlib.h>
@@ -312,10 +313,7 @@ struct named {
     name_id name;
 };
 
-static int compare_named(const void *left, const void *right)
-{
-    return strcmp(((const struct named *)left)->text, ((const struct named *)right)->text);
-}
+static const struct key by_text[] = { ASC(struct named, text), KEY_END };
 
 /* By name_id: the place of each name of OPERATIONS in alphabetical order. New; free with free(). */
 static uint32_t *order_names(const struct stream_operations *operations)
@@ -329,8 +327,7 @@ static uint32_t *order_names(const struct stream_operations *operations)
         if (order[name]++ == 0)
             *VEC_PUSH(&used) = (struct named){ names_text(trace->names, name), name };
     }
-    if (used.count)
-        qsort(used.at, used.count, sizeof *used.at, compare_named);
+    SORT(&used, by_text);
     for (size_t i = 0; i < used.count; i++)
         order[used.at[i].name] = (uint32_t)i;
     VEC_FREE(&used);

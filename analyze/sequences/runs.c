@@ -7,6 +7,7 @@
  */
 #include "analyze/sequences/parts.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "trace/span.h"
@@ -127,18 +128,10 @@ static void add_runs_of(struct short_rows *rows, const struct stream_operations 
     }
 }
 
-static bool has_less_gain(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct run_row *a = left, *b = right;
-    return a->gain_ns != b->gain_ns ? a->gain_ns < b->gain_ns : a->idle_ns < b->idle_ns;
-}
+static const struct key by_gain_idle[] = { DESC(struct run_row, gain_ns), DESC(struct run_row, idle_ns),
+                                           KEY_END };
 
-static bool has_less_idle(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct short_row *)left)->idle_ns < ((const struct short_row *)right)->idle_ns;
-}
+static const struct key by_idle[] = { DESC(struct short_row, idle_ns), KEY_END };
 
 void sequences_add_runs(struct sequences *sequences, const struct stream_operations *operations,
                         const struct sequence_options *options)
@@ -150,7 +143,6 @@ void sequences_add_runs(struct sequences *sequences, const struct stream_operati
     busy_times_free(rows.busy, operations);
     for (uint32_t id = 0; id < sequences->shorts.count; id++)
         sequences->shorts.at[id].key = group_key(sequences->group, id);
-    runs_sort(sequences->shorts.at, sequences->shorts.count, sizeof *sequences->shorts.at, has_less_idle,
-              NULL);
-    runs_sort(sequences->runs.at, sequences->runs.count, sizeof *sequences->runs.at, has_less_gain, NULL);
+    SORT(&sequences->shorts, by_idle);
+    SORT(&sequences->runs, by_gain_idle);
 }

@@ -10,7 +10,7 @@
 #include "analyze/top/counts.h"
 
 #include "base/memory.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include <stdlib.h>
 
 struct record {
@@ -34,18 +34,13 @@ static void bytes_of(const struct trace *trace, event_id e, int64_t *cpu, int64_
     *device = type == 1 || type == 6 || type == 12 || type == 20 ? bytes : 0;
 }
 
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    const struct record *a = left, *b = right;
-    (void)context;
-    return a->at_ns > b->at_ns;
-}
+static const struct key by_at[] = { ASC(struct record, at_ns), KEY_END };
 
 /* RECORDS come by event: each thread's are in order of time. */
 static void sum_up(struct memory_records *records, const struct trace *trace)
 {
     if (records->count > 1)
-        runs_sort(records->at, records->count, sizeof *records->at, is_later, NULL);
+        SORT(records, by_at);
     records->cpu = mem_zalloc(records->count + 1, sizeof *records->cpu);
     records->device = mem_zalloc(records->count + 1, sizeof *records->device);
     records->open = mem_zalloc(records->count + 1, sizeof *records->open);

@@ -1,7 +1,7 @@
 /* cut.c - a part of a trace; see part.h. */
+#include "base/rows.h"
 #include "cli/convert/part.h"
 
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/slice.h"
 #include <stdlib.h>
@@ -21,12 +21,8 @@ struct touched {
     int64_t start_ns, end_ns;
 };
 
-static bool begins_later(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct touched *a = left, *b = right;
-    return a->track != b->track ? a->track > b->track : a->start_ns > b->start_ns;
-}
+static const struct key by_track_start[] = { ASC(struct touched, track), ASC(struct touched, start_ns),
+                                             KEY_END };
 
 struct touching {
     VEC_OF(struct touched);
@@ -42,7 +38,7 @@ static struct touching list_touching(const struct trace *trace, const bool *even
         if (events[e] && has_flow[trace->track[e]])
             *VEC_PUSH(&touching) =
                 (struct touched){ trace->track[e], trace_start_ns(trace, e), trace_end_ns(trace, e) };
-    runs_sort(touching.at, touching.count, sizeof *touching.at, begins_later, NULL);
+    SORT(&touching, by_track_start);
     for (size_t i = 1; i < touching.count; i++)
         if (touching.at[i].track == touching.at[i - 1].track &&
             touching.at[i].end_ns < touching.at[i - 1].end_ns)
@@ -70,20 +66,8 @@ struct loose_end {
     bool begins;
 };
 
-static int compare_arrows(const struct loose_end *a, const struct loose_end *b)
-{
-    if (a->category != b->category)
-        return a->category < b->category ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static bool cut_is_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return compare_arrows(left, right) > 0;
-}
+static const struct key by_arrow[] = { ASC(struct loose_end, category), ASC(struct loose_end, file),
+                                       ASC(struct loose_end, id), KEY_END };
 
 /* New, by flow. */
 static bool *find_flows(const struct trace *trace, const bool *events)
@@ -98,10 +82,11 @@ static bool *find_flows(const struct trace *trace, const bool *events)
         if (touches(&touching, &flow))
             *VEC_PUSH(&ends) = (struct loose_end){ i, flow.category, file, flow.id, flow.phase == 's' };
     }
-    runs_sort(ends.at, ends.count, sizeof *ends.at, cut_is_behind, NULL);
+    SORT(&ends, by_arrow);
     for (size_t first = 0, end; first < ends.count; first = end) {
         bool begins = false, goes_on = false;
-        for (end = first; end < ends.count && compare_arrows(&ends.at[first], &ends.at[end]) == 0; end++) {
+        for (end = first; end < ends.count && rows_compare(&ends.at[first], &ends.at[end], by_arrow) == 0;
+             end++) {
             begins |= ends.at[end].begins;
             goes_on |= !ends.at[end].begins;
         }

@@ -10,10 +10,10 @@
  * Flows join a call with each piece of work that it launched, forward with backward, and one collective on all ranks.
  * Counters are those of the trace, and the memory in use from its records.
  */
+#include "base/rows.h"
 #include "cli/convert/convert.h"
 
 #include "base/packer.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "cli/convert/files.h"
 #include "cli/convert/perfetto_flows.h"
@@ -392,11 +392,7 @@ static void perfetto_make_samples(const struct perfetto_output *output, size_t p
     }
 }
 
-static bool is_later_level(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return ((const struct memory_level *)left)->event > ((const struct memory_level *)right)->event;
-}
+static const struct key by_event[] = { ASC(struct memory_level, event), KEY_END };
 
 /*
  * A counter of the memory in use for each device that has records of it. Readers of tpa recognise that it repeats the
@@ -426,7 +422,7 @@ static void find_memory(struct perfetto_output *output, struct buffer *out)
     }
     memory_records_free(records);
     if (levels->count)
-        runs_sort(levels->at, levels->count, sizeof *levels->at, is_later_level, NULL);
+        SORT(levels, by_event);
 }
 
 /* ---- all of it ---- */
