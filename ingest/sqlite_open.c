@@ -4,13 +4,14 @@
  * Defences against malicious files: the schema may hold code (views, triggers, virtual tables, computed columns): none
  * is ever used, and an authorizer allows only reading columns. B-trees may loop or share pages so that rows repeat:
  * reading stops at the first rowid that does not ascend, and the steps of the virtual machine are bounded by the size
- * of the file. A rollback journal or write-ahead log beside it would make SQLite write: `immutable` prevents that, and
- * their presence is reported.
+ * of the file. A rollback journal or write-ahead log beside it would make SQLite write: `immutable` prevents that. A log with
+ * pages is applied to a copy in memory; a journal is reported.
  */
 #include "ingest/sqlite_open.h"
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "ingest/sqlite_wal.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -141,64 +142,83 @@ static bool fail_with(struct database *db, int code, const char *what, struct tp
     return tpa_unread(err, TPA_LEFT_OUT);
 }
 
-/* A log or journal beside the file holds changes that SQLite has not applied yet, or must undo. */
-static void look_beside(struct database *db, const char *path)
+/* A journal beside the file holds changes that SQLite must undo. */
+static void look_for_journal(struct database *db, const char *path)
 {
-    static const struct {
-        const char *ending, *kind, *text;
-    } beside[] = {
-        { "-wal", "wal_not_read",
-          "a write-ahead log lies beside this database, and rows that are only in it are missing here; 'sqlite3 FILE \"PRAGMA "
-          "wal_checkpoint(TRUNCATE)\"' puts it into the file" },
-        { "-journal", "journal_not_read",
-          "a rollback journal lies beside this database: its writer was stopped halfway, and figures may be of a "
-          "half-written state; opening it once with sqlite3 takes that back" },
-    };
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        struct buffer name = { 0 };
-        struct stat about;
-        buffer_printf(&name, "%s%s", path, beside[i].ending);
-        if (stat(name.at, &about) == 0 && about.st_size > 0)
-            add_note(db, beside[i].kind, mem_strdup(beside[i].text), 1);
-        buffer_release(&name);
-    }
+    struct buffer name = { 0 };
+    struct stat about;
+    buffer_printf(&name, "%s-journal", path);
+    if (stat(name.at, &about) == 0 && about.st_size > 0)
+        add_note(
+            db, "journal_not_read",
+            mem_strdup(
+                "a rollback journal lies beside this database: its writer was stopped halfway, and figures may "
+                "be of a half-written state; opening it once with sqlite3 takes that back"),
+            1);
+    buffer_release(&name);
 }
 
-static bool open_file(struct database *db, struct source *source, struct tpa_error *err)
+/* All bytes of SOURCE, *COUNT of them; free(); NULL: they cannot be read. */
+static char *read_all(struct source *source, size_t *count, struct tpa_error *err)
 {
-    char *uri = uri_of(source_name(source));
-    int code =
-        sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-    free(uri);
-    db->size = source_packed_size(source);
-    look_beside(db, source_name(source));
-    return code == SQLITE_OK || fail_with(db, code, "cannot open this database", err);
-}
-
-/* All bytes of SOURCE into db->bytes. */
-static bool sqlite_open_read_all(struct database *db, struct source *source, struct tpa_error *err)
-{
-    size_t capacity = 1 << 20, count = 0;
-    db->bytes = mem_alloc(capacity);
+    size_t capacity = 1 << 20;
+    char *bytes = mem_alloc(capacity);
     int64_t got;
-    while ((got = source_read(source, db->bytes + count, capacity - count, err)) > 0) {
-        count += (size_t)got;
-        if (count == capacity) {
+    *count = 0;
+    while ((got = source_read(source, bytes + *count, capacity - *count, err)) > 0) {
+        *count += (size_t)got;
+        if (*count == capacity) {
             capacity = mem_times(capacity, 2);
-            db->bytes = mem_realloc(db->bytes, capacity);
+            bytes = mem_realloc(bytes, capacity);
         }
     }
-    db->size = (int64_t)count;
-    if (source_damage(source))
-        add_note(db, lack_word(LACK_DAMAGED), mem_strdup(source_damage(source)), 1);
-    return got == 0;
+    if (got == 0)
+        return bytes;
+    free(bytes);
+    return NULL;
 }
 
-static bool open_bytes(struct database *db, struct source *source, struct tpa_error *err)
+/* The write-ahead log beside PATH, if it holds pages of the database: *LEN bytes; free(). NULL: there is none. */
+static char *find_log(struct database *db, const char *path, size_t *len)
+{
+    struct buffer name = { 0 };
+    struct stat about;
+    struct tpa_error err = { 0 };
+    buffer_printf(&name, "%s-wal", path);
+    char *log = NULL;
+    if (stat(name.at, &about) == 0 && about.st_size > 0) {
+        struct source *source = source_open(name.at, NULL, &err);
+        log = source ? read_all(source, len, &err) : NULL;
+        source_free(source);
+        if (!log)
+            add_note(
+                db, "wal_not_read",
+                mem_strdup(
+                    "a write-ahead log lies beside this database and cannot be read: rows that are only in it "
+                    "are missing here"),
+                1);
+    }
+    buffer_release(&name);
+    if (!log || sqlite_wal_has_pages(log, *len))
+        return log;
+    free(log); /* its pages are in the database already, or it has none */
+    return NULL;
+}
+
+/* Open the bytes of SOURCE, with the log of LEN bytes at LOG applied to them if it is not NULL. */
+static bool open_bytes(struct database *db, struct source *source, const char *log, size_t len,
+                       struct tpa_error *err)
 {
     enum { WRITE_VERSION = 18, READ_VERSION = 19, HEADER = 100 };
-    if (!sqlite_open_read_all(db, source, err))
+    size_t size;
+    db->bytes = read_all(source, &size, err);
+    if (!db->bytes)
         return false;
+    if (source_damage(source))
+        add_note(db, lack_word(LACK_DAMAGED), mem_strdup(source_damage(source)), 1);
+    if (log)
+        db->bytes = sqlite_wal_apply(db->bytes, &size, log, len);
+    db->size = (int64_t)size;
     /* A database in memory can have no write-ahead log; the pages are the same. */
     if (db->size >= HEADER && db->bytes[WRITE_VERSION] == 2 && db->bytes[READ_VERSION] == 2)
         db->bytes[WRITE_VERSION] = db->bytes[READ_VERSION] = 1;
@@ -208,6 +228,25 @@ static bool open_bytes(struct database *db, struct source *source, struct tpa_er
         code = sqlite3_deserialize(db->handle, "main", (unsigned char *)db->bytes, db->size, db->size,
                                    SQLITE_DESERIALIZE_READONLY);
     return code == SQLITE_OK || fail_with(db, code, "cannot open this database in memory", err);
+}
+
+static bool open_file(struct database *db, struct source *source, struct tpa_error *err)
+{
+    size_t len;
+    const char *path = source_name(source);
+    char *log = find_log(db, path, &len);
+    look_for_journal(db, path);
+    if (log) {
+        bool ok = open_bytes(db, source, log, len, err);
+        free(log);
+        return ok;
+    }
+    char *uri = uri_of(path);
+    int code =
+        sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    free(uri);
+    db->size = source_packed_size(source);
+    return code == SQLITE_OK || fail_with(db, code, "cannot open this database", err);
 }
 
 /* Is SOURCE a plain file that can be opened by its name? Standard input may be a file without a name. */
@@ -239,7 +278,7 @@ static bool list_tables(struct database *db, struct tpa_error *err)
 struct database *database_open(struct source *source, struct tpa_error *err)
 {
     struct database *db = mem_zalloc(1, sizeof *db);
-    bool ok = lies_in_file(source) ? open_file(db, source, err) : open_bytes(db, source, err);
+    bool ok = lies_in_file(source) ? open_file(db, source, err) : open_bytes(db, source, NULL, 0, err);
     if (ok) {
         set_limits(db);
         ok = list_tables(db, err);

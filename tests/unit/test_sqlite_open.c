@@ -189,7 +189,7 @@ static void damaged_tables_are_named(void **state)
     sqlite3_free(bytes);
 }
 
-/* A file is read where it lies, whatever it is called; nothing is written to it or beside it, and its log is reported. */
+/* A file is read where it lies, whatever it is called; nothing is written to it or beside it, and what is no log is none. */
 static void a_file_is_not_touched(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void a_file_is_not_touched(void **state)
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test", "test");
     database_notice(db, builder);
-    assert_non_null(trace_builder_find_notice(builder, "wal_not_read"));
+    assert_null(trace_builder_find_notice(builder, "wal_not_read"));
     trace_builder_free(builder);
     database_close(db);
     source_free(source);
@@ -232,6 +232,106 @@ static void a_file_is_not_touched(void **state)
     unlink(path);
     assert_int_equal(rmdir(folder), 0);
     sqlite3_free(bytes);
+}
+
+/* Rows of the table t in the file at PATH, as "1,2;3,4;". */
+static char *rows_of_file(const char *path)
+{
+    struct tpa_error err = { 0 };
+    struct source *source = source_open(path, &(struct source_limits){ 0 }, &err);
+    assert_non_null(source);
+    struct database *db = database_open(source, &err);
+    if (!db)
+        fail_msg("%s", err.message);
+    struct buffer rows = { 0 };
+    buffer_puts(&rows, "");
+    read_table(db, "t", a_and_b, 2, &rows);
+    database_close(db);
+    source_free(source);
+    return rows.at;
+}
+
+/* Write at PATH the first LEN bytes of those at BYTES, one of which is changed at DAMAGED if that is less. */
+static void write_part(const char *path, char *bytes, size_t len, size_t damaged)
+{
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    if (damaged < len)
+        bytes[damaged] ^= 1;
+    assert_int_equal(fwrite(bytes, 1, len, out), len);
+    if (damaged < len)
+        bytes[damaged] ^= 1;
+    fclose(out);
+}
+
+static char *bytes_of_file(const char *path, size_t *len)
+{
+    struct tpa_error err = { 0 };
+    struct source *source = source_open(path, &(struct source_limits){ 0 }, &err);
+    assert_non_null(source);
+    enum { ENOUGH = 1 << 20 };
+    char *bytes = malloc(ENOUGH);
+    assert_non_null(bytes);
+    *len = 0;
+    for (int64_t got; (got = source_read(source, bytes + *len, ENOUGH - *len, &err)) > 0;)
+        *len += (size_t)got;
+    source_free(source);
+    return bytes;
+}
+
+/* A log is applied up to its last finished transaction whose checksums are right, as SQLite does. */
+static void a_log_is_applied(void **state)
+{
+    (void)state;
+    enum { HEADER = 32, FRAME = 24 + 1024 };
+    char folder[] = "/tmp/test_sqlite_XXXXXX", live[64], path[64], log[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(live, sizeof live, "%s/live.db", folder);
+    snprintf(path, sizeof path, "%s/copy.db", folder);
+    snprintf(log, sizeof log, "%s/copy.db-wal", folder);
+    sqlite3 *handle;
+    assert_int_equal(sqlite3_open(live, &handle), SQLITE_OK);
+    static const char *const statements[] = {
+        "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;",
+        "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2); PRAGMA wal_checkpoint(TRUNCATE)",
+        "INSERT INTO t VALUES (3, 4)",
+        "INSERT INTO t VALUES (5, 6)",
+        "CREATE TABLE u (x); INSERT INTO u SELECT hex(randomblob(3000)); DROP TABLE u;",
+        "UPDATE t SET b = 7 WHERE a = 1",
+    };
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        assert_int_equal(sqlite3_exec(handle, statements[i], NULL, NULL, NULL), SQLITE_OK);
+    char wal_of_live[80];
+    snprintf(wal_of_live, sizeof wal_of_live, "%s-wal", live);
+    size_t size, len;
+    char *bytes = bytes_of_file(live, &size), *pages = bytes_of_file(wal_of_live, &len);
+    sqlite3_close(handle);
+    const struct {
+        size_t len, damaged;
+        const char *rows;
+    } cases[] = {
+        { len, SIZE_MAX, "1,7;3,4;5,6;" },
+        { len - 1, SIZE_MAX, "1,2;3,4;5,6;" },     /* the last frame is cut */
+        { HEADER + FRAME, SIZE_MAX, "1,2;3,4;" },  /* one transaction */
+        { len, HEADER + FRAME + 100, "1,2;3,4;" }, /* the second frame is damaged */
+        { len, HEADER + FRAME + 8, "1,2;3,4;" },   /* or of an earlier use of the log */
+        { len, HEADER + 16, "1,2;" },              /* none is whole */
+        { len, 3, "1,2;" },                        /* not a log */
+        { HEADER, SIZE_MAX, "1,2;" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_part(path, bytes, size, SIZE_MAX);
+        write_part(log, pages, cases[i].len, cases[i].damaged);
+        char *rows = rows_of_file(path);
+        assert_string_equal(rows, cases[i].rows);
+        free(rows);
+    }
+    free(bytes);
+    free(pages);
+    unlink(log);
+    unlink(path);
+    unlink(live);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void what_is_none_says_so(void **state)
@@ -254,7 +354,7 @@ int main(void)
         cmocka_unit_test(columns_are_found_by_name), cmocka_unit_test(wrong_types_are_missing),
         cmocka_unit_test(code_is_not_run),           cmocka_unit_test(rows_come_once),
         cmocka_unit_test(damaged_tables_are_named),  cmocka_unit_test(a_file_is_not_touched),
-        cmocka_unit_test(what_is_none_says_so),
+        cmocka_unit_test(a_log_is_applied),          cmocka_unit_test(what_is_none_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
