@@ -61,6 +61,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     struct fleet *fleet = good ? fleet_open_apart(map.facts, fleet_map_apart(&map), err) : NULL;
     good = fleet != NULL;
+    load_bound_results(args->max_ratio);
     if (good) {
         struct result *result = result_open("tpa.fleet/1");
         struct output_args output = args->output;

@@ -401,6 +401,7 @@ static int add_run(const struct invocation *call, struct tpa_error *err)
 static int nightly_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct nightly_args *args = call->args;
+    load_bound_results(args->load.max_ratio);
     for (size_t i = 0; i < ACTIONS; i++) {
         if (strcmp(call->operands[0], actions[i].word.name) != 0)
             continue;
