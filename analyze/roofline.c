@@ -320,7 +320,7 @@ static const struct key by_time[] = { DESC(struct roofline_row, time_ns), KEY_EN
 static bool is_selected(const struct roofline *roofline, const struct selection *selection,
                         const struct roofline_call *call)
 {
-    if (!roofline_holds_name(&roofline->calls, selection, call))
+    if (call->joined || !roofline_holds_name(&roofline->calls, selection, call))
         return false;
     return call->operations > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
 }

@@ -349,13 +349,96 @@ static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS]
                                    .memory_ns = NAN };
 }
 
+/* ---- costs recorded with operators ---- */
+
+/* The type of the first operand in TYPES, a list in JSON; NULL: unknown. */
+static const struct tensor_type *first_type(const struct trace *trace, name_id types)
+{
+    const char *begin = types == NAME_NONE ? NULL : strchr(roofline_text(trace, types), '"');
+    const char *end = begin ? strchr(begin + 1, '"') : NULL;
+    return end ? tensor_type_named(begin + 1, (size_t)(end - begin - 1)) : NULL;
+}
+
+/* Add a call of operator E, with ARGS, by its recorded cost, as XLA's programs tell it. False: none is recorded. */
+static bool add_recorded(struct roofline_calls *calls, struct arg_scan *flops, struct arg_scan *bytes,
+                         event_id e, const name_id args[COST_ARGS])
+{
+    enum { MATRIX_FLOPS_PER_BYTE = 8 }; /* what computes element by element has fewer */
+    const struct trace *trace = calls->trace;
+    struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, NULL };
+    int64_t number;
+    if (arg_scan_get(flops, e, &number) && number >= 0)
+        known.flops = number;
+    if (arg_scan_get(bytes, e, &number) && number >= 0)
+        known.bytes = number;
+    if (known.flops == OP_UNKNOWN && known.bytes == OP_UNKNOWN)
+        return false;
+    known.type = first_type(trace, args[COST_TYPES]);
+    enum op_class class = known.flops <= 0                                     ? OP_MOVE
+                          : known.flops / MATRIX_FLOPS_PER_BYTE >= known.bytes ? OP_MATRIX
+                                                                               : OP_VECTOR;
+    struct key_cost cost = { true, keep_cost(&calls->costs, &known) };
+    struct roofline_call *call = VEC_PUSH(calls);
+    *call = new_call(trace->name[e], args, &cost, class);
+    call->op = e;
+    call->recorded = true;
+    return true;
+}
+
+/* The name of the first work of each call; NAME_NONE: none. New; free(). */
+static name_id *first_works(const struct roofline_calls *calls, const uint32_t *index)
+{
+    const struct gpu_events *gpu = gpu_events_of(calls->trace);
+    name_id *first = mem_alloc(mem_times(calls->count + 1, sizeof *first));
+    for (size_t c = 0; c < calls->count; c++)
+        first[c] = NAME_NONE;
+    for (size_t i = 0; i < gpu->count; i++) {
+        uint32_t place = gpu->op[i] == EVENT_NONE ? 0 : index[gpu->op[i]];
+        if (place && first[place - 1] == NAME_NONE)
+            first[place - 1] = calls->trace->name[gpu->event[i]];
+    }
+    return first;
+}
+
+/*
+ * A library launches several kernels for one operator, and each launch has a span with the operator's cost. Calls of one operator
+ * that follow each other on a thread are one until the kernel of the first comes again: INDEX gets the first of them.
+ */
+static void join_launches(struct roofline_calls *calls, uint32_t *index)
+{
+    const struct trace *trace = calls->trace;
+    name_id *first = first_works(calls, index);
+    uint32_t *leaders = mem_zalloc(trace->track_count + 1, sizeof *leaders); /* by track; 1 + its place */
+    for (size_t c = 0; c < calls->count; c++) {
+        struct roofline_call *call = &calls->at[c];
+        if (!call->recorded)
+            continue;
+        uint32_t *leader = &leaders[trace->track[call->op]];
+        const struct roofline_call *before = *leader ? &calls->at[*leader - 1] : NULL;
+        if (before && before->name == call->name && before->dims == call->dims && first[c] != NAME_NONE &&
+            first[c] != first[*leader - 1]) {
+            index[call->op] = *leader;
+            call->joined = true;
+        } else {
+            *leader = (uint32_t)c + 1;
+        }
+    }
+    free(leaders);
+    free(first);
+}
+
+/* ---- calls ---- */
+
 /* Add the calls with known costs, in order of the file; INDEX, by event, gets their indices, counted from 1. */
 static void price_calls(struct roofline_calls *calls, struct pricer *pricer, const struct namer *namer,
                         uint32_t *index)
 {
     const struct trace *trace = calls->trace;
+    bool any_recorded = trace->args[ARG_FLOPS].count || trace->args[ARG_BYTES_ACCESSED].count;
+    struct arg_scan flops = arg_scan_of(trace, ARG_FLOPS), bytes = arg_scan_of(trace, ARG_BYTES_ACCESSED);
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (namer->state[trace->name[e]] != NAME_MODELLED || trace->kind[e] != EVENT_OP ||
+        bool is_modelled = namer->state[trace->name[e]] == NAME_MODELLED;
+        if ((!is_modelled && !any_recorded) || trace->kind[e] != EVENT_OP ||
             (trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)))
             continue;
         const struct op_model *model = &namer->models[trace->name[e]];
@@ -363,6 +446,10 @@ static void price_calls(struct roofline_calls *calls, struct pricer *pricer, con
         for (size_t a = 0; a < COST_ARGS; a++) {
             int64_t value;
             own[a] = arg_scan_get(&pricer->scans[a], e, &value) ? (name_id)value : NAME_NONE;
+        }
+        if (!is_modelled) {
+            index[e] = add_recorded(calls, &flops, &bytes, e, own) ? (uint32_t)calls->count : 0;
+            continue;
         }
         struct key_cost cost = price_of(pricer, e, trace->name[e], model, own);
         if (!cost.modelled)
@@ -373,6 +460,8 @@ static void price_calls(struct roofline_calls *calls, struct pricer *pricer, con
         call->op = e;
         index[e] = (uint32_t)calls->count;
     }
+    if (any_recorded)
+        join_launches(calls, index);
 }
 
 /* ---- work ---- */

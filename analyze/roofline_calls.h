@@ -31,6 +31,8 @@ struct roofline_call {
     bool own_alone : 1;  /* op_model.own_alone */
     bool crosses : 1;    /* an operation of it copies from or to another memory: no peak is known for that */
     bool recomputed : 1; /* recomputation of the forward pass in the backward pass */
+    bool recorded : 1;   /* the file records the cost of the operator */
+    bool joined : 1;     /* it is a further launch of the call before it, which has its work and cost */
     const struct op_cost *cost;   /* shared by equal calls */
     int64_t time_ns, tf32_ns;     /* of its operations; of those with TF32 in their names */
     double compute_ns, memory_ns; /* at the peak; NAN: unknown, 0: nothing to do */

@@ -237,6 +237,32 @@ static void add_details(struct xplane_reader *reader, const struct xplane_stats 
             add_detail(reader, stats->at[details[i]].text);
 }
 
+/* TEXT as an argument, by an id that is kept in *ID while the chunk is the same. */
+static void add_text(struct xplane_reader *reader, enum trace_arg arg, const char *text, bool is_kept,
+                     uint32_t *id)
+{
+    if (!is_kept)
+        *id = trace_chunk_text(reader->chunk, text, strlen(text));
+    if (*text && wants(reader, arg))
+        trace_chunk_arg(reader->chunk, arg, *id);
+}
+
+/* What its program says of the operator that was added last. */
+static void add_hlo(struct xplane_reader *reader, struct hlo_operator *hlo)
+{
+    if (!hlo || !xplane_wants_hlo(reader))
+        return;
+    bool is_kept = hlo->serial == reader->serial;
+    if (hlo->flops >= 0 && wants(reader, ARG_FLOPS))
+        trace_chunk_arg(reader->chunk, ARG_FLOPS, hlo->flops);
+    if (hlo->bytes >= 0 && wants(reader, ARG_BYTES_ACCESSED))
+        trace_chunk_arg(reader->chunk, ARG_BYTES_ACCESSED, hlo->bytes);
+    add_text(reader, ARG_INPUT_DIMS, hlo->dims, is_kept, &hlo->dims_id);
+    add_text(reader, ARG_INPUT_TYPES, hlo->types, is_kept, &hlo->types_id);
+    add_text(reader, ARG_CALL_STACK, hlo->stack, is_kept, &hlo->stack_id);
+    hlo->serial = reader->serial;
+}
+
 static void add_args(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
     add_number(reader, stats, STAT_CORRELATION, ARG_CORRELATION);
@@ -482,15 +508,17 @@ static void add_operator(struct xplane_reader *reader, const struct xplane_line 
                          const struct chunk_event *event, const struct xplane_stats *stats)
 {
     struct chunk_event span = *event;
+    struct hlo_operator *hlo = NULL;
     bool is_inside =
         line->last_serial == reader->serial && event->start_ns + event->dur_ns <= line->last_end_ns;
-    if (!xplane_work_operator(reader, stats, &span.name) || (is_inside && span.name == line->last_name))
+    if (!xplane_work_operator(reader, stats, &span.name, &hlo) || (is_inside && span.name == line->last_name))
         return;
     span.category = reader->operation;
     trace_chunk_event(reader->chunk, &span);
     if (xplane_has(stats, STAT_HLO_OP) && xplane_has(stats, STAT_HLO_MODULE) &&
         stats->at[STAT_HLO_MODULE].text.len)
         trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
+    add_hlo(reader, hlo);
 }
 
 /* EVENT of the host is no call: calls in it are for what it does. */
@@ -593,6 +621,8 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, s
     trace_chunk_event(chunk, event);
     if (stats->present)
         add_args(reader, stats);
+    if (event->category == reader->operation && reader->hlo.keys)
+        add_hlo(reader, xplane_hlo(reader, stats));
     if ((event->category == reader->tpu_runtime || line->is_work) &&
         tpu_launch(plane, line, stats, event->start_ns, &launch))
         trace_chunk_arg(chunk, ARG_CORRELATION, launch);

@@ -15,6 +15,7 @@
 #include "ingest/whole.h"
 #include "ingest/wire.h"
 #include "ingest/xla_details.h"
+#include "ingest/xplane/hlo.h"
 
 /* Text in the file: no NUL at its end; NULL and 0 when there is none. */
 struct xplane_text {
@@ -41,6 +42,7 @@ bool xplane_text_begins(struct xplane_text text, const char *prefix);
     STAT(HLO_OP, "hlo_op")                                                                                   \
     STAT(TF_OP, "tf_op")                                                                                     \
     STAT(HLO_MODULE, "hlo_module")                                                                           \
+    STAT(PROGRAM_ID, "program_id")                                                                           \
     STAT(GRAPH_ID, "cuda_graph_id")                                                                          \
     STAT(GRAPH_NODE_ID, "cuda_graph_node_id")                                                                \
     STAT(STEP_NUM, "step_num")                                                                               \
@@ -189,12 +191,14 @@ struct xplane_known_details {
 /* An operator that launches were for: its name in the chunk, valid in SERIAL. */
 struct xplane_operator {
     name_id id;
-    uint32_t serial; /* of the reader; 0: none yet */
+    uint32_t serial;          /* of the reader; 0: none yet */
+    struct hlo_operator *hlo; /* NULL: unknown */
 };
 
 /* The same by the position of its texts in the file. */
 struct xplane_known_operator {
     struct xplane_text operation, module;
+    int64_t program; /* -1: unknown */
     uint32_t id;
 };
 
@@ -217,6 +221,7 @@ struct xplane_reader {
     VEC_OF(struct xplane_step) device_steps; /* one by number */
     struct id_table step_places;             /* number -> index of device_steps */
     VEC_OF(struct xplane_allocator) allocators;
+    struct hlo_programs hlo;
     /* What launches were for, see work.c. */
     struct names *operator_names;             /* NULL: none yet */
     VEC_OF(struct xplane_operator) operators; /* by id of these */
@@ -237,6 +242,8 @@ struct xplane_line {
     name_id last_name;
     uint32_t last_serial;
     int64_t last_end_ns;
+    const struct hlo_operator
+        *last_library; /* for which the last call of an operator was; NULL: for another */
 };
 
 /* Offset in the file, for notices. */
@@ -284,9 +291,16 @@ void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane);
 
 /*
  * The operator that a call with STATS launched for, as a name of the chunk: "jit_step/dot.1", as operators of several programs have
- * one name. The call says it, or its work did. False: unknown, or several.
+ * one name. The call says it, or its work did; *HLO is what its program says of it, or NULL. False: unknown, or several.
  */
-bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name);
+bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name,
+                          struct hlo_operator **hlo);
+
+/* What its program says of the operator of XLA that STATS name; NULL: nothing. */
+struct hlo_operator *xplane_hlo(struct xplane_reader *reader, const struct xplane_stats *stats);
+
+/* Does the user want something of what programs tell? */
+bool xplane_wants_hlo(const struct xplane_reader *reader);
 
 /* Free the operators that were kept. */
 void xplane_work_release(struct xplane_reader *reader);

@@ -30,18 +30,45 @@ struct xplane_text xplane_operator(const struct xplane_stats *stats)
     return colon && colon > text.at && colon + 1 < text.at + text.len ? text : none;
 }
 
-/* The place among reader->operators of OPERATION, which STATS name. */
+/* The number of the program that STATS name; -1: none. */
+static int64_t program_of(const struct xplane_stats *stats)
+{
+    int64_t program;
+    return xplane_number(stats, STAT_PROGRAM_ID, &program) && program >= 0 ? program : -1;
+}
+
+struct hlo_operator *xplane_hlo(struct xplane_reader *reader, const struct xplane_stats *stats)
+{
+    struct xplane_text module = { "", 0 };
+    if (!reader->hlo.keys || !xplane_has(stats, STAT_HLO_OP) || !stats->at[STAT_HLO_OP].text.len)
+        return NULL;
+    if (xplane_has(stats, STAT_HLO_MODULE) && stats->at[STAT_HLO_MODULE].text.len)
+        module = stats->at[STAT_HLO_MODULE].text;
+    struct xplane_text operation = stats->at[STAT_HLO_OP].text;
+    return hlo_programs_find(&reader->hlo, program_of(stats), module.at, module.len, operation.at,
+                             operation.len);
+}
+
+bool xplane_wants_hlo(const struct xplane_reader *reader)
+{
+    return reader->options->wants.args &
+           (WANT(FLOPS) | WANT(BYTES_ACCESSED) | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(CALL_STACK));
+}
+
+/* The place among reader->operators of OPERATION, which STATS name. Programs of one name have operators of their own. */
 static uint32_t operator_of_stats(struct xplane_reader *reader, const struct xplane_stats *stats,
                                   struct xplane_text operation)
 {
     struct xplane_text module = { NULL, 0 };
     if (xplane_has(stats, STAT_HLO_OP) && xplane_has(stats, STAT_HLO_MODULE))
         module = stats->at[STAT_HLO_MODULE].text;
-    uint64_t key = (uint64_t)(uintptr_t)operation.at * 31 + (uint64_t)(uintptr_t)module.at;
+    int64_t program = program_of(stats);
+    uint64_t key =
+        (uint64_t)(uintptr_t)operation.at * 31 + (uint64_t)(uintptr_t)module.at + (uint64_t)program;
     struct xplane_known_operator *known =
         &reader->known_operators[key * UINT64_C(0x9e3779b97f4a7c15) >> 55]; /* 512 of them */
     if (known->operation.at == operation.at && known->module.at == module.at &&
-        known->operation.len == operation.len && known->module.len == module.len)
+        known->operation.len == operation.len && known->module.len == module.len && known->program == program)
         return known->id;
     buffer_clear(&reader->text);
     if (module.len) {
@@ -49,12 +76,14 @@ static uint32_t operator_of_stats(struct xplane_reader *reader, const struct xpl
         buffer_putc(&reader->text, '/');
     }
     buffer_add(&reader->text, operation.at, operation.len);
+    buffer_add(&reader->text, "", 1); /* the name ends here */
+    buffer_add(&reader->text, (const char *)&program, sizeof program);
     if (!reader->operator_names)
         reader->operator_names = names_open();
     uint32_t id = names_add(reader->operator_names, reader->text.at, reader->text.count);
     if (id == reader->operators.count)
-        *VEC_PUSH(&reader->operators) = (struct xplane_operator){ 0 };
-    *known = (struct xplane_known_operator){ operation, module, id };
+        *VEC_PUSH(&reader->operators) = (struct xplane_operator){ .hlo = xplane_hlo(reader, stats) };
+    *known = (struct xplane_known_operator){ operation, module, program, id };
     return id;
 }
 
@@ -81,7 +110,8 @@ void xplane_work_record(struct xplane_reader *reader, const struct xplane_stats 
     *of = *of == NO_OPERATOR || *of == op ? op : SEVERAL;
 }
 
-bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name)
+bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name,
+                          struct hlo_operator **hlo)
 {
     int64_t correlation;
     uint32_t id;
@@ -103,6 +133,7 @@ bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stat
         op->id = trace_chunk_name(reader->chunk, text, strlen(text));
     }
     *name = op->id;
+    *hlo = op->hlo;
     return true;
 }
 

@@ -452,7 +452,45 @@ static bool read_field(struct xplane_reader *reader, const struct wire_field *fi
     }
 }
 
-/* Calls are read with what their work names: where the host comes before a GPU, look through the GPUs first. */
+/* The HloProto in the entry ENTRY of a plane's table of events: the bytes of one of its stats. */
+static void read_program(struct xplane_reader *reader, const struct wire_field *entry)
+{
+    enum { LEAST_PROGRAM = 16 }; /* bytes: shorter ones are fingerprints and the like */
+    struct wire in = wire_in(entry);
+    struct wire_field field;
+    while (wire_next(&in, &field)) {
+        struct wire value = wire_is(&field, 2, WIRE_BYTES) ? wire_in(&field) : wire_over(NULL, 0);
+        struct wire_field stat;
+        while (wire_next(&value, &stat)) {
+            struct wire part = wire_is(&stat, 5, WIRE_BYTES) ? wire_in(&stat) : wire_over(NULL, 0);
+            struct wire_field bytes;
+            while (wire_next(&part, &bytes))
+                if (wire_is(&bytes, 6, WIRE_BYTES) && bytes.value >= LEAST_PROGRAM)
+                    hlo_programs_add(&reader->hlo, bytes.bytes, (size_t)bytes.value);
+        }
+    }
+}
+
+/* The programs that the compiler left in PLANE. */
+static void read_programs_of(struct xplane_reader *reader, const struct xplane_plane *plane)
+{
+    struct whole *whole = &reader->whole;
+    struct wire in = plane->fields;
+    struct wire_field field;
+    while (whole_next(whole, &in, &field)) {
+        if (wire_is(&field, 4, WIRE_BYTES)) {
+            whole_need(whole, field.bytes, (size_t)field.value);
+            read_program(reader, &field);
+        } else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number)) {
+            return;
+        }
+    }
+}
+
+/*
+ * Operators are read with what their programs say, calls with what their work names: look through the programs first, and where
+ * the host comes before a GPU, through the GPUs.
+ */
 static void look_ahead(struct xplane_reader *reader)
 {
     struct whole *whole = &reader->whole;
@@ -465,7 +503,10 @@ static void look_ahead(struct xplane_reader *reader)
             return;
         if (!wire_is(&field, 1, WIRE_BYTES))
             continue;
-        if (read_plane_fields(whole, wire_in(&field), &plane) && plane.has_lines) {
+        bool is_whole = read_plane_fields(whole, wire_in(&field), &plane);
+        if (is_whole && xplane_wants_hlo(reader) && xplane_text_is(plane.name, "/host:metadata"))
+            read_programs_of(reader, &plane);
+        if (is_whole && plane.has_lines) {
             place_plane(&plane, 0);
             host_was_there |= plane.kind == PLANE_HOST;
             if (plane.kind == PLANE_GPU && host_was_there)
@@ -526,6 +567,7 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
     id_table_release(&reader.step_places);
     VEC_FREE(&reader.allocators);
     xplane_work_release(&reader);
+    hlo_programs_release(&reader.hlo);
     buffer_release(&reader.text);
     buffer_release(&reader.line_name);
     buffer_release(&reader.line_display);

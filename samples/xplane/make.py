@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make gpu.xplane.pb and tpu.xplane.pb: XSpaces as XLA writes them on GPUs and TPUs, small enough to draw. No GPU ran.
+"""Make gpu.xplane.pb, tpu.xplane.pb and hlo.xplane.pb: XSpaces as XLA writes them, small enough to draw. No GPU ran.
 
     make.py OUTPUT_FOLDER
 
@@ -14,6 +14,13 @@ gpu.xplane.pb, times in us from the start of the session; step 0 is [0, 100), st
 
 tpu.xplane.pb: two programs, the second one's while loop with an all-reduce and a product inside; times in ns, with
 picoseconds left over. fusion.1 takes twice as long as the memory needs for its bytes, dot.2 twice as long as its operations need.
+
+hlo.xplane.pb: two runs of one program, with its HLO. A convolution of cuDNN in two kernels (padding: the corners of 4 x 4 elements
+have fewer products), a product of cuBLAS, and a fusion that adds and reduces, of modules Net and Net/Dense_0:
+
+    host   python     train(0) 0..100                                              train(1) 100..200
+                      conv 10..12 (1), 12..14 (2)  gemm 20..22 (3)  fusion 30..32 (4)       the same 100 us later
+    GPU 0  stream 7   im2col 20..24 (1)  conv 24..40 (2)  gemm 40..60 (3)  fusion 60..70 (4)
 """
 
 import os
@@ -124,8 +131,83 @@ def tpu():
     return device.bytes() + host.bytes()
 
 
+BF16, F32, U8, TUPLE = 16, 11, 6, 13
+
+
+def shape(kind, *dims):
+    return number(2, kind) + b"".join(number(3, dim) for dim in dims)
+
+
+def instruction(identity, name, opcode, result, operands=(), place="", frame=0, parts=b""):
+    metadata = text(2, place) + (number(15, frame) if frame else b"")
+    return message_in(2, text(1, name), text(2, opcode), message_in(3, result), message_in(7, metadata), number(35, identity),
+                      *(number(36, operand) for operand in operands), parts)
+
+
+def computation(identity, name, root, *instructions):
+    return message_in(3, text(1, name), *instructions, number(5, identity), number(6, root))
+
+
+def program():
+    """x: a picture of 2 x 4 x 4 with 3 features; y: bf16[64,32]; the mean of y x w + b over its rows."""
+    window = b"".join(message_in(1, number(1, 3), number(2, 1), number(3, 1), number(4, 1), number(5, 1), number(6, 1))
+                      for _ in range(2))
+    dims = (number(3, 1) + number(8, 1) + number(10, 1) + number(11, 2) + number(11, 3) + number(6, 2) + number(6, 3) +
+            number(12, 2) + number(12, 3))
+    gemm = '{"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}}'
+    workspace = message_in(4, shape(U8, 1 << 20))
+    add = computation(1, "add", 3, instruction(1, "a", "parameter", shape(F32)), instruction(2, "b", "parameter", shape(F32), parts=number(9, 1)),
+                      instruction(3, "sum", "add", shape(F32), (1, 2)))
+    fused = computation(
+        2, "fused", 14,
+        instruction(10, "p", "parameter", shape(BF16, 64, 16)), instruction(11, "q", "parameter", shape(F32, 16), parts=number(9, 1)),
+        instruction(12, "wide", "broadcast", shape(F32, 64, 16), (11,)), instruction(13, "plus", "add", shape(F32, 64, 16), (10, 12)),
+        instruction(14, "total", "reduce", shape(F32, 16), (13,), parts=number(38, 1)))
+    net, dense = "jit(step)/jit(main)/jvp(Net)/conv_general_dilated", "jit(step)/jit(main)/jvp(Net)/Dense_0/dot_general"
+    main = computation(
+        3, "main", 27,
+        instruction(20, "x", "parameter", shape(BF16, 2, 3, 4, 4)), instruction(21, "k", "parameter", shape(BF16, 8, 3, 3, 3), parts=number(9, 1)),
+        instruction(22, "y", "parameter", shape(BF16, 64, 32), parts=number(9, 2)), instruction(23, "w", "parameter", shape(BF16, 32, 16), parts=number(9, 3)),
+        instruction(24, "cudnn-conv.1", "custom-call", number(2, TUPLE) + message_in(4, shape(BF16, 2, 8, 4, 4)) + workspace, (20, 21), net, 2,
+                    message_in(15, window) + message_in(16, dims) + text(28, "__cudnn$convForward")),
+        instruction(25, "cublas-gemm.1", "custom-call", number(2, TUPLE) + message_in(4, shape(BF16, 64, 16)) + workspace, (22, 23), dense, 3,
+                    text(28, "__cublas$gemm") + text(43, gemm)),
+        instruction(26, "b", "parameter", shape(F32, 16), parts=number(9, 4)),
+        instruction(27, "add_reduce_fusion", "fusion", shape(F32, 16), (25, 26), dense.replace("dot_general", "add"), 3, number(38, 2)))
+    frames = (text(1, "/job/model.py") + text(1, "/job/train.py") + text(2, "main") + text(2, "conv") + text(2, "dense") +
+              message_in(3, number(1, 2), number(2, 1), number(3, 40)) + message_in(3, number(1, 1), number(2, 2), number(3, 12)) +
+              message_in(3, number(1, 1), number(2, 3), number(3, 20)) +
+              message_in(4, number(1, 1)) + message_in(4, number(1, 2), number(2, 1)) + message_in(4, number(1, 3), number(2, 1)))
+    return message_in(1, text(1, "jit_step"), text(2, "main"), add, fused, main, number(5, 77), number(6, 3), message_in(17, frames))
+
+
+def hlo():
+    kernels = (("im2col", "cudnn-conv.1", 20, 4, 10), ("implicit_convolve", "cudnn-conv.1", 24, 16, 12),
+               ("gemm_bf16", "cublas-gemm.1", 40, 20, 20), ("add_reduce_fusion", "add_reduce_fusion", 60, 10, 30))
+    metadata = Plane(2, "/host:metadata")
+    metadata.names[("jit_step(77)", "")] = 1
+    metadata.stats["Hlo Proto"] = 1
+    proto = message_in(4, number(1, 1), message_in(2, number(1, 1), text(2, "jit_step(77)"), message_in(5, number(1, 1), message_in(6, program()))))
+    device, host = Plane(0, "/device:GPU:0"), Plane(1, "/host:CPU")
+    details = "regs:32 static_shared:0 dynamic_shared:1024 grid:8,1,1 block:128,1,1 occ_pct:50"
+    work, calls = [], []
+    for step in range(2):
+        calls.append(host.event("train", step * 100 * US, 100 * US, step_num=step))
+        for i, (kernel, operator, at, length, called) in enumerate(kernels):
+            tells = dict(correlation_id=1 + step * 4 + i, hlo_op=operator, hlo_module="jit_step", program_id=77)
+            work.append(device.event(kernel, (step * 100 + at) * US, length * US, kernel_details=details, **tells))
+            calls.append(host.event("cuLaunchKernel", (step * 100 + called) * US, 2 * US, **tells))
+    device.line(7, "Stream #7(Compute)", 0, *work)
+    for key, value in (("device_vendor", "Nvidia"), ("core_count", 80), ("memory_size", 16 << 30),
+                       ("compute_cap_major", 7), ("compute_cap_minor", 0)):
+        device.tell(key, value)
+    host.line(701, "python", 0, *calls)
+    tables = message_in(1, metadata.head, proto, message_in(5, number(1, 1), message_in(2, number(1, 1), text(2, "Hlo Proto"))))
+    return device.bytes() + host.bytes() + tables + environment().bytes() + text(4, "host-a")
+
+
 def main():
-    for name, make in (("gpu", gpu), ("tpu", tpu)):
+    for name, make in (("gpu", gpu), ("tpu", tpu), ("hlo", hlo)):
         with open(os.path.join(sys.argv[1], f"{name}.xplane.pb"), "wb") as f:
             f.write(make())
 
