@@ -10,8 +10,7 @@
 #include <string.h>
 
 /* The activity of a name, by name id; HOST_ACTIVITIES: none. */
-/* Does a program of JAX wait for its devices in such a function? */
-static bool blocks_until_ready(const char *name)
+bool host_blocks_until_ready(const char *name)
 {
     return strstr(name, "block_until_ready") || strstr(name, "BlockHostUntilReady") ||
            strstr(name, "::Await") != NULL;
@@ -25,7 +24,7 @@ static uint8_t *classify_names(const struct names *names, bool of_calls)
         const char *name = names_text(names, id);
         enum call_sort sort = of_calls ? call_sort_of(name) : CALL_OTHER;
         activity[id] = sort == CALL_ALLOC || sort == CALL_HOST_ALLOC   ? HOST_ALLOCATION
-                       : !of_calls && blocks_until_ready(name)         ? HOST_WAITING
+                       : !of_calls && host_blocks_until_ready(name)    ? HOST_WAITING
                        : !of_calls && annotation_is_data_loading(name) ? HOST_DATA_LOADING
                        : !of_calls && operator_is_communication(name)  ? HOST_COMMUNICATION
                                                                        : HOST_ACTIVITIES;

@@ -84,6 +84,11 @@ bool python_frame_waits(const char *name)
     return python_waits(name, (size_t)(line - name) + 3, function + 3, strlen(function + 3));
 }
 
+bool python_function_of_xla(const char *name)
+{
+    return name[0] == '$' && name[1] != '\0';
+}
+
 const char *python_module_of(const char *name)
 {
     static const char prefix[] = "nn.Module: ";

@@ -53,6 +53,10 @@ static const struct {
     { { "tokenize", "tokenizer", "tokenization", "preprocess", "preprocessing", "augment", "decode", "collate" }, false,
       "Prepare data ahead of the loop", { NULL, NULL },
       "do it ahead: in the workers of the loader, or once, and keep the result" },
+    { { "compile", "compilation" }, false,
+      "Compile before the loop", { NULL, NULL },
+      "compile once, ahead of the loop and of the recording (warm-up, ahead-of-time, a cache of compilations); each new shape compiles "
+      "again" },
     { { "sleep" }, false,
       "Remove the sleep from the loop", { NULL, NULL }, "remove it from the loop" },
 };

@@ -6,6 +6,7 @@
 #include "derive/communication.h"
 #include "derive/gpu_names.h"
 #include "derive/host_state.h"
+#include "derive/python_names.h"
 #include "derive/step_list.h"
 #include "whatif/editing.h"
 #include <stdlib.h>
@@ -139,20 +140,51 @@ static bool has_other_name(const struct host_names *names, event_id e)
     return *known == YES;
 }
 
-/* New, by file: when a batch was loaded, something communicated, or the profiler ran, on any thread, as a thread may wait for another. */
+/* Is E what XLA itself does on the host? */
+static bool is_of_xla(const struct trace *trace, event_id e)
+{
+    enum trace_producer producer = trace->files[trace->tracks[trace->track[e]].file].producer;
+    return trace->kind[e] == EVENT_OTHER && (producer == PRODUCER_JAX || producer == PRODUCER_TENSORFLOW) &&
+           !python_function_of_xla(trace_name(trace, e)) && !host_blocks_until_ready(trace_name(trace, e));
+}
+
+/*
+ * New, by file: when a batch was loaded, something communicated, the profiler ran, or an operator did, on any thread: a thread may wait
+ * for another, such as that of the backward pass, or have nothing to do while another works.
+ */
 static struct intervals *other_ranges(const struct replay_graph *graph)
 {
     const struct trace *trace = graph->trace;
     struct host_names names = { trace, mem_zalloc(names_count(trace->names) + 1, 1) };
     struct intervals *others = mem_zalloc(trace->file_count + 1, sizeof *others);
     for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] <= EVENT_DRIVER && !(trace->flags[e] & EVENT_POINT) && has_other_name(&names, e))
+        if (trace->kind[e] <= EVENT_DRIVER && !(trace->flags[e] & EVENT_POINT) &&
+            (trace->kind[e] == EVENT_OP || has_other_name(&names, e) || is_of_xla(trace, e)))
             intervals_add(&others[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
                           trace_end_ns(trace, e));
     for (uint32_t f = 0; f < trace->file_count; f++)
         intervals_merge(&others[f]);
     free(names.known);
     return others;
+}
+
+/* New, by track: does it run none of the Python functions of its file, so that its gaps are times without a task? */
+static bool *tracks_without_python(const struct trace *trace)
+{
+    bool *without = mem_zalloc(trace->track_count + 1, sizeof *without),
+         *any = mem_zalloc(trace->file_count + 1, sizeof *any);
+    for (track_id t = 0; t < trace->track_count; t++)
+        without[t] = true;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_PYTHON ||
+            (trace->kind[e] == EVENT_OTHER && python_function_of_xla(trace_name(trace, e)))) {
+            without[trace->track[e]] = false;
+            any[trace->tracks[trace->track[e]].file] = true;
+        }
+    for (track_id t = 0; t < trace->track_count; t++)
+        without[t] &= any[trace->tracks[t].file];
+    free(any);
+    return without;
 }
 
 /* Does the gap from START to END of FILE lie in a step, where there are steps? */
@@ -178,15 +210,44 @@ static bool is_pause(const struct replay_graph *graph, const struct intervals *o
            is_in_step(step_list_of(graph->trace), file, start_ns - shift_ns, end_ns - shift_ns);
 }
 
+/*
+ * New, by file: when its first work was launched, on its clock, if the recorder begins with the process: until then it starts, which
+ * is done once. INT64_MIN of others.
+ */
+static int64_t *ends_of_starts(const struct trace *trace)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    int64_t *ends_ns = mem_alloc(mem_times(trace->file_count + 1, sizeof *ends_ns));
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        enum trace_producer producer = trace->files[f].producer;
+        ends_ns[f] = producer == PRODUCER_NSYS || producer == PRODUCER_ROCPROF ? INT64_MAX : INT64_MIN;
+    }
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id call = gpu->call[i];
+        int64_t *end_ns = call == EVENT_NONE ? NULL : &ends_ns[trace->tracks[trace->track[call]].file];
+        if (end_ns && trace_start_ns(trace, call) < *end_ns)
+            *end_ns = trace_start_ns(trace, call);
+    }
+    return ends_ns;
+}
+
 struct host_pauses host_pauses_find(const struct replay_graph *graph)
 {
     struct host_pauses pauses = { 0 };
     struct intervals *others = other_ranges(graph);
-    for (size_t t = 0; t < graph->thread_count; t++)
-        for (moment_id m = graph->threads[t].first + 1; m < graph->threads[t].first + graph->threads[t].count;
+    bool *without = tracks_without_python(graph->trace);
+    int64_t *starts_ns = ends_of_starts(graph->trace);
+    for (size_t t = 0; t < graph->thread_count; t++) {
+        const struct replay_thread *thread = &graph->threads[t];
+        uint32_t file = graph->trace->tracks[thread->track].file;
+        for (moment_id m = thread->first + 1; m < thread->first + thread->count && !without[thread->track];
              m++)
-            if (is_pause(graph, others, t, m))
+            if (replay_moment_ns(graph, m - 1) - graph->shift_ns[file] >= starts_ns[file] &&
+                is_pause(graph, others, t, m))
                 *VEC_PUSH(&pauses) = m;
+    }
+    free(without);
+    free(starts_ns);
     for (uint32_t f = 0; f < graph->trace->file_count; f++)
         intervals_release(&others[f]);
     free(others);

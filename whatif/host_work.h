@@ -39,8 +39,10 @@ static inline bool host_work_holds(const struct host_work *work, const struct re
 
 /*
  * Moments that end pauses: gaps of a thread of HOST_PAUSE_NS or more, in which no operator or call was open and nothing was waited for.
- * Gaps while a batch is loaded, while something communicates and while the profiler works are known by other names and left out, as
- * are gaps between steps, which are those of the profiler.
+ * Gaps while a batch is loaded, while something communicates, while the profiler works and while another thread runs operators are
+ * known by other names and left out, as are gaps between steps, which are those of the profiler. Where Python functions were
+ * recorded, threads that run none have no pauses: they have nothing to do. Neither has a process that starts, where the recorder begins
+ * with it.
  */
 struct host_pauses {
     VEC_OF(moment_id); /* ascending */
