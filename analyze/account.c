@@ -5,6 +5,7 @@
 #include "base/search.h"
 #include "base/sum.h"
 #include "derive/device_steps.h"
+#include "derive/host_state.h"
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
 #include "derive/step_pattern.h"
@@ -39,6 +40,20 @@ static bool ranges_follow(const struct device_step *first, size_t count)
     return count > 1;
 }
 
+/*
+ * The one step that was recorded may begin with a wait for work that was launched before the recording, for the step before or by the
+ * warm-up: that is of this recording, not of a step.
+ */
+static void leave_wait_for_work_before(const struct trace *trace, const struct device_step *step,
+                                       struct account_step *one)
+{
+    const struct intervals *waiting = &host_state_of(trace)->threads[trace->track[step->event]].waiting;
+    int64_t waited_ns = intervals_length_within(waiting, step->host_start_ns, step->start_ns);
+    if (waited_ns <= 0 || waited_ns >= one->host_ns)
+        return;
+    one->waited_before_ns = waited_ns;
+}
+
 static struct account_step account_step_of(const struct trace *trace, const struct device_step *first,
                                            size_t i, size_t count, bool follow)
 {
@@ -63,9 +78,11 @@ static struct account_step account_step_of(const struct trace *trace, const stru
     else if (step->work && i > 0 && first[i - 1].work && step->complete)
         one.device_ns = step->work_end_ns - first[i - 1].work_end_ns;
     else if (step->work && count == 1)
-        one.device_ns = step->work_end_ns - step->host_start_ns;
+        one.device_ns = step->work_end_ns - step->start_ns;
     if (one.device_ns < 0)
         one.device_ns = 0;
+    if (count == 1 && one.host_ns > 0)
+        leave_wait_for_work_before(trace, step, &one);
     return one;
 }
 
@@ -93,7 +110,7 @@ struct choosing {
 
 static int64_t time_of(const struct account_step *step, enum account_limit limit)
 {
-    return limit == LIMIT_HOST ? step->host_ns : step->device_ns;
+    return limit == LIMIT_HOST ? step->host_ns - step->waited_before_ns : step->device_ns;
 }
 
 /* New, free with free(): the known times of steps by LIMIT, *COUNT of them; OF: the steps that they are of, free it too. */
@@ -341,7 +358,9 @@ static void find_windows(const struct account_step *steps, size_t count, enum ac
         if (step->role != STEP_COUNTS)
             continue;
         int64_t end_ns =
-            limit == LIMIT_DEVICES && step->work ? step->work_end_ns : step->start_ns + time_of(step, limit);
+            limit == LIMIT_DEVICES && step->work
+                ? step->work_end_ns
+                : step->start_ns + (limit == LIMIT_HOST ? step->waited_before_ns : 0) + time_of(step, limit);
         intervals_add(&windows->in, end_ns - time_of(step, limit), end_ns);
     }
     intervals_merge(&windows->in);

@@ -52,6 +52,8 @@ struct account_step {
     int64_t host_ns;   /* 0: not known */
     int64_t device_ns; /* 0: not known */
     int64_t work_start_ns, work_end_ns;
+    int64_t
+        waited_before_ns; /* of the only step, within host_ns: for work launched before the recording; does not count */
     size_t work;  /* operations on devices that it launched */
     size_t waits; /* calls that waited */
     enum account_role role;

@@ -7,7 +7,9 @@
 #include "derive/device_use.h"
 #include "derive/gpu_names.h"
 #include "derive/host_computing.h"
+#include "derive/host_state.h"
 #include "derive/host_waits.h"
+#include "derive/python_names.h"
 #include "derive/step_list.h"
 #include <stdlib.h>
 #include <string.h>
@@ -148,15 +150,18 @@ enum host_part {
     HOST_PART_LOADING,
     HOST_PART_CALLS,
     HOST_PART_OPERATORS,
+    HOST_PART_RUNTIME, /* of XLA: what its own code does, around operators */
     HOST_PARTS
 };
 
-/* The part that events called NAME of KIND are of; HOST_PARTS: none. */
-static enum host_part host_part_of(enum event_kind kind, const char *name)
+/* The part that events called NAME of KIND are of, in a file of XLA or not; HOST_PARTS: none. */
+static enum host_part host_part_of(enum event_kind kind, const char *name, bool of_xla)
 {
     int64_t number;
     if (event_is_call(kind))
         return HOST_PART_CALLS;
+    if (of_xla && kind == EVENT_OTHER && !python_function_of_xla(name) && !host_blocks_until_ready(name))
+        return HOST_PART_RUNTIME;
     if (kind != EVENT_OP && kind != EVENT_ANNOTATION)
         return HOST_PARTS;
     return annotation_is_data_loading(name) ? HOST_PART_LOADING
@@ -210,7 +215,10 @@ static void add_host_parts(const struct trace *trace, uint32_t file, const struc
         [HOST_PART_LOADING] = ACCOUNT_HOST_LOADING,
         [HOST_PART_CALLS] = ACCOUNT_HOST_CALLS,
         [HOST_PART_OPERATORS] = ACCOUNT_HOST_OPERATORS,
+        [HOST_PART_RUNTIME] = ACCOUNT_HOST_CALLS,
     };
+    bool of_xla =
+        trace->files[file].producer == PRODUCER_JAX || trace->files[file].producer == PRODUCER_TENSORFLOW;
     const struct trace_file *of = &trace->files[file];
     struct intervals sets[HOST_PARTS] = { 0 };
     uint8_t *known = mem_zalloc(names_count(trace->names) + 1, EVENT_KINDS); /* 1 + enum host_part */
@@ -220,7 +228,7 @@ static void add_host_parts(const struct trace *trace, uint32_t file, const struc
             continue;
         uint8_t *part = &known[(size_t)trace->name[e] * EVENT_KINDS + trace->kind[e]];
         if (*part == 0)
-            *part = 1 + host_part_of(trace->kind[e], trace_name(trace, e));
+            *part = 1 + host_part_of(trace->kind[e], trace_name(trace, e), of_xla);
         if (*part <= HOST_PARTS)
             intervals_add(&sets[*part - 1], trace_start_ns(trace, e), trace_end_ns(trace, e));
     }

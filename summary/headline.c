@@ -673,7 +673,7 @@ static const char *describe_devices(struct headline *headline)
         return NULL;
     const char *said = describe_uses(headline, &use, whose);
     int64_t before_ns = 0, queued_ns = unexplained_start_ns(summary, &before_ns);
-    if (queued_ns > 0 && (double)before_ns * (double)summary->gpu->count > 0.1 * recorded_ns)
+    if (2 * queued_ns > before_ns && (double)before_ns * (double)summary->gpu->count > 0.1 * recorded_ns)
         said = arena_printf(
             headline->texts,
             "%s In the %s before its first work, which waited %s in its queue, the %s was busy with work that was "
@@ -709,12 +709,15 @@ static const char *describe_steps(struct headline *headline)
     } parts[] = {
         { ACCOUNT_HOST_COMMUNICATION, "communication" },
         { ACCOUNT_HOST_LOADING, "loading of data" },
+        { ACCOUNT_HOST_CALLS, "calls of the runtime" }, /* where no operator can be named */
         { ACCOUNT_HOST_OUTSIDE, "outside of any operator: in Python, compiling or waiting" },
     };
     size_t count = sizeof parts / sizeof *parts - (headline->summary->has_frames ? 1 : 0);
     const struct account_rank *step = headline->step;
     for (size_t i = 0; i < count; i++) {
         double share = part_share(step, parts[i].part);
+        if (parts[i].part == ACCOUNT_HOST_CALLS && headline->summary->top_count > 0)
+            continue;
         if (share > 0.5)
             return arena_printf(headline->texts, "%.1f %% of a step is %s; no GPU was recorded.",
                                 quantity_percent(share), parts[i].says);

@@ -148,6 +148,31 @@ static void devices_that_fall_behind_are_how_fast_the_job_is(void **state)
     trace_free(trace);
 }
 
+/*
+ * One step of 100: up to 40 it waits for work that was launched before, then it launches what runs from 45 to 125 (the step: from 40) or
+ * to 85 (the step: the host's, from 40 to 100).
+ */
+static void the_only_step_leaves_out_what_was_launched_before(void **state)
+{
+    (void)state;
+    for (int devices = 0; devices < 2; devices++) {
+        draw_begin(&gaps_wants);
+        draw_step(7, 0, 100);
+        draw_call("cudaDeviceSynchronize", 1, 2, 38, 1);
+        draw_work("kernel", "gemm", 0, 7, 1, 39, 99);
+        draw_call("cudaLaunchKernel", 1, 42, 2, 2);
+        draw_work("kernel", "gemm", 0, 7, 45, devices ? 80 : 40, 2);
+        struct trace *trace = draw_end();
+        const struct account_rank *all = &account_of(trace)->all;
+        assert_int_equal(all->count, 1);
+        assert_int_equal(all->limit, devices ? LIMIT_DEVICES : LIMIT_HOST);
+        assert_int_equal(all->step_ns, devices ? 125 - 40 : 100 - 38);
+        assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], devices ? 80 : 40 + 2);
+        check_sum(all);
+        trace_free(trace);
+    }
+}
+
 /* The same where the calls of half the work are not in the file: which work of a step is its last is not known. */
 static void steps_whose_work_is_not_known_are_those_of_the_host(void **state)
 {
@@ -313,6 +338,7 @@ int main(void)
         cmocka_unit_test(counts_repeat_exactly_or_not_at_all),
         cmocka_unit_test(steps_of_a_host_that_waits),
         cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
+        cmocka_unit_test(the_only_step_leaves_out_what_was_launched_before),
         cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
         cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
         cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
