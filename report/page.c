@@ -6,6 +6,7 @@
 #include "report/output.h"
 #include "report/page_answer.h"
 #include "report/page_files.h"
+#include "report/page_names.h"
 #include "report/page_table.h"
 #include "report/page_timeline.h"
 #include "report/page_twins.h"
@@ -13,8 +14,6 @@
 #include "report/svg.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { LONGEST_NAME = 64 };
 
 struct page_section *page_add_section(struct page *page, const char *key, const char *title,
                                       const char *intro)
@@ -152,7 +151,7 @@ static bool emit_timeline(struct writing *page, const struct timeline *timeline)
     if (page->measures)
         return true;
     size_t before = page->text.count, room = page->room / page->timelines;
-    page_add_timeline(&page->text, timeline, page->views, room > LEAST_ROOM ? room : LEAST_ROOM);
+    page_add_timeline(&page->text, timeline, page->names, page->views, room > LEAST_ROOM ? room : LEAST_ROOM);
     size_t used = page->text.count - before;
     page->room -= used < page->room ? used : page->room;
     page->timelines--;
@@ -482,7 +481,8 @@ static size_t page_timeline_count(const struct page *page)
 }
 
 /* The page in *TEXT, which is to be freed whether it fails or not. ROOM is what its timelines may take; 0: it has none. */
-static bool page_join(const struct page *page, size_t room, char **text, size_t *size, struct tpa_error *err)
+static bool page_join(const struct page *page, struct apart *names, size_t room, char **text, size_t *size,
+                      struct tpa_error *err)
 {
     FILE *memory = open_memstream(text, size);
     if (!memory)
@@ -492,7 +492,7 @@ static bool page_join(const struct page *page, size_t room, char **text, size_t 
                                .measures = room == 0,
                                .timelines = page_timeline_count(page),
                                .room = room,
-                               .names = readable_open(LONGEST_NAME) };
+                               .names = names };
     const struct page_section **order = page_order(page);
     bool good = true;
     emit_beginning(&writing, page);
@@ -501,7 +501,6 @@ static bool page_join(const struct page *page, size_t room, char **text, size_t 
     free(order);
     if (good)
         emit_end(&writing, page);
-    readable_free(writing.names);
     good = output_finish(good, &writing.text, memory, err);
     if (fclose(memory) != 0)
         good = good && tpa_fail_errno(err, "cannot put the page together");
@@ -515,12 +514,13 @@ bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
     char *text = NULL;
     size_t size = 0, budget = page->budget ? page->budget : PAGE_BUDGET, count = page_timeline_count(page);
     bool limited = page->budget && page->budget < PAGE_BUDGET; /* somebody wants it small */
-    bool good = page_join(page, 0, &text, &size, err);
+    struct apart *names = page_names_of(page);
+    bool good = page_join(page, names, 0, &text, &size, err);
     if (good && count) {
         size_t rest = size + count * AROUND;
         free(text);
         text = NULL;
-        good = page_join(page, rest < budget ? budget - rest : 1, &text, &size, err);
+        good = page_join(page, names, rest < budget ? budget - rest : 1, &text, &size, err);
     }
     if (good && limited && size > page->budget) {
         tpa_fail(err, TPA_NOWHERE,
@@ -530,6 +530,7 @@ bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
     }
     if (good && fwrite(text, 1, size, out) != size)
         good = tpa_fail_errno(err, "cannot write the result");
+    apart_free(names);
     free(text);
     return good;
 }

@@ -583,7 +583,7 @@ static void append_overlap(struct buffer *out, const struct answer *answer)
 }
 
 static void append_findings(struct buffer *out, const struct answer *answer, const struct page *page,
-                            struct readable *readable)
+                            struct apart *names)
 {
     if (answer->findings.count == 0 && !answer->nothing)
         return;
@@ -595,15 +595,10 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
         append_element(out, "p", "nothing", answer->nothing);
         return;
     }
-    struct apart *names = apart_open_shared(readable);
-    for (size_t i = 0; i < answer_first_findings(answer); i++)
-        if (answer->findings.at[i].named)
-            apart_add(names, answer->findings.at[i].title, strlen(answer->findings.at[i].title));
     buffer_puts(out, "<ol class=\"findings\">\n");
     for (size_t i = 0; i < answer_first_findings(answer); i++)
         append_finding(out, answer, i + 1, page, names);
     buffer_puts(out, "</ol>\n");
-    apart_free(names);
 }
 
 /* ---- who holds the job up ---- */
@@ -647,12 +642,9 @@ static void append_culprits(struct buffer *out, const struct answer *answer, con
 /* ---- what takes longest ---- */
 
 static void answer_append_rows(struct buffer *out, const struct answer *answer, const struct page *page,
-                               struct readable *readable)
+                               struct apart *names)
 {
     bool links = find_section(page, answer->rows_section) != NULL;
-    struct apart *names = apart_open_shared(readable);
-    for (size_t i = 0; i < answer->rows.count; i++)
-        apart_add(names, answer->rows.at[i].name, strlen(answer->rows.at[i].name));
     buffer_puts(out, "<div class=\"longest\"><h2>");
     if (links)
         buffer_printf(out, "<a href=\"#%s\">", answer->rows_section);
@@ -674,12 +666,11 @@ static void answer_append_rows(struct buffer *out, const struct answer *answer, 
         buffer_puts(out, "</td></tr>\n");
     }
     buffer_puts(out, "</table></div>\n");
-    apart_free(names);
 }
 
 /* Beside each other: what takes longest, and the steps over time. */
 static void append_below(struct buffer *out, const struct answer *answer, const struct page *page,
-                         struct readable *names)
+                         struct apart *names)
 {
     bool rows = answer->rows_title && answer->rows.count, steps = answer->steps.count > 1;
     if (!rows && !steps)
@@ -717,7 +708,7 @@ static void append_trends(struct buffer *out, const struct answer *answer)
 }
 
 void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
-                     struct readable *names)
+                     struct apart *names)
 {
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
     append_hero(out, answer);

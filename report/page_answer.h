@@ -5,7 +5,7 @@
 #include "base/answer.h"
 #include "base/buffer.h"
 #include "report/page_sections.h"
-#include "report/readable.h"
+#include "report/apart.h"
 
 /* Append what ran, a line of labels and texts that stands below the title. Nothing when nothing is known. */
 void page_add_facts(struct buffer *out, const struct answer *answer);
@@ -15,6 +15,6 @@ void page_add_facts(struct buffer *out, const struct answer *answer);
  * as NAMES has them.
  */
 void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
-                     struct readable *names);
+                     struct apart *names);
 
 #endif

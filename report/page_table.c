@@ -17,9 +17,8 @@ enum { LONG_TEXT = 24, TALL_TEXT = 160, FIRST_COLUMNS = 5 };
 
 /* A column as the page has it. */
 struct page_column {
-    size_t column;       /* of the table */
-    bool folded;         /* shown with "More columns" only */
-    struct apart *apart; /* of names; else NULL */
+    size_t column; /* of the table */
+    bool folded;   /* shown with "More columns" only */
 };
 
 struct page_columns {
@@ -178,29 +177,6 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
     return columns;
 }
 
-static void page_table_collect_names(struct readable *readable, const struct table *table, size_t rows,
-                                     struct page_columns *columns)
-{
-    for (size_t i = 0; i < columns->count; i++) {
-        struct page_column *column = &columns->at[i];
-        if (table->columns[column->column].kind != TABLE_NAME)
-            continue;
-        column->apart = apart_open_shared(readable);
-        for (size_t row = 0; row < rows; row++) {
-            const struct text *text = &table_cell(table, row, column->column)->text;
-            if (text->at)
-                apart_add(column->apart, text->at, text->len);
-        }
-    }
-}
-
-static void release_columns(struct page_columns *columns)
-{
-    for (size_t i = 0; i < columns->count; i++)
-        apart_free(columns->at[i].apart);
-    VEC_FREE(columns);
-}
-
 /* ---- cells ---- */
 
 /* A verdict of tpa diff or tpa nightly has a colour beside its word, as charts have: worse, better, or neither. */
@@ -268,9 +244,9 @@ static void emit_text_cell(struct writing *page, const struct table *table, size
     const struct table_column *column = &table->columns[of->column];
     const union table_cell *cell = table_cell(table, row, of->column);
     struct text text = cell->text.at ? cell->text : as_text("-"), shown = { 0 };
-    bool is_name = of->apart != NULL, shorter = false;
+    bool is_name = column->kind == TABLE_NAME, shorter = false;
     if (is_name && cell->text.at)
-        shorter = apart_fill_names(of->apart, &text, &shown, cell->text.at, cell->text.len);
+        shorter = apart_fill_names(page->names, &text, &shown, cell->text.at, cell->text.len);
     bool tall = !is_name && text.len > TALL_TEXT, lines = is_name && has_lines(table);
     buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : class_of_text(column),
                   !is_name && text.len > LONG_TEXT ? " long" : "", of->folded ? " o" : "",
@@ -360,9 +336,9 @@ static void page_table_emit_head(struct writing *page, const struct table *table
                       column->kind == TABLE_MOMENT ? " data-kind=\"moment\""
                       : column->kind == TABLE_NS   ? " data-kind=\"ns\""
                                                    : "",
-                      is_figure(column->kind) ? "n"
-                      : of->apart             ? "name"
-                                              : class_of_text(column),
+                      is_figure(column->kind)      ? "n"
+                      : column->kind == TABLE_NAME ? "name"
+                                                   : class_of_text(column),
                       of->folded ? " o" : "",
                       of->column != table->sort_column ? "none"
                       : is_figure(column->kind) ? column->kind == TABLE_MOMENT ? "ascending" : "descending"
@@ -479,7 +455,6 @@ static bool emit_grid(struct writing *page, const struct table *table, const cha
 {
     size_t rows = table->row_count < PAGE_MOST_ROWS ? table->row_count : PAGE_MOST_ROWS;
     struct page_columns columns = choose_columns(table, rows);
-    page_table_collect_names(page->names, table, rows, &columns);
     page->tables++;
     page_writing_emit(page, "<div class=\"table\" data-key=\"");
     emit_text(page, table->key);
@@ -499,7 +474,7 @@ static bool emit_grid(struct writing *page, const struct table *table, const cha
         emit_definitions(page, table, &columns);
         page_writing_emit(page, "</div>\n");
     }
-    release_columns(&columns);
+    VEC_FREE(&columns);
     return good;
 }
 

@@ -19,6 +19,7 @@
 #include "base/order.h"
 #include "base/runs.h"
 #include "report/json_writer.h"
+#include "report/page_names.h"
 #include "report/page_uses.h"
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,29 @@ static void emit_kept(struct json_writer *json, const char *key, struct kept_nam
     VEC_FREE(&kept->ids);
 }
 
+/* Beside NAMES: those of work of devices in the short form that the page has for them; "" where the name is no longer than that. */
+static void emit_short(struct json_writer *json, const struct timeline *timeline, struct apart *short_names,
+                       const struct kept_names *names, const struct places *places, size_t kept)
+{
+    uint8_t *is_work = mem_zalloc(names->ids.count + 1, 1);
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        const struct timeline_span *span = &timeline->spans.at[places->order[i]];
+        if (span->rank < kept && page_names_has_kind(timeline, span->kind))
+            is_work[names->number[span->name]] = 1;
+    }
+    json_key(json, "short");
+    json_begin_array(json);
+    for (size_t i = 0; i < names->ids.count; i++) {
+        const char *name = names_text(timeline->names, names->ids.at[i]);
+        struct text full, shown = { 0 };
+        bool shorter = is_work[i] && apart_fill_names(short_names, &full, &shown, name,
+                                                      names_length(timeline->names, names->ids.at[i]));
+        json_emit_string(json, shorter ? shown.at : "", shorter ? shown.len : 0);
+    }
+    json_end_array(json);
+    free(is_work);
+}
+
 /* Lane, depth and how many spans, of each row. */
 static void page_timeline_emit_row(struct json_writer *json, const struct timeline_span *last, int64_t count)
 {
@@ -189,8 +213,8 @@ static void page_timeline_emit_row(struct json_writer *json, const struct timeli
     json_emit_integer(json, count);
 }
 
-static void emit_spans(struct json_writer *json, const struct timeline *timeline, const struct places *places,
-                       size_t kept)
+static void emit_spans(struct json_writer *json, const struct timeline *timeline, struct apart *short_names,
+                       const struct places *places, size_t kept)
 {
     struct kept_names names = keep_names(timeline->names), details = keep_names(timeline->details);
     uint32_t *number = mem_alloc(mem_times(timeline->spans.count + 1, sizeof *number)), next = 0;
@@ -228,6 +252,7 @@ static void emit_spans(struct json_writer *json, const struct timeline *timeline
     json_end_array(json);
     json_key(json, "spans");
     emit_base64(json, &bytes);
+    emit_short(json, timeline, short_names, &names, places, kept);
     emit_kept(json, "names", &names);
     emit_kept(json, "details", &details);
     VEC_FREE(&bytes);
@@ -370,8 +395,8 @@ static void emit_uses(struct json_writer *json, const struct timeline *timeline,
     VEC_FREE(&bytes);
 }
 
-static void append_timeline(struct buffer *out, const struct timeline *timeline, const struct page_uses *uses,
-                            const struct places *places, size_t count)
+static void append_timeline(struct buffer *out, const struct timeline *timeline, struct apart *names,
+                            const struct page_uses *uses, const struct places *places, size_t count)
 {
     struct json_writer json = { .text = out };
     json_begin_object(&json);
@@ -391,7 +416,7 @@ static void append_timeline(struct buffer *out, const struct timeline *timeline,
     emit_lanes(&json, timeline);
     emit_steps(&json, timeline);
     emit_strips(&json, timeline);
-    emit_spans(&json, timeline, places, count);
+    emit_spans(&json, timeline, names, places, count);
     if (timeline->alive)
         emit_uses(&json, timeline, uses);
     json_end_object(&json);
@@ -412,7 +437,7 @@ static void add_escaped(struct buffer *out, const struct buffer *json)
 }
 
 /* The data in OUT, no more than ROOM if possible; how many spans are in it. */
-static size_t add_data(struct buffer *out, const struct timeline *timeline, size_t room)
+static size_t add_data(struct buffer *out, const struct timeline *timeline, struct apart *names, size_t room)
 {
     size_t count = timeline->spans.count, most = room / 8 + 1;
     struct places places = places_open(timeline);
@@ -422,7 +447,7 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, size
     for (;;) { /* a little less than what would fit, until it does */
         buffer_clear(&json);
         buffer_clear(out);
-        append_timeline(&json, timeline, &uses, &places, count);
+        append_timeline(&json, timeline, names, &uses, &places, count);
         add_escaped(out, &json);
         if (out->count <= room || count == 0)
             break;
@@ -460,6 +485,7 @@ static void add_tools(struct buffer *out, size_t number, bool steps)
         "<button type=\"button\" data-do=\"in\" aria-label=\"zoom in\">+</button>"
         "<button type=\"button\" data-do=\"out\" aria-label=\"zoom out\">&#8722;</button>"
         "<button type=\"button\" data-do=\"all\">All</button>"
+        "<button type=\"button\" data-do=\"shrink\" hidden=\"hidden\">Back to the picture</button>"
         "<button type=\"button\" data-do=\"full\" aria-pressed=\"false\" title=\"f\">Full window</button></div>\n");
 }
 
@@ -492,10 +518,11 @@ static void page_timeline_add_left_out(struct buffer *out, const struct timeline
     buffer_puts(out, "</p>\n");
 }
 
-void page_add_timeline(struct buffer *out, const struct timeline *timeline, size_t number, size_t room)
+void page_add_timeline(struct buffer *out, const struct timeline *timeline, struct apart *names,
+                       size_t number, size_t room)
 {
     struct buffer data = { 0 };
-    size_t count = add_data(&data, timeline, room);
+    size_t count = add_data(&data, timeline, names, room);
     buffer_printf(out, "<div class=\"timeline%s\" id=\"timeline-%zu\" data-timeline=\"data-%zu\">\n<h3>",
                   timeline->side ? " side" : "", number, number);
     escape_html(out, timeline->title, strlen(timeline->title));

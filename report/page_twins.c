@@ -4,18 +4,17 @@
  */
 #include "report/page_twins.h"
 
-#include "report/apart.h"
 #include "report/figures.h"
 #include "report/output.h"
 
-enum { LONGEST_NAME = 56, DEEPEST = 24 };
+enum { DEEPEST = 24 };
 
-static void emit_name(struct writing *page, const struct twin_row *row, int side, struct apart *names)
+static void emit_name(struct writing *page, const struct twin_row *row, int side)
 {
     const struct text *name = &row->sides[side].name;
     page_writing_emit(page, row->is_work ? "<td class=\"name twin work\"" : "<td class=\"name twin\"");
     struct text full = as_text(""), shown = { 0 };
-    bool shorter = name->at && apart_fill_names(names, &full, &shown, name->at, name->len);
+    bool shorter = name->at && apart_fill_names(page->names, &full, &shown, name->at, name->len);
     if (shorter) {
         page_writing_emit(page, " title=\"");
         escape_html(&page->text, full.at, full.len);
@@ -38,12 +37,12 @@ static void emit_figure(struct writing *page, enum table_kind kind, int64_t valu
     page_writing_emit(page, "</td>");
 }
 
-static void page_twins_emit_row(struct writing *page, const struct twin_row *row, struct apart *names)
+static void page_twins_emit_row(struct writing *page, const struct twin_row *row)
 {
     buffer_printf(&page->text, "<tr data-depth=\"%u\"%s>", (unsigned)row->depth,
                   row->open ? " data-open=\"\"" : "");
     for (int side = 0; side < 2; side++) {
-        emit_name(page, row, side, names);
+        emit_name(page, row, side);
         if (row->sides[side].name.at) {
             emit_figure(page, TABLE_TALLY, row->sides[side].calls);
             emit_figure(page, TABLE_NS, row->sides[side].ns);
@@ -76,11 +75,6 @@ static void page_twins_emit_head(struct writing *page, const char *time)
 
 bool page_emit_twins(struct writing *page, const struct twin_tree *tree)
 {
-    struct apart *names = apart_open(LONGEST_NAME);
-    for (size_t i = 0; i < tree->rows.count; i++)
-        for (int side = 0; side < 2; side++)
-            if (tree->rows.at[i].sides[side].name.at)
-                apart_add(names, tree->rows.at[i].sides[side].name.at, tree->rows.at[i].sides[side].name.len);
     buffer_printf(
         &page->text,
         "<p>One row for what is the same on both sides, largest change first. %s of a row is that of all "
@@ -97,7 +91,7 @@ bool page_emit_twins(struct writing *page, const struct twin_tree *tree)
     page_writing_emit(page, "<tbody>\n");
     bool good = true;
     for (size_t i = 0; i < tree->rows.count && good; i++) {
-        page_twins_emit_row(page, &tree->rows.at[i], names);
+        page_twins_emit_row(page, &tree->rows.at[i]);
         good = output_drain(&page->text, page->out, page->err);
     }
     page_writing_emit(page, "</tbody></table></div></div>\n");
@@ -105,6 +99,5 @@ bool page_emit_twins(struct writing *page, const struct twin_tree *tree)
         buffer_printf(&page->text,
                       "<p class=\"faint\">%zu row%s with smaller changes %s not on the page.</p>\n",
                       tree->left_out, tree->left_out == 1 ? "" : "s", tree->left_out == 1 ? "is" : "are");
-    apart_free(names);
     return good;
 }

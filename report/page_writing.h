@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "report/readable.h"
+#include "report/apart.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +14,11 @@ struct writing {
     struct buffer text;
     FILE *out;
     struct tpa_error *err;
-    size_t tables, views;   /* so far; names of elements count up */
-    bool measures;          /* how large the page is without timelines: none is written */
-    size_t timelines;       /* that are still to come */
-    size_t room;            /* bytes for these */
-    struct readable *names; /* of all tables, as wide as a cell may be */
+    size_t tables, views; /* so far; names of elements count up */
+    bool measures;        /* how large the page is without timelines: none is written */
+    size_t timelines;     /* that are still to come */
+    size_t room;          /* bytes for these */
+    struct apart *names;  /* of all of the page, as wide as a cell may be */
 };
 
 /* Append MARKUP as it is. */

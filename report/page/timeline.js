@@ -278,7 +278,7 @@ class Timeline {
                 boxes.set(look, of = []);
             of.push(left, y, right - left > 3 ? right - left - 0.5 : right - left);
             if (right - left > LEAST_LABEL)
-                labels.push([recording.nameOf(i), left + 3, y + ROW / 2, this.looks[look], right - left - 6]);
+                labels.push([recording.shortOf(i), left + 3, y + ROW / 2, this.looks[look], right - left - 6]);
         }
     }
 
@@ -329,9 +329,9 @@ class Timeline {
         pen.fillStyle = this.colors["--blue"];
         for (let bin = 0; bin < bins.length; bin++) {
             value = bins[bin] < 0 ? value : bins[bin];
-            const left = Math.max(this.xOf(bin * each), this.gutter), right = Math.min(this.xOf((bin + 1) * each), wide);
-            if (right > left && value > 0)
-                pen.fillRect(left, y + SERIES * (1 - value / most), right - left + 0.3, SERIES * value / most);
+            const left = Math.floor(Math.max(this.xOf(bin * each), this.gutter)), right = Math.ceil(Math.min(this.xOf((bin + 1) * each), wide));
+            if (right > left && value > 0) /* whole pixels: parts of two boxes in one would be pale */
+                pen.fillRect(left, y + SERIES * (1 - value / most), right - left, SERIES * value / most);
         }
         const shown = text(most);
         pen.globalAlpha = 0.8;

@@ -144,6 +144,11 @@ class Recording {
         return this.names[this.spans.name[i]];
     }
 
+    /* As tables show it: of work of devices short. */
+    shortOf(i) {
+        return this.data.short[this.spans.name[i]] || this.nameOf(i);
+    }
+
     /* The place of the first of the ascending FROM..END that ends after AT. */
     firstAfter(list, at) {
         const { start, length } = this.spans;

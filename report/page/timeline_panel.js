@@ -90,19 +90,20 @@ function addGroups(view, panel, title, groups) {
         return;
     panel.append(element("h4", title));
     panel.append(element("ol", "", groups.slice(0, 8).map((of) =>
-        lineOf(view, of.example, `${timeText(of.time)}, ${of.count} \u00d7 ${view.recording.nameOf(of.example)}`))));
+        lineOf(view, of.example, `${timeText(of.time)}, ${of.count} \u00d7 ${view.recording.shortOf(of.example)}`))));
 }
 
 function showSpan(view, panel, i) {
     const { recording } = view, { spans } = recording;
-    panel.append(element("h4", recording.nameOf(i)), listOf(spanFigures(view, i)));
+    const short = recording.shortOf(i), whole = short === recording.nameOf(i) ? [] : [element("details", "", [element("summary", "whole name"), element("p", recording.nameOf(i))])];
+    panel.append(element("h4", short), ...whole, listOf(spanFigures(view, i)));
     if (!recording.data.alive)
         panel.append(element("p", sumsOfName(view, i)));
     const call = spans.call[i];
     if (call >= 0) {
         const wait = spans.start[i] - spans.start[call] - spans.length[call];
         panel.append(element("h4", recording.isWork(i) ? "Launched by" : "The event itself"), element("ul", "", [
-            lineOf(view, call, recording.nameOf(call)),
+            lineOf(view, call, recording.shortOf(call)),
             ...(recording.isWork(i) ? [element("li", wait >= 0 ? `waited ${timeText(wait)} after the call` : "began within the call")] : [])]));
     }
     const callers = recording.callersOf(call >= 0 ? call : i).reverse();

@@ -20,7 +20,7 @@ function slicesOf(view, from, to) {
         }
         groups.set(key, of);
     }
-    return [...groups.values()].map((of) => ({ ...of, mean: of.time / of.count, name: recording.nameOf(of.example), where: titleOfLane(of.lane) }))
+    return [...groups.values()].map((of) => ({ ...of, mean: of.time / of.count, name: recording.shortOf(of.example), where: titleOfLane(of.lane) }))
         .sort((a, b) => b.time - a.time);
 }
 
@@ -45,7 +45,7 @@ function sliceTable(view, slices) {
             if (key === "name")
                 return element("td", "", [...lineOf(view, of.example, of.name).childNodes]);
             const cell = element("td", key === "where" ? of.where : text(of, key));
-            cell.className = key === "where" ? "" : "n";
+            cell.className = key === "where" ? key : "n";
             return cell;
         }))));
     }

@@ -40,6 +40,8 @@ function addDeviceSeries(recording) {
         return;
     const queues = queueDepths(recording);
     strips.forEach((strip, k) => {
+        if (!recording.lanes.some((lane) => lane.place === 0 && lane.strip === k))
+            return; /* of a recording without devices it is a thread */
         const own = { group: "", place: 1, strip: k, open: strips.length === 1, pinned: strips.length > 2 ? false : undefined };
         recording.lanes.push({ ...own, title: `${strip.title}: busy`, bins: busyShares(recording, strip), most: 100, text: (share) => `${share} %` });
         if (Math.max(...queues[k]) > 0)

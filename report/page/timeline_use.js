@@ -95,7 +95,7 @@ function showTip(view, x, y) {
     if (tip.hidden)
         return;
     tip.textContent = lane ? `${titleOfLane(lane)}: a click ${x > view.gutter - PIN_ROOM - 4 ? isPinned(lane) ? "unpins it" : "pins it on top" : "folds it"}`
-        : `${recording.nameOf(i)}: ${timeText(recording.spans.length[i])}`;
+        : `${recording.shortOf(i)}: ${timeText(recording.spans.length[i])}`;
     const { wide } = view, top = view.overview.clientHeight + y + 16;
     tip.style.top = `${top}px`;
     tip.style.left = `${Math.max(0, Math.min(x + 12, wide - tip.offsetWidth - 8))}px`;
@@ -146,7 +146,7 @@ function setUpTimeline(view) {
     const acts = {
         in: () => view.zoom(0.6), out: () => view.zoom(1 / 0.6), all: () => view.show(0, recording.length),
         next: () => view.nextMatch(1), previous: () => view.nextMatch(-1),
-        earlier: () => nextStep(view, -1), later: () => nextStep(view, 1), full: () => toggleFull(view), flows: () => toggleFlows(view),
+        earlier: () => nextStep(view, -1), later: () => nextStep(view, 1), full: () => toggleFull(view), shrink: () => shrink(view), flows: () => toggleFlows(view),
         frames: (button) => {
             view.allFrames = !view.allFrames;
             button.setAttribute("aria-pressed", String(view.allFrames));
@@ -179,6 +179,7 @@ function setUpTimeline(view) {
 
 timelines = [...document.querySelectorAll(".timeline")].map((root) => new Timeline(root, readData(root.dataset.timeline)));
 linkTables();
+followDrawnSteps();
 followHash();
 followPageKeys();
 addEventListener("hashchange", followHash);
