@@ -4,9 +4,9 @@
 #include "base/demangle.h"
 #include "base/lacks.h"
 #include "base/quantity.h"
+#include "base/rows.h"
 #include "diff/cause.h"
 #include "trace/step_name.h"
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -125,54 +125,169 @@ static bool is_step(const struct diff_row *row)
     return step_name_is_mark(row->name, row->name_length);
 }
 
+/* Shorten a name for a sentence: a long name of C++ loses its brackets, then its end. */
+static const char *brief_name(const struct diff_row *row, struct arena *texts)
+{
+    enum { LONGEST = 60 };
+    const char *name = arena_strndup(texts, row->name, row->name_length);
+    struct buffer full = { 0 };
+    bool of_c = demangle_name(&full, name) || strncmp(name, "void ", 5) == 0 || strstr(name, "::");
+    if (full.count)
+        name = arena_strndup(texts, full.at, full.count);
+    buffer_release(&full);
+    if (strlen(name) <= LONGEST)
+        return name;
+    name += strncmp(name, "void ", 5) == 0 ? 5 : 0;
+    size_t len = of_c ? strcspn(name, "<(") : 0;
+    if (len == 0)
+        len = strlen(name);
+    if (len <= LONGEST)
+        return arena_strndup(texts, name, len);
+    size_t kept = LONGEST - strlen("...");
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* within a character of UTF-8 */
+        kept--;
+    return arena_printf(texts, "%.*s...", (int)kept, name);
+}
+
 struct change {
     const struct diff_rows *table;
     const struct diff_row *row;
-    size_t place; /* of its table, from 1 */
+    size_t place;      /* of its table, from 1 */
+    const char *cause; /* the operator that launches the kernel, else its own name */
+    double weight;
+    size_t number; /* in the order of the tables */
 };
 
-/* The significant change that is to be named next, not yet in CHANGES. */
-static bool find_next(const struct diff *diff, const struct change *changes, size_t count,
-                      struct change *next)
+struct changes {
+    VEC_OF(struct change);
+};
+
+/* A change that is shown, and what changed by the same cause. */
+struct change_card {
+    const struct change *change, *with;
+    size_t others; /* besides WITH */
+};
+
+static const char *change_cause_of(const struct diff *diff, const struct diff_rows *table,
+                                   const struct diff_row *row, struct arena *texts)
 {
-    *next = (struct change){ 0 };
+    const char *name = arena_strndup(texts, row->name, row->name_length), *op = NULL;
+    if (strcmp(table->key, "kernels") == 0) {
+        op = measures_launcher(diff->sides[1], name);
+        op = op ? op : measures_launcher(diff->sides[0], name);
+    }
+    return op ? op : name;
+}
+
+/* What changed significantly, the most important first. */
+static struct changes changes_by_weight(const struct diff *diff, struct arena *texts)
+{
+    static const struct key by_weight[] = { DESC(struct change, weight), ASC(struct change, number),
+                                            KEY_END };
+    struct changes changes = { 0 };
     for (size_t t = 0; t < diff->tables.count; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *row = &diff->tables.at[t].rows.at[i];
-            bool taken = !is_real(&row->finding) || is_step(row);
-            for (size_t c = 0; c < count && !taken; c++)
-                taken = changes[c].row == row;
-            if (!taken && (!next->row || row->weight > next->row->weight))
-                *next = (struct change){ &diff->tables.at[t], row, i + 1 };
+            if (!is_real(&row->finding) || is_step(row))
+                continue;
+            *VEC_PUSH(&changes) =
+                (struct change){ .table = &diff->tables.at[t],
+                                 .row = row,
+                                 .place = i + 1,
+                                 .cause = change_cause_of(diff, &diff->tables.at[t], row, texts),
+                                 .weight = row->weight,
+                                 .number = changes.count };
         }
-    return next->row != NULL;
+    SORT(&changes, by_weight);
+    return changes;
 }
 
+static bool is_replaced(const struct change *change)
+{
+    return change->row->finding.verdict == VERDICT_GONE || change->row->finding.verdict == VERDICT_NEW;
+}
+
+/*
+ * Do they change by one cause? One row in two tables does, such as a line of code at the peak and at the end; so do an operator and
+ * its kernels that change alike, and kernels of one operator of which some replace the others.
+ */
+static bool changes_have_one_cause(const struct change *one, const struct change *other)
+{
+    bool alike = one->row->finding.change * other->row->finding.change > 0;
+    if (strcmp(one->cause, other->cause) != 0)
+        return false;
+    if (one->table == other->table)
+        return is_replaced(one) && is_replaced(other);
+    return alike;
+}
+
+/* "from 2.00 MB to 10.00 MB; with it attn_fwd (+85.736us) and 2 others". */
+static const char *diff_answer_where_text(const struct change_card *card, struct arena *texts)
+{
+    enum table_kind kind = card->change->table->kind;
+    const struct finding *finding = &card->change->row->finding;
+    const char *levels = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
+                                      figure_text(kind, finding->after, texts));
+    if (!card->with)
+        return levels;
+    const struct finding *with = &card->with->row->finding;
+    bool again = card->with->row->name_length == card->change->row->name_length &&
+                 memcmp(card->with->row->name, card->change->row->name, card->with->row->name_length) == 0;
+    return arena_printf(texts, "%s; with it %s (%s%s)%s", levels,
+                        again ? card->with->table->title : brief_name(card->with->row, texts),
+                        with->change > 0 ? "+" : "",
+                        figure_text(card->with->table->kind, with->change, texts),
+                        card->others == 0   ? ""
+                        : card->others == 1 ? " and 1 other"
+                                            : arena_printf(texts, " and %zu others", card->others));
+}
+
+static void add_card(const struct diff *diff, const struct change_card *card, struct answer *answer,
+                     struct arena *texts)
+{
+    const struct diff_row *row = card->change->row;
+    const struct diff_rows *table = card->change->table;
+    const struct finding *finding = &row->finding;
+    *VEC_PUSH(&answer->findings) = (struct answer_finding){
+        .title = arena_strndup(texts, row->name, row->name_length),
+        .saves = arena_printf(texts, "%s%s per %s: %s", finding->change > 0 ? "+" : "",
+                              figure_text(table->kind, finding->change, texts), diff->unit,
+                              verdict_name(finding->verdict, table->kind)),
+        .where = diff_answer_where_text(card, texts),
+        .advice = strlen(card->change->cause) != row->name_length ||
+                          memcmp(card->change->cause, row->name, row->name_length) != 0
+                      ? arena_printf(texts, "launched by %s", card->change->cause)
+                      : NULL,
+        .section = table->key,
+        .command = arena_printf(texts, "tpa diff --table %s", table->key),
+        .row = card->change->place,
+        .named = true,
+        .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
+    };
+}
+
+/* The most important changes, one card for each cause. */
 static void add_changes(const struct diff *diff, struct answer *answer, struct arena *texts)
 {
     enum { MOST = 3 };
-    struct change changes[MOST] = { 0 };
+    struct change_card cards[MOST] = { 0 };
     size_t count = 0;
-    while (count < MOST && find_next(diff, changes, count, &changes[count])) {
-        assert(changes[count].row && changes[count].table); /* as find_next found one */
-        const struct diff_row *row = changes[count].row;
-        enum table_kind kind = changes[count].table->kind;
-        const struct finding *finding = &row->finding;
-        *VEC_PUSH(&answer->findings) = (struct answer_finding){
-            .title = arena_strndup(texts, row->name, row->name_length),
-            .saves = arena_printf(texts, "%s%s per %s: %s", finding->change > 0 ? "+" : "",
-                                  figure_text(kind, finding->change, texts), diff->unit,
-                                  verdict_name(finding->verdict, kind)),
-            .where = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
-                                  figure_text(kind, finding->after, texts)),
-            .section = changes[count].table->key,
-            .command = arena_printf(texts, "tpa diff --table %s", changes[count].table->key),
-            .row = changes[count].place,
-            .named = true,
-            .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
-        };
-        count++;
+    struct changes changes = changes_by_weight(diff, texts);
+    for (size_t i = 0; i < changes.count; i++) {
+        const struct change *change = &changes.at[i];
+        size_t own = 0;
+        while (own < count && !changes_have_one_cause(cards[own].change, change))
+            own++;
+        if (own == count && count < MOST)
+            cards[count++].change = change;
+        else if (own < count && !cards[own].with)
+            cards[own].with = change;
+        else if (own < count)
+            cards[own].others++;
     }
+    for (size_t i = 0; i < count; i++)
+        add_card(diff, &cards[i], answer, texts);
+    VEC_FREE(&changes);
     answer->findings_title = "What changed most";
     if (count == 0)
         answer->nothing = "No row changed significantly.";
@@ -203,30 +318,6 @@ static void add_parts(const struct diff *diff, double whole, struct buffer *out,
         buffer_printf(out, "%s%s%s %s", n ? ", " : "; of it ", change > 0 ? "+" : "",
                       figure_text(TABLE_NS, change, texts), parts[most].title);
     }
-}
-
-/* Shorten a name for a sentence: a long name of C++ loses its brackets, then its end. */
-static const char *brief_name(const struct diff_row *row, struct arena *texts)
-{
-    enum { LONGEST = 60 };
-    const char *name = arena_strndup(texts, row->name, row->name_length);
-    struct buffer full = { 0 };
-    bool of_c = demangle_name(&full, name) || strncmp(name, "void ", 5) == 0 || strstr(name, "::");
-    if (full.count)
-        name = arena_strndup(texts, full.at, full.count);
-    buffer_release(&full);
-    if (strlen(name) <= LONGEST)
-        return name;
-    name += strncmp(name, "void ", 5) == 0 ? 5 : 0;
-    size_t len = of_c ? strcspn(name, "<(") : 0;
-    if (len == 0)
-        len = strlen(name);
-    if (len <= LONGEST)
-        return arena_strndup(texts, name, len);
-    size_t kept = LONGEST - strlen("...");
-    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* within a character of UTF-8 */
-        kept--;
-    return arena_printf(texts, "%.*s...", (int)kept, name);
 }
 
 /* "; above all gemm (+14.982ms)": the row to name as the cause, of those with a significant change in the direction of

@@ -2,7 +2,6 @@
 #include "report/page_names.h"
 
 #include "base/twin_tree.h"
-#include "report/page_sections.h"
 #include <stdlib.h>
 #include <string.h>
 

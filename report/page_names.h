@@ -10,7 +10,7 @@
 #define TPA_REPORT_PAGE_NAMES_H
 
 #include "report/apart.h"
-#include "report/page.h"
+#include "report/page_sections.h"
 
 /* New, with all names of PAGE; apart_free. */
 struct apart *page_names_of(const struct page *page);
