@@ -2,6 +2,7 @@
 #include "memory/memory.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
+#include "memory/forecast/query.h"
 #include "memory/snapshot_tables.h"
 #include "derive/features.h"
 
@@ -11,6 +12,8 @@ struct memory_args {
     struct output_args output;
     const char *at;
     bool segments;
+    struct opt_list forecasts;
+    int64_t capacity;
     int by;
 };
 
@@ -59,6 +62,11 @@ static const struct opt memory_opts[] = {
         0, "at", struct memory_args, at, "MOMENT",
         "what was in use then: peak, end, oom, the number of an entry, or a time from the first, e.g. 1.5s"),
     OPT_FLAG(0, "segments", struct memory_args, segments, "show the segments at that moment, too"),
+    OPT_GROUP("Forecast"),
+    OPT_LIST(
+        0, "forecast", struct memory_args, forecasts, "SIZE",
+        "the peak at this size, e.g. batch=48, from recordings at two others: a.pickle@batch=16 b.pickle@batch=32; may be repeated"),
+    OPT_SIZE(0, "capacity", struct memory_args, capacity, "BYTES", "does it fit, and which size does: 80GiB"),
     SELECTION_OPTIONS(struct memory_args, selection),
     OUTPUT_OPTIONS(struct memory_args, output),
     LOAD_OPTIONS(struct memory_args, load),
@@ -137,9 +145,60 @@ static bool check_options_of_traces(const struct memory_args *args, struct tpa_e
            tpa_fail(err, TPA_NOWHERE, "%s is for snapshots of the allocator; this is a trace", option);
 }
 
+/* Read OPERAND, a file with its size, into QUERY. */
+static bool read_recording(const struct invocation *call, char *operand, struct forecast_query *query,
+                           struct tpa_error *err)
+{
+    const struct memory_args *args = call->args;
+    const char *path;
+    struct ingested ingested;
+    if (!forecast_operand(query, operand, &path, err))
+        return false;
+    char *only[] = { (char *)(uintptr_t)path };
+    struct invocation one = *call;
+    one.operands = only;
+    one.operand_count = 1;
+    if (!load_any(&one, &args->load, &memory_wants, &ingested, err))
+        return false;
+    bool good = false;
+    if (ingested.snapshots.of.count) {
+        good = forecast_add_snapshot(query, ingested.snapshots.of.at[0], path, err);
+        ingested_free(&ingested);
+        return good;
+    }
+    struct trace *trace = ingested_trace(&ingested, path, err);
+    good = trace && forecast_add_trace(query, trace, path, err);
+    trace_free(trace);
+    return good;
+}
+
+static int memory_forecast(const struct invocation *call, struct tpa_error *err)
+{
+    const struct memory_args *args = call->args;
+    struct forecast_query query = { .texts = forecast_texts_open() };
+    struct result *result = result_open("tpa.memory/1");
+    bool good = true;
+    for (size_t i = 0; i < call->operand_count && good; i++)
+        good = read_recording(call, call->operands[i], &query, err);
+    struct output_args rows = args->output;
+    rows.limit = analysis_limit(&args->output);
+    good = good &&
+           forecast_answer(&query, args->forecasts.at, args->forecasts.count, args->capacity, result, err) &&
+           output_result(result, &rows, err);
+    result_free(result);
+    forecast_query_release(&query);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
 static int memory_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct memory_args *args = call->args;
+    if (args->forecasts.count)
+        return memory_forecast(call, err);
+    if (args->capacity) {
+        tpa_fail(err, TPA_NOWHERE, "--capacity is for --forecast");
+        return EXIT_TROUBLE;
+    }
     bool in_code = args->by == MEMORY_BY_MODULE || args->by == MEMORY_BY_LINE || args->by == ROWS_BY_STACK;
     struct analysis_call analysis = {
         .schema = "tpa.memory/1",
@@ -178,7 +237,7 @@ const struct command cmd_memory = {
         "Of a snapshot (torch.cuda.memory._dump_snapshot) they come from a replay of the allocator's history, in requested "
         "bytes. They are the peak of each device, what was in use then by line of code, why memory ran out, what "
         "each step leaves behind, and how much of the segments lies idle.",
-    .tables = { memory_tables, snapshot_tables },
+    .tables = { memory_tables, snapshot_tables, forecast_tables },
     .options = memory_opts,
     COMMAND_ARGS(memory_defaults),
     .main = memory_main,
@@ -188,6 +247,7 @@ const struct command cmd_memory = {
         "tpa memory --steps 3 --device 0 trace.json     # the peak of one step",
         "tpa memory snapshot.pickle                     # what _dump_snapshot wrote",
         "tpa memory --limit 0 --format json trace.json",
+        "tpa memory --forecast batch=48 --capacity 80GiB a.pickle@batch=16 b.pickle@batch=32",
     },
     .section = SECTION_ANALYZE,
     .needs = FEATURE_MEMORY,
