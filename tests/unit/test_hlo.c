@@ -1,0 +1,303 @@
+/* test_hlo.c - ingest/xplane/hlo.c: costs, shapes and places of operators, by programs small enough to compute by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/convert/wire_put.h"
+#include "ingest/xplane/hlo.h"
+#include <string.h>
+
+enum { S32 = 4, U8 = 6, F32 = 11, TUPLE = 13, BF16 = 16 };
+
+static void put_text(struct buffer *out, uint32_t number, const char *text)
+{
+    wire_append_text(out, number, text, strlen(text));
+}
+
+/* A shape as field NUMBER: DIMS end with 0. */
+static void put_shape(struct buffer *out, uint32_t number, int type, const int64_t *dims)
+{
+    size_t shape = wire_open(out, number);
+    wire_append_number(out, 2, type);
+    for (; *dims; dims++)
+        wire_append_number(out, 3, *dims);
+    wire_close(out, shape);
+}
+
+#define DIMS(...) ((const int64_t[]){ __VA_ARGS__, 0 })
+#define NONE ((const int64_t[]){ 0 })
+
+/* An instruction, which stays open: what the caller adds is of it. OPERANDS end with 0. */
+static size_t open_instruction(struct buffer *out, int64_t id, const char *name, const char *opcode, int type,
+                               const int64_t *dims, const int64_t *operands)
+{
+    size_t instruction = wire_open(out, 2);
+    put_text(out, 1, name);
+    put_text(out, 2, opcode);
+    put_shape(out, 3, type, dims);
+    wire_append_number(out, 35, id);
+    for (; *operands; operands++)
+        wire_append_number(out, 36, *operands);
+    return instruction;
+}
+
+static void put_instruction(struct buffer *out, int64_t id, const char *name, const char *opcode, int type,
+                            const int64_t *dims, const int64_t *operands)
+{
+    wire_close(out, open_instruction(out, id, name, opcode, type, dims, operands));
+}
+
+static void put_parameter(struct buffer *out, int64_t id, int64_t number, int type, const int64_t *dims)
+{
+    size_t parameter = open_instruction(out, id, "p", "parameter", type, dims, NONE);
+    wire_append_number(out, 9, number);
+    wire_close(out, parameter);
+}
+
+struct program {
+    struct buffer bytes;
+    size_t proto, module, computation;
+};
+
+static void open_computation(struct program *program, int64_t id, int64_t root)
+{
+    program->computation = wire_open(&program->bytes, 3);
+    wire_append_number(&program->bytes, 5, id);
+    wire_append_number(&program->bytes, 6, root);
+}
+
+static void close_computation(struct program *program)
+{
+    wire_close(&program->bytes, program->computation);
+}
+
+static struct program open_program(int64_t id)
+{
+    struct program program = { 0 };
+    program.proto = 0;
+    program.module = wire_open(&program.bytes, 1);
+    put_text(&program.bytes, 1, "jit_f");
+    wire_append_number(&program.bytes, 5, id);
+    return program;
+}
+
+static struct hlo_programs read_program(struct program *program)
+{
+    struct hlo_programs programs = { 0 };
+    wire_close(&program->bytes, program->module);
+    hlo_programs_add(&programs, (const uint8_t *)program->bytes.at, program->bytes.count);
+    buffer_release(&program->bytes);
+    return programs;
+}
+
+static const struct hlo_operator *find(struct hlo_programs *programs, const char *name)
+{
+    const struct hlo_operator *found = hlo_programs_find(programs, 7, "", 0, name, strlen(name));
+    assert_non_null(found);
+    return found;
+}
+
+static void products_and_elements(void **state)
+{
+    (void)state;
+    struct program program = open_program(7);
+    struct buffer *out = &program.bytes;
+    open_computation(&program, 1, 3);
+    put_parameter(out, 1, 0, BF16, DIMS(2, 8, 4)); /* 128 bytes */
+    put_parameter(out, 2, 1, BF16, DIMS(2, 4, 16));
+    size_t dot = open_instruction(out, 3, "dot.1", "dot", F32, DIMS(2, 8, 16), DIMS(1, 2));
+    size_t dims = wire_open(out, 30);
+    wire_append_number(out, 1, 2); /* of the left one */
+    wire_append_number(out, 2, 1);
+    wire_append_number(out, 3, 0);
+    wire_append_number(out, 4, 0);
+    wire_close(out, dims);
+    wire_close(out, dot);
+    put_instruction(out, 4, "add.1", "add", F32, DIMS(2, 8, 16), DIMS(3, 3));
+    put_instruction(out, 5, "exp.1", "exponential", F32, DIMS(2, 8, 16), DIMS(3));
+    put_instruction(out, 6, "slice.1", "slice", BF16, DIMS(1, 4), DIMS(1));
+    put_instruction(out, 8, "loop", "while", F32, DIMS(2), DIMS(3));
+    close_computation(&program);
+    struct hlo_programs programs = read_program(&program);
+    const struct hlo_operator *product = find(&programs, "dot.1");
+    assert_int_equal(product->flops, 2 * 2 * 8 * 16 * 4);
+    assert_int_equal(product->bytes, 128 + 256 + 1024);
+    assert_string_equal(product->dims, "[[2,8,4],[2,4,16]]");
+    assert_string_equal(product->types, "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+    assert_int_equal(find(&programs, "add.1")->flops, 256);
+    assert_int_equal(find(&programs, "add.1")->bytes, 3 * 1024);
+    assert_int_equal(find(&programs, "exp.1")->flops, 0); /* transcendental */
+    assert_int_equal(find(&programs, "slice.1")->bytes, 2 * 8);
+    assert_null(hlo_programs_find(&programs, 7, "", 0, "loop", 4)); /* its parts run */
+    assert_null(hlo_programs_find(&programs, 8, "", 0, "dot.1", 5));
+    assert_non_null(hlo_programs_find(&programs, -1, "jit_f", 5, "dot.1", 5));
+    hlo_programs_release(&programs);
+}
+
+/* A window of SIZE, STRIDE, PADDING on both sides and BASE_DILATION in one dimension. */
+static void put_window(struct buffer *out, int64_t size, int64_t stride, int64_t padding,
+                       int64_t base_dilation)
+{
+    size_t window = wire_open(out, 15), dim = wire_open(out, 1);
+    wire_append_number(out, 1, size);
+    wire_append_number(out, 2, stride);
+    wire_append_number(out, 3, padding);
+    wire_append_number(out, 4, padding);
+    wire_append_number(out, 5, 1);
+    wire_append_number(out, 6, base_dilation);
+    wire_close(out, dim);
+    wire_close(out, window);
+    size_t dims = wire_open(out, 16); /* N C W, O I W */
+    wire_append_number(out, 3, 1);
+    wire_append_number(out, 8, 1);
+    wire_append_number(out, 10, 1);
+    wire_append_number(out, 11, 2);
+    wire_append_number(out, 6, 2);
+    wire_append_number(out, 12, 2);
+    wire_close(out, dims);
+}
+
+/*
+ * 3 features of 6 elements, 5 output features, window 3, padding 1, stride 2: places 0, 2, 4 of the result see elements -1 0 1,
+ * 1 2 3, 3 4 5, which are 2 + 3 + 3 = 8 products for each pair of features. Backward they are as many.
+ */
+static void convolutions_count_no_padding(void **state)
+{
+    (void)state;
+    static const char *const targets[] = { "__cudnn$convForward", "__cudnn$convBackwardInput",
+                                           "__cudnn$convBackwardFilter" };
+    const int64_t *shapes[] = { DIMS(4, 3, 6), DIMS(5, 3, 3), DIMS(4, 5, 3) };
+    static const int64_t operands[][3] = { { 1, 2, 0 }, { 3, 2, 0 }, { 1, 3, 0 } };
+    static const int results[] = { 2, 0, 1 };
+    struct program program = open_program(7);
+    struct buffer *out = &program.bytes;
+    open_computation(&program, 1, 10);
+    for (int i = 0; i < 3; i++)
+        put_parameter(out, i + 1, i, BF16, shapes[i]);
+    size_t plain = open_instruction(out, 4, "conv", "convolution", BF16, shapes[2], DIMS(1, 2));
+    put_window(out, 3, 2, 1, 1);
+    wire_close(out, plain);
+    size_t dilated = open_instruction(out, 5, "dilated", "convolution", BF16, DIMS(4, 5, 11), DIMS(1, 2));
+    put_window(out, 3, 1, 1,
+               2); /* between two elements lies one that is none: 16 of 31 products are with elements */
+    wire_close(out, dilated);
+    for (int i = 0; i < 3; i++) {
+        size_t call =
+            open_instruction(out, 10 + i, targets[i], "custom-call", BF16, shapes[results[i]], operands[i]);
+        put_text(out, 28, targets[i]);
+        put_window(out, 3, 2, 1, 1);
+        wire_close(out, call);
+    }
+    close_computation(&program);
+    struct hlo_programs programs = read_program(&program);
+    assert_int_equal(find(&programs, "conv")->flops, 2 * 4 * 3 * 5 * 8);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(find(&programs, targets[i])->flops, 2 * 4 * 3 * 5 * 8);
+    assert_int_equal(find(&programs, "dilated")->flops, 2 * 4 * 3 * 5 * 16);
+    hlo_programs_release(&programs);
+}
+
+/* A fusion that takes a row of a table, adds it to a row of another and puts it back in place. */
+static void fusions_count_what_they_touch(void **state)
+{
+    (void)state;
+    struct program program = open_program(7);
+    struct buffer *out = &program.bytes;
+    open_computation(&program, 1, 16);
+    put_parameter(out, 11, 0, F32, DIMS(1000, 8));
+    put_parameter(out, 12, 1, F32, DIMS(1000, 8));
+    put_parameter(out, 13, 2, S32, NONE);
+    put_instruction(out, 14, "row", "dynamic-slice", F32, DIMS(1, 8), DIMS(11, 13));
+    put_instruction(out, 15, "sum", "multiply", F32, DIMS(1, 8), DIMS(14, 14));
+    put_instruction(out, 16, "put", "dynamic-update-slice", F32, DIMS(1000, 8), DIMS(12, 15, 13));
+    close_computation(&program);
+    open_computation(&program, 2, 24);
+    put_parameter(out, 21, 0, F32, DIMS(1000, 8));
+    put_parameter(out, 22, 1, F32, DIMS(1000, 8));
+    put_parameter(out, 23, 2, S32, NONE);
+    size_t fusion = open_instruction(out, 24, "fusion.1", "fusion", F32, DIMS(1000, 8), DIMS(21, 22, 23));
+    wire_append_number(out, 38, 1);
+    wire_close(out, fusion);
+    close_computation(&program);
+    struct hlo_programs programs = read_program(&program);
+    assert_int_equal(find(&programs, "fusion.1")->flops, 8);
+    assert_int_equal(find(&programs, "fusion.1")->bytes, 32 + 0 + 4 + 32);
+    hlo_programs_release(&programs);
+}
+
+static void products_of_libraries_have_no_workspace(void **state)
+{
+    (void)state;
+    struct program program = open_program(7);
+    struct buffer *out = &program.bytes;
+    open_computation(&program, 1, 3);
+    put_parameter(out, 1, 0, BF16, DIMS(64, 32));
+    put_parameter(out, 2, 1, BF16, DIMS(32, 16));
+    size_t call = wire_open(out, 2);
+    put_text(out, 1, "gemm");
+    put_text(out, 2, "custom-call");
+    put_text(out, 28, "__cublas$lt$matmul");
+    put_text(
+        out, 43,
+        "{\"gemm_backend_config\":{\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"1\"]}}}");
+    size_t shape = wire_open(out, 3);
+    wire_append_number(out, 2, TUPLE);
+    put_shape(out, 4, BF16, DIMS(64, 16));
+    put_shape(out, 4, U8, DIMS(1 << 20));
+    wire_close(out, shape);
+    wire_append_number(out, 35, 3);
+    wire_append_number(out, 36, 1);
+    wire_append_number(out, 36, 2);
+    wire_close(out, call);
+    size_t other = open_instruction(out, 4, "other", "custom-call", F32, DIMS(4), DIMS(1));
+    put_text(out, 28, "somebodys_kernel");
+    wire_close(out, other);
+    close_computation(&program);
+    struct hlo_programs programs = read_program(&program);
+    assert_int_equal(find(&programs, "gemm")->flops, 2 * 64 * 16 * 32);
+    assert_int_equal(find(&programs, "gemm")->bytes, 2 * (64 * 32 + 32 * 16 + 64 * 16));
+    assert_int_equal(find(&programs, "other")->flops, HLO_UNKNOWN);
+    hlo_programs_release(&programs);
+}
+
+/* Any cut of a program is read as far as it goes; a computation that calls itself ends. */
+static void damage_and_circles_end(void **state)
+{
+    (void)state;
+    struct program program = open_program(7);
+    struct buffer *out = &program.bytes;
+    open_computation(&program, 1, 2);
+    put_parameter(out, 1, 0, F32, DIMS(INT64_MAX / 2, 4));
+    size_t fusion =
+        open_instruction(out, 2, "self", "fusion", F32, DIMS(INT64_MAX, INT64_MAX), DIMS(1, 2, 9));
+    wire_append_number(out, 38, 1);
+    wire_append_number(out, 38, 5);
+    wire_close(out, fusion);
+    put_instruction(out, 3, "wide", "add", F32, DIMS(INT64_MAX, -1), DIMS(2));
+    close_computation(&program);
+    wire_close(out, program.module);
+    for (size_t len = 0; len <= out->count; len++) {
+        struct hlo_programs programs = { 0 };
+        uint8_t *copy = len ? memcpy(test_malloc(len), out->at, len) : NULL;
+        hlo_programs_add(&programs, copy, len);
+        test_free(copy);
+        if (len == out->count)
+            assert_int_equal(find(&programs, "self")->flops, 0);
+        hlo_programs_release(&programs);
+    }
+    buffer_release(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_and_elements),
+        cmocka_unit_test(convolutions_count_no_padding),
+        cmocka_unit_test(fusions_count_what_they_touch),
+        cmocka_unit_test(products_of_libraries_have_no_workspace),
+        cmocka_unit_test(damage_and_circles_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
