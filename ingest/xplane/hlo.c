@@ -11,9 +11,8 @@ enum {
     MOST_FRAMES = 64,
     MOST_DEPTH = 16,
     MOST_FRAME_TEXT = 1024, /* bytes of a name of a file, function or scope */
-    STEPS_PER_BYTE =
-        256, /* of work that may grow with the square of a program's size; then costs are estimated */
-    TEXTS_PER_BYTE = 16, /* bytes of texts for each byte of HLO; then operators have none */
+    STEPS_PER_BYTE = 64,    /* of work that grows with the square of a program; then costs are estimates */
+    TEXTS_PER_BYTE = 16,    /* bytes of texts for each byte of HLO; then operators have none */
     TEXTS_ALWAYS = 1 << 20,
 };
 
