@@ -366,6 +366,27 @@ static void find_windows(const struct account_step *steps, size_t count, enum ac
     intervals_merge(&windows->in);
 }
 
+/*
+ * Devices run behind: where the work of the last of COUNT steps that count reaches far beyond the step on the host, WINDOWS end with that
+ * work. Else the parts of few steps would lack it, as what ran for the steps before them was not recorded.
+ */
+static void follow_work(const struct account_step *steps, size_t count, struct account_windows *windows)
+{
+    const double far = 0.05;
+    const struct account_step *last = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].role == STEP_COUNTS)
+            last = &steps[i];
+    if (!last || !last->work || windows->in.count != 1)
+        return;
+    struct interval *in = &windows->in.at[0];
+    int64_t behind_ns = last->work_end_ns - in->end_ns, length_ns = in->end_ns - in->start_ns;
+    if ((double)behind_ns <= far * (double)length_ns || behind_ns >= length_ns)
+        return;
+    in->start_ns += behind_ns;
+    in->end_ns += behind_ns;
+}
+
 /* New, free with free(): the calls that waited in each of the COUNT steps at FIRST. */
 static size_t *count_waits(const struct trace *trace, const struct device_step *first, size_t count)
 {
@@ -416,6 +437,8 @@ static void account_add_file(struct account *account, const struct trace *trace,
                                      account->steps.count - added };
         account_choose(&choosing);
         find_windows(choosing.steps, choosing.count, rank->limit, &windows);
+        if (rank->limit == LIMIT_HOST)
+            follow_work(choosing.steps, choosing.count, &windows);
         rank->has_steps |= rank->count > before.count;
         if (before.has_steps && before.step_ns > 0)
             rank->median_ns = before.median_ns; /* of the first recording */

@@ -173,6 +173,26 @@ static void the_only_step_leaves_out_what_was_launched_before(void **state)
     }
 }
 
+/* Steps of 100, whose kernels of 60 begin as they end: the last at 300, so that the parts are those of the time up to 360. */
+static void the_parts_of_a_few_steps_hold_their_work(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 3; i++) {
+        draw_step(i, 100 * i, i < 2 ? 100 : 98);
+        draw_call("cudaLaunchKernel", 1, 100 * i + 95, 2, i + 1);
+        draw_work("kernel", "gemm", 0, 7, 100 * (i + 1), 60, i + 1);
+    }
+    struct trace *trace = draw_end();
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->limit, LIMIT_HOST);
+    assert_int_equal(all->step_ns, 99);
+    assert_int_equal(all->count, 3);
+    assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 3 * 60);
+    check_sum(all);
+    trace_free(trace);
+}
+
 /* The same where the calls of half the work are not in the file: which work of a step is its last is not known. */
 static void steps_whose_work_is_not_known_are_those_of_the_host(void **state)
 {
@@ -339,6 +359,7 @@ int main(void)
         cmocka_unit_test(steps_of_a_host_that_waits),
         cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
         cmocka_unit_test(the_only_step_leaves_out_what_was_launched_before),
+        cmocka_unit_test(the_parts_of_a_few_steps_hold_their_work),
         cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
         cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
         cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
