@@ -66,15 +66,17 @@ def judge(found, truth, known_clocks):
     for key, want in (("ranks", truth["ranks"]), ("microbatches", truth["microbatches"]), ("chunks", truth["chunks"]), ("steps", truth["steps"]), ("pp", truth["stages"])):
         if job[key] != want:
             wrong.append(f"{key}: {job[key]}, planted {want}")
-    schedule = "interleaved 1F1B" if truth["schedule"] == "interleaved" else truth["schedule"]
+    schedule = {"interleaved": "interleaved 1F1B", "zero": "1F1B"}.get(truth["schedule"], truth["schedule"])
     if truth["microbatches"] > truth["stages"] and job["schedule"] != schedule and not (truth["chunks"] > 1):
         wrong.append(f"schedule: {job['schedule']}, planted {schedule}")
     if known_clocks and abs(job["bubble_share"] - truth["bubbles"]) > 1e-6:
         wrong.append(f"bubbles: {job['bubble_share']}, played {truth['bubbles']}")
-    if known_clocks and abs(job["delay_slowdown"] - 1) > 1e-6:
+    if known_clocks and not truth["fused"] and abs(job["delay_slowdown"] - 1) > 1e-6:
         wrong.append(f"delay: {job['delay_slowdown']}, nothing was late")
     if truth["planted"] == "none" and job["cause"] != "none":
         wrong.append(f"cause: {job['cause']}, nothing planted")
+    if truth["planted"] == "worker" and job["cause"] == "stage" and truth["replicas"] * truth["tensor"] > 1:
+        wrong.append(f"cause: stage, planted rank {truth['where']}")
     if truth["planted"] == "stage" and (job["cause"], job["where"]) not in (("stage", f"stage {truth['where']}"), ("none", None)):
         wrong.append(f"cause: {job['cause']} {job['where']}, planted stage {truth['where']}")
     return wrong

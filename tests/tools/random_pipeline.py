@@ -17,7 +17,7 @@ US = 1000
 
 @dataclasses.dataclass
 class Plan:
-    schedule: str = "1F1B"  # GPipe, 1F1B, interleaved
+    schedule: str = "1F1B"  # GPipe, 1F1B, interleaved; zero: gradients of weights apart; V: the same, chunks go down the ranks and up again
     stages: int = 2
     chunks: int = 1
     microbatches: int = 4
@@ -37,6 +37,7 @@ class Plan:
     often: float = 0.3  # how many sequences are long
     hosts: int = 1
     apart: int = 0  # ns between the clocks of the hosts
+    fused: bool = False  # sends and receives are kernels that do not say what they are, as those of batch_isend_irecv
 
 
 def draw(seed):
@@ -53,7 +54,44 @@ def draw(seed):
     plan.where = chance.randrange(plan.stages if plan.planted == "stage" else plan.stages * plan.replicas * plan.tensor)
     if plan.form == "files" and plan.replicas == 2 and chance.random() < 0.5:
         plan.hosts, plan.apart = 2, chance.randint(1, 5) * 1000 * US
+    if plan.form != "timeline" and chance.random() < 0.3:
+        plan.schedule, plan.marks = chance.choice(["zero", "V"]), "PP"
+        plan.chunks = 2 if plan.schedule == "V" else 1
+        plan.transfer = max(plan.transfer, US)  # messages without length have no order
+    plan.fused = plan.form == "files" and plan.marks == "PP" and not plan.apart and chance.random() < 0.15
     return plan, chance
+
+
+def stage_of(plan, pp, chunk):
+    """The stage of the model that is a chunk of a rank."""
+    return (chunk + 1) * plan.stages - 1 - pp if plan.schedule == "V" and chunk % 2 else chunk * plan.stages + pp
+
+
+def chunk_of(plan, stage):
+    return stage // plan.stages
+
+
+def order_without_bubbles(plan):
+    """By stage of ranks: gradients of inputs first, then forward, and gradients of weights (None) where there is nothing else."""
+    last, done, free = plan.stages * plan.chunks - 1, {}, [0] * plan.stages
+    todo = [{(way, c, m) for way in (True, False, None) for c in range(plan.chunks) for m in range(plan.microbatches)} for _ in free]
+    orders = [[] for _ in free]
+
+    def ready(pp, way, chunk, m):
+        stage = stage_of(plan, pp, chunk)
+        need = (False, stage, m) if way is None else (way, stage + (-1 if way else 1), m) if stage != (0 if way else last) else None if way else (True, stage, m)
+        if way and sum(1 for w, *_ in orders[pp] if w) - sum(1 for w, *_ in orders[pp] if w is False) >= 2 * plan.stages * plan.chunks:
+            return None  # no memory for more
+        return 0 if need is None else done.get(need)
+
+    while any(todo):
+        choices = [(max(free[pp], ready(pp, *a)), [False, True, None].index(a[0]), a[2], -a[1] if a[0] else a[1], pp, a) for pp in range(plan.stages) for a in todo[pp]
+                   if ready(pp, *a) is not None]
+        start, *_, pp, action = min(choices, key=lambda c: c[:5])
+        todo[pp].remove(action)
+        orders[pp].append(action)
+        free[pp] = done[action[0], stage_of(plan, pp, action[1]), action[2]] = start + 1
+    return orders
 
 
 class Rank:
@@ -68,6 +106,8 @@ def order(plan, stage):
     """The computations of a rank of STAGE: (is forward, chunk, microbatch)."""
     m, p, v = plan.microbatches, plan.stages, plan.chunks
     total = m * v
+    if plan.schedule in ("zero", "V"):
+        return list(order_without_bubbles(plan)[stage])
     if v == 1:
         forward, backward = [(True, 0, i) for i in range(m)], [(False, 0, i) for i in range(m)]
         ahead = m if plan.schedule == "GPipe" else min(m, p - 1 - stage)
@@ -97,7 +137,7 @@ class Step:
 
     def length(self, rank, forward, microbatch):
         plan = self.plan
-        length = (plan.forward if forward else plan.backward) * self.long[rank.dp, microbatch]
+        length = (plan.forward if forward else plan.backward // (2 if plan.schedule in ("zero", "V") else 1)) * self.long[rank.dp, microbatch]
         slow = plan.planted == "stage" and rank.pp == plan.where or plan.planted == "worker" and rank.number == plan.where
         return int(length * (plan.by if slow else 1) * (1 + plan.noise * self.chance.uniform(-1, 1)))
 
@@ -112,8 +152,8 @@ class Step:
             for rank in self.ranks:
                 while todo[rank.number]:
                     forward, chunk, microbatch = todo[rank.number][0]
-                    stage = chunk * plan.stages + rank.pp
-                    first = stage == (0 if forward else last)
+                    stage = stage_of(plan, rank.pp, chunk)
+                    first = forward is None or stage == (0 if forward else last)
                     key = rank.dp, rank.tp, forward, stage, microbatch
                     if not first and key not in sent:
                         break
@@ -121,18 +161,20 @@ class Step:
                     start = free[rank.number]
                     if not first:
                         ready, sender = sent[key]
+                        start = max(start, ready)
+                    if not first and sender is not rank:
                         kind = ("forward" if forward else "backward") + "-recv"
                         posted = max(streams.get((rank.number, kind), 0), self.posted(rank, forward))
                         begin = max(streams.get((sender.number, kind.replace("recv", "send")), 0), ready)
                         end = max(begin, posted) + plan.transfer
                         self.messages[rank.number].append((kind, chunk, microbatch, posted, end, sender.number))
-                        self.messages[sender.number].append((kind.replace("recv", "send"), (stage + (-1 if forward else 1)) // plan.stages, microbatch, begin, end, rank.number))
+                        self.messages[sender.number].append((kind.replace("recv", "send"), chunk_of(plan, stage + (-1 if forward else 1)), microbatch, begin, end, rank.number))
                         streams[rank.number, kind] = streams[sender.number, kind.replace("recv", "send")] = end
                         start = max(start, end)
                     end = start + self.length(rank, forward, microbatch)
                     self.computations[rank.number].append((forward, chunk, microbatch, start, end))
                     free[rank.number] = end
-                    if stage != (last if forward else 0):
+                    if forward is not None and stage != (last if forward else 0):
                         sent[(rank.dp, rank.tp, forward, stage + (1 if forward else -1), microbatch)] = (end, rank)
 
     def posted(self, rank, forward):
@@ -178,6 +220,8 @@ class Recorder:
     def message(self, kind, start, end):
         word = kind.split("-")[1]
         stream = {"forward-recv": 31, "backward-recv": 32, "forward-send": 34, "backward-send": 35}[kind]
+        if self.plan.fused:
+            word = "coalesced"
         self.launch("ncclDevKernel_SendRecv", stream, start, end, {"Collective name": word, "In msg nelems": 64, "Out msg nelems": 64, "dtype": "Float", "Group size": 2})
 
     def marked(self, name, inside):
@@ -203,12 +247,12 @@ class Recorder:
         self.host += 5 * US
         messages = {(m[0], m[1], m[2]): m for m in step.messages[rank.number]}
         for forward, chunk, microbatch, begin, end in step.computations[rank.number]:
-            way, letter = ("forward", "F") if forward else ("backward", "B")
-            stage = chunk * plan.stages + rank.pp
+            way, letter = {True: ("forward", "F"), False: ("backward", "I" if plan.schedule in ("zero", "V") else "B"), None: ("weight", "W")}[forward]
+            stage = stage_of(plan, rank.pp, chunk)
             receive, send = (messages.get((f"{way}-{word}", chunk, microbatch)) for word in ("recv", "send"))
-            parts = [(f"PP:{stage}RECV_{letter}{microbatch}", lambda: self.message(*receive[:1], *receive[3:5])) if receive else None,
+            parts = [(f"PP:{stage}RECV_{letter.replace('I', 'B')}{microbatch}", lambda: self.message(*receive[:1], *receive[3:5])) if receive else None,
                      (f"PP:{stage}{letter}{microbatch}", lambda: self.compute(forward, begin, end)),
-                     (f"PP:{stage}SEND_{letter}{microbatch}", lambda: self.message(*send[:1], *send[3:5])) if send else None]
+                     (f"PP:{stage}SEND_{letter.replace('I', 'B')}{microbatch}", lambda: self.message(*send[:1], *send[3:5])) if send else None]
             parts = [part for part in parts if part]
             if plan.marks == "PP":
                 for name, inside in parts:

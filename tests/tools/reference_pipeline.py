@@ -369,7 +369,7 @@ def add_tail(rank, host):
     own = []
     for talk in rank.talks:
         step = step_at(rank, talk.issued)
-        if not talk.direction and step in last and talk.event.start >= last[step]:
+        if not talk.direction and talk.what != "coalesced" and step in last and talk.event.start >= last[step]:
             kind = dimension(talk.description or "") or ("world" if talk.description == "default_pg" else "group")
             name = {"allreduce": "all_reduce"}.get(talk.what, (talk.what or "").lstrip("_"))
             op = Op(rank, step, f"{kind}-{name}", talk.event.start, talk.event.end)
