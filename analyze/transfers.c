@@ -243,10 +243,8 @@ static void transfers_add_copies(struct transfers_query *query)
     }
     SORT(&parts, by_device);
     struct intervals *kernels = find_kernels_beside(gpu, parts.at, parts.count);
-    for (size_t first = 0, end; first < parts.count; first = end) {
-        for (end = first + 1;
-             end < parts.count && rows_compare(&parts.at[first], &parts.at[end], by_kind) == 0;)
-            end++;
+    FOR_GROUPS(&parts, by_kind, first, end)
+    {
         *VEC_PUSH(&transfers->rows) = transfers_make_row(query, &parts.at[first], end - first, kernels);
     }
     SORT(&transfers->rows, by_time);

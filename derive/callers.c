@@ -59,12 +59,6 @@ static bool callers_takes_part(const void *context, event_id e)
            is_around(requested, trace_start_ns(trace, e), trace_end_ns(trace, e));
 }
 
-static bool callers_starts_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return *(const int64_t *)left > *(const int64_t *)right;
-}
-
 static bool is_of_aten(const struct trace *trace, event_id e)
 {
     return strncmp(trace_name(trace, e), "aten::", 6) == 0;
@@ -184,8 +178,7 @@ struct callers *callers_open(const struct trace *trace, const event_id *calls, s
     for (size_t i = 0; i < count; i++)
         *VEC_PUSH(&taking.requested[trace->track[calls[i]]]) = trace_start_ns(trace, calls[i]);
     for (track_id t = 0; t < trace->track_count; t++)
-        runs_sort(taking.requested[t].at, taking.requested[t].count, sizeof *taking.requested[t].at,
-                  callers_starts_after, NULL);
+        SORT_NUMBERS(taking.requested[t].at, taking.requested[t].count);
     callers->trace = trace;
     callers->tree = calltree_open(trace, callers_takes_part, &taking);
     for (track_id t = 0; t < trace->track_count; t++)

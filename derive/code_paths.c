@@ -263,15 +263,10 @@ static void find_threads(struct maker *maker, const uint32_t *first_backward)
 
 static track_id thread_of_number(const struct maker *maker, uint32_t file, int64_t number)
 {
-    size_t low = 0, high = maker->threads.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct thread_number *at = &maker->threads.at[middle];
-        if (at->file < file || (at->file == file && at->number < number))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct thread_number *at = maker->threads.at;
+    size_t low;
+    SEARCH(low, maker->threads.count,
+           at[low].file < file || (at[low].file == file && at[low].number < number));
     bool found = low < maker->threads.count && maker->threads.at[low].file == file &&
                  maker->threads.at[low].number == number;
     return found ? maker->threads.at[low].track : TRACK_NONE;

@@ -31,10 +31,7 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
             gpu->devices[count++] =
                 (struct gpu_device){ .file = trace->tracks[t].file, .id = trace->tracks[t].device };
     SORT_ARRAY(gpu->devices, count, by_file_id);
-    for (size_t i = 0; i < count; i++)
-        if (gpu->device_count == 0 ||
-            rows_compare(&gpu->devices[gpu->device_count - 1], &gpu->devices[i], by_file_id) != 0)
-            gpu->devices[gpu->device_count++] = gpu->devices[i];
+    gpu->device_count = rows_unique(gpu->devices, count, sizeof *gpu->devices, by_file_id);
 
     gpu->device_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *gpu->device_of_track));
     for (track_id t = 0; t < trace->track_count; t++) {

@@ -4,6 +4,7 @@
 #include "base/demangle.h"
 #include "base/lcs.h"
 #include "base/runs.h"
+#include "base/search.h"
 #include "derive/attribution.h"
 #include "trace/call_names.h"
 #include "derive/step_list.h"
@@ -215,14 +216,8 @@ static event_id operator_around(const struct adding *adding, event_id call)
 {
     const struct trace *trace = adding->trace;
     const struct calltree *tree = adding->operators;
-    size_t low = 0, high = tree->thread_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (tree->threads[middle].track < trace->track[call])
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    SEARCH(low, tree->thread_count, tree->threads[low].track < trace->track[call]);
     if (low == tree->thread_count || tree->threads[low].track != trace->track[call])
         return EVENT_NONE;
     node_id node = calltree_open_at(tree, adding->skips, &tree->threads[low], trace_start_ns(trace, call));
@@ -286,14 +281,8 @@ static bool add_body(struct adding *adding, const struct body_span *span, const 
     int64_t *busy_until_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *busy_until_ns));
     for (track_id t = 0; t < trace->track_count; t++)
         busy_until_ns[t] = INT64_MIN;
-    size_t from = 0, high = count;
-    while (from < high) { /* the first that begins in the span */
-        size_t middle = from + (high - from) / 2;
-        if (trace_start_ns(trace, calls[middle]) < span->start_ns)
-            from = middle + 1;
-        else
-            high = middle;
-    }
+    size_t from;
+    SEARCH(from, count, trace_start_ns(trace, calls[from]) < span->start_ns);
     for (size_t i = from; i < count && trace_start_ns(trace, calls[i]) < span->end_ns; i++) {
         event_id call = calls[i];
         track_id track = trace->track[call];

@@ -38,15 +38,10 @@ static const struct key by_step[] = { ASC_VIA(struct measured_step, step, struct
 static const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
                                                     int64_t number)
 {
-    size_t low = 0, high = measuring->steps.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct device_step *step = measuring->steps.at[middle].step;
-        if (step->file < file || (step->file == file && step->number < number))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct measured_step *at = measuring->steps.at;
+    size_t low;
+    SEARCH(low, measuring->steps.count,
+           at[low].step->file < file || (at[low].step->file == file && at[low].step->number < number));
     const struct measured_step *found = &measuring->steps.at[low];
     bool is_it = low < measuring->steps.count && found->step->file == file && found->step->number == number;
     return is_it ? found : NULL;

@@ -1,4 +1,5 @@
 /* tables.c - the tables and notices of a post-mortem: see hang.h. */
+#include "base/search.h"
 #include "hang/graph.h"
 #include "hang/hang.h"
 #include "hang/words.h"
@@ -325,14 +326,8 @@ static void add_groups(struct writing *writing, struct hang_job *job)
 
 static bool holds(struct hang_ranks ranks, uint32_t rank)
 {
-    size_t low = 0, high = ranks.count;
-    while (low < high) {
-        size_t i = low + (high - low) / 2;
-        if (ranks.at[i] < rank)
-            low = i + 1;
-        else
-            high = i;
-    }
+    size_t low;
+    SEARCH(low, ranks.count, ranks.at[low] < rank);
     return low < ranks.count && ranks.at[low] == rank;
 }
 

@@ -317,9 +317,8 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     records->count = (uint32_t)raw.count;
     records->at = mem_alloc(mem_times(raw.count + 1, sizeof *records->at));
     VEC_OF(struct memory_device) devices = { 0 };
-    for (size_t first = 0, end; first < raw.count; first = end) {
-        for (end = first + 1; end < raw.count && rows_compare(&raw.at[first], &raw.at[end], by_device) == 0;)
-            end++;
+    FOR_GROUPS(&raw, by_device, first, end)
+    {
         struct memory_device *device = VEC_PUSH(&devices);
         *device = (struct memory_device){ .file = raw.at[first].file,
                                           .type = raw.at[first].type,

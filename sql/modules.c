@@ -8,6 +8,7 @@
  */
 #include "sql/modules.h"
 
+#include "base/search.h"
 #include "trace/arg_rows.h"
 #include <math.h>
 #include <stdlib.h>
@@ -217,15 +218,10 @@ static int64_t limit_of(sqlite3_value *value, bool lower)
 static int64_t count_before(const struct sql_source *source, const event_id *by_time, size_t count,
                             int64_t moment_ns, bool also)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int64_t start_ns = sql_start_ns(source, by_time[middle]);
-        if (start_ns < moment_ns || (also && start_ns == moment_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    SEARCH(low, count,
+           also ? sql_start_ns(source, by_time[low]) <= moment_ns
+                : sql_start_ns(source, by_time[low]) < moment_ns);
     return (int64_t)low;
 }
 

@@ -632,10 +632,8 @@ void summary_add_operators(struct summary *summary, struct result *result)
         TABLE_FLAG(table, struct operator_row, rank, 0);
     if (summary->by == SUMMARY_BY_DEVICE && devices)
         TABLE_FLAG(table, struct operator_row, device, 0);
-    for (size_t first = 0, end; first < costs.count; first = end) {
-        for (end = first + 1;
-             end < costs.count && rows_compare(&costs.at[first], &costs.at[end], by_place) == 0;)
-            end++;
+    FOR_GROUPS(&costs, by_place, first, end)
+    {
         add_operator_rows(table, summary, &costs.at[first], end - first);
     }
     table_drop_hidden(table);

@@ -9,7 +9,7 @@
 #include "summary/finding_host.h"
 
 #include "base/quantity.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "derive/callers.h"
 #include "derive/communication.h"
@@ -136,12 +136,6 @@ struct host_search {
     struct intervals *operators; /* by file, without devices: when an operator was open; else NULL */
 };
 
-static bool is_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return *(const int64_t *)a > *(const int64_t *)b;
-}
-
 /* What another thread launches counts as well: a thread that is in the backward pass waits for the one that runs it. */
 static void add_busy(struct host_search *search, event_id e)
 {
@@ -165,7 +159,7 @@ static void find_busy(struct host_search *search)
         if (waits->at[i].kind != WAIT_PINNING)
             add_busy(search, waits->at[i].call);
     for (uint32_t f = 0; f < trace->file_count; f++)
-        runs_sort(search->busy[f].at, search->busy[f].count, sizeof *search->busy[f].at, is_later, NULL);
+        SORT_NUMBERS(search->busy[f].at, search->busy[f].count);
 }
 
 static void find_operators(struct host_search *search)

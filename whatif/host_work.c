@@ -1,7 +1,7 @@
 /* host_work.c - see host_work.h. */
 #include "whatif/host_work.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "derive/communication.h"
 #include "derive/gpu_names.h"
@@ -32,12 +32,6 @@ struct launch_starts {
     VEC_OF(int64_t);
 };
 
-static bool starts_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return *(const int64_t *)a > *(const int64_t *)b;
-}
-
 static struct launch_starts *launch_starts_open(const struct replay_graph *graph)
 {
     struct launch_starts *starts = mem_zalloc(graph->thread_count + 1, sizeof *starts);
@@ -52,7 +46,7 @@ static struct launch_starts *launch_starts_open(const struct replay_graph *graph
         }
     }
     for (size_t t = 0; t < graph->thread_count; t++)
-        runs_sort(starts[t].at, starts[t].count, sizeof *starts[t].at, starts_later, NULL);
+        SORT_NUMBERS(starts[t].at, starts[t].count);
     return starts;
 }
 

@@ -143,16 +143,11 @@ size_t stream_work_launched_by(struct stream_work *streams, track_id track, int6
 {
     if (!streams->by_thread)
         sort_by_thread(streams);
-    size_t low = 0, high = streams->launched_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        uint32_t work = streams->by_thread[middle];
-        track_id of = launching_track(streams->graph, work);
-        if (of < track || (of == track && stream_work_launched_ns(streams, work) < ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    track_id of;
+    size_t low;
+    SEARCH(low, streams->launched_count,
+           (of = launching_track(streams->graph, streams->by_thread[low]),
+            of < track || (of == track && stream_work_launched_ns(streams, streams->by_thread[low]) < ns)));
     if (low == 0 || launching_track(streams->graph, streams->by_thread[low - 1]) != track)
         return SIZE_MAX;
     return streams->by_thread[low - 1];

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rows.h"
+#include "base/search.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 #include <string.h>
@@ -97,15 +98,10 @@ static size_t find_lookalike(const struct top_links *links, uint32_t process, in
 {
     if (!top_may_have_lookalike(links, id))
         return links->lookalikes.count;
-    size_t low = 0, high = links->lookalikes.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct lookalike *at = &links->lookalikes.at[middle];
-        if (at->process < process || (at->process == process && at->id < id))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct lookalike *at = links->lookalikes.at;
+    size_t low;
+    SEARCH(low, links->lookalikes.count,
+           at[low].process < process || (at[low].process == process && at[low].id < id));
     bool found = low < links->lookalikes.count && links->lookalikes.at[low].process == process &&
                  links->lookalikes.at[low].id == id;
     return found ? low : links->lookalikes.count;

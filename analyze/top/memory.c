@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/rows.h"
+#include "base/search.h"
 #include <stdlib.h>
 
 struct record {
@@ -75,15 +76,10 @@ static size_t find_record(const struct memory_records *records, size_t from, int
     }
     if (high > records->count)
         high = records->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int64_t at_ns = records->at[middle].at_ns;
-        if (at_ns < moment_ns || (included && at_ns == moment_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    SEARCH_BETWEEN(at, low, high,
+                   records->at[at].at_ns < moment_ns || (included && records->at[at].at_ns == moment_ns));
+    return at;
 }
 
 static void add_total(struct top_bytes *row, int64_t cpu, int64_t device)
