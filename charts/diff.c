@@ -39,7 +39,7 @@ static void reach(struct fall *fall, int64_t level_ns)
     fall->most_ns = level_ns > fall->most_ns ? level_ns : fall->most_ns;
 }
 
-static void add_whole(struct fall *fall, const char *name, int64_t time_ns)
+static void diff_add_whole(struct fall *fall, const char *name, int64_t time_ns)
 {
     size_t row = table_add_row(fall->table);
     table_set_text(fall->table, row, COLUMN_NAME, name, strlen(name));
@@ -108,7 +108,7 @@ static struct chart *begin(struct picture *picture, struct fall *fall, const cha
     *fall = (struct fall){ .table = chart_add_table(chart, table_open(key, NULL, columns, COLUMNS)),
                            .least_ns = INT64_MAX,
                            .most_ns = INT64_MIN };
-    add_whole(fall, "before", whole_ns);
+    diff_add_whole(fall, "before", whole_ns);
     return chart;
 }
 
@@ -138,7 +138,7 @@ static void end(struct chart *chart, struct fall *fall, int64_t whole_ns)
     int64_t rounding = difference(fall->level_ns, whole_ns);
     if (rounding > whole_ns / 1000 || rounding < -(whole_ns / 1000)) /* means are rounded one by one */
         add_change(fall, "(rounding)", strlen("(rounding)"), rounding, false);
-    add_whole(fall, "after", whole_ns);
+    diff_add_whole(fall, "after", whole_ns);
     for (size_t column = COLUMN_WHOLE; column < COLUMNS; column++) {
         bool used = false;
         for (size_t row = 0; row < fall->table->row_count; row++)

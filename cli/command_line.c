@@ -11,7 +11,7 @@ void command_line_set(const struct invocation *call)
     running = call;
 }
 
-static void add_word(struct buffer *out, const char *word)
+static void command_line_add_word(struct buffer *out, const char *word)
 {
     buffer_putc(out, ' ');
     shell_word_append(out, word, strlen(word));
@@ -24,7 +24,7 @@ static void add_option(struct buffer *out, const struct opt *row, const char *va
         buffer_putc(out, '=');
         shell_word_append(out, value, strlen(value));
     } else {
-        add_word(out, value);
+        command_line_add_word(out, value);
     }
 }
 
@@ -64,7 +64,7 @@ static void add_inputs(struct buffer *out)
     if (running->operand_count && running->operands[0][0] == '-' && running->operands[0][1])
         buffer_puts(&words, " --");
     for (size_t i = 0; i < running->operand_count && words.count <= MOST; i++)
-        add_word(&words, running->operands[i]);
+        command_line_add_word(&words, running->operands[i]);
     if (words.count > MOST)
         buffer_puts(out, " ...");
     else if (words.count)

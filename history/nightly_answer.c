@@ -309,8 +309,8 @@ static void nightly_answer_add_fact(struct answer *answer, const char *label, co
         *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
 }
 
-static void add_trend(const struct nightly *nightly, size_t series, struct answer *answer,
-                      struct arena *texts)
+static void answer_add_trend(const struct nightly *nightly, size_t series, struct answer *answer,
+                             struct arena *texts)
 {
     const struct history_series *of = &nightly->history.series.at[series];
     struct answer_trend trend = { .title = nightly_answer_name_of(nightly, series, texts),
@@ -338,10 +338,10 @@ static void add_trends(const struct nightly *nightly, struct answer *answer, str
         head++;
     if (head == nightly->series.count)
         return;
-    add_trend(nightly, head, answer, texts);
+    answer_add_trend(nightly, head, answer, texts);
     row = guilty_row(nightly, nightly->history.series.at[head].now.verdict);
     if (row != HISTORY_NO_RUN && row != head)
-        add_trend(nightly, row, answer, texts);
+        answer_add_trend(nightly, row, answer, texts);
 }
 
 void nightly_add_answer(const struct nightly *nightly, const char *store, struct result *result)

@@ -31,7 +31,7 @@ struct curve {
 };
 
 /* The part of the bar that the code NAME is; what has no part of its own is in the last. */
-static size_t part_of(const struct answer_bar *bar, const char *name)
+static size_t curve_part_of(const struct answer_bar *bar, const char *name)
 {
     for (size_t i = 0; i < bar->parts.count; i++)
         if (bar->parts.at[i].name && strcmp(bar->parts.at[i].name, name) == 0)
@@ -52,7 +52,7 @@ static void take(struct curve *curve, size_t column, const struct moment *now)
 }
 
 /* USES are by time. */
-static void fill(struct curve *curve, const struct page_uses *uses, const size_t *parts)
+static void curve_fill(struct curve *curve, const struct page_uses *uses, const size_t *parts)
 {
     struct moment now = { 0 };
     size_t column = 0;
@@ -167,8 +167,8 @@ void page_add_curve(struct buffer *out, const struct timeline *timeline, size_t 
     curve->timeline = timeline;
     curve->bar = &answer->bars.at[0];
     for (name_id id = 0; id < names; id++)
-        parts[id] = part_of(curve->bar, names_text(timeline->names, id));
-    fill(curve, &uses, parts);
+        parts[id] = curve_part_of(curve->bar, names_text(timeline->names, id));
+    curve_fill(curve, &uses, parts);
     if (curve->most > 0)
         append_curve(out, curve, number);
     free(parts);

@@ -67,8 +67,8 @@ static void find_overlaps(struct contention_runs *all, const struct beside *besi
     run->overlaps = all->overlaps.count - run->first_overlap;
 }
 
-static void collect(struct contention_runs *all, const struct beside *beside,
-                    const struct selection *selection)
+static void runs_collect(struct contention_runs *all, const struct beside *beside,
+                         const struct selection *selection)
 {
     const struct trace *trace = beside->trace;
     const struct gpu_events *gpu = beside->gpu;
@@ -253,7 +253,7 @@ struct contention_runs contention_runs_collect(const struct beside *beside, cons
 {
     struct contention_runs all = { 0 };
     find_ticks(&all, beside->gpu);
-    collect(&all, beside, selection);
+    runs_collect(&all, beside, selection);
     number_in_owners(&all);
     number_kernels(&all);
     number_cells(&all, beside);
