@@ -5,26 +5,108 @@
  * for PNG and PDF report/gnuplot.h makes a script, and gnuplot draws. The file is opened after the picture is complete,
  * so it appears completely or not at all.
  */
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/escape.h"
 #include "charts/charts.h"
-#include "diff/diff.h"
-#include "cli/gnuplot.h"
 #include "cli/nightly/nightly.h"
 #include "cli/output_file.h"
+#include "cli/process.h"
 #include "cli/sides.h"
 #include "cli/terminal.h"
-#include "report/chart_text.h"
-#include "report/gnuplot.h"
 #include "derive/features.h"
+#include "diff/diff.h"
 #include "hang/hang.h"
 #include "ingest/flight.h"
-#include "profile/actions.h"
-#include "profile/overview.h"
 #include "memory/snapshot_pictures.h"
 #include "memory/snapshot_tables.h"
+#include "profile/actions.h"
+#include "profile/overview.h"
+#include "report/chart_text.h"
+#include "report/gnuplot.h"
 #include "report/svg.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- running gnuplot ---- */
+
+/* The program is $TPA_GNUPLOT, else `gnuplot` on PATH. It reads no settings of the user's, so a picture is the same everywhere,
+ * and writes no file. */
+
+/* Seconds after which gnuplot is stopped: a thinned picture takes it one. */
+enum { GNUPLOT_TIMEOUT_S = 60 };
+
+/* The nonempty lines of TEXT, joined by "; ": gnuplot pads its messages with empty ones. */
+static void join_lines(struct buffer *out, const struct buffer *text)
+{
+    for (size_t first = 0, end; first < text->count; first = end + 1) {
+        const char *newline = memchr(text->at + first, '\n', text->count - first);
+        end = newline ? (size_t)(newline - text->at) : text->count;
+        while (first < end && (text->at[first] == ' ' || text->at[first] == '\t'))
+            first++;
+        if (first < end && strspn(text->at + first, "^ \t") < end - first) {
+            buffer_puts(out, out->count ? "; " : "");
+            escape_terminal(out, text->at + first, end - first);
+        }
+    }
+}
+
+static bool gnuplot_run(const char *program, const char *script, size_t len, struct process_result *result,
+                        struct tpa_error *err)
+{
+    const char *const argv[] = { program, "--default-settings", "-", NULL };
+    if (process_run(argv, script, len, GNUPLOT_TIMEOUT_S, result, err))
+        return true;
+    if (!result->not_found)
+        return false;
+    tpa_fail(err, TPA_NOWHERE, "%s, which draws charts, is not installed", program);
+    tpa_hint(
+        err,
+        "apt-get install gnuplot-nox, or name the program in TPA_GNUPLOT; -o FILE.svg and --script work without it");
+    return false;
+}
+
+static const char *program_name(void)
+{
+    const char *named = getenv("TPA_GNUPLOT");
+    return named && *named ? named : "gnuplot";
+}
+
+/* Append the image drawn by the LEN bytes of SCRIPT to IMAGE. Warnings of gnuplot are reported on stderr. False and ERR
+ * on failure. */
+static bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct tpa_error *err)
+{
+    const char *program = program_name();
+    struct process_result result;
+    struct buffer said = { 0 };
+    bool good = gnuplot_run(program, script, len, &result, err);
+    if (good) {
+        join_lines(&said, &result.errors);
+        if (result.status > 128) {
+            good = tpa_fail(err, TPA_NOWHERE, "%s was ended by signal %d", program, result.status - 128);
+        } else if (result.status != 0) {
+            good = tpa_fail(err, TPA_NOWHERE, "%s failed with status %d: %.600s", program, result.status,
+                            said.count ? said.at : "it gave no reason");
+        } else if (result.output.count == 0) {
+            good = tpa_fail(err, TPA_NOWHERE, "%s drew nothing: %.600s", program,
+                            said.count ? said.at : "it gave no reason");
+        } else if (said.count) {
+            terminal_print("note: gnuplot: %s\n", said.at);
+        }
+    }
+    if (good)
+        buffer_add(image, result.output.at, result.output.count);
+    buffer_release(&said);
+    process_release(&result);
+    return good;
+}
+
+/* ---- arguments ---- */
 
 struct chart_args {
     struct load_args load;

@@ -8,14 +8,12 @@
 #include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/sum.h"
-#include "base/sum.h"
-#include "derive/device_types.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
-#include "trace/call_names.h"
 #include "derive/collective_names.h"
 #include "derive/communication.h"
 #include "derive/copy_names.h"
+#include "derive/device_types.h"
 #include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/launch_calls.h"
@@ -23,12 +21,51 @@
 #include "summary/finding_host.h"
 #include "summary/finding_kit.h"
 #include "summary/finding_places.h"
-#include "summary/workload.h"
 #include "summary/rules.h"
 #include "summary/unexplained.h"
+#include "trace/call_names.h"
+#include "trace/trace.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the workload ---- */
+
+/* What a PyTorch program was doing: advice for training makes no sense to someone who serves a model. */
+
+enum workload {
+    WORKLOAD_UNKNOWN,   /* no operators were recorded */
+    WORKLOAD_TRAINING,  /* a backward pass or an optimizer was recorded */
+    WORKLOAD_VLLM,      /* operators or Python files of vLLM */
+    WORKLOAD_SGLANG,    /* those of SGLang */
+    WORKLOAD_INFERENCE, /* operators, and none of these */
+    WORKLOADS
+};
+
+static bool begins_with(const char *name, const char *start)
+{
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+/* What the names of TRACE say: training first, then the engine with more names. */
+static enum workload workload_of(const struct trace *trace)
+{
+    size_t operators = 0, vllm = 0, sglang = 0;
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const char *name = names_text(trace->names, id);
+        if (strstr(name, "ackward") || begins_with(name, "Optimizer.step#"))
+            return WORKLOAD_TRAINING;
+        operators += begins_with(name, "aten::");
+        vllm +=
+            begins_with(name, "vllm::") || begins_with(name, "vllm/") || begins_with(name, "_C_cache_ops::");
+        sglang += begins_with(name, "sgl_kernel::") || begins_with(name, "sglang::") ||
+                  begins_with(name, "sglang/");
+    }
+    if (vllm || sglang)
+        return vllm >= sglang ? WORKLOAD_VLLM : WORKLOAD_SGLANG;
+    return operators ? WORKLOAD_INFERENCE : WORKLOAD_UNKNOWN;
+}
 
 /* ---- which events ---- */
 
