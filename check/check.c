@@ -98,6 +98,21 @@ static bool find_fitting(const struct figure *figure, const struct check_reading
     return false;
 }
 
+/* Does a bound hold of some strict readings and not of others? */
+static bool bound_is_ambiguous(const struct figure *figure, const struct check_readings *readings)
+{
+    bool holds = false, fails = false;
+    long double scale = figure->has_unit ? figure->scale : 1;
+    for (size_t i = 0; i < readings->count && figure->bound != BOUND_NONE; i++) {
+        if (readings->at[i].strength != CHECK_STRICT)
+            continue;
+        bool fits = figure_fits(figure, scale, &readings->at[i]);
+        holds |= fits;
+        fails |= !fits;
+    }
+    return holds && fails;
+}
+
 /* The reading that shows what is right: the first; of several times or ranks that may be meant the nearest. */
 static const struct check_reading *right_reading(const struct statement *statement,
                                                  const struct check_readings *readings)
@@ -127,8 +142,10 @@ static struct judgement judge(struct check_facts *facts, const struct statement 
     check_facts_answer(facts, &statement->query, &readings);
     const struct figure *figure = &statement->figure;
     const struct check_reading *right = right_reading(statement, &readings);
-    if (find_fitting(figure, &readings, CHECK_STRICT, &judgement) ||
-        find_fitting(figure, &readings, CHECK_MAY_FIT, &judgement)) {
+    if (bound_is_ambiguous(figure, &readings)) {
+        judgement.reason = CHECK_AMBIGUOUS;
+    } else if (find_fitting(figure, &readings, CHECK_STRICT, &judgement) ||
+               find_fitting(figure, &readings, CHECK_MAY_FIT, &judgement)) {
         judgement.verdict = CHECK_CONFIRMED;
     } else if (find_fitting(figure, &readings, CHECK_DOES_NOT, &judgement) || (!right && readings.count)) {
         judgement.reason = CHECK_AMBIGUOUS;
@@ -275,22 +292,28 @@ struct markdown_table {
     struct arena arena;
 };
 
-static void table_open_header(struct checking *checking, struct markdown_table *table, struct cells header)
+/* FIRST: the cells of the first row. */
+static void table_open_header(struct checking *checking, struct markdown_table *table, struct cells header,
+                              struct cells first)
 {
-    static const char *const restricting[] = { "step",     "stream", "thread", "shape",    "shapes",
-                                               "module",   "line",   "stack",  "category", "rank",
-                                               "device",   "gpu",    "cycle",  "name",     "kernel",
-                                               "operator", "op",     "call",   "overload", "phase",
-                                               "before",   "after" };
+    /* Parts of a subject; and columns of names, which narrow down what the first cell says. */
+    static const char *const parts[] = { "step",  "stream", "thread", "shape", "shapes", "line",
+                                         "stack", "rank",   "device", "gpu",   "cycle",  "phase" };
+    static const char *const names[] = { "module",   "category", "name", "kernel",
+                                         "operator", "op",       "call", "overload" };
     table->header = header;
     table->restricted = false;
     for (size_t c = 0; c < header.count; c++) {
         table->words[c] = (struct tokens){ 0 };
         prose_read(checking->facts, header.at[c].at, header.at[c].len, &table->arena, &table->words[c]);
-        for (size_t r = 0; c > 0 && r < sizeof restricting / sizeof *restricting; r++)
-            table->restricted |= table->words[c].count == 1 && table->words[c].at[0].text &&
-                                 strcmp(table->words[c].at[0].text, restricting[r]) == 0 &&
-                                 table->words[c].at[0].kind == TOKEN_WORD;
+        const struct token *word = table->words[c].at;
+        if (c == 0 || table->words[c].count != 1 || word->kind != TOKEN_WORD)
+            continue;
+        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+            table->restricted |= strcmp(word->text, parts[p]) == 0;
+        bool has_digit = c < first.count && first.at[c].len && isdigit((unsigned char)first.at[c].at[0]);
+        for (size_t n = 0; n < sizeof names / sizeof *names && !has_digit; n++)
+            table->restricted |= strcmp(word->text, names[n]) == 0;
     }
 }
 
@@ -475,8 +498,11 @@ static size_t check_table(struct checking *checking, const struct markdown *mark
 {
     enum { MOST_COMPARED = 500 }; /* rows, with one another */
     struct markdown_table *table = mem_zalloc(1, sizeof *table);
-    table_open_header(checking, table,
-                      split_row(markdown->lines.at[first].at, markdown->lines.at[first].len));
+    struct cells row = { 0 };
+    if (first + 2 < markdown->lines.count)
+        row = split_row(markdown->lines.at[first + 2].at, markdown->lines.at[first + 2].len);
+    table_open_header(checking, table, split_row(markdown->lines.at[first].at, markdown->lines.at[first].len),
+                      row);
     size_t end = first + 2;
     while (end < markdown->lines.count &&
            memchr(markdown->lines.at[end].at, '|', markdown->lines.at[end].len))

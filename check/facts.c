@@ -6,6 +6,7 @@
  */
 #include "check/facts.h"
 
+#include "analyze/account.h"
 #include "analyze/gpu.h"
 #include "analyze/steps.h"
 #include "analyze/top/top.h"
@@ -80,35 +81,6 @@ static void name_add(struct check_facts *facts, const char *text, name_id id)
 static bool name_begins(const struct check_name *name, const char *text, size_t len)
 {
     return name->len <= len && memcmp(name->text, text, name->len) == 0;
-}
-
-static void names_fill(struct check_facts *facts)
-{
-    const struct names *names = facts->trace->names;
-    struct buffer readable = { 0 };
-    for (name_id id = 0; id < names_count(names); id++) {
-        const char *raw = names_text(names, id);
-        name_add(facts, raw, id);
-        if (raw[0] != '_' || raw[1] != 'Z')
-            continue;
-        buffer_clear(&readable);
-        if (demangle_name(&readable, raw))
-            name_add(facts, arena_strndup(&facts->texts, readable.at, readable.count), id);
-        char *first = readable.count ? mem_strdup(readable.at) : NULL;
-        buffer_clear(&readable);
-        if (demangle_as_torch(&readable, raw) && (!first || strcmp(first, readable.at) != 0))
-            name_add(facts, arena_strndup(&facts->texts, readable.at, readable.count), id);
-        free(first);
-    }
-    buffer_release(&readable);
-    SORT(&facts->names, name_by_text);
-    for (size_t i = 1; i < facts->names.count; i++) {
-        struct check_name *name = &facts->names.at[i];
-        size_t begin = i - 1;
-        while (begin != NO_NAME && !name_begins(&facts->names.at[begin], name->text, name->len))
-            begin = facts->names.at[begin].begin;
-        name->begin = begin;
-    }
 }
 
 const char *check_name_text(const struct check_name *name)
@@ -208,6 +180,44 @@ const struct check_name *check_name_shortened(const struct check_facts *facts, c
 
 /* ---- all facts ---- */
 
+static void names_fill(struct check_facts *facts)
+{
+    const struct names *names = facts->trace->names;
+    struct buffer readable = { 0 };
+    for (name_id id = 0; id < names_count(names); id++) {
+        const char *raw = names_text(names, id);
+        name_add(facts, raw, id);
+        if (raw[0] != '_' || raw[1] != 'Z')
+            continue;
+        buffer_clear(&readable);
+        if (demangle_name(&readable, raw))
+            name_add(facts, arena_strndup(&facts->texts, readable.at, readable.count), id);
+        char *first = readable.count ? mem_strdup(readable.at) : NULL;
+        buffer_clear(&readable);
+        if (demangle_as_torch(&readable, raw) && (!first || strcmp(first, readable.at) != 0))
+            name_add(facts, arena_strndup(&facts->texts, readable.at, readable.count), id);
+        free(first);
+    }
+    buffer_release(&readable);
+    SORT(&facts->names, name_by_text);
+    size_t sorted = facts->names.count;
+    struct check_facts before = *facts; /* rows of several names have their own: ProfilerStep* */
+    for (size_t i = 0; i < facts->top->count; i++) {
+        before.names.at = facts->names.at;
+        before.names.count = sorted;
+        if (!check_name_find(&before, facts->top->at[i].name.at, facts->top->at[i].name.len))
+            name_add(facts, facts->top->at[i].name.at, (name_id)(names_count(names) + i));
+    }
+    SORT(&facts->names, name_by_text);
+    for (size_t i = 1; i < facts->names.count; i++) {
+        struct check_name *name = &facts->names.at[i];
+        size_t begin = i - 1;
+        while (begin != NO_NAME && !name_begins(&facts->names.at[begin], name->text, name->len))
+            begin = facts->names.at[begin].begin;
+        name->begin = begin;
+    }
+}
+
 static void nccl_fill(struct check_facts *facts)
 {
     const struct gpu_events *gpu = gpu_events_of(facts->trace);
@@ -233,16 +243,13 @@ struct check_facts *check_facts_open(const struct trace *trace)
     struct check_facts *facts = mem_zalloc(1, sizeof *facts);
     facts->trace = trace;
     facts->summed = NAME_NONE;
+    facts->top = top_analyze(
+        trace, &(struct top_options){ .by = TOP_OPERATOR | (trace->file_count > 1 ? TOP_RANK : 0) });
     names_fill(facts);
-    struct top_options options = { .by = TOP_OPERATOR | (trace->file_count > 1 ? TOP_RANK : 0),
-                                   .without_memory = true };
-    facts->top = top_analyze(trace, &options);
     facts->row_name = mem_alloc((facts->top->count + 1) * sizeof *facts->row_name);
-    for (size_t i = 0; i < facts->top->count; i++) {
-        const struct text *text = &facts->top->at[i].name;
-        const struct check_name *name = check_name_find(facts, text->at, text->len);
-        facts->row_name[i] = name ? name->id : NAME_NONE;
-    }
+    for (size_t i = 0; i < facts->top->count; i++)
+        facts->row_name[i] =
+            check_name_find(facts, facts->top->at[i].name.at, facts->top->at[i].name.len)->id;
     struct tpa_error ignored = { 0 }; /* without options nothing is refused */
     facts->all = selection_open(trace, &(struct selection_query){ 0 }, &ignored);
     facts->gpu = gpu_analyze(trace, facts->all, BY(DEVICE));
@@ -733,6 +740,16 @@ static void answer_steps(struct answering *a)
             continue;
         if (query->dimension == CHECK_TIME)
             answer_steps_of(a, file);
+        const struct account_rank *rank =
+            account_rank_of(account_of(a->facts->trace), selection_rank(a->facts->trace, file));
+        if (query->dimension == CHECK_TIME && rank &&
+            rank->has_steps) { /* a step, as defined for all commands */
+            if (query->statistics == 0 || query->statistics & CHECK_MEAN)
+                add_value(a, "step_ns", CHECK_BY_STEPS, rank->step_ns);
+            if (query->statistics == 0 || query->statistics & CHECK_MEDIAN)
+                add_value(a, "median_step_ns", CHECK_BY_STEPS, rank->median_ns);
+        }
+
         if (query->dimension == CHECK_COUNT) {
             add_value(a, "complete", CHECK_BY_STEPS, whole);
             step_rows all = { .at = steps->at, .count = steps->count };

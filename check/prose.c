@@ -712,6 +712,12 @@ static void join_bounds(struct tokens *tokens)
                 continue;
             if (strcmp(phrases[p].second, "over") == 0 && !figure->has_unit)
                 continue; /* over 6 steps */
+            static const char *const sums[] = { "add", "adds", "sum", "sums", "summed" };
+            bool adds_up = false;
+            for (size_t w = 0; w < sizeof sums / sizeof *sums && before > 1; w++)
+                adds_up |= is_word(tokens, before - 1, "up") && is_word(tokens, before - 2, sums[w]);
+            if (adds_up)
+                continue;
             bool negated = phrases[p].first && strcmp(phrases[p].second, "than") == 0 && before > 1 &&
                            (is_word(tokens, before - 2, "not") || is_word(tokens, before - 2, "no"));
             figure->bound = !negated                         ? phrases[p].bound

@@ -246,6 +246,12 @@ static unsigned bits_in_place(const struct tokens *tokens, size_t first, size_t 
             if (word_is(&tokens->at[i + on], "hidden") || word_is(&tokens->at[i + on], "overlapped"))
                 return 0;
     }
+    if (word_is(token, "span")) { /* 12 % of its span: the whole, not the figure */
+        for (size_t back = 1; back <= 4 && i >= first + back; back++)
+            if (word_is(&tokens->at[i - back], "of") && i > first + back &&
+                tokens->at[i - back - 1].kind == TOKEN_NUMBER)
+                return 0;
+    }
     bool the = i > first && word_is(&tokens->at[i - 1], "the");
     if (the && (word_is(token, "last") || word_is(token, "first")))
         return WORD_OTHER;
@@ -409,7 +415,7 @@ static struct decision decide_subject(const struct scan *scan)
                    ? undecided(CHECK_AMBIGUOUS)
                    : decided(CHECK_NCCL);
     if (bits & WORDS_OF_STATE &&
-        (bits & WORD_DEVICE || (bits & WORD_GAP && bits & WORD_IDLE) || scan->device != TABLE_INT_MISSING)) {
+        (bits & WORD_DEVICE || bits & WORD_GAP || scan->device != TABLE_INT_MISSING)) {
         if (bits & (WORD_COMMUNICATION | WORD_COPY))
             return undecided(CHECK_AMBIGUOUS);
         return decide_state(scan);
@@ -591,7 +597,8 @@ static bool ask_figure(struct clause_reader *reader, struct statement *statement
                 query->rank = before->rank;
             if (query->device == TABLE_INT_MISSING)
                 query->device = before->device;
-            if (query->statistics == 0 && before->dimension == CHECK_TIME && query->dimension == CHECK_TIME) {
+            if (query->statistics == 0 && query->side == CHECK_ANY_SIDE && before->dimension == CHECK_TIME &&
+                query->dimension == CHECK_TIME) {
                 query->statistics = before->statistics;
                 query->side = before->side;
                 query->side_is_vague = before->side_is_vague;
@@ -698,6 +705,8 @@ static bool is_whole_of(const struct tokens *tokens, size_t first, size_t i)
     size_t at = i;
     while (at > first && word_is_one_of(&tokens->at[at - 1], articles))
         at--;
+    if (at == first + 1 && word_is(&tokens->at[first], "of"))
+        return true; /* of the 10 ms the GPU is idle for 3 ms */
     return at > first + 1 && word_is(&tokens->at[at - 1], "of") && tokens->at[at - 2].kind == TOKEN_NUMBER &&
            (tokens->at[at - 2].figure.has_unit || tokens->at[i].figure.has_unit);
 }
@@ -754,6 +763,10 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
                                : token->figure.dimension == CHECK_SHARE && shares > 1;
             if (has_query && several && !whole)
                 has_query = refuse(statement, CHECK_AMBIGUOUS);
+            if (whole)
+                remember(reader, &(struct statement){ .has_query = has_query,
+                                                      .reason = statement->reason,
+                                                      .query = statement->query });
             if (has_query && whole) { /* of an idle or a busy time the whole is the span */
                 if (statement->query.subject == CHECK_GPU && statement->query.state != CHECK_GAP)
                     statement->query.state = CHECK_SPAN;
@@ -819,8 +832,9 @@ void statements_read(const struct check_facts *facts, struct tokens *tokens, str
 /* Append those of FROM that are words, names and numbers. False if a word is not known in a table's header. */
 static bool append_words(struct tokens *to, const struct tokens *from)
 {
-    static const char *const fillers[] = { "time", "the",  "of",  "#",  "s",  "in", "",
-                                           "name", "mean", "all", "on", "nr", "no", NULL };
+    static const char *const fillers[] = { "time", "the",   "of",     "#",      "s",    "in",
+                                           "",     "value", "figure", "amount", "name", "mean",
+                                           "all",  "on",    "nr",     "no",     NULL };
     bool known = true;
     for (size_t i = 0; i < from->count; i++) {
         const struct token *token = &from->at[i];
