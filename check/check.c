@@ -1,6 +1,7 @@
 /* check.c - see check.h: lines and tables of Markdown, and the verdict on each figure. */
 #include "check/check.h"
 
+#include "base/shell_word.h"
 #include "check/prose.h"
 #include "check/statements.h"
 #include <ctype.h>
@@ -113,6 +114,21 @@ static bool bound_is_ambiguous(const struct figure *figure, const struct check_r
     return holds && fails;
 }
 
+/* Is the figure between those of several ranks or devices: their mean, or the like? */
+static bool is_between(const struct figure *figure, const struct check_readings *readings)
+{
+    long double scale = figure->has_unit ? figure->scale : 1;
+    for (size_t i = 0; i < readings->count; i++)
+        for (size_t j = 0; j < readings->count; j++)
+            if (readings->at[i].strength == CHECK_STRICT && readings->at[j].strength == CHECK_STRICT &&
+                strcmp(readings->at[i].quantity, readings->at[j].quantity) == 0 &&
+                readings->at[i].command == readings->at[j].command &&
+                readings->at[i].value < figure->value * scale &&
+                figure->value * scale < readings->at[j].value)
+                return true;
+    return false;
+}
+
 /* The reading that shows what is right: the first; of several times or ranks that may be meant the nearest. */
 static const struct check_reading *right_reading(const struct statement *statement,
                                                  const struct check_readings *readings)
@@ -147,7 +163,8 @@ static struct judgement judge(struct check_facts *facts, const struct statement 
     } else if (find_fitting(figure, &readings, CHECK_STRICT, &judgement) ||
                find_fitting(figure, &readings, CHECK_MAY_FIT, &judgement)) {
         judgement.verdict = CHECK_CONFIRMED;
-    } else if (find_fitting(figure, &readings, CHECK_DOES_NOT, &judgement) || (!right && readings.count)) {
+    } else if (is_between(figure, &readings) || (statement->vague && right) ||
+               find_fitting(figure, &readings, CHECK_DOES_NOT, &judgement) || (!right && readings.count)) {
         judgement.reason = CHECK_AMBIGUOUS;
     } else if (!right) {
         bool state = statement->query.subject == CHECK_NAME || statement->query.dimension == CHECK_BYTES;
@@ -163,15 +180,26 @@ static struct judgement judge(struct check_facts *facts, const struct statement 
 
 /* ---- rows ---- */
 
-static void add_row(struct checking *checking, const struct check_row *row)
+void check_append_files(const struct check_input *input, struct buffer *out)
 {
-    *VEC_PUSH(checking->check) = *row;
-    checking->check->outcomes[row->outcome]++;
+    for (size_t i = 0; i < input->file_count; i++) {
+        buffer_putc(out, ' ');
+        shell_word_append(out, input->files[i], strlen(input->files[i]));
+    }
 }
 
-static struct check_row row_of(struct checking *checking, int64_t line, struct text statement)
+void check_add_row(struct check *check, const struct check_row *row, enum check_reason reason)
 {
-    (void)checking;
+    struct check_row *added = VEC_PUSH(check);
+    *added = *row;
+    added->verdict = as_text(verdict_words[row->outcome]);
+    if (row->outcome == CHECK_OPEN)
+        added->reason = as_text(reason_words[reason]);
+    check->outcomes[row->outcome]++;
+}
+
+static struct check_row row_of(int64_t line, struct text statement)
+{
     return (struct check_row){ .line = line, .statement = statement, .said = NAN, .right = NAN };
 }
 
@@ -179,24 +207,21 @@ static void add_judged(struct checking *checking, int64_t line, struct text text
                        const struct statement *statement, const struct judgement *judgement)
 {
     struct arena *texts = &checking->check->texts;
-    struct check_row row = row_of(checking, line, text);
+    struct check_row row = row_of(line, text);
     row.said = (double)statement->figure.value;
     row.unit = as_text(statement->figure.unit);
     row.outcome = judgement->verdict;
-    row.verdict = as_text(verdict_words[judgement->verdict]);
     row.subject = as_text(statement->subject);
-    if (judgement->verdict == CHECK_OPEN) {
-        row.reason = as_text(reason_words[judgement->reason]);
-    } else {
+    if (judgement->verdict != CHECK_OPEN) {
         struct buffer command = { 0 };
-        check_append_command(checking->facts, &statement->query, &judgement->reading, checking->input->files,
-                             checking->input->file_count, &command);
+        check_append_command(checking->facts, &statement->query, &judgement->reading, &command);
+        check_append_files(checking->input, &command);
         row.command = as_text(arena_strndup(texts, command.at, command.count));
         buffer_release(&command);
         row.quantity = as_text(judgement->reading.quantity);
         row.right = (double)(judgement->reading.value / judgement->scale);
     }
-    add_row(checking, &row);
+    check_add_row(checking->check, &row, judgement->reason);
 }
 
 /* A row for each figure of a line; if none can be checked, one for all, also of numbers that are no figures. */
@@ -216,11 +241,9 @@ static void add_statements(struct checking *checking, int64_t line, const char *
     } else if (statements->count) {
         add_judged(checking, line, whole, &statements->at[0], &judgements[0]);
     } else if (has_number) {
-        struct check_row row = row_of(checking, line, whole);
+        struct check_row row = row_of(line, whole);
         row.outcome = CHECK_OPEN;
-        row.verdict = as_text(verdict_words[CHECK_OPEN]);
-        row.reason = as_text(reason_words[CHECK_NO_FIGURE]);
-        add_row(checking, &row);
+        check_add_row(checking->check, &row, CHECK_NO_FIGURE);
     }
     free(judgements);
 }
@@ -288,7 +311,8 @@ static bool is_delimiter(const char *text, size_t len)
 struct markdown_table {
     struct cells header;
     struct tokens words[MOST_CELLS]; /* of the header */
-    bool restricted;                 /* its rows are parts of their subjects: of a step, a shape, a stream */
+    bool of_gpus;    /* it has two of the times of a GPU: then a number in front is that of a GPU */
+    bool restricted; /* its rows are parts of their subjects: of a step, a shape, a stream */
     struct arena arena;
 };
 
@@ -303,10 +327,17 @@ static void table_open_header(struct checking *checking, struct markdown_table *
                                          "operator", "op",       "call", "overload" };
     table->header = header;
     table->restricted = false;
+    unsigned states = 0;
     for (size_t c = 0; c < header.count; c++) {
         table->words[c] = (struct tokens){ 0 };
         prose_read(checking->facts, header.at[c].at, header.at[c].len, &table->arena, &table->words[c]);
         const struct token *word = table->words[c].at;
+        for (size_t w = 0; w < table->words[c].count; w++)
+            states |= word[w].bits & (WORD_IDLE | WORD_BUSY | WORD_SPAN);
+        static const char *const shapes[] = { "shape", "shapes", "stack", "line" };
+        for (size_t w = 0; c > 0 && w < table->words[c].count; w++)
+            for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+                table->restricted |= word[w].kind == TOKEN_WORD && strcmp(word[w].text, shapes[i]) == 0;
         if (c == 0 || table->words[c].count != 1 || word->kind != TOKEN_WORD)
             continue;
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
@@ -315,6 +346,7 @@ static void table_open_header(struct checking *checking, struct markdown_table *
         for (size_t n = 0; n < sizeof names / sizeof *names && !has_digit; n++)
             table->restricted |= strcmp(word->text, names[n]) == 0;
     }
+    table->of_gpus = states & (states - 1);
 }
 
 static void table_release(struct markdown_table *table)
@@ -333,10 +365,10 @@ static void check_row_of_table(struct checking *checking, const struct markdown_
     struct arena arena = { 0 };
     struct tokens names = { 0 };
     struct statements statements = { 0 };
-    bool has_number = false;
+    bool has_number = false, is_number = false;
     if (cells.count) {
         const struct text *first = &cells.at[0];
-        bool is_number = first->len > 0;
+        is_number = first->len > 0;
         for (size_t i = 0; i < first->len; i++)
             is_number = is_number && isdigit((unsigned char)first->at[i]);
         const struct text *above = &table->header.at[0];
@@ -353,7 +385,9 @@ static void check_row_of_table(struct checking *checking, const struct markdown_
         size_t before = statements.count;
         statements_read_cell(checking->facts, &names, &table->words[c], &cell, &arena, &statements);
         for (size_t i = before; i < statements.count; i++)
-            if (statements.at[i].has_query && (table->restricted || is_repeated)) {
+            if (statements.at[i].has_query &&
+                (table->restricted || is_repeated ||
+                 (is_number && !table->of_gpus && statements.at[i].query.subject != CHECK_STEP))) {
                 statements.at[i].has_query = false;
                 statements.at[i].reason = CHECK_AMBIGUOUS;
             }
@@ -413,6 +447,11 @@ static void check_line(struct checking *checking, int64_t line, const char *text
     prose_read(checking->facts, text, len, &arena, &tokens);
     bool has_number = tokens_have_number(&tokens) || checking->input->sentence;
     statements_read(checking->facts, &tokens, &arena, &statements);
+    for (size_t i = 0; i < statements.count && prose_is_columns(text, len); i++)
+        if (statements.at[i].has_query) {
+            statements.at[i].has_query = false;
+            statements.at[i].reason = CHECK_AMBIGUOUS;
+        }
     for (size_t i = 0; i < statements.count; i++)
         if (statements.at[i].subject)
             statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,

@@ -41,7 +41,7 @@ struct check_row {
     struct text verdict;        /* a word of CHECK_VERDICTS */
     double right;               /* in UNIT */
     struct text command;        /* that prints it */
-    struct text reason;         /* a word of CHECK_REASONS (statements.h); missing if checkable */
+    struct text reason;         /* a word of CHECK_REASONS (facts.h); missing if checkable */
     enum check_verdict outcome; /* the verdict */
 };
 
@@ -54,14 +54,20 @@ struct check {
 struct check_input {
     const char *text; /* Markdown */
     size_t len;
-    bool sentence;      /* it is one sentence: it has a row even without a figure */
-    char *const *files; /* the traces, for commands */
+    bool sentence; /* it is one sentence: it has a row even without a figure */
+    char **files;  /* the traces, for commands */
     size_t file_count;
 };
 
 /* New; free with check_free (NULL is allowed). */
 struct check *check_answer(struct check_facts *facts, const struct check_input *input);
 void check_free(struct check *check);
+
+/* Append the traces of INPUT as words of a shell. */
+void check_append_files(const struct check_input *input, struct buffer *out);
+
+/* Add ROW with the words of its outcome, and of REASON if it is open. */
+void check_add_row(struct check *check, const struct check_row *row, enum check_reason reason);
 
 /* Add the table "statements" to RESULT. */
 void check_add_table(const struct check *check, struct result *result);

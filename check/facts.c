@@ -306,6 +306,7 @@ struct answering {
     struct check_readings *readings;
     enum check_strength strength; /* of the next readings */
     uint32_t file;                /* that they are of */
+    bool on_device;
 };
 
 static bool is_requested(const struct answering *a, uint32_t file)
@@ -323,6 +324,7 @@ static void add_reading(struct answering *a, const char *quantity, enum check_co
         .rank =
             check_has_several_ranks(a->facts) ? selection_rank(a->facts->trace, a->file) : TABLE_INT_MISSING,
         .strength = a->strength,
+        .on_device = a->on_device,
         .command = command,
     };
 }
@@ -416,6 +418,7 @@ static bool side_is_requested(struct answering *a, enum check_side side)
 static void answer_top_row(struct answering *a, const struct top_row *row, const struct requested *requested)
 {
     a->file = row->file;
+    a->on_device = row->on_device;
     if (requested->count) {
         add_value(a, "count", CHECK_BY_TOP, row->count);
         return;
@@ -441,6 +444,7 @@ static void answer_top_row(struct answering *a, const struct top_row *row, const
 static void answer_sums(struct answering *a, const struct name_sums *sums, const struct requested *requested)
 {
     a->file = sums->file;
+    a->on_device = sums->on_device;
     enum check_command prints = sums->of_kernels ? CHECK_BY_KERNELS : CHECK_BY_SQL;
     a->strength = CHECK_STRICT;
     if (requested->count) {
@@ -512,6 +516,11 @@ static void answer_gpu_row(struct answering *a, const struct gpu_row *row, const
         if (query->state == CHECK_IDLE && share) {
             add_share(a, "idle_ns", CHECK_BY_GPU, row->idle_ns, row->span_ns);
             add_share(a, "kernel_union_ns", CHECK_BY_GPU, row->span_ns - row->kernel_ns, row->span_ns);
+            a->strength = CHECK_MAY_FIT; /* of a step, as tpa summary has it */
+            const struct account_rank *rank =
+                account_rank_of(account_of(a->facts->trace), selection_rank(a->facts->trace, row->file));
+            if (rank && rank->device_count)
+                add_reading(a, "idle_share", CHECK_BY_STEPS, account_idle_share(rank), 0);
         }
         if (query->state == CHECK_BUSY && time)
             add_value(a, "busy_ns", CHECK_BY_GPU, row->busy_ns);
@@ -715,6 +724,30 @@ static int64_t count_steps(const step_rows *rows, uint32_t file)
     return count;
 }
 
+/* The time of steps in the account of all commands, from begin to begin: of one by its number, else the longest and shortest. */
+static void answer_accounts(struct answering *a)
+{
+    const struct account *account = account_of(a->facts->trace);
+    const struct check_query *query = a->query;
+    int64_t max_ns = 0, min_ns = INT64_MAX;
+    a->strength = CHECK_MAY_FIT;
+    for (size_t i = 0; i < account->steps.count; i++) {
+        const struct account_step *step = &account->steps.at[i];
+        if (!is_requested(a, step->file))
+            continue;
+        a->file = step->file;
+        int64_t ns = account_step_time(account, step);
+        max_ns = ns > max_ns ? ns : max_ns;
+        min_ns = ns > 0 && ns < min_ns ? ns : min_ns;
+        if (query->subject == CHECK_STEP && query->dimension == CHECK_TIME && step->number == query->step)
+            add_value(a, "step_ns", CHECK_BY_STEPS, ns);
+    }
+    if (query->subject == CHECK_STEPS && query->statistics & CHECK_MAX)
+        add_value(a, "max_step_ns", CHECK_BY_STEPS, max_ns);
+    if (query->subject == CHECK_STEPS && query->statistics & CHECK_MIN && min_ns < INT64_MAX)
+        add_value(a, "min_step_ns", CHECK_BY_STEPS, min_ns);
+}
+
 static void answer_steps(struct answering *a)
 {
     const struct steps *steps = a->facts->steps;
@@ -731,8 +764,12 @@ static void answer_steps(struct answering *a)
             add_value(a, "duration_ns", CHECK_BY_STEPS, row->duration_ns);
             add_value(a, "host_duration_ns", CHECK_BY_STEPS, row->host_duration_ns);
         }
+        answer_accounts(a);
         return;
     }
+    if (query->dimension == CHECK_TIME)
+        answer_accounts(a);
+    a->strength = CHECK_STRICT;
     for (uint32_t file = 0; file < a->facts->trace->file_count; file++) {
         a->file = file;
         int64_t whole = count_steps(&steps->each, file);
@@ -762,7 +799,9 @@ static bool is_additive(const struct check_query *query)
 {
     return query->dimension != CHECK_SHARE && query->state != CHECK_GAP &&
            !(query->statistics & (CHECK_MEAN | CHECK_MAX | CHECK_MIN | CHECK_MEDIAN)) &&
-           query->subject != CHECK_STEP && query->subject != CHECK_STEPS && query->subject != CHECK_MEMORY;
+           query->subject != CHECK_STEP &&
+           (query->subject != CHECK_STEPS || query->dimension == CHECK_COUNT || query->statistics) &&
+           query->subject != CHECK_MEMORY;
 }
 
 /* What several ranks or devices have of a quantity, added up, is meant if that is said; else it is not judged. */
@@ -776,7 +815,8 @@ static void answer_sums_of_ranks(struct answering *a)
         bool is_first = true;
         for (size_t j = 0; j < count; j++) {
             const struct check_reading *other = &readings->at[j];
-            if (j == i || strcmp(other->quantity, sum.quantity) != 0 || other->command != sum.command)
+            if (j == i || strcmp(other->quantity, sum.quantity) != 0 || other->command != sum.command ||
+                other->on_device != sum.on_device)
                 continue;
             is_first &= j > i;
             sum.value += other->value;
@@ -863,8 +903,7 @@ static void append_sql(struct buffer *out, const struct check_query *query)
 }
 
 void check_append_command(const struct check_facts *facts, const struct check_query *query,
-                          const struct check_reading *reading, char *const *files, size_t file_count,
-                          struct buffer *out)
+                          const struct check_reading *reading, struct buffer *out)
 {
     bool by_rank = check_has_several_ranks(facts) && reading->rank != TABLE_INT_MISSING;
     switch (reading->command) {
@@ -882,6 +921,4 @@ void check_append_command(const struct check_facts *facts, const struct check_qu
     case CHECK_BY_MEMORY: buffer_puts(out, "tpa memory"); break;
     case CHECK_BY_STEPS: buffer_puts(out, "tpa steps --columns all"); break;
     }
-    for (size_t i = 0; i < file_count; i++)
-        append_word(out, files[i], strlen(files[i]));
 }

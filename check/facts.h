@@ -98,12 +98,29 @@ struct check_reading {
     long double value;    /* ns, bytes, a share or a count */
     long double slack;    /* by which other programs round it differently */
     int64_t rank;         /* TABLE_INT_MISSING: of all ranks */
+    bool on_device;       /* of a name: of its events on devices */
     enum check_strength strength;
     enum check_command command;
 };
 
 struct check_readings {
     VEC_OF(struct check_reading);
+};
+
+/* Why a figure cannot be checked. */
+#define CHECK_REASONS(ROW)                                                                                   \
+    ROW(NO_FIGURE, "no_figure")                                                                              \
+    ROW(NO_SUBJECT, "no_subject")                                                                            \
+    ROW(NO_QUANTITY, "no_quantity")                                                                          \
+    ROW(NOT_IN_TRACE, "not_in_trace")                                                                        \
+    ROW(MODAL, "modal")                                                                                      \
+    ROW(AMBIGUOUS, "ambiguous")
+
+enum check_reason {
+#define REASON_CONSTANT(id, word) CHECK_##id,
+    CHECK_REASONS(REASON_CONSTANT)
+#undef REASON_CONSTANT
+        CHECK_REASON_COUNT
 };
 
 struct check_facts;
@@ -123,8 +140,7 @@ bool check_has_several_ranks(const struct check_facts *facts);
 
 /* The command line that prints READING of QUESTION, with FILES. Appended to OUT. */
 void check_append_command(const struct check_facts *facts, const struct check_query *query,
-                          const struct check_reading *reading, char *const *files, size_t file_count,
-                          struct buffer *out);
+                          const struct check_reading *reading, struct buffer *out);
 
 /* ---- names ---- */
 

@@ -39,7 +39,7 @@ static const struct word words[] = {
     { "count", WORD_NUMBER }, { "counts", WORD_NUMBER }, { "cpu", WORD_HOST }, { "cuda", WORD_DEVICE },
     { "cumulative", WORD_SUM }, { "cumulatively", WORD_SUM },
     { "data", WORD_OTHER }, { "dataloader", WORD_OTHER }, { "decrease", WORD_OTHER }, { "decreased", WORD_OTHER },
-    { "delay", WORD_OTHER }, { "deviation", WORD_OTHER }, { "device", WORD_DEVICE }, { "devices", WORD_DEVICE },
+    { "decode", WORD_OTHER }, { "delay", WORD_OTHER }, { "deviation", WORD_OTHER }, { "device", WORD_DEVICE }, { "devices", WORD_DEVICE },
     { "difference", WORD_OTHER }, { "differs", WORD_OTHER }, { "double", WORD_OTHER }, { "drop", WORD_OTHER },
     { "dropped", WORD_OTHER }, { "due", WORD_OTHER }, { "duration", WORD_TAKES }, { "durations", WORD_TAKES },
     { "during", WORD_OTHER },
@@ -66,7 +66,7 @@ static const struct word words[] = {
     { "max", WORD_MAX }, { "maximal", WORD_MAX }, { "maximum", WORD_MAX | WORD_PEAK }, { "may", WORD_MODAL },
     { "mean", WORD_MEAN }, { "median", WORD_MEDIAN }, { "memcpy", WORD_COPY }, { "memcpys", WORD_COPY },
     { "memory", WORD_MEMORY }, { "memset", WORD_OTHER }, { "memsets", WORD_OTHER }, { "might", WORD_MODAL },
-    { "min", WORD_MIN }, { "minimal", WORD_MIN }, { "minimum", WORD_MIN }, { "minus", WORD_OTHER }, { "more", WORD_OTHER },
+    { "min", WORD_MIN }, { "minimal", WORD_MIN }, { "minimum", WORD_MIN }, { "minus", WORD_OTHER }, { "more", WORD_OTHER }, { "most", WORD_OTHER }, { "mostly", WORD_OTHER }, { "part", WORD_OTHER }, 
     { "must", WORD_MODAL },
     { "nccl", WORD_NCCL }, { "needs", WORD_TAKES }, { "neither", WORD_OTHER }, { "never", WORD_OTHER }, { "next", WORD_OTHER },
     { "no", WORD_OTHER }, { "nor", WORD_OTHER }, { "not", WORD_OTHER }, { "number", WORD_NUMBER },
@@ -76,7 +76,7 @@ static const struct word words[] = {
     { "pageable", WORD_PAGEABLE }, { "peak", WORD_PEAK | WORD_MAX }, { "peaked", WORD_PEAK | WORD_MAX },
     { "peaks", WORD_PEAK | WORD_MAX }, { "per", WORD_OTHER }, { "percentile", WORD_OTHER }, { "pinned", WORD_PINNED },
     { "plus", WORD_OTHER }, { "points", WORD_OTHER }, { "potential", WORD_MODAL }, { "potentially", WORD_MODAL },
-    { "predicted", WORD_MODAL }, { "previous", WORD_OTHER }, { "previously", WORD_OTHER },
+    { "predicted", WORD_MODAL }, { "prefill", WORD_OTHER }, { "previous", WORD_OTHER }, { "previously", WORD_OTHER },
     { "quickest", WORD_MIN },
     { "rank", WORD_RANK }, { "ranks", WORD_RANK }, { "ran", WORD_RUN }, { "rccl", WORD_NCCL }, { "reduce", WORD_OTHER },
     { "reduced", WORD_OTHER }, { "reduces", WORD_OTHER }, { "remaining", WORD_OTHER }, { "reserved", WORD_RESERVED },
@@ -287,7 +287,7 @@ static bool ends_name(const char *text, size_t len, size_t end)
 /* Is NAME a plain word? Such a name must not be one of the words that say what a figure is. */
 static bool is_plain_word(const char *name)
 {
-    char lower[32];
+    char lower[32] = { 0 };
     size_t len = strlen(name);
     if (len >= sizeof lower)
         return false;
@@ -354,6 +354,7 @@ static void read_span(struct reader *reader, const char *text, size_t len)
         return;
     }
     struct token *token = add_token(reader, TOKEN_NAME);
+    token->quoted = true;
     token->text = arena_strndup(reader->arena, text, len);
     token->name = step >= 0 ? NULL : name;
     token->several = several;
@@ -434,9 +435,31 @@ static void read_number(struct reader *reader)
     reader->at += size;
 }
 
+/* The length of the path or dotted identifier at TEXT: logs/gpu/a.json, Optimizer.step#SGD.step; 0: it is a plain word. */
+static size_t identifier_length(const char *text, size_t len)
+{
+    size_t end = 0, joints = 0, slashes = 0;
+    for (;; end++) {
+        bool joins = end > 0 && end + 1 < len && (text[end] == '.' || text[end] == '#') &&
+                     is_letter(text[end - 1]) && is_letter(text[end + 1]);
+        bool slash = end + 1 < len && text[end] == '/' && is_letter(text[end + 1]);
+        if (end == len || !(is_letter(text[end]) || joins || slash))
+            break;
+        joints += joins;
+        slashes += slash;
+    }
+    return joints && (slashes || !isdigit((unsigned char)text[0])) ? end : 0;
+}
+
 static void read_word(struct reader *reader)
 {
     size_t from = reader->at;
+    size_t identifier = identifier_length(reader->text + from, reader->len - from);
+    if (identifier) {
+        add_token(reader, TOKEN_WORD)->text = arena_strndup(reader->arena, reader->text + from, identifier);
+        reader->at += identifier;
+        return;
+    }
     while (reader->at < reader->len &&
            (is_letter(reader->text[reader->at]) ||
             (reader->text[reader->at] == '\'' && reader->at > from && reader->at + 1 < reader->len &&
@@ -553,7 +576,8 @@ static void read_words(struct reader *reader)
         } else if (unit && (unit->text[0] == '%' || (unsigned char)unit->text[0] >= 0x80)) {
             add_token(reader, TOKEN_WORD)->text = unit->text;
             reader->at += strlen(unit->text);
-        } else if (is_letter(c)) {
+        } else if (is_letter(c) ||
+                   (c == '/' && identifier_length(reader->text + reader->at, reader->len - reader->at))) {
             read_word(reader);
         } else {
             read_mark(reader);
@@ -749,15 +773,60 @@ static void mark_labels(struct tokens *tokens)
     }
 }
 
+/* TEXT without Markdown's escapes and the entities of HTML, except in code, where only a bar is escaped. */
+static char *unescape(const char *text, size_t *len, struct arena *arena)
+{
+    static const struct {
+        const char *entity;
+        char character;
+    } entities[] = {
+        { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' }, { "&#39;", '\'' }
+    };
+    char *out = arena_strndup(arena, text, *len);
+    size_t count = 0;
+    bool code = false;
+    for (size_t i = 0; i < *len; i++) {
+        if (text[i] == '`')
+            code = !code;
+        bool escaped = text[i] == '\\' && i + 1 < *len &&
+                       (code ? text[i + 1] == '|' : ispunct((unsigned char)text[i + 1]));
+        size_t e = 0, left = *len - i;
+        while (e < sizeof entities / sizeof *entities &&
+               (code || strlen(entities[e].entity) > left ||
+                memcmp(entities[e].entity, text + i, strlen(entities[e].entity)) != 0))
+            e++;
+        if (escaped)
+            out[count++] = text[++i];
+        else if (e < sizeof entities / sizeof *entities) {
+            out[count++] = entities[e].character;
+            i += strlen(entities[e].entity) - 1;
+        } else
+            out[count++] = text[i];
+    }
+    *len = count;
+    return out;
+}
+
 void prose_read(const struct check_facts *facts, const char *text, size_t len, struct arena *arena,
                 struct tokens *tokens)
 {
-    struct reader reader = { facts, text, len, 0, arena, tokens };
+    char *plain = unescape(text, &len, arena);
+    struct reader reader = { facts, plain, len, 0, arena, tokens };
     read_words(&reader);
     join_directions(tokens);
     join_ranges(tokens);
     join_bounds(tokens);
     mark_labels(tokens);
+}
+
+bool prose_is_columns(const char *text, size_t len)
+{
+    for (size_t i = 1; i + 2 < len; i++)
+        if (text[i] == ' ' && text[i + 1] == ' ' && text[i - 1] != ' ' && !strchr(".!?:", text[i - 1]))
+            for (size_t j = i + 1; j < len; j++)
+                if (text[j] != ' ')
+                    return true;
+    return false;
 }
 
 bool prose_header_unit(struct tokens *tokens, struct figure *unit)

@@ -83,6 +83,7 @@ struct token {
     unsigned bits;                 /* of a word */
     const char *text;              /* lower case, of a word; the name as written */
     bool joins;                    /* TOKEN_CLAUSE: "and", "or" */
+    bool quoted;                   /* TOKEN_NAME: it stands in backticks */
     const struct check_name *name; /* NULL: the trace has none of this name */
     bool several;                  /* shortened, and several fit */
     int64_t step;                  /* ProfilerStep#3, rather than a name; -1: it is one */
@@ -93,6 +94,9 @@ struct token {
 struct tokens {
     VEC_OF(struct token);
 };
+
+/* Is the line one of a table made of blanks, as commands print them? Its columns have no names here. */
+bool prose_is_columns(const char *text, size_t len);
 
 /* Append the tokens of the LEN bytes at TEXT, one line of prose or one cell of a table. Texts live as long as ARENA. */
 void prose_read(const struct check_facts *facts, const char *text, size_t len, struct arena *arena,

@@ -13,14 +13,15 @@
 /* What the words of a clause say. */
 struct scan {
     unsigned bits;
-    const struct check_name *name; /* the first */
-    bool several_names, unclear_name;
+    const struct check_name *name;                  /* the first */
+    bool several_names, unclear_name, name_is_bare; /* without backticks */
     const char *unknown;  /* a name in backticks that the trace does not have; NULL: none */
     int64_t step;         /* step 3; -1: none */
     int64_t rank, device; /* TABLE_INT_MISSING: none */
     struct check_copies copies;
     bool all;      /* all ranks, across GPUs */
     bool per_step; /* per step, in each step */
+    bool linked;   /* by a colon or such to its figure */
     enum check_side side;
     bool side_is_vague;
 };
@@ -44,6 +45,7 @@ struct clause_reader {
     bool new_sentence; /* the clause is the first of a sentence after the first */
     bool modal;
     bool is_cell; /* of a table: no sentence */
+    bool unclear; /* the sentence is about reasons: a share may be of one of them */
 };
 
 static bool word_is(const struct token *token, const char *text)
@@ -187,8 +189,10 @@ static void scan_name(struct scan *scan, const struct token *token)
         scan->unknown = token->text;
     else if (scan->name && !check_name_is_same(scan->name, token->name))
         scan->several_names = true;
-    else
+    else {
         scan->name = token->name;
+        scan->name_is_bare = !token->quoted;
+    }
 }
 
 /* A number that names something: step 3, rank 0. */
@@ -326,6 +330,7 @@ static struct scan scan_tokens(const struct tokens *tokens, size_t first, size_t
             scan.bits |= bits;
             break;
         }
+        case TOKEN_MARK: scan.linked |= word_is(token, ":") || word_is(token, "="); break;
         default: break;
         }
     }
@@ -386,12 +391,16 @@ static struct decision decide_subject(const struct scan *scan)
         return undecided(CHECK_AMBIGUOUS);
     bool in_step = bits & WORD_STEP || scan->per_step;
     if (scan->name) {
-        if (scan->step >= 0 || in_step || bits & (WORDS_OF_STATE | WORD_EXPOSED | WORD_MEDIAN | WORD_MEMORY))
+        bool listed = scan->name_is_bare && !scan->linked &&
+                      !(bits & (WORDS_OF_QUANTITY | WORD_TAKES | WORD_RUN | WORD_HOST | WORD_DEVICE));
+        if (listed || scan->step >= 0 || in_step ||
+            bits & (WORDS_OF_STATE | WORD_EXPOSED | WORD_MEDIAN | WORD_MEMORY))
             return undecided(CHECK_AMBIGUOUS);
         return decided(CHECK_NAME);
     }
     if (scan->step >= 0) {
-        if (bits & (WORDS_OF_SUBJECTS | WORD_MEMORY | WORD_MEAN | WORD_MEDIAN | WORD_HOST | WORD_DEVICE))
+        if (bits &
+            (WORDS_OF_SUBJECTS | WORD_MEMORY | WORD_MEAN | WORD_MEDIAN | WORD_HOST | WORD_DEVICE | WORD_RUN))
             return undecided(CHECK_AMBIGUOUS);
         return decided(CHECK_STEP);
     }
@@ -464,6 +473,36 @@ static const char *subject_text(struct arena *arena, const struct check_query *q
     }
 }
 
+/*
+ * May a count of kernels, copies or steps be of a part of them? Their number is said with a verb or a place ("ran", "on the
+ * GPU", "the trace has"); any other word behind the noun restricts it.
+ */
+static bool count_is_partial(const struct tokens *tokens, size_t own, size_t end,
+                             const struct counted *counted)
+{
+    static const char *const fillers[] = { "on",       "the",       "a",     "in",      "this", "were",
+                                           "was",      "are",       "is",    "has",     "had",  "executed",
+                                           "recorded", "found",     "there", "all",     "its",  "it",
+                                           "trace",    "recording", "file",  "profile", "of",   "over",
+                                           "from",     "to",        "go",    "ms",      "s",    "",
+                                           "training", "measured",  NULL };
+    static const char *const places[] = { "has",   "had",       "have",     "holds",   "contains", "there",
+                                          "trace", "recording", "executed", "records", NULL };
+    bool placed = counted->bits & (WORD_STEP | WORD_COPY) || counted->first == counted->end;
+    for (size_t i = own; i < end; i++) {
+        const struct token *token = &tokens->at[i];
+        placed |= token->kind == TOKEN_WORD &&
+                  (token->bits & (WORD_RUN | WORD_DEVICE | WORD_TOTAL) || word_is_one_of(token, places));
+        bool before = counted->first == counted->end; /* number of steps: 6 */
+        if (i >= counted->end && token->kind == TOKEN_NUMBER && token->figure.has_unit && !before)
+            end = i;
+        else if ((before ? i < counted->end : i >= counted->end) && token->kind == TOKEN_WORD &&
+                 !token->bits && !word_is_one_of(token, fillers))
+            return true;
+    }
+    return !placed;
+}
+
 static bool sets_rank(struct statement *statement, const struct clause_reader *reader,
                       const struct scan *scan)
 {
@@ -520,7 +559,8 @@ static bool ask_count(struct clause_reader *reader, struct statement *statement,
         query->state = CHECK_KERNELS;
         bool of_a_name = reader->context.valid && reader->context.query.subject == CHECK_NAME &&
                          !(scan->bits & WORD_DEVICE);
-        return has_name || of_a_name || scan->bits & (WORD_STEP | WORD_COPY)
+        return has_name || of_a_name || scan->bits & (WORD_STEP | WORD_COPY) ||
+                       (scan->bits & WORD_COMMUNICATION && !counted->nccl)
                    ? refuse(statement, CHECK_AMBIGUOUS)
                    : true;
     }
@@ -681,12 +721,14 @@ static struct scan merge(const struct scan *own, const struct scan *lead, bool j
     both.bits |= lead->bits;
     if (!both.name) {
         both.name = lead->name;
+        both.name_is_bare = lead->name_is_bare;
         both.several_names |= lead->several_names;
         both.unclear_name |= lead->unclear_name;
     }
     if (!both.unknown && !both.name)
         both.unknown = lead->unknown;
     both.per_step |= lead->per_step;
+    both.linked |= lead->linked || lead->name;
     if (both.copies.direction == COPY_UNKNOWN)
         both.copies.direction = lead->copies.direction;
     if (both.copies.memory == MEMORY_NONE)
@@ -752,6 +794,8 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
             scan.bits = merge(&(struct scan){ .bits = scan_tokens(tokens, own, next, mrequested).bits },
                               &lead_scan, joined)
                             .bits;
+            if (!counted.name && counted.bits & (WORD_KERNEL | WORD_COPY | WORD_STEP) && !reader->is_cell)
+                counted.subset |= count_is_partial(tokens, own, end, &counted);
             has_query = ask_count(reader, statement, &counted, &scan);
             /* "1 call takes 3 ms" counts nothing */
             if (has_query && token->figure.value == 1 && counted.bits & WORD_RUN && times > 0)
@@ -774,11 +818,15 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
                     has_query = refuse(statement, CHECK_AMBIGUOUS);
             }
         }
+        if (has_query && reader->unclear && token->figure.dimension == CHECK_SHARE)
+            has_query = refuse(statement, CHECK_AMBIGUOUS);
         if (has_query && token->figure.odd)
             has_query = refuse(statement, CHECK_AMBIGUOUS);
         if (has_query && reader->modal)
             has_query = refuse(statement, CHECK_MODAL);
         statement->has_query = has_query;
+        statement->vague = reader->is_cell && statement->query.subject == CHECK_NAME &&
+                           statement->query.dimension == CHECK_TIME && statement->query.statistics == 0;
         if (reader->modal)
             statement->reason = CHECK_MODAL;
         if (has_query)
@@ -792,7 +840,10 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
 static void read_sentence(struct clause_reader *reader, size_t first, size_t end)
 {
     const struct tokens *tokens = reader->tokens;
-    reader->modal = false;
+    static const char *const reasons[] = { "reason", "reasons", "due", NULL };
+    reader->modal = reader->unclear = false;
+    for (size_t i = first; i < end; i++)
+        reader->unclear |= word_is_one_of(&tokens->at[i], reasons);
     for (size_t i = first; i < end; i++)
         reader->modal |= tokens->at[i].kind == TOKEN_WORD && tokens->at[i].bits & WORD_MODAL;
     size_t lead = first, own = first;
@@ -884,14 +935,16 @@ void statements_read_cell(const struct check_facts *facts, const struct tokens *
     struct clause_reader reader = {
         .facts = facts, .tokens = &line, .arena = arena, .statements = statements, .is_cell = true
     };
+    struct scan subject = scan_tokens(names, 0, names->count, NULL);
+    bool has_subject = subject.name || subject.unknown || subject.unclear_name || subject.step >= 0 ||
+                       subject.rank != TABLE_INT_MISSING || subject.device != TABLE_INT_MISSING ||
+                       subject.bits & (WORDS_OF_SUBJECTS | WORD_STEP | WORD_MEMORY | WORD_DEVICE);
     size_t before = statements->count;
     if (is_candidate(&line, 0, line.count - 1, line.count)) {
         read_sentence(&reader, 0, line.count);
         for (size_t i = before; i < statements->count; i++)
-            if (!known && statements->at[i].has_query) {
-                statements->at[i].has_query = false;
-                statements->at[i].reason = CHECK_NO_QUANTITY;
-            }
+            if (statements->at[i].has_query && !(known && has_subject))
+                refuse(&statements->at[i], known ? CHECK_NO_SUBJECT : CHECK_NO_QUANTITY);
     }
     VEC_FREE(&line);
     VEC_FREE(&plain_header);

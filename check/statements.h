@@ -9,27 +9,12 @@
 
 #include "check/prose.h"
 
-/* Why a figure cannot be checked. */
-#define CHECK_REASONS(ROW)                                                                                   \
-    ROW(NO_FIGURE, "no_figure")                                                                              \
-    ROW(NO_SUBJECT, "no_subject")                                                                            \
-    ROW(NO_QUANTITY, "no_quantity")                                                                          \
-    ROW(NOT_IN_TRACE, "not_in_trace")                                                                        \
-    ROW(MODAL, "modal")                                                                                      \
-    ROW(AMBIGUOUS, "ambiguous")
-
-enum check_reason {
-#define REASON_CONSTANT(id, word) CHECK_##id,
-    CHECK_REASONS(REASON_CONSTANT)
-#undef REASON_CONSTANT
-        CHECK_REASON_COUNT
-};
-
 /* A figure, and the query that it answers. */
 struct statement {
     struct figure figure;
     bool has_query; /* the query is known; else REASON says why it is not */
     enum check_reason reason;
+    bool vague; /* a figure that does not fit may be of another quantity */
     struct check_query query;
     const char *subject; /* for people; NULL: unknown */
 };

@@ -1,7 +1,9 @@
 /* cmd_check.c - `tpa check`: the figures of a written answer, compared with the traces that it is about. */
 #include "check/check.h"
+#include "check/page.h"
 
 #include "base/source.h"
+#include "cli/cmd_report.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -24,7 +26,7 @@ static const struct opt check_opts[] = {
     OPT_END,
 };
 
-enum { MOST_BYTES = 16 << 20 }; /* of an answer */
+enum { MOST_BYTES = 64 << 20 }; /* of an answer */
 
 /* Append the file at PATH, "-" for standard input, to TEXT. */
 static bool read_answer(const char *path, struct buffer *text, struct tpa_error *err)
@@ -38,7 +40,7 @@ static bool read_answer(const char *path, struct buffer *text, struct tpa_error 
         buffer_add(text, bytes, (size_t)count);
     bool good = count >= 0;
     if (good && text->count > MOST_BYTES) {
-        good = tpa_fail(err, TPA_NOWHERE, "the answer is longer than 16 MiB");
+        good = tpa_fail(err, TPA_NOWHERE, "the answer is longer than 64 MiB");
         tpa_hint(err, "the answer comes first, then the traces: tpa check ANSWER.md TRACE...");
         tpa_in_file(err, path);
     } else if (good && text->count && memchr(text->at, '\0', text->count)) {
@@ -58,11 +60,10 @@ static int check_exit_code(const struct check *check, const struct result *resul
                                                                                : EXIT_FINE;
 }
 
-static int check_trace(const struct check_args *args, const struct trace *trace,
-                       const struct check_input *input, struct tpa_error *err)
+/* Print CHECK, which is taken. Returns the exit code. */
+static int check_print(const struct check_args *args, const struct trace *trace, struct check *check,
+                       struct tpa_error *err)
 {
-    struct check_facts *facts = check_facts_open(trace);
-    struct check *check = check_answer(facts, input);
     struct result *result = result_open("tpa.check/1");
     check_add_table(check, result);
     load_add_notices(trace, result);
@@ -71,8 +72,40 @@ static int check_trace(const struct check_args *args, const struct trace *trace,
         code = EXIT_TROUBLE;
     result_free(result);
     check_free(check);
+    return code;
+}
+
+static int check_text(const struct check_args *args, const struct trace *trace,
+                      const struct check_input *input, struct tpa_error *err)
+{
+    struct check_facts *facts = check_facts_open(trace);
+    int code = check_print(args, trace, check_answer(facts, input), err);
     check_facts_free(facts);
     return code;
+}
+
+/* Compare the first screen of a page of tpa report with that of the page of its traces. */
+static int check_report(const struct check_args *args, const struct trace *trace,
+                        const struct check_input *input, struct tpa_error *err)
+{
+    char *right = NULL;
+    size_t len = 0;
+    FILE *into = open_memstream(&right, &len);
+    if (!into) {
+        tpa_fail_errno(err, "cannot compare pages");
+        return EXIT_TROUBLE;
+    }
+    struct load_args load = args->load;
+    load.progress = false;
+    bool good = report_page(input->files, input->file_count, &load, into, err);
+    good = fclose(into) == 0 && good;
+    struct check *check = good ? check_page(input, right, len) : NULL;
+    free(right);
+    if (good && !check) {
+        tpa_fail(err, TPA_NOWHERE, "the page has no first screen of tpa report");
+        tpa_hint(err, "answers in Markdown and pages of tpa report are checked");
+    }
+    return check ? check_print(args, trace, check, err) : EXIT_TROUBLE;
 }
 
 static int check_main(const struct invocation *call, struct tpa_error *err)
@@ -99,11 +132,14 @@ static int check_main(const struct invocation *call, struct tpa_error *err)
     input.len = text.count;
     input.files = traces.operands;
     input.file_count = traces.operand_count;
-    struct trace_wants wants = check_wants();
+    struct trace_wants wants = { 0 };
+    if (!check_is_page(input.text, input.len))
+        wants = check_wants();
     struct trace *trace = load_traces(&traces, &args->load, &wants, err);
     int code = EXIT_TROUBLE;
     if (trace)
-        code = check_trace(args, trace, &input, err);
+        code = check_is_page(input.text, input.len) ? check_report(args, trace, &input, err)
+                                                    : check_text(args, trace, &input, err);
     trace_free(trace);
     buffer_release(&text);
     return code;
@@ -116,7 +152,8 @@ const struct command cmd_check = {
     .description =
         "Reads an answer about traces, in Markdown; - is standard input. Each of its figures is confirmed, contradicted with the "
         "right figure and the command that prints it, or not checkable, with the reason. Figures are times, sizes, shares and "
-        "counts of operators, calls, kernels, copies, steps, memory and the GPU.\n\n"
+        "counts of operators, calls, kernels, copies, steps, memory and the GPU. Of a page of tpa report, the figures of the first screen are "
+        "checked.\n\n"
         "Exits with 1 if a figure is contradicted, or a recording is not complete; with --strict also if one is not checkable.",
     .tables = { check_tables },
     .options = check_opts,
@@ -125,6 +162,7 @@ const struct command cmd_check = {
     .examples = {
         "tpa check answer.md trace.json",
         "tpa check --format json answer.md rank0.json rank1.json",
+        "tpa check report.html trace.json",
         "tpa check --text 'The GPU is idle 39.4 % of the time.' trace.json",
     },
     .section = SECTION_ANALYZE,

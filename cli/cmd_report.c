@@ -11,7 +11,8 @@
 #include "treediff/twins.h"
 #include "charts/charts.h"
 #include "base/suggest.h"
-#include "cli/command.h"
+#include "cli/cmd_report.h"
+#include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
@@ -33,6 +34,7 @@ struct report_args {
     struct opt_list base, other;
     const char *sections, *path;
     int format;
+    FILE *into; /* not an option: the page is written here instead of to PATH */
     int64_t min_change_ns, page_size, budget_bytes;
     const char *budget;
 };
@@ -137,10 +139,12 @@ static bool choose_sections(const char *list, uint64_t *chosen, struct tpa_error
 
 /* ---- output ---- */
 
-static bool write_page(const struct page *page, const char *path, struct tpa_error *err)
+static bool write_page(const struct page *page, const struct report_args *args, struct tpa_error *err)
 {
     struct output_file file;
-    if (!output_file_open(&file, path, err))
+    if (args->into)
+        return page_write(page, args->into, err);
+    if (!output_file_open(&file, args->path, err))
         return false;
     if (page_write(page, file.stream, err))
         return output_file_commit(&file, err);
@@ -415,7 +419,7 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
             for (size_t i = 0; i < notes->notices.count; i++)
                 *VEC_PUSH(&section->notices) = notes->notices.at[i];
         }
-        good = write_page(&page, args->path, err);
+        good = write_page(&page, args, err);
         page_release(&page);
     } else {
         struct result *all = result_open("tpa.report/1");
@@ -462,7 +466,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
                                      snapshots->of.at[0]->form, snapshots->of.at[0]->entries.count),
         };
         report_snapshot_fill(&report, &page);
-        good = write_page(&page, args->path, err);
+        good = write_page(&page, args, err);
         page_release(&page);
     } else {
         good = report_print_all(report.result, format, args, err);
@@ -487,7 +491,7 @@ static bool report_sums(const struct invocation *call, const struct ingested *su
     if (good && format == FORMAT_HTML) {
         struct page page = { .maker = "tpa report", .title = report_base_name(call->operands[0]) };
         report_profile_fill(&report, &page);
-        good = write_page(&page, args->path, err);
+        good = write_page(&page, args, err);
         page_release(&page);
     } else if (good) {
         good = report_print_all(report.result, format, args, err);
@@ -593,7 +597,7 @@ static bool add_diff(const struct diff *diff, struct result *result, const struc
     if (picture->charts.count)
         *VEC_PUSH(&head->pictures) = picture;
     add_timelines(&page, timelines, found, &result->arena);
-    bool good = write_page(&page, path, err);
+    bool good = write_page(&page, args, err);
     page_release(&page);
     picture_free(picture);
     return good;
@@ -738,6 +742,18 @@ static int report_main(const struct invocation *typed, struct tpa_error *err)
         return EXIT_TROUBLE;
     bool good = compare ? report_sides(call, format, err) : report_trace(call, format, err);
     return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+bool report_page(char **traces, size_t count, const struct load_args *load, FILE *into, struct tpa_error *err)
+{
+    struct report_args args = report_defaults;
+    args.load = *load;
+    args.into = into;
+    struct invocation call = {
+        .command = &cmd_report, .args = &args, .operands = traces, .operand_count = count
+    };
+    bool compare = report_compares(&call, &args);
+    return compare ? report_sides(&call, FORMAT_HTML, err) : report_trace(&call, FORMAT_HTML, err);
 }
 
 const struct command cmd_report = {
