@@ -17,7 +17,8 @@ struct whatif_args {
     struct load_args load;
     struct opt_list scales, syncs;
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
-    bool fuse_attention;
+    bool fuse_attention, no_contention;
+    const char *contention;
     int64_t comm_bandwidth; /* below 0: not given */
     int ranks;
     double at_peak; /* below 0: not given */
@@ -76,6 +77,11 @@ static const struct opt whatif_opts[] = {
     OPT_FLAG(0, "fuse-attention", struct whatif_args, fuse_attention,
              "attention that is computed step by step (products and softmax) is one kernel"),
     OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
+    OPT_TEXT(
+        0, "contention", struct whatif_args, contention, "FACTOR",
+        "with --overlap-comm: computation beside communication takes FACTOR times as long, as 1.2; else as measured"),
+    OPT_FLAG(0, "no-contention", struct whatif_args, no_contention,
+             "nothing runs slower because of what runs beside it"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
              "collectives move SIZE a second on the bus: 100GB"),
     OPT_CHOICE(0, "ranks", struct whatif_args, ranks, ranks_words, "HOW", "how fast slower ranks are"),
@@ -133,7 +139,17 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->no_first_use, EDIT_NO_FIRST_USE);
     add_edit(edits, args->fuse, EDIT_FUSE);
     add_edit(edits, args->fuse_attention, EDIT_FUSE_ATTENTION);
-    add_edit(edits, args->overlap_comm, EDIT_OVERLAP_COMM);
+    char *end = NULL;
+    double contention = args->contention ? strtod(args->contention, &end) : 0;
+    if (args->contention && (*end || !(contention >= 1) || contention > 100)) {
+        tpa_fail(err, TPA_NOWHERE, "--contention: '%s' is not a factor of 1 or more", args->contention);
+        return tpa_hint(err, "write 1.2 for computation that takes 1.2 times as long beside communication");
+    }
+    if (args->contention && !args->overlap_comm)
+        return tpa_fail(err, TPA_NOWHERE, "--contention is for --overlap-comm");
+    if (args->overlap_comm)
+        *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_OVERLAP_COMM, .factor = contention };
+    add_edit(edits, args->no_contention, EDIT_NO_CONTENTION);
     if (args->at_peak > 0)
         *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_AT_PEAK, .factor = args->at_peak };
     if (args->comm_bandwidth > 0)
@@ -349,10 +365,12 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     int status = EXIT_FINE;
     bool fine = collect_edits(args, &request.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &request.gate, err));
-    const struct trace_wants *wants =
-        args->to == TO_CHROME                                                                 ? &all_wants
-        : args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse || args->fuse_attention ? &sized_wants
-                                                                                              : &whatif_wants;
+    const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
+                                      : args->overlap_comm || args->no_contention ||
+                                              args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse ||
+                                              args->fuse_attention
+                                          ? &sized_wants
+                                          : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
     fine = trace && !is_empty(trace, err) && file_set_check_job(trace, err) &&
            whatif_answer(trace, &request, &status, err);

@@ -32,7 +32,8 @@ static const struct {
     [EDIT_AT_PEAK] = { "--at-peak", "operators whose operations and bytes are known, and that run below this share of the device's peak, reach it, but no work takes less than the shortest kernel recorded" },
     [EDIT_FUSE] = { "--fuse", "neighbours on a stream that tpa sequences lists as fusable are one: what the first wrote for the next is not written and read, and only the first is launched" },
     [EDIT_FUSE_ATTENTION] = { "--fuse-attention", "attention that is computed step by step (a product, softmax of the scores, a product) is one kernel, as scaled_dot_product_attention launches; the operations on the scores between the products are gone; the products run at half of the peak of their type, or at the bandwidth of the memory, and not slower than recorded; the backward pass takes 5 / 4 of it, as it computes the scores again" },
-    [EDIT_OVERLAP_COMM] = { "--overlap-comm", "communication runs beside computation, costs it nothing, and nobody waits for it: the most that overlap can give" },
+    [EDIT_OVERLAP_COMM] = { "--overlap-comm", "communication runs beside computation, as far as there is room, and nobody waits for it: the most that overlap can give" },
+    [EDIT_NO_CONTENTION] = { "--no-contention", "kernels that were judged to run slower beside other work (tpa kernels --contention) take what they take alone" },
     [EDIT_COMM_BANDWIDTH] = { "--comm-bandwidth", "a collective takes its bytes on the bus divided by the bandwidth, from when the last rank is there; of one rank's recording alone, from its start" },
     [EDIT_RANKS_LIKE_MEDIAN] = { "--ranks like-median", "the work of slower ranks, on the host and on devices, takes as long in all as the median rank's" },
     [EDIT_GPUS_LIKE_MEDIAN] = { "--ranks gpu-like-median", "the device work of slower ranks takes as long in all as the median rank's" },
@@ -119,6 +120,8 @@ static void describe_factor(const struct edit *edit, struct buffer *text)
         buffer_printf(text, " %.6g%%", 100 * edit->factor);
     else if (edit->kind == EDIT_SCALE)
         buffer_printf(text, "=%.6g", edit->factor);
+    else if (edit->kind == EDIT_OVERLAP_COMM && edit->factor > 0)
+        buffer_printf(text, " --contention %.6g", edit->factor);
 }
 
 void edit_describe(const struct edit *edit, struct buffer *text)

@@ -25,8 +25,9 @@ enum edit_kind {
     EDIT_NO_FIRST_USE,  /* what is slow the first time is not */
     EDIT_AT_PEAK,       /* operators that run below FACTOR of what the device could reach it */
     EDIT_FUSE,          /* neighbours on a stream that one kernel could do are one */
-    EDIT_FUSE_ATTENTION,    /* attention computed step by step is one kernel */
-    EDIT_OVERLAP_COMM,      /* nobody waits for communication */
+    EDIT_FUSE_ATTENTION, /* attention computed step by step is one kernel */
+    EDIT_OVERLAP_COMM, /* nobody waits for communication; FACTOR: what it costs computation; 0: as measured */
+    EDIT_NO_CONTENTION,     /* nothing runs slower because of what runs beside it */
     EDIT_COMM_BANDWIDTH,    /* collectives transfer at FACTOR bytes per second of bus bandwidth */
     EDIT_RANKS_LIKE_MEDIAN, /* ranks that are slower than the median rank are as fast */
     EDIT_GPUS_LIKE_MEDIAN,  /* their devices are */
@@ -52,6 +53,7 @@ struct edit {
     const char *pattern; /* regular expression, or the word of a category; owned by the caller */
     size_t pattern_len;
     double factor;
+    int bound; /* of EDIT_OVERLAP_COMM: -1, 1 the least and the most that contention costs; 0: the estimate */
 };
 
 /* What an edit touched, as recorded. */

@@ -55,6 +55,9 @@ void edit_cuda_graph(const struct editing *editing);
 void edit_no_alloc(const struct editing *editing);
 void edit_no_first_use(const struct editing *editing);
 void edit_overlap_comm(const struct editing *editing);
+void edit_take_contention(
+    const struct editing *editing); /* what overlap costs; a part of edit_overlap_comm */
+void edit_no_contention(const struct editing *editing);
 void edit_comm_bandwidth(const struct editing *editing);
 void edit_at_peak(const struct editing *editing);
 void edit_fuse(const struct editing *editing);

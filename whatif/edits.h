@@ -11,7 +11,7 @@
 #ifndef TPA_WHATIF_EDITS_H
 #define TPA_WHATIF_EDITS_H
 
-#include "derive/collectives.h"
+#include "analyze/contention/contention.h"
 #include "derive/op_cost.h"
 #include "whatif/edit.h"
 #include "whatif/replay.h"
@@ -22,7 +22,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
 
 /* What edits look at of arguments, beyond REPLAY_WANTS. */
 #define EDIT_WANTS                                                                                           \
-    (REPLAY_WANTS | COLLECTIVES_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY) |           \
+    (REPLAY_WANTS | CONTENTION_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY) |            \
      OP_COST_WANTS)
 
 #endif

@@ -91,6 +91,7 @@ void edit_overlap_comm(const struct editing *editing)
         editing_scale_work(editing, i, 0);
         drop_waits_for_ranks(editing, i);
     }
+    edit_take_contention(editing);
 }
 
 /* From when the last rank is there: what of WORK is transfer. */

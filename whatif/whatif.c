@@ -143,6 +143,33 @@ static bool make_edits(struct whatif *whatif, const struct edit *edits, struct c
     return true;
 }
 
+/* The step time with the edits at the other BOUND of what contention costs. */
+static int64_t then_at_bound(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                             int bound)
+{
+    struct edit *at_bound = mem_alloc(mem_times(count, sizeof *at_bound));
+    struct step_gain gain;
+    struct tpa_error ignored = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        at_bound[i] = edits[i];
+        at_bound[i].bound = bound;
+    }
+    bool fine = whatif_gain(graph, at_bound, count, &gain, &ignored);
+    free(at_bound);
+    return fine ? gain.then_ns : INT64_MIN;
+}
+
+/* Communication is hidden, and what that costs was measured. */
+static bool has_bounds(const struct trace *trace, const struct edit *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (edits[i].kind == EDIT_OVERLAP_COMM && edits[i].factor == 0) {
+            const struct contention_sum *sum = contention_communication(contention_of(trace));
+            return sum && sum->judged_pairs;
+        }
+    return false;
+}
+
 struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
                            bool whole, struct tpa_error *err)
 {
@@ -157,6 +184,11 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
         compare_paths(whatif, edits, changes);
         if (count == 1)
             whatif->gains[0].then_ns = whatif->steps->then_ns;
+        whatif->then_low_ns = whatif->then_high_ns = INT64_MIN;
+        if (!whole && has_bounds(graph->trace, edits, count)) {
+            whatif->then_low_ns = then_at_bound(graph, edits, count, -1);
+            whatif->then_high_ns = then_at_bound(graph, edits, count, 1);
+        }
     }
     changes_free(changes);
     if (fine)

@@ -15,6 +15,7 @@ struct result_row {
     int64_t now_ns, then_ns, gain_ns;
     double gain_share;
     int64_t median_now_ns, median_then_ns;
+    int64_t then_low_ns, then_high_ns;
 };
 
 struct step_row {
@@ -46,6 +47,8 @@ static const struct table_column result_columns[] = {
     COLUMN(struct result_row, gain_share, "gain_share", "Gain, share", TABLE_SHARE, "of the step time now"),
     COLUMN(struct result_row, median_now_ns, "median_now", "Median now", TABLE_NS, "median of the recorded periods: differs from the step where steps are uneven"),
     COLUMN(struct result_row, median_then_ns, "median_then", "Median then", TABLE_NS, "the same of these periods with all edits made, without what settles later"),
+    COLUMN(struct result_row, then_low_ns, "then_low", "Then, low", TABLE_NS, "then at the least that contention may cost, if communication is hidden", .flags = TABLE_IF_ANY),
+    COLUMN(struct result_row, then_high_ns, "then_high", "Then, high", TABLE_NS, "then at the most that it may cost", .flags = TABLE_IF_ANY),
 };
 
 static const struct table_column step_columns[] = {
@@ -171,7 +174,9 @@ static void add_result(const struct whatif *whatif, struct result *result)
                               now_ns - then_ns,
                               whatif_tables_share_of(now_ns - then_ns, now_ns),
                               whatif->steps->median_now_ns,
-                              whatif->steps->median_then_ns };
+                              whatif->steps->median_then_ns,
+                              whatif->then_low_ns,
+                              whatif->then_high_ns };
     struct table *table = TABLE_OF_ROWS("result", has_steps(whatif) ? "Step time" : "All that was recorded",
                                         result_columns, &row, 1);
     table_add_footer(table, "unexplained_share", "Unexplained share of the path", TABLE_SHARE,
@@ -264,6 +269,27 @@ static void notice_kept(const char *edit, int64_t kept_ns, struct result *result
     buffer_release(&kept);
 }
 
+/* What it costs computation that communication runs beside it. */
+static void notice_contention(const struct trace *trace, const struct edit *edit, struct result *result)
+{
+    const struct contention_sum *sum = contention_communication(contention_of(trace));
+    if (edit->factor > 0)
+        result_add_notice(result, "contention", 1, NULL, TPA_NOWHERE,
+                          "computation beside communication takes %.6g times as long, as given",
+                          edit->factor);
+    else if (sum && sum->judged_pairs)
+        result_add_notice(
+            result, "contention", 1, NULL, TPA_NOWHERE,
+            "computation beside communication takes %.3f times as long (%.3f to %.3f), as in the "
+            "recording (tpa kernels --contention)",
+            sum->factor, sum->factor_low, sum->factor_high);
+    else
+        result_add_notice(
+            result, "contention", 0, NULL, TPA_NOWHERE,
+            "what overlap costs computation is not known from this recording, so the gain is at most this; "
+            "--contention 1.2 assumes a factor");
+}
+
 static void add_assumptions(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
     for (size_t i = 0; i < whatif->edit_count; i++) {
@@ -283,6 +309,8 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
         else if (assumption && !said)
             result_add_notice(result, "assumption", (int64_t)whatif->gains[i].effect.count, NULL, TPA_NOWHERE,
                               "%s assumes: %s", text.at, assumption);
+        if (edits[i].kind == EDIT_OVERLAP_COMM && whatif->gains[i].effect.count && whatif->graph->gpu->count)
+            notice_contention(whatif->graph->trace, &edits[i], result);
         if (whatif->gains[i].effect.kept_ns > 0)
             notice_kept(text.at, whatif->gains[i].effect.kept_ns, result);
         buffer_release(&text);

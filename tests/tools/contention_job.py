@@ -6,7 +6,7 @@
 One rank. Each step runs a forward and a backward pass on the compute stream; after most layers of the backward pass an
 all_reduce runs on a stream of its own. While it does, a kernel advances at 1/factor of its speed. Durations vary by `jitter`
 (log-normal); `drift` is the share by which the clock falls over the job; `copies` adds host-to-device copies on a third stream, in
-the forward pass, with a factor of their own. `hidden` starts the optimizer without waiting for communication.
+the forward pass, with a factor of their own. `hidden` starts all work without waiting for communication.
 """
 
 import dataclasses
@@ -31,6 +31,7 @@ class Plan:
     transfer_ns: int = 260_000
     copies: float = 0.0  # factor beside copies; 0: there are none
     hidden: bool = False
+    exposed: float = 0.0  # share of the collectives for which the compute stream waits at once
     shapes: bool = True
     tick_ns: int = 1
 
@@ -115,6 +116,10 @@ class Job:
             duration = plan.transfer_ns * self.random.uniform(0.6, 1.4)
             self.transfers = start + duration
             self.beside.append((start, self.transfers, factor))
+            waits = plan.exposed and self.random.random() < plan.exposed
+            if waits and not plan.hidden:
+                self.wait()
+                self.compute = max(self.compute, self.transfers + 1000)
             self.device("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", start, duration, 20, id,
                         grid=[24, 1, 1], block=[512, 1, 1],
                         **{"Collective name": "allreduce", "dtype": "BFloat16", "In msg nelems": 4_000_000, "Out msg nelems": 4_000_000,
