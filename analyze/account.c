@@ -348,6 +348,16 @@ static struct account_rank *rank_for(struct account *account, int64_t rank, uint
     return added;
 }
 
+/* The time of STEP by LIMIT, which is known. */
+static struct interval window_by(const struct account_step *step, enum account_limit limit)
+{
+    int64_t end_ns =
+        limit == LIMIT_DEVICES && step->work
+            ? step->work_end_ns
+            : step->start_ns + (limit == LIMIT_HOST ? step->waited_before_ns : 0) + time_of(step, limit);
+    return (struct interval){ end_ns - time_of(step, limit), end_ns };
+}
+
 /* The stretches of time that count in FILE: of its COUNT steps, or all of it. */
 static void find_windows(const struct account_step *steps, size_t count, enum account_limit limit,
                          struct account_windows *windows)
@@ -357,11 +367,8 @@ static void find_windows(const struct account_step *steps, size_t count, enum ac
         *VEC_PUSH(&windows->begins_ns) = step->start_ns;
         if (step->role != STEP_COUNTS)
             continue;
-        int64_t end_ns =
-            limit == LIMIT_DEVICES && step->work
-                ? step->work_end_ns
-                : step->start_ns + (limit == LIMIT_HOST ? step->waited_before_ns : 0) + time_of(step, limit);
-        intervals_add(&windows->in, end_ns - time_of(step, limit), end_ns);
+        struct interval window = window_by(step, limit);
+        intervals_add(&windows->in, window.start_ns, window.end_ns);
     }
     intervals_merge(&windows->in);
 }
@@ -537,6 +544,14 @@ int64_t account_step_time(const struct account *account, const struct account_st
     const struct account_rank *rank = account_rank_of(account, step->rank);
     int64_t ns = time_of(step, rank->limit);
     return ns > 0 ? ns : rank->step_ns;
+}
+
+bool account_step_window(const struct account *account, const struct account_step *step,
+                         struct interval *window)
+{
+    enum account_limit limit = account_rank_of(account, step->rank)->limit;
+    *window = window_by(step, limit);
+    return time_of(step, limit) > 0;
 }
 
 /* ---- figures ---- */

@@ -113,6 +113,10 @@ const struct account_rank *account_rank_of(const struct account *account, int64_
 /* How long STEP took, by what the step of its rank is: on the host or on devices; what a step takes if that is not known. */
 int64_t account_step_time(const struct account *account, const struct account_step *step);
 
+/* When STEP was, by what the step of its rank is, on the clock of its file; false: its time is not known. */
+bool account_step_window(const struct account *account, const struct account_step *step,
+                         struct interval *window);
+
 /* How long PART of a step of a mean device takes: rounded so that all parts add up to step_ns. */
 int64_t account_part_ns(const struct account_rank *of, size_t part);
 

@@ -9,6 +9,7 @@
 
 #include "analyze/account_tables.h"
 #include "analyze/many_rows.h"
+#include "analyze/step_phases.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
@@ -890,9 +891,29 @@ void steps_add_result(const struct steps *steps, struct result *result)
 
 /* ---- the command ---- */
 
+static bool run_phases(const struct analysis_query *query, const char *step_name, struct result *result,
+                       struct tpa_error *err)
+{
+    if (step_name)
+        return tpa_fail(err, TPA_NOWHERE,
+                        "phases are those of the account of a step, which knows no --step-name");
+    if (query->by & (BY(DEVICE) | BY(STREAM) | STEPS_BY_NAME))
+        return tpa_fail(err, TPA_NOWHERE,
+                        "phases are of whole steps: --by phase has rows for ranks and steps alone");
+    const struct account *account = account_open(query->trace, query->selection);
+    struct step_phases phases = step_phases_find(query->trace, account);
+    account_notice(account, result);
+    step_phases_add_tables(&phases, result);
+    step_phases_release(&phases);
+    account_free(account);
+    return true;
+}
+
 static bool run_steps(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     struct steps_options own = *(const struct steps_options *)query->options;
+    if (query->by & STEPS_BY_PHASE)
+        return run_phases(query, own.name, result, err);
     own.by = query->by;
     const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
     if (!steps)
@@ -919,6 +940,7 @@ static const struct opt options[] = {
 
 static const struct opt_choice own_words[] = {
     { "name", "all steps of a name together, such as the ranges of --step-name", NULL },
+    { "phase", "forward, backward, optimizer, data, other: of a step, and of each", NULL },
     { .name = "op",
       .aliases = "operator kernel",
       .refusal =
@@ -932,6 +954,8 @@ static const struct table_shape tables[] = {
     TABLE_SHAPE("steps", step_columns),
     TABLE_SHAPE("summary", summary_columns),
     TABLE_SHAPE("account", account_columns),
+    TABLE_SHAPE("phases", phase_columns),
+    TABLE_SHAPE("step_phases", step_phase_columns),
     { 0 },
 };
 
@@ -949,8 +973,8 @@ const struct analysis analysis_steps = {
     .schema = "tpa.steps/1",
     .examples = {
         "tpa steps trace.json",
-        "tpa steps --sort duration --limit 5 trace.json  # the slowest",
         "tpa steps --step-name '^iteration [0-9]+$' trace.json  # ranges of your own",
+        "tpa steps --by phase trace.json  # forward, backward, optimizer, data",
         "tpa steps --by name --step-name '^(forward|backward)$' trace.json",
         "tpa steps --format csv runs/today/  # every step of every rank",
     },

@@ -35,6 +35,8 @@ enum step_part {
 
 /* What makes a row besides BY(RANK), BY(CYCLE), BY(DEVICE), BY(STREAM) and BY(STEP): all steps of a name. */
 #define STEPS_BY_NAME BY_OWN(0)
+/* Not rows of these: forward, backward, optimizer, data and other (step_phases.h). */
+#define STEPS_BY_PHASE BY_OWN(1)
 
 /* A step, or the total of several. */
 struct step_row {

@@ -117,7 +117,8 @@ struct answer {
     const char *
         bars_of; /* what the bars show, behind NOW_AND_THEN: "what the GPUs did in it"; NULL: as BARS_TITLE says */
     VEC_OF(struct answer_bar) bars;
-    size_t legend;        /* the bar whose values are shown below the bars */
+    const char *phases; /* "By phase: forward 31.2 %, backward 44.0 % ...", below the bars; NULL: not known */
+    size_t legend;      /* the bar whose values are shown below the bars */
     const char *curve_of; /* the timeline whose memory in use is drawn; NULL: none */
     const char *steps_title;
     int64_t steps_median_ns;          /* of those that count; 0: of all */

@@ -284,6 +284,7 @@ static void append_bars(struct buffer *out, const struct answer *answer, const s
     if (has_gains(answer))
         append_gains(out, answer);
     append_parts(out, answer, page);
+    append_element(out, "p", "faint", answer->phases);
     buffer_puts(out, "</figure>\n");
 }
 

@@ -172,6 +172,12 @@ static void add_bar(const struct screen *screen, struct buffer *out)
     free(colors);
 }
 
+static void add_phases(const struct screen *screen, struct buffer *out)
+{
+    if (screen->answer->bars.count && screen->answer->phases)
+        add_paragraph(screen, out, screen->answer->phases, 0, false);
+}
+
 /* "A step takes 487.338us -> 258.605us at best; what the GPUs did in it:". */
 static void add_whole(const struct screen *screen, struct buffer *out)
 {
@@ -399,6 +405,7 @@ void text_answer_add(struct buffer *out, const struct result *result, const stru
     add_notices(&screen, result, NOTICE_ON_TOP, &screen.head);
     add_whole(&screen, &screen.head);
     add_bar(&screen, &screen.head);
+    add_phases(&screen, &screen.head);
     add_notices(&screen, result, NOTICE_BELOW, &screen.tail);
     add_line(&screen, &screen.tail, "Together", answer->together, 1);
     add_line(&screen, &screen.tail, "Unknown", answer->unexplained, 2);

@@ -3,6 +3,7 @@
 
 #include "analyze/gap_colors.h"
 #include "analyze/info.h"
+#include "analyze/step_phases.h"
 #include "base/names.h"
 #include "base/quantity.h"
 #include "base/sum.h"
@@ -1036,6 +1037,32 @@ static void add_figures(struct headline *headline)
     add_figure(headline, "communication", share_text(headline, use.used_ns[USE_COMMUNICATION], use.span_ns));
 }
 
+/* The phases of a step in a line, largest first. */
+static void add_phases(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    if (!headline->step || headline->step->step_ns <= 0 || summary->by != SUMMARY_BY_ALL)
+        return;
+    struct step_phases phases = step_phases_find(summary->trace, summary->account);
+    struct buffer text = { 0 };
+    bool shown[PHASES] = { false };
+    for (size_t n = 0; n < PHASES; n++) {
+        size_t most = PHASES;
+        for (size_t p = 0; p < PHASES; p++)
+            if (!shown[p] && (most == PHASES || phases.all.phase_ns[p] > phases.all.phase_ns[most]))
+                most = p;
+        double share = (double)phases.all.phase_ns[most] / (double)phases.all.step_ns;
+        shown[most] = true;
+        if (share >= 0.0005)
+            buffer_printf(&text, "%s%s %.1f %%", n ? ", " : "By phase: ", phase_names[most],
+                          quantity_percent(share));
+    }
+    if (phases.told)
+        headline->answer->phases = arena_strndup(headline->texts, text.at, text.count);
+    buffer_release(&text);
+    step_phases_release(&phases);
+}
+
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
                           struct result *result)
 {
@@ -1057,6 +1084,7 @@ void summary_add_headline(const struct summary *summary, const struct findings *
         add_device_bars(&headline);
     else if (!add_host_step_bar(&headline))
         add_host_bar(&headline);
+    add_phases(&headline);
     for (size_t i = 0; i < findings->count && i < MOST; i++)
         add_priced(&headline, &findings->at[i]);
     headline.answer->more_findings = findings->count > MOST ? findings->count - MOST : 0;
