@@ -1,22 +1,64 @@
 /* output.c - see output.h. */
 #include "cli/output.h"
 
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
 #include "cli/command_line.h"
 #include "cli/output_file.h"
 #include "cli/output_tables.h"
-#include "cli/pager.h"
 #include "cli/terminal.h"
-#include "base/escape.h"
 #include "report/budget.h"
 #include "report/figures.h"
+
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- $PAGER, as git does ---- */
+
+static bool pager_fits(const char *text, size_t len, size_t height)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < len; i++)
+        lines += text[i] == '\n';
+    return height == 0 || lines < height;
+}
+
+/*
+ * Show the LEN bytes at TEXT in $PAGER (less if that is unset) and wait until it ends. False, and nothing was shown: they fit on
+ * HEIGHT lines, $PAGER is empty or "cat", $TERM is dumb, or there is no such program. Less gets LESS=FRX unless that is set.
+ */
+static bool pager_show(const char *text, size_t len, size_t height)
+{
+    enum { NOT_FOUND = 127 };
+    const char *pager = getenv("PAGER"), *term = getenv("TERM");
+    if (!pager)
+        pager = "less";
+    if (!*pager || strcmp(pager, "cat") == 0 || !term || strcmp(term, "dumb") == 0 ||
+        pager_fits(text, len, height))
+        return false;
+    setenv("LESS", "FRX", 0);
+    fflush(stdout);
+    FILE *to = popen(pager, "w"); /* NOLINT(cert-env33-c): PAGER is a command line of the user's */
+    if (!to)
+        return false;
+    void (*interrupted)(int) = signal(SIGINT, SIG_IGN); /* it is for the pager */
+    fwrite(text, 1, len, to);
+    int status = pclose(to);
+    signal(SIGINT, interrupted);
+    return !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND);
+}
+
+/* ---- results ---- */
 
 const struct opt_choice output_colors[] = {
     [COLOR_AUTO] = { "auto", "on a terminal, unless NO_COLOR is set" },

@@ -82,14 +82,8 @@ static const struct key by_caused[] = { DESC(struct fleet_rank_row, caused_ns), 
 
 /* ---- hosts ---- */
 
-static bool has_later_host(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct fleet_rank_row *a = *(struct fleet_rank_row *const *)left,
-                                *b = *(struct fleet_rank_row *const *)right;
-    int order = strcmp(a->host.at, b->host.at);
-    return order ? order > 0 : a->rank > b->rank;
-}
+static const struct key by_host[] = { ASC_OF(struct fleet_rank_row, host.at),
+                                      ASC_OF(struct fleet_rank_row, rank), KEY_END };
 
 static double median_pace(struct fleet_rank_row *const *ranks, size_t count, bool of_host)
 {
@@ -114,7 +108,7 @@ static void find_hosts(struct fleet *fleet)
     for (size_t i = 0; i < fleet->ranks.count; i++)
         if (fleet->ranks.at[i].host.at)
             ranks[count++] = &fleet->ranks.at[i];
-    runs_sort(ranks, count, sizeof *ranks, has_later_host, NULL);
+    SORT_ARRAY(ranks, count, by_host);
     for (size_t first = 0, end; first < count; first = end) {
         struct fleet_host_row row = { .host = ranks[first]->host, .caused_share = NAN, .score = NAN };
         size_t slow = 0;

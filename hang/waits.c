@@ -1,4 +1,5 @@
 /* waits.c - the operations in which each rank waits, and the members that are missing in each: see job.h. */
+#include "base/rows.h"
 #include "hang/job.h"
 
 #include "base/order.h"
@@ -14,19 +15,9 @@ struct p2p {
     bool sends, open; /* OPEN: pending or failed */
 };
 
-static int compare_p2p(const void *a, const void *b)
-{
-    const struct p2p *left = a, *right = b;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    if (left->from != right->from)
-        return left->from < right->from ? -1 : 1;
-    if (left->to != right->to)
-        return left->to < right->to ? -1 : 1;
-    if (left->sends != right->sends)
-        return left->sends ? -1 : 1;
-    return left->entry < right->entry ? -1 : left->entry > right->entry; /* entries of a rank are in order */
-}
+/* Sends first; entries of a rank are in order. */
+static const struct key by_pair[] = { ASC(struct p2p, group),  ASC(struct p2p, from),  ASC(struct p2p, to),
+                                      DESC(struct p2p, sends), ASC(struct p2p, entry), KEY_END };
 
 static bool is_open(const struct flight_entry *entry)
 {
@@ -110,7 +101,7 @@ static void pair_sends(struct hang_job *job, struct pairing *pairing)
     pairing->partner = mem_alloc(mem_times(flight->entries.count, sizeof *pairing->partner));
     memset(pairing->partner, 0xff, flight->entries.count * sizeof *pairing->partner);
     pairing->missing = mem_zalloc(flight->entries.count, 1);
-    qsort(pairing->of.at, pairing->of.count, sizeof *pairing->of.at, compare_p2p);
+    SORT(&pairing->of, by_pair);
     for (size_t i = 0, next; i < pairing->of.count; i = next) {
         const struct p2p *run = &pairing->of.at[i];
         for (next = i + 1; next < pairing->of.count && pairing->of.at[next].group == run->group &&

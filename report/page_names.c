@@ -13,7 +13,7 @@ static void page_names_add(struct apart *names, const struct text *name)
         apart_add(names, name->at, name->len);
 }
 
-static void add_table(struct apart *names, const struct table *table)
+static void names_add_table(struct apart *names, const struct table *table)
 {
     size_t rows = table->row_count < PAGE_MOST_ROWS ? table->row_count : PAGE_MOST_ROWS;
     for (size_t c = 0; c < table->column_count; c++)
@@ -51,7 +51,7 @@ static void add_answer(struct apart *names, const struct answer *answer)
 static void add_section(struct apart *names, const struct page_section *section)
 {
     for (size_t i = 0; i < section->tables.count; i++)
-        add_table(names, section->tables.at[i]);
+        names_add_table(names, section->tables.at[i]);
     for (size_t i = 0; i < section->timelines.count; i++)
         add_timeline(names, section->timelines.at[i]);
     for (size_t i = 0; section->twins && i < section->twins->rows.count; i++)
