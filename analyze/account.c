@@ -375,20 +375,22 @@ static void find_windows(const struct account_step *steps, size_t count, enum ac
 
 /*
  * Devices run behind: where the work of the last of COUNT steps that count reaches far beyond the step on the host, WINDOWS end with that
- * work. Else the parts of few steps would lack it, as what ran for the steps before them was not recorded.
+ * work, unless the first of the first would be cut. Else the parts of few steps would lack it, as what ran for the steps before them was not recorded.
  */
 static void follow_work(const struct account_step *steps, size_t count, struct account_windows *windows)
 {
     const double far = 0.05;
-    const struct account_step *last = NULL;
+    const struct account_step *first = NULL, *last = NULL;
     for (size_t i = 0; i < count; i++)
-        if (steps[i].role == STEP_COUNTS)
+        if (steps[i].role == STEP_COUNTS) {
+            first = first ? first : &steps[i];
             last = &steps[i];
-    if (!last || !last->work || windows->in.count != 1)
+        }
+    if (!last || !first->work || !last->work || windows->in.count != 1)
         return;
     struct interval *in = &windows->in.at[0];
-    int64_t behind_ns = last->work_end_ns - in->end_ns, length_ns = in->end_ns - in->start_ns;
-    if ((double)behind_ns <= far * (double)length_ns || behind_ns >= length_ns)
+    int64_t behind_ns = last->work_end_ns - in->end_ns, until_work_ns = first->work_start_ns - in->start_ns;
+    if (behind_ns > until_work_ns || (double)behind_ns <= far * (double)(in->end_ns - in->start_ns))
         return;
     in->start_ns += behind_ns;
     in->end_ns += behind_ns;

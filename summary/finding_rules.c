@@ -633,6 +633,24 @@ static const char *const allocation_advice_at_first =
     "leave the first steps, which allocate what later ones reuse, out of the recording (schedule(wait=..., warmup=...)); "
     "if it goes on, keep shapes constant, and do not call empty_cache() in the loop";
 
+/* Is all pinning before the first call that launched work of a device, or after the last? Then it is done once. */
+static bool pins_around_work_alone(const struct trace *trace)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (gpu->call[i] == EVENT_NONE)
+            continue;
+        int64_t launched_ns = trace_start_ns(trace, gpu->call[i]);
+        first_ns = launched_ns < first_ns ? launched_ns : first_ns;
+        last_ns = launched_ns > last_ns ? launched_ns : last_ns;
+    }
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (is_pinning(trace, e) && trace_start_ns(trace, e) > first_ns && trace_start_ns(trace, e) < last_ns)
+            return false;
+    return true;
+}
+
 static void advise_allocation(const struct pricing *pricing, bool pins, struct priced_finding *finding)
 {
     enum { FIRST_STEPS = 2 };
@@ -642,6 +660,13 @@ static void advise_allocation(const struct pricing *pricing, bool pins, struct p
     finding_set_code(finding, trace_code(trace, advice));
     if (pins)
         finding->action = as_text("Pin memory once");
+    if (pins && trace->file_count == 1 && pins_around_work_alone(trace)) {
+        finding->action = as_text("Pin less memory");
+        finding->advice = as_text(
+            "it is pinned once, and takes longer than what it saves in few copies: pin smaller buffers that are "
+            "used again, or copy from pageable memory");
+        finding_set_code(finding, (struct code_change){ NULL, NULL });
+    }
     if (pins || trace_framework(trace) != FRAMEWORK_TORCH || step_list_of(trace)->count > FIRST_STEPS)
         return;
     finding->action = as_text("Record later steps, which allocate less");

@@ -605,7 +605,8 @@ static const char *describe_idle(struct headline *headline, const struct use *us
     }
     const char *says = describe_cause(headline->summary, order[0], cause_ns),
                *one_gap = describe_one_gap(headline, use, order[0]);
-    if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns)
+    if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns &&
+        2 * time_of_captures(headline->summary->trace) <= cause_ns)
         says = "the host launches nothing: between the last work of a step and the first of the next";
     set_idle_headline(headline, use->idle_ns / use->span_ns, says);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
