@@ -233,9 +233,22 @@ static struct source *source_begin(struct source *source, struct tpa_error *err)
     return source;
 }
 
+static bool (*guard)(const char *path);
+
+void source_set_guard(bool (*may_open)(const char *path))
+{
+    guard = may_open;
+}
+
 struct source *source_open(const char *path, const struct source_limits *limits, struct tpa_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
+    if (guard && !guard(path)) {
+        tpa_fail(err, TPA_NOWHERE, "lies outside of the folders that may be read");
+        tpa_in_file(err, path);
+        tpa_unread(err, TPA_LEFT_OUT);
+        return NULL;
+    }
     struct source *source =
         source_new(is_stdin ? "standard input" : path, limits ? limits->max_ratio : SOURCE_DEFAULT_MAX_RATIO);
     struct packed *in = &source->in;

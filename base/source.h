@@ -27,6 +27,9 @@ struct source_limits {
 /* Open PATH ("-" is standard input). New; free with source_free. NULL and ERR on failure. */
 struct source *source_open(const char *path, const struct source_limits *limits, struct tpa_error *err);
 
+/* From now on MAY_OPEN decides whether source_open may open a path; NULL: it may open any. For servers that read for others. */
+void source_set_guard(bool (*may_open)(const char *path));
+
 /* A source over SIZE bytes at DATA, which must outlive it. Packing is recognised here too. */
 struct source *source_open_memory(const void *data, size_t size, const char *name, struct tpa_error *err);
 

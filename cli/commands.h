@@ -33,6 +33,8 @@
     ROW(facts) \
     ROW(capture) \
     ROW(bottleneck) \
+    ROW(mcp) \
+    ROW(skill) \
     ROW(completion) \
     ROW(help)
 /* clang-format on */

@@ -138,6 +138,93 @@ void load_bound_results(uint64_t max_ratio)
     output_set_most(max_ratio == 0 || (most == 0 && read) ? 0 : most > fine ? most : fine);
 }
 
+/* ---- a trace that is kept ---- */
+
+static struct {
+    bool on;
+    struct buffer key; /* what was read, and how */
+    struct trace *trace;
+    void (*progress)(int64_t done, int64_t total);
+    const char *path; /* the file whose progress was told last, and bytes of those before */
+    int64_t before, done;
+} keeping;
+
+void load_keep(void (*progress)(int64_t done, int64_t total))
+{
+    keeping.on = true;
+    keeping.progress = progress;
+}
+
+static void tell_progress(void *context, const char *path, int64_t done, int64_t total)
+{
+    (void)context;
+    if (keeping.path != path)
+        keeping.before += keeping.done;
+    keeping.path = path;
+    keeping.done = done;
+    keeping.progress(keeping.before + done, total > 0 ? keeping.before + total : 0);
+}
+
+/* Everything that tells two ways of reading apart. */
+static void describe_reading(const struct invocation *call, const struct load_args *args, struct buffer *key)
+{
+    buffer_printf(key, "%d %d %s", args->files_are, args->infer_steps,
+                  args->step_range ? args->step_range : "");
+    for (size_t i = 0; i < call->operand_count; i++) {
+        buffer_putc(key, '\0');
+        buffer_puts(key, call->operands[i]);
+    }
+}
+
+/* The kept trace, if it is what CALL reads. */
+static bool find_kept(const struct buffer *key, struct ingested *ingested)
+{
+    bool same =
+        keeping.trace && keeping.key.count == key->count && memcmp(keeping.key.at, key->at, key->count) == 0;
+    if (same)
+        *ingested = (struct ingested){ .trace = keeping.trace };
+    return same;
+}
+
+/* Take KEY, and keep TRACE instead of the last one. */
+static void keep_trace(struct buffer *key, struct trace *trace)
+{
+    if (keeping.trace) {
+        keeping.trace->is_kept = false;
+        trace_free(keeping.trace);
+    }
+    buffer_release(&keeping.key);
+    keeping.key = *key;
+    keeping.trace = trace;
+    trace->is_kept = true;
+    *key = (struct buffer){ 0 };
+}
+
+static bool read_input(const struct invocation *call, const struct load_args *args,
+                       struct ingest_options *options, struct ingested *ingested, struct tpa_error *err)
+{
+    struct buffer key = { 0 };
+    bool keeps = keeping.on && !options->visit && !args->captures.count && !args->results &&
+                 !options->wants.only_count;
+    if (keeping.progress) {
+        options->progress = tell_progress;
+        keeping.path = NULL;
+        keeping.before = keeping.done = 0;
+    }
+    if (keeps) {
+        describe_reading(call, args, &key);
+        options->wants.args = UINT64_MAX >> (64 - ARG_COUNT);
+        options->wants.flows = options->wants.counters = true;
+    }
+    bool fine =
+        (keeps && find_kept(&key, ingested)) ||
+        ingest_read_any((const char *const *)call->operands, call->operand_count, options, ingested, err);
+    if (fine && keeps && ingested->trace && !ingested->trace->is_kept)
+        keep_trace(&key, ingested->trace);
+    buffer_release(&key);
+    return fine;
+}
+
 bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
                ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err)
 {
@@ -169,8 +256,7 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
         .visit = each_strictly ? visit_if_complete : visit,
         .visit_context = each_strictly ? &strict : context,
     };
-    bool fine =
-        ingest_read_any((const char *const *)call->operands, call->operand_count, &options, ingested, err);
+    bool fine = read_input(call, args, &options, ingested, err);
     if (fine && !(load_check_complete(ingested, args->strict, err) &&
                   link_graphs(ingested->trace, args, &options, err))) {
         ingested_free(ingested);

@@ -98,6 +98,10 @@ bool load_any(const struct invocation *call, const struct load_args *args, const
 bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
                ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err);
 
+/* From now on keep the last trace that was read, for the next command that reads the same files in the same way; all is read
+ * that any command may want. PROGRESS (or NULL) is told how far reading is. */
+void load_keep(void (*progress)(int64_t done, int64_t total));
+
 /* Add notices about the traces to RESULT. Call when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
 

@@ -330,6 +330,11 @@ static bool print_in_pager(const struct printer *printer, const struct result *r
 
 static bool output_began;
 
+void output_begin(void)
+{
+    output_began = false;
+}
+
 bool output_has_begun(void)
 {
     return output_began;

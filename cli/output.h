@@ -107,7 +107,8 @@ bool output_result(struct result *result, const struct output_args *args, struct
 bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
                         struct tpa_error *err);
 
-/* Has a result been sent to standard output? */
+/* Has a result been sent to standard output since output_begin()? */
+void output_begin(void);
 bool output_has_begun(void);
 
 /* Print the notices of RESULT on stderr, for formats without a place for them, such as CSV. */

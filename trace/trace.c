@@ -11,7 +11,7 @@
 
 void trace_free(struct trace *trace)
 {
-    if (!trace)
+    if (!trace || trace->is_kept)
         return;
     struct trace_storage *storage = trace->storage;
     trace_release_derived(storage);

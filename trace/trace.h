@@ -362,6 +362,7 @@ enum trace_files_are {
 };
 
 struct trace {
+    bool is_kept; /* by somebody who asks more of it: trace_free leaves it as it is */
     /* The columns: event_count elements each. */
     size_t event_count;
     struct packed start_ns, dur_ns; /* trace_start_ns(), trace_dur_ns() */

@@ -15,7 +15,7 @@ from ._result import Chart, Output, Result
 _PRINTED = {"color", "wide", "progress"}
 _KINDS = {
     "flag": "bool", "text": "str", "file": "str | os.PathLike", "directory": "str | os.PathLike", "integer": "int",
-    "count": "int", "time": "str | datetime.timedelta", "size": "int | str", "share": "float | str",
+    "count": "int", "time": "str | datetime.timedelta", "size": "int | str", "budget": "int | str", "share": "float | str",
     "limit": "int | str", "ranges": "int | str | Sequence[int | str]", "choice": "str",
     "choices": "str | Sequence[str]", "texts": "str | Sequence[str]",
     "files": "str | os.PathLike | Sequence[str | os.PathLike]",
