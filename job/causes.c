@@ -24,6 +24,7 @@ struct causing {
     double *sequence; /* by operation: how much longer its microbatch takes on all stages */
     double *length_ns, *step_ns;
     uint32_t slowest;   /* the rank with the highest WORKER */
+    uint32_t when;      /* an operation of it in that step */
     uint32_t collector; /* the rank that collects garbage longest */
     double gain_ns[JOB_CAUSES];
 };
@@ -58,9 +59,25 @@ static void find_workers(struct causing *causing)
         if (ratios.count && factor > most) {
             most = factor;
             causing->slowest = all->at[first].rank;
+            causing->when = (uint32_t)first;
         }
     }
     VEC_FREE(&ratios);
+}
+
+/* Take all ranks of the pipeline of the slowest rank as long in its step? Then it is the work, rather than the rank. */
+static bool is_slow_together(const struct causing *causing)
+{
+    const struct operations *all = causing->job->all;
+    double most = all->count ? causing->worker[causing->when] : 1, least = most;
+    bool alone = true;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->at[i].step == all->at[causing->when].step && all->at[i].rank != causing->slowest &&
+            all->ranks.at[all->at[i].rank].others[JOB_PP] == all->ranks.at[causing->slowest].others[JOB_PP]) {
+            alone = false;
+            least = fmin(least, causing->worker[i]);
+        }
+    return !alone && least - 1 > (most - 1) / 2;
 }
 
 /* ---- microbatches ---- */
@@ -260,6 +277,7 @@ static void name_cause(struct causing *causing, double reference_ns)
     const char *what = "rank";
     if (job->cause == JOB_CAUSE_WORKER) {
         job->culprit = job->all->ranks.at[causing->slowest].number;
+        job->slow_together = is_slow_together(causing);
     } else if (job->cause == JOB_CAUSE_GC) {
         job->culprit = job->all->ranks.at[causing->collector].number;
     } else if (job->cause == JOB_CAUSE_STAGE && job->stages.count) {

@@ -128,8 +128,9 @@ struct job {
         has_pipeline; /* there are computations of microbatches: without them only whole, ranks and dimensions are known */
     struct job_row whole;
     enum job_cause cause;
-    int64_t culprit; /* the stage or rank of WHERE; TABLE_INT_MISSING */
-    double lost_ns;  /* the mean step less one in which all is equal and nothing waits */
+    bool slow_together; /* the slow rank is as slow as the others of its pipeline: long sequences, rather */
+    int64_t culprit;    /* the stage or rank of WHERE; TABLE_INT_MISSING */
+    double lost_ns;     /* the mean step less one in which all is equal and nothing waits */
     VEC_OF(struct job_rank_row) ranks;
     VEC_OF(struct job_step_row) steps;
     VEC_OF(struct job_stage_row) stages;

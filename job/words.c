@@ -54,6 +54,14 @@ static void write_cause(const struct job *job, struct buffer *out)
                       job->culprit, 100 * (against_mean(job) - 1));
         break;
     case JOB_CAUSE_WORKER:
+        if (job->slow_together) {
+            buffer_printf(out,
+                          "The pipeline of rank %" PRId64
+                          " holds the job up: all of its ranks take longer in some steps, as "
+                          "where most sequences are long",
+                          job->culprit);
+            break;
+        }
         buffer_printf(out, "Rank %" PRId64 " holds the job up: its computations take ", job->culprit);
         if (isnan(against_others(job)))
             buffer_puts(out, "longer in some steps");
