@@ -572,7 +572,6 @@ static bool add_diff(const struct diff *diff, struct result *result, const struc
                      struct timeline *const timelines[2], const struct report_args *args,
                      enum report_format format, struct tpa_error *err)
 {
-    const char *path = args->path;
     if (format != FORMAT_HTML)
         diff_add_verdict(diff, result);
     diff_add_tables(diff, result);

@@ -36,11 +36,6 @@ struct search {
     VEC_OF(struct anchor) anchors;
 };
 
-static int rank_clocks_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static const struct key by_member_end_ahead[] = { ASC(struct anchor, member), ASC(struct anchor, end_ns),
                                                   ASC(struct anchor, ahead_ns), KEY_END };
 

@@ -395,11 +395,6 @@ static void add_matches(struct making *making)
 
 /* ---- order ---- */
 
-static int64_t tree_diff_magnitude(int64_t ns)
-{
-    return ns < 0 ? -ns : ns;
-}
-
 static const struct key by_change[] = {
     DESC_MAGNITUDE(struct tree_path_row, device_change_ns),
     /* all the same without devices */ DESC_MAGNITUDE(struct tree_path_row, host_change_ns),
