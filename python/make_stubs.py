@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Write the type stubs of the package from the description that the program prints: make_stubs.py PROGRAM OUT.pyi"""
 
+import json
 import os
 import sys
 
@@ -11,7 +12,7 @@ HEAD = '''# Made by python/make_stubs.py from `tpa help --format json --all`.
 import datetime
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 __version__: str
 
@@ -80,6 +81,7 @@ class Result:
     notices: list[Notice]
     @property
     def ok(self) -> bool: ...
+    def metrics(self) -> dict[str, int | float]: ...
     def __getitem__(self, key: str) -> Table: ...
     def __getattr__(self, key: str) -> Table: ...
     def __iter__(self) -> Iterator[Table]: ...
@@ -113,6 +115,8 @@ def lines_of(name, command, commands):
     yield f"\ndef {name}(\n    *operands: str | bytes | os.PathLike[str] | Sequence[str | bytes | os.PathLike[str]],\n"
     for key, option in commands.options_of(command).items():
         kind = commands.annotation(option).replace("os.PathLike", "os.PathLike[str]")
+        if option["kind"] == "choice" and option["choices"]:
+            kind = "Literal[" + ", ".join(json.dumps(choice["name"]) for choice in option["choices"]) + "]"
         yield f"    {key}: {kind} | None = ...,\n"
     yield f") -> {answer}: ...\n"
 

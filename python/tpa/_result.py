@@ -46,6 +46,12 @@ class Result:
     def ok(self):
         return self.exit_code == 0
 
+    def metrics(self):
+        """The numbers that stand below the tables, as a flat dict: {"overview/step_ns": 487338, "overview/idle": 0.674, ...}.
+        It is what `wandb.log` and `mlflow.log_metrics` take."""
+        return {f"{table.key}/{key}": value for table in self for key, value in table.footer.items()
+                if isinstance(value, (int, float)) and not isinstance(value, bool)}
+
     def __getattr__(self, key):
         tables = self.__dict__.get("tables", {})
         if key in tables:

@@ -175,6 +175,15 @@ class Tables(unittest.TestCase):
         self.assertIn("<table>", ops._repr_html_())
 
 
+class Metrics(unittest.TestCase):
+    def test_what_stands_below_the_tables_is_a_flat_dict_of_numbers(self):
+        answer = tpa.summary(os.path.join(SAMPLES, "gpu", "h100_2025.json.gz"))
+        metrics = answer.metrics()
+        self.assertEqual(metrics["overview/step_ns"], answer.overview.footer["step_ns"])
+        self.assertEqual(metrics["overview/step_ns"], tpa.steps(os.path.join(SAMPLES, "gpu", "h100_2025.json.gz")).metrics()["account/step_ns"])
+        self.assertEqual({type(value) for value in metrics.values()} - {int, float}, set())
+
+
 class Findings(unittest.TestCase):
     def test_a_finding_has_a_title_a_place_a_gain_and_code(self):
         findings = tpa.summary(os.path.join(SAMPLES, "gpu", "v100_2022.json.gz")).findings
