@@ -10,6 +10,8 @@ There is a function for each command of the program `tpa`, and a keyword for eac
 They are made from the program's own description of itself (`tpa help --format json --all`) when they are first asked for.
 """
 
+import importlib
+
 from ._error import Error, LimitPassed
 from ._handler import trace_handler
 from ._program import program, version
@@ -18,12 +20,17 @@ from ._table import Column, Table
 
 __all__ = ["Chart", "Column", "Error", "LimitPassed", "Output", "Result", "Table", "program", "trace_handler", "version"]
 
+#: modules that need the framework that they are for
+_FRAMEWORKS = ("huggingface", "lightning")
+
 
 def __getattr__(name):
     if name == "__version__":
         return version()
     if name.startswith("_"):
         raise AttributeError(f"module 'tpa' has no attribute {name!r}")
+    if name in _FRAMEWORKS:
+        return importlib.import_module(f"{__name__}.{name}")
     from . import _commands
 
     function = _commands.function(name)

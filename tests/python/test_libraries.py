@@ -131,5 +131,63 @@ class Libraries(unittest.TestCase):
         self.assertIn("/nothing/here", shown[3]["text"])
 
 
+class Frameworks(unittest.TestCase):
+    """The callbacks with the real frameworks, on a CPU."""
+
+    def check(self, paths):
+        self.assertEqual(len(paths), 1)
+        phases = tpa.steps(paths[0], by="phase").phases
+        step = phases.footer["step_ns"]
+        self.assertEqual(sum(t for rank, t in zip(phases["phase_of_rank"], phases["phase_time_ns"]) if rank is None), step)
+        self.assertGreater(dict(zip(phases["phase"], phases["phase_time_ns"]))["backward"], 0)
+
+    @needs("torch")
+    @needs("lightning")
+    def test_lightning_writes_a_trace_with_marked_steps(self):
+        import lightning.pytorch as pl
+        import torch
+
+        class Net(pl.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(8, 1)
+
+            def training_step(self, batch, number):
+                return self.layer(batch[0]).square().mean()
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), lr=0.01)
+
+        data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(64, 8)), batch_size=4)
+        with tempfile.TemporaryDirectory() as folder:
+            profiler = tpa.lightning.TpaProfiler(folder)
+            pl.Trainer(max_epochs=1, profiler=profiler, accelerator="cpu", logger=False, enable_checkpointing=False,
+                       enable_progress_bar=False, default_root_dir=folder).fit(Net(), data)
+            self.check(profiler.paths)
+
+    @needs("torch")
+    @needs("accelerate")
+    @needs("transformers")
+    def test_transformers_writes_a_trace_with_marked_steps(self):
+        import torch
+        import transformers
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(8, 1)
+
+            def forward(self, x, labels=None):
+                return {"loss": self.layer(x).square().mean()}
+
+        data = [{"x": torch.randn(8), "labels": torch.zeros(1)} for _ in range(64)]
+        with tempfile.TemporaryDirectory() as folder:
+            callback = tpa.huggingface.TpaCallback(folder)
+            args = transformers.TrainingArguments(folder, max_steps=8, per_device_train_batch_size=4, report_to=[], use_cpu=True,
+                                                  save_strategy="no", disable_tqdm=True)
+            transformers.Trainer(model=Net(), args=args, train_dataset=data, callbacks=[callback]).train()
+            self.check(callback.paths)
+
+
 if __name__ == "__main__":
     unittest.main()

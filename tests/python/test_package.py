@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from contextlib import redirect_stdout
 from unittest import mock
@@ -333,6 +334,78 @@ class Handler(unittest.TestCase):
             tpa.trace_handler("x", gate="5%")
         with self.assertRaises(ValueError):
             tpa.trace_handler("x", format="zip")
+
+
+class StandIn(Profiler):
+    """torch.profiler.profile, as far as the callbacks use it: each step is recorded at its end."""
+
+    def __init__(self, schedule=None, on_trace_ready=None, **options):
+        super().__init__()
+        self.schedule, self.on_trace_ready, self.options, self.steps = schedule, on_trace_ready, options, 0
+
+    def start(self):
+        self.steps = 0
+
+    def step(self):
+        self.steps += 1
+
+    def stop(self):
+        self.on_trace_ready(self)
+
+
+class Callbacks(unittest.TestCase):
+    """With stand-ins for torch, Lightning and transformers; test_libraries.py has the real ones, where they are installed."""
+
+    def setUp(self):
+        torch, profiler = types.ModuleType("torch"), types.ModuleType("torch.profiler")
+        profiler.schedule = lambda **steps: steps
+        profiler.profile = StandIn
+        torch.profiler = profiler
+        transformers, profilers = types.ModuleType("transformers"), types.ModuleType("lightning.pytorch.profilers")
+        transformers.TrainerCallback = type("TrainerCallback", (), {})
+
+        class PyTorchProfiler:
+            def __init__(self, dirpath=None, **options):
+                self.dirpath, self.options = dirpath, options
+
+        profilers.PyTorchProfiler = PyTorchProfiler
+        modules = {"torch": torch, "torch.profiler": profiler, "transformers": transformers, "lightning": types.ModuleType("lightning"),
+                   "lightning.pytorch": types.ModuleType("lightning.pytorch"), "lightning.pytorch.profilers": profilers}
+        patch = mock.patch.dict(sys.modules, modules)
+        patch.start()
+        self.addCleanup(patch.stop)
+        for name in "lightning", "huggingface":
+            sys.modules.pop(f"tpa.{name}", None)
+            vars(tpa).pop(name, None)
+
+    def test_the_callback_of_transformers_records_from_begin_to_end_of_training(self):
+        with tempfile.TemporaryDirectory() as folder:
+            callback = tpa.huggingface.TpaCallback(folder, active=2, report=True, record_shapes=True)
+            shown = io.StringIO()
+            with redirect_stdout(shown):
+                callback.on_train_begin(None, None, None)
+                profiler = callback._profiler
+                for _ in range(4):
+                    callback.on_step_end(None, None, None)
+                callback.on_train_end(None, None, None)
+                callback.on_train_end(None, None, None)  # a second end writes nothing
+            self.assertEqual(profiler.steps, 4)
+            self.assertEqual(profiler.schedule, {"wait": 1, "warmup": 1, "active": 2, "repeat": 1})
+            self.assertEqual(profiler.options, {"record_shapes": True})
+            self.assertEqual(len(callback.paths), 1)
+            self.assertTrue(os.path.exists(callback.paths[0].replace(".pt.trace.json.gz", ".html")))
+            self.assertIn("A step takes", shown.getvalue())
+
+    def test_the_profiler_of_lightning_hands_its_schedule_and_handler_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            profiler = tpa.lightning.TpaProfiler(folder, repeat=0, with_stack=True)
+            self.assertEqual(profiler.options["schedule"]["repeat"], 0)
+            self.assertTrue(profiler.options["with_stack"])
+            shown = io.StringIO()
+            with redirect_stdout(shown):
+                profiler.options["on_trace_ready"](Profiler())
+            self.assertEqual(len(profiler.paths), 1)
+            self.assertIn("A step takes", shown.getvalue())
 
 
 class Module(unittest.TestCase):
