@@ -24,6 +24,8 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_COMMUNICATION] = { "communication", "communication", "Hide communication behind computation",
                                 false },
     [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", "Even out the ranks", false },
+    [FINDING_CONTENTION] = { "contention", "communication", "Let communication take less from computation",
+                             false },
     [FINDING_LAUNCHES] = { "launches", "launches", "Launch work in fewer calls", false },
 };
 

@@ -5,6 +5,7 @@
  */
 #include "summary/finding_rules.h"
 
+#include "analyze/contention/contention.h"
 #include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/sum.h"
@@ -801,6 +802,49 @@ static void find_communication(struct pricing *pricing)
         "slow ranks");
 }
 
+/* What costs computation most by running beside it, if that is proven. */
+static void find_contention(struct pricing *pricing)
+{
+    static const char *const advice[BESIDE_KINDS] = {
+        [BESIDE_COMMUNICATION] =
+            "fewer channels (NCCL_MAX_CTAS, NCCL_MAX_NCHANNELS), collectives of copy engines or NVLS, larger "
+            "or later buckets",
+        [BESIDE_KERNEL] = "run these kernels one after the other, or with fewer blocks",
+        [BESIDE_COPY] = "copy less, or while the device waits",
+        [BESIDE_MEMSET] = "clear less memory, or while the device waits",
+    };
+    const struct contention *contention = contention_of(pricing->trace);
+    const struct contention_sum *most = NULL;
+    const struct contention_pair *kernel = NULL;
+    for (size_t i = 0; i < contention->sums.count; i++) {
+        const struct contention_sum *sum = &contention->sums.at[i];
+        if (sum->judged_pairs && sum->lost_low_ns > 0 && sum->beside_kind.at &&
+            (!most || sum->lost_ns > most->lost_ns))
+            most = sum;
+    }
+    if (!most)
+        return;
+    for (size_t i = 0; i < contention->pairs.count; i++) {
+        const struct contention_pair *pair = &contention->pairs.at[i];
+        if (pair->slower && contention_pair_kind(contention, pair) == most->kind &&
+            (!kernel || pair->lost_ns > kernel->lost_ns))
+            kernel = pair;
+    }
+    struct buffer title = { 0 }, where = { 0 };
+    buffer_printf(&title, "computation runs %.2f times slower beside %.*s", most->factor,
+                  (int)(most->beside.at ? most->beside.len : most->beside_kind.len),
+                  most->beside.at ? most->beside.at : most->beside_kind.at);
+    if (kernel)
+        buffer_add(&where, kernel->name.at, kernel->name.len);
+    struct priced_finding finding = { .title = pricing_keep(pricing, &title),
+                                      .advice = as_text(advice[most->kind]),
+                                      .edit = { .kind = EDIT_NO_CONTENTION } };
+    if (where.count)
+        finding.where = pricing_keep(pricing, &where);
+    buffer_release(&where);
+    finding_add(pricing, FINDING_CONTENTION, finding, "contention");
+}
+
 /* The work of devices, without communication, or else what the host does itself, that takes longest; without a pattern: nothing. */
 static struct edit edit_of_longest(struct pricing *pricing)
 {
@@ -966,6 +1010,8 @@ void finding_rules_look(struct pricing *pricing)
     if (summary->gpu)
         finding_rules_find_devices(pricing);
     find_communication(pricing);
+    if (summary->gpu)
+        find_contention(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
         find_launches(pricing);
     add_quiet_remarks(pricing);

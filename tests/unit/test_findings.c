@@ -81,6 +81,31 @@ static void draw_communication(bool wrong, int64_t us, int64_t n)
     draw_two_operations(wrong, "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us, n);
 }
 
+/*
+ *   host    eight launches, cudaDeviceSynchronize          [ 990 us of an operator
+ *   stream 7    1 ns later, which tells that the clock is fine: four gemms of 150 us, four of 100 us       the first four beside all_reduce, on stream 20
+ *
+ * Three steps: 11 gemms beside with the same gemm before them and 12 alone. They take 1.5 times as long: without contention 200 us less.
+ */
+static void draw_contention(bool wrong, int64_t us, int64_t n)
+{
+    int64_t beside_us = wrong ? 150 : 100, at_us = us + 60;
+    for (int64_t i = 0; i < 8; i++) {
+        draw_op_us("cpu_op", "aten::mm", us + 6 * i, 5);
+        draw_text(ARG_INPUT_DIMS, "[[64, 64], [64, 64]]");
+        draw_call_us("cudaLaunchKernel", us + 6 * i + 1, 3, 10 * n + i + 1);
+        draw_work("kernel", "gemm", 0, 7, 1000 * at_us + 1, 1000 * (i < 4 ? beside_us : 100), 10 * n + i + 1);
+        draw_text(ARG_GRID, "[64,1,1]");
+        draw_text(ARG_BLOCK, "[128,1,1]");
+        at_us += i < 4 ? beside_us : 100;
+    }
+    draw_call_us("cudaLaunchKernel", us + 49, 3, 10 * n + 9);
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 1000 * (us + 60),
+              1000 * 4 * beside_us, 10 * n + 9);
+    draw_call_us("cudaDeviceSynchronize", us + 54, at_us - us - 50, 10 * n + 10);
+    draw_op_us("cpu_op", "aten::add", at_us + 5, us + 2000 - at_us - 5);
+}
+
 /* Ten launches 50 us apart, from 0 to 460, of kernels of 10 us. As one graph they take no time of the host: 540 us. Fine: the
  * device is busy all the time, and waited for. */
 static void draw_launches(bool wrong, int64_t us, int64_t n)
@@ -342,6 +367,7 @@ static const struct price_case {
     { FINDING_TENSOR_CORES, draw_tensor_cores, 300 },
     { FINDING_BELOW_PEAK, draw_slow_product, 500 },
     { FINDING_COMMUNICATION, draw_communication, 300 },
+    { FINDING_CONTENTION, draw_contention, 200, .advice = "fewer channels", .step_us = 2000 },
     { FINDING_SLOW_RANKS, draw_two_ranks, 200, .ranks = 2 },
     { FINDING_LAUNCHES, draw_launches, 460 },
 };
