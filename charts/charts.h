@@ -58,6 +58,7 @@ struct chart_type {
     ROW(path) \
     ROW(utilization) \
     ROW(overlap) \
+    ROW(contention) \
     ROW(gaps) \
     ROW(transfers) \
     ROW(memory) \
