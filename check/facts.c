@@ -685,13 +685,15 @@ static void answer_steps_of(struct answering *a, uint32_t file)
 {
     const struct steps *steps = a->facts->steps;
     unsigned s = a->query->statistics;
-    for (int host = 0; host < 2; host++) {
+    for (int of = 0; of < 4; of++) {
+        bool host = of % 2, complete = of >= 2; /* those recorded to their end alone may be meant, too */
+        a->strength = complete ? CHECK_MAY_FIT : CHECK_STRICT;
         int64_t count = 0, sum_ns = 0, max_ns = 0, min_ns = INT64_MAX;
         int64_t *ns = mem_alloc((steps->each.count + 1) * sizeof *ns);
         for (size_t i = 0; i < steps->each.count; i++) {
             const struct step_row *row = &steps->each.at[i];
             int64_t took_ns = host ? row->host_duration_ns : row->duration_ns;
-            if (row->file != file || took_ns == TABLE_INT_MISSING)
+            if (row->file != file || took_ns == TABLE_INT_MISSING || (complete && !row->complete))
                 continue;
             ns[count++] = took_ns;
             sum_ns = sum_plus(sum_ns, took_ns);
@@ -788,7 +790,13 @@ static void answer_steps(struct answering *a)
         }
 
         if (query->dimension == CHECK_COUNT) {
-            add_value(a, "complete", CHECK_BY_STEPS, whole);
+            int64_t complete = 0;
+            for (size_t i = 0; i < steps->each.count; i++)
+                complete += steps->each.at[i].file == file && steps->each.at[i].complete;
+            a->strength = CHECK_MAY_FIT;
+            add_value(a, "complete", CHECK_BY_STEPS, complete);
+            a->strength = CHECK_STRICT;
+            add_value(a, "steps", CHECK_BY_STEPS, whole);
             step_rows all = { .at = steps->at, .count = steps->count };
             add_value(a, "steps", CHECK_BY_STEPS, count_steps(&all, file));
         }

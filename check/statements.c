@@ -73,6 +73,7 @@ struct counted {
     bool subset;              /* of the things counted, by a word that is not known here */
     const struct token *name; /* "12 `gemm` kernels" */
     size_t first, end;        /* the words of the noun: tokens that say nothing of other figures */
+    bool aside;               /* in 6 steps: whatever the sentence is about */
 };
 
 /* "12 host-to-device copies", "12 times": the noun behind the number at I. */
@@ -150,7 +151,9 @@ static struct counted count_of(const struct tokens *tokens, size_t first, size_t
     const struct figure *figure = &tokens->at[i].figure;
     if (figure->has_unit || !figure->whole || figure->is_label)
         return (struct counted){ 0 };
+    static const char *const asides[] = { "in", "over", "across", NULL };
     struct counted counted = counted_behind(tokens, i, end);
+    counted.aside = i > first && word_is_one_of(&tokens->at[i - 1], asides);
     return counted.bits ? counted : counted_before(tokens, first, i);
 }
 
@@ -480,12 +483,12 @@ static const char *subject_text(struct arena *arena, const struct check_query *q
 static bool count_is_partial(const struct tokens *tokens, size_t own, size_t end,
                              const struct counted *counted)
 {
-    static const char *const fillers[] = { "on",       "the",       "a",     "in",      "this", "were",
-                                           "was",      "are",       "is",    "has",     "had",  "executed",
-                                           "recorded", "found",     "there", "all",     "its",  "it",
-                                           "trace",    "recording", "file",  "profile", "of",   "over",
-                                           "from",     "to",        "go",    "ms",      "s",    "",
-                                           "training", "measured",  NULL };
+    static const char *const fillers[] = { "on",       "the",       "a",     "in",      "this",  "were",
+                                           "was",      "are",       "is",    "has",     "had",   "executed",
+                                           "recorded", "found",     "there", "all",     "its",   "it",
+                                           "trace",    "recording", "file",  "profile", "of",    "over",
+                                           "from",     "to",        "go",    "ms",      "s",     "",
+                                           "training", "measured",  "move",  "moves",   "moved", NULL };
     static const char *const places[] = { "has",   "had",       "have",     "holds",   "contains", "there",
                                           "trace", "recording", "executed", "records", NULL };
     bool placed = counted->bits & (WORD_STEP | WORD_COPY) || counted->first == counted->end;
@@ -540,7 +543,7 @@ static bool ask_count(struct clause_reader *reader, struct statement *statement,
     bool has_name = scan->name || scan->unknown || scan->several_names || scan->unclear_name;
     if (counted->bits & WORD_STEP) {
         query->subject = CHECK_STEPS;
-        return has_name ? refuse(statement, CHECK_AMBIGUOUS) : true;
+        return has_name && !counted->aside ? refuse(statement, CHECK_AMBIGUOUS) : true;
     }
     if (counted->bits & WORD_COPY) {
         query->subject = CHECK_COPIES;
