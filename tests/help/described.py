@@ -62,7 +62,7 @@ def check_tables(command, words, wrong):
 
 def check_options(command, wrong):
     for option in command["options"]:
-        wrong_value = run(command["name"], f"--{option['name']}=\x01")
+        wrong_value = run(command["name"], f"--{option['name']}=/dev/null/\x01")
         if b"unknown option" in wrong_value.stderr:
             wrong.append(f"tpa {command['name']} --{option['name']} is described, but not known")
         takes_none = b"takes no value" in wrong_value.stderr
