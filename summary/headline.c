@@ -1064,6 +1064,21 @@ static void add_phases(struct headline *headline)
     step_phases_release(&phases);
 }
 
+/* Where no finding saves enough: what the largest part would have to do. */
+static void add_nothing(struct headline *headline)
+{
+    const struct findings *findings = headline->findings;
+    const char *half = findings->half.at
+                           ? arena_printf(headline->texts, " Halving the longest %s would save %.1f %%: %.*s",
+                                          findings->longest, quantity_percent(findings->half_saves_share),
+                                          (int)findings->half.len, findings->half.at)
+                           : "";
+    headline->answer->nothing = arena_printf(
+        headline->texts, "No single change would save %.1f %% of %s%s%s.%s", 100 * FINDINGS_LEAST_SHARE,
+        findings->has_steps ? "a step" : "the recording", findings->unexplained.count ? "; but " : "",
+        findings->unexplained.count ? findings->unexplained.at : "", half);
+}
+
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
                           struct result *result)
 {
@@ -1093,8 +1108,5 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     headline.answer->in_text = summary->by == SUMMARY_BY_ALL;
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0 && findings->priced)
-        headline.answer->nothing = arena_printf(
-            headline.texts, "No single change would save %.1f %% of %s%s%s.", 100 * FINDINGS_LEAST_SHARE,
-            findings->has_steps ? "a step" : "the recording", findings->unexplained.count ? "; but " : "",
-            findings->unexplained.count ? findings->unexplained.at : "");
+        add_nothing(&headline);
 }

@@ -31,6 +31,9 @@ function grow(view, figure) {
 
 function followDrawnSteps() {
     for (const figure of document.querySelectorAll(".one-step")) {
+        const peak = figure.querySelector(".peak"), chart = figure.querySelector(".chart");
+        if (peak) /* where the picture is wider than the screen */
+            chart.scrollLeft += peak.getBoundingClientRect().left - chart.getBoundingClientRect().left - chart.clientWidth * 0.7;
         for (const made of figure.querySelectorAll("a"))
             made.addEventListener("click", (event) => {
                 const [, number] = made.hash.match(/^#(?:(\d+)\.)?[tm]=/) || [], view = timelines[(number || 1) - 1];
