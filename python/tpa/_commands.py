@@ -6,8 +6,9 @@ import inspect
 import json
 import keyword
 import os
+import tempfile
 
-from . import _arrow, _program
+from . import _arrow, _program, _remote
 from ._error import Error
 from ._result import Chart, Output, Result
 
@@ -114,6 +115,21 @@ def _words(command, operands, options):
 
 
 def _call(command, operands, options):
+    flat = [one for operand in operands for one in (operand if _is_several(operand) else [operand])]
+    if not any(map(_remote.is_remote, flat)):
+        return _call_here(command, operands, options)
+    with tempfile.TemporaryDirectory(prefix="tpa-") as folder:
+        here = []
+        for i, operand in enumerate(flat):
+            if _remote.is_remote(operand):
+                place = os.path.join(folder, str(i))  # two addresses may end in the same name
+                os.mkdir(place)
+                operand = _remote.fetch(operand, place)
+            here.append(operand)
+        return _call_here(command, here, options)
+
+
+def _call_here(command, operands, options):
     answer = answer_of(command)
     words = _words(command, operands, options)
     name, output = command["name"], options.get("output")

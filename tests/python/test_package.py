@@ -176,6 +176,36 @@ class Tables(unittest.TestCase):
         self.assertIn("<table>", ops._repr_html_())
 
 
+class Remote(unittest.TestCase):
+    """With a stand-in for fsspec, whose files are those of this machine."""
+
+    def test_addresses_are_fetched(self):
+        class System:
+            isdir = staticmethod(os.path.isdir)
+            open = staticmethod(open)
+
+            @staticmethod
+            def get(path, copy, recursive):
+                shutil.copytree(path, copy)
+
+        fsspec = types.ModuleType("fsspec")
+        fsspec.core = types.SimpleNamespace(url_to_fs=lambda address: (System, address.partition("://")[2]))
+        with mock.patch.dict(sys.modules, {"fsspec": fsspec}):
+            self.assertEqual(tpa.top("s3://" + TRACE).operators.to_dict(), tpa.top(TRACE).operators.to_dict())
+            self.assertEqual(len(tpa.diff("gs://" + BEFORE, "https://" + AFTER)), len(tpa.diff(BEFORE, AFTER)))
+            ranks = os.path.join(SAMPLES, "job", "stages")
+            ranks = ranks if os.path.isdir(ranks) else os.path.join(SAMPLES, "fleet", "ranks")
+            self.assertEqual(tpa.steps("s3://" + ranks).metrics(), tpa.steps(ranks).metrics())
+            with self.assertRaises(tpa.Error) as caught:
+                tpa.top("s3:///nowhere/trace.json")
+            self.assertIn("s3:///nowhere/trace.json", str(caught.exception))
+
+    def test_without_fsspec_the_error_names_it(self):
+        with mock.patch.dict(sys.modules, {"fsspec": None}), self.assertRaises(tpa.Error) as caught:
+            tpa.top("s3://bucket/trace.json")
+        self.assertIn("pip install fsspec", caught.exception.hint)
+
+
 class Metrics(unittest.TestCase):
     def test_what_stands_below_the_tables_is_a_flat_dict_of_numbers(self):
         answer = tpa.summary(os.path.join(SAMPLES, "gpu", "h100_2025.json.gz"))
