@@ -418,9 +418,9 @@ static bool goes_by_file(const struct invocation *call, const struct convert_arg
 }
 
 /* Read the operands: completely or, if INPUT has files, only what is needed before they are written one by one. */
-static bool read_input(const struct invocation *call, const struct convert_args *args,
-                       const struct convert_form *form, struct input *input, struct buffer *summary,
-                       struct tpa_error *err)
+static bool convert_read_input(const struct invocation *call, const struct convert_args *args,
+                               const struct convert_form *form, struct input *input, struct buffer *summary,
+                               struct tpa_error *err)
 {
     struct trace_wants wants = form->wants;
     if (convert_is_cut(&args->selection))
@@ -460,7 +460,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     struct input input = { .ingested = &ingested };
     struct buffer summary = { 0 };
     struct result *notices = result_open("tpa.convert/1");
-    bool fine = read_input(call, args, form, &input, &summary, err);
+    bool fine = convert_read_input(call, args, form, &input, &summary, err);
     bool of_snapshot = ingested.snapshots.of.count > 0; /* which are freed by writing */
     fine = fine && convert_input(call, form, &input, &summary, notices, err);
     if (fine) {

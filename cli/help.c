@@ -30,6 +30,7 @@ static const struct {
     { "Why is a job stuck?", "hang" },
     { "How do I draw or convert it?", "chart  convert" },
     { "What does a Python program do?", "bottleneck" },
+    { "Is an assistant's answer right?", "check  mcp  skill" },
     { "How does a command work?", "help  completion" },
 };
 

@@ -33,7 +33,7 @@ static bool is_among(const char *word, const char *const *list)
     return *list != NULL;
 }
 
-static const struct opt *find_option(const struct command *command, const char *name)
+static const struct opt *mcp_option_find(const struct command *command, const char *name)
 {
     for (const struct opt *row = command->options; row && !opt_is_end(row); row++)
         if (row->name && strcmp(row->name, name) == 0)
@@ -49,7 +49,7 @@ bool mcp_tools_has(const struct command *command)
     bool reads = command->reads_traces || command->reads_profiles || command->reads_actions ||
                  command->reads_snapshots || command->section == SECTION_ANALYZE;
     return reads && command->section != SECTION_HIDDEN && !command->runs_program &&
-           !is_among(command->name, writers) && find_option(command, "format");
+           !is_among(command->name, writers) && mcp_option_find(command, "format");
 }
 
 /* Is ROW an argument? How the result is written is the server's. */
@@ -70,7 +70,7 @@ static size_t count_sharing(const char *name)
 {
     size_t count = 0;
     for (size_t i = 0; command_at(i); i++)
-        count += mcp_tools_has(command_at(i)) && find_option(command_at(i), name);
+        count += mcp_tools_has(command_at(i)) && mcp_option_find(command_at(i), name);
     return count;
 }
 
@@ -148,7 +148,7 @@ static void add_property(struct json_writer *json, const struct opt *row)
     json_end_object(json);
 }
 
-static void add_integer(struct json_writer *json, const char *key, int64_t value)
+static void mcp_integer_add(struct json_writer *json, const char *key, int64_t value)
 {
     json_key(json, key);
     json_emit_integer(json, value);
@@ -178,8 +178,8 @@ static void add_tool(struct json_writer *json, const struct command *command)
     json_key(json, "traces");
     json_begin_object(json);
     add_items(json, NULL);
-    add_integer(json, "minItems", 1);
-    add_integer(json, "maxItems", MOST_TRACES);
+    mcp_integer_add(json, "minItems", 1);
+    mcp_integer_add(json, "maxItems", MOST_TRACES);
     if (strcmp(command->name, "diff") == 0) {
         json_key(json, "description");
         json_emit_text(json, "first the old side, then the new one");
@@ -188,8 +188,8 @@ static void add_tool(struct json_writer *json, const struct command *command)
     json_key(json, "budget");
     json_begin_object(json);
     add_type(json, "integer");
-    add_integer(json, "minimum", LEAST_TOKENS);
-    add_integer(json, "maximum", MOST_TOKENS);
+    mcp_integer_add(json, "minimum", LEAST_TOKENS);
+    mcp_integer_add(json, "maximum", MOST_TOKENS);
     json_end_object(json);
     if (own) {
         json_key(json, own);
@@ -268,16 +268,16 @@ static bool refuse_type(struct making *making, const char *argument, const char 
     return refuse(making, "bad_argument", "%s: %s is expected", argument, expected);
 }
 
-static void add_word(struct buffer *words, const char *word)
+static void mcp_word_add(struct buffer *words, const char *word)
 {
     buffer_add(words, word, strlen(word) + 1);
 }
 
-static void add_option(struct making *making, const char *name, const char *value)
+static void mcp_option_add(struct making *making, const char *name, const char *value)
 {
     struct buffer word = { 0 };
     buffer_printf(&word, "--%s=%s", name, value);
-    add_word(&making->call->words, word.at);
+    mcp_word_add(&making->call->words, word.at);
     buffer_release(&word);
 }
 
@@ -338,7 +338,7 @@ static bool take_traces(struct making *making, const struct json_text *value)
                    ? take_path(making, "traces", &element, &path)
                    : refuse(making, "bad_argument", "traces: at most %d paths", MOST_TRACES);
         if (good)
-            add_word(&making->operands, path.at);
+            mcp_word_add(&making->operands, path.at);
     }
     buffer_release(&path);
     return good;
@@ -353,7 +353,7 @@ static bool take_budget(struct making *making, const struct json_text *value)
     if (tokens < LEAST_TOKENS || tokens > MOST_TOKENS)
         return refuse(making, "bad_argument", "budget: %d to %d tokens", LEAST_TOKENS, MOST_TOKENS);
     snprintf(text, sizeof text, "%" PRId64, tokens);
-    add_option(making, "budget", text);
+    mcp_option_add(making, "budget", text);
     return true;
 }
 
@@ -382,10 +382,10 @@ static bool take_array(struct making *making, const char *argument, const struct
         if (good && row->type == &opt_choices)
             buffer_printf(&joined, "%s%s", joined.count ? "," : "", text.at);
         else if (good)
-            add_option(making, row->name, text.at);
+            mcp_option_add(making, row->name, text.at);
     }
     if (good && joined.count)
-        add_option(making, row->name, joined.at);
+        mcp_option_add(making, row->name, joined.at);
     buffer_release(&text);
     buffer_release(&joined);
     return good;
@@ -402,7 +402,7 @@ static bool take_option(struct making *making, const char *argument, const struc
                refuse_type(making, argument, "true or false");
         buffer_printf(&text, "--%s%s", on ? "" : "no-", row->name);
         if (good)
-            add_word(&making->call->words, text.at);
+            mcp_word_add(&making->call->words, text.at);
     } else if (row->type == &opt_choices || row->type == &opt_list || row->type == &opt_file_list) {
         good = take_array(making, argument, row, value);
     } else if (is_integer || (row->type == &opt_limit && !value->is_string)) {
@@ -410,11 +410,11 @@ static bool take_option(struct making *making, const char *argument, const struc
                refuse_type(making, argument, is_integer ? "an integer" : "an integer or a text");
         buffer_printf(&text, "%.*s", (int)(value->len < 100 ? value->len : 100), value->at);
         if (good)
-            add_option(making, row->name, text.at);
+            mcp_option_add(making, row->name, text.at);
     } else {
         good = take_text(making, argument, row, value, &text);
         if (good)
-            add_option(making, row->name, text.at);
+            mcp_option_add(making, row->name, text.at);
     }
     buffer_release(&text);
     return good;
@@ -432,14 +432,14 @@ static bool take_other(struct making *making, const char *key, const struct opt 
                                       refuse(making, "bad_argument", "query: a text with a NUL")
                                 : refuse_type(making, key, "a text");
         if (good)
-            add_option(making, "query", text.at);
+            mcp_option_add(making, "query", text.at);
         making->has_own = good;
     } else if (own && strcmp(own, key) == 0) {
         good = take_path(making, key, value, &text);
         if (good) { /* the first operand */
             struct buffer traces = making->operands;
             making->operands = (struct buffer){ 0 };
-            add_word(&making->operands, text.at);
+            mcp_word_add(&making->operands, text.at);
             if (traces.count)
                 buffer_add(&making->operands, traces.at, traces.count);
             buffer_release(&traces);
@@ -465,7 +465,7 @@ static bool take_argument(struct making *making, const char *key, const struct j
     buffer_putc(&name, '\0');
     for (char *c = name.at; *c; c++)
         *c = *c == '_' ? '-' : *c;
-    const struct opt *row = strchr(key, '-') ? NULL : find_option(making->command, name.at);
+    const struct opt *row = strchr(key, '-') ? NULL : mcp_option_find(making->command, name.at);
     buffer_release(&name);
     return row && is_argument(making->command, row) ? take_option(making, key, row, value)
                                                     : take_other(making, key, row, value);
@@ -499,12 +499,12 @@ bool mcp_tools_prepare(void *context, const char *name, const struct json_text *
             making.command = command_at(i);
     if (!making.command)
         return false;
-    add_word(&call->words, name);
+    mcp_word_add(&call->words, name);
     buffer_printf(&word, "--budget=%" PRId64 "B", making.tools->budget_bytes);
-    add_word(&call->words, "--format=json");
-    add_word(&call->words, word.at);
+    mcp_word_add(&call->words, "--format=json");
+    mcp_word_add(&call->words, word.at);
     if (strcmp(name, "sql") == 0)
-        add_word(&call->words, "--timeout=30s");
+        mcp_word_add(&call->words, "--timeout=30s");
     if (arguments->len)
         json_enter(&in, '{');
     while (good && arguments->len && json_next_key(&in, &key) && json_read(&in, &value))
@@ -512,7 +512,7 @@ bool mcp_tools_prepare(void *context, const char *name, const struct json_text *
                    ? take_argument(&making, word.at, &value)
                    : refuse(&making, "bad_argument", "an argument's name holds a NUL");
     if (good && check_making(&making)) {
-        add_word(&call->words, "--");
+        mcp_word_add(&call->words, "--");
         buffer_add(&call->words, making.operands.at, making.operands.count);
         buffer_putc(&call->files, '\0');
     }
