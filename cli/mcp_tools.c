@@ -277,7 +277,7 @@ static void mcp_option_add(struct making *making, const char *name, const char *
 {
     struct buffer word = { 0 };
     buffer_printf(&word, "--%s=%s", name, value);
-    mcp_word_add(&making->call->words, word.at);
+    buffer_add(&making->call->words, word.at, word.count + 1); /* with its NUL */
     buffer_release(&word);
 }
 

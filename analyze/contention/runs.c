@@ -5,6 +5,7 @@
 #include "base/rows.h"
 #include "derive/step_list.h"
 #include "trace/arg_scan.h"
+#include <assert.h>
 #include <math.h>
 
 /* What makes executions alike. All bytes are compared. */
@@ -25,6 +26,7 @@ static void find_ticks(struct contention_runs *all, const struct gpu_events *gpu
         *VEC_PUSH(&all->has_steps) = false;
     }
     for (size_t d = 0; d < gpu->device_count; d++) {
+        assert(all->tick_ns.at); /* as each device has a file */
         int64_t *tick_ns = &all->tick_ns.at[gpu->devices[d].file];
         for (size_t i = 0; i < gpu->devices[d].count && *tick_ns != 1; i++) {
             event_id e = gpu->event[gpu->devices[d].first + i];
@@ -75,8 +77,10 @@ static void runs_collect(struct contention_runs *all, const struct beside *besid
     const struct step_list *steps = step_list_of(trace);
     const struct step *step = NULL;
     name_id *before = names_before(beside);
-    for (size_t i = 0; i < steps->count; i++)
+    for (size_t i = 0; i < steps->count; i++) {
+        assert(all->has_steps.at); /* as each step has a file */
         all->has_steps.at[steps->at[i].file] = true;
+    }
     for (size_t s = 0; s < beside->streams->count; s++)
         for (size_t i = 0; i < beside->streams->at[s].count; i++) {
             uint32_t position = beside->streams->position[beside->streams->at[s].first + i];

@@ -11,6 +11,7 @@
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/async_regions.h"
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,9 @@ static void choose_example(struct phase_query *query)
     for (size_t i = 0; i < most; i++)
         first += (size_t)phases->all.at[i].steps;
     size_t count = (size_t)phases->all.at[most].steps;
+    if (count == 0)
+        return;
+    assert(query->steps.at);
     struct phase_step *own = query->steps.at + first;
     runs_sort(own, count, sizeof *own, is_longer, NULL);
     const struct phase_step *median = &own[(count - 1) / 2];
