@@ -270,14 +270,15 @@ static bool refuse_type(struct making *making, const char *argument, const char 
 
 static void mcp_word_add(struct buffer *words, const char *word)
 {
-    buffer_add(words, word, strlen(word) + 1);
+    buffer_puts(words, word ? word : ""); /* of a buffer that nothing was added to */
+    buffer_add(words, "", 1);
 }
 
 static void mcp_option_add(struct making *making, const char *name, const char *value)
 {
     struct buffer word = { 0 };
     buffer_printf(&word, "--%s=%s", name, value);
-    buffer_add(&making->call->words, word.at, word.count + 1); /* with its NUL */
+    mcp_word_add(&making->call->words, word.at);
     buffer_release(&word);
 }
 

@@ -295,13 +295,14 @@ void keeper_close(struct keeper *keeper)
 
 int64_t keeper_memory(const struct keeper *keeper)
 {
-    char path[64];
-    long long pages = 0;
+    char path[64], line[128];
+    int64_t pages = 0;
     snprintf(path, sizeof path, "/proc/%d/statm", (int)keeper->pid);
     FILE *file = keeper->pid > 0 ? fopen(path, "r") : NULL;
-    if (file && fscanf(file, "%*s %lld", &pages) != 1)
-        pages = 0;
+    const char *second = file && fgets(line, sizeof line, file) ? strchr(line, ' ') : NULL;
+    if (second)
+        pages = strtoll(second, NULL, 10);
     if (file)
         fclose(file);
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+    return pages * sysconf(_SC_PAGESIZE);
 }

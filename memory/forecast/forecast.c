@@ -4,6 +4,7 @@
 #include "base/lcs.h"
 #include "base/rows.h"
 #include "memory/forecast/allocator.h"
+#include <assert.h>
 #include <math.h>
 
 /* How a block of the base is predicted. */
@@ -80,8 +81,10 @@ static void match(struct plan *plan, size_t other, bool initial)
                     b = sequence_of(&plan->recordings[other], initial);
     struct lcs_pairs pairs = { 0 };
     lcs_find(a.keys.at, a.keys.count, b.keys.at, b.keys.count, MOST_EDITS, &pairs);
-    for (size_t i = 0; i < pairs.count; i++)
+    for (size_t i = 0; i < pairs.count; i++) {
+        assert(a.blocks.at && b.blocks.at);
         plan->blocks[a.blocks.at[pairs.at[i].a]].match[other] = b.blocks.at[pairs.at[i].b];
+    }
     if (!initial && (pairs.count < a.keys.count || pairs.count < b.keys.count))
         plan->same_sequence = false;
     VEC_FREE(&pairs);
