@@ -49,7 +49,7 @@ struct printed_stats {
     size_t current; /* index of the one whose heading came last; SIZE_MAX: none yet */
     struct arena titles;
     const char *title;
-    bool in_table;
+    bool in_table, title_is_open; /* an action was named, and its heading is to come */
     uint64_t odd_lines;
     int64_t odd_offset;
 };
@@ -160,6 +160,7 @@ static bool read_function(struct profile *profile, const char *line)
 
 static void begin_profile(struct printed_stats *stats, const struct printed *heading)
 {
+    stats->title_is_open = false;
     for (size_t i = 0; heading->has_heading && i < stats->all.count; i++) {
         const struct printed *known = &stats->all.at[i];
         if (known->has_heading && known->calls == heading->calls &&
@@ -185,6 +186,7 @@ static void printed_add_line(struct printed_stats *stats, const char *line, int6
     int64_t before;
     if (skip_words(&rest, title_words)) {
         stats->title = arena_strndup(&stats->titles, rest, strlen(rest));
+        stats->title_is_open = true;
         stats->in_table = false;
     } else if (read_heading(line, &heading)) {
         begin_profile(stats, &heading);
@@ -266,6 +268,10 @@ static void add_lacks(struct profile *profile, const struct printed_stats *stats
             &profile->origin, LACK_CUT_AT_LIMIT,
             "print_stats() was told to print fewer functions than there are: the others are missing", NULL,
             left_out, TPA_NOWHERE);
+    if (stats->title_is_open)
+        sums_origin_lacks(&profile->origin, LACK_CUT_SHORT,
+                          "the text ends below the name of an action: its functions are missing", NULL, 1,
+                          TPA_NOWHERE);
     if (differs)
         sums_origin_lacks(
             &profile->origin, LACK_LOST_SUMS,

@@ -52,10 +52,15 @@ class Rank:
         self.talks = regions = sorted((e for e in events if e.name.startswith("gloo:")), key=lambda e: e.start)  # on the host: parts of steps, too
         if regions:  # a job without devices
             alone = [e for e in self.operators if not e.name.startswith("c10d::") and not any(e is not o and e.start <= o.start < e.end and o.end <= e.end for o in self.operators)]
-            self.computing = of(alone)
+            self.computing = of(e for e in self.operators if self.computes(e))
             self.idle, self.device, self.work = "no operator", None, sorted(alone, key=lambda e: e.start)
             groups = document["distributedInfo"].get("pg_config", [])
             self.collectives = [Region(self, e, groups[0] if groups else None) for e in regions]
+
+    def computes(self, event):
+        """On the host: no operator in it communicates, nor itself; code around operators, whose name is no operator's, has none in it."""
+        inside = [o for o in self.operators if o is not event and event.start <= o.start < event.end and o.end <= event.end]
+        return not any(o.name.startswith(("c10d::", "gloo:")) for o in [event, *inside]) and not (inside and set(event.name) & set(".# "))
 
     def step_of(self, moment):
         return next((step for step in self.steps if step.start <= moment < step.end), None)
