@@ -50,6 +50,7 @@ struct cannot_answer {
     const char *text;       /* a sentence */
     const char *needs;      /* how to record or choose what is missing; NULL: not known */
     const char *instead[3]; /* command lines that this input does answer; NULL behind the last */
+    bool of_facts;          /* the input is facts alone, which no other command reads */
 };
 
 /* The result of a command. */

@@ -72,7 +72,9 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         if (fleet->ranks.count < 2)
             command_line_cannot(result, trace_feature_reason(FEATURE_RANKS),
                                 "a job of one rank has nobody to wait for",
-                                "give the traces of several ranks, or their directory", "summary");
+                                "give the traces of several ranks, or their directory",
+                                map.facts_read == map.files ? NULL : "summary");
+        result->cannot.of_facts = map.facts_read == map.files;
         result->picture = fleet_picture(fleet);
         good = output_result(result, &output, err);
         fleet_free(fleet);

@@ -162,6 +162,7 @@ static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error
     struct source *source = source_open(path, &limits, err);
     bool good = source && facts_read(map->facts, source, err);
     source_free(source);
+    map->facts_read += good;
     return good;
 }
 

@@ -36,6 +36,7 @@ struct fleet_map {
     /* The result: */
     struct facts *facts;                   /* finished */
     size_t files;                          /* number of files processed */
+    size_t facts_read;                     /* of these, files of facts */
     VEC_OF(struct fleet_failure) failures; /* by path */
     struct fleet_files apart_files;        /* those that were given */
 };

@@ -370,7 +370,7 @@ bool output_result_with(const struct printer *printer, struct result *result, co
                         struct tpa_error *err)
 {
     result_order_notices(result);
-    if (result->cannot.reason && !result->cannot.instead[0]) {
+    if (result->cannot.reason && !result->cannot.instead[0] && !result->cannot.of_facts) {
         struct buffer line = { 0 };
         command_line_add_other(&line, "info");
         result_answer_instead(result, line.at);
