@@ -46,11 +46,18 @@ static struct point point_of(const struct contention *contention, const struct c
 static bool contention_draw(const struct chart_request *request, struct picture *picture,
                             struct tpa_error *err)
 {
-    static const enum chart_color colors[BESIDE_KINDS] = { CHART_COLOR_OF_COMMUNICATION,
-                                                           CHART_COLOR_OF_COMPUTATION, CHART_COLOR_OF_COPIES,
-                                                           CHART_COLOR_OF_OTHER };
-    static const char *const titles[BESIDE_KINDS] = { "beside communication", "beside kernels",
-                                                      "beside copies", "beside memsets" };
+    static const enum chart_color colors[BESIDE_KINDS] = {
+        [BESIDE_COMMUNICATION] = CHART_COLOR_OF_COMMUNICATION,
+        [BESIDE_KERNEL] = CHART_COLOR_OF_COMPUTATION,
+        [BESIDE_COPY] = CHART_COLOR_OF_COPIES,
+        [BESIDE_MEMSET] = CHART_COLOR_OF_OTHER,
+    };
+    static const char *const titles[BESIDE_KINDS] = {
+        [BESIDE_COMMUNICATION] = "beside communication",
+        [BESIDE_KERNEL] = "beside kernels",
+        [BESIDE_COPY] = "beside copies",
+        [BESIDE_MEMSET] = "beside memsets",
+    };
     struct contention *contention = contention_analyze(request->trace, request->selection);
     size_t judged = 0, shown = 0, used[BESIDE_KINDS] = { 0 };
     for (size_t i = 0; i < contention->pairs.count; i++)
