@@ -533,6 +533,16 @@ static const struct opt command_options[] = {
     OPT_END,
 };
 
+/* Is there computation that communication may slow down, or that slows it down? */
+static bool any_computes(const struct trace *trace)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->work[i] == GPU_COMPUTATION)
+            return true;
+    return false;
+}
+
 static bool run_comm(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     struct comm_options options = { .by = query->by, .filter = query->filter, .exclude = query->exclude };
@@ -542,10 +552,13 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     if (!comm)
         return false;
     const struct comm_command *own = query->options;
-    struct contention *contention = contention_analyze(query->trace, query->selection);
+    bool is_asked = own && own->contention;
     result_add_table(result, collectives_table(comm, options.by));
-    contention_add_comm_tables(contention, query->selection, own && own->contention, result);
-    contention_free(contention);
+    if (is_asked || any_computes(query->trace)) {
+        struct contention *contention = contention_analyze(query->trace, query->selection);
+        contention_add_comm_tables(contention, query->selection, is_asked, result);
+        contention_free(contention);
+    }
     if (comm->matched)
         comm_add_rank_tables(comm, result);
     comm_add_lateness_table(comm, result);
