@@ -5,7 +5,7 @@
 #include "trace/span.h"
 #include <math.h>
 
-enum { SERIES = 5 };
+enum { SERIES = 7 }; /* as many as there are colours */
 
 struct point {
     int64_t start_ns, duration_ns;
@@ -80,14 +80,17 @@ static bool latency_draw(const struct chart_request *request, struct picture *pi
         latency_add_series(chart, latency, trace, CHART_POINT, 0, 1);
     }
     latency_free(latency);
-    return chart_is_drawn(picture, err, "no annotation occurs twice");
+    if (chart_is_drawn(picture, err, "no annotation, step or request occurs twice"))
+        return true;
+    return tpa_hint(err, "record several iterations, and %s",
+                    trace_feature_recipe(trace, FEATURE_ANNOTATIONS));
 }
 
 const struct chart_type chart_type_latency = {
     .name = "latency",
     .title = "Latency",
-    .help = "how long annotations and steps take: the share that takes no longer, and over time",
+    .help = "how long annotations, steps and requests take: the share that takes no longer, and over time",
     .wants = { &latency_wants },
-    .needs = FEATURE_ANNOTATIONS,
+    .needs = FEATURE_EVENTS,
     .draw = latency_draw,
 };
