@@ -31,10 +31,12 @@ struct nightly;
 struct chart_request {
     const struct trace *trace;
     const struct selection *selection;
-    struct ranges devices;      /* memory of these only, and of the host; zero-initialised: all */
-    struct ranges steps, ranks; /* of types with jobs_steps */
-    size_t bars;                /* most bars of a chart whose rows are sorted; 0: all */
-    size_t columns;             /* into how many parts time is cut, where a chart needs that; above 0 */
+    const struct selection_query *query; /* what SELECTION was made of */
+    int64_t batch;                       /* runs: samples in a batch of a rank; 0: as shapes tell */
+    struct ranges devices;               /* memory of these only, and of the host; zero-initialised: all */
+    struct ranges steps, ranks;          /* of types with jobs_steps */
+    size_t bars;                         /* most bars of a chart whose rows are sorted; 0: all */
+    size_t columns; /* into how many parts time is cut, where a chart needs that; above 0 */
     double peak_flops,
         peak_bandwidth; /* of the device, per second, for the roofline; 0: what its name tells */
 };
@@ -66,6 +68,7 @@ struct chart_type {
     ROW(latency) \
     ROW(roofline) \
     ROW(ranks) \
+    ROW(runs) \
     ROW(sequences) \
     ROW(pipeline) \
     ROW(heat) \

@@ -116,7 +116,7 @@ struct chart_args {
     bool script;
     const char *store, *label, *gpu, *metric;
     const char *path;
-    uint64_t limit, width, height, peak_flops, peak_bandwidth;
+    uint64_t limit, width, height, peak_flops, peak_bandwidth, batch;
     enum output_color color;
 };
 
@@ -180,6 +180,8 @@ static const struct opt chart_opts[] = {
         "roofline: what the device can do, in GFLOP/s; without it by its data sheet, for those that are known"),
     OPT_COUNT(0, "peak-bandwidth", struct chart_args, peak_bandwidth, 1, 1000000, "N",
               "roofline: bandwidth of its memory, in GB/s"),
+    OPT_COUNT(0, "batch", struct chart_args, batch, 1, INT32_MAX, "N",
+              "runs: samples in a batch of a rank; without it as recorded shapes tell"),
     OPT_FILES(0, "base", struct chart_args, base, "FILE",
               "diff: files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct chart_args, other, "FILE", "diff: files of the second side"),
@@ -429,6 +431,8 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
         selection = selection_open(trace, &query, err);
         struct chart_request request = { .trace = trace,
                                          .selection = selection,
+                                         .query = &query,
+                                         .batch = (int64_t)args->batch,
                                          .devices = args->selection.devices,
                                          .steps = args->selection.steps,
                                          .ranks = args->selection.ranks,
@@ -598,6 +602,7 @@ const struct command cmd_chart = {
         "tpa chart --type memory --device 0 -o memory.png trace.json",
         "tpa chart --type diff -o diff.svg baseline.json optimized.json",
         "tpa chart --type trend --store perf.db --label resnet50 -o trend.svg",
+        "tpa chart --type runs -o runs.svg bs32/ bs64/ bs128/",
         "tpa chart --type hang -o hang.svg dumps/",
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },

@@ -12,24 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct run_row {
-    struct text name;
-    int64_t ranks, steps, step_ns, batch, peak_bytes, recorded_ns;
-    double samples, computing, idle;
-};
-
 /* clang-format off */
 static const struct table_column columns[] = {
-    COLUMN(struct run_row, name, "run", "Run", TABLE_NAME, "its folder or file"),
-    COLUMN(struct run_row, ranks, "ranks", "Ranks", TABLE_COUNT, "ranks that are here"),
-    COLUMN(struct run_row, steps, "steps", "Steps", TABLE_COUNT, "steps that count for the time of a step"),
-    COLUMN(struct run_row, step_ns, "step", "A step takes", TABLE_NS, "time of a step by the account of tpa steps; of a recording without steps its length"),
-    COLUMN(struct run_row, batch, "batch", "Batch", TABLE_COUNT, "samples in a batch of a rank: --batch, or the first size of the input of the first layer of each step"),
-    COLUMN(struct run_row, samples, "samples", "Samples/s", TABLE_NUMBER, "batch times ranks over the time of a step"),
-    COLUMN(struct run_row, computing, "computing", "Computing", TABLE_SHARE, "share of a step in which its devices compute"),
-    COLUMN(struct run_row, idle, "idle", "Idle", TABLE_SHARE, "share of a step in which its devices are idle"),
-    COLUMN(struct run_row, peak_bytes, "peak_memory", "Peak memory", TABLE_BYTES, "most bytes in use on a device; without records of devices on the host"),
-    COLUMN(struct run_row, recorded_ns, "host_time", "Recorded", TABLE_NS, "time recorded of the rank with most"),
+    COLUMN(struct summary_run, name, "run", "Run", TABLE_NAME, "its folder or file"),
+    COLUMN(struct summary_run, ranks, "ranks", "Ranks", TABLE_COUNT, "ranks that are here"),
+    COLUMN(struct summary_run, steps, "steps", "Steps", TABLE_COUNT, "steps that count for the time of a step"),
+    COLUMN(struct summary_run, step_ns, "step", "A step takes", TABLE_NS, "time of a step by the account of tpa steps; of a recording without steps its length"),
+    COLUMN(struct summary_run, batch, "batch", "Batch", TABLE_COUNT, "samples in a batch of a rank: --batch, or the first size of the input of the first layer of each step"),
+    COLUMN(struct summary_run, samples, "samples", "Samples/s", TABLE_NUMBER, "batch times ranks over the time of a step"),
+    COLUMN(struct summary_run, computing, "computing", "Computing", TABLE_SHARE, "share of a step in which its devices compute"),
+    COLUMN(struct summary_run, idle, "idle", "Idle", TABLE_SHARE, "share of a step in which its devices are idle"),
+    COLUMN(struct summary_run, peak_bytes, "peak_memory", "Peak memory", TABLE_BYTES, "most bytes in use on a device; without records of devices on the host"),
+    COLUMN(struct summary_run, recorded_ns, "host_time", "Recorded", TABLE_NS, "time recorded of the rank with most"),
 };
 /* clang-format on */
 
@@ -66,7 +60,7 @@ static bool are_distinct(const char *const *paths, size_t count, struct text (*p
 }
 
 /* Name ROWS by the folder of their first file, else by the file, if that distinguishes them; else by the path. */
-static void name_runs(const char *const *paths, struct run_row *rows, size_t count)
+static void name_runs(const char *const *paths, struct summary_run *rows, size_t count)
 {
     bool by_folder = are_distinct(paths, count, folder_of), by_file = are_distinct(paths, count, base_of);
     for (size_t i = 0; i < count; i++)
@@ -151,12 +145,12 @@ static int64_t find_peak(const struct trace *trace, const struct selection *sele
     return device != TABLE_INT_MISSING ? device : host;
 }
 
-static struct run_row run_of(const struct trace *trace, const struct selection *selection, int64_t batch,
-                             const uint8_t *layers)
+static struct summary_run run_of(const struct trace *trace, const struct selection *selection, int64_t batch,
+                                 const uint8_t *layers)
 {
     const struct account *account = account_open(trace, selection);
     const struct account_rank *all = &account->all;
-    struct run_row row = {
+    struct summary_run row = {
         .ranks = (int64_t)account->count,
         .steps = all->has_steps ? (int64_t)all->count : TABLE_INT_MISSING,
         .step_ns = all->step_ns,
@@ -177,15 +171,14 @@ static struct run_row run_of(const struct trace *trace, const struct selection *
     return row;
 }
 
-bool summary_add_runs(const struct trace *trace, const struct selection_query *query, int64_t batch,
-                      struct result *result, struct tpa_error *err)
+bool summary_find_runs(const struct trace *trace, const struct selection_query *query, int64_t batch,
+                       struct summary_runs *runs, struct tpa_error *err)
 {
     const struct file_set *set = file_set_of(trace);
-    struct run_row *rows = mem_zalloc(set->jobs + 1, sizeof *rows);
     const char **paths = mem_zalloc(set->jobs + 1, sizeof *paths);
     uint8_t *layers = find_layers(trace);
-    size_t count = 0;
-    bool good = true, any_batch = false, any_device = false;
+    bool good = true;
+    *runs = (struct summary_runs){ 0 };
     for (uint32_t job = 0; job < set->jobs && good; job++) {
         struct selection *selection = selection_open(trace, query, err);
         good = selection != NULL;
@@ -196,35 +189,45 @@ bool summary_add_runs(const struct trace *trace, const struct selection_query *q
             files[f] = set->files[f].job == job && (!selection->files || selection->files[f]);
             any |= files[f];
             if (files[f])
-                paths[count] = trace->files[f].path;
+                paths[runs->at.count] = trace->files[f].path;
         }
         free(selection->files);
         selection->files = files;
-        if (any)
-            rows[count++] = run_of(trace, selection, batch, layers);
-        any_batch |= any && rows[count - 1].batch != TABLE_INT_MISSING;
-        any_device |= any && !isnan(rows[count - 1].computing);
+        if (any) {
+            struct summary_run run = run_of(trace, selection, batch, layers);
+            runs->any_batch |= run.batch != TABLE_INT_MISSING;
+            runs->any_device |= !isnan(run.computing);
+            *VEC_PUSH(&runs->at) = run;
+        }
         selection_free(selection);
     }
-    name_runs(paths, rows, count);
+    name_runs(paths, runs->at.at, runs->at.count);
+    free(layers);
+    free(paths);
+    return good;
+}
+
+bool summary_add_runs(const struct trace *trace, const struct selection_query *query, int64_t batch,
+                      struct result *result, struct tpa_error *err)
+{
+    struct summary_runs runs;
+    bool good = summary_find_runs(trace, query, batch, &runs, err);
     if (good) {
-        struct table *table = TABLE_OF_ROWS("runs", "Runs side by side", columns, rows, count);
-        if (!any_batch) {
-            TABLE_FLAG(table, struct run_row, batch, TABLE_OPTIONAL);
-            TABLE_FLAG(table, struct run_row, samples, TABLE_OPTIONAL);
+        struct table *table = TABLE_OF_ROWS("runs", "Runs side by side", columns, runs.at.at, runs.at.count);
+        if (!runs.any_batch) {
+            TABLE_FLAG(table, struct summary_run, batch, TABLE_OPTIONAL);
+            TABLE_FLAG(table, struct summary_run, samples, TABLE_OPTIONAL);
         }
-        if (!any_device) {
-            TABLE_FLAG(table, struct run_row, computing, TABLE_OPTIONAL);
-            TABLE_FLAG(table, struct run_row, idle, TABLE_OPTIONAL);
+        if (!runs.any_device) {
+            TABLE_FLAG(table, struct summary_run, computing, TABLE_OPTIONAL);
+            TABLE_FLAG(table, struct summary_run, idle, TABLE_OPTIONAL);
         }
         result_add_table(result, table);
-        if (!any_batch)
+        if (!runs.any_batch)
             result_add_notice(result, "batch", 0, NULL, TPA_NOWHERE,
                               "samples a second need the size of a batch: --batch N, or record_shapes=True");
     }
-    free(layers);
-    free(paths);
-    free(rows);
+    VEC_FREE(&runs.at);
     return good;
 }
 

@@ -10,6 +10,22 @@
 #include "analyze/selection.h"
 #include "base/result.h"
 
+/* A run of a sweep. */
+struct summary_run {
+    struct text name; /* its folder or file; borrowed from the trace */
+    int64_t ranks, steps, step_ns, batch, peak_bytes, recorded_ns;
+    double samples, computing, idle; /* samples a second; shares of a step; NAN: not known */
+};
+
+struct summary_runs {
+    VEC_OF(struct summary_run) at;
+    bool any_batch, any_device; /* known of a run */
+};
+
+/* The runs of TRACE, in the order of its files; RUNS is set, and released by VEC_FREE(&runs->at). The rest as below. */
+bool summary_find_runs(const struct trace *trace, const struct selection_query *query, int64_t batch,
+                       struct summary_runs *runs, struct tpa_error *err);
+
 /*
  * Add the table to RESULT. BATCH: samples in a batch of a rank; 0: as the shapes tell, which is the first size of the input of the
  * first convolution, linear layer or embedding of a step, if it is the same in all steps. False and ERR if SELECTION does not fit.
