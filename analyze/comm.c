@@ -552,11 +552,11 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     if (!comm)
         return false;
     const struct comm_command *own = query->options;
-    bool is_asked = own && own->contention;
+    bool is_requested = own && own->contention;
     result_add_table(result, collectives_table(comm, options.by));
-    if (is_asked || any_computes(query->trace)) {
+    if (is_requested || any_computes(query->trace)) {
         struct contention *contention = contention_analyze(query->trace, query->selection);
-        contention_add_comm_tables(contention, query->selection, is_asked, result);
+        contention_add_comm_tables(contention, query->selection, is_requested, result);
         contention_free(contention);
     }
     if (comm->matched)

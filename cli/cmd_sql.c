@@ -12,6 +12,7 @@
 #include "sql/trace_sql.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -135,15 +136,29 @@ static void sql_prompt_give_up(bool too_long)
 
 enum line_end { LINE_READ, LINE_GIVEN_UP, LINE_NO_MORE };
 
+/* Wait for a line. False: Ctrl-C came before it, also if that was just before the wait or in another thread. */
+static bool sql_prompt_wait(void)
+{
+    enum { LOOK_MS = 100 };
+    struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+    while (!interrupted) {
+        int ready = poll(&input, 1, LOOK_MS);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+    }
+    return false;
+}
+
 /* Read a line from standard input into LINE, without its end. */
 static enum line_end read_line(const char *prompt, char **line, size_t *capacity)
 {
     fputs(prompt, stdout);
     fflush(stdout);
+    bool is_there = sql_prompt_wait();
     errno = 0;
-    ssize_t len = getline(line, capacity, stdin);
+    ssize_t len = is_there ? getline(line, capacity, stdin) : -1;
     if (len < 0) {
-        bool given_up = errno == EINTR;
+        bool given_up = !is_there || errno == EINTR;
         putchar('\n');
         clearerr(stdin);
         interrupted = 0;
