@@ -807,8 +807,8 @@ static void find_contention(struct pricing *pricing)
 {
     static const char *const advice[BESIDE_KINDS] = {
         [BESIDE_COMMUNICATION] =
-            "fewer channels (NCCL_MAX_CTAS, NCCL_MAX_NCHANNELS), collectives of copy engines or NVLS, larger "
-            "or later buckets",
+            ("fewer channels (NCCL_MAX_CTAS, NCCL_MAX_NCHANNELS), collectives of copy engines or NVLS, larger "
+             "or later buckets"),
         [BESIDE_KERNEL] = "run these kernels one after the other, or with fewer blocks",
         [BESIDE_COPY] = "copy less, or while the device waits",
         [BESIDE_MEMSET] = "clear less memory, or while the device waits",
