@@ -58,10 +58,12 @@ static bool is_key(const struct json_text *key, const char *word)
 
 bool message_member(const struct json_text *object, const char *key, struct json_text *value)
 {
-    struct json_pull in = { object->at, object->at + object->len };
     struct json_text name, member;
     bool found = false;
-    if (!message_is_object(object) || !json_enter(&in, '{'))
+    if (!message_is_object(object))
+        return false;
+    struct json_pull in = { object->at, object->at + object->len };
+    if (!json_enter(&in, '{'))
         return false;
     while (json_next_key(&in, &name) && json_read(&in, &member))
         if (is_key(&name, key)) {
