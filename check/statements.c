@@ -204,6 +204,9 @@ static void scan_label(struct scan *scan, const struct tokens *tokens, size_t fi
     size_t before = i > first ? i - 1 : i;
     if (before > first && word_is(&tokens->at[before], "#"))
         before--;
+    if (!(tokens->at[i].figure.value > -0x1p62L &&
+          tokens->at[i].figure.value < 0x1p62L)) /* it names nothing */
+        return;
     int64_t number = (int64_t)tokens->at[i].figure.value;
     const struct token *thing = &tokens->at[before];
     if (word_is(thing, "step")) {

@@ -491,7 +491,8 @@ bool mcp_tools_prepare(void *context, const char *name, const struct json_text *
                        struct mcp_call *call)
 {
     struct making making = { .tools = context, .call = call };
-    struct json_pull in = { arguments->at, arguments->at + arguments->len };
+    const char *begin = arguments->len ? arguments->at : "";
+    struct json_pull in = { begin, begin + arguments->len };
     struct json_text key, value;
     struct buffer word = { 0 };
     bool good = true;
