@@ -47,8 +47,8 @@ struct tpa_error {
     char context[512]; /* "while ..." lines, innermost first, each ended by '\n' */
     char hint[512];    /* what to do; "" for no hint */
     char option[64];   /* the option that is wrong, as typed: "--limit"; "" for none */
-    const char *
-        cannot; /* why the input cannot answer, a word of base/result.h; NULL: it is no matter of the input */
+    const char
+        *cannot; /* why the input cannot answer, a word of base/result.h; NULL: the input is not the reason */
 };
 
 /* Each of these returns false, and does nothing when ERR is NULL. */

@@ -68,7 +68,7 @@ static bool word_is_one_of(const struct token *token, const char *const *list)
 
 /* What a whole number counts. */
 struct counted {
-    unsigned bits;            /* of the noun, or 0: it is no count */
+    unsigned bits;            /* of the noun; 0 if the token is not a count */
     bool nccl;                /* NCCL kernels */
     bool subset;              /* of the things counted, by a word that is not known here */
     const struct token *name; /* "12 `gemm` kernels" */

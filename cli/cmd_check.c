@@ -44,7 +44,7 @@ static bool read_answer(const char *path, struct buffer *text, struct tpa_error 
         tpa_hint(err, "the answer comes first, then the traces: tpa check ANSWER.md TRACE...");
         tpa_in_file(err, path);
     } else if (good && text->count && memchr(text->at, '\0', text->count)) {
-        good = tpa_fail(err, TPA_NOWHERE, "the answer holds NUL bytes: it is no text");
+        good = tpa_fail(err, TPA_NOWHERE, "the answer holds NUL bytes, so it is not text");
         tpa_hint(err, "the answer comes first, then the traces: tpa check ANSWER.md TRACE...");
         tpa_in_file(err, path);
     }

@@ -1038,7 +1038,7 @@ static void add_figures(struct headline *headline)
     add_figure(headline, "communication", share_text(headline, use.used_ns[USE_COMMUNICATION], use.span_ns));
 }
 
-/* The phases of a step in a line, largest first. */
+/* The phases of a step in a line, largest first, if they explain half of it. */
 static void add_phases(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
@@ -1058,7 +1058,7 @@ static void add_phases(struct headline *headline)
             buffer_printf(&text, "%s%s %.1f %%", n ? ", " : "By phase: ", phase_names[most],
                           quantity_percent(share));
     }
-    if (phases.told)
+    if (phases.told && phases.all.phase_ns[PHASE_OTHER] <= phases.all.step_ns / 2)
         headline->answer->phases = arena_strndup(headline->texts, text.at, text.count);
     buffer_release(&text);
     step_phases_release(&phases);
