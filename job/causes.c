@@ -45,7 +45,6 @@ static void find_workers(struct causing *causing)
 {
     const struct operations *all = causing->job->all;
     struct ratios ratios = { 0 };
-    double most = 0;
     for (size_t first = 0, end; first < all->count; first = end) {
         ratios.count = 0;
         for (end = first; end < all->count && all->at[end].step == all->at[first].step &&
@@ -56,13 +55,21 @@ static void find_workers(struct causing *causing)
         double factor = ratios.count ? job_median(ratios.at, ratios.count) : 1;
         for (size_t i = first; i < end; i++)
             causing->worker[i] = factor;
-        if (ratios.count && factor > most) {
-            most = factor;
-            causing->slowest = all->at[first].rank;
-            causing->when = (uint32_t)first;
-        }
     }
     VEC_FREE(&ratios);
+}
+
+/* The rank with the highest factor in a step. */
+static void find_slowest(struct causing *causing)
+{
+    const struct operations *all = causing->job->all;
+    double most = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (operation_computes(&all->at[i]) && causing->worker[i] > most) {
+            most = causing->worker[i];
+            causing->slowest = all->at[i].rank;
+            causing->when = i;
+        }
 }
 
 /* Take all ranks of the pipeline of the slowest rank as long in its step? Then it is the work, rather than the rank. */
@@ -159,6 +166,43 @@ static void find_sequences(struct causing *causing)
     VEC_FREE(&pairs.backward);
     VEC_FREE(&ratios);
     VEC_FREE(&parts);
+}
+
+/* What all ranks of a pipeline take longer in a step. */
+struct common {
+    uint32_t ranks, last; /* LAST: the rank counted last */
+    double least, most;
+};
+
+/*
+ * Where half of the microbatches of a step are long, or more, each rank of the pipeline takes longer by its median. That it is
+ * the work, rather than the ranks, tells the correlation: what the ranks share is then the microbatches'.
+ */
+static void pass_to_sequences(struct causing *causing)
+{
+    const struct operations *all = causing->job->all;
+    if (!(causing->job->whole.correlation >= 0.9))
+        return;
+    struct common *common = mem_alloc(mem_times(all->ranks.count + 1, sizeof *common)); /* by pipeline */
+    for (size_t first = 0, end; first < all->count; first = end) {
+        for (uint32_t p = 0; p < all->ranks.count; p++)
+            common[p] = (struct common){ 0, OPERATION_NONE, INFINITY, 0 };
+        for (end = first; end < all->count && all->at[end].step == all->at[first].step; end++) {
+            struct common *of = &common[all->ranks.at[all->at[end].rank].others[JOB_PP]];
+            of->ranks += of->last != all->at[end].rank;
+            of->last = all->at[end].rank;
+            of->least = fmin(of->least, causing->worker[end]);
+            of->most = fmax(of->most, causing->worker[end]);
+        }
+        for (size_t i = first; i < end; i++) {
+            const struct common *of = &common[all->ranks.at[all->at[i].rank].others[JOB_PP]];
+            if (of->ranks < 2 || of->least < 1.1 || of->least - 1 < (of->most - 1) / 2)
+                continue;
+            causing->worker[i] /= of->least;
+            causing->sequence[i] *= of->least;
+        }
+    }
+    free(common);
 }
 
 /* ---- garbage ---- */
@@ -302,6 +346,8 @@ void job_find_causes(struct job *job)
     causing.step_ns = mem_alloc(mem_times(job->all->steps.count + 1, sizeof *causing.step_ns));
     find_workers(&causing);
     find_sequences(&causing);
+    pass_to_sequences(&causing);
+    find_slowest(&causing);
     double reference_ns = find_gains(&causing);
     add_rows(&causing, reference_ns);
     name_cause(&causing, reference_ns);

@@ -77,6 +77,8 @@ def judge(found, truth, known_clocks):
         wrong.append(f"cause: {job['cause']}, nothing planted")
     if truth["planted"] == "worker" and job["cause"] == "stage" and truth["replicas"] * truth["tensor"] > 1:
         wrong.append(f"cause: stage, planted rank {truth['where']}")
+    if truth["planted"] == "sequence" and job["cause"] not in ("sequence", "none"):  # none: most are long, which makes them usual
+        wrong.append(f"cause: {job['cause']}, planted long sequences")
     if truth["planted"] == "stage" and (job["cause"], job["where"]) not in (("stage", f"stage {truth['where']}"), ("none", None)):
         wrong.append(f"cause: {job['cause']} {job['where']}, planted stage {truth['where']}")
     return wrong

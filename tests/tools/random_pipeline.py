@@ -59,6 +59,7 @@ def draw(seed):
         plan.chunks = 2 if plan.schedule == "V" else 1
         plan.transfer = max(plan.transfer, US)  # messages without length have no order
     plan.fused = plan.form == "files" and plan.marks == "PP" and not plan.apart and chance.random() < 0.15
+    plan.often = chance.choice([0.2, 0.3, 0.5])
     return plan, chance
 
 

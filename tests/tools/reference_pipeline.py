@@ -734,6 +734,18 @@ class Job:
             if o.computes and self.median(o) and factor[o.rank.number, o.step]:
                 ratio[o.step, self.pipeline(o.rank), o.mb].append((o.kind, Fraction(o.real) / self.median(o) / factor[o.rank.number, o.step]))
         q = {k: Fraction(statistics.median([x for _, x in v])) for k, v in ratio.items()}
+        means = [(mean([x for k, x in v if k == "forward-compute"]), mean([x for k, x in v if k == "backward-compute"])) for v in ratio.values()
+                 if {"forward-compute", "backward-compute"} <= {k for k, _ in v}]
+        result["correlation"] = pearson([float(a) for a, _ in means], [float(b) for _, b in means])
+        shared = {}  # what all ranks of a pipeline take longer in a step is the microbatches', if these are known to be unequal
+        for pipeline in {self.pipeline(r) for r in self.ranks} if (result["correlation"] or 0) >= 0.9 else ():
+            members = [r.number for r in self.ranks if self.pipeline(r) == pipeline]
+            for s in self.steps:
+                least, most = (choice(factor[r, s] for r in members) for choice in (min, max))
+                if len(members) > 1 and least >= Fraction(11, 10) and least - 1 >= (most - 1) / 2:
+                    shared[pipeline, s] = least
+                    factor.update({(r, s): factor[r, s] / least for r in members})
+        q = {(s, pipeline, mb): value * shared.get((pipeline, s), 1) for (s, pipeline, mb), value in q.items()}
         gains = {
             "stage": mean(self.total(lambda o: self.median(o) if o.computes else self.ideal(o))) - ref,
             "worker": mean(self.total(lambda o: base(o) * (factor[o.rank.number, o.step] if o.computes else 1))) - ref,
@@ -751,9 +763,6 @@ class Job:
         highest = max(stage, key=lambda p: mean(stage[p])) if stage else None
         result["cause"] = cause
         result["where"] = {"stage": f"stage {highest}", "worker": f"rank {worker[0][0]}", "gc": f"rank {worst}"}.get(cause)
-        means = [(mean([x for k, x in v if k == "forward-compute"]), mean([x for k, x in v if k == "backward-compute"])) for v in ratio.values()
-                 if {"forward-compute", "backward-compute"} <= {k for k, _ in v}]
-        result["correlation"] = pearson([float(a) for a, _ in means], [float(b) for _, b in means])
 
     def collections_of(self, result):
         """Mean over steps of the longest rank's collections outside of computations; the rank with most."""
