@@ -1,7 +1,7 @@
 /*
  * help_json.c - the program's description of itself, for programs: `tpa help --all --format json`, and in brief without --all.
  *
- *     {"schema": "tpa.help/1", "version": "0.1.0", "commands": [
+ *     {"schema": "tpa.help/1", "version": "0.2.0", "commands": [
  *     {"name": "top", "summary": "...", "description": "...", "section": "Ask a trace", "operands": "TRACE...",
  *     "least_operands": 1, "most_operands": null, "runs_program": false, "reads": ["traces", "profiles"],
  *     "options": [

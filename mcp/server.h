@@ -1,7 +1,7 @@
 /*
  * server.h - the Model Context Protocol on standard input and output: a message per line.
  *
- *     struct mcp_server server = { .name = "tpa", .version = "0.1.0", .tools = list, .prepare = prepare, .run = run };
+ *     struct mcp_server server = { .name = "tpa", .version = "0.2.0", .tools = list, .prepare = prepare, .run = run };
  *     return mcp_serve(&server);
  *
  * Both eras: a handshake (2024-11-05 to 2025-11-25), and a version in each request (2026-07-28). Calls run in keepers (keeper.h), so
