@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "charts/charts.h"
+#include "cli/forecast_files.h"
 #include "cli/nightly/nightly.h"
 #include "cli/output_file.h"
 #include "cli/process.h"
@@ -18,6 +19,7 @@
 #include "diff/diff.h"
 #include "hang/hang.h"
 #include "ingest/flight.h"
+#include "memory/forecast/picture.h"
 #include "memory/snapshot_pictures.h"
 #include "memory/snapshot_tables.h"
 #include "profile/actions.h"
@@ -115,6 +117,8 @@ struct chart_args {
     int type, format;
     bool script;
     const char *store, *label, *gpu, *metric;
+    struct opt_list forecasts;
+    int64_t capacity;
     const char *path;
     uint64_t limit, width, height, peak_flops, peak_bandwidth, batch;
     enum output_color color;
@@ -144,7 +148,12 @@ static const struct opt_choice hang_word = { "hang",
                                              "who waits for whom in a stuck job, of dumps of its ranks",
                                              "deadlock" };
 
-/* The types of a trace, then that of two sides, then that of a store. */
+static const struct opt_choice forecast_word = {
+    "forecast",
+    "the peak of memory by size, of recordings at two sizes or more: its parts by growth, what fits", NULL
+};
+
+/* The types of a trace, then those of two sides, a store, dumps and recordings at several sizes. */
 static bool type_at(size_t index, struct opt_choice *choice)
 {
     size_t count = count_types();
@@ -156,7 +165,9 @@ static bool type_at(size_t index, struct opt_choice *choice)
         *choice = trend_word;
     else if (index == count + 2)
         *choice = hang_word;
-    return index <= count + 2;
+    else if (index == count + 3)
+        *choice = forecast_word;
+    return index <= count + 3;
 }
 
 enum chart_format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
@@ -191,6 +202,10 @@ static const struct opt chart_opts[] = {
              "trend: on which GPU; without it that of the newest run"),
     OPT_TEXT(0, "metric", struct chart_args, metric, "NAME",
              "trend: this figure or row; without it the step time and the other figures of a step"),
+    OPT_LIST(0, "forecast", struct chart_args, forecasts, "SIZE",
+             "forecast: up to this size, e.g. batch=48; of several sizes the others are those of the first"),
+    OPT_SIZE(0, "capacity", struct chart_args, capacity, "BYTES",
+             "forecast: what must fit in: 80GiB; the largest size that does is marked"),
     SELECTION_OPTIONS(struct chart_args, selection),
     OPT_GROUP("Output"),
     OPT_FILE('o', "output", struct chart_args, path, "FILE",
@@ -563,20 +578,45 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
     return picture;
 }
 
+/* ---- recordings at several sizes ---- */
+
+/* New; NULL and ERR when there is nothing to draw. */
+static struct picture *picture_of_forecast(const struct invocation *call, struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    struct forecast_query query = { .texts = forecast_texts_open() };
+    struct picture *picture = picture_open(forecast_word.name, "Forecast");
+    if (forecast_files_read(call, &args->load, &query, err) &&
+        forecast_draw(&query, args->forecasts.at, args->forecasts.count, args->capacity, picture, err)) {
+        picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+    } else {
+        picture_free(picture);
+        picture = NULL;
+    }
+    forecast_query_release(&query);
+    return picture;
+}
+
 static int chart_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
-    size_t which = (size_t)args->type, types = count_types(); /* after the types: diff, trend, hang */
-    if (chart_find_format(args, err) == FORMAT_AUTO)          /* before the work, not after it */
+    size_t which = (size_t)args->type,
+           types = count_types();                    /* after the types: diff, trend, hang, forecast */
+    if (chart_find_format(args, err) == FORMAT_AUTO) /* before the work, not after it */
         return EXIT_TROUBLE;
     if (which < types && call->operand_count == 0) {
         tpa_fail(err, TPA_NOWHERE, "a trace is needed: tpa chart --type %s TRACE", chart_types[which]->name);
         return EXIT_TROUBLE;
     }
+    if (which != types + 3 && (args->forecasts.count || args->capacity)) {
+        tpa_fail(err, TPA_NOWHERE, "--%s is for --type forecast", args->capacity ? "capacity" : "forecast");
+        return EXIT_TROUBLE;
+    }
     struct picture *picture = which < types        ? picture_of_trace(call, chart_types[which], err)
                               : which == types     ? picture_of_diff(call, err)
                               : which == types + 1 ? picture_of_store(call, err)
-                                                   : picture_of_dumps(call, err);
+                              : which == types + 2 ? picture_of_dumps(call, err)
+                                                   : picture_of_forecast(call, err);
     bool good = picture && print_picture(picture, args, err);
     picture_free(picture);
     return good ? EXIT_FINE : EXIT_TROUBLE;
@@ -604,6 +644,7 @@ const struct command cmd_chart = {
         "tpa chart --type trend --store perf.db --label resnet50 -o trend.svg",
         "tpa chart --type runs -o runs.svg bs32/ bs64/ bs128/",
         "tpa chart --type hang -o hang.svg dumps/",
+        "tpa chart --type forecast --capacity 80GiB -o fits.svg a.pickle@batch=16 b.pickle@batch=32",
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,

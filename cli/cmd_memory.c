@@ -2,7 +2,7 @@
 #include "memory/memory.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
-#include "memory/forecast/query.h"
+#include "cli/forecast_files.h"
 #include "memory/snapshot_tables.h"
 #include "derive/features.h"
 
@@ -145,46 +145,17 @@ static bool check_options_of_traces(const struct memory_args *args, struct tpa_e
            tpa_fail(err, TPA_NOWHERE, "%s is for snapshots of the allocator; this is a trace", option);
 }
 
-/* Read OPERAND, a file with its size, into QUERY. */
-static bool read_recording(const struct invocation *call, char *operand, struct forecast_query *query,
-                           struct tpa_error *err)
-{
-    const struct memory_args *args = call->args;
-    const char *path;
-    struct ingested ingested;
-    if (!forecast_operand(query, operand, &path, err))
-        return false;
-    char *only[] = { (char *)(uintptr_t)path };
-    struct invocation one = *call;
-    one.operands = only;
-    one.operand_count = 1;
-    if (!load_any(&one, &args->load, &memory_wants, &ingested, err))
-        return false;
-    bool good = false;
-    if (ingested.snapshots.of.count) {
-        good = forecast_add_snapshot(query, ingested.snapshots.of.at[0], path, err);
-        ingested_free(&ingested);
-        return good;
-    }
-    struct trace *trace = ingested_trace(&ingested, path, err);
-    good = trace && forecast_add_trace(query, trace, path, err);
-    trace_free(trace);
-    return good;
-}
-
 static int memory_forecast(const struct invocation *call, struct tpa_error *err)
 {
     const struct memory_args *args = call->args;
     struct forecast_query query = { .texts = forecast_texts_open() };
     struct result *result = result_open("tpa.memory/1");
-    bool good = true;
-    for (size_t i = 0; i < call->operand_count && good; i++)
-        good = read_recording(call, call->operands[i], &query, err);
     struct output_args rows = args->output;
     rows.limit = analysis_limit(&args->output);
-    good = good &&
-           forecast_answer(&query, args->forecasts.at, args->forecasts.count, args->capacity, result, err) &&
-           output_result(result, &rows, err);
+    bool good =
+        forecast_files_read(call, &args->load, &query, err) &&
+        forecast_answer(&query, args->forecasts.at, args->forecasts.count, args->capacity, result, err) &&
+        output_result(result, &rows, err);
     result_free(result);
     forecast_query_release(&query);
     return good ? EXIT_FINE : EXIT_TROUBLE;

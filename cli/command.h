@@ -72,7 +72,7 @@ struct command {
     int (*main)(const struct invocation *call, struct tpa_error *err);
     /* lists of the tables it may make, each ending in { 0 }; for `tpa help` */
     const struct table_shape *tables[8];
-    const char *examples[8]; /* lines to paste; with an optional comment " # ..." at the end */
+    const char *examples[10]; /* lines to paste; with an optional comment " # ..." at the end */
     enum command_section section;
     unsigned needs;     /* enum trace_feature: features that a trace must have for the command */
     bool runs_program;  /* the first operand ends the options: the rest belongs to the program */

@@ -144,16 +144,28 @@ static bool read_sizes(struct forecast_query *query, const char *text, double si
     return true;
 }
 
+/* The sizes behind the last @ of OPERAND; NULL: none. */
+static const char *operand_sizes(const char *operand)
+{
+    const char *at = strrchr(operand, '@');
+    return at && at[1] && are_sizes(at + 1) ? at + 1 : NULL;
+}
+
+bool forecast_operand_is_sized(const char *operand)
+{
+    return operand_sizes(operand) != NULL;
+}
+
 bool forecast_operand(struct forecast_query *query, const char *operand, const char **path,
                       struct tpa_error *err)
 {
-    const char *sizes = strrchr(operand, '@');
-    if (!sizes || !sizes[1] || !are_sizes(sizes + 1)) {
+    const char *sizes = operand_sizes(operand);
+    if (!sizes) {
         tpa_fail(err, TPA_NOWHERE, "%s: the size of the job is not given", operand);
         return tpa_hint(err, "write it behind the file: %s@batch=16", operand);
     }
-    *path = arena_strndup(&query->arena, operand, (size_t)(sizes - operand));
-    if (!read_sizes(query, sizes + 1, query->size, query->operands == 0, operand, err))
+    *path = arena_strndup(&query->arena, operand, (size_t)(sizes - 1 - operand));
+    if (!read_sizes(query, sizes, query->size, query->operands == 0, operand, err))
         return false;
     for (size_t i = 0; i < query->size_count; i++)
         if (query->size[i] == 0)
@@ -243,19 +255,24 @@ static void keep_devices(struct forecast_query *query)
 
 /* ---- answers ---- */
 
+bool forecast_size_varies(const struct forecast_device *device, size_t number)
+{
+    for (size_t r = 1; r < device->recordings.count; r++)
+        if (device->recordings.at[r].size[number] != device->recordings.at[0].size[number])
+            return true;
+    return false;
+}
+
 /* Is each size that differs from all recordings at TARGET one in which the recordings differ? */
 static bool check_target(const struct forecast_query *query, const double *target, const char *text,
                          struct tpa_error *err)
 {
     const struct forecast_device *device = &query->devices.at[0];
     for (size_t i = 0; i < query->size_count; i++) {
-        bool differ = false;
-        for (size_t r = 1; r < device->recordings.count; r++)
-            differ |= device->recordings.at[r].size[i] != device->recordings.at[0].size[i];
         if (target[i] == 0)
             return tpa_fail(err, TPA_NOWHERE, "--forecast %s does not name the size %s", text,
                             query->size_names[i]);
-        if (!differ && target[i] != device->recordings.at[0].size[i]) {
+        if (!forecast_size_varies(device, i) && target[i] != device->recordings.at[0].size[i]) {
             tpa_fail(err, TPA_NOWHERE,
                      "--forecast %s: all recordings have %s=%g, so how memory grows with it is not known",
                      text, query->size_names[i], device->recordings.at[0].size[i]);
@@ -293,9 +310,8 @@ static bool value_fits(const struct forecast_device *device, const double *sizes
     return needed <= capacity;
 }
 
-/* The largest whole value of size NUMBER for which reserved fits, the others as in SIZES; 0: none does. */
-static int64_t largest_value(const struct forecast_device *device, const double *sizes, size_t number,
-                             int64_t capacity)
+int64_t forecast_largest(const struct forecast_device *device, const double *sizes, size_t number,
+                         int64_t capacity)
 {
     enum { MOST = 1 << 24 };
     int64_t fits = 0, fails = 1;
@@ -380,17 +396,29 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
     forecast_release(&forecast);
 }
 
-bool forecast_answer(struct forecast_query *query, const char *const *targets, size_t target_count,
-                     int64_t capacity, struct result *result, struct tpa_error *err)
+bool forecast_prepare(struct forecast_query *query, struct tpa_error *err)
 {
-    double target[FORECAST_SIZES];
     if (query->operands < 2) {
         tpa_fail(err, TPA_NOWHERE, "a forecast needs recordings at two sizes or more");
         return tpa_hint(err, "three tell more: their errors become the bounds");
     }
     keep_devices(query);
-    if (query->devices.count == 0)
-        return tpa_fail(err, TPA_NOWHERE, "no device is in all recordings");
+    return query->devices.count || tpa_fail(err, TPA_NOWHERE, "no device is in all recordings");
+}
+
+bool forecast_read_target(struct forecast_query *query, const char *text, double target[FORECAST_SIZES],
+                          struct tpa_error *err)
+{
+    return read_sizes(query, text, target, false, "--forecast", err) &&
+           check_target(query, target, text, err);
+}
+
+bool forecast_answer(struct forecast_query *query, const char *const *targets, size_t target_count,
+                     int64_t capacity, struct result *result, struct tpa_error *err)
+{
+    double target[FORECAST_SIZES];
+    if (!forecast_prepare(query, err))
+        return false;
     struct answer_tables tables = {
         TABLE_OF_ROWS("forecast", "Peak at other sizes", columns, (struct forecast_row *)NULL, 0),
         TABLE_OF_ROWS("largest", "Largest size that fits", largest_columns, (struct largest_row *)NULL, 0),
@@ -401,8 +429,7 @@ bool forecast_answer(struct forecast_query *query, const char *const *targets, s
     result_add_table(result, tables.growth);
     tables.largest->none = "No --capacity is given, or the forecast is not sure.";
     for (size_t t = 0; t < target_count; t++) {
-        if (!read_sizes(query, targets[t], target, false, "--forecast", err) ||
-            !check_target(query, target, targets[t], err))
+        if (!forecast_read_target(query, targets[t], target, err))
             return false;
         for (size_t d = 0; d < query->devices.count; d++)
             add_target(query, &query->devices.at[d], targets[t], target, capacity, &tables);
@@ -411,12 +438,9 @@ bool forecast_answer(struct forecast_query *query, const char *const *targets, s
             int64_t first = 0;
             size_t first_number = 0;
             for (size_t i = query->size_count; i-- > 0 && capacity > 0;) {
-                bool differ = false;
-                for (size_t r = 1; r < device->recordings.count; r++)
-                    differ |= device->recordings.at[r].size[i] != device->recordings.at[0].size[i];
-                if (!differ)
+                if (!forecast_size_varies(device, i))
                     continue;
-                first = largest_value(device, target, i, capacity);
+                first = forecast_largest(device, target, i, capacity);
                 first_number = i;
                 struct largest_row row = { as_text(query->size_names[i]), device_number(device), first,
                                            capacity };

@@ -29,6 +29,9 @@ struct forecast_query {
     struct arena arena; /* owns names and paths */
 };
 
+/* Does OPERAND end in sizes? */
+bool forecast_operand_is_sized(const char *operand);
+
 /* Split OPERAND, "PATH@NAME=NUMBER,...", into its *PATH, which lives as long as QUERY, and the sizes of QUERY. False and ERR without
  * sizes, or with others than the operands before. */
 bool forecast_operand(struct forecast_query *query, const char *operand, const char **path,
@@ -43,6 +46,23 @@ bool forecast_add_snapshot(struct forecast_query *query, const struct snapshot *
 /* Add the tables for TARGETS ("batch=48"), and what fits in CAPACITY bytes (0: not given), to RESULT. */
 bool forecast_answer(struct forecast_query *query, const char *const *targets, size_t target_count,
                      int64_t capacity, struct result *result, struct tpa_error *err);
+
+/* What forecast_answer and forecast_draw do first: keep the devices that all recordings have. False and ERR if there are fewer than
+ * two recordings, or no such device. */
+bool forecast_prepare(struct forecast_query *query, struct tpa_error *err);
+
+/* The sizes of TEXT, "batch=48". False and ERR if the recordings do not tell how memory grows with one of them. */
+bool forecast_read_target(struct forecast_query *query, const char *text, double target[FORECAST_SIZES],
+                          struct tpa_error *err);
+
+/* Do the recordings of DEVICE differ in size NUMBER? */
+bool forecast_size_varies(const struct forecast_device *device, size_t number);
+
+/* The largest whole value of size NUMBER for which reserved (without an allocator, the peak) is at most CAPACITY, the others as in SIZES; 0:
+ * none. */
+int64_t forecast_largest(const struct forecast_device *device, const double *sizes, size_t number,
+                         int64_t capacity);
+
 void forecast_query_release(struct forecast_query *query);
 
 /* The tables that may be added, for `tpa help`; ends in { 0 }. */
