@@ -196,6 +196,8 @@ class Plan:
         self.jitter = chance.choice([0, 0.01, 0.03])
         self.first = chance.randint(SETTLED // 3, SETTLED // 3 + 2 * self.every)  # of the steps that are recorded
         self.recorded = self.every * chance.randint(2, 4) + chance.randint(1, self.every) if not even else chance.randint(5, 12)
+        self.noted = range(self.first + self.recorded + 1)  # the steps whose events are kept
+        self.jitters = {}  # those drawn so far, by rank, step and what they are of: a changed plan has the same
         self.edit, self.change = self.draw_edit(chance)
 
     def draw_edit(self, chance):
@@ -221,6 +223,7 @@ class Plan:
         other = Plan(self.seed, self.even)
         for name, value in self.change.items():
             setattr(other, name, value)
+        other.jitters, other.noted = self.jitters, range(0)
         return other
 
     def special(self, step):
@@ -238,12 +241,16 @@ class SteadyRank:
 
     def vary(self, value, *key):
         """VALUE with the jitter of KEY, which is the same in each simulation of the plan."""
-        digest = hashlib.blake2b(f"{self.plan.seed} {self.number} {self.step} {key}".encode(), digest_size=4).digest()
-        return value * (1 + self.plan.jitter * (int.from_bytes(digest, "big") / (1 << 31) - 1))
+        jitters, key = self.plan.jitters, (self.number, self.step, key)
+        if key not in jitters:
+            digest = hashlib.blake2b(f"{self.plan.seed} {self.number} {self.step} {key[2]}".encode(), digest_size=4).digest()
+            jitters[key] = 1 + self.plan.jitter * (int.from_bytes(digest, "big") / (1 << 31) - 1)
+        return value * jitters[key]
 
     def add(self, category, name, start, end, tid=1, **args):
-        self.events.append((start, end, {"ph": "X", "cat": category, "name": name, "pid": 1 if tid == 1 else 0, "tid": tid, "ts": round(start, 3),
-                                         "dur": round(end - start, 3), "args": args}))
+        if self.step in self.plan.noted:
+            self.events.append((start, end, {"ph": "X", "cat": category, "name": name, "pid": 1 if tid == 1 else 0, "tid": tid,
+                                             "ts": round(start, 3), "dur": round(end - start, 3), "args": args}))
 
     def launch(self, name, call, duration, category="kernel", **args):
         """When the call returns."""
