@@ -2,6 +2,7 @@
 #include "base/order.h"
 
 #include "base/memory.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +31,20 @@ static void sort_by_digit(const uint32_t *from, uint32_t *to, size_t count, cons
         to[place[keys[from[i]] >> shift & (DIGITS - 1)]++] = from[i];
 }
 
+static bool are_ordered(const uint32_t *order, size_t count, const uint64_t *keys)
+{
+    for (size_t i = 1; i < count; i++)
+        if (keys[order[i]] < keys[order[i - 1]])
+            return false;
+    return true;
+}
+
 void order_by(uint32_t *order, size_t count, const uint64_t *keys)
 {
     uint64_t differ = 0;
     for (size_t i = 1; i < count; i++)
         differ |= keys[i] ^ keys[0];
-    if (differ == 0)
+    if (differ == 0 || are_ordered(order, count, keys))
         return;
     uint32_t *spare = mem_alloc(mem_times(count, sizeof *spare));
     uint32_t *from = order, *to = spare;

@@ -122,16 +122,17 @@ static bool are_sorted(const char *items, size_t count, size_t size, const struc
     return true;
 }
 
-/* Move each item to its place, along the cycles of ORDER, which is changed: no copy of all items is needed. */
-static void permute(char *items, size_t size, uint32_t *order, size_t count)
+/* Along the cycles of ORDER: no copy of all items is needed. */
+void rows_permute(void *all, size_t count, size_t size, uint32_t *order)
 {
-    char *carried = mem_alloc(size);
+    char *items = all, *carried = mem_alloc(size);
     for (uint32_t first = 0; first < count; first++) {
         if (order[first] == first)
             continue;
         memcpy(carried, items + first * size, size);
         uint32_t to = first;
         for (uint32_t from; (from = order[to]) != first; to = from) {
+            __builtin_prefetch(items + order[from] * size);
             memcpy(items + to * size, items + from * size, size);
             order[to] = to;
         }
@@ -141,21 +142,28 @@ static void permute(char *items, size_t size, uint32_t *order, size_t count)
     free(carried);
 }
 
-void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
+void rows_order(uint32_t *order, const void *items, size_t count, size_t size, const struct key *keys)
 {
     enum { FEW = 200 }; /* below this, comparing is faster than counting digits */
-    if (are_sorted(items, count, size, keys))
-        return;
     size_t key_count = 0;
     bool has_texts = false;
+    if (count < 2)
+        return;
     for (; keys[key_count].type; key_count++)
         has_texts = has_texts || keys[key_count].type == ROWS_TEXT;
-    uint32_t *order = order_open(count);
     if (has_texts || count < FEW)
         order_by_comparing(order, count, items, size, keys);
     else
         order_by_digits(order, count, items, size, keys, key_count);
-    permute(items, size, order, count);
+}
+
+void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
+{
+    if (are_sorted(items, count, size, keys))
+        return;
+    uint32_t *order = order_open(count);
+    rows_order(order, items, count, size, keys);
+    rows_permute(items, count, size, order);
     free(order);
 }
 

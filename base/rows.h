@@ -83,7 +83,13 @@ extern const struct key rows_ascending_i64[], rows_ascending_u32[], rows_ascendi
 void rows_sort(void *items, size_t count, size_t size, const struct key *keys);
 #define SORT(vec, keys) rows_sort((vec)->at, (vec)->count, sizeof *(vec)->at, keys)
 
-/* The same for COUNT elements of ARRAY; numbers ascending, and texts by their bytes. */
+/* ORDER, the indices of all COUNT items, by KEYS; items that are equal stay as ORDER has them. No item is moved. */
+void rows_order(uint32_t *order, const void *items, size_t count, size_t size, const struct key *keys);
+
+/* Move each item to its place in ORDER, which is undone: the item that was at ORDER[0] comes first. */
+void rows_permute(void *items, size_t count, size_t size, uint32_t *order);
+
+/* The same as rows_sort for COUNT elements of ARRAY; numbers ascending, and texts by their bytes. */
 #define SORT_ARRAY(array, count, keys) rows_sort(array, count, sizeof *(array), keys)
 #define SORT_NUMBERS(array, count)                                                                           \
     SORT_ARRAY(array, count,                                                                                 \

@@ -2,11 +2,14 @@
 #include "analyze/contention/runs.h"
 
 #include "analyze/contention/estimate.h"
+#include "base/order.h"
 #include "base/rows.h"
 #include "derive/step_list.h"
 #include "trace/arg_scan.h"
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What makes executions alike. All bytes are compared. */
 struct cell_key {
@@ -108,39 +111,48 @@ static void runs_collect(struct contention_runs *all, const struct beside *besid
 
 /* ---- cells ---- */
 
-static const struct key by_owner[] = { ASC(struct run, owner), ASC(struct run, name),
-                                       ASC(struct run, start_ns), ASC(struct run, position), KEY_END };
+/* In the order of the starts, which those that are equal keep. */
+static const struct key by_owner[] = { ASC(struct run, owner), ASC(struct run, name), KEY_END };
 static const struct key by_kernel[] = { ASC(struct run, device), ASC(struct run, name), KEY_END };
 static const struct key by_position[] = { ASC(struct run, position), KEY_END };
-static const struct key by_step[] = { ASC(struct run, kernel),   ASC(struct run, cell),
-                                      ASC(struct run, step),     ASC(struct run, start_ns),
-                                      ASC(struct run, position), KEY_END };
-static const struct key by_start[] = { ASC(struct run, kernel), ASC(struct run, cell),
-                                       ASC(struct run, start_ns), ASC(struct run, position), KEY_END };
+static const struct key by_step[] = { ASC(struct run, kernel), ASC(struct run, cell), ASC(struct run, step),
+                                      KEY_END };
+static const struct key by_cell[] = { ASC(struct run, kernel), ASC(struct run, cell), KEY_END };
+static const struct key by_start[] = { ASC(struct run, start_ns), ASC(struct run, position), KEY_END };
 
-static void number_in_owners(struct contention_runs *all)
+/* Runs are large: they are numbered in several orders, and moved once. */
+struct run_orders {
+    uint32_t *by_start, *order; /* ORDER: by the last keys, and the start */
+};
+
+static void order_runs(const struct contention_runs *all, struct run_orders *orders, const struct key *keys)
 {
-    SORT(&all->runs, by_owner);
+    memcpy(orders->order, orders->by_start, all->runs.count * sizeof *orders->order);
+    rows_order(orders->order, all->runs.at, all->runs.count, sizeof *all->runs.at, keys);
+}
+
+static void number_in_owners(struct contention_runs *all, struct run_orders *orders)
+{
+    order_runs(all, orders, by_owner);
     for (size_t i = 1; i < all->runs.count; i++) {
-        struct run *run = &all->runs.at[i];
-        bool same = run->owner != EVENT_NONE && run->owner == run[-1].owner && run->name == run[-1].name;
-        run->nth = same ? run[-1].nth + 1 : 0;
+        struct run *run = &all->runs.at[orders->order[i]], *before = &all->runs.at[orders->order[i - 1]];
+        bool same = run->owner != EVENT_NONE && run->owner == before->owner && run->name == before->name;
+        run->nth = same ? before->nth + 1 : 0;
     }
 }
 
-static void number_kernels(struct contention_runs *all)
+static void number_kernels(struct contention_runs *all, struct run_orders *orders)
 {
     uint32_t kernel = 0;
-    SORT(&all->runs, by_kernel);
-    FOR_GROUPS(&all->runs, by_kernel, first, end)
-    {
-        for (size_t i = first; i < end; i++)
-            all->runs.at[i].kernel = kernel;
-        kernel++;
+    order_runs(all, orders, by_kernel);
+    for (size_t i = 0; i < all->runs.count; i++) {
+        struct run *run = &all->runs.at[orders->order[i]];
+        kernel += i && rows_compare(run, &all->runs.at[orders->order[i - 1]], by_kernel) != 0;
+        run->kernel = kernel;
     }
 }
 
-static void number_cells(struct contention_runs *all, const struct beside *beside)
+static void number_cells(struct contention_runs *all, const struct beside *beside, struct run_orders *orders)
 {
     enum { REGISTERS, SHARED_MEMORY, GRID, BLOCK, RUN_ARGS };
     static const enum trace_arg args[RUN_ARGS] = { ARG_REGISTERS, ARG_SHARED_MEMORY, ARG_GRID, ARG_BLOCK };
@@ -149,9 +161,9 @@ static void number_cells(struct contention_runs *all, const struct beside *besid
     struct arg_scan scans[RUN_ARGS];
     for (int a = 0; a < RUN_ARGS; a++)
         scans[a] = arg_scan_of(trace, args[a]);
-    SORT(&all->runs, by_position); /* scans are fast forwards */
+    order_runs(all, orders, by_position); /* scans are fast forwards */
     for (size_t i = 0; i < all->runs.count; i++) {
-        struct run *run = &all->runs.at[i];
+        struct run *run = &all->runs.at[orders->order[i]];
         event_id e = beside->gpu->event[run->position], op = beside->gpu->op[run->position];
         int64_t value[RUN_ARGS];
         for (int a = 0; a < RUN_ARGS; a++)
@@ -176,12 +188,12 @@ static void number_cells(struct contention_runs *all, const struct beside *besid
     names_free(cells);
 }
 
-static void number_places(struct contention_runs *all)
+static void number_places(struct contention_runs *all, struct run_orders *orders)
 {
-    SORT(&all->runs, by_step);
+    order_runs(all, orders, by_step);
     for (size_t i = 1; i < all->runs.count; i++) {
-        struct run *run = &all->runs.at[i];
-        run->place = run->cell == run[-1].cell && run->step == run[-1].step ? run[-1].place + 1 : 0;
+        struct run *run = &all->runs.at[orders->order[i]], *before = &all->runs.at[orders->order[i - 1]];
+        run->place = run->cell == before->cell && run->step == before->step ? before->place + 1 : 0;
     }
 }
 
@@ -253,17 +265,30 @@ static void find_levels(struct contention_runs *all)
 
 /* ---- all ---- */
 
+static void number_runs(struct contention_runs *all, const struct beside *beside)
+{
+    struct run_orders orders = { order_open(all->runs.count), order_open(all->runs.count) };
+    rows_order(orders.by_start, all->runs.at, all->runs.count, sizeof *all->runs.at, by_start);
+    number_in_owners(all, &orders);
+    number_kernels(all, &orders);
+    number_cells(all, beside, &orders);
+    number_places(all, &orders);
+    find_levels(all);
+    order_runs(all, &orders, by_cell);
+    rows_permute(all->runs.at, all->runs.count, sizeof *all->runs.at, orders.order);
+    free(orders.by_start);
+    free(orders.order);
+}
+
 struct contention_runs contention_runs_collect(const struct beside *beside, const struct selection *selection)
 {
     struct contention_runs all = { 0 };
     find_ticks(&all, beside->gpu);
     runs_collect(&all, beside, selection);
-    number_in_owners(&all);
-    number_kernels(&all);
-    number_cells(&all, beside);
-    number_places(&all);
-    find_levels(&all);
-    SORT(&all.runs, by_start);
+    if (all.overlaps.count)
+        number_runs(&all, beside);
+    else
+        all.runs.count = 0; /* nothing slowed them down */
     return all;
 }
 
