@@ -75,35 +75,46 @@ static void find_own_times(const struct replay_graph *graph, int64_t *own_ns)
     }
 }
 
+/* Operators in which work is launched do not compute. */
+static void leave_out_launching(const struct replay_graph *graph, bool *computes)
+{
+    const struct trace *trace = graph->trace;
+    struct launch_starts *starts = launch_starts_open(graph);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && computes[trace->name[e]] && launches_in(graph, starts, e))
+            computes[trace->name[e]] = false;
+    for (size_t t = 0; t < graph->thread_count; t++)
+        VEC_FREE(&starts[t]);
+    free(starts);
+}
+
 struct host_work host_work_find(const struct replay_graph *graph)
 {
     const double mostly = 0.8;
     const struct trace *trace = graph->trace;
     size_t names = names_count(trace->names);
+    bool any = false;
     struct host_work work = { .computes = mem_zalloc(names + 1, sizeof *work.computes),
                               .own_ns = mem_zalloc(names + 1, sizeof *work.own_ns) };
     if (graph->gpu->count == 0)
         return work;
     struct operator_sum *sums = mem_zalloc(names + 1, sizeof *sums);
-    struct launch_starts *starts = launch_starts_open(graph);
     find_own_times(graph, work.own_ns);
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_OP) {
             sums[trace->name[e]].count++;
             sums[trace->name[e]].time_ns += trace_dur_ns(trace, e);
         }
-    for (name_id id = 0; id < names; id++)
+    for (name_id id = 0; id < names; id++) {
         work.computes[id] = work.own_ns[id] >= LEAST_MEAN_NS &&
                             work.own_ns[id] / sums[id].count >= LEAST_MEAN_NS &&
                             (double)work.own_ns[id] >= mostly * (double)sums[id].time_ns &&
                             may_compute(names_text(trace->names, id));
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_OP && work.computes[trace->name[e]] && launches_in(graph, starts, e))
-            work.computes[trace->name[e]] = false;
-    for (size_t t = 0; t < graph->thread_count; t++)
-        VEC_FREE(&starts[t]);
-    free(starts);
+        any |= work.computes[id];
+    }
     free(sums);
+    if (any)
+        leave_out_launching(graph, work.computes);
     return work;
 }
 
