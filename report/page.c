@@ -144,18 +144,10 @@ static void end_view(struct writing *page, const char *kind, const char *label, 
     page_writing_emit(page, "</div>\n");
 }
 
-static bool emit_timeline(struct writing *page, const struct timeline *timeline)
+static void emit_timeline(struct writing *page, const struct timeline *timeline)
 {
-    enum { LEAST_ROOM = 10000 };
-    page->views++;
-    if (page->measures)
-        return true;
-    size_t before = page->text.count, room = page->room / page->timelines;
-    page_add_timeline(&page->text, timeline, page->names, page->views, room > LEAST_ROOM ? room : LEAST_ROOM);
-    size_t used = page->text.count - before;
-    page->room -= used < page->room ? used : page->room;
-    page->timelines--;
-    return output_drain(&page->text, page->out, page->err);
+    size_t offset = (size_t)ftello(page->out) + page->text.count;
+    *VEC_PUSH(&page->holes) = (struct page_hole){ timeline, ++page->views, offset };
 }
 
 /* Is there a time of devices to choose in place of the host's? */
@@ -381,7 +373,7 @@ static bool emit_section(struct writing *page, const struct page *of, const stru
     for (size_t i = 1; i < section->tables.count && good; i++)
         good = page_emit_table(page, section->tables.at[i], section);
     for (size_t i = 0; i < section->timelines.count && good; i++)
-        good = emit_timeline(page, section->timelines.at[i]);
+        emit_timeline(page, section->timelines.at[i]);
     for (size_t i = 0; i < section->flames.count && good; i++)
         good = emit_flame(page, section->flames.at[i]);
     page_writing_emit(page, section->title ? "</details></section>\n" : "</section>\n");
@@ -472,65 +464,83 @@ static void emit_end(struct writing *page, const struct page *of)
     page_writing_emit(page, "</script>\n</body>\n</html>\n");
 }
 
-static size_t page_timeline_count(const struct page *page)
+/* The page without its timelines in *TEXT, which is to be freed whether it fails or not. */
+static bool page_join(struct writing *writing, const struct page *page, char **text, size_t *size)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < page->sections.count; i++)
-        count += page->sections.at[i].timelines.count;
-    return count;
-}
-
-/* The page in *TEXT, which is to be freed whether it fails or not. ROOM is what its timelines may take; 0: it has none. */
-static bool page_join(const struct page *page, struct apart *names, size_t room, char **text, size_t *size,
-                      struct tpa_error *err)
-{
-    FILE *memory = open_memstream(text, size);
-    if (!memory)
-        return tpa_fail_errno(err, "cannot put the page together");
-    struct writing writing = { .out = memory,
-                               .err = err,
-                               .measures = room == 0,
-                               .timelines = page_timeline_count(page),
-                               .room = room,
-                               .names = names };
+    writing->out = open_memstream(text, size);
+    if (!writing->out)
+        return tpa_fail_errno(writing->err, "cannot put the page together");
     const struct page_section **order = page_order(page);
     bool good = true;
-    emit_beginning(&writing, page);
+    emit_beginning(writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
-        good = emit_section(&writing, page, order[i]);
+        good = emit_section(writing, page, order[i]);
     free(order);
     if (good)
-        emit_end(&writing, page);
-    good = output_finish(good, &writing.text, memory, err);
-    if (fclose(memory) != 0)
-        good = good && tpa_fail_errno(err, "cannot put the page together");
+        emit_end(writing, page);
+    good = output_finish(good, &writing->text, writing->out, writing->err);
+    if (fclose(writing->out) != 0)
+        good = good && tpa_fail_errno(writing->err, "cannot put the page together");
     return good;
 }
 
-/* Timelines may take what the rest of the page leaves, which is put together for that alone: in memory. */
+/* The timelines, which may take ROOM bytes together; *SIZE grows by what they take. */
+static struct buffer *page_fill(const struct writing *writing, size_t room, size_t *size)
+{
+    enum { LEAST_ROOM = 10000 };
+    struct buffer *filled = mem_zalloc(writing->holes.count + 1, sizeof *filled);
+    for (size_t i = 0; i < writing->holes.count; i++) {
+        const struct page_hole *hole = &writing->holes.at[i];
+        size_t part = room / (writing->holes.count - i);
+        page_add_timeline(&filled[i], hole->timeline, writing->names, hole->view,
+                          part > LEAST_ROOM ? part : LEAST_ROOM);
+        room -= filled[i].count < room ? filled[i].count : room;
+        *size += filled[i].count;
+    }
+    return filled;
+}
+
+/* TEXT with each timeline in its place. */
+static bool page_put(const struct writing *writing, const char *text, size_t size,
+                     const struct buffer *filled, FILE *out)
+{
+    size_t from = 0;
+    bool good = true;
+    for (size_t i = 0; i < writing->holes.count && good; i++) {
+        size_t to = writing->holes.at[i].offset;
+        good = fwrite(text + from, 1, to - from, out) == to - from &&
+               fwrite(filled[i].at, 1, filled[i].count, out) == filled[i].count;
+        from = to;
+    }
+    return good && fwrite(text + from, 1, size - from, out) == size - from;
+}
+
+/* Timelines may take what the rest of the page leaves, which is put together first: in memory. */
 bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
 {
     enum { AROUND = 6000 }; /* bytes of a timeline besides its data */
     char *text = NULL;
-    size_t size = 0, budget = page->budget ? page->budget : PAGE_BUDGET, count = page_timeline_count(page);
+    size_t rest = 0, budget = page->budget ? page->budget : PAGE_BUDGET;
     bool limited = page->budget && page->budget < PAGE_BUDGET; /* somebody wants it small */
-    struct apart *names = page_names_of(page);
-    bool good = page_join(page, names, 0, &text, &size, err);
-    if (good && count) {
-        size_t rest = size + count * AROUND;
-        free(text);
-        text = NULL;
-        good = page_join(page, names, rest < budget ? budget - rest : 1, &text, &size, err);
-    }
+    struct writing writing = { .err = err, .names = page_names_of(page) };
+    struct buffer *filled = NULL;
+    bool good = page_join(&writing, page, &text, &rest);
+    size_t size = rest, least = rest + writing.holes.count * AROUND;
+    if (good)
+        filled = page_fill(&writing, least < budget ? budget - least : 1, &size);
     if (good && limited && size > page->budget) {
         tpa_fail(err, TPA_NOWHERE,
                  "without a timeline's events the page still takes %zu bytes, and its budget is %zu", size,
                  page->budget);
         good = tpa_hint(err, "give a larger --budget, or fewer sections with --sections");
     }
-    if (good && fwrite(text, 1, size, out) != size)
+    if (good && !page_put(&writing, text, rest, filled, out))
         good = tpa_fail_errno(err, "cannot write the result");
-    apart_free(names);
+    for (size_t i = 0; filled && i < writing.holes.count; i++)
+        buffer_release(&filled[i]);
+    free(filled);
+    VEC_FREE(&writing.holes);
+    apart_free(writing.names);
     free(text);
     return good;
 }

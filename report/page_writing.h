@@ -5,20 +5,25 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/memory.h"
 #include "report/apart.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Where a timeline comes, once it is known how much of the page's size the rest leaves. */
+struct page_hole {
+    const struct timeline *timeline;
+    size_t view, offset; /* OFFSET: in the rest of the page */
+};
 
 struct writing {
     struct buffer text;
     FILE *out;
     struct tpa_error *err;
     size_t tables, views; /* so far; names of elements count up */
-    bool measures;        /* how large the page is without timelines: none is written */
-    size_t timelines;     /* that are still to come */
-    size_t room;          /* bytes for these */
     struct apart *names;  /* of all of the page, as wide as a cell may be */
+    VEC_OF(struct page_hole) holes;
 };
 
 /* Append MARKUP as it is. */
