@@ -18,7 +18,7 @@ struct whatif_args {
     struct opt_list scales, syncs;
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
     bool fuse_attention, no_contention;
-    const char *contention;
+    const char *contention, *contention_from;
     int64_t comm_bandwidth; /* below 0: not given */
     int ranks;
     double at_peak; /* below 0: not given */
@@ -80,6 +80,8 @@ static const struct opt whatif_opts[] = {
     OPT_TEXT(
         0, "contention", struct whatif_args, contention, "FACTOR",
         "with --overlap-comm: computation beside communication takes FACTOR times as long, as 1.2; else as measured"),
+    OPT_FILE(0, "contention-from", struct whatif_args, contention_from, "FILE",
+             "the same, as measured in another recording, in which communication overlaps"),
     OPT_FLAG(0, "no-contention", struct whatif_args, no_contention,
              "nothing runs slower because of what runs beside it"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
@@ -145,8 +147,13 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
         tpa_fail(err, TPA_NOWHERE, "--contention: '%s' is not a factor of 1 or more", args->contention);
         return tpa_hint(err, "write 1.2 for computation that takes 1.2 times as long beside communication");
     }
-    if (args->contention && !args->overlap_comm)
-        return tpa_fail(err, TPA_NOWHERE, "--contention is for --overlap-comm");
+    const char *option = args->contention        ? "--contention"
+                         : args->contention_from ? "--contention-from"
+                                                 : NULL;
+    if (option && !args->overlap_comm)
+        return tpa_fail(err, TPA_NOWHERE, "%s is for --overlap-comm", option);
+    if (args->contention && args->contention_from)
+        return tpa_fail(err, TPA_NOWHERE, "--contention and --contention-from exclude each other");
     if (args->overlap_comm)
         *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_OVERLAP_COMM, .factor = contention };
     add_edit(edits, args->no_contention, EDIT_NO_CONTENTION);
@@ -311,6 +318,35 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
 
 /* ---- the command ---- */
 
+/* Read the recording of --contention-from into *OTHER, to be freed by the caller, and let the edits take their factors from it. */
+static bool measure_elsewhere(const struct invocation *call, struct edits *edits, struct trace **other,
+                              struct tpa_error *err)
+{
+    const struct whatif_args *args = call->args;
+    if (!args->contention_from)
+        return true;
+    char *only[] = { (char *)(uintptr_t)args->contention_from };
+    struct invocation one = *call;
+    one.operands = only;
+    one.operand_count = 1;
+    *other = load_traces(&one, &args->load, &sized_wants, err);
+    if (!*other)
+        return false;
+    const struct contention *contention = contention_of(*other);
+    const struct contention_sum *sum = contention_communication(contention);
+    if (!sum || !sum->judged_pairs) {
+        tpa_fail(err, TPA_NOWHERE, "no kernel that ran beside communication can be judged");
+        tpa_hint(err, "tpa kernels --contention has the reasons");
+        return tpa_in_file(err, args->contention_from);
+    }
+    for (size_t i = 0; i < edits->count; i++)
+        if (edits->at[i].kind == EDIT_OVERLAP_COMM) {
+            edits->at[i].measured = contention;
+            edits->at[i].measured_path = args->contention_from;
+        }
+    return true;
+}
+
 static bool whatif_answer(const struct trace *trace, const struct request *request, int *status,
                           struct tpa_error *err)
 {
@@ -371,10 +407,13 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
                                               args->fuse_attention
                                           ? &sized_wants
                                           : &whatif_wants;
+    struct trace *other = NULL;
+    fine = fine && measure_elsewhere(call, &request.edits, &other, err);
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
     fine = trace && !is_empty(trace, err) && file_set_check_job(trace, err) &&
            whatif_answer(trace, &request, &status, err);
     trace_free(trace);
+    trace_free(other);
     VEC_FREE(&request.edits);
     return fine ? status : EXIT_TROUBLE;
 }

@@ -122,6 +122,8 @@ static void describe_factor(const struct edit *edit, struct buffer *text)
         buffer_printf(text, "=%.6g", edit->factor);
     else if (edit->kind == EDIT_OVERLAP_COMM && edit->factor > 0)
         buffer_printf(text, " --contention %.6g", edit->factor);
+    else if (edit->kind == EDIT_OVERLAP_COMM && edit->measured)
+        buffer_printf(text, " --contention-from %s", edit->measured_path);
 }
 
 void edit_describe(const struct edit *edit, struct buffer *text)

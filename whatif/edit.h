@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct contention;
+
 enum edit_kind {
     EDIT_SCALE,         /* what TARGET and PATTERN say takes FACTOR of its time */
     EDIT_NO_DATA_WAIT,  /* the next batch is always there */
@@ -53,6 +55,9 @@ struct edit {
     const char *pattern; /* regular expression, or the word of a category; owned by the caller */
     size_t pattern_len;
     double factor;
+    const struct contention
+        *measured;             /* of EDIT_OVERLAP_COMM: of another recording, borrowed; NULL: of this */
+    const char *measured_path; /* its name, as typed */
     int bound; /* of EDIT_OVERLAP_COMM: -1, 1 the least and the most that contention costs; 0: the estimate */
 };
 

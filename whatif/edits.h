@@ -20,6 +20,9 @@
 bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_effect *effect,
                 struct tpa_error *err);
 
+/* What EDIT_OVERLAP_COMM takes its factors from: its own, or that of TRACE. Borrowed. */
+const struct contention *edit_contention(const struct edit *edit, const struct trace *trace);
+
 /* What edits look at of arguments, beyond REPLAY_WANTS. */
 #define EDIT_WANTS                                                                                           \
     (REPLAY_WANTS | CONTENTION_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY) |            \

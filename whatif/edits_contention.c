@@ -9,21 +9,79 @@
 #include "whatif/editing.h"
 
 #include "analyze/contention/collectives.h"
+#include "base/rows.h"
 #include "derive/step_list.h"
+#include "whatif/edits.h"
 #include <math.h>
 
-/* Factors by name of the kernels of one device. */
-struct contention_factors {
-    const struct contention *contention;
-    double all, collectives; /* of kernels that are not judged; of collectives */
-    double given;            /* by the user; 0: measured */
-    double stretch;          /* of factor - 1, for a bound */
+/* What a kernel, judged, costs beside a class. */
+struct judged {
+    uint32_t device; /* of gpu_events.devices; ANY_DEVICE: measured in another recording */
+    name_id name;
+    int64_t kind, overlapped_ns; /* enum beside_kind */
+    uint32_t class;
+    double factor; /* 1 or more */
 };
+
+#define ANY_DEVICE UINT32_MAX
+
+static const struct key by_kernel[] = { ASC(struct judged, device), ASC(struct judged, name),
+                                        ASC(struct judged, kind), DESC(struct judged, overlapped_ns),
+                                        KEY_END };
+static const struct key of_kernel[] = { ASC(struct judged, device), ASC(struct judged, name), KEY_END };
+
+/* The judged pairs of a recording, by kernel. */
+struct judged_pairs {
+    VEC_OF(struct judged);
+};
+
+const struct contention *edit_contention(const struct edit *edit, const struct trace *trace)
+{
+    return edit->measured ? edit->measured : contention_of(trace);
+}
 
 static double clip_factor(double factor)
 {
     return isnan(factor) ? 1 : fmax(1, factor);
 }
+
+static struct judged_pairs judged_of(const struct contention *contention, const struct trace *trace)
+{
+    struct judged_pairs all = { 0 };
+    for (size_t i = 0; i < contention->pairs.count; i++) {
+        const struct contention_pair *pair = &contention->pairs.at[i];
+        const struct names *names = contention->trace->names;
+        bool own = contention->trace == trace;
+        name_id name = own ? pair->name_id
+                           : names_find(trace->names, names_text(names, pair->name_id),
+                                        names_length(names, pair->name_id));
+        if (pair->judged && name != NAME_NONE)
+            *VEC_PUSH(&all) = (struct judged){ own ? pair->device_index : ANY_DEVICE,
+                                               name,
+                                               contention_pair_kind(contention, pair),
+                                               pair->overlapped_ns,
+                                               pair->class,
+                                               clip_factor(pair->factor) };
+    }
+    SORT(&all, by_kernel);
+    return all;
+}
+
+/* The first of the kernel NAME of DEVICE, that beside communication before others; NULL: none is judged. */
+static const struct judged *judged_find(const struct judged_pairs *all, uint32_t device, name_id name)
+{
+    struct judged wanted = { .device = device, .name = name };
+    return rows_find(all->at, all->count, sizeof wanted, of_kernel, &wanted);
+}
+
+/* What communication costs computation, and computation communication. */
+struct contention_factors {
+    struct judged_pairs judged;
+    bool any_device;
+    double all, collectives; /* of kernels that are not judged; of collectives */
+    double given;            /* by the user; 0: measured */
+    double stretch;          /* of factor - 1, for a bound */
+};
 
 /* The factor of collectives beside computation: of those that are judged, by their number; 1 if none is. */
 static double factor_of_collectives(const struct contention *contention)
@@ -41,15 +99,19 @@ static double factor_of_collectives(const struct contention *contention)
     return count > 0 ? sum / count : 1;
 }
 
+/* Release its JUDGED. */
 static struct contention_factors factors_of(const struct editing *editing)
 {
-    struct contention_factors factors = {
-        .contention = contention_of(editing->trace), .given = editing->edit->factor, .all = 1, .stretch = 1
-    };
-    factors.collectives = factor_of_collectives(factors.contention);
-    const struct contention_sum *sum = contention_communication(factors.contention);
+    const struct contention *contention = edit_contention(editing->edit, editing->trace);
+    struct contention_factors factors = { .any_device = contention->trace != editing->trace,
+                                          .given = editing->edit->factor,
+                                          .all = 1,
+                                          .collectives = factor_of_collectives(contention),
+                                          .stretch = 1 };
+    const struct contention_sum *sum = contention_communication(contention);
     if (factors.given > 0 || !sum || sum->judged_pairs == 0)
         return factors;
+    factors.judged = judged_of(contention, editing->trace);
     factors.all = clip_factor(sum->factor);
     double bound = editing->edit->bound < 0   ? sum->factor_low
                    : editing->edit->bound > 0 ? sum->factor_high
@@ -64,16 +126,12 @@ static struct contention_factors factors_of(const struct editing *editing)
 /* How many times longer the kernel NAME of device DEVICE takes beside communication. */
 static double factor_of(const struct contention_factors *factors, uint32_t device, name_id name)
 {
-    const struct contention *contention = factors->contention;
     if (factors->given > 0)
         return fmax(1, factors->given);
-    for (size_t i = 0; i < contention->pairs.count; i++) {
-        const struct contention_pair *pair = &contention->pairs.at[i];
-        if (pair->judged && pair->name_id == name && pair->device_index == device &&
-            contention_pair_kind(contention, pair) == BESIDE_COMMUNICATION)
-            return 1 + (clip_factor(pair->factor) - 1) * factors->stretch;
-    }
-    return 1 + (factors->all - 1) * factors->stretch;
+    const struct judged *found =
+        judged_find(&factors->judged, factors->any_device ? ANY_DEVICE : device, name);
+    double factor = found && found->kind == BESIDE_COMMUNICATION ? found->factor : factors->all;
+    return 1 + (factor - 1) * factors->stretch;
 }
 
 /* What a step has, in ns. */
@@ -205,6 +263,7 @@ void edit_take_contention(const struct editing *editing)
     struct contention_factors factors = factors_of(editing);
     for (size_t d = 0; d < gpu->device_count; d++)
         stretch_device(editing, &factors, d);
+    VEC_FREE(&factors.judged);
 }
 
 /* Work takes d (1 - b f): what ran beside other work and is judged. */
@@ -213,6 +272,7 @@ void edit_no_contention(const struct editing *editing)
     const struct contention *contention = contention_of(editing->trace);
     const struct beside *beside = contention->beside;
     const struct gpu_events *gpu = beside->gpu;
+    struct judged_pairs judged = judged_of(contention, editing->trace);
     for (size_t s = 0; s < beside->streams->count; s++)
         for (size_t i = 0; i < beside->streams->at[s].count; i++) {
             uint32_t work = beside->streams->position[beside->streams->at[s].first + i];
@@ -221,16 +281,16 @@ void edit_no_contention(const struct editing *editing)
             double kept = 1;
             if (gpu->work[work] != GPU_COMPUTATION || start_ns >= end_ns)
                 continue;
-            for (size_t p = 0; p < contention->pairs.count; p++) {
-                const struct contention_pair *pair = &contention->pairs.at[p];
-                if (!pair->judged || pair->name_id != editing->trace->name[e] ||
-                    pair->device_index != beside->streams->at[s].device)
-                    continue;
-                kept -= contention_lost_share(clip_factor(pair->factor)) *
-                        (double)beside_time(beside, s, pair->class, start_ns, end_ns) /
+            uint32_t device = beside->streams->at[s].device;
+            const struct judged *at = judged_find(&judged, device, editing->trace->name[e]);
+            for (; at && at < judged.at + judged.count && at->device == device &&
+                   at->name == editing->trace->name[e];
+                 at++)
+                kept -= contention_lost_share(at->factor) *
+                        (double)beside_time(beside, s, at->class, start_ns, end_ns) /
                         (double)(end_ns - start_ns);
-            }
             if (kept < 1)
                 editing_scale_work(editing, work, fmax(kept, 0));
         }
+    VEC_FREE(&judged);
 }

@@ -164,7 +164,7 @@ static bool has_bounds(const struct trace *trace, const struct edit *edits, size
 {
     for (size_t i = 0; i < count; i++)
         if (edits[i].kind == EDIT_OVERLAP_COMM && edits[i].factor == 0) {
-            const struct contention_sum *sum = contention_communication(contention_of(trace));
+            const struct contention_sum *sum = contention_communication(edit_contention(&edits[i], trace));
             return sum && sum->judged_pairs;
         }
     return false;

@@ -272,7 +272,7 @@ static void notice_kept(const char *edit, int64_t kept_ns, struct result *result
 /* What it costs computation that communication runs beside it. */
 static void notice_contention(const struct trace *trace, const struct edit *edit, struct result *result)
 {
-    const struct contention_sum *sum = contention_communication(contention_of(trace));
+    const struct contention_sum *sum = contention_communication(edit_contention(edit, trace));
     if (edit->factor > 0)
         result_add_notice(result, "contention", 1, NULL, TPA_NOWHERE,
                           "computation beside communication takes %.6g times as long, as given",
@@ -280,14 +280,15 @@ static void notice_contention(const struct trace *trace, const struct edit *edit
     else if (sum && sum->judged_pairs)
         result_add_notice(
             result, "contention", 1, NULL, TPA_NOWHERE,
-            "computation beside communication takes %.3f times as long (%.3f to %.3f), as in the "
-            "recording (tpa kernels --contention)",
-            sum->factor, sum->factor_low, sum->factor_high);
+            "computation beside communication takes %.3f times as long (%.3f to %.3f), as in %s (tpa kernels "
+            "--contention)",
+            sum->factor, sum->factor_low, sum->factor_high,
+            edit->measured ? edit->measured_path : "the recording");
     else
         result_add_notice(
             result, "contention", 0, NULL, TPA_NOWHERE,
             "what overlap costs computation is not known from this recording, so the gain is at most this; "
-            "--contention 1.2 assumes a factor");
+            "--contention 1.2 assumes a factor, --contention-from FILE takes another recording's");
 }
 
 static void add_assumptions(const struct whatif *whatif, const struct edit *edits, struct result *result)
