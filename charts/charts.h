@@ -32,7 +32,7 @@ struct chart_request {
     const struct trace *trace;
     const struct selection *selection;
     const struct selection_query *query; /* what SELECTION was made of */
-    int64_t batch;                       /* runs: samples in a batch of a rank; 0: as shapes tell */
+    const struct run_sizes *sizes;       /* runs: samples in a batch of a rank */
     struct ranges devices;               /* memory of these only, and of the host; zero-initialised: all */
     struct ranges steps, ranks;          /* of types with jobs_steps */
     size_t bars;                         /* most bars of a chart whose rows are sorted; 0: all */

@@ -32,8 +32,7 @@ static struct table *points_of(const struct latency *latency, const struct trace
         struct point point = { .start_ns = range->start_ns - trace_file_span(trace, file).start_ns,
                                .duration_ns = range->duration_ns,
                                .share = (double)(i + 1) / (double)row->count,
-                               .name = { trace_name(trace, range->event),
-                                         names_length(trace->names, trace->name[range->event]) } };
+                               .name = latency_name_of(trace, row, range) };
         table_add_rows(table, &point, 1, sizeof point);
     }
     return table;

@@ -43,15 +43,17 @@ static bool runs_draw(const struct chart_request *request, struct picture *pictu
         tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: these files are one run");
         return tpa_hint(err, "give those of several, such as bs32/ bs64/, or say --as files");
     }
+    static const struct run_sizes none;
     struct summary_runs runs;
-    bool good = summary_find_runs(request->trace, request->query, request->batch, &runs, err);
+    bool good = summary_find_runs(request->trace, request->query, request->sizes ? request->sizes : &none,
+                                  &runs, err);
     if (good) {
         runs_add_chart(picture, &runs, 1, "Samples a second");
         runs_add_chart(picture, &runs, 2, "Time of a step");
         runs_add_chart(picture, &runs, 3, "Peak memory");
         if (!runs.any_batch && picture->charts.count)
             picture->charts.at[0]->note =
-                "samples a second need the size of a batch: --batch N, or record_shapes=True";
+                "samples a second need the size of a batch: FILE@batch=N, --batch N for all, or record_shapes=True";
     }
     VEC_FREE(&runs.at);
     return good && chart_is_drawn(picture, err, "no run holds work");

@@ -27,6 +27,7 @@
 #include "report/chart_text.h"
 #include "report/gnuplot.h"
 #include "report/svg.h"
+#include "summary/runs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -191,8 +192,9 @@ static const struct opt chart_opts[] = {
         "roofline: what the device can do, in GFLOP/s; without it by its data sheet, for those that are known"),
     OPT_COUNT(0, "peak-bandwidth", struct chart_args, peak_bandwidth, 1, 1000000, "N",
               "roofline: bandwidth of its memory, in GB/s"),
-    OPT_COUNT(0, "batch", struct chart_args, batch, 1, INT32_MAX, "N",
-              "runs: samples in a batch of a rank; without it as recorded shapes tell"),
+    OPT_COUNT(
+        0, "batch", struct chart_args, batch, 1, INT32_MAX, "N",
+        "runs: samples in a batch of a rank, of one run behind its file: bs32/@batch=32; else as recorded shapes tell"),
     OPT_FILES(0, "base", struct chart_args, base, "FILE",
               "diff: files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct chart_args, other, "FILE", "diff: files of the second side"),
@@ -417,8 +419,8 @@ static struct picture *picture_of_sums(const struct invocation *call, const stru
 }
 
 /* New; NULL and ERR when there is nothing to draw. */
-static struct picture *picture_of_trace(const struct invocation *call, const struct chart_type *type,
-                                        struct tpa_error *err)
+static struct picture *draw_trace(const struct invocation *call, const struct chart_type *type,
+                                  const struct run_sizes *sizes, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
     struct trace_wants wants = chart_type_wants(type);
@@ -447,7 +449,7 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
         struct chart_request request = { .trace = trace,
                                          .selection = selection,
                                          .query = &query,
-                                         .batch = (int64_t)args->batch,
+                                         .sizes = sizes,
                                          .devices = args->selection.devices,
                                          .steps = args->selection.steps,
                                          .ranks = args->selection.ranks,
@@ -472,6 +474,18 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
         return picture;
     picture_free(picture);
     return NULL;
+}
+
+/* The same. */
+static struct picture *picture_of_trace(const struct invocation *call, const struct chart_type *type,
+                                        struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    struct run_sizes sizes = { .batch = (int64_t)args->batch };
+    bool good = type != &chart_type_runs || run_sizes_take(&sizes, call->operands, call->operand_count, err);
+    struct picture *picture = good ? draw_trace(call, type, &sizes, err) : NULL;
+    run_sizes_release(&sizes);
+    return picture;
 }
 
 /* ---- two sides ---- */

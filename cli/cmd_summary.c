@@ -15,7 +15,8 @@ struct summary_args {
     struct selection_query selection;
     struct output_args output;
     int by;
-    uint64_t batch; /* 0: as shapes tell */
+    uint64_t batch;         /* 0: as shapes tell */
+    struct run_sizes sizes; /* that, and those behind files */
 };
 
 static const struct opt_choice rows_by[] = {
@@ -38,7 +39,8 @@ static const struct opt summary_opts[] = {
     OPT_GROUP("Rows"),
     OPT_CHOICE('b', "by", struct summary_args, by, rows_by, "WHAT", "what is summed up"),
     OPT_COUNT(0, "batch", struct summary_args, batch, 1, INT32_MAX, "N",
-              "samples in a batch of a rank, for the samples a second of separate runs"),
+              "samples in a batch of a rank, for the samples a second of separate runs; for one "
+              "of them behind its file: bs32/@batch=32"),
     SELECTION_OPTIONS(struct summary_args, selection),
     OUTPUT_OPTIONS(struct summary_args, output),
     OPT_ALL(struct summary_args, output),
@@ -51,7 +53,7 @@ static bool summary_own_add_tables(const struct trace *trace, const struct selec
 {
     const struct summary_args *own = args;
     if (file_set_of(trace)->jobs > 1)
-        return summary_add_runs(trace, &own->selection, (int64_t)own->batch, result, err);
+        return summary_add_runs(trace, &own->selection, &own->sizes, result, err);
     return summary_add_tables(trace, selection, (enum summary_by)own->by, result, err);
 }
 
@@ -93,9 +95,8 @@ static int summarize_snapshots(const struct summary_args *args, const struct ing
     return EXIT_TROUBLE;
 }
 
-static int summary_main(const struct invocation *call, struct tpa_error *err)
+static int summarize(const struct invocation *call, const struct summary_args *args, struct tpa_error *err)
 {
-    const struct summary_args *args = call->args;
     struct analysis_call analysis = {
         .schema = "tpa.summary/1",
         .wants = &summary_wants,
@@ -121,6 +122,19 @@ static int summary_main(const struct invocation *call, struct tpa_error *err)
     return trace ? analysis_run_on(call, &analysis, trace, err) : EXIT_TROUBLE;
 }
 
+static int summary_main(const struct invocation *call, struct tpa_error *err)
+{
+    struct summary_args args = *(const struct summary_args *)call->args;
+    struct invocation own = *call;
+    own.args = &args;
+    args.sizes.batch = (int64_t)args.batch;
+    int exit_code = run_sizes_take(&args.sizes, call->operands, call->operand_count, err)
+                        ? summarize(&own, &args, err)
+                        : EXIT_TROUBLE;
+    run_sizes_release(&args.sizes);
+    return exit_code;
+}
+
 const struct command cmd_summary = {
     .name = "summary",
     .summary = "one screen over all of it, and what to do first",
@@ -142,6 +156,7 @@ const struct command cmd_summary = {
         "tpa summary --by rank runs/today/  # which rank differs",
         "tpa summary --columns finding,share,advice --wide trace.json",
         "tpa summary --batch 32 bs32-eager/ bs32-compiled/  # runs side by side",
+        "tpa summary bs32/@batch=32 bs64/@batch=64",
         "tpa summary --format json trace.json",
     },
     .section = SECTION_ANALYZE,

@@ -41,7 +41,7 @@ bool forecast_files_read(const struct invocation *call, const struct load_args *
 bool forecast_files_are_sized(const struct invocation *call)
 {
     for (size_t i = 0; i < call->operand_count; i++)
-        if (!forecast_operand_is_sized(call->operands[i]))
+        if (!label_of(call->operands[i]))
             return false;
     return call->operand_count > 0;
 }

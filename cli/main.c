@@ -128,6 +128,31 @@ static bool is_input(const char *word)
            (access(word, F_OK) == 0 && !command_find(word, &ignored));
 }
 
+/* Is WORD, "--batch" or "--batch=4", an option of the summary? */
+static bool is_summary_option(const char *word)
+{
+    size_t len = strcspn(word, "=");
+    for (const struct opt *row = cmd_summary.options; !opt_is_end(row); row++)
+        if (row->name &&
+            (word[1] == '-' ? strlen(row->name) + 2 == len && strncmp(word + 2, row->name, len - 2) == 0
+                            : row->letter == word[1] && row->letter))
+            return true;
+    return false;
+}
+
+/* Do options of the summary stand before its input, as in "--batch 4 a.json b.json"? A command among the words is meant. */
+static bool are_summary_words(int count, char **argv)
+{
+    bool has_input = false;
+    struct tpa_error ignored = { 0 };
+    for (int i = 1; i < count; i++) {
+        has_input |= argv[i][0] != '-' && is_input(argv[i]);
+        if (argv[i][0] != '-' && command_find(argv[i], &ignored))
+            return false;
+    }
+    return has_input && is_summary_option(argv[0]);
+}
+
 /* Change COMMAND to the one that a mode among its COUNT words of ARGV stands for, and remove that word. Returns the new COUNT. */
 static int apply_mode(const struct command **command, int count, char **argv)
 {
@@ -194,7 +219,7 @@ int main(int argc, char **argv)
         return finish_stdout(run_command(&cmd_help, argc - 2, argv + 2));
 
     bool is_option = word[0] == '-' && word[1] != '\0';
-    if (!is_option && is_input(word))
+    if (is_option ? are_summary_words(argc - 1, argv + 1) : is_input(word))
         return finish_stdout(run_command(&cmd_summary, argc - 1, argv + 1));
 
     struct tpa_error err = { 0 };

@@ -2,6 +2,7 @@
 #include "summary/runs.h"
 
 #include "analyze/account.h"
+#include "base/label.h"
 #include "base/memory.h"
 #include "derive/file_set.h"
 #include "derive/shapes.h"
@@ -11,14 +12,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 static const struct table_column columns[] = {
     COLUMN(struct summary_run, name, "run", "Run", TABLE_NAME, "its folder or file"),
+    COLUMN(struct summary_run, label, "label", "Sizes", TABLE_TEXT, "its sizes, as named behind the file: bs32/@batch=32", .flags = TABLE_IF_ANY),
     COLUMN(struct summary_run, ranks, "ranks", "Ranks", TABLE_COUNT, "ranks that are here"),
     COLUMN(struct summary_run, steps, "steps", "Steps", TABLE_COUNT, "steps that count for the time of a step"),
     COLUMN(struct summary_run, step_ns, "step", "A step takes", TABLE_NS, "time of a step by the account of tpa steps; of a recording without steps its length"),
-    COLUMN(struct summary_run, batch, "batch", "Batch", TABLE_COUNT, "samples in a batch of a rank: --batch, or the first size of the input of the first layer of each step"),
+    COLUMN(struct summary_run, batch, "batch", "Batch", TABLE_COUNT, "samples in a batch of a rank: as named (@batch=32, --batch 32), or the first size of the input of the first layer of each step"),
     COLUMN(struct summary_run, samples, "samples", "Samples/s", TABLE_NUMBER, "batch times ranks over the time of a step"),
     COLUMN(struct summary_run, computing, "computing", "Computing", TABLE_SHARE, "share of a step in which its devices compute"),
     COLUMN(struct summary_run, idle, "idle", "Idle", TABLE_SHARE, "share of a step in which its devices are idle"),
@@ -65,6 +68,49 @@ static void name_runs(const char *const *paths, struct summary_run *rows, size_t
     bool by_folder = are_distinct(paths, count, folder_of), by_file = are_distinct(paths, count, base_of);
     for (size_t i = 0; i < count; i++)
         rows[i].name = by_folder ? folder_of(paths[i]) : by_file ? base_of(paths[i]) : as_text(paths[i]);
+}
+
+/* ---- sizes as named ---- */
+
+bool run_sizes_take(struct run_sizes *sizes, char **operands, size_t count, struct tpa_error *err)
+{
+    sizes->labels = mem_zalloc(count + 1, sizeof *sizes->labels);
+    for (size_t i = 0; i < count; i++) {
+        char *text = strrchr(operands[i], '@');
+        const char *rest = label_of(operands[i]), *name;
+        size_t len;
+        double value;
+        if (!rest || access(operands[i], F_OK) == 0)
+            continue;
+        struct run_label *label = &sizes->labels[sizes->count++];
+        *label = (struct run_label){ .path = operands[i], .text = rest };
+        while (*rest && label_next(&rest, &name, &len, &value)) {
+            if (len != strlen("batch") || memcmp(name, "batch", len) != 0)
+                continue;
+            label->batch = value <= INT32_MAX ? (int64_t)value : 0;
+            if ((double)label->batch != value)
+                return tpa_fail(err, TPA_NOWHERE, "%s: a batch is a whole number, such as 32", operands[i]);
+        }
+        *text = '\0';
+    }
+    return true;
+}
+
+void run_sizes_release(struct run_sizes *sizes)
+{
+    free(sizes->labels);
+}
+
+/* The label of the run whose first file is PATH: that of the operand which is PATH, or a folder above it; NULL: none. */
+static const struct run_label *label_of_run(const struct run_sizes *sizes, const char *path)
+{
+    for (size_t i = 0; i < sizes->count; i++) {
+        size_t len = strlen(sizes->labels[i].path);
+        if (strncmp(path, sizes->labels[i].path, len) == 0 &&
+            (path[len] == '\0' || path[len] == '/' || (len && path[len - 1] == '/')))
+            return &sizes->labels[i];
+    }
+    return NULL;
 }
 
 /* ---- samples ---- */
@@ -145,12 +191,15 @@ static int64_t find_peak(const struct trace *trace, const struct selection *sele
     return device != TABLE_INT_MISSING ? device : host;
 }
 
-static struct summary_run run_of(const struct trace *trace, const struct selection *selection, int64_t batch,
-                                 const uint8_t *layers)
+static struct summary_run run_of(const struct trace *trace, const struct selection *selection,
+                                 const struct run_sizes *sizes, const char *path, const uint8_t *layers)
 {
+    const struct run_label *label = label_of_run(sizes, path);
+    int64_t batch = label && label->batch ? label->batch : sizes->batch;
     const struct account *account = account_open(trace, selection);
     const struct account_rank *all = &account->all;
     struct summary_run row = {
+        .label = label ? as_text(label->text) : (struct text){ 0 },
         .ranks = (int64_t)account->count,
         .steps = all->has_steps ? (int64_t)all->count : TABLE_INT_MISSING,
         .step_ns = all->step_ns,
@@ -171,8 +220,8 @@ static struct summary_run run_of(const struct trace *trace, const struct selecti
     return row;
 }
 
-bool summary_find_runs(const struct trace *trace, const struct selection_query *query, int64_t batch,
-                       struct summary_runs *runs, struct tpa_error *err)
+bool summary_find_runs(const struct trace *trace, const struct selection_query *query,
+                       const struct run_sizes *sizes, struct summary_runs *runs, struct tpa_error *err)
 {
     const struct file_set *set = file_set_of(trace);
     const char **paths = mem_zalloc(set->jobs + 1, sizeof *paths);
@@ -194,7 +243,7 @@ bool summary_find_runs(const struct trace *trace, const struct selection_query *
         free(selection->files);
         selection->files = files;
         if (any) {
-            struct summary_run run = run_of(trace, selection, batch, layers);
+            struct summary_run run = run_of(trace, selection, sizes, paths[runs->at.count], layers);
             runs->any_batch |= run.batch != TABLE_INT_MISSING;
             runs->any_device |= !isnan(run.computing);
             *VEC_PUSH(&runs->at) = run;
@@ -207,11 +256,11 @@ bool summary_find_runs(const struct trace *trace, const struct selection_query *
     return good;
 }
 
-bool summary_add_runs(const struct trace *trace, const struct selection_query *query, int64_t batch,
-                      struct result *result, struct tpa_error *err)
+bool summary_add_runs(const struct trace *trace, const struct selection_query *query,
+                      const struct run_sizes *sizes, struct result *result, struct tpa_error *err)
 {
     struct summary_runs runs;
-    bool good = summary_find_runs(trace, query, batch, &runs, err);
+    bool good = summary_find_runs(trace, query, sizes, &runs, err);
     if (good) {
         struct table *table = TABLE_OF_ROWS("runs", "Runs side by side", columns, runs.at.at, runs.at.count);
         if (!runs.any_batch) {
@@ -224,8 +273,10 @@ bool summary_add_runs(const struct trace *trace, const struct selection_query *q
         }
         result_add_table(result, table);
         if (!runs.any_batch)
-            result_add_notice(result, "batch", 0, NULL, TPA_NOWHERE,
-                              "samples a second need the size of a batch: --batch N, or record_shapes=True");
+            result_add_notice(
+                result, "batch", 0, NULL, TPA_NOWHERE,
+                "samples a second need the size of a batch: FILE@batch=N, --batch N for all, or "
+                "record_shapes=True");
     }
     VEC_FREE(&runs.at);
     return good;

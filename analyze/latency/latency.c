@@ -114,11 +114,11 @@ static const struct key by_row_duration_event[] = { ASC(struct latency_range, ro
                                                     ASC(struct latency_range, duration_ns),
                                                     ASC(struct latency_range, event), KEY_END };
 
-/* The row of a range: of its name and group, numbered by first sight. */
-static uint32_t row_of(struct latency *latency, struct row_names *names, struct names *rows, event_id e)
+/* The row of a range from E on: of its name FOLDED and group, numbered by first sight. */
+static uint32_t row_of(struct latency *latency, struct row_names *names, struct names *rows, name_id folded,
+                       event_id e)
 {
-    uint32_t key[2] = { fold(names, names->trace->name[e]),
-                        group_of(latency->group, EVENT_NONE, EVENT_NONE, e) };
+    uint32_t key[2] = { folded, group_of(latency->group, EVENT_NONE, EVENT_NONE, e) };
     uint32_t row = names_add(rows, (const char *)key, sizeof key);
     if (row == latency->rows.count) {
         const char *text = names_text(names->folded, key[0]);
@@ -129,6 +129,39 @@ static uint32_t row_of(struct latency *latency, struct row_names *names, struct 
     }
     latency->rows.at[row].count++;
     return row;
+}
+
+/* Steps that no range marks are one row, or by --exact a row each. */
+static void find_inferred(struct latency *latency, const struct range_query *query, struct row_names *names,
+                          struct names *rows)
+{
+    const struct selection *selection = query->selection;
+    const struct step_list *steps = step_list_of(query->trace);
+    struct names *texts = names_open();
+    for (size_t i = 0; i < steps->count; i++)
+        if (steps->at[i].name)
+            names_add(texts, steps->at[i].name, strlen(steps->at[i].name));
+    struct tpa_error checked = { 0 }; /* the expressions were compiled for the names of the trace */
+    bool *selected = selection_match_names(texts, selection->filter, selection->exclude, &checked);
+    bool *named = selection_match_names(texts, query->options->name, NULL, &checked);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->at[i];
+        name_id id = step->name ? names_find(texts, step->name, strlen(step->name)) : NAME_NONE;
+        if (id == NAME_NONE || !selected[id] || !named[id] || !selection_holds_place(selection, step->event))
+            continue;
+        const char *text = query->options->exact ? step->name : "inferred [step *]";
+        name_id folded = names_add(names->folded, text, strlen(text));
+        uint32_t row = row_of(latency, names, rows, folded, step->event);
+        latency->rows.at[row].inferred = true;
+        *VEC_PUSH(&latency->ranges) =
+            (struct latency_range){ .event = step->event,
+                                    .row = row,
+                                    .start_ns = step->start_ns,
+                                    .duration_ns = step_list_end_ns(steps, i) - step->start_ns };
+    }
+    free(selected);
+    free(named);
+    names_free(texts);
 }
 
 static void find_ranges(struct latency *latency, const struct range_query *query)
@@ -146,11 +179,13 @@ static void find_ranges(struct latency *latency, const struct range_query *query
             latency->open++;
             continue;
         }
-        *VEC_PUSH(&latency->ranges) = (struct latency_range){ .event = e,
-                                                              .row = row_of(latency, &names, rows, e),
-                                                              .start_ns = trace_start_ns(trace, e),
-                                                              .duration_ns = trace_dur_ns(trace, e) };
+        *VEC_PUSH(&latency->ranges) =
+            (struct latency_range){ .event = e,
+                                    .row = row_of(latency, &names, rows, fold(&names, trace->name[e]), e),
+                                    .start_ns = trace_start_ns(trace, e),
+                                    .duration_ns = trace_dur_ns(trace, e) };
     }
+    find_inferred(latency, query, &names, rows);
     free(names.of_name);
     names_free(names.folded);
     names_free(rows);
@@ -272,6 +307,16 @@ static void fill_parts(struct latency *latency, const struct activity *activity,
 
 /* ---- outliers ---- */
 
+struct text latency_name_of(const struct trace *trace, const struct latency_row *row,
+                            const struct latency_range *range)
+{
+    uint32_t file = trace->tracks[trace->track[range->event]].file;
+    const struct step *step = row->inferred ? step_list_at(step_list_of(trace), file, range->start_ns) : NULL;
+    return step ? as_text(step_text(trace, step))
+                : (struct text){ trace_name(trace, range->event),
+                                 names_length(trace->names, trace->name[range->event]) };
+}
+
 /* From which duration on a range of ROW is an outlier; INT64_MAX: none is. */
 static int64_t outlier_from_ns(const struct latency *latency, const struct latency_row *row)
 {
@@ -318,7 +363,7 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
         .cycle = selection_cycle(trace, track->file),
         .start_ns = range->start_ns - trace_file_span(trace, track->file).start_ns,
         .duration_ns = range->duration_ns,
-        .name = { trace_name(trace, range->event), names_length(trace->names, trace->name[range->event]) },
+        .name = latency_name_of(trace, row, range),
         .median_ns = row->p50_ns,
         .longer_ns = range->duration_ns - row->p50_ns,
         .grew_ns = TABLE_INT_MISSING,

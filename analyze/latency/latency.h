@@ -18,7 +18,7 @@
 
 extern const struct trace_wants latency_wants;
 
-/* One range. */
+/* One range; of an inferred step, which is none, EVENT is its first event. */
 struct latency_range {
     event_id event;
     uint32_t row;
@@ -33,7 +33,8 @@ struct latency_row {
     int64_t operations, work_ns;    /* launched within, on the thread of the range; missing as above */
     int64_t part_ns[LATENCY_PARTS]; /* added up; missing as above */
     int64_t outliers;
-    size_t first; /* of latency.ranges: those of the row, the shortest first */
+    bool inferred; /* of steps that no range marks */
+    size_t first;  /* of latency.ranges: those of the row, the shortest first */
 };
 
 /* A range that took far longer than others of its row. */
@@ -87,5 +88,9 @@ const struct latency *latency_analyze(const struct trace *trace, const struct se
                                       unsigned by, const struct latency_options *options,
                                       struct tpa_error *err);
 void latency_free(const struct latency *latency);
+
+/* The name of RANGE, of ROW, as in the file; of an inferred step "inferred [step 3]". Lives as long as TRACE. */
+struct text latency_name_of(const struct trace *trace, const struct latency_row *row,
+                            const struct latency_range *range);
 
 #endif

@@ -2,6 +2,7 @@
 #include "memory/forecast/query.h"
 
 #include "base/buffer.h"
+#include "base/label.h"
 #include "base/quantity.h"
 #include "memory/forecast/forecast.h"
 #include <ctype.h>
@@ -72,42 +73,6 @@ const struct table_shape forecast_tables[] = {
 
 /* ---- sizes ---- */
 
-static bool is_name(const char *at, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (!isalnum((unsigned char)at[i]) && at[i] != '_' && at[i] != '-' && at[i] != '.')
-            return false;
-    return len > 0;
-}
-
-/* The next NAME=NUMBER of *TEXT, which is moved behind it. */
-static bool next_size(const char **text, const char **name, size_t *name_len, double *value)
-{
-    size_t part = strcspn(*text, ","), equals = strcspn(*text, "=");
-    char *end;
-    if (equals >= part || !is_name(*text, equals) || !isdigit((unsigned char)(*text)[equals + 1]))
-        return false;
-    *name = *text;
-    *name_len = equals;
-    *value = strtod(*text + equals + 1, &end);
-    if (end != *text + part || !(*value > 0) || !isfinite(*value))
-        return false;
-    *text += part + ((*text)[part] == ',' && (*text)[part + 1] ? 1 : 0);
-    return true;
-}
-
-/* Do sizes, and nothing else, follow: NAME=NUMBER[,...]? */
-static bool are_sizes(const char *text)
-{
-    const char *name;
-    size_t len;
-    double value;
-    while (*text)
-        if (!next_size(&text, &name, &len, &value))
-            return false;
-    return true;
-}
-
 static int size_number(const struct forecast_query *query, const char *name, size_t len)
 {
     for (size_t i = 0; i < query->size_count; i++)
@@ -125,7 +90,7 @@ static bool read_sizes(struct forecast_query *query, const char *text, double si
     double value;
     memset(size, 0, FORECAST_SIZES * sizeof *size);
     while (*text) {
-        if (!next_size(&text, &name, &len, &value))
+        if (!label_next(&text, &name, &len, &value))
             return tpa_fail(err, TPA_NOWHERE, "%s: \"%s\" is not NAME=NUMBER, such as batch=48", where, text);
         int number = size_number(query, name, len);
         if (number < 0 && !may_add)
@@ -144,22 +109,10 @@ static bool read_sizes(struct forecast_query *query, const char *text, double si
     return true;
 }
 
-/* The sizes behind the last @ of OPERAND; NULL: none. */
-static const char *operand_sizes(const char *operand)
-{
-    const char *at = strrchr(operand, '@');
-    return at && at[1] && are_sizes(at + 1) ? at + 1 : NULL;
-}
-
-bool forecast_operand_is_sized(const char *operand)
-{
-    return operand_sizes(operand) != NULL;
-}
-
 bool forecast_operand(struct forecast_query *query, const char *operand, const char **path,
                       struct tpa_error *err)
 {
-    const char *sizes = operand_sizes(operand);
+    const char *sizes = label_of(operand);
     if (!sizes) {
         tpa_fail(err, TPA_NOWHERE, "%s: the size of the job is not given", operand);
         return tpa_hint(err, "write it behind the file: %s@batch=16", operand);

@@ -29,9 +29,6 @@ struct forecast_query {
     struct arena arena; /* owns names and paths */
 };
 
-/* Does OPERAND end in sizes? */
-bool forecast_operand_is_sized(const char *operand);
-
 /* Split OPERAND, "PATH@NAME=NUMBER,...", into its *PATH, which lives as long as QUERY, and the sizes of QUERY. False and ERR without
  * sizes, or with others than the operands before. */
 bool forecast_operand(struct forecast_query *query, const char *operand, const char **path,
