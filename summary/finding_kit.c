@@ -20,6 +20,7 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", "Multiply matrices on tensor cores", false },
     [FINDING_FUSION] = { "fusion", "sequences", "Fuse operations on the device", false },
     [FINDING_ATTENTION] = { "attention", "sequences", "Compute attention in one kernel", true },
+    [FINDING_OPTIMIZER] = { "optimizer", "operators", "Update all parameters in one call", false },
     [FINDING_BELOW_PEAK] = { "below_peak", "roofline", "Bring the work nearer to the peak", false },
     [FINDING_COMMUNICATION] = { "communication", "communication", "Hide communication behind computation",
                                 false },

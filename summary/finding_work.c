@@ -250,3 +250,64 @@ void finding_add_attention(struct pricing *pricing)
                          .edit = { .kind = EDIT_FUSE_ATTENTION } },
             .complete = complete_attention });
 }
+
+static bool is_optimizer_step(const struct trace *trace, event_id e)
+{
+    return !event_on_device((enum event_kind)trace->kind[e]) && edit_is_optimizer_step(trace_name(trace, e));
+}
+
+/* "Adam" of "Optimizer.step#Adam.step". */
+static struct text class_of(const char *step)
+{
+    const char *name = strchr(step, '#') + 1, *end = strrchr(name, '.');
+    return (struct text){ name, end ? (size_t)(end - name) : strlen(name) };
+}
+
+/* Does torch.optim have the class? FUSED: with an argument fused. */
+static bool is_of_torch(struct text name, bool *fused)
+{
+    static const char *const classes[] = { "Adam", "AdamW", "SGD",   "Adagrad", "Adadelta", "Adamax",
+                                           "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop" };
+    enum { FUSED = 4 };
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strlen(classes[i]) == name.len && memcmp(classes[i], name.at, name.len) == 0) {
+            *fused = i < FUSED;
+            return true;
+        }
+    return false;
+}
+
+/* Where torch was not recorded, or no optimizer, nothing is said. */
+void finding_add_optimizer(struct pricing *pricing)
+{
+    const struct place place = place_find(pricing->trace, is_optimizer_step);
+    if (place.longest == EVENT_NONE)
+        return;
+    const char *step = names_text(pricing->trace->names, place.name);
+    struct text name = class_of(step);
+    bool fused = false, is_known = is_of_torch(name, &fused), has_devices = pricing->summary->gpu != NULL;
+    struct buffer was = { 0 }, code = { 0 };
+    struct priced_finding finding = {
+        .title = as_text("the optimizer updates parameters one by one"),
+        .where = as_text(step),
+        .edit = { .kind = EDIT_FUSE_OPTIMIZER },
+        .advice = as_text(
+            !is_known
+                ? "do each operation for a list of all parameters (torch._foreach_add_ and others), or use an "
+                  "optimizer of torch.optim with foreach=True"
+            : fused
+                ? "use fused=True, which also passes over the parameters once, or, on devices, foreach=True"
+                : "use foreach=True"),
+    };
+    if (is_known) {
+        buffer_printf(&was, "torch.optim.%.*s(params)", (int)name.len, name.at);
+        buffer_printf(&code, "torch.optim.%.*s(params, %s=True)", (int)name.len, name.at,
+                      fused ? "fused" : "foreach");
+        finding.was = pricing_keep(pricing, &was);
+        finding.code = pricing_keep(pricing, &code);
+    }
+    if (is_known && !fused && !has_devices) /* lists of tensors are looped over there, too */
+        return;
+    finding_offer(pricing, FINDING_OPTIMIZER,
+                  (struct offer){ .finding = finding, .subject = "optimizer loops" });
+}

@@ -10,6 +10,7 @@
 /* Add findings to PRICING, or say that nothing was found, or why the rule could not look: these functions. */
 void finding_add_fusion(struct pricing *pricing);
 void finding_add_attention(struct pricing *pricing);
+void finding_add_optimizer(struct pricing *pricing);
 void finding_add_tensor_cores(struct pricing *pricing);
 void finding_add_slow_operators(struct pricing *pricing);
 

@@ -28,6 +28,7 @@ enum edit_kind {
     EDIT_AT_PEAK,       /* operators that run below FACTOR of what the device could reach it */
     EDIT_FUSE,          /* neighbours on a stream that one kernel could do are one */
     EDIT_FUSE_ATTENTION, /* attention computed step by step is one kernel */
+    EDIT_FUSE_OPTIMIZER, /* the optimizer does each operation once for all parameters */
     EDIT_OVERLAP_COMM, /* nobody waits for communication; FACTOR: what it costs computation; 0: as measured */
     EDIT_NO_CONTENTION,     /* nothing runs slower because of what runs beside it */
     EDIT_COMM_BANDWIDTH,    /* collectives transfer at FACTOR bytes per second of bus bandwidth */
@@ -79,6 +80,9 @@ bool edit_parse_factor(const char *text, size_t len, double *factor);
 
 /* As it is typed: "--scale kernel:flash.*=0.5". */
 void edit_describe(const struct edit *edit, struct buffer *text);
+
+/* "Optimizer.step#Adam.step", as torch marks the step of an optimizer. */
+bool edit_is_optimizer_step(const char *name);
 
 /* One sentence of what the prediction takes for granted; NULL: nothing beyond the replay itself. */
 const char *edit_assumption(const struct edit *edit);

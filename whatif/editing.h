@@ -62,6 +62,7 @@ void edit_comm_bandwidth(const struct editing *editing);
 void edit_at_peak(const struct editing *editing);
 void edit_fuse(const struct editing *editing);
 void edit_fuse_attention(const struct editing *editing);
+void edit_fuse_optimizer(const struct editing *editing);
 void edit_ranks_like_median(const struct editing *editing, bool devices_only);
 
 #endif

@@ -1,0 +1,189 @@
+/*
+ * edits_optimizer.c - the step of an optimizer that calls operators for each parameter does each operation once for all parameters.
+ *
+ * Torch marks each step: "Optimizer.step#Adam.step". It is a loop over parameters if one operator is called eight times or more by it,
+ * and none that takes a list of tensors (_foreach_add_, _fused_adam_). What remains is a call of each name and its share of the time
+ * between calls. The shortest of a name's calls, and of a kernel's runs, is what a call costs whatever the tensor is: only the first
+ * has it. The host's computation (without devices) and the devices' work beyond that stay.
+ */
+#include "whatif/editing.h"
+
+#include "base/rows.h"
+#include "base/search.h"
+#include "trace/calltree.h"
+#include <string.h>
+
+enum { LEAST_CALLS = 8 };
+
+static bool is_optimizer_step(const void *context, event_id e)
+{
+    return edit_is_optimizer_step(trace_name(context, e));
+}
+
+static bool is_operator(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_OP && !is_optimizer_step(context, e);
+}
+
+/* An operator that a step calls, or a kernel that it launches: of a NAME in a RANGE, which is one of its thread. */
+struct part {
+    uint32_t thread, name;
+    size_t range, item; /* ITEM: the event, or the work */
+    int64_t dur_ns;
+};
+
+struct parts {
+    VEC_OF(struct part);
+};
+
+static const struct key by_range[] = { ASC(struct part, thread), ASC(struct part, range), KEY_END };
+static const struct key by_range_and_name[] = { ASC(struct part, thread), ASC(struct part, range),
+                                                ASC(struct part, name), ASC(struct part, item), KEY_END };
+
+/* The range of RANGES, by thread, in which the host event E begins; NULL: in none. */
+static const struct interval *range_around(const struct editing *editing, const struct intervals *ranges,
+                                           event_id e)
+{
+    const struct replay_graph *graph = editing->graph;
+    uint32_t thread = graph->thread_of_track[editing->trace->track[e]];
+    int64_t start_ns = replay_event_start(graph, e);
+    size_t at;
+    if (thread == UINT32_MAX || !intervals_contain(&ranges[thread], start_ns))
+        return NULL;
+    SEARCH(at, ranges[thread].count, ranges[thread].at[at].end_ns <= start_ns);
+    return &ranges[thread].at[at];
+}
+
+/* Add PART, called or launched by event E, if it lies in one of RANGES. */
+static void add_part(struct parts *parts, const struct editing *editing, const struct intervals *ranges,
+                     event_id e, struct part part)
+{
+    const struct interval *range = range_around(editing, ranges, e);
+    part.thread = editing->graph->thread_of_track[editing->trace->track[e]];
+    if (!range)
+        return;
+    part.range = (size_t)(range - ranges[part.thread].at);
+    *VEC_PUSH(parts) = part;
+}
+
+/* The outermost operators in RANGES, sorted by range and name. */
+static struct parts operators_of(const struct editing *editing, const struct intervals *ranges)
+{
+    struct parts parts = { 0 };
+    struct calltree *tree = calltree_open(editing->trace, is_operator, editing->trace);
+    calltree_nest(tree);
+    for (node_id n = 0; n < tree->count; n++)
+        if (tree->parent[n] == NODE_NONE || !range_around(editing, ranges, tree->event[tree->parent[n]]))
+            add_part(&parts, editing, ranges, tree->event[n],
+                     (struct part){ .name = editing->trace->name[tree->event[n]],
+                                    .item = tree->event[n],
+                                    .dur_ns = trace_dur_ns(editing->trace, tree->event[n]) });
+    calltree_free(tree);
+    SORT(&parts, by_range_and_name);
+    return parts;
+}
+
+static struct parts optimizer_work_of(const struct editing *editing, const struct intervals *ranges)
+{
+    struct parts parts = { 0 };
+    const struct gpu_events *gpu = editing->graph->gpu;
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            add_part(&parts, editing, ranges, gpu->call[i],
+                     (struct part){ .name = editing->trace->name[gpu->event[i]],
+                                    .item = i,
+                                    .dur_ns = trace_dur_ns(editing->trace, gpu->event[i]) });
+    SORT(&parts, by_range_and_name);
+    return parts;
+}
+
+/* New, by name; free(): the shortest of its PARTS. */
+static int64_t *shortest_of(const struct trace *trace, const struct parts *parts)
+{
+    int64_t *shortest = mem_zalloc(names_count(trace->names) + 1, sizeof *shortest);
+    for (size_t i = 0; i < parts->count; i++) {
+        int64_t *of = &shortest[parts->at[i].name];
+        if (*of == 0 || parts->at[i].dur_ns < *of)
+            *of = parts->at[i].dur_ns;
+    }
+    return shortest;
+}
+
+/* Does the step that calls PARTS loop over parameters? */
+static bool is_loop(const struct trace *trace, const struct part *parts, size_t count)
+{
+    size_t most = 0, alike = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names_text(trace->names, parts[i].name);
+        if (strstr(name, "_foreach_") || strstr(name, "_fused_"))
+            return false;
+        alike = i > 0 && parts[i].name == parts[i - 1].name ? alike + 1 : 1;
+        most = alike > most ? alike : most;
+    }
+    return most >= LEAST_CALLS;
+}
+
+/* What the host needs for the step of LENGTH_NS that calls PARTS, if each name is called once. */
+static double host_left_ns(const struct editing *editing, const struct part *parts, size_t count,
+                           const int64_t *shortest, double length_ns)
+{
+    double inside_ns = 0, left_ns = 0;
+    size_t names = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_first = i == 0 || parts[i].name != parts[i - 1].name;
+        int64_t least_ns = shortest[parts[i].name];
+        inside_ns += (double)parts[i].dur_ns;
+        left_ns += is_first ? (double)least_ns : 0;
+        if (editing->graph->gpu->count == 0)
+            left_ns += (double)(parts[i].dur_ns - least_ns);
+        names += is_first;
+    }
+    return left_ns + (length_ns - inside_ns) * (double)names / (double)count;
+}
+
+/* The device's part: as long as WORK of a kernel takes beyond its shortest run. LOOPS: the ranges that loop, by thread. */
+static void shorten_work(const struct editing *editing, const struct intervals *loops)
+{
+    struct parts work = optimizer_work_of(editing, loops);
+    int64_t *shortest = shortest_of(editing->trace, &work);
+    for (size_t i = 1; i < work.count; i++) {
+        const struct part *part = &work.at[i];
+        if (part->dur_ns > 0 && part->name == part[-1].name && rows_compare(part, &part[-1], by_range) == 0)
+            editing_scale_work(editing, part->item, 1 - (double)shortest[part->name] / (double)part->dur_ns);
+    }
+    free(shortest);
+    VEC_FREE(&work);
+}
+
+void edit_fuse_optimizer(const struct editing *editing)
+{
+    struct edit_effect ignored = { 0, 0 };
+    struct editing quiet = *editing;
+    quiet.effect = &ignored;
+    struct intervals *ranges = editing_ranges(&quiet, is_optimizer_step, editing->trace);
+    struct intervals *loops = mem_zalloc(editing->graph->thread_count + 1, sizeof *loops);
+    struct parts parts = operators_of(editing, ranges);
+    int64_t *shortest = shortest_of(editing->trace, &parts);
+    FOR_GROUPS(&parts, by_range, i, end)
+    {
+        const struct interval range = ranges[parts.at[i].thread].at[parts.at[i].range];
+        double length_ns = (double)(range.end_ns - range.start_ns);
+        if (!is_loop(editing->trace, &parts.at[i], end - i))
+            continue;
+        double left_ns = host_left_ns(editing, &parts.at[i], end - i, shortest, length_ns);
+        if (left_ns < length_ns)
+            changes_scale_range(editing->changes, parts.at[i].thread, range.start_ns, range.end_ns,
+                                left_ns / length_ns);
+        intervals_add(&loops[parts.at[i].thread], range.start_ns, range.end_ns);
+        editing->effect->count += end - i;
+        editing->effect->time_ns += range.end_ns - range.start_ns;
+    }
+    for (size_t t = 0; t < editing->graph->thread_count; t++)
+        intervals_merge(&loops[t]);
+    shorten_work(editing, loops);
+    editing_free_ranges(editing, loops);
+    editing_free_ranges(editing, ranges);
+    free(shortest);
+    VEC_FREE(&parts);
+}
