@@ -484,7 +484,7 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     struct run_sizes sizes = { .batch = (int64_t)args->batch };
     bool good = type != &chart_type_runs || run_sizes_take(&sizes, call->operands, call->operand_count, err);
     struct picture *picture = good ? draw_trace(call, type, &sizes, err) : NULL;
-    run_sizes_release(&sizes);
+    VEC_FREE(&sizes.labels);
     return picture;
 }
 

@@ -131,7 +131,7 @@ static int summary_main(const struct invocation *call, struct tpa_error *err)
     int exit_code = run_sizes_take(&args.sizes, call->operands, call->operand_count, err)
                         ? summarize(&own, &args, err)
                         : EXIT_TROUBLE;
-    run_sizes_release(&args.sizes);
+    VEC_FREE(&args.sizes.labels);
     return exit_code;
 }
 

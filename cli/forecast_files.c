@@ -1,6 +1,7 @@
 /* forecast_files.c - see forecast_files.h. */
 #include "cli/forecast_files.h"
 
+#include "base/label.h"
 #include "memory/memory.h"
 
 /* Read OPERAND, a file with its size, into QUERY. */

@@ -74,7 +74,6 @@ static void name_runs(const char *const *paths, struct summary_run *rows, size_t
 
 bool run_sizes_take(struct run_sizes *sizes, char **operands, size_t count, struct tpa_error *err)
 {
-    sizes->labels = mem_zalloc(count + 1, sizeof *sizes->labels);
     for (size_t i = 0; i < count; i++) {
         char *text = strrchr(operands[i], '@');
         const char *rest = label_of(operands[i]), *name;
@@ -82,7 +81,7 @@ bool run_sizes_take(struct run_sizes *sizes, char **operands, size_t count, stru
         double value;
         if (!rest || access(operands[i], F_OK) == 0)
             continue;
-        struct run_label *label = &sizes->labels[sizes->count++];
+        struct run_label *label = VEC_PUSH(&sizes->labels);
         *label = (struct run_label){ .path = operands[i], .text = rest };
         while (*rest && label_next(&rest, &name, &len, &value)) {
             if (len != strlen("batch") || memcmp(name, "batch", len) != 0)
@@ -96,19 +95,14 @@ bool run_sizes_take(struct run_sizes *sizes, char **operands, size_t count, stru
     return true;
 }
 
-void run_sizes_release(struct run_sizes *sizes)
-{
-    free(sizes->labels);
-}
-
 /* The label of the run whose first file is PATH: that of the operand which is PATH, or a folder above it; NULL: none. */
 static const struct run_label *label_of_run(const struct run_sizes *sizes, const char *path)
 {
-    for (size_t i = 0; i < sizes->count; i++) {
-        size_t len = strlen(sizes->labels[i].path);
-        if (strncmp(path, sizes->labels[i].path, len) == 0 &&
+    for (size_t i = 0; i < sizes->labels.count; i++) {
+        size_t len = strlen(sizes->labels.at[i].path);
+        if (strncmp(path, sizes->labels.at[i].path, len) == 0 &&
             (path[len] == '\0' || path[len] == '/' || (len && path[len - 1] == '/')))
-            return &sizes->labels[i];
+            return &sizes->labels.at[i];
     }
     return NULL;
 }

@@ -18,20 +18,21 @@ struct summary_run {
     double samples, computing, idle; /* samples a second; shares of a step; NAN: not known */
 };
 
+/* The sizes behind a file. */
+struct run_label {
+    const char *path, *text; /* borrowed; TEXT: "batch=64" */
+    int64_t batch;           /* 0: the label has none */
+};
+
 /* The sizes of runs as named: --batch 32 for all, "bs64/@batch=64" for one. */
 struct run_sizes {
     int64_t batch; /* samples in a batch of a rank, of runs without a label that says so; 0: as shapes tell */
-    struct run_label {
-        const char *path, *text; /* borrowed; TEXT: "batch=64" */
-        int64_t batch;           /* 0: the label has none */
-    } * labels;
-    size_t count;
+    VEC_OF(struct run_label) labels;
 };
 
 /* Take the labels off the COUNT OPERANDS, which are cut where they begin. False and ERR if a batch is no whole number. Release with
- * run_sizes_release. */
+ * VEC_FREE(&sizes->labels). */
 bool run_sizes_take(struct run_sizes *sizes, char **operands, size_t count, struct tpa_error *err);
-void run_sizes_release(struct run_sizes *sizes);
 
 struct summary_runs {
     VEC_OF(struct summary_run) at;
