@@ -11,13 +11,7 @@ void answer_free(struct answer *answer)
         VEC_FREE(&answer->bars.at[i].parts);
     for (size_t i = 0; i < answer->trends.count; i++)
         VEC_FREE(&answer->trends.at[i].runs);
-    VEC_FREE(&answer->trends);
-    VEC_FREE(&answer->facts);
-    VEC_FREE(&answer->bars);
-    VEC_FREE(&answer->steps);
-    VEC_FREE(&answer->findings);
-    VEC_FREE(&answer->figures);
-    VEC_FREE(&answer->rows);
-    VEC_FREE(&answer->culprits);
+    EACH(VEC_FREE, &answer->trends, &answer->facts, &answer->bars, &answer->steps, &answer->findings,
+         &answer->figures, &answer->rows, &answer->culprits);
     free(answer);
 }

@@ -34,10 +34,7 @@ static void chart_free(struct chart *chart)
 {
     for (size_t i = 0; i < chart->tables.count; i++)
         table_free(chart->tables.at[i]);
-    VEC_FREE(&chart->tables);
-    VEC_FREE(&chart->series);
-    VEC_FREE(&chart->labels);
-    VEC_FREE(&chart->lanes);
+    EACH(VEC_FREE, &chart->tables, &chart->series, &chart->labels, &chart->lanes);
     arena_release(&chart->arena);
     free(chart);
 }

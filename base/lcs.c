@@ -100,7 +100,6 @@ bool lcs_find(const uint32_t *a, size_t n, const uint32_t *b, size_t m, size_t m
     }
     for (size_t d = 0; d <= most; d++)
         free(search.rows[d]);
-    free(search.rows);
-    free(search.reach);
+    EACH(free, search.rows, search.reach);
     return edits <= most;
 }

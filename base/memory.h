@@ -74,6 +74,24 @@ extern void (*mem_out_of_memory)(size_t size);
 #define VEC_PUSH(vec) (VEC_RESERVE(vec, 1), (vec)->at + (vec)->count++)
 #define VEC_FREE(vec) (free((vec)->at), (vec)->at = NULL, (vec)->count = (vec)->capacity = 0)
 
+/* clang-format off */
+/* Call DO, a function or macro of one argument, with each of 1 to 12 others in turn: EACH(free, row->name, row->at, row). */
+#define EACH(do, ...) (EACH_NAME(__VA_ARGS__, EACH_12, EACH_11, EACH_10, EACH_9, EACH_8, EACH_7, EACH_6, EACH_5, EACH_4, EACH_3, EACH_2, EACH_1, 0)(do, __VA_ARGS__))
+#define EACH_NAME(a, b, c, d, e, f, g, h, i, j, k, l, name, ...) name
+#define EACH_1(do, a) do(a)
+#define EACH_2(do, a, ...) do(a), EACH_1(do, __VA_ARGS__)
+#define EACH_3(do, a, ...) do(a), EACH_2(do, __VA_ARGS__)
+#define EACH_4(do, a, ...) do(a), EACH_3(do, __VA_ARGS__)
+#define EACH_5(do, a, ...) do(a), EACH_4(do, __VA_ARGS__)
+#define EACH_6(do, a, ...) do(a), EACH_5(do, __VA_ARGS__)
+#define EACH_7(do, a, ...) do(a), EACH_6(do, __VA_ARGS__)
+#define EACH_8(do, a, ...) do(a), EACH_7(do, __VA_ARGS__)
+#define EACH_9(do, a, ...) do(a), EACH_8(do, __VA_ARGS__)
+#define EACH_10(do, a, ...) do(a), EACH_9(do, __VA_ARGS__)
+#define EACH_11(do, a, ...) do(a), EACH_10(do, __VA_ARGS__)
+#define EACH_12(do, a, ...) do(a), EACH_11(do, __VA_ARGS__)
+/* clang-format on */
+
 /* Make room for WANTED elements of SIZE bytes, doubling; updates *CAPACITY. Used by VEC_RESERVE. */
 NEVER_NULL void *vec_grow(void *at, size_t *capacity, size_t wanted, size_t size);
 

@@ -568,9 +568,7 @@ static void option_help(const struct opt *row, const void *defaults, size_t widt
     if (value.count > 0)
         buffer_printf(&text, " (default: %s)", value.at);
     text_wrap(out, text.at, HELP_COLUMN, HELP_COLUMN, width);
-    buffer_release(&usage);
-    buffer_release(&text);
-    buffer_release(&value);
+    EACH(buffer_release, &usage, &text, &value);
 }
 
 void options_help(const struct opt *rows, const void *defaults, size_t width, struct buffer *out)

@@ -326,8 +326,7 @@ bool packer_add(struct packer_output *output, const struct packer *packer, size_
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < pipeline.slot_count; i++) {
-        buffer_release(&pipeline.slots[i].text);
-        buffer_release(&pipeline.slots[i].packed);
+        EACH(buffer_release, &pipeline.slots[i].text, &pipeline.slots[i].packed);
     }
     free(pipeline.slots);
     errno = code;

@@ -97,14 +97,11 @@ void regex_free(struct regex *regex)
 {
     if (regex == NULL)
         return;
-    pcre2_match_context_free(regex->easy);
-    pcre2_match_context_free(regex->context);
-    free(regex->hard);
-    free(regex->time_ns);
+    EACH(pcre2_match_context_free, regex->easy, regex->context);
+    EACH(free, regex->hard, regex->time_ns);
     pcre2_match_data_free(regex->match);
     pcre2_code_free(regex->code);
-    free(regex->pattern);
-    free(regex);
+    EACH(free, regex->pattern, regex);
 }
 
 static int match_within(const struct regex *regex, const char *text, size_t len, pcre2_match_context *limits)

@@ -21,8 +21,7 @@ void result_free(struct result *result)
         return;
     for (size_t i = 0; i < result->tables.count; i++)
         table_free(result->tables.at[i]);
-    VEC_FREE(&result->tables);
-    VEC_FREE(&result->notices);
+    EACH(VEC_FREE, &result->tables, &result->notices);
     picture_free(result->picture);
     answer_free(result->answer);
     twin_tree_free(result->twins);

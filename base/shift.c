@@ -229,8 +229,7 @@ static double exact_p(const struct ranks *ranks, double *least_p)
         upper += sum >= sums.found >> half ? whole[sum] : 0;
     }
     *least_p = fmin(1, 2 * fmin(whole[sums.least >> half], whole[sums.greatest >> half]) / all);
-    free(ways);
-    free(below);
+    EACH(free, ways, below);
     double p = 2 * (lower < upper ? lower : upper) / all;
     return p < 1 ? p : 1;
 }
@@ -415,8 +414,7 @@ void shift_compare_samples(const struct shift_sample *before, const struct shift
     shift->median[1] = median_of(&pairs.to, after->count);
     if (before->count > 0 && after->count > 0)
         compare_pairs(&pairs, after->count, shift);
-    free(pairs.from.at);
-    free(pairs.to.at);
+    EACH(free, pairs.from.at, pairs.to.at);
 }
 
 void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,

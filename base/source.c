@@ -316,10 +316,7 @@ void source_free(struct source *source)
         source->unpacker->free(source->unpacker_state);
     if (source->in.fd > STDIN_FILENO)
         close(source->in.fd);
-    free(source->in.buffer);
-    free(source->peeked);
-    free(source->name);
-    free(source);
+    EACH(free, source->in.buffer, source->peeked, source->name, source);
 }
 
 uint64_t source_bytes_closed(void)

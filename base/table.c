@@ -111,8 +111,7 @@ void table_free(struct table *table)
 {
     if (!table)
         return;
-    free(table->columns);
-    free(table->cells);
+    EACH(free, table->columns, table->cells);
     VEC_FREE(&table->footers);
     arena_release(&table->arena);
     names_free(table->long_texts);
@@ -451,8 +450,7 @@ void table_sort(struct table *table, size_t column, bool reverse)
         merged = swap;
     }
     move_rows(table, items);
-    free(items);
-    free(merged);
+    EACH(free, items, merged);
 }
 
 void table_reverse(struct table *table)
@@ -521,9 +519,7 @@ void table_select(struct table *table, const size_t *columns, size_t count)
     table->columns = kept;
     table->column_count = chosen_count;
     table->sort_column = sort_column;
-    free(old_row);
-    free(taken);
-    free(chosen);
+    EACH(free, old_row, taken, chosen);
 }
 
 void table_drop_hidden(struct table *table)
@@ -539,6 +535,5 @@ void table_drop_hidden(struct table *table)
     table_select(table, kept, count);
     for (size_t i = 0; i < count; i++)
         table->columns[i].flags = flags[i];
-    free(kept);
-    free(flags);
+    EACH(free, kept, flags);
 }

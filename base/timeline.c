@@ -27,16 +27,9 @@ void timeline_free(struct timeline *timeline)
         free(timeline->strips.at[i].ns);
     for (size_t i = 0; i < timeline->series.count; i++)
         free(timeline->series.at[i].most);
-    VEC_FREE(&timeline->kinds);
-    VEC_FREE(&timeline->lanes);
-    VEC_FREE(&timeline->spans);
-    VEC_FREE(&timeline->steps);
-    VEC_FREE(&timeline->files);
-    VEC_FREE(&timeline->strips);
-    VEC_FREE(&timeline->series);
-    VEC_FREE(&timeline->uses);
-    names_free(timeline->names);
-    names_free(timeline->details);
+    EACH(VEC_FREE, &timeline->kinds, &timeline->lanes, &timeline->spans, &timeline->steps, &timeline->files,
+         &timeline->strips, &timeline->series, &timeline->uses);
+    EACH(names_free, timeline->names, timeline->details);
     arena_release(&timeline->arena);
     free(timeline);
 }
@@ -181,9 +174,7 @@ static uint8_t *first_of_equals(const struct timeline *timeline, int64_t least_w
     order_equals(order, count, equals, keys);
     for (size_t i = 0; i < room; i++)
         stays[order[i]] = true;
-    free(equals);
-    free(keys);
-    free(order);
+    EACH(free, equals, keys, order);
     return stays;
 }
 
@@ -244,8 +235,7 @@ void flame_free(struct flame *flame)
     if (!flame)
         return;
     VEC_FREE(&flame->frames);
-    names_free(flame->names);
-    names_free(flame->paths);
+    EACH(names_free, flame->names, flame->paths);
     arena_release(&flame->arena);
     free(flame);
 }

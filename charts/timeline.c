@@ -345,9 +345,7 @@ static void add_threads(struct timeline_making *making)
             tree->thread_count > OPEN && (!first || trace->file_count > OPEN);
         collect_thread(making, tree, busy[t].thread, lane, depth, inner);
     }
-    free(busy);
-    free(depth);
-    free(inner);
+    EACH(free, busy, depth, inner);
     calltree_free(tree);
 }
 
@@ -469,10 +467,7 @@ struct timeline *chart_timeline(const struct trace *trace, const struct selectio
             timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
         make(&making);
     }
-    free(making.shift_ns);
-    free(making.kind_of_name);
-    free(making.launched_ns);
-    free(making.waits);
+    EACH(free, making.shift_ns, making.kind_of_name, making.launched_ns, making.waits);
     names_free(making.details);
     VEC_FREE(&making.detail_of);
     buffer_release(&making.text);

@@ -76,9 +76,7 @@ void timeline_add_rest(struct timeline_making *making)
     for (uint32_t file = 0; file < trace->file_count; file++) {
         add_lane(making, file, "asynchronous", SPAN_KINDS, &async[file]);
         add_lane(making, file, "waits of devices", SPAN_WAIT, &waits[file]);
-        VEC_FREE(&async[file]);
-        VEC_FREE(&waits[file]);
+        EACH(VEC_FREE, &async[file], &waits[file]);
     }
-    free(waits);
-    free(async);
+    EACH(free, waits, async);
 }

@@ -324,9 +324,7 @@ struct result *cmd_analysis_answer(const char *name, const char *options, const 
             result = answer_to(args, trace, err);
     }
     options_release(command->options, args);
-    free(args);
-    free(words);
-    free(line);
+    EACH(free, args, words, line);
     return result;
 }
 

@@ -179,9 +179,7 @@ static void clean_up(struct recording *recording)
         free(recording->traces.at[i]);
     for (size_t i = 0; i < recording->texts.count; i++)
         free(recording->texts.at[i]);
-    VEC_FREE(&recording->profiles);
-    VEC_FREE(&recording->traces);
-    VEC_FREE(&recording->texts);
+    EACH(VEC_FREE, &recording->profiles, &recording->traces, &recording->texts);
 }
 
 static void bottleneck_set_environment(const struct bottleneck_args *args, const struct recording *recording)

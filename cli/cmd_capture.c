@@ -629,8 +629,7 @@ static void capture_prepare(const struct capture_args *args, int signal_number, 
             "nothing is recorded: CUDA_INJECTION64_PATH names another tool; run without it, or unset it");
     else
         capture_set_environment(args, signal_number, library, fifo);
-    free(other_path);
-    free(library);
+    EACH(free, other_path, library);
 }
 
 static int capture_main(const struct invocation *call, struct tpa_error *err)

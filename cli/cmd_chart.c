@@ -521,8 +521,7 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
         }
     }
     diff_free(diff);
-    measures_free(sides[0]);
-    measures_free(sides[1]);
+    EACH(measures_free, sides[0], sides[1]);
     result_free(notices);
     return picture;
 }

@@ -187,8 +187,7 @@ static void zsh_option(const struct command *command, const struct opt *row, str
         buffer_printf(out, "--%s%s%s", no, row->name, has_value ? "=" : "");
     add_quoted(out, spec.at, IN_BASH);
     buffer_puts(out, " \\\n");
-    buffer_release(&spec);
-    buffer_release(&words);
+    EACH(buffer_release, &spec, &words);
 }
 
 static void zsh_command(const struct command *command, struct buffer *out)

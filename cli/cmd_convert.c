@@ -374,8 +374,7 @@ static void cmd_convert_print(const struct convert_form *form, const struct conv
         shell_word_append(&word, args->path, strlen(args->path));
         buffer_printf(&command, next, word.at);
         terminal_print("next: %s\n", command.at);
-        buffer_release(&word);
-        buffer_release(&command);
+        EACH(buffer_release, &word, &command);
     }
 }
 

@@ -586,8 +586,7 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
         if (output_result(result, &output, err))
             code = exit_code(outcome, args);
     }
-    measures_free(sides[0]);
-    measures_free(sides[1]);
+    EACH(measures_free, sides[0], sides[1]);
     result_free(result);
     return code;
 }

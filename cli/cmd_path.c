@@ -81,8 +81,7 @@ static void keep_typical(struct path_windows *windows)
     keep[sorted[(windows->count - 1) / 2] - windows->at] = true;
     keep[sorted[windows->count - 1] - windows->at] = true;
     keep_windows(windows, keep);
-    free(sorted);
-    free(keep);
+    EACH(free, sorted, keep);
 }
 
 static void keep_selected(const struct replay_graph *graph, struct path_windows *windows,

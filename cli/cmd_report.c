@@ -635,14 +635,11 @@ static bool report_sides(const struct invocation *call, enum report_format forma
     if (diff)
         add_trees(trees, args->min_change_ns, result);
     bool good = diff && add_diff(diff, result, &found, timelines, args, format, err);
-    timeline_free(timelines[0]);
-    timeline_free(timelines[1]);
+    EACH(timeline_free, timelines[0], timelines[1]);
     diff_free(diff);
-    work_tree_free(trees[0]);
-    work_tree_free(trees[1]);
+    EACH(work_tree_free, trees[0], trees[1]);
     names_free(names);
-    measures_free(sides[0]);
-    measures_free(sides[1]);
+    EACH(measures_free, sides[0], sides[1]);
     result_free(result);
     return good;
 }

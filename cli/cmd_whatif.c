@@ -314,8 +314,7 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
         fine = output_file_commit(&file, err);
     }
     buffer_release(&summary);
-    packing_release(&start);
-    packing_release(&dur);
+    EACH(packing_release, &start, &dur);
     return fine;
 }
 

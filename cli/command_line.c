@@ -53,8 +53,7 @@ static void add_row(struct buffer *out, const struct opt *row, const struct invo
     opt_append_default(row, call->command->defaults, &otherwise);
     if (now.count && strcmp(now.at, otherwise.count ? otherwise.at : "") != 0)
         add_option(out, row, now.at);
-    buffer_release(&now);
-    buffer_release(&otherwise);
+    EACH(buffer_release, &now, &otherwise);
 }
 
 static void add_inputs(struct buffer *out)

@@ -143,7 +143,6 @@ struct command_outcome command_run(const struct command *command, int count, cha
     if (err->failed)
         outcome.exit_code = EXIT_TROUBLE;
     options_release(command->options, args);
-    free(words);
-    free(args);
+    EACH(free, words, args);
     return outcome;
 }

@@ -53,8 +53,7 @@ bool tree_sides_read(const struct invocation *call, const struct load_args *load
 
 void tree_sides_release(struct tree_sides *sides)
 {
-    work_tree_free(sides->trees[0]);
-    work_tree_free(sides->trees[1]);
+    EACH(work_tree_free, sides->trees[0], sides->trees[1]);
     names_free(sides->names);
 }
 

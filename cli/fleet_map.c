@@ -499,8 +499,7 @@ static bool map_by_processes(struct fleet_map *map, const struct paths *files, s
         munmap(mapping.next, sizeof *mapping.next);
     }
     free(mapping.done);
-    VEC_FREE(&mapping.workers);
-    VEC_FREE(&mapping.traces);
+    EACH(VEC_FREE, &mapping.workers, &mapping.traces);
     return good;
 }
 
@@ -588,8 +587,7 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
 void fleet_map_release(struct fleet_map *map)
 {
     for (size_t i = 0; i < map->failures.count; i++) {
-        free(map->failures.at[i].path);
-        free(map->failures.at[i].reason);
+        EACH(free, map->failures.at[i].path, map->failures.at[i].reason);
     }
     VEC_FREE(&map->failures);
     for (int kind = 0; kind < FLEET_FILES; kind++) {

@@ -302,8 +302,7 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     if (checker.unjudged && unsure_fails)
         result_add_notice(result, "gates_cannot_tell", checker.unjudged, NULL, TPA_NOWHERE,
                           "gates that cannot be judged fail: %s", checker.why_unjudged.at);
-    buffer_release(&checker.why_unjudged);
-    buffer_release(&damage);
+    EACH(buffer_release, &checker.why_unjudged, &damage);
     *outcome = checker.outcome;
     return good;
 }

@@ -92,8 +92,7 @@ static void roff_option(struct buffer *out, const struct opt *row, const void *d
         }
         buffer_puts(out, ".RE\n");
     }
-    buffer_release(&usage);
-    buffer_release(&value);
+    EACH(buffer_release, &usage, &value);
 }
 
 static void man_program(struct buffer *out)

@@ -387,8 +387,7 @@ static bool take_array(struct making *making, const char *argument, const struct
     }
     if (good && joined.count)
         mcp_option_add(making, row->name, joined.at);
-    buffer_release(&text);
-    buffer_release(&joined);
+    EACH(buffer_release, &text, &joined);
     return good;
 }
 
@@ -518,7 +517,6 @@ bool mcp_tools_prepare(void *context, const char *name, const struct json_text *
         buffer_add(&call->words, making.operands.at, making.operands.count);
         buffer_putc(&call->files, '\0');
     }
-    buffer_release(&making.operands);
-    buffer_release(&word);
+    EACH(buffer_release, &making.operands, &word);
     return true;
 }

@@ -297,8 +297,7 @@ void output_print_notices(const struct result *result)
         escape_terminal(&safe, line.at, line.count); /* ends of lines, too: a notice is one line */
         terminal_print("%s\n", safe.at);
     }
-    buffer_release(&line);
-    buffer_release(&safe);
+    EACH(buffer_release, &line, &safe);
 }
 
 /* Binary output on a terminal would be unreadable, and might control it. */

@@ -153,8 +153,7 @@ bool output_file_remove_temporary(const char *path)
 static void release(struct output_file *file)
 {
     forget(file->temporary);
-    free(file->path);
-    free(file->temporary);
+    EACH(free, file->path, file->temporary);
     *file = (struct output_file){ 0 };
 }
 

@@ -187,6 +187,5 @@ bool process_run(const char *const argv[], const char *input, size_t len, int ti
 
 void process_release(struct process_result *result)
 {
-    buffer_release(&result->output);
-    buffer_release(&result->errors);
+    EACH(buffer_release, &result->output, &result->errors);
 }

@@ -265,8 +265,7 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
     result_free(sides.saved);
     if (good)
         notice_sides(&sides);
-    VEC_FREE(&sides.records);
-    VEC_FREE(&sides.side_of);
+    EACH(VEC_FREE, &sides.records, &sides.side_of);
     if (good)
         return true;
     for (int i = 0; i < 2; i++) {

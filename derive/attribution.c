@@ -310,8 +310,7 @@ static void settle_devices(struct attribution *launches, const bool *holds_numbe
     }
     for (track_id t = 0; t < trace->track_count; t++)
         VEC_FREE(&work[t].sample);
-    free(work);
-    free(tracks);
+    EACH(free, work, tracks);
 }
 
 /* In files of several processes, assign each device track to one, and count shared_calls. Call after the tables of
@@ -612,8 +611,7 @@ struct attribution *attribution_open(const struct trace *trace)
         number_table_build(&launches->processes[p].operators, trace, ARG_EXTERNAL_ID);
     }
     launches_settle_devices(launches, holds_numbers);
-    free(census);
-    free(holds_numbers);
+    EACH(free, census, holds_numbers);
     link_by_nesting(launches);
     return launches;
 }
@@ -623,18 +621,13 @@ void attribution_free(struct attribution *launches)
     if (!launches)
         return;
     for (size_t p = 0; p < launches->process_count; p++) {
-        number_table_release(&launches->processes[p].calls);
-        number_table_release(&launches->processes[p].operators);
+        EACH(number_table_release, &launches->processes[p].calls, &launches->processes[p].operators);
         free(launches->processes[p].operator_of);
     }
     for (uint32_t i = 0; i < launches->trace->file_count; i++) {
-        free(launches->files[i].by_number);
-        free(launches->files[i].by_id);
+        EACH(free, launches->files[i].by_number, launches->files[i].by_id);
     }
-    free(launches->processes);
-    free(launches->process_of);
-    free(launches->files);
-    free(launches);
+    EACH(free, launches->processes, launches->process_of, launches->files, launches);
 }
 
 /* ---- queries ---- */

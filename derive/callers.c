@@ -201,11 +201,7 @@ void callers_free(struct callers *callers)
     if (!callers)
         return;
     calltree_free(callers->tree);
-    free(callers->called);
-    free(callers->frame);
-    free(callers->op);
-    free(callers->line);
-    free(callers);
+    EACH(free, callers->called, callers->frame, callers->op, callers->line, callers);
 }
 
 event_id callers_operator(const struct callers *callers, event_id call)
@@ -294,9 +290,7 @@ void callers_functions_at(const struct trace *trace, const event_id *moments, si
         event_id user = last_open(trace, &users, one->at_ns), torch = last_open(trace, &torchs, one->at_ns);
         functions[one->moment] = user != EVENT_NONE ? user : torch;
     }
-    VEC_FREE(&users);
-    VEC_FREE(&torchs);
-    VEC_FREE(&all);
+    EACH(VEC_FREE, &users, &torchs, &all);
     free(is_requested);
 }
 

@@ -467,12 +467,8 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
         if (frames == CODE_LINES) /* a stack holds no modules, so those of the thread are used */
             add_records(&maker);
     }
-    free(first_backward);
-    free(maker.source);
-    free(maker.label_of);
-    free(maker.path_of_text);
-    VEC_FREE(&maker.forwards);
-    VEC_FREE(&maker.threads);
+    EACH(free, first_backward, maker.source, maker.label_of, maker.path_of_text);
+    EACH(VEC_FREE, &maker.forwards, &maker.threads);
     return paths;
 }
 
@@ -480,17 +476,12 @@ static void code_paths_release(void *derived)
 {
     struct code_paths *paths = derived;
     calltree_free(paths->tree);
-    free(paths->skips);
-    free(paths->node);
-    free(paths->path);
-    free(paths->flags);
-    free(paths->captured);
+    EACH(free, paths->skips, paths->node, paths->path, paths->flags, paths->captured);
     if (paths->records)
         VEC_FREE(paths->records);
     free(paths->records);
     VEC_FREE(paths);
-    names_free(paths->labels);
-    names_free(paths->keys);
+    EACH(names_free, paths->labels, paths->keys);
     free(paths);
 }
 

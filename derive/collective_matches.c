@@ -168,8 +168,7 @@ static void compare_clocks(struct collective_matches *matches)
             ahead[p].count ? collective_matches_median_of(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
         VEC_FREE(&ahead[p]);
     }
-    free(references);
-    free(ahead);
+    EACH(free, references, ahead);
 }
 
 /* Do two files use the same clock? */
@@ -389,11 +388,7 @@ static void find_clocks(struct collective_matches *matches)
     }
     struct rank_clock *clocks = rank_clocks_find(&problem);
     matches->clocks = clocks_of_files(set, clocks);
-    free(clocks);
-    free(hosts);
-    free(meets);
-    free(ends);
-    free(joining);
+    EACH(free, clocks, hosts, meets, ends, joining);
 }
 
 /* The results for each collective. */
@@ -462,10 +457,6 @@ void collective_matches_free(struct collective_matches *matches)
     if (!matches)
         return;
     VEC_FREE(matches);
-    free(matches->member);
-    free(matches->match_of);
-    free(matches->waited_ns);
-    free(matches->clock_ns);
-    free(matches->clocks);
-    free(matches);
+    EACH(free, matches->member, matches->match_of, matches->waited_ns, matches->clock_ns, matches->clocks,
+         matches);
 }

@@ -299,8 +299,7 @@ const struct element_type *element_type_of(const char *text, size_t len)
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings && !found; i++)
         if (strcmp(folded, spellings[i].text) == 0)
             found = &spellings[i].type;
-    free(exact);
-    free(folded);
+    EACH(free, exact, folded);
     return found;
 }
 

@@ -531,8 +531,7 @@ static void find_all(struct search *search)
         SORT_ARRAY(order, all->count, by_places);
     for (size_t i = 0; i < all->count; i++)
         sorted[i] = all->at[order[i].index];
-    free(order);
-    free(all->at);
+    EACH(free, order, all->at);
     all->at = sorted;
     all->capacity = all->count + 1;
 }
@@ -572,10 +571,7 @@ struct collectives *collectives_open(const struct trace *trace)
     }
     free(has_any);
     calltree_free(search.tree);
-    free(search.node);
-    free(search.reported);
-    free(search.taking);
-    free(search.facts);
+    EACH(free, search.node, search.reported, search.taking, search.facts);
     process_groups_free(search.groups);
     return all;
 }
@@ -586,9 +582,7 @@ void collectives_free(struct collectives *all)
         return;
     for (size_t p = 0; p < all->place_count; p++) {
         intervals_release(&all->places[p].computation);
-        free(all->places[p].computed_before_ns);
-        free(all->places[p].work);
-        free(all->places[p].ends_ns);
+        EACH(free, all->places[p].computed_before_ns, all->places[p].work, all->places[p].ends_ns);
     }
     free(all->places);
     VEC_FREE(all);

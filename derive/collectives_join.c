@@ -31,8 +31,7 @@ void collectives_join_free(struct collectives_join *join)
 {
     if (!join)
         return;
-    VEC_FREE(join);
-    VEC_FREE(&join->places);
+    EACH(VEC_FREE, join, &join->places);
     names_free(join->groups);
     free(join);
 }
@@ -163,8 +162,7 @@ struct collectives *collectives_join_finish(struct collectives_join *join, const
         one.place = number_of[one.place];
         all->at[first[one.place]++] = one;
     }
-    free(first);
-    free(number_of);
+    EACH(free, first, number_of);
     collectives_join_free(join);
     return all;
 }

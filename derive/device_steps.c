@@ -124,8 +124,7 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
         if (i + 1 == ranges->count || ranges->at[i + 1].file != range->file)
             find_incomplete(&steps->at[first], i + 1 - first);
     }
-    free(launched);
-    free(step_of);
+    EACH(free, launched, step_of);
     return steps;
 }
 

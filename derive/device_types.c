@@ -62,9 +62,7 @@ static void *device_types_derive(const struct trace *trace)
 static void device_types_release(void *value)
 {
     struct device_types *types = value;
-    free(types->of_category);
-    free(types->of_file);
-    free(types);
+    EACH(free, types->of_category, types->of_file, types);
 }
 
 const struct device_types *device_types_of(const struct trace *trace)

@@ -415,8 +415,7 @@ static void number_rounds(const struct finding *finding, struct file_set *set, u
     for (size_t f = 0; f < set->count && fine; f++)
         if (set->files[f].job == job)
             set->files[f].round = round[f];
-    free(round);
-    free(last);
+    EACH(free, round, last);
 }
 
 /* Does no rank have the number of another, of another job? */
@@ -478,11 +477,9 @@ struct file_set *file_set_find(struct set_record *records, size_t count, enum tr
     for (size_t p = 0; p < finding.processes.count; p++)
         place_process(&finding, p);
     fill_set(&finding, set);
-    VEC_FREE(&finding.processes);
-    VEC_FREE(&finding.jobs);
+    EACH(VEC_FREE, &finding.processes, &finding.jobs);
     names_free(finding.ranks);
-    free(finding.next);
-    free(finding.cycle);
+    EACH(free, finding.next, finding.cycle);
     return set;
 }
 
@@ -490,9 +487,7 @@ void file_set_free(struct file_set *set)
 {
     if (!set)
         return;
-    free(set->files);
-    free(set->first);
-    free(set);
+    EACH(free, set->files, set->first, set);
 }
 
 /* A single file needs no evidence. */

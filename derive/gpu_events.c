@@ -166,13 +166,7 @@ static void *gpu_events_derive(const struct trace *trace)
 static void gpu_events_release(void *value)
 {
     struct gpu_events *gpu = value;
-    free(gpu->devices);
-    free(gpu->event);
-    free(gpu->work);
-    free(gpu->call);
-    free(gpu->op);
-    free(gpu->device_of_track);
-    free(gpu);
+    EACH(free, gpu->devices, gpu->event, gpu->work, gpu->call, gpu->op, gpu->device_of_track, gpu);
 }
 
 const struct gpu_events *gpu_events_of(const struct trace *trace)
@@ -218,9 +212,7 @@ struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
         uint32_t stream = stream_of[trace->track[gpu->event[i]]];
         streams->position[streams->at[stream].first + filled[stream]++] = (uint32_t)i;
     }
-    free(filled);
-    free(next);
-    free(stream_of);
+    EACH(free, filled, next, stream_of);
     return streams;
 }
 
@@ -228,7 +220,5 @@ void gpu_streams_free(struct gpu_streams *streams)
 {
     if (!streams)
         return;
-    free(streams->at);
-    free(streams->position);
-    free(streams);
+    EACH(free, streams->at, streams->position, streams);
 }

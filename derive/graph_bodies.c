@@ -28,16 +28,12 @@ void graph_bodies_free(struct graph_bodies *bodies)
 {
     if (!bodies)
         return;
-    VEC_FREE(bodies);
-    VEC_FREE(&bodies->launches);
-    VEC_FREE(&bodies->ops);
+    EACH(VEC_FREE, bodies, &bodies->launches, &bodies->ops);
     for (int frames = 0; frames < 2; frames++) {
         VEC_FREE(&bodies->paths[frames]);
         names_free(bodies->path_keys[frames]);
     }
-    names_free(bodies->names);
-    names_free(bodies->texts);
-    names_free(bodies->op_keys);
+    EACH(names_free, bodies->names, bodies->texts, bodies->op_keys);
     free(bodies);
 }
 
@@ -151,8 +147,7 @@ static void find_captures(struct adding *adding)
             open[track] = 0;
         }
     }
-    free(open);
-    free(edges);
+    EACH(free, open, edges);
 }
 
 /* In files without captures: steps, or else the whole file. */
@@ -344,7 +339,6 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
         free(adding.path_of[frames]);
     free(adding.skips);
     calltree_free(adding.operators);
-    free(adding.work_of);
-    free(adding.sorts);
+    EACH(free, adding.work_of, adding.sorts);
     return added;
 }

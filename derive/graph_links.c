@@ -214,8 +214,7 @@ static void sequence_add(struct sequence *sequence, uint32_t name, size_t place)
 
 static void sequence_release(struct sequence *sequence)
 {
-    free(sequence->names);
-    free(sequence->places);
+    EACH(free, sequence->names, sequence->places);
 }
 
 /* The launches of BODY that are not TAKEN. Free its vectors after use. */
@@ -249,8 +248,7 @@ static size_t match_part(const struct matching *matching, const struct part *par
         matched = pairs.count;
     }
     VEC_FREE(&pairs);
-    sequence_release(&ran);
-    sequence_release(&captured);
+    EACH(sequence_release, &ran, &captured);
     return matched;
 }
 
@@ -278,8 +276,7 @@ static size_t match_by_names(const struct matching *matching, const struct repla
     memset(launch_of, 0xff, replay->count * sizeof *launch_of);
     for (size_t i = 0; i < part_count; i++)
         matched += match_part(matching, &parts[i], body, replay->first, taken, launch_of);
-    free(taken);
-    free(parts);
+    EACH(free, taken, parts);
     return matched;
 }
 
@@ -328,8 +325,7 @@ static size_t match_by_place(const struct matching *matching, const struct repla
         launch_of[ran.places[i]] = captured.places[i];
     }
     size_t matched = fits ? ran.count : 0;
-    sequence_release(&ran);
-    sequence_release(&captured);
+    EACH(sequence_release, &ran, &captured);
     free(taken);
     return matched;
 }
@@ -600,16 +596,10 @@ static void release_matching(struct matching *matching)
         VEC_FREE(&matching->sorts.at[s].best);
         free(matching->sorts.at[s].launch_of);
     }
-    VEC_FREE(&matching->operations);
-    VEC_FREE(&matching->names);
+    EACH(VEC_FREE, &matching->operations, &matching->names);
     free(matching->by_node);
-    VEC_FREE(&matching->replays);
-    VEC_FREE(&matching->sorts);
-    VEC_FREE(&matching->first_body);
-    VEC_FREE(&matching->body_of_id);
-    names_free(matching->sort_keys);
-    names_free(matching->body_keys);
-    names_free(matching->ids);
+    EACH(VEC_FREE, &matching->replays, &matching->sorts, &matching->first_body, &matching->body_of_id);
+    EACH(names_free, matching->sort_keys, matching->body_keys, matching->ids);
     free(matching->body_sort);
 }
 
@@ -627,9 +617,7 @@ static void graph_links_release(void *value)
     if (!links)
         return;
     graph_bodies_free(links->bodies);
-    free(links->launch_of);
-    free(links->reason);
-    free(links);
+    EACH(free, links->launch_of, links->reason, links);
 }
 
 static const struct derivation derivation = { graph_links_derive, graph_links_release };

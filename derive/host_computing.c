@@ -58,9 +58,7 @@ static void *host_computing_derive(const struct trace *trace)
     }
     for (track_id t = 0; t < computing->thread_count; t++)
         intervals_merge(&computing->threads[t]);
-    free(sorts);
-    free(calls);
-    free(communicates);
+    EACH(free, sorts, calls, communicates);
     calltree_free(tree);
     return computing;
 }
@@ -70,8 +68,7 @@ static void host_computing_release(void *value)
     struct host_computing *computing = value;
     for (size_t t = 0; t < computing->thread_count; t++)
         intervals_release(&computing->threads[t]);
-    free(computing->threads);
-    free(computing);
+    EACH(free, computing->threads, computing);
 }
 
 const struct host_computing *host_computing_of(const struct trace *trace)

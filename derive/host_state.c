@@ -50,8 +50,7 @@ static void add_events(struct host_state *host, const struct trace *trace)
         if (set)
             intervals_add(set, trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
-    free(of_call);
-    free(of_region);
+    EACH(free, of_call, of_region);
 }
 
 static void add_waits(struct host_state *host, const struct trace *trace)
@@ -77,8 +76,7 @@ static void separate(struct host_thread *thread, const struct intervals *overhea
         intervals_subtract(set, overhead, &rest);
         intervals_subtract(&rest, &taken, set);
         intervals_union(&taken, set, &all);
-        intervals_release(&taken);
-        intervals_release(&rest);
+        EACH(intervals_release, &taken, &rest);
         taken = all;
     }
     intervals_release(&taken);
@@ -110,9 +108,7 @@ static void host_state_release(void *value)
     }
     for (size_t f = 0; f < host->file_count; f++)
         intervals_release(&host->overhead[f]);
-    free(host->threads);
-    free(host->overhead);
-    free(host);
+    EACH(free, host->threads, host->overhead, host);
 }
 
 const struct host_state *host_state_of(const struct trace *trace)

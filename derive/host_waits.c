@@ -321,8 +321,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
         VEC_FREE(&search.ended[f]);
         intervals_release(&search.syncing[f]);
     }
-    free(search.ended);
-    free(search.syncing);
+    EACH(free, search.ended, search.syncing);
     VEC_FREE(&search.sync_calls);
     free(search.is_pageable);
     VEC_FREE(&search.synced);

@@ -146,9 +146,6 @@ int64_t number_table_find(const struct number_table *table, int64_t number)
 
 void number_table_release(struct number_table *table)
 {
-    free(table->page_of);
-    free(table->words);
-    free(table->sorted);
-    free(table->events);
+    EACH(free, table->page_of, table->words, table->sorted, table->events);
     *table = (struct number_table){ 0 };
 }

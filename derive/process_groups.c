@@ -57,8 +57,7 @@ void process_groups_free(struct process_groups *groups)
         return;
     names_free(groups->names);
     VEC_FREE(&groups->by_name);
-    free(groups->served);
-    free(groups);
+    EACH(free, groups->served, groups);
 }
 
 static size_t library_number(const char *library)

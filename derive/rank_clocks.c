@@ -230,11 +230,7 @@ struct rank_clock *rank_clocks_find(const struct clock_problem *problem)
         for (size_t q = search.queued - 1; q < search.queued; q++)
             go_on_from(&search, search.queue[q]);
     }
-    free(search.met);
-    free(search.met_first);
-    free(search.looked_at);
-    free(search.known);
-    free(search.queue);
+    EACH(free, search.met, search.met_first, search.looked_at, search.known, search.queue);
     VEC_FREE(&search.anchors);
     return clocks;
 }

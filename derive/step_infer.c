@@ -147,9 +147,7 @@ static void read_sequence(const struct inferring *inferring, const struct span *
 
 static void release_sequence(struct sequence *sequence)
 {
-    VEC_FREE(sequence);
-    VEC_FREE(&sequence->optimizers);
-    VEC_FREE(&sequence->batches);
+    EACH(VEC_FREE, sequence, &sequence->optimizers, &sequence->batches);
 }
 
 /* The sequence of the main thread. */
@@ -459,10 +457,8 @@ void step_infer(const struct trace *trace, uint32_t file, struct step_list *step
     if (found && !is_too_long(&inferring))
         add_steps(&sequence, file, &starts, end, evidence, steps);
     release_sequence(&sequence);
-    VEC_FREE(&starts);
-    VEC_FREE(&all);
-    free(inferring.marker);
-    free(inferring.key);
+    EACH(VEC_FREE, &starts, &all);
+    EACH(free, inferring.marker, inferring.key);
     names_free(inferring.keys);
 }
 

@@ -211,8 +211,7 @@ struct step_list *step_list_open(const struct trace *trace)
     for (size_t i = 0; inferred && i < inferred->count; i++)
         if (!defined[inferred->at[i].file])
             *VEC_PUSH(steps) = inferred->at[i];
-    free(defined);
-    free(numbers);
+    EACH(free, defined, numbers);
     SORT(steps, by_file_start_event);
     return steps;
 }

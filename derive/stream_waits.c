@@ -52,8 +52,7 @@ static void *stream_waits_derive(const struct trace *trace)
         if (event_is_call(trace->kind[e]) && is_wait[trace->name[e]])
             *VEC_PUSH(waits) = (struct stream_wait){ e, stream ? stream[e] : TRACK_NONE };
     runs_sort(waits->at, waits->count, sizeof *waits->at, belongs_after, trace);
-    free(stream);
-    free(is_wait);
+    EACH(free, stream, is_wait);
     return waits;
 }
 

@@ -43,8 +43,7 @@ static void *unlinked_work_derive(const struct trace *trace)
 static void unlinked_work_release(void *context)
 {
     struct unlinked_work *unlinked = context;
-    free(unlinked->since_ns);
-    free(unlinked);
+    EACH(free, unlinked->since_ns, unlinked);
 }
 
 const struct unlinked_work *unlinked_work_of(const struct trace *trace)

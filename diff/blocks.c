@@ -90,10 +90,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
     size_t smaller = counts[0] < counts[1] ? counts[0] : counts[1];
     changes->one_process = (size_t)changes->sum.kept_count * 10 > smaller;
     SORT(&changes->rows, by_new_bytes_gone_bytes);
-    free(shared[0]);
-    free(shared[1]);
-    free(rows);
-    free(all);
+    EACH(free, shared[0], shared[1], rows, all);
     names_free(texts);
 }
 

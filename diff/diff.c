@@ -59,10 +59,7 @@ static struct metric_side metric_side_of(const struct measure_runs *runs, const 
 
 static void metric_side_release(struct metric_side *side)
 {
-    free(side->values);
-    free(side->listed);
-    free(side->missing);
-    free(side->levels);
+    EACH(free, side->values, side->listed, side->missing, side->levels);
 }
 
 static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
@@ -92,8 +89,7 @@ static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
         if (sampled.present[0] != sampled.present[1]) /* not recorded, which is not 0 */
             metric->finding.verdict = VERDICT_UNSURE;
     }
-    metric_side_release(&sides[0]);
-    metric_side_release(&sides[1]);
+    EACH(metric_side_release, &sides[0], &sides[1]);
 }
 
 /* Metrics in the order of the head, from either side: first the one that the rows add up to. */
@@ -180,11 +176,8 @@ static void join_open_side(struct join *join, int side)
 static void join_release(struct join *join)
 {
     for (int side = 0; side < 2; side++) {
-        free(join->first[side]);
-        free(join->scratch[side].listed);
-        free(join->scratch[side].values);
-        free(join->scratch[side].missing);
-        free(join->scratch[side].levels);
+        EACH(free, join->first[side], join->scratch[side].listed, join->scratch[side].values,
+             join->scratch[side].missing, join->scratch[side].levels);
     }
 }
 
@@ -387,8 +380,7 @@ static void add_lonely_rows(const struct join *join, struct diff_rows *table)
         struct rename_name *from = texts_of(join->sides[0], gone, gone_count),
                            *to = texts_of(join->sides[1], come, come_count);
         pair_count = renames_pair(from, gone_count, to, come_count, pairs);
-        free(from);
-        free(to);
+        EACH(free, from, to);
     }
     for (size_t i = 0; i < pair_count; i++) {
         add_renamed(join, table, gone[pairs[i].gone], come[pairs[i].come], pairs[i].kind);
@@ -410,9 +402,7 @@ static void add_lonely_rows(const struct join *join, struct diff_rows *table)
     for (size_t i = 0; i < come_count; i++)
         if (come[i] != NAME_NONE)
             add_row(join, table, NAME_NONE, come[i]);
-    free(gone);
-    free(come);
-    free(pairs);
+    EACH(free, gone, come, pairs);
 }
 
 static const struct key by_change[] = { DESC_MAGNITUDE(struct diff_row, finding.change),
@@ -633,8 +623,7 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
         qsort(diff->metrics.at, diff->metrics.count, sizeof *diff->metrics.at, compare_places);
     compare_tables(diff, diff->samplings, diff->runs, options->only);
     compare_tables(diff, by_rank, ranks, options->only);
-    measure_runs_free(ranks[0]);
-    measure_runs_free(ranks[1]);
+    EACH(measure_runs_free, ranks[0], ranks[1]);
     find_outliers(diff, 0);
     find_outliers(diff, 1);
     return diff;
@@ -646,11 +635,8 @@ void diff_free(struct diff *diff)
         return;
     for (size_t t = 0; t < diff->tables.count; t++)
         VEC_FREE(&diff->tables.at[t].rows);
-    VEC_FREE(&diff->tables);
-    VEC_FREE(&diff->metrics);
-    VEC_FREE(&diff->outliers);
-    measure_runs_free(diff->runs[0]);
-    measure_runs_free(diff->runs[1]);
+    EACH(VEC_FREE, &diff->tables, &diff->metrics, &diff->outliers);
+    EACH(measure_runs_free, diff->runs[0], diff->runs[1]);
     free(diff);
 }
 

@@ -296,8 +296,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
         result_add_notice(result, "unchanged", (int64_t)all, NULL, TPA_NOWHERE,
                           "none of %zu rows changed beyond noise; --all shows them", all);
     }
-    VEC_FREE(&rows);
-    VEC_FREE(&changed);
+    EACH(VEC_FREE, &rows, &changed);
     return true;
 }
 

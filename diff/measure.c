@@ -30,27 +30,19 @@ static void sampling_release(struct sampling *sampling)
         VEC_FREE(&sampling->tables.at[t]->values);
         free(sampling->tables.at[t]);
     }
-    VEC_FREE(&sampling->samples);
-    VEC_FREE(&sampling->metrics);
-    VEC_FREE(&sampling->tables);
+    EACH(VEC_FREE, &sampling->samples, &sampling->metrics, &sampling->tables);
 }
 
 void measures_free(struct measures *measures)
 {
     if (!measures)
         return;
-    sampling_release(&measures->by_step);
-    sampling_release(&measures->by_file);
-    sampling_release(&measures->by_rank);
-    VEC_FREE(&measures->slow);
-    VEC_FREE(&measures->blocks);
+    EACH(sampling_release, &measures->by_step, &measures->by_file, &measures->by_rank);
+    EACH(VEC_FREE, &measures->slow, &measures->blocks);
     names_free(measures->block_texts);
-    VEC_FREE(&measures->facts);
-    VEC_FREE(&measures->launchers);
+    EACH(VEC_FREE, &measures->facts, &measures->launchers);
     names_free(measures->facts_said);
-    VEC_FREE(&measures->ranks);
-    VEC_FREE(&measures->records);
-    VEC_FREE(&measures->first_record);
+    EACH(VEC_FREE, &measures->ranks, &measures->records, &measures->first_record);
     arena_release(&measures->arena);
     free(measures);
 }

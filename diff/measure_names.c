@@ -141,9 +141,7 @@ static void modules_open(struct modules *modules, const struct trace *trace)
 static void modules_release(struct modules *modules)
 {
     calltree_free(modules->tree);
-    free(modules->skips);
-    free(modules->is_module);
-    free(modules->thread);
+    EACH(free, modules->skips, modules->is_module, modules->thread);
 }
 
 /* The innermost module that was running on TRACK at MOMENT; NODE_NONE if none. */

@@ -126,12 +126,7 @@ void measure_runs_free(struct measure_runs *runs)
 {
     if (!runs)
         return;
-    free(runs->first);
-    free(runs->period);
-    free(runs->step);
-    free(runs->members);
-    free(runs->used);
-    free(runs);
+    EACH(free, runs->first, runs->period, runs->step, runs->members, runs->used, runs);
 }
 
 double *measure_runs_metric(const struct measure_runs *runs, const struct measure_metric *metric)

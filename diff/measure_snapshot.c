@@ -53,9 +53,7 @@ static void add_blocks(struct measures *measures, const struct allocator_history
         };
     }
     buffer_release(&text);
-    free(stacks);
-    free(shared);
-    free(has);
+    EACH(free, stacks, shared, has);
     life_names_release(&lines);
 }
 

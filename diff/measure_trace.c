@@ -260,8 +260,7 @@ static void finder_open(struct step_finder *finder, const struct measuring *meas
 static void finder_release(struct step_finder *finder)
 {
     VEC_FREE(&finder->steps);
-    free(finder->latest_ns);
-    free(finder->device);
+    EACH(free, finder->latest_ns, finder->device);
 }
 
 /* Add what device D did to the steps in which it did anything: with many devices and steps, most devices are idle in
@@ -490,8 +489,7 @@ static void measure_rows(const struct measuring *measuring, const struct measure
                 sampling_set(sorts[i], "device_time", "device time", TABLE_NS, (uint32_t)sample,
                              taking.device_ns[i][sample]);
         }
-        free(taking.host_ns[i]);
-        free(taking.device_ns[i]);
+        EACH(free, taking.host_ns[i], taking.device_ns[i]);
     }
     buffer_release(&taking.name);
 }

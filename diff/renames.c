@@ -284,8 +284,6 @@ size_t renames_pair(const struct rename_name *gone, size_t gone_count, const str
         for (size_t i = 0; i < count; i++)
             free(all[i].mask);
     }
-    free(all);
-    free(gone_paired);
-    free(come_paired);
+    EACH(free, all, gone_paired, come_paired);
     return found;
 }

@@ -69,9 +69,7 @@ static struct rank_clock *find_clocks(const struct ends *ends)
             joining[problem.count++] = (struct clock_meeting){ one->first, one->count };
     }
     struct rank_clock *clocks = rank_clocks_find(&problem);
-    free(hosts);
-    free(meets);
-    free(joining);
+    EACH(free, hosts, meets, joining);
     return clocks;
 }
 
@@ -123,7 +121,6 @@ void ends_init(struct ends *ends, const struct fleet_job *job)
 
 void ends_release(struct ends *ends)
 {
-    VEC_FREE(&ends->at);
-    VEC_FREE(&ends->joining);
+    EACH(VEC_FREE, &ends->at, &ends->joining);
     free(ends->meets);
 }

@@ -196,14 +196,8 @@ void fleet_free(struct fleet *fleet)
         return;
     fleet_job_release(&fleet->job);
     fleet_meetings_release(&fleet->meetings);
-    VEC_FREE(&fleet->ranks);
-    VEC_FREE(&fleet->steps);
-    VEC_FREE(&fleet->collectives);
-    VEC_FREE(&fleet->groups);
-    VEC_FREE(&fleet->hosts);
-    VEC_FREE(&fleet->links);
-    VEC_FREE(&fleet->waste);
-    VEC_FREE(&fleet->heat);
+    EACH(VEC_FREE, &fleet->ranks, &fleet->steps, &fleet->collectives, &fleet->groups, &fleet->hosts,
+         &fleet->links, &fleet->waste, &fleet->heat);
     free(fleet->heat_more);
     VEC_FREE(&fleet->left_out);
     arena_release(&fleet->texts);

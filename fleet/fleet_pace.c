@@ -219,8 +219,7 @@ static void compare_counts(struct fleet *fleet, const struct run *runs, size_t c
         for (size_t i = 0; i < here && 2 * here < ranks; i++)
             describe_differing(fleet, rows[i], runs, sum_ns, &most_ns[rows[i] - fleet->ranks.at]);
     }
-    free(rows);
-    free(counts);
+    EACH(free, rows, counts);
 }
 
 /* Only where all ranks have as many steps can counts be compared, and only some ranks can differ from most. */
@@ -295,9 +294,7 @@ static void find_over_time(struct fleet *fleet)
         SORT(&thirds[late].at, by_rank_against);
         find_pace_of_third(fleet, thirds[late].at.at, thirds[late].at.count, late);
     }
-    VEC_FREE(&thirds[0].at);
-    VEC_FREE(&thirds[1].at);
-    VEC_FREE(&spells);
+    EACH(VEC_FREE, &thirds[0].at, &thirds[1].at, &spells);
     free(values);
 }
 
@@ -337,8 +334,6 @@ void fleet_find_pace(struct fleet *fleet)
         row->slow_host = paces[i] >= least_slower_host && scores[i] >= outlier;
     }
     find_over_time(fleet);
-    VEC_FREE(&kernels.at);
-    VEC_FREE(&operators.at);
-    free(paces);
-    free(scores);
+    EACH(VEC_FREE, &kernels.at, &operators.at);
+    EACH(free, paces, scores);
 }

@@ -65,6 +65,5 @@ void fleet_find_pipeline(struct fleet *fleet)
         for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
             seen[pipeline_of(joined, rank_at(fleet, i))] = false;
     }
-    free(joined);
-    free(seen);
+    EACH(free, joined, seen);
 }

@@ -135,8 +135,7 @@ static void set_rank_steps(struct fleet *fleet, const struct stays *stays)
         row->steps = (int64_t)(end - first);
         row->step_ns = fleet_median(durations, end - first);
     }
-    free(durations);
-    free(by_rank);
+    EACH(free, durations, by_rank);
 }
 
 /* ---- which rank held up a step ---- */
@@ -287,8 +286,7 @@ static void find_step_rows(struct fleet *fleet, const struct stays *stays)
         set_blamed(&row, shares + share, share_end - share);
         *VEC_PUSH(&fleet->steps) = row;
     }
-    free(durations);
-    free(shares);
+    EACH(free, durations, shares);
 }
 
 /* A rank that numbers its steps from another origin, or marks none, has steps that no other rank has. */

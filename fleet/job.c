@@ -298,8 +298,6 @@ void fleet_job_of_all(struct fleet_job *job, const struct facts *facts)
 
 void fleet_job_release(struct fleet_job *job)
 {
-    VEC_FREE(&job->members);
-    VEC_FREE(&job->others);
-    VEC_FREE(&job->missing);
+    EACH(VEC_FREE, &job->members, &job->others, &job->missing);
     free(job->by_recording);
 }

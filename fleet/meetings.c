@@ -406,9 +406,7 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
     }
     add_sums(meetings, slice, waits);
     meetings->unmatched += slice->unmatched;
-    free(ways);
-    free(steps);
-    free(waits);
+    EACH(free, ways, steps, waits);
 }
 
 /* ---- attribution ---- */
@@ -510,8 +508,7 @@ static void find_blamed(struct fleet_meetings *meetings)
         meeting->blamed = reason->blamed;
         meeting->blamed_cause = reason->blamed_cause;
     }
-    free(visits);
-    free(index);
+    EACH(free, visits, index);
 }
 
 /* By the start of the last. The rest only breaks ties, independent of the order in which they were found. */
@@ -706,9 +703,7 @@ bool fleet_meetings_finish(struct fleet_meetings *meetings, const struct fleet_f
 
 void fleet_meetings_release(struct fleet_meetings *meetings)
 {
-    VEC_FREE(meetings);
-    VEC_FREE(&meetings->arrivals);
-    VEC_FREE(&meetings->groups);
+    EACH(VEC_FREE, meetings, &meetings->arrivals, &meetings->groups);
     free(meetings->clocks);
     *meetings = (struct fleet_meetings){ 0 };
 }

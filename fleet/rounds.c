@@ -279,8 +279,7 @@ bool rounds_save_clocks(const struct fleet_job *job, const struct fleet_files *f
         }
     good = good && written(SAVE(job->facts, &clocks_schema, &rows, out), err);
     VEC_FREE(&rows);
-    free(found.first);
-    free(found.settled);
+    EACH(free, found.first, found.settled);
     ends_release(&ends);
     return good;
 }
@@ -374,8 +373,7 @@ static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
     bool good = SAVE(facts, &meetings_schema, &rows, out) && SAVE(facts, &visits_schema, &visits, out) &&
                 SAVE(facts, &sums_schema, &meetings->groups, out) &&
                 facts_save_rows(facts, &totals_schema, &(struct facts_rows){ &total, 1, 1 }, out);
-    VEC_FREE(&rows);
-    VEC_FREE(&visits);
+    EACH(VEC_FREE, &rows, &visits);
     return good;
 }
 
@@ -388,8 +386,7 @@ bool rounds_save_judged(const struct fleet_job *job, const struct fleet_files *f
                 fleet_meetings_judge(&meetings, job, files, &clocks, err) &&
                 written(save_judged(&meetings, out), err);
     fleet_meetings_release(&meetings);
-    free(clocks.first);
-    free(clocks.settled);
+    EACH(free, clocks.first, clocks.settled);
     return good;
 }
 

@@ -119,8 +119,7 @@ void slicing_free(struct slicing *slicing)
         return;
     slice_release(&slicing->slice);
     fleet_job_release(&slicing->job);
-    free(slicing->file_of);
-    free(slicing);
+    EACH(free, slicing->file_of, slicing);
 }
 
 bool slicing_has(const struct slicing *slicing, size_t number)

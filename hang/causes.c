@@ -54,9 +54,7 @@ static void set_waiters(struct hang_job *job, struct hang_cause *cause)
     clear(direct, cause->ranks);
     cause->direct = hang_ranks_of(job, direct);
     cause->indirect = ranks_without(job, reaching, cause->ranks, cause->direct);
-    free(targets);
-    free(direct);
-    free(reaching);
+    EACH(free, targets, direct, reaching);
 }
 
 /* DIRECT are its direct waiters; the others that reach DIRECT or its ranks are indirect. */
@@ -68,8 +66,7 @@ static void set_waiters_behind(struct hang_job *job, struct hang_cause *cause, s
     hang_graph_reach(job, targets, NULL, reaching);
     cause->direct = direct;
     cause->indirect = ranks_without(job, reaching, cause->ranks, direct);
-    free(targets);
-    free(reaching);
+    EACH(free, targets, reaching);
 }
 
 static size_t count_waits(const struct hang_job *job, uint32_t rank)
@@ -169,13 +166,8 @@ static void naming_open(struct naming *naming, struct hang_job *job)
 static void naming_release(struct naming *naming)
 {
     names_free(naming->memo.pairs);
-    VEC_FREE(&naming->memo.after);
-    VEC_FREE(&naming->candidates.ops);
-    free(naming->first_op);
-    free(naming->groups);
-    free(naming->first_group);
-    free(naming->p2p);
-    free(naming->first_p2p);
+    EACH(VEC_FREE, &naming->memo.after, &naming->candidates.ops);
+    EACH(free, naming->first_op, naming->groups, naming->first_group, naming->p2p, naming->first_p2p);
 }
 
 static void find_candidates(struct naming *naming, uint32_t rank)
@@ -333,8 +325,7 @@ static void find_sinks(struct hang_job *job, struct sinks *sinks)
                 hang_doubt(job, DOUBT_ENTERED_BY_ALL_AND_PENDING, r);
         }
     }
-    free(waited);
-    free(in_mismatch);
+    EACH(free, waited, in_mismatch);
     naming_release(&naming);
 }
 
@@ -458,10 +449,7 @@ static void add_in_flight(struct hang_job *job, uint32_t o)
         hang_graph_reach(job, pending, edges, reaching);
         cause->indirect = ranks_without(job, reaching, all, hang_ranks_of(job, edges));
     }
-    free(pending);
-    free(started);
-    free(reaching);
-    free(edges);
+    EACH(free, pending, started, reaching, edges);
 }
 
 static void add_entered_by_all(struct hang_job *job)
@@ -536,10 +524,8 @@ static void add_deadlock(struct hang_job *job, struct hang_ranks ranks)
     clear(marks, cause->ranks);
     set_waiters_behind(job, cause, hang_ranks_of(job, marks));
     job->proof |= PROOF_DEADLOCK;
-    VEC_FREE(&ops);
-    VEC_FREE(&op_of);
-    free(marks);
-    free(rest);
+    EACH(VEC_FREE, &ops, &op_of);
+    EACH(free, marks, rest);
 }
 
 /* ---- rings that are too short ---- */
@@ -630,13 +616,10 @@ static void add_short_rings(struct hang_job *job)
                       hang_op_text(job, hang_find_op(job, first->group, first->seq)));
         clear(direct, cause->ranks);
         set_waiters_behind(job, cause, hang_ranks_of(job, direct));
-        free(ranks);
-        free(direct);
+        EACH(free, ranks, direct);
     }
     VEC_FREE(&sinks.named);
-    free(named);
-    free(op_of);
-    free(time_of);
+    EACH(free, named, op_of, time_of);
 }
 
 /* ---- all of them ---- */

@@ -28,11 +28,9 @@ void hang_graph_free(struct hang_graph *graph)
         return;
     struct adjacency *all[] = { &graph->out, &graph->queue, &graph->in };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        free(all[i]->first);
-        free(all[i]->to);
+        EACH(free, all[i]->first, all[i]->to);
     }
-    VEC_FREE(&graph->edges);
-    VEC_FREE(&graph->queue_edges);
+    EACH(VEC_FREE, &graph->edges, &graph->queue_edges);
     free(graph);
 }
 
@@ -210,8 +208,7 @@ void hang_graph_build(struct hang_job *job)
     build_adjacency(&graph->out, graph, true, false, false);
     build_adjacency(&graph->queue, graph, false, true, false);
     build_adjacency(&graph->in, graph, true, true, true);
-    VEC_FREE(&graph->edges);
-    VEC_FREE(&graph->queue_edges);
+    EACH(VEC_FREE, &graph->edges, &graph->queue_edges);
 }
 
 /* ---- questions ---- */
@@ -369,14 +366,6 @@ void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, s
         memcpy(copy, members + ranks[c], count * sizeof *copy);
         add(job, (struct hang_ranks){ copy, count });
     }
-    free(at);
-    free(members);
-    free(leaves);
-    free(ranks);
-    free(search.number);
-    free(search.low);
-    free(search.component);
-    free(search.next);
-    VEC_FREE(&search.path);
-    VEC_FREE(&search.open);
+    EACH(free, at, members, leaves, ranks, search.number, search.low, search.component, search.next);
+    EACH(VEC_FREE, &search.path, &search.open);
 }

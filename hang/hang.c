@@ -134,18 +134,9 @@ struct hang *hang_open(struct flight *flight)
 
 void hang_job_release(struct hang_job *job)
 {
-    VEC_FREE(&job->dumps);
-    VEC_FREE(&job->unreadable);
-    VEC_FREE(&job->groups);
-    VEC_FREE(&job->ops);
-    VEC_FREE(&job->waits);
-    VEC_FREE(&job->wait_ops);
-    VEC_FREE(&job->mismatches);
-    VEC_FREE(&job->causes);
-    free(job->group_of);
-    free(job->refs);
-    free(job->first_wait);
-    free(job->by_op);
+    EACH(VEC_FREE, &job->dumps, &job->unreadable, &job->groups, &job->ops, &job->waits, &job->wait_ops,
+         &job->mismatches, &job->causes);
+    EACH(free, job->group_of, job->refs, job->first_wait, job->by_op);
     hang_graph_free(job->graph);
     arena_release(&job->arena);
 }

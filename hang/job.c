@@ -254,8 +254,7 @@ static void build_groups(struct hang_job *job)
     add_listed_groups(job, listed.at, listed.count);
     add_open_groups(job, open.at, open.count);
     complete_open_groups(job);
-    VEC_FREE(&listed);
-    VEC_FREE(&open);
+    EACH(VEC_FREE, &listed, &open);
 }
 
 /* ---- pg_status ---- */
@@ -369,8 +368,7 @@ static void pair_by_rank(struct status_reading *in, const struct flight_dump *du
     }
     for (size_t i = 0; i < ids.count && good; i++)
         in->group_at.at[ids.at[i].index] = names.at[i].index;
-    VEC_FREE(&names);
-    VEC_FREE(&ids);
+    EACH(VEC_FREE, &names, &ids);
 }
 
 /* The one default group of DUMP; HANG_NONE. A dump without lists belongs to that of the others. */
@@ -466,8 +464,7 @@ static void read_status(struct hang_job *job)
                 read_standing(&in, dump, in.group_at.at[s],
                               &job->flight->standings.at[dump->first_standing + s]);
     }
-    VEC_FREE(&in.shifts);
-    VEC_FREE(&in.group_at);
+    EACH(VEC_FREE, &in.shifts, &in.group_at);
 }
 
 /* ---- lists of entries ---- */
@@ -587,9 +584,7 @@ static void find_ops(struct hang_job *job)
         }
         job->ops.at[job->ops.count - 1].count++;
     }
-    free(order);
-    free(keys);
-    free(refs);
+    EACH(free, order, keys, refs);
 }
 
 uint32_t hang_find_op(const struct hang_job *job, uint32_t group, int64_t seq)
@@ -740,8 +735,7 @@ static int64_t find_bound(const struct hang_job *job, uint32_t g)
         bound = done[m].first > bound ? done[m].first : bound;
         bound = ended[m].second > bound ? ended[m].second : bound;
     }
-    free(done);
-    free(ended);
+    EACH(free, done, ended);
     return bound;
 }
 
@@ -773,8 +767,7 @@ static void sort_members(struct hang_job *job, struct hang_group *group)
     order_by(order, group->count, keys);
     group->order = arena_alloc(&job->arena, mem_times(group->count + 1, sizeof *order));
     memcpy(group->order, order, group->count * sizeof *order);
-    free(order);
-    free(keys);
+    EACH(free, order, keys);
 }
 
 size_t hang_missing(const struct hang_group *group, int64_t seq)

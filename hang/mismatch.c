@@ -258,8 +258,7 @@ static void find_minority(struct hang_job *job, const struct comparison *in, uin
                                 .class = any && swapped ? HANG_MISMATCH_ORDER : classes[part],
                                 .minority = hang_ranks_of(job, minority),
                                 .entered = hang_ranks_of(job, entered) };
-    free(entered);
-    free(minority);
+    EACH(free, entered, minority);
 }
 
 void hang_find_mismatches(struct hang_job *job)
@@ -281,7 +280,5 @@ void hang_find_mismatches(struct hang_job *job)
             }
         }
     }
-    VEC_FREE(&in.of);
-    VEC_FREE(&in.first_of);
-    VEC_FREE(&in.counts);
+    EACH(VEC_FREE, &in.of, &in.first_of, &in.counts);
 }

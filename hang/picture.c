@@ -126,8 +126,7 @@ static int box_below(struct drawing *drawing, int parent, const struct hang_wait
                                  : PART_INDIRECT,
                 arena_strndup(&drawing->chart->arena, title.at, title.count));
     }
-    buffer_release(&title);
-    buffer_release(&key);
+    EACH(buffer_release, &title, &key);
     return box;
 }
 
@@ -240,8 +239,7 @@ static void add_waiting(struct drawing *drawing)
             box_add_rank(drawing, box_below(drawing, NO_BOX, first_wait(job, r)), r);
     for (size_t g = 0; g < job->groups.count; g++)
         free(best[g]);
-    free(best);
-    free(marks);
+    EACH(free, best, marks);
 }
 
 /* ---- places ---- */

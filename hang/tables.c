@@ -296,8 +296,7 @@ static void add_group_row(struct writing *writing, struct hang_job *job, const s
                                      ranks_text(writing, (struct hang_ranks){ unknown.at, unknown.count }) };
         table_add_rows(writing->groups, &row, 1, sizeof row);
     }
-    VEC_FREE(&behind);
-    VEC_FREE(&unknown);
+    EACH(VEC_FREE, &behind, &unknown);
 }
 
 static bool has_waits(const struct hang_job *job, uint32_t rank)

@@ -161,8 +161,7 @@ static void find_culprits(struct hang_job *job)
         suspects[r] = suspects[r] && !culprits[r];
     job->culprits = hang_ranks_of(job, culprits);
     job->suspects = hang_ranks_of(job, suspects);
-    free(culprits);
-    free(suspects);
+    EACH(free, culprits, suspects);
 }
 
 /* ---- the sentence ---- */

@@ -288,6 +288,5 @@ void hang_find_waits(struct hang_job *job)
         job->first_wait[r + 1] += job->first_wait[r];
     group_waits(job);
     VEC_FREE(&pairing.of);
-    free(pairing.partner);
-    free(pairing.missing);
+    EACH(free, pairing.partner, pairing.missing);
 }

@@ -126,8 +126,7 @@ static void collect_tail(struct state *state, size_t count)
     for (size_t i = 0; i < later.count; i++)
         *VEC_PUSH(&state->bad) = later.at[i];
     state->good.count = kept;
-    VEC_FREE(&tail);
-    VEC_FREE(&later);
+    EACH(VEC_FREE, &tail, &later);
 }
 
 /* The change may have begun earlier than it was found: runs nearer to the bad level than to the good one are bad. */
@@ -423,9 +422,7 @@ static void walk(struct history *history, struct state *states, const struct his
         }
         noise_pool_release(&pool);
     }
-    free(scratch.hypotheses);
-    free(scratch.weights);
-    free(scratch.passed);
+    EACH(free, scratch.hypotheses, scratch.weights, scratch.passed);
 }
 
 void history_judge(struct history *history, const struct history_options *options)
@@ -437,10 +434,7 @@ void history_judge(struct history *history, const struct history_options *option
     }
     walk(history, states, options);
     for (size_t i = 0; i < history->series.count; i++) {
-        VEC_FREE(&states[i].good);
-        VEC_FREE(&states[i].bad);
-        VEC_FREE(&states[i].back);
-        VEC_FREE(&states[i].fast);
+        EACH(VEC_FREE, &states[i].good, &states[i].bad, &states[i].back, &states[i].fast);
     }
     free(states);
 }

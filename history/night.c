@@ -67,8 +67,7 @@ static void collect_values(struct night *night, struct night_figure *figure, con
         struct run_level level = run_level_of(listed, listed_count, figure->count, 1);
         figure->level = level_of_runs(&level, figure->count > 0);
     }
-    free(listed);
-    free(missing);
+    EACH(free, listed, missing);
     if (figure->count >= MANY && figure->listed < figure->count / 4) {
         keep_listed(night, figure, values);
     } else {
@@ -229,8 +228,7 @@ void night_free(struct night *night)
 {
     if (!night)
         return;
-    VEC_FREE(&night->figures);
-    VEC_FREE(&night->facts);
+    EACH(VEC_FREE, &night->figures, &night->facts);
     arena_release(&night->arena);
     free(night);
 }

@@ -13,10 +13,7 @@
 
 void nightly_release(struct nightly *nightly)
 {
-    VEC_FREE(&nightly->runs);
-    VEC_FREE(&nightly->series);
-    VEC_FREE(&nightly->acceptances);
-    VEC_FREE(&nightly->history.series);
+    EACH(VEC_FREE, &nightly->runs, &nightly->series, &nightly->acceptances, &nightly->history.series);
     arena_release(&nightly->arena);
 }
 

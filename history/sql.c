@@ -304,8 +304,7 @@ bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_
     bool good = list_schema(sql->db, &there) || fail(sql, sqlite3_extended_errcode(sql->db), err);
     *same = good && there.count == wanted.count && there.count > 0 &&
             memcmp(there.at, wanted.at, wanted.count) == 0;
-    buffer_release(&there);
-    buffer_release(&wanted);
+    EACH(buffer_release, &there, &wanted);
     sqlite3_close(ours);
     return good;
 }
@@ -315,8 +314,7 @@ void sql_close(struct sql *sql)
     if (!sql)
         return;
     sqlite3_close(sql->db);
-    free(sql->path);
-    free(sql);
+    EACH(free, sql->path, sql);
 }
 
 const char *sql_path(const struct sql *sql)

@@ -213,12 +213,8 @@ static bool adding_open(struct adding *adding, struct sql *sql, struct tpa_error
 
 static void adding_release(struct adding *adding)
 {
-    statement_free(adding->find_name);
-    statement_free(adding->add_name);
-    statement_free(adding->find_series);
-    statement_free(adding->add_series);
-    statement_free(adding->add_measurement);
-    statement_free(adding->add_fact);
+    EACH(statement_free, adding->find_name, adding->add_name, adding->find_series, adding->add_series,
+         adding->add_measurement, adding->add_fact);
 }
 
 /* The id of a name, added if new. */

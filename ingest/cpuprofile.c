@@ -73,8 +73,7 @@ static function_id read_call_frame(struct v8 *reader, struct json_pull *in)
                                ? FUNCTION_NONE
                                : stack_sums_function(&reader->sums, name.at, name.count, url.at ? url.at : "",
                                                      url.count, line < INT32_MAX ? line + 1 : 0);
-    buffer_release(&name);
-    buffer_release(&url);
+    EACH(buffer_release, &name, &url);
     return function;
 }
 
@@ -226,10 +225,7 @@ static struct profile *read_cpuprofile(struct source *source, struct tpa_error *
         profile = stack_sums_finish(&reader.sums, timed ? PROFILE_TIME : PROFILE_COUNT, err);
     }
     stack_sums_release(&reader.sums);
-    VEC_FREE(&reader.nodes);
-    VEC_FREE(&reader.edges);
-    VEC_FREE(&reader.samples);
-    VEC_FREE(&reader.deltas);
+    EACH(VEC_FREE, &reader.nodes, &reader.edges, &reader.samples, &reader.deltas);
     buffer_release(&text);
     return profile;
 }

@@ -13,10 +13,8 @@ struct csv csv_open(const char *text, size_t len)
 
 void csv_release(struct csv *csv)
 {
-    buffer_release(&csv->text);
-    buffer_release(&csv->head);
-    VEC_FREE(&csv->fields);
-    VEC_FREE(&csv->columns);
+    EACH(buffer_release, &csv->text, &csv->head);
+    EACH(VEC_FREE, &csv->fields, &csv->columns);
 }
 
 /* Append the field at csv->at without its quotes; csv->at moves behind it. */

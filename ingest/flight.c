@@ -155,8 +155,7 @@ void flight_reader_free(struct flight_reader *reader)
         return;
     python_tree_release(&reader->tree);
     pickle_release(&reader->pickle);
-    buffer_release(&reader->text);
-    buffer_release(&reader->key);
+    EACH(buffer_release, &reader->text, &reader->key);
     free(reader);
 }
 

@@ -127,8 +127,7 @@ static void read_folder(struct flight_search *search, const char *path, int dept
         else if (known && stat(child, &about) == 0 &&
                  S_ISREG(about.st_mode)) /* links to folders could be a loop */
             read_flight_file(search, child, false);
-        free(child);
-        free(entries[i]);
+        EACH(free, child, entries[i]);
     }
     free(entries);
 }

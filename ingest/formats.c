@@ -536,8 +536,7 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
         trace_builder_tell(reading->builder, "repeated_file",
                            "files of JSON lie beside a database of the same recording, and were not read",
                            twins);
-    free(all);
-    free(used);
+    EACH(free, all, used);
     free_paths(&found);
     return ok;
 }
@@ -706,9 +705,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     for (size_t i = 0; i < reading.profiles.count; i++)
         profile_free(reading.profiles.at[i]);
     VEC_FREE(&reading.profiles);
-    names_free(reading.files);
-    names_free(reading.left_out.paths);
-    names_free(reading.no_traces);
+    EACH(names_free, reading.files, reading.left_out.paths, reading.no_traces);
     arena_release(&reading.words);
     for (size_t i = 0; i < reading.left_out.reasons.count; i++)
         free(reading.left_out.reasons.at[i]);

@@ -127,8 +127,7 @@ static struct profile *read_hatchet(struct source *source, struct tpa_error *err
         json_text_decode(&hatchet.device_type, &hatchet.text);
         profile->device_type = arena_strndup(&profile->arena, hatchet.text.at, hatchet.text.count);
     }
-    buffer_release(&hatchet.text);
-    buffer_release(&text);
+    EACH(buffer_release, &hatchet.text, &text);
     return profile;
 }
 

@@ -50,8 +50,7 @@ static void grow(struct id_table *table)
         table->keys[slot] = old.keys[i];
         table->places[slot] = old.places[i];
     }
-    free(old.keys);
-    free(old.places);
+    EACH(free, old.keys, old.places);
 }
 
 void id_table_set(struct id_table *table, uint64_t key, uint32_t place)
@@ -73,8 +72,6 @@ void id_table_set(struct id_table *table, uint64_t key, uint32_t place)
 
 void id_table_release(struct id_table *table)
 {
-    free(table->direct);
-    free(table->keys);
-    free(table->places);
+    EACH(free, table->direct, table->keys, table->places);
     *table = (struct id_table){ 0 };
 }

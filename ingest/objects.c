@@ -24,20 +24,10 @@ void objects_free(struct objects *o)
         return;
     for (size_t i = 0; i < o->objects.count; i++)
         free(o->objects.at[i].items);
-    VEC_FREE(&o->stack);
-    VEC_FREE(&o->marks);
-    VEC_FREE(&o->memo);
-    VEC_FREE(&o->objects);
-    VEC_FREE(&o->unused);
-    VEC_FREE(&o->wide);
-    VEC_FREE(&o->histories);
-    VEC_FREE(&o->annotations);
+    EACH(VEC_FREE, &o->stack, &o->marks, &o->memo, &o->objects, &o->unused, &o->wide, &o->histories,
+         &o->annotations);
     known_lists_release(&o->lists);
-    free(o->frames.slots);
-    free(o->stacks.slots);
-    free(o->streams.slots);
-    free(o->pools.slots);
-    free(o);
+    EACH(free, o->frames.slots, o->stacks.slots, o->streams.slots, o->pools.slots, o);
 }
 
 /* ---- lists and dicts ---- */

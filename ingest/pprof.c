@@ -257,12 +257,8 @@ static struct profile *read_pprof(struct source *source, struct tpa_error *err)
             profile = pprof_read_samples(&reader, in, err);
     }
     stack_sums_release(&reader.sums);
-    VEC_FREE(&reader.strings);
-    VEC_FREE(&reader.locations);
-    VEC_FREE(&reader.functions);
-    VEC_FREE(&reader.types);
-    VEC_FREE(&reader.calls);
-    VEC_FREE(&reader.frames);
+    EACH(VEC_FREE, &reader.strings, &reader.locations, &reader.functions, &reader.types, &reader.calls,
+         &reader.frames);
     buffer_release(&text);
     return profile;
 }

@@ -56,9 +56,7 @@ static void tree_clear(struct python_tree *tree)
 void python_tree_release(struct python_tree *tree)
 {
     arena_release(&tree->arena);
-    VEC_FREE(&tree->stack);
-    VEC_FREE(&tree->marks);
-    VEC_FREE(&tree->memo);
+    EACH(VEC_FREE, &tree->stack, &tree->marks, &tree->memo);
 }
 
 /* ---- pickle ---- */

@@ -98,10 +98,7 @@ void recorder_free(struct recorder *recorder)
         return;
     trace_chunk_free(recorder->chunk);
     free(recorder->name);
-    VEC_FREE(&recorder->named);
-    VEC_FREE(&recorder->devices);
-    VEC_FREE(&recorder->memory);
-    VEC_FREE(&recorder->memory_calls);
+    EACH(VEC_FREE, &recorder->named, &recorder->devices, &recorder->memory, &recorder->memory_calls);
     free(recorder);
 }
 
@@ -496,9 +493,7 @@ void recorder_finish(struct recorder *recorder)
         int64_t change = memory->release ? -bytes : bytes;
         recorder_add_memory(recorder, memory, change, count_usage(&usages, &usage_count, memory, change));
     }
-    free(usages);
-    free(blocks.at);
-    free(order);
+    EACH(free, usages, blocks.at, order);
     recorder->memory.count = 0;
 }
 

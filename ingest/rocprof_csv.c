@@ -403,8 +403,7 @@ static bool read_rocprof_csv(struct source *source, struct trace_builder *builde
     }
     for (size_t i = 0; i < recording.tables.count; i++)
         buffer_release(&recording.tables.at[i].text);
-    VEC_FREE(&recording.tables);
-    VEC_FREE(&recording.agents);
+    EACH(VEC_FREE, &recording.tables, &recording.agents);
     if (recording.dispatches)
         names_free(recording.dispatches);
     step_guess_free(recording.guess);

@@ -599,13 +599,8 @@ static struct sections find_sections(struct json_pull *in)
 static void release_tool(struct tool *tool)
 {
     recorder_free(tool->recorder);
-    VEC_FREE(&tool->operations.first);
-    VEC_FREE(&tool->operations.names);
-    VEC_FREE(&tool->operations.kinds);
-    VEC_FREE(&tool->agents);
-    VEC_FREE(&tool->kernels);
-    VEC_FREE(&tool->markers);
-    VEC_FREE(&tool->counters);
+    EACH(VEC_FREE, &tool->operations.first, &tool->operations.names, &tool->operations.kinds, &tool->agents,
+         &tool->kernels, &tool->markers, &tool->counters);
     buffer_release(&tool->text);
 }
 

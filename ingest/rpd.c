@@ -210,10 +210,7 @@ bool rpd_read(struct database *db, struct source *source, struct trace_builder *
     }
     step_guess_free(rpd.guess);
     recorder_free(rpd.recorder);
-    VEC_FREE(&rpd.strings);
-    VEC_FREE(&rpd.launches);
-    VEC_FREE(&rpd.kernels);
-    VEC_FREE(&rpd.copies);
+    EACH(VEC_FREE, &rpd.strings, &rpd.launches, &rpd.kernels, &rpd.copies);
     arena_release(&rpd.arena);
     return ok;
 }

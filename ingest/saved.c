@@ -527,8 +527,7 @@ struct result *saved_read(struct source *source, struct tpa_error *err)
         result_free(reader.result);
         reader.result = NULL;
     }
-    buffer_release(&reader.text);
-    buffer_release(&text);
+    EACH(buffer_release, &reader.text, &text);
     return reader.result;
 }
 

@@ -245,8 +245,7 @@ static void read_settings(struct objects *o, value v)
                 (struct snapshot_setting){ full, snapshot_root_text_of(o, inner->items[k + 1], &text) };
         }
     }
-    buffer_release(&text);
-    buffer_release(&key);
+    EACH(buffer_release, &text, &key);
 }
 
 /* ---- all ---- */

@@ -59,8 +59,7 @@ static void read_frame(struct speedscope *reader, struct json_pull *in)
         buffer_clear(&file);
     *VEC_PUSH(&reader->frames) = stack_sums_function(&reader->sums, name.at ? name.at : "", name.count,
                                                      file.at ? file.at : "", file.count, line);
-    buffer_release(&name);
-    buffer_release(&file);
+    EACH(buffer_release, &name, &file);
 }
 
 /* The function of the frame number VALUE; FUNCTION_NONE if there is none. */
@@ -244,10 +243,7 @@ static struct profile *read_speedscope(struct source *source, struct tpa_error *
     if (ok)
         profile = stack_sums_finish(&reader.sums, reader.figures, err);
     stack_sums_release(&reader.sums);
-    VEC_FREE(&reader.frames);
-    VEC_FREE(&reader.samples);
-    VEC_FREE(&reader.weights);
-    VEC_FREE(&reader.open);
+    EACH(VEC_FREE, &reader.frames, &reader.samples, &reader.weights, &reader.open);
     buffer_release(&text);
     return profile;
 }

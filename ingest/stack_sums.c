@@ -24,10 +24,8 @@ void stack_sums_open(struct stack_sums *sums)
 void stack_sums_release(struct stack_sums *sums)
 {
     profile_free(sums->profile);
-    names_free(sums->frames);
-    names_free(sums->keys);
-    VEC_FREE(&sums->function_of);
-    VEC_FREE(&sums->nodes);
+    EACH(names_free, sums->frames, sums->keys);
+    EACH(VEC_FREE, &sums->function_of, &sums->nodes);
     buffer_release(&sums->key);
     *sums = (struct stack_sums){ 0 };
 }
@@ -128,13 +126,8 @@ static void begin_walk(struct walk *walk, const struct stack_sums *sums)
 
 static void end_walk(struct walk *walk)
 {
-    free(walk->below_s);
-    free(walk->below);
-    free(walk->child);
-    free(walk->sibling);
-    free(walk->costs);
-    free(walk->open);
-    free(walk->call_of);
+    EACH(free, walk->below_s, walk->below, walk->child, walk->sibling, walk->costs, walk->open,
+         walk->call_of);
     names_free(walk->keys);
     VEC_FREE(&walk->calls);
 }

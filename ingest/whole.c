@@ -273,8 +273,7 @@ void whole_free(struct whole *whole)
     if (file) {
         munmap(file->mapping, file->mapped);
         free(file->states);
-        VEC_FREE(&file->there);
-        VEC_FREE(&file->kept);
+        EACH(VEC_FREE, &file->there, &file->kept);
         free(file);
     }
     column_free(whole->own, whole->room);

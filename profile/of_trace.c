@@ -188,9 +188,7 @@ static void add_nested(struct summing *sum, struct calltree *tree)
         if (!(state[n] & NODE_FOLDED))
             add_call(sum, tree, n, &open);
     VEC_FREE(&open.nodes);
-    free(open.pair);
-    free(open.of_function);
-    free(state);
+    EACH(free, open.pair, open.of_function, state);
 }
 
 /* Regions on no thread's stack: without callers, and without own time. */
@@ -239,7 +237,6 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
     VEC_FREE(&sum.sums);
     names_free(sum.keys);
     calltree_free(tree);
-    free(sum.function);
-    free(sum.is_async);
+    EACH(free, sum.function, sum.is_async);
     return sum.profile;
 }

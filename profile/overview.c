@@ -299,9 +299,7 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
         }
         profile_add_notices(result, profile, &costliest, true);
     }
-    profile_view_release(&own);
-    profile_view_release(&cumulative);
-    profile_view_release(&costliest);
+    EACH(profile_view_release, &own, &cumulative, &costliest);
     return good;
 }
 

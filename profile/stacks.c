@@ -231,10 +231,6 @@ struct profile_stack_sums profile_stacks(const struct profile *profile, double m
     distribute_rest(walk);
     struct profile_stack_sums sums = walk->sums;
     profile_callees_release(&walk->callees);
-    free(walk->on_stack);
-    free(walk->placed_s);
-    free(walk->carry_ns);
-    free(walk->given_ns);
-    free(walk);
+    EACH(free, walk->on_stack, walk->placed_s, walk->carry_ns, walk->given_ns, walk);
     return sums;
 }

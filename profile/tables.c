@@ -97,8 +97,7 @@ struct row_texts {
 
 static void release_texts(struct row_texts *texts)
 {
-    buffer_release(&texts->name);
-    buffer_release(&texts->other);
+    EACH(buffer_release, &texts->name, &texts->other);
 }
 
 static struct text tables_name_of(struct buffer *text, const struct profile_function *function)

@@ -528,8 +528,7 @@ void profile_callees_make(struct profile_callees *callees, const struct profile 
 
 void profile_callees_release(struct profile_callees *callees)
 {
-    free(callees->at);
-    free(callees->first);
+    EACH(free, callees->at, callees->first);
 }
 
 static int view_compare_calls(const void *left, const void *right, void *data)

@@ -453,17 +453,11 @@ const struct event_rows *sql_event_rows_by_name(struct sql_source *source, size_
 void sql_source_release(struct sql_source *source)
 {
     for (size_t i = 0; i < SQL_TABLES_MOST; i++) {
-        free(source->rows[i].ids);
-        free(source->rows[i].by_time);
-        free(source->rows[i].by_name);
-        free(source->rows[i].first);
+        EACH(free, source->rows[i].ids, source->rows[i].by_time, source->rows[i].by_name,
+             source->rows[i].first);
     }
     calltree_free(source->nesting.tree);
-    free(source->nesting.nodes);
-    free(source->nesting.depth);
-    free(source->nesting.self_ns);
-    free(source->origin_ns);
-    free(source->rank);
-    free(source->name_rank);
+    EACH(free, source->nesting.nodes, source->nesting.depth, source->nesting.self_ns, source->origin_ns,
+         source->rank, source->name_rank);
     *source = (struct sql_source){ 0 };
 }

@@ -451,8 +451,7 @@ static int connect_answer(sqlite3 *db, void *context, int argc, const char *cons
     }
     buffer_puts(&schema, ")");
     int code = sqlite3_declare_vtab(db, schema.at);
-    buffer_release(&schema);
-    buffer_release(&name);
+    EACH(buffer_release, &schema, &name);
     if (code != SQLITE_OK)
         return code;
     struct virtual_table *table = mem_zalloc(1, sizeof *table);

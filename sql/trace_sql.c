@@ -317,8 +317,7 @@ static bool replace_calls(struct trace_sql *sql, const char *text, const char **
         text = behind;
     }
     *end = *text ? text + 1 : text;
-    buffer_release(&options);
-    buffer_release(&call);
+    EACH(buffer_release, &options, &call);
     return good;
 }
 

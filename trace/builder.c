@@ -56,9 +56,7 @@ struct trace_builder *trace_builder_open(const struct trace_wants *wants)
 
 static void free_scaffold(struct trace_builder *builder)
 {
-    VEC_FREE(&builder->marks);
-    VEC_FREE(&builder->ends);
-    VEC_FREE(&builder->end_args);
+    EACH(VEC_FREE, &builder->marks, &builder->ends, &builder->end_args);
     names_free(builder->notice_keys);
     buffer_release(&builder->notice_key);
     free(builder);
@@ -107,9 +105,7 @@ uint32_t trace_builder_file(struct trace_builder *builder, const char *path, con
 
 static void release_file(struct trace_file *file)
 {
-    VEC_FREE(&file->devices);
-    VEC_FREE(&file->properties);
-    VEC_FREE(&file->groups);
+    EACH(VEC_FREE, &file->devices, &file->properties, &file->groups);
 }
 
 void trace_builder_reset_file(struct trace_builder *builder)

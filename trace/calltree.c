@@ -166,8 +166,7 @@ struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes,
             tree->event[next[trace->track[e]]++] = e;
         }
     }
-    free(next);
-    free(taken);
+    EACH(free, next, taken);
     each_thread(tree, sort_thread, tree);
     return tree;
 }
@@ -182,10 +181,7 @@ void calltree_free(struct calltree *tree)
 {
     if (!tree)
         return;
-    free(tree->event);
-    free(tree->parent);
-    free(tree->threads);
-    free(tree);
+    EACH(free, tree->event, tree->parent, tree->threads, tree);
 }
 
 static int compare_threads(const void *left, const void *right)
@@ -276,9 +272,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
         threads[tree->thread_count++] = threads[i];
     }
     each_thread(tree, sort_arrivals, &(struct arrivals){ tree, arrivals });
-    free(arrivals);
-    free(page_writing_emit);
-    free(moved);
+    EACH(free, arrivals, page_writing_emit, moved);
 }
 
 struct nesting {

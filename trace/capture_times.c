@@ -74,8 +74,7 @@ static void capture_times_release(void *context)
     struct capture_times *times = context;
     for (size_t file = 0; file < times->file_count; file++)
         intervals_release(&times->of_file[file]);
-    free(times->of_file);
-    free(times);
+    EACH(free, times->of_file, times);
 }
 
 const struct capture_times *capture_times_of(const struct trace *trace)

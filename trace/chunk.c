@@ -24,9 +24,7 @@ enum {
 static void release_ids(struct chunk_ids *ids)
 {
     names_free(ids->names);
-    VEC_FREE(&ids->met);
-    VEC_FREE(&ids->in_order);
-    VEC_FREE(&ids->map);
+    EACH(VEC_FREE, &ids->met, &ids->in_order, &ids->map);
 }
 
 static void forget_ids(struct chunk_ids *ids)
@@ -67,23 +65,12 @@ void trace_chunk_free(struct trace_chunk *chunk)
 {
     if (!chunk)
         return;
-    free(chunk->start_ns);
-    free(chunk->dur_ns);
-    free(chunk->name);
-    free(chunk->track);
-    free(chunk->category);
-    free(chunk->flags);
-    VEC_FREE(&chunk->marks);
-    VEC_FREE(&chunk->ends);
-    VEC_FREE(&chunk->end_args);
+    EACH(free, chunk->start_ns, chunk->dur_ns, chunk->name, chunk->track, chunk->category, chunk->flags);
+    EACH(VEC_FREE, &chunk->marks, &chunk->ends, &chunk->end_args);
     for (int arg = 0; arg < ARG_COUNT; arg++) {
-        VEC_FREE(&chunk->args[arg].events);
-        VEC_FREE(&chunk->args[arg].values);
+        EACH(VEC_FREE, &chunk->args[arg].events, &chunk->args[arg].values);
     }
-    VEC_FREE(&chunk->flows);
-    VEC_FREE(&chunk->samples);
-    VEC_FREE(&chunk->facts);
-    VEC_FREE(&chunk->notices);
+    EACH(VEC_FREE, &chunk->flows, &chunk->samples, &chunk->facts, &chunk->notices);
     release_ids(&chunk->names);
     release_ids(&chunk->texts);
     release_ids(&chunk->tracks);

@@ -618,9 +618,5 @@ void builder_classify(struct trace_builder *builder)
             track->kind = TRACK_OTHER;
     }
     forget_devices_of_processes(storage, kinds);
-    free(known.on_host);
-    free(known.of_kernels);
-    free(kind_of);
-    free(has_kinds);
-    free(kinds);
+    EACH(free, known.on_host, known.of_kernels, kind_of, has_kinds, kinds);
 }

@@ -87,6 +87,5 @@ void trace_release_derived(struct trace_storage *storage)
 {
     for (size_t i = storage->derived.count; i-- > 0;) /* the last may use those before it */
         storage->derived.at[i].derivation->release(storage->derived.at[i].value);
-    VEC_FREE(&storage->derived);
-    VEC_FREE(&storage->deriving);
+    EACH(VEC_FREE, &storage->derived, &storage->deriving);
 }

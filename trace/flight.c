@@ -19,19 +19,10 @@ void flight_free(struct flight *flight)
 {
     if (!flight)
         return;
-    VEC_FREE(&flight->dumps);
-    VEC_FREE(&flight->entries);
-    VEC_FREE(&flight->groups);
-    VEC_FREE(&flight->standings);
-    VEC_FREE(&flight->unreadable);
-    VEC_FREE(&flight->lists);
-    VEC_FREE(&flight->ops);
-    VEC_FREE(&flight->shapes);
-    names_free(flight->texts);
-    names_free(flight->op_names);
-    names_free(flight->shape_keys);
-    names_free(flight->list_keys);
-    names_free(flight->list_texts);
+    EACH(VEC_FREE, &flight->dumps, &flight->entries, &flight->groups, &flight->standings, &flight->unreadable,
+         &flight->lists, &flight->ops, &flight->shapes);
+    EACH(names_free, flight->texts, flight->op_names, flight->shape_keys, flight->list_keys,
+         flight->list_texts);
     VEC_FREE(&flight->list_by_text);
     arena_release(&flight->arena);
     free(flight);

@@ -280,6 +280,5 @@ void builder_join_ends(struct trace_builder *builder)
                              "end events have no begin event that they could end and were left out",
                              joiner.lone_ends, TPA_NOWHERE);
     VEC_FREE(&joiner.open);
-    free(joiner.end_of);
-    free(points);
+    EACH(free, joiner.end_of, points);
 }

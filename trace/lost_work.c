@@ -62,8 +62,7 @@ static bool numbers_hold(const struct numbers *numbers, int64_t number)
 
 static void numbers_release(struct numbers *numbers)
 {
-    free(numbers->at);
-    free(numbers->bits);
+    EACH(free, numbers->at, numbers->bits);
 }
 
 /* ---- the launches of a file ---- */
@@ -318,9 +317,7 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     file->lost.much = is_much(file->lost.lost_graphs + file->lost.partial_graphs, file->lost.graphs) ||
                       is_much(file->lost.lost_launches, file->lost.launches) ||
                       is_much(file->lost.lost_copies, file->lost.launches + file->lost.copies);
-    numbers_release(&survey.work);
-    numbers_release(&survey.calls);
-    numbers_release(&survey.graphs);
+    EACH(numbers_release, &survey.work, &survey.calls, &survey.graphs);
     uint64_t lost = file->lost.lost_graphs + file->lost.partial_graphs + file->lost.lost_launches +
                     file->lost.lost_copies + file->lost.lost_hip_copies;
     if (lost == 0 || noticed(builder, f, LACK_LOST_WORK))

@@ -37,8 +37,7 @@ static void move_times(struct trace *trace, const event_id *order)
         packing_add(&start_ns, storage_start_ns(storage, order[e]));
         packing_add(&dur_ns, packing_value(&storage->dur_ns, order[e]));
     }
-    packing_release(&storage->start_ns);
-    packing_release(&storage->dur_ns);
+    EACH(packing_release, &storage->start_ns, &storage->dur_ns);
     storage->start_ns = start_ns;
     storage->dur_ns = dur_ns;
 }
@@ -78,11 +77,7 @@ static void move_columns(struct trace_storage *storage, const struct trace_file 
     memcpy(storage->category + first, category, count * sizeof *category);
     memcpy(storage->kind + first, kind, count);
     memcpy(storage->flags + first, flags, count);
-    free(name);
-    free(track);
-    free(category);
-    free(kind);
-    free(flags);
+    EACH(free, name, track, category, kind, flags);
 }
 
 static struct trace_file copy_of(const struct trace_file *from)
@@ -147,8 +142,7 @@ void trace_part_file(struct trace *trace, uint32_t file, const uint32_t *part_of
     storage_lend(trace);
     for (uint32_t part = 0; part < count; part++)
         find_window(storage, &storage->files.at[file + part]);
-    free(order);
-    free(first);
+    EACH(free, order, first);
 }
 
 struct trace_file *trace_file_to_change(struct trace *trace, uint32_t file)

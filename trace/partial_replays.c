@@ -211,8 +211,7 @@ static bool names_are_whole(const struct replays *replays, const struct replay_r
             add_sequence(replays, run, &sequences);
     }
     bool whole = fits && (sequences.ends.count <= 1 || !may_lack_names(&sequences));
-    VEC_FREE(&sequences.names);
-    VEC_FREE(&sequences.ends);
+    EACH(VEC_FREE, &sequences.names, &sequences.ends);
     return whole;
 }
 
@@ -523,8 +522,7 @@ static uint64_t count_by_holes(struct replay_works *work)
         partial += replay->is_sequential && !replay->is_whole &&
                    (has_filled_hole(&search, replay) || lacks_nodes_of_any(&search, r));
     }
-    VEC_FREE(&search.replays);
-    VEC_FREE(&search.pairs);
+    EACH(VEC_FREE, &search.replays, &search.pairs);
     return partial;
 }
 
@@ -542,8 +540,6 @@ uint64_t partial_replays_count(const struct trace *trace, const struct trace_fil
         collect_replay_work(&replays, &nodes, &work);
         partial = count_by_numbers(&nodes) + count_by_holes(&work);
     }
-    VEC_FREE(&runs);
-    VEC_FREE(&nodes);
-    VEC_FREE(&work);
+    EACH(VEC_FREE, &runs, &nodes, &work);
     return partial;
 }

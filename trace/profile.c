@@ -80,8 +80,7 @@ void profile_free(struct profile *profile)
     column_free(profile->functions, profile->function_capacity * sizeof *profile->functions);
     free(profile->listed);
     column_free(profile->edges, profile->edge_capacity * sizeof *profile->edges);
-    free(profile->slots);
-    free(profile->file_hashes);
+    EACH(free, profile->slots, profile->file_hashes);
     VEC_FREE(&profile->files);
     sums_origin_release(&profile->origin);
     arena_release(&profile->arena);

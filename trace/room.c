@@ -66,8 +66,7 @@ static bool fail(const struct memory_room *room, double events, double need, str
         err, TPA_NOWHERE,
         "the trace needs another %s of memory, for about %.0f %s events, but only %s are left (limit: %s)",
         needed.at, events / (millions ? 1e6 : 1e3), millions ? "million" : "thousand", there.at, room->of);
-    buffer_release(&needed);
-    buffer_release(&there);
+    EACH(buffer_release, &needed, &there);
     return tpa_hint(err,
                     "raise the limit, give fewer files at a time, or record fewer steps; tpa top, gpu and "
                     "kernels need the least memory: 40 to 50 bytes an event");

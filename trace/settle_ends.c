@@ -101,11 +101,7 @@ static void collect_work(struct late_ends *late)
 
 static void late_ends_release(struct late_ends *late)
 {
-    free(late->suspects);
-    free(late->late_count);
-    free(late->late_ns);
-    free(late->is_late);
-    free(late->dur_ns);
+    EACH(free, late->suspects, late->late_count, late->late_ns, late->is_late, late->dur_ns);
     VEC_FREE(&late->work);
 }
 
@@ -181,8 +177,7 @@ static bool drop_doubles(struct trace_builder *builder, const struct late_ends *
                 doubles[f]);
     if (keep)
         trace_keep(builder->trace, &(struct trace_part){ .events = keep });
-    free(doubles);
-    free(keep);
+    EACH(free, doubles, keep);
     return keep != NULL;
 }
 
@@ -440,8 +435,7 @@ static void bound_behind_waits(struct late_ends *late)
         late->late_count[f]++;
     }
     VEC_FREE(&endings);
-    free(stops_ns);
-    free(waits);
+    EACH(free, stops_ns, waits);
 }
 
 static int64_t bounded_end(void *context, size_t e, int64_t dur_ns)

@@ -126,8 +126,7 @@ static void link_by_ids(struct trace_storage *storage)
                                 &calls, &work) &&
                     ids_link(&calls, &work);
         any |= by_ids[f];
-        VEC_FREE(&calls);
-        VEC_FREE(&work);
+        EACH(VEC_FREE, &calls, &work);
     }
     if (any)
         copy_ids(storage, by_ids);

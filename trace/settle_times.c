@@ -320,8 +320,7 @@ static void drop_stray_calls(struct dropping *dropping, const struct trace_file 
             find_linked(&work, calls.at[i].number))
             drop_event(dropping, calls.at[i].event);
     }
-    VEC_FREE(&calls);
-    VEC_FREE(&work);
+    EACH(VEC_FREE, &calls, &work);
 }
 
 /* Drop work at time 0 that ends before its call, where at most one in ten others begins before its own. */
@@ -342,8 +341,7 @@ static void drop_work_at_zero(struct dropping *dropping, const struct trace_file
         if (call && trace_end_ns(trace, work.at[i].event) < call->start_ns)
             drop_event(dropping, work.at[i].event);
     }
-    VEC_FREE(&calls);
-    VEC_FREE(&work);
+    EACH(VEC_FREE, &calls, &work);
 }
 
 /* Find what FILE loses, and tell. */

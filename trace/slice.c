@@ -52,9 +52,7 @@ static void cut_files(struct cut *cut, const event_id *before)
     for (size_t f = 0; f < storage->files.count; f++) {
         struct trace_file *file = &storage->files.at[f];
         if (cut->file_of[f] == UINT32_MAX) {
-            VEC_FREE(&file->devices);
-            VEC_FREE(&file->properties);
-            VEC_FREE(&file->groups);
+            EACH(VEC_FREE, &file->devices, &file->properties, &file->groups);
             continue;
         }
         event_id first = before[file->first_event];
@@ -155,8 +153,7 @@ static void cut_events(struct cut *cut, event_id *before)
     }
     before[storage->count] = kept;
     storage->count = kept;
-    packing_release(&storage->start_ns);
-    packing_release(&storage->dur_ns);
+    EACH(packing_release, &storage->start_ns, &storage->dur_ns);
     storage->start_ns = start_ns;
     storage->dur_ns = dur_ns;
     lend_times(cut->trace);
@@ -221,9 +218,7 @@ void trace_keep(struct trace *trace, const struct trace_part *part)
     trace->file_count = storage->files.count;
     trace->notice_count = storage->notices.count;
     trace->sample_count = storage->samples.count;
-    free(before);
-    free(cut.file_of);
-    free(cut.track_of);
+    EACH(free, before, cut.file_of, cut.track_of);
 }
 
 /* ---- another clock ---- */

@@ -44,18 +44,9 @@ void snapshot_free(struct snapshot *snapshot)
     FULL_COLUMNS(FREE_FULL)
     SAME_COLUMNS(FREE_SAME)
     VEC_FREE(&snapshot->devices);
-    VEC_FREE(&snapshot->segments);
-    VEC_FREE(&snapshot->blocks);
-    VEC_FREE(&snapshot->annotations);
-    VEC_FREE(&snapshot->frames);
-    VEC_FREE(&snapshot->stack_frames);
-    VEC_FREE(&snapshot->stacks);
-    VEC_FREE(&snapshot->streams);
-    VEC_FREE(&snapshot->pools);
-    VEC_FREE(&snapshot->settings);
-    VEC_FREE(&snapshot->keys);
-    VEC_FREE(&snapshot->unknown_actions);
-    VEC_FREE(&snapshot->notices);
+    EACH(VEC_FREE, &snapshot->segments, &snapshot->blocks, &snapshot->annotations, &snapshot->frames,
+         &snapshot->stack_frames, &snapshot->stacks, &snapshot->streams, &snapshot->pools,
+         &snapshot->settings, &snapshot->keys, &snapshot->unknown_actions, &snapshot->notices);
     names_free(snapshot->names);
     arena_release(&snapshot->arena);
     free(snapshot);

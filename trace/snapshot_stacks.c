@@ -172,9 +172,7 @@ bool snapshot_finish_stacks(struct snapshot *snapshot, struct tpa_error *err)
     }
     for (size_t d = 0; d < snapshot->devices.count; d++)
         meet_device(&lengths, d);
-    free(known);
-    free(lengths.of_stack);
-    free(lengths.last);
+    EACH(free, known, lengths.of_stack, lengths.last);
     uint64_t most = ALWAYS_FINE + BYTES_PER_BYTE * (uint64_t)snapshot->bytes;
     if (lengths.sum <= most)
         return true;

@@ -75,9 +75,7 @@ void tpafile_decoder_free(struct tpafile_decoder *decoder)
     free(decoder->payload.at);
     for (size_t i = 0; i < TPAFILE_MOST_PLANES; i++)
         free(decoder->planes[i].at);
-    free(decoder->dictionary.at);
-    free(decoder->columns);
-    free(decoder);
+    EACH(free, decoder->dictionary.at, decoder->columns, decoder);
 }
 
 static unsigned char *tpafile_decode_reserve(struct scratch *scratch, size_t size)

@@ -10,6 +10,7 @@
 #include "trace/tpafile_encode.h"
 
 #include "trace/tpafile_bytes.h"
+#include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -72,18 +73,9 @@ void tpafile_encoder_free(struct tpafile_encoder *encoder)
     if (!encoder)
         return;
     ZSTD_freeCCtx(encoder->zstd);
-    free(encoder->block.at);
-    free(encoder->best.at);
-    free(encoder->trial.at);
-    free(encoder->packed.at);
-    free(encoder->plane.at);
-    free(encoder->numbers);
-    free(encoder->narrow);
-    free(encoder->slots);
-    free(encoder->slot_index);
-    free(encoder->values);
-    free(encoder->slot_of);
-    free(encoder);
+    EACH(free, encoder->block.at, encoder->best.at, encoder->trial.at, encoder->packed.at, encoder->plane.at,
+         encoder->numbers, encoder->narrow, encoder->slots, encoder->slot_index, encoder->values,
+         encoder->slot_of, encoder);
 }
 
 /* Room for MORE bytes behind those of BYTES; NULL, and the encoder has failed, when there is no memory. */

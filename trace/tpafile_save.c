@@ -215,8 +215,7 @@ static void tpafile_save_save_notices(struct saver *saver)
         order[first[place_of(&trace->notices[i])]++] = i;
     for (size_t i = 0; i < trace->notice_count; i++)
         save_notice(saver, &trace->notices[order[i]]);
-    free(order);
-    free(first);
+    EACH(free, order, first);
 }
 
 static void save_tables(struct saver *saver)
@@ -409,8 +408,7 @@ static void free_pool(struct pool *pool)
         struct block *block = &pool->blocks[i];
         if (i)
             tpafile_encoder_free(block->encoder);
-        free(block->masks);
-        free(block->numbers);
+        EACH(free, block->masks, block->numbers);
         VEC_FREE(&block->shapes);
     }
     free(pool->blocks);

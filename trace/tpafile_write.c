@@ -7,6 +7,7 @@
  */
 #define XXH_INLINE_ALL
 #include "trace/tpafile_write.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,12 +98,7 @@ void tpafile_writer_free(struct tpafile_writer *writer)
     tpafile_encoder_free(writer->encoder);
     for (size_t i = 0; i < TPAFILE_KIND_COUNT; i++)
         free(writer->rows[i].at);
-    free(writer->column);
-    free(writer->slots);
-    free(writer->bytes);
-    free(writer->pending);
-    free(writer->lengths);
-    free(writer);
+    EACH(free, writer->column, writer->slots, writer->bytes, writer->pending, writer->lengths, writer);
 }
 
 /* Make room for MORE bytes behind COUNT. */

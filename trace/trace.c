@@ -16,8 +16,7 @@ void trace_free(struct trace *trace)
     struct trace_storage *storage = trace->storage;
     trace_release_derived(storage);
     size_t capacity = storage->capacity;
-    packing_release(&storage->start_ns);
-    packing_release(&storage->dur_ns);
+    EACH(packing_release, &storage->start_ns, &storage->dur_ns);
     column_free(storage->name, capacity * sizeof *storage->name);
     column_free(storage->track, capacity * sizeof *storage->track);
     column_free(storage->category, capacity * sizeof *storage->category);
@@ -26,27 +25,19 @@ void trace_free(struct trace *trace)
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         arg_storage_release(&storage->args[arg]);
     }
-    names_free(storage->names);
-    names_free(storage->texts);
-    names_free(storage->track_keys);
-    names_free(storage->category_keys);
+    EACH(names_free, storage->names, storage->texts, storage->track_keys, storage->category_keys);
     for (size_t i = 0; i < storage->files.count; i++) {
-        VEC_FREE(&storage->files.at[i].devices);
-        VEC_FREE(&storage->files.at[i].properties);
-        VEC_FREE(&storage->files.at[i].groups);
+        EACH(VEC_FREE, &storage->files.at[i].devices, &storage->files.at[i].properties,
+             &storage->files.at[i].groups);
     }
     for (size_t i = 0; i < storage->containers.count; i++)
         trace_container_free(storage->containers.at[i]);
-    VEC_FREE(&storage->containers);
-    VEC_FREE(&storage->tracks);
-    VEC_FREE(&storage->categories);
-    VEC_FREE(&storage->files);
-    VEC_FREE(&storage->notices);
+    EACH(VEC_FREE, &storage->containers, &storage->tracks, &storage->categories, &storage->files,
+         &storage->notices);
     flow_columns_release(&storage->flows);
     VEC_FREE(&storage->samples);
     arena_release(&trace->arena);
-    free(storage);
-    free(trace);
+    EACH(free, storage, trace);
 }
 
 const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id)

@@ -49,10 +49,7 @@ void tree_aligner_free(struct tree_aligner *aligner)
 {
     if (!aligner)
         return;
-    free(aligner->mates[0]);
-    free(aligner->mates[1]);
-    free(aligner->weights.keys);
-    free(aligner->weights.values);
+    EACH(free, aligner->mates[0], aligner->mates[1], aligner->weights.keys, aligner->weights.values);
     VEC_FREE(&aligner->waiting);
     free(aligner);
 }
@@ -95,8 +92,7 @@ static void grow_weights(struct tree_weights *weights)
         weights->keys[place] = old.keys[i];
         weights->values[place] = old.values[i];
     }
-    free(old.keys);
-    free(old.values);
+    EACH(free, old.keys, old.values);
 }
 
 static void keep_weight(struct tree_weights *weights, uint64_t key, uint32_t value)
@@ -456,8 +452,7 @@ static struct anchor *find_anchors(const struct tree_aligner *aligner, const str
         i += x <= y;
         j += y <= x;
     }
-    free(lonely[0]);
-    free(lonely[1]);
+    EACH(free, lonely[0], lonely[1]);
     *count = keep_ascending(anchors, found);
     return anchors;
 }
@@ -569,13 +564,7 @@ static bool align_table(struct tree_aligner *aligner, struct tree_list before, s
     memset(table.next, 0xff, (table.m + 3) * sizeof *table.next);
     memset(table.current, 0xff, (table.m + 3) * sizeof *table.current);
     bool solved = solve(&table, value, pairs);
-    free(nodes);
-    free(table.sizes_a);
-    free(table.sizes_b);
-    free(table.rows);
-    free(table.next);
-    free(table.current);
-    free(table.ways);
+    EACH(free, nodes, table.sizes_a, table.sizes_b, table.rows, table.next, table.current, table.ways);
     return solved;
 }
 

@@ -320,8 +320,7 @@ static void find_wrapped(struct labeling *labeling)
         siblings.at = inside_copy;
         outside.at = outside_copy;
         unwrap(labeling, &hole, wrapper, siblings, outside);
-        free(inside_copy);
-        free(outside_copy);
+        EACH(free, inside_copy, outside_copy);
     }
     collect_smaller(labeling);
 }
@@ -540,11 +539,8 @@ struct tree_labels *tree_labels_open(struct tree_aligner *aligner)
         struct visit next = labeling.visits.at[--labeling.visits.count];
         visit(&labeling, &next);
     }
-    VEC_FREE(&labeling.visits);
-    VEC_FREE(&labeling.holes);
-    VEC_FREE(&labeling.smaller);
-    VEC_FREE(&labeling.left[0]);
-    VEC_FREE(&labeling.left[1]);
+    EACH(VEC_FREE, &labeling.visits, &labeling.holes, &labeling.smaller, &labeling.left[0],
+         &labeling.left[1]);
     for (int kind = 0; kind < RENAME_KINDS; kind++)
         free(labeling.masked[kind]);
     names_free(labeling.masks);

@@ -253,9 +253,7 @@ static void judge_paths(struct making *making, int64_t min_change_ns)
         const char *name = verdict_name(findings[path].verdict, TABLE_NS);
         diff->paths.at[path].verdict = (struct text){ name, strlen(name) };
     }
-    free(listed);
-    free(findings);
-    free(all);
+    EACH(free, listed, findings, all);
 }
 
 /* ---- unaligned nodes ---- */
@@ -433,10 +431,8 @@ struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *aft
     add_rest(&making);
     add_matches(&making);
     sort_rows(diff);
-    VEC_FREE(&making.paths);
-    VEC_FREE(&making.samples);
-    free(making.path_of);
-    free(making.path_around);
+    EACH(VEC_FREE, &making.paths, &making.samples);
+    EACH(free, making.path_of, making.path_around);
     names_free(making.path_keys);
     return diff;
 }
@@ -447,9 +443,7 @@ void tree_diff_free(struct tree_diff *diff)
         return;
     tree_aligner_free(diff->aligner);
     tree_labels_free(diff->labels);
-    VEC_FREE(&diff->paths);
-    VEC_FREE(&diff->rest);
-    VEC_FREE(&diff->matches);
+    EACH(VEC_FREE, &diff->paths, &diff->rest, &diff->matches);
     arena_release(&diff->arena);
     free(diff);
 }

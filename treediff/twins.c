@@ -319,12 +319,8 @@ struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most)
     tree->left_out = all - count;
     twins_sort(&folding, sorted, count, tree);
     free(sorted);
-    VEC_FREE(&folding.rows);
-    VEC_FREE(&folding.waiting);
-    free(folding.match_of[0]);
-    free(folding.match_of[1]);
-    free(folding.seen);
-    names_free(folding.keys);
-    names_free(folding.lists);
+    EACH(VEC_FREE, &folding.rows, &folding.waiting);
+    EACH(free, folding.match_of[0], folding.match_of[1], folding.seen);
+    EACH(names_free, folding.keys, folding.lists);
     return tree;
 }

@@ -28,12 +28,8 @@ void work_tree_free(struct work_tree *tree)
 {
     if (!tree)
         return;
-    VEC_FREE(&tree->nodes);
-    VEC_FREE(&tree->threads);
-    VEC_FREE(&tree->steps);
-    VEC_FREE(&tree->order);
-    free(tree->children);
-    free(tree);
+    EACH(VEC_FREE, &tree->nodes, &tree->threads, &tree->steps, &tree->order);
+    EACH(free, tree->children, tree);
 }
 
 /* ---- steps ---- */
@@ -275,9 +271,7 @@ bool work_tree_add(struct work_tree *tree, const struct trace *trace, const stru
     tree->files += (uint32_t)trace->file_count;
     tree->only_steps = adding.only_steps;
     step_list_free(adding.steps);
-    free(adding.names_steps);
-    free(adding.names);
-    free(adding.thread_of);
+    EACH(free, adding.names_steps, adding.names, adding.thread_of);
     return good;
 }
 

@@ -247,8 +247,7 @@ static void arrow_own_release(struct output *output)
 {
     for (size_t i = 0; i < output->count; i++) {
         names_free(output->columns[i].names);
-        free(output->columns[i].codes);
-        free(output->columns[i].values);
+        EACH(free, output->columns[i].codes, output->columns[i].values);
     }
     free(output->shift_ns);
     arena_release(&output->arena);

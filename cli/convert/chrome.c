@@ -628,10 +628,7 @@ static void chrome_prepare(struct chrome_output *output, const struct timeline_n
 
 static void chrome_release_part(struct chrome_output *output)
 {
-    free(output->plain_name);
-    free(output->plain_text);
-    free(output->plain_value);
-    free(output->category);
+    EACH(free, output->plain_name, output->plain_text, output->plain_value, output->category);
     arena_release(&output->part_arena);
     output->plain_name = output->plain_text = output->plain_value = NULL;
     output->category = NULL;
@@ -659,11 +656,9 @@ static void chrome_prepare_part(struct chrome_output *output, const struct trace
 static void chrome_release(struct chrome_output *output)
 {
     chrome_release_part(output);
-    free(output->place);
-    free(output->shift_ns);
+    EACH(free, output->place, output->shift_ns);
     VEC_FREE(&output->arrows);
-    buffer_release(&output->head);
-    buffer_release(&output->marks);
+    EACH(buffer_release, &output->head, &output->marks);
     arena_release(&output->arena);
 }
 

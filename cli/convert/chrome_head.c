@@ -231,7 +231,5 @@ void chrome_head_append(const struct trace *trace, struct buffer *out)
             buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
     }
     PUT(out, "\"traceEvents\":[\n");
-    free(is_first);
-    free(shared);
-    free(common);
+    EACH(free, is_first, shared, common);
 }

@@ -202,10 +202,7 @@ static bool write_csv(const struct trace *trace, const struct convert_args *args
         packer_write(&packer, 1 + (trace->event_count + EVENTS_PER_PART - 1) / EVENTS_PER_PART, out, err);
     buffer_printf(summary, "%zu events, %zu arguments of them\n", trace->event_count, output.arg_count);
     timeline_distinguish(summary, trace);
-    free(output.shift_ns);
-    free(output.name);
-    free(output.category);
-    free(output.place);
+    EACH(free, output.shift_ns, output.name, output.category, output.place);
     arena_release(&output.arena);
     return fine;
 }

@@ -93,8 +93,7 @@ static bool *find_flows(const struct trace *trace, const bool *events)
         for (size_t i = first; i < end; i++)
             keep[ends.at[i].flow] = begins && goes_on;
     }
-    VEC_FREE(&ends);
-    VEC_FREE(&touching);
+    EACH(VEC_FREE, &ends, &touching);
     return keep;
 }
 
@@ -137,10 +136,7 @@ bool convert_cut(struct trace *trace, const struct selection_query *query, struc
     selection_free(selection);
     if (kept)
         trace_keep(trace, &(struct trace_part){ events, files, flows, samples });
-    free(files);
-    free(events);
-    free(flows);
-    free(samples);
+    EACH(free, files, events, flows, samples);
     if (!kept)
         return tpa_fail(err, TPA_NOWHERE, "no event is selected, so there is nothing to write");
     buffer_printf(summary, "%zu of %zu events are selected\n", kept, before);

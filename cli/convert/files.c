@@ -28,9 +28,7 @@ void convert_files_free(struct convert_files *files)
     if (!files)
         return;
     trace_free(files->all);
-    free(files->last_ns);
-    free(files->has_samples);
-    free(files->own_event);
+    EACH(free, files->last_ns, files->has_samples, files->own_event);
     collectives_free(files->collectives);
     free(files->ways);
     collectives_join_free(files->join);

@@ -65,8 +65,7 @@ static bool write_folded(const struct profile *profile, const struct convert_arg
     (void)err;
     struct folded folded = { .profile = profile, .out = out };
     struct profile_stack_sums sums = profile_stacks(profile, args->stack_share, write_stack, &folded);
-    buffer_release(&folded.line);
-    buffer_release(&folded.name);
+    EACH(buffer_release, &folded.line, &folded.name);
 
     double whole_ns = 0;
     for (int kind = 0; kind < STACK_KINDS; kind++)
@@ -257,8 +256,7 @@ static void make_stacks(const void *context, size_t part, struct buffer *out)
         buffer_printf(out, " %" PRId64 "\n", stacks->own_ns.at[id]);
     }
     buffer_release(&line);
-    VEC_FREE(&chain);
-    VEC_FREE(&open);
+    EACH(VEC_FREE, &chain, &open);
 }
 
 /*
@@ -337,8 +335,7 @@ static bool write_trace_folded(const struct trace *trace, const struct convert_a
     free(stack);
     calltree_free(tree);
     free(stacks.frame_of);
-    VEC_FREE(&stacks.own_ns);
-    VEC_FREE(&stacks.parts);
+    EACH(VEC_FREE, &stacks.own_ns, &stacks.parts);
     names_free(stacks.keys);
     return fine;
 }

@@ -267,7 +267,6 @@ struct convert_way *convert_merge(struct trace *trace, const struct collectives 
     }
     merge_append_clocks(summary, trace, clocks, fits);
     draw_arrows(trace, joined, numbers, summary);
-    free(fits);
-    free(clocks);
+    EACH(free, fits, clocks);
     return ways;
 }

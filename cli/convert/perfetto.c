@@ -518,10 +518,8 @@ static void perfetto_release_part(struct perfetto_output *output)
 {
     perfetto_plan_release(&output->plan);
     perfetto_flows_release(&output->flows);
-    free(output->is_used);
-    free(output->counter_of);
-    VEC_FREE(&output->memory);
-    VEC_FREE(&output->counters);
+    EACH(free, output->is_used, output->counter_of);
+    EACH(VEC_FREE, &output->memory, &output->counters);
     output->is_used = NULL;
     output->counter_of = NULL;
     output->arg_count = 0;
@@ -573,8 +571,7 @@ static void perfetto_release(struct perfetto_output *output)
     perfetto_tracks_release(&output->tracks);
     free(output->shift_ns);
     VEC_FREE(&output->between);
-    buffer_release(&output->head);
-    buffer_release(&output->path);
+    EACH(buffer_release, &output->head, &output->path);
 }
 
 /* The destination of parts, and counts of written items. */

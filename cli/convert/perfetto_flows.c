@@ -180,9 +180,7 @@ void perfetto_flows_append(const struct perfetto_flows *flows, struct perfetto_f
 
 void perfetto_flows_release(struct perfetto_flows *flows)
 {
-    VEC_FREE(&flows->launches);
-    VEC_FREE(&flows->backward);
-    VEC_FREE(&flows->collectives);
+    EACH(VEC_FREE, &flows->launches, &flows->backward, &flows->collectives);
     free(flows->is_launched);
     *flows = (struct perfetto_flows){ 0 };
 }

@@ -172,8 +172,7 @@ static void perfetto_plan_own_release(struct planning *planning)
         VEC_FREE(&planning->lanes.at[i].open);
     for (size_t g = 0; g < 2 * planning->plan->trace->track_count; g++)
         VEC_FREE(&planning->groups[g].lanes);
-    VEC_FREE(&planning->lanes);
-    VEC_FREE(&planning->open);
+    EACH(VEC_FREE, &planning->lanes, &planning->open);
     free(planning->groups);
 }
 
@@ -210,9 +209,6 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
 
 void perfetto_plan_release(struct perfetto_plan *plan)
 {
-    free(plan->uuid_of);
-    free(plan->lane_of);
-    free(plan->marks);
-    free(plan->is_end);
+    EACH(free, plan->uuid_of, plan->lane_of, plan->marks, plan->is_end);
     VEC_FREE(&plan->lanes);
 }

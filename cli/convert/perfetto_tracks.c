@@ -109,8 +109,7 @@ void perfetto_append_description(const struct perfetto_tracks *tracks, struct bu
         buffer_printf(&text, " tid=%" PRId64, track->tid);
     buffer_puts(&text, more);
     wire_append_text(out, 14, text.at, text.count);
-    buffer_release(&pid);
-    buffer_release(&text);
+    EACH(buffer_release, &pid, &text);
 }
 
 size_t perfetto_open_packet(struct buffer *out, enum perfetto_sequence sequence)
@@ -235,8 +234,7 @@ static void append_stream(const struct perfetto_tracks *tracks, struct buffer *o
     add_recorded_name(&names, tracks->all, " process", track->process_name);
     add_recorded_name(&names, tracks->all, " thread", track->thread_name);
     perfetto_append_description(tracks, out, id, names.at ? names.at : "");
-    buffer_release(&names);
-    buffer_release(&name);
+    EACH(buffer_release, &names, &name);
     perfetto_close_track(out, packet, descriptor);
 }
 
@@ -313,10 +311,7 @@ void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *al
 
 void perfetto_tracks_release(struct perfetto_tracks *tracks)
 {
-    free(tracks->shared);
-    free(tracks->is_empty);
-    free(tracks->process_of);
-    free(tracks->host_of);
+    EACH(free, tracks->shared, tracks->is_empty, tracks->process_of, tracks->host_of);
     VEC_FREE(&tracks->processes);
 }
 

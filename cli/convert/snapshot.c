@@ -239,8 +239,7 @@ bool convert_snapshot_csv(const struct snapshots *snapshots, const struct conver
     buffer_printf(summary, "%" PRId64 " entries\n", entries);
     for (size_t p = 0; p < parts.places.count; p++)
         allocator_history_free(parts.places.at[p].replay);
-    VEC_FREE(&parts.places);
-    VEC_FREE(&parts.at);
+    EACH(VEC_FREE, &parts.places, &parts.at);
     arena_release(&arena);
     return fine;
 }

@@ -230,10 +230,8 @@ static bool write_timeline(const struct trace *trace, const struct convert_args 
             "%zu events overlap without nesting: the one before is shown to end where the next begins\n",
             tree->overlaps);
     timeline_distinguish(summary, trace);
-    free(output.shift_ns);
-    free(output.frame_of);
-    VEC_FREE(&output.frames);
-    VEC_FREE(&output.stretches);
+    EACH(free, output.shift_ns, output.frame_of);
+    EACH(VEC_FREE, &output.frames, &output.stretches);
     calltree_free(tree);
     return fine;
 }
@@ -320,9 +318,7 @@ static bool speedscope_write_profile(const struct profile *profile, const struct
                   samples.whole_ns > 0
                       ? quantity_percent((double)sums.time_ns[STACK_EXACT] / (double)samples.whole_ns)
                       : 0);
-    buffer_release(&text);
-    buffer_release(&samples.stacks);
-    buffer_release(&samples.weights);
+    EACH(buffer_release, &text, &samples.stacks, &samples.weights);
     return true;
 }
 

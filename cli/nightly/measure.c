@@ -160,7 +160,6 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
 void nightly_measured_release(struct nightly_measured *measured)
 {
     night_free(measured->night);
-    free(measured->host);
-    free(measured->ranks);
+    EACH(free, measured->host, measured->ranks);
     *measured = (struct nightly_measured){ 0 };
 }

@@ -40,8 +40,7 @@ void report_snapshot_release(struct report_snapshot *report)
         timeline_free(report->timelines.at[i]);
     for (size_t i = 0; i < report->flames.count; i++)
         flame_free(report->flames.at[i]);
-    VEC_FREE(&report->timelines);
-    VEC_FREE(&report->flames);
+    EACH(VEC_FREE, &report->timelines, &report->flames);
     picture_free(report->picture);
     result_free(report->result);
     snapshot_answers_release(&report->answers);

@@ -66,17 +66,10 @@ void ascend_free(struct ascend *ascend)
     if (!ascend)
         return;
     recorder_free(ascend->recorder);
-    VEC_FREE(&ascend->hosts);
-    VEC_FREE(&ascend->tasks);
-    VEC_FREE(&ascend->blocks);
-    VEC_FREE(&ascend->levels);
-    VEC_FREE(&ascend->arrows);
-    VEC_FREE(&ascend->calls);
-    VEC_FREE(&ascend->collectives);
-    VEC_FREE(&ascend->pieces);
+    EACH(VEC_FREE, &ascend->hosts, &ascend->tasks, &ascend->blocks, &ascend->levels, &ascend->arrows,
+         &ascend->calls, &ascend->collectives, &ascend->pieces);
     ascend_links_free(ascend->links);
-    free(ascend->id_of_host);
-    free(ascend);
+    EACH(free, ascend->id_of_host, ascend);
 }
 
 struct recorder *ascend_recorder(struct ascend *ascend)

@@ -686,13 +686,8 @@ static void release(struct reading *reading)
                                   &reading->queue_links, &reading->shadows, &reading->first_task };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         id_table_release(tables[i]);
-    VEC_FREE(&reading->compute_rows);
-    VEC_FREE(&reading->copy_rows);
-    VEC_FREE(&reading->link_rows);
-    VEC_FREE(&reading->shadow_rows);
-    VEC_FREE(&reading->device_rows);
-    VEC_FREE(&reading->parts);
-    VEC_FREE(&reading->host_rows);
+    EACH(VEC_FREE, &reading->compute_rows, &reading->copy_rows, &reading->link_rows, &reading->shadow_rows,
+         &reading->device_rows, &reading->parts, &reading->host_rows);
     buffer_release(&reading->text);
     arena_release(&reading->arena);
     ascend_free(reading->ascend);

@@ -87,8 +87,7 @@ static int64_t rank_in(const char *folder)
             more = json_skip(&in);
     }
     buffer_release(&text);
-    free(path);
-    free(name);
+    EACH(free, path, name);
     return rank;
 }
 
@@ -202,8 +201,7 @@ void ascend_folder_memory(struct ascend *ascend, struct trace_builder *builder, 
                  folder) > 0)
         trace_builder_notice(builder, "memory_beside", trace_builder_strndup(builder, text, strlen(text)), 1,
                              TPA_NOWHERE);
-    free(text);
-    free(folder);
+    EACH(free, text, folder);
 }
 
 /* ---- directories ---- */
@@ -219,8 +217,7 @@ static bool has_beside(const char *path, const char *prefix, const char *ending)
 {
     char *folder = folder_of(path, 0), *found = find_name(folder, prefix, ending);
     bool has = found != NULL;
-    free(found);
-    free(folder);
+    EACH(free, found, folder);
     return has;
 }
 

@@ -457,10 +457,7 @@ static bool write_ascend(struct draft *draft, struct tpa_error *err)
                              "events of lanes that are computed of others (Overlap Analysis) were left out",
                              reading.derived, TPA_NOWHERE);
     ascend_free(reading.ascend);
-    free(reading.tracks);
-    free(reading.shapes);
-    free(reading.types);
-    free(reading.stacks);
+    EACH(free, reading.tracks, reading.shapes, reading.types, reading.stacks);
     buffer_release(&reading.text);
     return ok;
 }

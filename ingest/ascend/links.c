@@ -55,8 +55,7 @@ static void sort_ranges(struct ranges_of_threads *ranges, const struct ascend_ho
         ranges->parent[i] = ranges->host.at[order[i]];
     if (count)
         memcpy(ranges->host.at, ranges->parent, count * sizeof *ranges->parent);
-    free(order);
-    free(keys);
+    EACH(free, order, keys);
     for (size_t i = 0; i < count; i++) {
         const struct ascend_host *host = &hosts[ranges->host.at[i]];
         uint32_t at = i ? (uint32_t)i - 1 : ASCEND_NO_HOST;
@@ -98,12 +97,8 @@ void ascend_links_free(struct ascend_links *links)
 {
     if (!links)
         return;
-    VEC_FREE(&links->operators.host);
-    VEC_FREE(&links->dequeues.host);
-    VEC_FREE(&links->enqueues);
-    free(links->operators.parent);
-    free(links->dequeues.parent);
-    free(links);
+    EACH(VEC_FREE, &links->operators.host, &links->dequeues.host, &links->enqueues);
+    EACH(free, links->operators.parent, links->dequeues.parent, links);
 }
 
 /* The innermost of RANGES on a thread at NS, as an index of hosts; ASCEND_NO_HOST. */

@@ -49,11 +49,9 @@ void chrome_reader_release(struct chrome_reader *reader)
 {
     trace_chunk_free(reader->chunk);
     json_index_release(&reader->index);
-    buffer_release(&reader->text_a);
-    buffer_release(&reader->text_b);
+    EACH(buffer_release, &reader->text_a, &reader->text_b);
     for (size_t i = 0; i < reader->properties.count; i++) {
-        free(reader->properties.at[i].key);
-        free(reader->properties.at[i].value);
+        EACH(free, reader->properties.at[i].key, reader->properties.at[i].value);
     }
     VEC_FREE(&reader->properties);
     free(reader->shapes.at);
@@ -178,8 +176,7 @@ static bool read_repaired(struct chrome_reader *reader, struct buffer *fixed, si
     size_t cursor = 0;
     bool read = sub.index.count && chrome_read_event(&sub, &cursor) == CHROME_READ;
     json_index_release(&sub.index);
-    buffer_release(&sub.text_a);
-    buffer_release(&sub.text_b);
+    EACH(buffer_release, &sub.text_a, &sub.text_b);
     return read;
 }
 

@@ -172,8 +172,7 @@ struct draft_spans *draft_spans_open(const struct trace *trace, const bool *chos
         spans->parent[i] = spans->at[order[i]];
     if (spans->count)
         memcpy(spans->at, spans->parent, spans->count * sizeof *spans->at);
-    free(order);
-    free(keys);
+    EACH(free, order, keys);
     for (size_t i = 0; i < spans->count; i++) {
         event_id e = spans->at[i];
         uint32_t at = i && trace->track[spans->at[i - 1]] == trace->track[e] ? (uint32_t)i - 1 : UINT32_MAX;
@@ -189,8 +188,7 @@ void draft_spans_free(struct draft_spans *spans)
     if (!spans)
         return;
     VEC_FREE(spans);
-    free(spans->parent);
-    free(spans);
+    EACH(free, spans->parent, spans);
 }
 
 /* The place of the last span of TRACK that began at NS or before; UINT32_MAX. */
@@ -339,8 +337,7 @@ bool draft_read(const struct dialect *dialect, struct source *source, struct tra
     bool ok = is_one ? dialect->write(&draft, err) : copy_all(&draft, err);
     if (draft.owns_recorder)
         recorder_free(draft.recorder);
-    free(draft.names);
-    free(draft.texts);
+    EACH(free, draft.names, draft.texts);
     trace_free(trace);
     return ok;
 }

@@ -162,8 +162,5 @@ void chrome_split_files(struct trace_builder *builder)
             begin_files(&split, first_events);
         free(first_events);
     }
-    VEC_FREE(&split.names);
-    VEC_FREE(&split.facts);
-    VEC_FREE(&split.processes);
-    VEC_FREE(&split.shared);
+    EACH(VEC_FREE, &split.names, &split.facts, &split.processes, &split.shared);
 }

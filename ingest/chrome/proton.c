@@ -284,8 +284,7 @@ static bool proton_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    free(proton.lanes);
-    free(proton.ids);
+    EACH(free, proton.lanes, proton.ids);
     return ok;
 }
 

@@ -175,10 +175,8 @@ static void find_arrows(struct rocprof *rocprof)
             qsort(tails.at, tails.count, sizeof *tails.at, compare_tails_of_arrows);
     }
     VEC_FREE(&tails);
-    draft_spans_free(call_spans);
-    draft_spans_free(work_spans);
-    free(calls);
-    free(work);
+    EACH(draft_spans_free, call_spans, work_spans);
+    EACH(free, calls, work);
 }
 
 /* ---- events ---- */
@@ -263,8 +261,7 @@ static bool rocprof_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    free(rocprof.lanes);
-    free(rocprof.links);
+    EACH(free, rocprof.lanes, rocprof.links);
     return ok;
 }
 

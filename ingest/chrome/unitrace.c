@@ -347,8 +347,7 @@ static bool unitrace_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    free(unitrace.queues);
-    free(unitrace.link);
+    EACH(free, unitrace.queues, unitrace.link);
     return ok;
 }
 

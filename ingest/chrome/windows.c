@@ -194,8 +194,7 @@ static bool same_state(const struct chrome_state *a, const struct chrome_state *
 static void drop_properties(struct chrome_reader *reader)
 {
     for (size_t i = 0; i < reader->properties.count; i++) {
-        free(reader->properties.at[i].key);
-        free(reader->properties.at[i].value);
+        EACH(free, reader->properties.at[i].key, reader->properties.at[i].value);
     }
     reader->properties.count = 0;
 }
@@ -435,8 +434,7 @@ bool chrome_read_windows(struct source *source, struct trace_builder *builder,
     }
     free(pipeline.ring);
     chrome_reader_release(&pipeline.slow_reader);
-    buffer_release(&pipeline.rest);
-    buffer_release(&pipeline.carry);
+    EACH(buffer_release, &pipeline.rest, &pipeline.carry);
     pthread_cond_destroy(&pipeline.changed);
     pthread_mutex_destroy(&pipeline.lock);
     return !pipeline.failed;

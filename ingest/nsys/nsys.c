@@ -254,16 +254,11 @@ static void release(struct nsys *nsys)
 {
     for (size_t i = 0; i < nsys->processes.count; i++) {
         recorder_free(nsys->processes.at[i].recorder);
-        VEC_FREE(&nsys->processes.at[i].names);
-        VEC_FREE(&nsys->processes.at[i].calls);
-        VEC_FREE(&nsys->processes.at[i].contexts);
+        EACH(VEC_FREE, &nsys->processes.at[i].names, &nsys->processes.at[i].calls,
+             &nsys->processes.at[i].contexts);
     }
-    VEC_FREE(&nsys->processes);
-    VEC_FREE(&nsys->devices);
-    VEC_FREE(&nsys->threads);
-    VEC_FREE(&nsys->strings);
-    VEC_FREE(&nsys->head.devices);
-    VEC_FREE(&nsys->head.properties);
+    EACH(VEC_FREE, &nsys->processes, &nsys->devices, &nsys->threads, &nsys->strings, &nsys->head.devices,
+         &nsys->head.properties);
     free(nsys->string_at);
     arena_release(&nsys->arena);
 }

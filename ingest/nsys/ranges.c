@@ -251,11 +251,8 @@ bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err)
     if (ok)
         settle_steps(&ranges);
     step_guess_free(ranges.guess);
-    VEC_FREE(&ranges.names);
-    VEC_FREE(&ranges.waiting);
-    VEC_FREE(&ranges.messages);
+    EACH(VEC_FREE, &ranges.names, &ranges.waiting, &ranges.messages);
     names_free(ranges.keys);
-    buffer_release(&ranges.key);
-    buffer_release(&ranges.dims);
+    EACH(buffer_release, &ranges.key, &ranges.dims);
     return ok;
 }

@@ -140,7 +140,6 @@ void pf_clocks_release(struct pf_clocks *clocks)
 {
     for (size_t i = 0; i < clocks->clocks.count; i++)
         VEC_FREE(&clocks->clocks.at[i].readings);
-    VEC_FREE(&clocks->clocks);
-    VEC_FREE(&clocks->seen);
+    EACH(VEC_FREE, &clocks->clocks, &clocks->seen);
     id_table_release(&clocks->places);
 }

@@ -101,8 +101,7 @@ static uint64_t pair_by_stack(struct pf_marks *marks, size_t track_count)
         }
     }
     VEC_FREE(&open);
-    free(order);
-    free(first);
+    EACH(free, order, first);
     return lone;
 }
 
@@ -158,8 +157,7 @@ void pf_nest(struct pf_marks *marks, const struct pf_tracks *tracks)
         move_callers(marks, &open, order.at[i], end_ns);
         *VEC_PUSH(&open) = order.at[i];
     }
-    VEC_FREE(&order);
-    VEC_FREE(&open);
+    EACH(VEC_FREE, &order, &open);
 }
 
 uint64_t pf_pair(struct pf_marks *marks, size_t track_count, bool in_runs)

@@ -522,11 +522,9 @@ static void release(struct pf_reader *reader)
     pf_sequences_release(&reader->sequences);
     for (size_t i = 0; i < reader->inflated.count; i++)
         free(reader->inflated.at[i].at);
-    VEC_FREE(&reader->inflated);
-    VEC_FREE(&reader->marks);
+    EACH(VEC_FREE, &reader->inflated, &reader->marks);
     id_table_release(&reader->flows);
-    buffer_release(&reader->text);
-    buffer_release(&reader->json);
+    EACH(buffer_release, &reader->text, &reader->json);
     names_free(reader->gpu_names);
     trace_chunk_free(reader->chunk);
     whole_free(&reader->whole);

@@ -103,8 +103,7 @@ void pf_sequences_release(struct pf_sequences *sequences)
     for (size_t i = 0; i < sequences->at.count; i++) {
         struct pf_sequence *sequence = &sequences->at.at[i];
         id_table_release(&sequence->places);
-        VEC_FREE(&sequence->interned);
-        VEC_FREE(&sequence->default_counters);
+        EACH(VEC_FREE, &sequence->interned, &sequence->default_counters);
     }
     VEC_FREE(&sequences->at);
     id_table_release(&sequences->places);

@@ -180,8 +180,7 @@ void pf_tracks_add_process_tree(struct pf_tracks *tracks, struct wire in)
 void pf_tracks_release(struct pf_tracks *tracks)
 {
     VEC_FREE(&tracks->at);
-    id_table_release(&tracks->places);
-    id_table_release(&tracks->process_places);
+    EACH(id_table_release, &tracks->places, &tracks->process_places);
     names_free(tracks->taken);
 }
 

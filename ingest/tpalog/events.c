@@ -272,17 +272,11 @@ struct tpalog_trace *tpalog_trace_open(void)
 
 void tpalog_trace_free(struct tpalog_trace *trace)
 {
-    VEC_FREE(&trace->files.numbers);
-    VEC_FREE(&trace->devices.numbers);
-    VEC_FREE(&trace->properties.numbers);
-    VEC_FREE(&trace->tracks.numbers);
-    VEC_FREE(&trace->notices.numbers);
+    EACH(VEC_FREE, &trace->files.numbers, &trace->devices.numbers, &trace->properties.numbers,
+         &trace->tracks.numbers, &trace->notices.numbers);
     flow_columns_release(&trace->flows);
-    VEC_FREE(&trace->samples.numbers);
-    VEC_FREE(&trace->categories);
-    VEC_FREE(&trace->track_ids);
-    VEC_FREE(&trace->track_files);
-    VEC_FREE(&trace->track_order);
+    EACH(VEC_FREE, &trace->samples.numbers, &trace->categories, &trace->track_ids, &trace->track_files,
+         &trace->track_order);
     free(trace);
 }
 

@@ -39,11 +39,7 @@ struct tpalog_log *tpalog_log_open(void)
 void tpalog_log_free(struct tpalog_log *log)
 {
     struct log_facts *facts = log->facts;
-    VEC_FREE(&facts->functions);
-    VEC_FREE(&facts->devices);
-    VEC_FREE(&facts->contexts);
-    VEC_FREE(&facts->threads);
-    VEC_FREE(&facts->tracks);
+    EACH(VEC_FREE, &facts->functions, &facts->devices, &facts->contexts, &facts->threads, &facts->tracks);
     free(facts);
     tpalog_ranges_release(log);
     tpalog_memory_release(log);

@@ -43,9 +43,7 @@ void tpalog_memory_release(struct tpalog_log *log)
 {
     if (!log->memory)
         return;
-    VEC_FREE(&log->memory->rows);
-    VEC_FREE(&log->memory->calls);
-    VEC_FREE(&log->memory->usages);
+    EACH(VEC_FREE, &log->memory->rows, &log->memory->calls, &log->memory->usages);
     free(log->memory);
     log->memory = NULL;
 }

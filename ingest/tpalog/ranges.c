@@ -66,12 +66,8 @@ void tpalog_ranges_release(struct tpalog_log *log)
 {
     if (!log->ranges)
         return;
-    VEC_FREE(&log->ranges->meanings);
-    VEC_FREE(&log->ranges->open);
-    VEC_FREE(&log->ranges->steps);
-    VEC_FREE(&log->ranges->windows);
-    free(log->ranges->buckets);
-    free(log->ranges);
+    EACH(VEC_FREE, &log->ranges->meanings, &log->ranges->open, &log->ranges->steps, &log->ranges->windows);
+    EACH(free, log->ranges->buckets, log->ranges);
     log->ranges = NULL;
 }
 

@@ -21,12 +21,10 @@ void tpalog_texts_init(struct tpalog_texts *texts)
 void tpalog_texts_release(struct tpalog_texts *texts)
 {
     for (size_t i = 0; i < texts->runs.count; i++) {
-        free(texts->runs.at[i].at);
-        free(texts->runs.at[i].bytes);
+        EACH(free, texts->runs.at[i].at, texts->runs.at[i].bytes);
     }
     VEC_FREE(&texts->runs);
-    free(texts->name_ids);
-    free(texts->text_ids);
+    EACH(free, texts->name_ids, texts->text_ids);
 }
 
 /* Build the table of ids by number up to END, unless more than half of those are in lost blocks. */

@@ -312,15 +312,9 @@ static void read_module(struct hlo_module *module, struct wire in)
 
 static void release_module(struct hlo_module *module)
 {
-    VEC_FREE(&module->instructions);
-    VEC_FREE(&module->computations);
-    VEC_FREE(&module->ids);
-    id_table_release(&module->instruction_of);
-    id_table_release(&module->computation_of);
-    VEC_FREE(&module->files);
-    VEC_FREE(&module->functions);
-    VEC_FREE(&module->locations);
-    VEC_FREE(&module->frames);
+    EACH(VEC_FREE, &module->instructions, &module->computations, &module->ids);
+    EACH(id_table_release, &module->instruction_of, &module->computation_of);
+    EACH(VEC_FREE, &module->files, &module->functions, &module->locations, &module->frames);
 }
 
 /* Operand INDEX of INSTRUCTION; NULL: there is none. */
@@ -854,9 +848,7 @@ static void keep_operators(struct hlo_programs *programs, struct hlo_module *mod
             .stack = keep_text(programs, &stack),
         };
     }
-    buffer_release(&dims);
-    buffer_release(&names);
-    buffer_release(&stack);
+    EACH(buffer_release, &dims, &names, &stack);
 }
 
 void hlo_programs_add(struct hlo_programs *programs, const uint8_t *bytes, size_t len)
@@ -895,10 +887,8 @@ struct hlo_operator *hlo_programs_find(struct hlo_programs *programs, int64_t pr
 
 void hlo_programs_release(struct hlo_programs *programs)
 {
-    names_free(programs->keys);
-    names_free(programs->modules);
-    VEC_FREE(&programs->operators);
-    VEC_FREE(&programs->program_of);
+    EACH(names_free, programs->keys, programs->modules);
+    EACH(VEC_FREE, &programs->operators, &programs->program_of);
     buffer_release(&programs->key);
     arena_release(&programs->arena);
 }

@@ -161,13 +161,9 @@ void xplane_names_read(struct whole *whole, struct xplane_plane *plane)
 
 void xplane_names_release(struct xplane_plane *plane)
 {
-    id_table_release(&plane->stat_ids);
-    id_table_release(&plane->event_ids);
-    VEC_FREE(&plane->stat_names);
-    VEC_FREE(&plane->event_names);
-    VEC_FREE(&plane->name_stats);
-    VEC_FREE(&plane->stats);
-    VEC_FREE(&plane->programs);
+    EACH(id_table_release, &plane->stat_ids, &plane->event_ids);
+    EACH(VEC_FREE, &plane->stat_names, &plane->event_names, &plane->name_stats, &plane->stats,
+         &plane->programs);
 }
 
 /* ---- stats ---- */

@@ -168,7 +168,6 @@ void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane)
 void xplane_work_release(struct xplane_reader *reader)
 {
     names_free(reader->operator_names);
-    VEC_FREE(&reader->operators);
-    VEC_FREE(&reader->work_pages);
+    EACH(VEC_FREE, &reader->operators, &reader->work_pages);
     id_table_release(&reader->work_page_of);
 }

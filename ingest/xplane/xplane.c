@@ -568,9 +568,7 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
     VEC_FREE(&reader.allocators);
     xplane_work_release(&reader);
     hlo_programs_release(&reader.hlo);
-    buffer_release(&reader.text);
-    buffer_release(&reader.line_name);
-    buffer_release(&reader.line_display);
+    EACH(buffer_release, &reader.text, &reader.line_name, &reader.line_display);
     trace_chunk_free(reader.chunk);
     whole_free(&reader.whole);
     return ok;
