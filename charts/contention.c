@@ -1,6 +1,5 @@
 /* contention.c - how many times longer kernels take beside other work, with the interval of each. */
 #include "analyze/contention/contention.h"
-#include "charts/charts.h"
 #include "charts/parts.h"
 #include "derive/features.h"
 #include <math.h>

@@ -7,15 +7,12 @@
  * was idle. With a selection the work that was launched in it makes up the span.
  */
 #include "charts/parts.h"
-#include "base/quantity.h"
 #include "derive/device_use.h"
 #include "derive/features.h"
 #include "derive/step_list.h"
-#include "trace/intervals.h"
 #include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum state { STATE_FIRST, STATE_SECOND, STATE_THIRD, STATES };
 

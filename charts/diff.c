@@ -9,7 +9,6 @@
 #include "base/sum.h"
 #include "diff/diff.h"
 #include <math.h>
-#include <stdlib.h>
 
 enum column { COLUMN_NAME, COLUMN_FROM, COLUMN_WHOLE, COLUMN_SLOWER, COLUMN_FASTER, COLUMN_UNSURE, COLUMNS };
 

@@ -5,9 +5,6 @@
  * devices, where an operation is below the call that launched it (derive/attribution.h). A Python profile has stacks as
  * profile/stacks.h finds them.
  */
-#include "base/buffer.h"
-#include "base/names.h"
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "base/sum.h"
 #include "charts/parts.h"
@@ -15,8 +12,6 @@
 #include "derive/gpu_events.h"
 #include "derive/step_list.h"
 #include "profile/stacks.h"
-#include "trace/calltree.h"
-#include <stdlib.h>
 
 typedef uint32_t box_id;
 

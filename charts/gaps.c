@@ -1,7 +1,5 @@
 /* gaps.c - how much idle time there was in gaps of each length, and why. */
 #include "analyze/gap_colors.h"
-#include "analyze/gaps.h"
-#include "base/quantity.h"
 #include "charts/parts.h"
 #include "derive/features.h"
 

@@ -3,8 +3,6 @@
 #include "whatif/make_graph.h"
 #include "whatif/path.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const struct trace_wants path_wants = { .args = REPLAY_WANTS };
 

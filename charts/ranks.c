@@ -10,7 +10,6 @@
 #include "base/rows.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* A rank; or, where a rank has several devices, one of them. */
 struct rank_row {

@@ -1,8 +1,6 @@
 /* roofline.c - operators as dots below the roof of what the device can do. */
 #include "charts/parts.h"
 #include "analyze/roofline.h"
-#include "base/buffer.h"
-#include "base/quantity.h"
 #include "derive/features.h"
 #include <math.h>
 

@@ -3,8 +3,6 @@
  * the operations; and what short operations in a row cost, by why the device was idle.
  */
 #include "analyze/sequences/sequences.h"
-#include "base/buffer.h"
-#include "base/quantity.h"
 #include "charts/parts.h"
 #include "derive/features.h"
 #include <inttypes.h>

@@ -3,7 +3,6 @@
  * their times.
  */
 #include "charts/parts.h"
-#include "analyze/steps.h"
 #include "derive/features.h"
 #include "derive/step_list.h"
 #include <inttypes.h>

@@ -17,11 +17,8 @@
 #include "memory/memory_records.h"
 #include "derive/python_names.h"
 #include "whatif/make_graph.h"
-#include "trace/calltree.h"
 #include "trace/span.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_DEPTH = 250, BINS = 1200 };
 

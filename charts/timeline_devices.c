@@ -4,10 +4,7 @@
 #include "charts/timeline_parts.h"
 
 #include "derive/device_use.h"
-#include "trace/calltree.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Work weighs more than what the host did: there is less of it, and it is what a run is for. Gaps do, too. */
 enum { WEIGHT_OF_WORK = 4 };

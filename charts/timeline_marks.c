@@ -5,7 +5,6 @@
 #include "derive/device_steps.h"
 #include "memory/memory_records.h"
 #include <inttypes.h>
-#include <string.h>
 
 void timeline_add_steps(struct timeline_making *making)
 {

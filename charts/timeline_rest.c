@@ -5,7 +5,6 @@
 #include "charts/timeline_parts.h"
 
 #include "base/runs.h"
-#include <stdlib.h>
 
 enum { ROWS = 4 };
 

@@ -3,15 +3,12 @@
  *
  * Rows are sorted by the figure drawn. Those that are not shown are reported in the note, with their share.
  */
+#include "analyze/kernels.h"
 #include "base/rows.h"
 #include "charts/parts.h"
-#include "analyze/kernels.h"
 #include "analyze/top/top.h"
-#include "base/quantity.h"
-#include "base/sum.h"
 #include "derive/communication.h"
 #include "derive/features.h"
-#include <stdlib.h>
 
 /* A bar. */
 struct ranked {

@@ -2,11 +2,9 @@
  * transfers.c - copies: their size against their bandwidth, and how much of their time nothing hid.
  */
 #include "charts/parts.h"
-#include "derive/copy_names.h"
 #include "analyze/transfers.h"
 #include "derive/features.h"
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* "HtoD pinned"; of copies between devices just "DtoD". */
 static const char *group_title(struct chart *chart, enum copy_direction direction, const char *memory)

@@ -4,11 +4,8 @@
  */
 #include "charts/parts.h"
 #include "history/nightly.h"
-#include "base/buffer.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum column {
     COLUMN_RUN,

@@ -1,11 +1,9 @@
 /* analysis.c - see analysis.h. */
 #include "cli/analysis.h"
 
-#include "base/quantity.h"
 #include "cli/command_line.h"
 #include "derive/features.h"
 #include "trace/span.h"
-#include <string.h>
 
 /* Add a notice on the features in NEEDS that the trace lacks; false if there are any. */
 static bool analysis_check_needs(const struct trace *trace, unsigned needs, struct result *result)

@@ -7,14 +7,11 @@
 #include "cli/cmd_analysis.h"
 
 #include "analyze/registry.h"
-#include "base/memory.h"
 #include "cli/analysis.h"
 #include "cli/output_tables.h"
 #include "derive/file_set.h"
 #include <assert.h>
 #include <stdalign.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct analysis_command;
 

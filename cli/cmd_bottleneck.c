@@ -11,10 +11,7 @@
 #include "base/shell_word.h"
 
 #include "cli/terminal.h"
-#include "base/buffer.h"
 #include "base/escape.h"
-#include "base/memory.h"
-#include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/process.h"
@@ -25,9 +22,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

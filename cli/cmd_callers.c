@@ -3,11 +3,9 @@
  * differ only in direction.
  */
 #include "profile/of_trace.h"
-#include "cli/command.h"
 #include "cli/load.h"
 #include "cli/profile_report.h"
 #include "profile/tables.h"
-#include <string.h>
 #include <unistd.h>
 
 struct calls_args {

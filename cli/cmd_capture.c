@@ -6,8 +6,6 @@
  * the program, and prints the reports of the library from its processes. All of it goes to stderr: stdout is the
  * program's.
  */
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/shell_word.h"
 #include "capture/settings.h"
 #include "cli/command.h"
@@ -21,11 +19,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -5,8 +5,6 @@
  * for PNG and PDF report/gnuplot.h makes a script, and gnuplot draws. The file is opened after the picture is complete,
  * so it appears completely or not at all.
  */
-#include "base/buffer.h"
-#include "base/error.h"
 #include "base/escape.h"
 #include "charts/charts.h"
 #include "cli/forecast_files.h"
@@ -29,11 +27,6 @@
 #include "report/svg.h"
 #include "summary/runs.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- running gnuplot ---- */

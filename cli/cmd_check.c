@@ -2,13 +2,8 @@
 #include "check/check.h"
 #include "check/page.h"
 
-#include "base/source.h"
 #include "cli/cmd_report.h"
-#include "cli/command.h"
-#include "cli/load.h"
 #include "cli/output.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct check_args {
     const char *text;

@@ -1,11 +1,6 @@
 /* cmd_completion.c - `tpa completion SHELL`: the script that teaches a shell our options. */
-#include "base/buffer.h"
-#include "base/suggest.h"
 #include "base/table.h"
 #include "cli/commands.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* ---- scripts ---- */
 

@@ -5,19 +5,13 @@
 #include "cli/convert/files.h"
 
 #include "base/shell_word.h"
-#include "cli/command.h"
 #include "cli/convert/part.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
-#include "derive/attribution.h"
 #include "profile/tables.h"
-#include "profile/view.h"
 #include "memory/snapshot_as_trace.h"
 #include "memory/snapshot_tables.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const struct convert_form *const forms[] = {
     &convert_chrome, &convert_perfetto,   &convert_tpa,    &convert_csv, &convert_arrow,

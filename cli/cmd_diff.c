@@ -1,6 +1,5 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it significant. */
 #include "diff/blocks.h"
-#include "diff/diff.h"
 #include "diff/diff_answer.h"
 #include "diff/diff_screen.h"
 #include "diff/slow.h"
@@ -10,11 +9,8 @@
 #include "cli/gate.h"
 #include "cli/gates.h"
 #include "cli/nightly/noise.h"
-#include "cli/sides.h"
 #include "report/cases.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct diff_args {
     struct load_args load;

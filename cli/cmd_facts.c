@@ -7,9 +7,6 @@
 #include "figures/facts_file.h"
 #include "fleet/rounds.h"
 #include "fleet/slice_file.h"
-#include "base/lacks.h"
-#include "base/source.h"
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

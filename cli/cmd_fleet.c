@@ -1,5 +1,4 @@
 /* cmd_fleet.c - `tpa fleet`: answers about a job of many ranks. */
-#include "base/source.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "derive/features.h"

@@ -1,5 +1,4 @@
 /* cmd_hang.c - `tpa hang`: the post-mortem of a stuck distributed job. */
-#include "base/source.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/output.h"

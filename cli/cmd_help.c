@@ -3,7 +3,6 @@
 #include "cli/help.h"
 #include "cli/terminal.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 enum help_format { HELP_TEXT, HELP_JSON };

@@ -4,12 +4,8 @@
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "ingest/formats.h"
 #include "derive/features.h"
 #include "memory/snapshot_tables.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROWS_FOR_PEOPLE = 15 }; /* of each table, so that it fits a screen */
 

@@ -6,7 +6,6 @@
 #include "cli/output.h"
 #include "cli/version.h"
 
-#include <string.h>
 #include <unistd.h>
 
 struct mcp_args {

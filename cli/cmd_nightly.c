@@ -1,15 +1,11 @@
 /* cmd_nightly.c - `tpa nightly`: a history of runs, and changes in the last one. */
 #include "history/nightly_answer.h"
 #include "charts/charts.h"
-#include "base/chart.h"
 #include "base/moment.h"
-#include "base/suggest.h"
 #include "cli/gate.h"
 #include "cli/nightly/nightly.h"
 #include "report/page.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Verdicts are shown to CI systems, and as a page. */

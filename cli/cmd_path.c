@@ -4,8 +4,6 @@
 #include "whatif/path_places.h"
 #include "whatif/make_graph.h"
 #include "whatif/path_tables.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct path_args {
     struct load_args load;

@@ -4,28 +4,20 @@
  * The content is computed once, section by section, and then shown in the format given by the output's name: a page
  * (report/page.h), or all tables one after the other by the printers of every command.
  */
-#include "base/memory.h"
 #include "base/parallel.h"
-#include "diff/diff.h"
 #include "diff/diff_answer.h"
 #include "treediff/twins.h"
 #include "charts/charts.h"
-#include "base/suggest.h"
 #include "cli/cmd_report.h"
 #include "cli/commands.h"
-#include "cli/load.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/report/profile.h"
 #include "cli/report/sections.h"
 #include "cli/report/snapshot.h"
 #include "cli/sides.h"
-#include "report/page.h"
 #include "derive/features.h"
-#include "derive/file_set.h"
 #include "job/job.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 struct report_args {

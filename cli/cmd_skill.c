@@ -4,7 +4,6 @@
 #include "cli/output_file.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 struct skill_args {

@@ -2,9 +2,7 @@
  * cmd_sql.c - `tpa sql`: SQL over traces; see sql/trace_sql.h.
  */
 #include "analyze/registry.h"
-#include "base/suggest.h"
 #include "cli/cmd_analysis.h"
-#include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/timeline.h"
@@ -14,9 +12,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- the prompt ---- */

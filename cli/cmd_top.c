@@ -2,26 +2,16 @@
  * cmd_top.c - tpa top: which operators and kernels took the time.
  */
 #include "analyze/nsys_reports.h"
-#include "analyze/selection.h"
 #include "analyze/top/top.h"
-#include "base/memory.h"
-#include "base/suggest.h"
 #include "cli/analysis.h"
-#include "cli/command.h"
-#include "cli/load.h"
-#include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/profile_report.h"
 #include "profile/tables.h"
 #include "report/torch.h"
-#include "trace/trace.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- reports of nsys stats ---- */
 

@@ -1,6 +1,4 @@
 /* cmd_whatif.c - `tpa whatif`: the gain of a hypothetical change. */
-#include "base/lacks.h"
-#include "base/quantity.h"
 #include "cli/analysis.h"
 #include "derive/file_set.h"
 #include "cli/convert/convert.h"
@@ -10,8 +8,6 @@
 #include "whatif/path_tables.h"
 #include "whatif/whatif_tables.h"
 #include "trace/packing.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct whatif_args {
     struct load_args load;

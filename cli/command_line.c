@@ -2,7 +2,6 @@
 #include "cli/command_line.h"
 
 #include "base/shell_word.h"
-#include <string.h>
 
 static const struct invocation *running;
 

@@ -1,13 +1,10 @@
 /* command_run.c - see command_run.h. */
 #include "cli/command_run.h"
 
-#include "base/memory.h"
 #include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "report/json_parts.h"
-#include <stdlib.h>
-#include <string.h>
 
 static bool check_operands(const struct command *command, const struct operands *operands,
                            struct tpa_error *err)

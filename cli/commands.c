@@ -2,10 +2,7 @@
 #include "cli/commands.h"
 
 #include "analyze/registry.h"
-#include "base/suggest.h"
 #include "cli/cmd_analysis.h"
-#include <stdint.h>
-#include <string.h>
 
 #define COMMAND_ROW(name) &cmd_##name,
 static const struct command *const before[] = { COMMANDS_BEFORE(COMMAND_ROW) };

@@ -2,8 +2,6 @@
 #include "cli/diff_tree.h"
 
 #include "treediff/tree_diff.h"
-#include <stdlib.h>
-#include <string.h>
 
 static bool read_file(const struct invocation *call, const struct load_args *load, const char *path,
                       const struct work_tree_options *options, struct work_tree *tree, struct result *result,

@@ -16,8 +16,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

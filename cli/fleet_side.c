@@ -4,7 +4,6 @@
 #include "figures/facts_file.h"
 #include "fleet/fleet.h"
 #include <dirent.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static bool ends_in_facts(const char *name)

@@ -1,9 +1,6 @@
 /* gate.c - see gate.h. */
 #include "cli/gate.h"
 
-#include "base/quantity.h"
-#include <string.h>
-
 const struct opt_choice gate_unsure_words[] = {
     [GATE_UNSURE_AUTO] = { "auto", "exit with 1: what cannot be judged does not pass", NULL },
     [GATE_UNSURE_PASSES] = { "pass", "exit with 0, for the first nights of a history", NULL },

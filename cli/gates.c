@@ -1,17 +1,10 @@
 /* gates.c - see gates.h. */
 #include "cli/gates.h"
 
-#include "base/lacks.h"
-#include "base/buffer.h"
-#include "base/memory.h"
-#include "base/quantity.h"
 #include "base/regex.h"
 #include "cli/gate.h"
 #include "report/cases.h"
-#include "report/figures.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- results ---- */
 

@@ -2,7 +2,6 @@
 #include "cli/help.h"
 
 #include "cli/commands.h"
-#include <string.h>
 
 static const char *const section_titles[SECTION_COUNT] = {
     [SECTION_ANALYZE] = "Ask a trace",  [SECTION_COMPARE] = "Compare and watch",

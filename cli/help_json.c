@@ -16,12 +16,9 @@
  */
 #include "cli/help.h"
 
-#include "base/table.h"
 #include "cli/commands.h"
 #include "report/exact.h"
 #include "report/json_writer.h"
-#include <stdint.h>
-#include <string.h>
 
 static void help_json_emit(struct json_writer *json, const char *key, const char *text)
 {

@@ -8,7 +8,6 @@
 
 #include "cli/commands.h"
 #include <ctype.h>
-#include <string.h>
 
 /* --- manual pages -------------------------------------------------------------------------------------------- */
 

@@ -1,15 +1,11 @@
 /* load.c - see load.h. */
 #include "cli/load.h"
 
-#include "base/buffer.h"
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "derive/graph_links.h"
 #include "derive/step_infer.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
-#include "base/memory.h"
-#include "base/names.h"
 #include "base/regex.h"
 #include "base/sum.h"
 #include "base/progress.h"
@@ -19,12 +15,8 @@
 #include "derive/file_set.h"
 #include "memory/snapshot_tables.h"
 #include "profile/tables.h"
-#include "profile/view.h"
 #include "report/output.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct opt_choice load_files_are[] = {
     [TRACE_FILES_AS_FOUND] = { "auto", "decided by evidence in the files: see tpa info", NULL },

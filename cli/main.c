@@ -2,7 +2,6 @@
  * main.c - the program: find the command, read its options, run it, report errors, and check that all output was
  * written.
  */
-#include "base/memory.h"
 #include "base/suggest.h"
 #include "cli/command_run.h"
 #include "cli/commands.h"
@@ -15,9 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -7,9 +7,6 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { LEAST_TOKENS = BUDGET_LEAST_TOKENS, MOST_TOKENS = 20000, MOST_TRACES = 10000 };

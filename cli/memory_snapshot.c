@@ -5,8 +5,6 @@
 #include "memory/snapshot_sentences.h"
 #include "memory/snapshot_tables.h"
 
-#include <string.h>
-
 /* Are empty tables included? For people only those that they named: a gate on leaks normally has none. */
 static bool shows_empty(const struct output_args *output)
 {

@@ -2,24 +2,15 @@
 #include "cli/output.h"
 
 #include "base/escape.h"
-#include "base/memory.h"
-#include "base/quantity.h"
-#include "base/suggest.h"
 #include "cli/command_line.h"
 #include "cli/output_file.h"
 #include "cli/output_tables.h"
 #include "cli/terminal.h"
 #include "report/budget.h"
-#include "report/figures.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,16 +1,12 @@
 /* output_file.c - see output_file.h. */
 #include "cli/output_file.h"
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/escape.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

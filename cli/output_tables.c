@@ -3,11 +3,8 @@
 
 #include "cli/terminal.h"
 
-#include "base/buffer.h"
-#include "base/suggest.h"
 #include "cli/output_file.h"
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 bool output_next_word(const char **list, const char **word, size_t *len)

@@ -3,12 +3,8 @@
 
 #include "profile/tables.h"
 #include "base/regex.h"
-#include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output_file.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Default number of functions and actions; the text of pstats shows all, like pstats. */
 enum { LIMIT_FOR_PEOPLE = 25 };

@@ -10,7 +10,6 @@
 #include "report/output.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
 
 struct printer_state {

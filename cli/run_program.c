@@ -4,16 +4,12 @@
  */
 #include "cli/run_program.h"
 
-#include "base/buffer.h"
 #include "cli/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

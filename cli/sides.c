@@ -1,14 +1,10 @@
 /* sides.c - see sides.h. */
 #include "cli/sides.h"
 
-#include "analyze/selection.h"
-#include "base/names.h"
 #include "charts/timeline.h"
-#include "derive/file_set.h"
 #include "cli/fleet_side.h"
 #include "memory/snapshot_tables.h"
 #include <assert.h>
-#include <string.h>
 #include <sys/stat.h>
 
 bool sides_find(const struct invocation *call, const struct opt_list *base, const struct opt_list *other,

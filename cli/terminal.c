@@ -6,9 +6,6 @@
 #include "base/unicode.h"
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

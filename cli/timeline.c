@@ -1,12 +1,10 @@
 /* timeline.c - see timeline.h. */
 #include "cli/timeline.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "trace/builder.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static int64_t base_of(const struct trace *trace, size_t file)
 {

@@ -7,13 +7,10 @@
  */
 #include "derive/async_regions.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "trace/calltree.h"
 #include "trace/derived.h"
 #include "trace/span.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool is_async_by_name(const char *name)
 {

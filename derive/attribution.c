@@ -1,17 +1,13 @@
 /* attribution.c - see attribution.h. */
 #include "derive/attribution.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "derive/number_table.h"
 #include "trace/arg_scan.h"
 #include "trace/builder.h"
 #include "trace/derived.h"
-#include "trace/trace.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- files of several processes ---- */

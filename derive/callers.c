@@ -3,12 +3,9 @@
 
 #include "base/rows.h"
 #include "derive/python_names.h"
-#include "base/memory.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* A call whose callers are wanted; its node. */
 struct called {

@@ -10,12 +10,8 @@
 #include "derive/graph_links.h"
 #include "derive/python_names.h"
 #include "derive/step_list.h"
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "trace/derived.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define PATH_NOT_KNOWN UINT32_MAX
 

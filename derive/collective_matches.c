@@ -1,15 +1,11 @@
 /* collective_matches.c - see collective_matches.h. */
 #include "derive/collective_matches.h"
 
-#include "base/memory.h"
-#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/collective_identity.h"
 #include "derive/file_set.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Do all files with communication have steps? */
 static bool have_steps(const struct collectives *all, const struct step_list *steps)

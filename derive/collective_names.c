@@ -8,8 +8,6 @@
 #include "derive/communication.h"
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct word {
     const char *text;

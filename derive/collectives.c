@@ -8,15 +8,10 @@
 
 #include "derive/process_groups.h"
 #include "derive/shapes.h"
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
-#include "trace/calltree.h"
 #include "derive/communication.h"
 #include "derive/host_computing.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Properties of a name, computed once. */
 enum name_fact {

@@ -1,10 +1,8 @@
 /* collectives_join.c - see collectives_join.h. */
 #include "derive/collectives_join.h"
 
-#include "base/memory.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
-#include <stdlib.h>
 
 /* The place of a collective while the total number of devices is unknown. */
 struct joined_place {

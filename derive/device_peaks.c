@@ -3,8 +3,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NVIDIA_HOPPER "NVIDIA H100 Tensor Core GPU data sheet"
 #define NVIDIA_H200 "NVIDIA H200 Tensor Core GPU data sheet"

@@ -1,10 +1,8 @@
 /* device_steps.c - see device_steps.h. One pass over all operations, with a binary search for the step of each. */
 #include "derive/device_steps.h"
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "trace/derived.h"
-#include <stdlib.h>
 
 /* What each step launched. */
 struct launched {

@@ -1,10 +1,7 @@
 /* device_types.c - see device_types.h. */
 #include "derive/device_types.h"
 
-#include "base/memory.h"
 #include "trace/derived.h"
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 static bool begins_with(const char *text, const char *prefix)

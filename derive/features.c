@@ -1,15 +1,12 @@
 /* features.c - see features.h. */
 #include "derive/features.h"
 
-#include "base/memory.h"
 #include "derive/communication.h"
 #include "derive/graph_links.h"
 #include "trace/derived.h"
 #include "trace/lost_work.h"
 #include "trace/memory_change.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const struct {
     const char *name, *reason, *recipe;

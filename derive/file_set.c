@@ -6,8 +6,6 @@
  */
 #include "derive/file_set.h"
 
-#include "base/memory.h"
-#include "base/names.h"
 #include "base/quantity.h"
 #include "base/rows.h"
 #include "base/runs.h"
@@ -16,8 +14,6 @@
 #include "trace/derived.h"
 #include "trace/span.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NO_RANK = -1 };
 

@@ -2,9 +2,6 @@
 #include "derive/flops.h"
 
 #include "derive/shapes.h"
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum flops_operator flops_operator_of(const char *name)
 {

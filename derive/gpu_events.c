@@ -6,15 +6,12 @@
  */
 #include "derive/gpu_events.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "base/runs.h"
 #include "trace/arg_scan.h"
 #include "derive/communication.h"
 #include "trace/derived.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- devices ---- */
 

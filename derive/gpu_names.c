@@ -9,8 +9,6 @@
 #include "base/memory.h"
 #include "derive/communication.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* C++ names are demangled up to this length, too. */
 enum { BYTES_LOOKED_AT = 16 << 10 };

@@ -5,11 +5,8 @@
 #include "base/lcs.h"
 #include "base/runs.h"
 #include "base/search.h"
-#include "derive/attribution.h"
 #include "trace/call_names.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct graph_bodies *graph_bodies_open(void)
 {

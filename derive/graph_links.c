@@ -6,17 +6,13 @@
  */
 #include "derive/graph_links.h"
 
-#include "base/buffer.h"
 #include "base/lcs.h"
 #include "base/quantity.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
-#include "derive/attribution.h"
 #include "trace/derived.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Sequences that differ in more are not matched, as the result would be unreliable. */
 enum { MOST_EDITS = 8000 };

@@ -1,12 +1,9 @@
 /* host_computing.c - see host_computing.h. */
 #include "derive/host_computing.h"
 
-#include "base/memory.h"
 #include "derive/communication.h"
 #include "trace/calltree.h"
 #include "trace/derived.h"
-#include <stdlib.h>
-#include <string.h>
 
 static bool host_computing_takes(const void *context, event_id e)
 {

@@ -6,8 +6,6 @@
 #include "derive/gpu_names.h"
 #include "derive/host_waits.h"
 #include "trace/derived.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* The activity of a name, by name id; HOST_ACTIVITIES: none. */
 bool host_blocks_until_ready(const char *name)

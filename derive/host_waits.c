@@ -10,13 +10,11 @@
 
 #include "trace/call_names.h"
 #include "derive/copy_names.h"
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
-#include <stdlib.h>
 
 enum { MOST_STEPS_BACK = 256 };
 

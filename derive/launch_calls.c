@@ -6,8 +6,6 @@
 #include "trace/call_names.h"
 #include "derive/gpu_events.h"
 #include "trace/derived.h"
-#include "trace/intervals.h"
-#include <stdlib.h>
 
 static void launch_calls_find_calls(const struct trace *trace, struct launch_calls *calls)
 {

@@ -1,12 +1,9 @@
 /* number_table.c - see number_table.h. */
 #include "derive/number_table.h"
 
-#include "base/bits.h"
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "trace/arg_scan.h"
-#include <stdlib.h>
 
 enum { PAGE_BITS = 10, PAGE_WORDS = (1 << PAGE_BITS) / 64 };
 

@@ -2,8 +2,6 @@
 #include "derive/op_call.h"
 
 #include "derive/op_count.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* The characters between the quotes of a JSON string; empty if it is not a string. */
 static struct text unquoted(struct text element)

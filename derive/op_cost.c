@@ -2,7 +2,6 @@
 #include "derive/op_cost.h"
 
 #include "derive/op_cost_parts.h"
-#include <string.h>
 
 /* clang-format off */
 #define PRODUCT(inputs, form) { OP_MATRIX, op_cost_product, inputs, form, 0, false }

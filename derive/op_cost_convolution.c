@@ -7,8 +7,6 @@
  */
 #include "derive/op_cost_parts.h"
 
-#include <string.h>
-
 enum { ABSENT = 255 };
 
 /* The indices of inputs. */

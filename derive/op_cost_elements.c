@@ -3,8 +3,6 @@
 #include "derive/op_cost_parts.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Their names after "aten::", sorted; in-place variants with a trailing '_' are equal. */
 /* clang-format off */

@@ -1,8 +1,6 @@
 /* op_cost_passes.c - operators that pass over tensors once or twice: norms, softmax, reductions, copies, lookups. */
 #include "derive/op_cost_parts.h"
 
-#include <string.h>
-
 /* ---- norms and softmax ---- */
 
 /* Bytes written for the weight and the bias in a norm's backward pass, if the mask at MASK requests them. */

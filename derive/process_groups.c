@@ -4,11 +4,6 @@
  */
 #include "derive/process_groups.h"
 
-#include "base/memory.h"
-#include "base/names.h"
-#include <stdlib.h>
-#include <string.h>
-
 /* The name of a library in a group's backends. RCCL uses the name of NCCL. */
 static const char *const backends[][2] = { { "NCCL", "nccl" }, { "RCCL", "nccl" }, { "gloo", "gloo" },
                                            { "MPI", "mpi" },   { "UCC", "ucc" },   { "XCCL", "xccl" } };

@@ -8,7 +8,6 @@
 
 #include "base/rows.h"
 #include "base/wide.h"
-#include <stdlib.h>
 
 enum {
     LEAST_ANCHORS = 3,

@@ -1,8 +1,6 @@
 /* shapes.c - see shapes.h. The JSON comes without blanks between its parts. */
 #include "derive/shapes.h"
 
-#include <string.h>
-
 static const char *skip_blanks(const char *at)
 {
     while (*at == ' ')

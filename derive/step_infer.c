@@ -1,11 +1,7 @@
 /* step_infer.c - see step_infer.h. Indices are places in the sequence of the main thread. */
 #include "derive/step_infer.h"
 
-#include "base/memory.h"
-#include "base/names.h"
 #include "base/rows.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     FEWEST_STEPS = 3,

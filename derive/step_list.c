@@ -3,7 +3,6 @@
 
 #include "derive/attribution.h"
 
-#include "base/memory.h"
 #include "base/quantity.h"
 #include "base/regex.h"
 #include "derive/step_infer.h"
@@ -11,8 +10,6 @@
 #include "base/search.h"
 #include "trace/derived.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 int64_t step_list_end_ns(const struct step_list *steps, size_t index)
 {

@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Fewer do not show a pattern; of more the last are looked at. */
 enum { LEAST_STEPS = 4, MOST_STEPS = 4096 };

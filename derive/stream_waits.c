@@ -1,12 +1,9 @@
 /* stream_waits.c - see stream_waits.h. */
 #include "derive/stream_waits.h"
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "base/runs.h"
 #include "trace/derived.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_STEPS_BACK = 256 };
 

@@ -1,9 +1,7 @@
 /* unlinked_work.c - see unlinked_work.h. */
 #include "derive/unlinked_work.h"
 
-#include "base/memory.h"
 #include "trace/derived.h"
-#include <stdlib.h>
 
 struct unlinked_work {
     const struct trace *trace;

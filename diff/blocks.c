@@ -1,12 +1,8 @@
 /* blocks.c - see blocks.h. */
 #include "diff/blocks.h"
 
-#include "base/names.h"
-#include "base/quantity.h"
 #include "base/rows.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A block as three texts, numbered equally on both sides. */
 struct shared_block {

@@ -1,12 +1,8 @@
 /* cause.c - see cause.h. */
 #include "diff/cause.h"
 
-#include "base/memory.h"
 #include "trace/call_names.h"
 #include "trace/step_name.h"
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool cause_is_communication(const char *name)
 {

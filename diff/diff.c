@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool diff_is_exact(const struct diff *diff)
 {

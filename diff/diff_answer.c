@@ -2,15 +2,11 @@
 #include "diff/diff_answer.h"
 
 #include "base/demangle.h"
-#include "base/lacks.h"
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "diff/cause.h"
 #include "trace/step_name.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* "1.203ms" or "1203 bytes" as a figure of KIND; a time unless KIND is TABLE_BYTES. */
 static const char *figure_text(enum table_kind kind, double value, struct arena *texts)

@@ -2,10 +2,7 @@
  * diff.h. */
 #include "diff/diff.h"
 
-#include "base/quantity.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Move the notice added last above the figures. */
 static void diff_notices_raise(struct result *result)

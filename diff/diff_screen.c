@@ -1,11 +1,8 @@
 /* diff_screen.c - see diff_screen.h. */
 #include "diff/diff_screen.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- two ranks of one job ---- */
 

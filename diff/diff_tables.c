@@ -1,11 +1,8 @@
 /* diff_tables.c - the differences as tables; see diff.h. */
 #include "diff/diff.h"
 
-#include "base/buffer.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct table_column columns[DIFF_COLUMNS] = {

@@ -1,13 +1,10 @@
 /* measure.c - see measure.h. Storage of samples, and code shared by several kinds of parts. */
 #include "diff/measure.h"
 
-#include "base/lacks.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct measures *measures_open(void)
 {

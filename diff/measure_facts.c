@@ -1,10 +1,7 @@
 /* measure_facts.c - recorded facts about a trace that may make it hard to compare; see measure.h. */
 #include "diff/measure_parts.h"
 
-#include "base/quantity.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 static void measure_facts_add(const struct measuring *measuring, const char *key, const char *title,
                               const char *value)

@@ -11,9 +11,6 @@
 #include "fleet/fleet.h"
 #include "figures/sketch.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- steps ---- */
 

@@ -10,7 +10,6 @@
 #include "base/search.h"
 #include "memory/memory_records.h"
 #include <math.h>
-#include <stdlib.h>
 
 enum memory_place { ON_DEVICES, ON_HOST, PLACES };
 

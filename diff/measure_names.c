@@ -6,10 +6,7 @@
  */
 #include "diff/measure_parts.h"
 
-#include "trace/calltree.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct pair {
     name_id name; /* in trace->names */

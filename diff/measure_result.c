@@ -9,8 +9,6 @@
 #include "derive/step_list.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- cells ---- */
 

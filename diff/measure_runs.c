@@ -1,12 +1,10 @@
 /* measure_runs.c - see measure_runs.h. */
 #include "diff/measure_runs.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "derive/step_pattern.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* A sample while it is sorted into runs. */
 struct keyed_sample {

@@ -1,11 +1,8 @@
 /* measure_snapshot.c - memory snapshots as samples: peaks, and memory in use by line of code; see measure.h. */
 #include "diff/measure.h"
 #include "memory/snapshot_analysis.h"
-#include "base/buffer.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void add_lines(const struct allocator_history *replay, int64_t entry, struct measure_rows *rows,
                       uint32_t sample)

@@ -5,7 +5,6 @@
 #include "diff/measure.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The sample for the whole part. */
 static uint32_t add_sample(struct measures *measures)

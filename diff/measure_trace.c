@@ -4,28 +4,17 @@
  * The figures of whole steps come from one interval set per device and use, whose length within each step is found by
  * binary search; the rows come from the analysis of tpa top, by step and file, with the same definitions.
  */
-#include "diff/measure.h"
 
-#include "analyze/account.h"
-#include "derive/device_steps.h"
 #include "derive/device_use.h"
-#include "derive/gpu_events.h"
 #include "diff/measure_parts.h"
 #include "memory/memory_records.h"
-#include "analyze/selection.h"
 #include "analyze/top/top.h"
-#include "trace/intervals.h"
-#include "derive/attribution.h"
 #include "trace/span.h"
-#include "derive/step_list.h"
 #include "base/rows.h"
 #include "base/search.h"
-#include "base/sum.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- samples ---- */
 

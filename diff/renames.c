@@ -7,11 +7,7 @@
 #define _GNU_SOURCE
 #include "diff/renames.h"
 
-#include "base/memory.h"
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *rename_kind_text(enum rename_kind kind)
 {

@@ -4,7 +4,6 @@
 #include "base/runs.h"
 #include "diff/verdict.h"
 #include <math.h>
-#include <string.h>
 
 struct slow_row {
     struct text what, trouble;

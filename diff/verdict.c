@@ -2,9 +2,7 @@
 #include "diff/verdict.h"
 
 #include "base/level.h"
-#include "base/memory.h"
 #include <math.h>
-#include <stdlib.h>
 
 static const double significant_below = 0.05;
 

@@ -1,9 +1,6 @@
 /* ends.c - see ends.h. */
 #include "fleet/ends.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void add_joining(struct ends *ends, const struct slice *slice, const struct slice_meeting *meeting)
 {
     struct joining joining = { .first = ends->at.count,

@@ -7,8 +7,6 @@
 #include "base/sum.h"
 #include "fleet/rounds.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct fleet_rank_row *fleet_rank(struct fleet *fleet, int64_t rank)
 {

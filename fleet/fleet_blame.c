@@ -5,8 +5,6 @@
 #include "base/runs.h"
 #include "base/sum.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* "0 (default_pg)"; missing if the group has no name. */
 static struct text group_text(struct fleet *fleet, const struct facts_group *group)

@@ -10,8 +10,6 @@
 #include "base/runs.h"
 #include "derive/collective_names.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_GROUPS = 4, LEAST_COLLECTIVES = 3 };
 static const double least_slower_link = 1.25, outlier = 5, least_deviation = 0.02;

@@ -12,8 +12,6 @@
 #include "derive/communication.h"
 #include "figures/sketch.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     LEAST_RANKS = 4, /* needed to detect an outlier */

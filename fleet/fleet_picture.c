@@ -1,5 +1,4 @@
 /* fleet_picture.c - a job as a picture: the time of each rank, and slow ranks by step; see fleet.h. */
-#include "base/chart.h"
 #include "fleet/fleet.h"
 
 #include <inttypes.h>

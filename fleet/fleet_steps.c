@@ -5,8 +5,6 @@
 #include "base/search.h"
 #include "base/sum.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A complete step of a rank. */
 struct stay {

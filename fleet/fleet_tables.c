@@ -1,13 +1,10 @@
 /* fleet_tables.c - the results for a fleet as tables, and notices about them; see fleet.h. */
 #include "fleet/fleet.h"
 
-#include "base/quantity.h"
 #include "base/sum.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct table_column rank_columns[] = {

@@ -1,12 +1,8 @@
 /* job.c - see job.h. */
 #include "fleet/job.h"
 
-#include "base/lacks.h"
-
 #include "base/runs.h"
 #include "base/search.h"
-#include <stdlib.h>
-#include <string.h>
 
 unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_member *member)
 {

@@ -4,7 +4,6 @@
 #include "figures/facts.h"
 #include "base/rows.h"
 #include <math.h>
-#include <stdlib.h>
 
 int64_t fleet_median(int64_t *values, size_t count)
 {

@@ -4,17 +4,13 @@
  */
 #include "fleet/meetings.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
-#include "fleet/ends.h"
 #include "fleet/medians.h"
 #include "fleet/slice_file.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int meetings_compare_numbers(int64_t a, int64_t b)
 {

@@ -7,8 +7,6 @@
 #include "base/sum.h"
 #include "figures/facts_file.h"
 #include "fleet/slice_file.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define NUMBER(row, field)                                                                                   \
     {                                                                                                        \

@@ -7,8 +7,6 @@
 #include "base/sum.h"
 #include "figures/facts_file.h"
 #include "derive/collective_names.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the table ---- */
 

@@ -1,12 +1,9 @@
 /* causes.c - what holds the job up, by class: see job.h and docs/commands/hang.md. */
 #include "base/rows.h"
 #include "hang/graph.h"
-#include "hang/job.h"
 
-#include "base/names.h"
 #include "base/search.h"
 #include <assert.h>
-#include <string.h>
 
 /* Marks by rank, 0 at first; free with free(). */
 static uint8_t *open_marks(const struct hang_job *job)

@@ -1,9 +1,6 @@
 /* graph.c - see graph.h. */
 #include "hang/graph.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct edge {
     uint32_t from, to;
 };

@@ -2,8 +2,6 @@
 #include "hang/hang.h"
 
 #include "hang/graph.h"
-#include <stdio.h>
-#include <string.h>
 
 /* ---- which dumps are one job ---- */
 

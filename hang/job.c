@@ -5,7 +5,6 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include <assert.h>
-#include <string.h>
 
 void *hang_zeroed(struct hang_job *job, size_t count, size_t size)
 {

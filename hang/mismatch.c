@@ -2,7 +2,6 @@
 #include "hang/job.h"
 
 #include "base/buffer.h"
-#include <string.h>
 
 /* What is compared, in this order: the first that differs is the mismatch. */
 enum part { PART_OP, PART_DTYPE, PART_SIZE, PARTS };

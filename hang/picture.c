@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 enum { MOST_LEVELS = 24, NO_BOX = -1, CHART_JOBS = 16 };
 

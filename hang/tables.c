@@ -4,9 +4,7 @@
 #include "hang/hang.h"
 #include "hang/words.h"
 
-#include "base/buffer.h"
 #include <inttypes.h>
-#include <string.h>
 
 struct verdict_row {
     struct text job, state, proof;

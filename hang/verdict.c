@@ -1,9 +1,5 @@
 /* verdict.c - state, doubts, culprits and suspects of a job, and the sentence about it: see job.h. */
-#include "hang/job.h"
 #include "hang/words.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- what proves that it would not have gone on ---- */
 

@@ -5,7 +5,6 @@
 #include "base/order.h"
 #include "base/search.h"
 #include <assert.h>
-#include <string.h>
 
 /* ---- sends and receives ---- */
 

@@ -2,7 +2,6 @@
 #include "hang/words.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 const char *hang_class_word(enum hang_class class)
 {

@@ -9,12 +9,11 @@
  *
  * history_noise.c estimates noise and tests whether a change exceeds it.
  */
+#include "history/history_noise.h"
 #include "history/history.h"
 
 #include "base/run_level.h"
-#include "history/history_noise.h"
 #include <math.h>
-#include <stdlib.h>
 
 const char *history_verdict_name(enum history_verdict verdict)
 {

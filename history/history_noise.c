@@ -14,7 +14,6 @@
 #include "base/rows.h"
 #include "base/shift.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* With fewer runs, none is left out. */
 enum { LEAST_RUNS_FOR_ODD = 5 };

@@ -3,8 +3,6 @@
 
 #include "diff/measure_runs.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 /* ---- figures ---- */

@@ -5,9 +5,6 @@
 #include "base/rows.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the figures ---- */
 

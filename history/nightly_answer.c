@@ -5,8 +5,6 @@
 #include "diff/cause.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
 {

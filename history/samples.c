@@ -2,7 +2,6 @@
 #include "history/samples.h"
 
 #include <math.h>
-#include <stdint.h>
 
 enum { FORM_WHOLE = 1, FORM_DOUBLES = 2, FORM_RUNS = 3 };
 

@@ -2,13 +2,10 @@
 #include "history/sql.h"
 
 #include "base/buffer.h"
-#include "base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

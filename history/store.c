@@ -11,8 +11,6 @@
 #include "history/samples.h"
 #include "history/store_parts.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* "tpan": the application id in SQLite's header (offset 68). */
 enum { APPLICATION_ID = 0x7470616e };

@@ -1,7 +1,6 @@
 /* store_edit.c - see store.h: accepted levels, and deleted runs. */
 #include "history/store.h"
 #include "history/store_parts.h"
-#include <string.h>
 
 /* ---- accept ---- */
 

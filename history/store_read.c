@@ -4,8 +4,6 @@
 #include "history/store.h"
 #include "history/store_parts.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A text of any bytes, in ARENA; its length in *LENGTH if that is not NULL. */
 static const char *bytes_in(struct arena *arena, struct statement *row, int column, size_t *length)

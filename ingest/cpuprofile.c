@@ -14,8 +14,6 @@
 #include "ingest/json_text.h"
 #include "ingest/stack_sums.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NODE_NEW, NODE_OPEN, NODE_KNOWN, NODE_BAD, NO_PARENT = -1 };
 

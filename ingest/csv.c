@@ -2,7 +2,6 @@
 #include "ingest/csv.h"
 
 #include "ingest/json_text.h"
-#include <string.h>
 #include <strings.h>
 
 struct csv csv_open(const char *text, size_t len)

@@ -2,8 +2,6 @@
 #include "ingest/distributed_info.h"
 
 #include "ingest/json_keep.h"
-#include "ingest/json_pull.h"
-#include "trace/columns.h"
 #include <inttypes.h>
 
 /* The ranks as collectives write them: "[0, 1]". Stores their number in *COUNT. */

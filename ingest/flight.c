@@ -16,11 +16,9 @@
  */
 #include "ingest/flight.h"
 
-#include "base/buffer.h"
 #include "ingest/json_pull.h"
 #include "ingest/python_values.h"
 #include <ctype.h>
-#include <string.h>
 
 enum word {
     W_ENTRIES,

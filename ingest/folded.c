@@ -12,7 +12,6 @@
 
 #include "base/quantity.h"
 #include "ingest/stack_sums.h"
-#include <string.h>
 
 /* Where the weight of the line AT..END begins, and the frames end; NULL if it is not a stack. */
 static const char *weight_of(const char *at, const char *end, int64_t *weight)

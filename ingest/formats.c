@@ -9,9 +9,6 @@
 #define _GNU_SOURCE
 #include "ingest/formats.h"
 
-#include "base/buffer.h"
-#include "base/memory.h"
-#include "base/names.h"
 #include "base/parallel.h"
 #include "ingest/rank_parts.h"
 #include "ingest/ascend/folder.h"
@@ -19,8 +16,6 @@
 #include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 extern const struct format format_chrome, format_pstats, format_printed_stats, format_lightning,

@@ -15,7 +15,6 @@
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/stack_sums.h"
-#include <string.h>
 
 enum { DEEPEST_NODE = 512 };
 

@@ -2,7 +2,6 @@
 #include "ingest/id_set.h"
 
 #include "base/memory.h"
-#include <stdlib.h>
 
 static void grow_set(struct id_set *set)
 {

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include <stdbool.h>
-#include <stdlib.h>
 
 static size_t id_table_slot_of(const struct id_table *table, uint64_t key)
 {

@@ -2,7 +2,6 @@
 #include "ingest/json_check.h"
 
 #include "ingest/json_text.h"
-#include <string.h>
 
 enum { DEEPEST = 1024 };
 

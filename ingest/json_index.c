@@ -9,9 +9,7 @@
  */
 #include "ingest/json_index.h"
 
-#include "base/memory.h"
 #include "ingest/bytes16.h"
-#include <stdlib.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAVE_AVX2 1

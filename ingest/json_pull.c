@@ -2,7 +2,6 @@
 #include "ingest/json_pull.h"
 
 #include "ingest/json_text.h"
-#include <string.h>
 
 static void skip_blanks(struct json_pull *in)
 {

@@ -5,11 +5,8 @@
 #define _GNU_SOURCE
 #include "ingest/json_text.h"
 
-#include "base/memory.h"
 #include <errno.h>
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Bytes that cannot belong to a number or a word. */
 static const bool ends_word[256] = {

@@ -4,9 +4,6 @@
  */
 #include "ingest/known_lists.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SLOTS = 16384, LOOKED_AT = 8, BYTES_MOST = 8 << 20 };
 
 static inline uint64_t word_at(const uint8_t *bytes)

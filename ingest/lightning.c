@@ -19,12 +19,9 @@
  */
 #include "ingest/lightning.h"
 
-#include "base/buffer.h"
 #include "ingest/formats.h"
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum column {
     COLUMN_ACTION,

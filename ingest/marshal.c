@@ -33,7 +33,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 enum {

@@ -18,8 +18,6 @@
 #include "ingest/formats.h"
 
 #include "trace/memory_change.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { ACTION_EXISTING = 1, ACTION_CREATE, ACTION_INCREMENT_VERSION, ACTION_DESTROY };
 enum { CATEGORIES = 8, RAW_FIELDS = 4, BYTES_IN_TURN = 65536 };

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "ingest/nvtx_message.h"
 
-#include <string.h>
-
 static const char *nvtx_message_find(const char *text, size_t len, const char *word)
 {
     return memmem(text, len, word, strlen(word));

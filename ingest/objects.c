@@ -4,9 +4,6 @@
 #include "ingest/object_values.h"
 #include "base/search.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Limits on kept dicts that are not records, and on pairs of each. */
 enum { KEPT_DICTS_MOST = 1024, KEPT_PAIRS_MOST = 4096 };
 

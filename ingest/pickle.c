@@ -12,12 +12,7 @@
  */
 #include "ingest/pickle.h"
 
-#include "base/memory.h"
-
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WINDOW = 256 * 1024, SLACK = PICKLE_SLACK };
 

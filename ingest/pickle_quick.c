@@ -11,8 +11,6 @@
 
 #include "ingest/object_values.h"
 
-#include <string.h>
-
 enum { FRAMES_MOST = 1000 };
 
 /*

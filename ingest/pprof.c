@@ -17,8 +17,6 @@
 #include "ingest/stack_sums.h"
 #include "ingest/wire.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     PROFILE_SAMPLE_TYPE = 1,

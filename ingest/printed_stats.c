@@ -28,8 +28,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char title_words[] = "Profile stats for: ";
 static const char *const column_words[] = { "ncalls", "tottime", "percall", "cumtime", "percall" };

@@ -27,7 +27,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* The note on a shared object: its kind in the upper bits, an index below. */
 enum { NOTE_SHIFT = 56 };

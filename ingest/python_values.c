@@ -4,7 +4,6 @@
 #include "ingest/json_check.h"
 #include "ingest/json_pull.h"
 #include <errno.h>
-#include <string.h>
 
 enum { MOST_LEVELS = 100 };
 

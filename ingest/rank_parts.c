@@ -2,14 +2,10 @@
 #include "ingest/rank_parts.h"
 
 #include "base/quantity.h"
-#include "base/memory.h"
-#include "base/names.h"
 #include "base/rows.h"
 #include "trace/part_file.h"
 #include "trace/step_name.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LABEL_DP, LABEL_PP, LABEL_CP, LABEL_TP, LABEL_EP, LABEL_RANK, LABEL_KINDS };
 

@@ -1,11 +1,8 @@
 /* recorder.c - see recorder.h. Categories, names of tracks and arguments are those of libkineto's Chrome traces. */
 #include "ingest/recorder.h"
 
-#include "base/memory.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char *const category_words[RECORDER_KINDS] = {
     [RECORDER_KERNEL] = "kernel",

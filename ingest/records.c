@@ -14,8 +14,6 @@
  */
 #include "ingest/object_values.h"
 
-#include <string.h>
-
 static const char *const key_texts[] = {
 #define KEY_TEXT(name, text) text,
     SNAPSHOT_KEYS(KEY_TEXT)

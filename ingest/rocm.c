@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/rocm.h"
 
-#include <string.h>
 #include <strings.h>
 
 enum recorder_kind rocm_host_kind(const char *domain, const char *name)

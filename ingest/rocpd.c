@@ -15,16 +15,11 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/rocpd.h"
 
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "ingest/json_pull.h"
 #include "ingest/rocm.h"
 #include "ingest/rpd.h"
 #include "ingest/step_guess.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
 /* A row that others refer to by its id. The meaning of the fields depends on the table. */

@@ -19,15 +19,11 @@
 #define _GNU_SOURCE /* asprintf, memmem */
 #include "ingest/rocprof_csv_files.h"
 
-#include "base/memory.h"
 #include "ingest/csv.h"
 #include "ingest/formats.h"
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- reading ---- */
 

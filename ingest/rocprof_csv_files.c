@@ -2,12 +2,8 @@
 #define _GNU_SOURCE /* asprintf */
 #include "ingest/rocprof_csv_files.h"
 
-#include "base/source.h"
 #include "ingest/csv.h"
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Columns that tell a kind; the first that fits decides. */
 static const struct {

@@ -13,8 +13,6 @@
  */
 #include "ingest/formats.h"
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "ingest/json_check.h"
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
@@ -22,8 +20,6 @@
 #include "ingest/step_guess.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char top_key[] = "rocprofiler-sdk-tool";
 

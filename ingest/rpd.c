@@ -12,11 +12,8 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/rpd.h"
 
-#include "base/arena.h"
-#include "base/memory.h"
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
-#include <stdlib.h>
 
 struct row {
     int64_t id;

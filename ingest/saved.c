@@ -11,14 +11,10 @@
  */
 #include "ingest/saved.h"
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/quantity.h"
 #include "ingest/formats.h"
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* tpa writes no larger tables. */
 enum { MOST_COLUMNS = 256, MOST_TABLES = 1024 };

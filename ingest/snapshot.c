@@ -3,12 +3,9 @@
 
 #include "ingest/flight.h"
 #include "ingest/formats.h"
-#include "ingest/objects.h"
 #include "ingest/pickle.h"
 #include "ingest/snapshot_json.h"
 #include "ingest/snapshot_pickle.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct snapshot *snapshot_read(struct source *source, struct tpa_error *err)
 {

@@ -4,11 +4,8 @@
  */
 #include "ingest/snapshot_json.h"
 
-#include "base/buffer.h"
 #include "ingest/json_text.h"
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BYTES_IN_TURN = 65536, END = -1 };
 

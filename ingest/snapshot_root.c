@@ -2,11 +2,8 @@
 #include "ingest/object_values.h"
 #include "ingest/objects.h"
 
-#include "base/buffer.h"
 #include "base/runs.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The complete list V; NULL if it is none or empty. */
 static struct object *list_of(const struct objects *o, value v)

@@ -16,8 +16,6 @@
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/stack_sums.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct speedscope {
     struct stack_sums sums;

@@ -4,14 +4,10 @@
  * Those names are rarely in the first bytes of a file. So every format of this kind recognises databases by their
  * magic, and each can read all of them.
  */
-#include "ingest/formats.h"
 
-#include "base/buffer.h"
 #include "ingest/ascend/database.h"
 #include "ingest/nsys/nsys.h"
 #include "ingest/rocpd.h"
-#include "ingest/sqlite_open.h"
-#include <string.h>
 #include <strings.h>
 
 static bool has_prefix(const struct database *db, const char *prefix)

@@ -9,15 +9,11 @@
  */
 #include "ingest/sqlite_open.h"
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "ingest/sqlite_wal.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum {

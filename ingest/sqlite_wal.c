@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include <endian.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { HEADER = 32, FRAME_HEADER = 24, SALTS = 8, LEAST_PAGE = 512, MOST_PAGE = 65536 };
 

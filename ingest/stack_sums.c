@@ -6,13 +6,10 @@
  */
 #include "ingest/stack_sums.h"
 
-#include "base/memory.h"
 #include "base/sum.h"
 #include "ingest/json_check.h"
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void stack_sums_open(struct stack_sums *sums)
 {

@@ -1,11 +1,6 @@
 /* step_guess.c - see step_guess.h. */
 #include "ingest/step_guess.h"
 
-#include "base/buffer.h"
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 enum { FEWEST_STEPS = 3, LONGEST_NAME = 80, MOST_CANDIDATES = 1 << 20 };
 
 struct candidate {

@@ -5,7 +5,6 @@
 #include "ingest/json_check.h"
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
-#include <string.h>
 
 /* ---- by the first bytes ---- */
 

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "ingest/whole.h"
 
-#include "base/memory.h"
 #include <assert.h>
 #include <sys/mman.h>
 

@@ -1,8 +1,6 @@
 /* wire.c - see wire.h. */
 #include "ingest/wire.h"
 
-#include <string.h>
-
 bool wire_long_varint(struct wire *in, uint64_t *value)
 {
     const uint8_t *at = in->at;

@@ -2,8 +2,6 @@
 #include "ingest/xla_details.h"
 
 #include "ingest/json_text.h"
-#include <stdio.h>
-#include <string.h>
 
 /* One "key:value" of the text. */
 struct detail {

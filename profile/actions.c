@@ -1,12 +1,10 @@
 /* actions.c - see actions.h. */
 #include "profile/actions.h"
 
-#include "base/quantity.h"
 #include "profile/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const char *time_text(int64_t ns, struct arena *texts)
 {

@@ -8,7 +8,6 @@
 #include "profile/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LEAST_SHARE 0.001
 enum { DEEPEST = 120, MOST_FRAMES = 20000 };

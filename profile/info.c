@@ -4,9 +4,6 @@
 #include "analyze/info.h"
 #include "profile/tables.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- profiles ------------------------------------------------------------------------------------------------ */
 
 struct file_row {

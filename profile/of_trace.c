@@ -12,9 +12,6 @@
 #include "derive/step_list.h"
 #include "trace/calltree.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The totals of the calls of one caller and callee. Times are integers until the end. */
 struct call_sums {
     function_id callee, caller; /* caller FUNCTION_NONE: none */

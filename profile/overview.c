@@ -1,12 +1,10 @@
 /* overview.c - see overview.h. */
 #include "profile/overview.h"
 
-#include "base/quantity.h"
 #include "derive/python_names.h"
 #include "profile/tables.h"
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum { PARTS = 5, COSTLIEST = 5 };
 

@@ -13,7 +13,6 @@
 #include "profile/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     MOST_FRAMES = 1000,    /* CPython stops recursion there, by default */

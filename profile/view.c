@@ -12,8 +12,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 struct sort_word {
     const char *word;

@@ -7,15 +7,11 @@
 #include "sql/sql_tables.h"
 
 #include "base/runs.h"
-#include "derive/attribution.h"
 #include "derive/step_list.h"
 #include "trace/arg_rows.h"
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- columns ---- */
 

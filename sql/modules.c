@@ -11,8 +11,6 @@
 #include "base/search.h"
 #include "trace/arg_rows.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the kind of scan: idxNum of SQLite ---- */
 

@@ -3,8 +3,6 @@
 
 #include "derive/step_list.h"
 #include "trace/arg_rows.h"
-#include <stdio.h>
-#include <string.h>
 
 #define KINDS_OF(kind) (1u << (kind))
 #define WORK_KINDS (KINDS_OF(EVENT_KERNEL) | KINDS_OF(EVENT_MEMCPY) | KINDS_OF(EVENT_MEMSET))

@@ -5,8 +5,6 @@
 #include "sql/temporary.h"
 
 #include "sql/modules.h"
-#include <stdbool.h>
-#include <string.h>
 
 int64_t temporary_most = INT64_C(4) << 30;
 

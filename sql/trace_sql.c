@@ -10,15 +10,11 @@
 #include "sql/trace_sql.h"
 
 #include "analyze/selection.h"
-#include "base/suggest.h"
-#include "sql/modules.h"
 #include "sql/temporary.h"
 #include "sql/watchdog.h"
 #include "trace/span.h"
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum {

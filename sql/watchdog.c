@@ -1,11 +1,9 @@
 /* watchdog.c - see watchdog.h. The thread blocks all signals: they belong to the thread that runs the statement. */
 #include "sql/watchdog.h"
 
-#include "base/memory.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { LOOK_EVERY_NS = 50000000 }; /* at *INTERRUPTED: a handler of signals cannot wake the thread */

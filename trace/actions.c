@@ -1,8 +1,6 @@
 /* actions.c - see actions.h. */
 #include "trace/actions.h"
 
-#include <stdlib.h>
-
 void action_report_free(struct action_report *report)
 {
     if (!report)

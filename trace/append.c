@@ -1,11 +1,7 @@
 /* append.c - see append.h. */
 #include "trace/append.h"
 
-#include "base/memory.h"
-#include "trace/builder.h"
 #include "trace/storage.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* What is added to what. */
 struct appending {

@@ -7,10 +7,8 @@
  */
 #include "trace/storage.h"
 
-#include "base/memory.h"
 #include "base/runs.h"
 #include <assert.h>
-#include <stdlib.h>
 
 size_t trace_ceiling = 4000000000;
 

@@ -7,11 +7,9 @@
  */
 #include "trace/calltree.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/search.h"
 #include <assert.h>
-#include <stdlib.h>
 
 /* Shorter runs are first made this long by insertion. */
 enum { SHORTEST_RUN = 24 };

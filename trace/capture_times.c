@@ -9,7 +9,6 @@
 #include "base/runs.h"
 #include "trace/call_names.h"
 #include "trace/derived.h"
-#include <stdlib.h>
 
 /* A capture begins at the start of its first call, and ends at the end of the call that ends it. */
 struct edge {

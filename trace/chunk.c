@@ -7,9 +7,6 @@
  */
 #include "trace/chunk.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 /*
  * What a chunk remembers over appends saves time while it is little. Of a file in which every name is another one it would
  * be all of them once more.

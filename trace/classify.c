@@ -7,9 +7,7 @@
  */
 #include "trace/storage.h"
 
-#include "base/memory.h"
 #include <ctype.h>
-#include <stdlib.h>
 #include <strings.h>
 
 struct category_row {

@@ -3,10 +3,8 @@
  */
 #include "trace/columns.h"
 
-#include "base/memory.h"
 #include "trace/storage.h"
 #include <assert.h>
-#include <stdlib.h>
 
 name_id trace_builder_name(struct trace_builder *builder, const char *s, size_t len)
 {

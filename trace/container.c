@@ -1,8 +1,6 @@
 /* container.c - see container.h. */
 #include "trace/container.h"
 
-#include <stdlib.h>
-
 void trace_container_free(struct trace_container *container)
 {
     if (!container)

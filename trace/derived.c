@@ -1,11 +1,9 @@
 /* derived.c - see derived.h. A trace has a handful of derived things, so they are a list. */
 #include "trace/derived.h"
 
-#include "base/memory.h"
 #include "trace/storage.h"
 #include <assert.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 /* Of the lists of all traces; held for a few steps only. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -2,7 +2,6 @@
 #include "trace/flight.h"
 
 #include <ctype.h>
-#include <string.h>
 
 struct flight *flight_open(void)
 {

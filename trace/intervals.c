@@ -1,11 +1,8 @@
 /* intervals.c - see intervals.h. Every operation is one walk over sorted arrays. */
 #include "trace/intervals.h"
 
-#include "base/memory.h"
 #include "base/search.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 void intervals_release(struct intervals *set)
 {

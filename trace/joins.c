@@ -8,9 +8,6 @@
  */
 #include "trace/storage.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 /* How far down a stack we look for the event that a named end closes. Keeps bad input linear. */
 enum { DEEPEST_SEARCH = 256 };
 

@@ -3,15 +3,12 @@
  */
 #include "trace/lost_work.h"
 
-#include "base/memory.h"
 #include "trace/arg_scan.h"
 #include "trace/call_names.h"
 #include "trace/capture_times.h"
 #include "trace/partial_replays.h"
 #include "trace/storage.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- a set of numbers ---- */
 

@@ -1,8 +1,6 @@
 /* memory_change.c - see memory_change.h. */
 #include "trace/memory_change.h"
 
-#include <string.h>
-
 const char *const memory_change_names[MEMORY_CHANGES] = {
     [MEMORY_BLOCK] = "[memory]",
     [MEMORY_EXISTING] = "[memory existing]",

@@ -1,11 +1,8 @@
 /* part_file.c - see part_file.h. Columns are written anew in the order of the parts. */
 #include "trace/part_file.h"
 
-#include "base/memory.h"
 #include "trace/arg_scan.h"
 #include "trace/storage.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* New, by new place: the event that comes there. */
 static event_id *order_events(const struct trace *trace, const struct trace_file *file,

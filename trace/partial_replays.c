@@ -11,11 +11,9 @@
  */
 #include "trace/partial_replays.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "trace/arg_scan.h"
 #include <assert.h>
-#include <stdlib.h>
 
 /* A hole is at least so long, and so many times the median distance of neighbours. */
 #define LEAST_HOLE_NS INT64_C(2000)

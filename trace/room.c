@@ -7,7 +7,6 @@
  * estimates are low, because a command that fits must run. Files do not hold as many events a byte everywhere, so that the
  * first tenth of a file alone refuses only what needs twice the memory that is left.
  */
-#include "base/buffer.h"
 #include "base/memory_room.h"
 #include "base/quantity.h"
 #include "trace/storage.h"

@@ -6,12 +6,9 @@
  */
 #include "trace/storage.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "trace/arg_scan.h"
 #include "trace/slice.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* A wait for a device returns so long after the end of the work at most. */
 #define RETURN_NS INT64_C(1000000)

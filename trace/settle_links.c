@@ -7,9 +7,6 @@
  */
 #include "trace/storage.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 static bool arg_has(const struct arg_storage *arg, size_t e)
 {
     return e / 64 * sizeof(uint64_t) < arg->present_bytes && (arg->present[e / 64] >> (e % 64) & 1);

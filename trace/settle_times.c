@@ -6,14 +6,11 @@
  */
 #include "trace/storage.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "trace/arg_scan.h"
 #include "trace/intervals.h"
 #include "trace/slice.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SECOND_NS = 1000000000 };
 

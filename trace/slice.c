@@ -3,12 +3,8 @@
  */
 #include "trace/slice.h"
 
-#include "base/memory.h"
 #include "trace/arg_scan.h"
-#include "trace/builder.h"
 #include "trace/storage.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* What goes where. */
 struct cut {

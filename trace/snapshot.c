@@ -3,8 +3,6 @@
 #include "base/search.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const entry_action_names[ENTRY_ACTIONS] = {
     [ENTRY_ALLOC] = "alloc",

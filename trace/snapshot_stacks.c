@@ -6,8 +6,6 @@
 #include "trace/snapshot.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What is known of a text as the file of a frame, and as its function. */
 enum {

@@ -1,11 +1,9 @@
 /* span.c - see span.h. */
 #include "trace/span.h"
 
-#include "base/memory.h"
 #include "base/sum.h"
 #include "trace/derived.h"
 #include "trace/memory_change.h"
-#include <stdlib.h>
 
 int64_t trace_recorded_end_ns(const struct trace *trace, event_id e)
 {

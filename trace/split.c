@@ -1,11 +1,8 @@
 /*
  * split.c - a file that several were written into becomes several files again (see trace_builder_split).
  */
-#include "trace/builder.h"
 
 #include "trace/storage.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define NO_PART UINT32_MAX
 

@@ -4,8 +4,6 @@
 #include "base/quantity.h"
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char torch_mark[] = "ProfilerStep", xla_mark[] = " [step ";
 

@@ -11,8 +11,6 @@
 
 #include "trace/tpafile_bytes.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 #include <zstd.h>
 

@@ -8,11 +8,8 @@
 #include "trace/tpafile_save.h"
 
 #include "base/bits.h"
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "trace/storage.h"
-#include <stdlib.h>
 
 enum { BLOCK_EVENTS = 32768, SAVE_LEVEL = 6 };
 

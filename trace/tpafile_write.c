@@ -9,8 +9,6 @@
 #include "trace/tpafile_write.h"
 #include "base/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 enum {

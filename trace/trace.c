@@ -1,13 +1,10 @@
 /* trace.c - looking into a finished trace; see trace.h. */
 #include "trace/trace.h"
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "base/bits.h"
 #include "trace/storage.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void trace_free(struct trace *trace)
 {

@@ -14,8 +14,6 @@
 
 #include "base/rows.h"
 #include "base/search.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     DEEPEST = 1000,          /* maximum depth of lists when computing weights */

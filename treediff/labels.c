@@ -6,10 +6,7 @@
  */
 #include "treediff/labels.h"
 
-#include "base/buffer.h"
 #include "diff/renames.h"
-#include <stdlib.h>
-#include <string.h>
 
 const char *tree_label_name(enum tree_label label)
 {

@@ -1,10 +1,8 @@
 /* tables.c - a diff of trees as tables and notices; see tree_diff.h. */
 #include "treediff/tree_diff.h"
 
-#include "base/quantity.h"
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- counts ---- */
 

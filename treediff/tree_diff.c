@@ -1,13 +1,10 @@
 /* tree_diff.c - see tree_diff.h. */
 #include "treediff/tree_diff.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
 #include "treediff/work_numbers.h"
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Limits for short texts: names reported of each end of a deep path, and bytes of a long name. */
 enum { PATH_END = 12, NAME_BYTES = 1000 };

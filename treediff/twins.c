@@ -4,10 +4,7 @@
  */
 #include "treediff/twins.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* A row while it is made. */
 struct folded {

@@ -1,8 +1,6 @@
 /* work_numbers.c - see work_numbers.h. A hash table of the first node of each number; children come before parents. */
 #include "treediff/work_numbers.h"
 
-#include <stdlib.h>
-
 /* A node of either tree. */
 struct known {
     const struct work_tree *tree; /* NULL: empty slot */

@@ -10,10 +10,7 @@
 #include "base/search.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"
-#include "trace/calltree.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants work_tree_wants = { .args = ATTRIBUTION_WANTS };
 

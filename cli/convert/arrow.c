@@ -15,9 +15,6 @@
 #include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { EVENTS_PER_BATCH = 65536, COLUMNS_MOST = ARG_COUNT + 16 };
 
 /* The kind of item that determines a value; each item has an entry in codes or values. */

@@ -16,7 +16,6 @@
  * Event names are written as they are or escaped, which is determined once per name. Threads make and pack parts of
  * some thousand events each (base/packer.h).
  */
-#include "cli/convert/convert.h"
 
 #include "base/packer.h"
 #include "cli/convert/chrome_head.h"
@@ -25,17 +24,12 @@
 #include "cli/convert/marks.h"
 #include "cli/convert/part.h"
 #include "cli/convert/json_value.h"
-#include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
 #include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
-#include "derive/attribution.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     EVENTS_PER_PART = 8192,

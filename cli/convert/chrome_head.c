@@ -5,13 +5,10 @@
 #include "cli/convert/chrome_head.h"
 
 #include "base/escape.h"
-#include "base/lacks.h"
 #include "cli/convert/json_value.h"
 #include "cli/timeline.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
 

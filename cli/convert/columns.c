@@ -2,8 +2,6 @@
 #include "cli/convert/columns.h"
 
 #include "trace/arg_rows.h"
-#include <stdbool.h>
-#include <string.h>
 
 static bool is_event_column(const char *key, size_t len)
 {

@@ -16,8 +16,6 @@
 #include "trace/arg_scan.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { EVENTS_PER_PART = 8192 };
 

@@ -4,8 +4,6 @@
 
 #include "base/search.h"
 #include "trace/slice.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool convert_is_cut(const struct selection_query *query)
 {

@@ -1,13 +1,10 @@
 /* files.c - see files.h. */
 #include "cli/convert/files.h"
 
-#include "base/memory.h"
 #include "cli/convert/part.h"
 #include "derive/collectives_join.h"
 #include "trace/append.h"
 #include "trace/slice.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 struct convert_files *convert_files_open(const struct invocation *call, const struct load_args *load,

@@ -12,18 +12,14 @@
 #include "profile/stacks.h"
 #include "base/escape.h"
 #include "base/packer.h"
-#include "base/quantity.h"
 #include "base/sum.h"
 #include "cli/convert/snapshot.h"
 #include "cli/timeline.h"
-#include "trace/calltree.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char unplaced[] = "[callers not known]";
 static const char apportioned[] = " ~";

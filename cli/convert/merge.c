@@ -5,15 +5,11 @@
  */
 #include "cli/convert/part.h"
 
-#include "base/quantity.h"
-#include "cli/timeline.h"
 #include "derive/collective_matches.h"
 #include "derive/file_set.h"
 #include "trace/builder.h"
 #include "trace/slice.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- clocks ---- */
 

@@ -18,17 +18,13 @@
 #include "cli/convert/files.h"
 #include "cli/convert/perfetto_flows.h"
 #include "cli/convert/perfetto_path.h"
-#include "cli/convert/perfetto_plan.h"
 #include "cli/convert/perfetto_tracks.h"
-#include "cli/timeline.h"
 #include "cli/convert/wire_put.h"
 #include "memory/memory_records.h"
 #include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MARKS_PER_PART = 1 << 14, SAMPLES_PER_PART = 1 << 15 };
 

@@ -4,10 +4,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "cli/convert/wire_put.h"
-#include "derive/attribution.h"
 #include "derive/collective_matches.h"
-#include <stdlib.h>
-#include <string.h>
 
 static void add_end(struct perfetto_flow_ends *ends, event_id e, uint32_t number)
 {

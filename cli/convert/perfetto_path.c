@@ -1,15 +1,11 @@
 /* perfetto_path.c - see perfetto_path.h. */
 #include "cli/convert/perfetto_path.h"
 
-#include "base/memory.h"
 #include "cli/convert/marks.h"
 #include "cli/convert/perfetto_flows.h"
 #include "cli/convert/perfetto_plan.h"
 #include "cli/timeline.h"
 #include "cli/convert/wire_put.h"
-#include "whatif/graph.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const char derived[] = "tpa derived";
 

@@ -3,7 +3,6 @@
 
 #include "base/runs.h"
 #include <assert.h>
-#include <stdlib.h>
 
 /* The number of lanes that are tried for a slice, before it gets a new one. */
 enum { MOST_LANES_TRIED = 256 };

@@ -8,8 +8,6 @@
 #include "cli/convert/wire_put.h"
 #include "cli/timeline.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Bytes from which on the description of the root is compressed. */
 enum { LONG_ROOT = 4096 };

@@ -5,8 +5,6 @@
 #include "base/packer.h"
 #include "memory/alive.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- folded ---- */
 

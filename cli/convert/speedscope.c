@@ -16,13 +16,10 @@
 #include "base/sum.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
-#include "base/quantity.h"
 #include "report/exact.h"
 #include "trace/calltree.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NODES_PER_PART = 16384 };
 

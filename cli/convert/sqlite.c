@@ -3,14 +3,12 @@
  *
  * SQLite writes to a file of its own, which is copied to the output, as that may be a pipe.
  */
-#include "cli/convert/convert.h"
 
 #include "cli/convert/size.h"
 #include "cli/output_file.h"
 #include "cli/timeline.h"
 #include "sql/trace_sql.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static const char *no_functions(size_t index)

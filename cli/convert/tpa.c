@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* The destination of the file, and its error. */
 struct output {

@@ -1,8 +1,6 @@
 /* wire_put.c - see wire_put.h. */
 #include "cli/convert/wire_put.h"
 
-#include <string.h>
-
 enum { MOST_VARINT = 10, MOST_FIELD = 2 * MOST_VARINT };
 
 /* Write VALUE at AT; behind it. */

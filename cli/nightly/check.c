@@ -3,13 +3,10 @@
 
 #include "base/run_level.h"
 #include "history/nightly_answer.h"
-#include "base/quantity.h"
 #include "base/regex.h"
 #include "cli/gate.h"
 #include "report/cases.h"
-#include "report/figures.h"
 #include <math.h>
-#include <string.h>
 
 /* clang-format off */
 enum { CHECK_NUMBER, CHECK_GATE, CHECK_NAME, CHECK_FOUND, CHECK_LIMIT, CHECK_OUTCOME, CHECK_FAILS, CHECK_MESSAGE, CHECK_COLUMNS };

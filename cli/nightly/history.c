@@ -2,13 +2,9 @@
 #include "cli/nightly/nightly.h"
 
 #include "base/moment.h"
-#include "base/suggest.h"
 #include "report/exact.h"
-#include "report/figures.h"
 #include "report/page.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void set_text(struct table *table, size_t row, size_t column, const char *text)
 {

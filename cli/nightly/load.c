@@ -4,7 +4,6 @@
 #include "cli/output_file.h"
 
 #include <math.h>
-#include <string.h>
 
 static struct history_options nightly_options(const struct nightly_args *args)
 {

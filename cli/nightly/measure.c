@@ -1,13 +1,9 @@
 /* measure.c - the files of one run, measured; see nightly.h. */
-#include "base/lacks.h"
 #include "cli/fleet_side.h"
 #include "cli/gate.h"
 #include "cli/nightly/nightly.h"
 
 #include "memory/snapshot_tables.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { NS_PER_S = 1000000000 };
 

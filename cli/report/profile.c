@@ -1,10 +1,8 @@
 /* profile.c - see profile.h. */
 #include "cli/report/profile.h"
 
-#include "base/timeline.h"
 #include "profile/actions.h"
 #include "profile/overview.h"
-#include <string.h>
 
 enum { BARS = 15 };
 

@@ -1,23 +1,18 @@
 /* sections.c - see sections.h. */
+#include "analyze/launches.h"
+#include "analyze/kernels.h"
 #include "cli/report/sections.h"
 
 #include "charts/charts.h"
 #include "charts/timeline.h"
-#include "analyze/gaps.h"
-#include "analyze/kernels.h"
-#include "analyze/launches.h"
-#include "memory/memory.h"
 #include "analyze/registry.h"
 #include "analyze/sequences/sequences.h"
-#include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
 #include "figures/gather.h"
 #include "derive/features.h"
 #include "job/job.h"
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 

@@ -1,14 +1,11 @@
 /* snapshot.c - see snapshot.h. */
 #include "cli/report/snapshot.h"
 
-#include "base/timeline.h"
 #include "charts/charts.h"
 #include "memory/snapshot_first_screen.h"
 #include "memory/snapshot_pictures.h"
 #include "memory/snapshot_sentences.h"
 #include "memory/snapshot_views.h"
-#include <stdlib.h>
-#include <string.h>
 
 void report_snapshot_make(const struct snapshots *snapshots, const struct ranges *devices,
                           struct report_snapshot *report)

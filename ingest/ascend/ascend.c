@@ -9,13 +9,9 @@
 #include "ingest/ascend/ascend.h"
 
 #include "base/escape.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "ingest/ascend/links.h"
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* External ids of operators are above this, and connections are below: so no id equals the number of a call. */
 #define FIRST_ID (INT64_C(1) << 32)

@@ -22,15 +22,10 @@
 #define _GNU_SOURCE /* asprintf */
 #include "ingest/ascend/database.h"
 
-#include "base/memory.h"
-#include "ingest/ascend/ascend.h"
 #include "ingest/ascend/folder.h"
 #include "ingest/id_table.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NO_CONTEXT INT64_C(4294967295)
 

@@ -5,15 +5,11 @@
 #define _GNU_SOURCE /* asprintf */
 #include "ingest/ascend/folder.h"
 
-#include "base/memory.h"
 #include "ingest/csv.h"
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include <dirent.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The folder of PATH, LEVELS higher; "." for a name alone. New; free(). */

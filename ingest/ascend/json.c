@@ -14,17 +14,12 @@
  * Times are texts in microseconds with three decimals, which no double holds; ids of arrows are decimal texts beyond 64
  * bits. Learnt from torch_npu of January 2025 and Ascend/pytorch's _trace_event_manager.py.
  */
-#include "ingest/ascend/ascend.h"
 #include "ingest/ascend/folder.h"
 #include "ingest/chrome/draft.h"
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "ingest/json_text.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Keys of tasks and collectives. Their values wait in columns of other arguments, which no event of such a file has. */
 enum {

@@ -2,11 +2,8 @@
  * starts, and from there outwards by their parents. */
 #include "ingest/ascend/links.h"
 
-#include "base/memory.h"
 #include "base/order.h"
 #include "base/search.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Ranges of all threads, by thread, then by start; of equal starts the longer one first. */
 struct ranges_of_threads {

@@ -8,13 +8,9 @@
  *
  * Nothing here gives up: what is not an event is counted, and reading resumes at the next one.
  */
-#include "ingest/chrome/chrome.h"
 
-#include "base/memory.h"
 #include "ingest/chrome/shape.h"
 #include "ingest/json_text.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* A top-level value longer than this is not kept, and one that is cut is not waited for. */
 enum { LONGEST_PROPERTY = 4 << 20 };

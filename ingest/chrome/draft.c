@@ -6,8 +6,6 @@
 #include "base/parallel.h"
 #include "base/search.h"
 #include "ingest/json_text.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const struct dialect *const dialects[] = {
     &dialect_ascend, &dialect_onnx, &dialect_unitrace, &dialect_rocprof, &dialect_proton,

@@ -13,8 +13,6 @@
 #include "ingest/json_text.h"
 #include "ingest/xla_details.h"
 #include "trace/step_name.h"
-#include <stdio.h>
-#include <string.h>
 
 /* Only the kinds say what is there: the rest, a few hundred bytes, is not touched for each event. */
 static inline void clear_fields(struct fields *fields)

@@ -11,11 +11,7 @@
  */
 #include "ingest/chrome/chrome.h"
 
-#include "base/memory.h"
 #include "ingest/json_keep.h"
-#include "ingest/json_pull.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct split {
     struct trace_builder *builder;

@@ -2,11 +2,9 @@
  * format.c - the Chrome trace format: who writes it, and how it is distinguished from other files.
  */
 #define _GNU_SOURCE /* memmem */
-#include "ingest/chrome/chrome.h"
 #include "ingest/chrome/draft.h"
 
 #include "ingest/json_text.h"
-#include <string.h>
 
 /* The first byte that is neither blank, comma nor byte order mark; LEN when there is none. */
 static size_t first_byte(const char *bytes, size_t len)

@@ -12,13 +12,10 @@
 #include "ingest/chrome/chrome.h"
 
 #include "base/escape.h"
-#include "base/memory.h"
 #include "ingest/distributed_info.h"
 #include "ingest/json_keep.h"
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include <limits.h>
-#include <string.h>
 
 static int small(const struct json_text *text)
 {

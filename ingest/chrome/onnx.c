@@ -8,10 +8,7 @@
  */
 #include "ingest/chrome/draft.h"
 
-#include "base/memory.h"
 #include "ingest/step_guess.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Values wait in columns of arguments that no event of such a file has. */
 enum {

@@ -15,14 +15,11 @@
  */
 #include "ingest/chrome/draft.h"
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/step_guess.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { KEY_STACK = ARG_INPUT_STRIDES, KEY_METRICS = ARG_CONCRETE_INPUTS };
 

@@ -14,7 +14,6 @@
 #include "ingest/chrome/chrome.h"
 
 #include "ingest/json_text.h"
-#include <string.h>
 
 static bool is_event_key(const char *key, size_t len)
 {

@@ -11,12 +11,9 @@
  */
 #include "ingest/chrome/draft.h"
 
-#include "base/memory.h"
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     KEY_BEGIN = ARG_TOTAL_ALLOCATED,

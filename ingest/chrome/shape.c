@@ -11,11 +11,8 @@
  */
 #include "ingest/chrome/shape.h"
 
-#include "base/memory.h"
 #include "ingest/bytes16.h"
 #include "ingest/json_text.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- fitting ---- */
 

@@ -15,13 +15,9 @@
  */
 #include "ingest/chrome/draft.h"
 
-#include "base/memory.h"
 #include "ingest/step_guess.h"
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { KEY_ID = ARG_EVENT_INDEX };
 

@@ -20,14 +20,10 @@
 #include "ingest/chrome/chrome.h"
 #include "ingest/unread.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "ingest/json_text.h"
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     DEFAULT_WINDOW = 256 << 10,

@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Result of polling calls: not a failure. */
 enum { NOT_READY = 600 };

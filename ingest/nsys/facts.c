@@ -3,10 +3,7 @@
  */
 #include "ingest/nsys/nsys.h"
 
-#include "base/buffer.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char *keep(struct nsys *nsys, const char *text, size_t len)
 {

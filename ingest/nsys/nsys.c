@@ -8,8 +8,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { FLUSH_EVENTS = 32768 };
 

@@ -8,12 +8,9 @@
  */
 #include "ingest/nsys/nsys.h"
 
-#include "base/buffer.h"
 #include "ingest/nvtx_message.h"
 #include "ingest/step_guess.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum {
     CATEGORY = 33,

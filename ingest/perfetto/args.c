@@ -11,7 +11,6 @@
 #include "ingest/xla_details.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { DEEPEST_VALUE = 64 };
 

@@ -9,7 +9,6 @@
 
 #include "base/runs.h"
 #include "base/search.h"
-#include <stdlib.h>
 
 enum { MOST_HOPS = 4 };
 

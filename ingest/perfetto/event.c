@@ -5,8 +5,6 @@
  */
 #include "ingest/perfetto/parts.h"
 
-#include <stdlib.h>
-
 /* The parts of a TrackEvent that are not annotations. */
 struct track_event {
     enum pf_event_type type;

@@ -8,7 +8,6 @@
 #include "ingest/perfetto/parts.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 struct stage {
     bool has_id;

@@ -10,7 +10,6 @@
 #include "ingest/perfetto/parts.h"
 
 #include "base/runs.h"
-#include <stdlib.h>
 
 static uint64_t pair_in_runs(struct pf_marks *marks)
 {

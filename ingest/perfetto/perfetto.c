@@ -17,8 +17,6 @@
  */
 #include "ingest/perfetto/parts.h"
 
-#include <stdlib.h>
-
 /* Events in a chunk before it is handed over. */
 enum { EVENTS_PER_CHUNK = 1 << 15 };
 

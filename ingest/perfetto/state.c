@@ -5,8 +5,6 @@
  */
 #include "ingest/perfetto/parts.h"
 
-#include <stdlib.h>
-
 struct pf_sequence *pf_sequence_of(struct pf_sequences *sequences, uint32_t id)
 {
     if (sequences->last < sequences->at.count && sequences->at.at[sequences->last].id == id)

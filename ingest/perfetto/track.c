@@ -11,8 +11,6 @@
 
 #include "ingest/json_text.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* How far up parents are followed: they may loop. */
 enum { MOST_PARENTS = 32 };

@@ -9,8 +9,6 @@
 #include "ingest/tpalog/tpalog.h"
 
 #include "trace/tpafile_bytes.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { STEP = 256 << 10, PATIENCE = 64 << 20 };
 

@@ -10,8 +10,6 @@
 #include "base/rows.h"
 #include "ingest/distributed_info.h"
 #include "trace/flow_columns.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- decoding: any thread ---- */
 

@@ -6,9 +6,6 @@
 #include "ingest/tpalog/log.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const category_names[LOG_CATEGORIES] = {
     [LOG_KERNEL] = "kernel",

@@ -7,9 +7,6 @@
  */
 #include "ingest/tpalog/log.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { RELEASE = 2, PAGEABLE = 1, PINNED = 2 };
 enum { TYPE_HOST = 0, TYPE_CUDA = 1 }; /* c10::DeviceType */
 

@@ -8,9 +8,6 @@
 #include "ingest/tpalog/log.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The meaning of the text of a message. */
 struct meaning {

@@ -16,9 +16,6 @@
 #include "ingest/tpalog/log.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Result of polling calls: not a failure. */
 enum { NOT_READY = 600 };

@@ -6,9 +6,6 @@
  */
 #include "ingest/tpalog/tpalog.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { FREE_NUMBERS = 1024 };
 
 static const char lost_text[] = "(lost)";

@@ -12,9 +12,6 @@
 #include "trace/tpafile_bytes.h"
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_WORKERS = 64,

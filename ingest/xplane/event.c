@@ -14,12 +14,10 @@
  */
 #include "ingest/xplane/parts.h"
 
-#include "ingest/xla_details.h"
 #include "trace/memory_change.h"
 #include "trace/step_name.h"
 #include "base/search.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 static uint16_t category(struct xplane_reader *reader, const char *text)
 {

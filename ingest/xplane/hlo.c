@@ -3,8 +3,6 @@
 #include "ingest/xplane/hlo.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_DIMS = 16,

@@ -8,7 +8,6 @@
 
 #include "ingest/json_text.h"
 #include <math.h>
-#include <stdlib.h>
 
 bool xplane_text_is(struct xplane_text text, const char *word)
 {

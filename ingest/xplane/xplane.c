@@ -23,8 +23,6 @@
 #include "base/runs.h"
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Events in a chunk before it is handed over; how many are read between two looks at it. */
 enum { EVENTS_PER_CHUNK = 1 << 14, EVENTS_PER_LOOK = 64 };
