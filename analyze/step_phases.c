@@ -142,6 +142,12 @@ static enum evidence frame_says(const char *name)
     return SAYS_NOTHING;
 }
 
+bool step_phases_are_optimizer(const char *name)
+{
+    return region_says(name) == (enum evidence)PHASE_OPTIMIZER ||
+           frame_says(name) == (enum evidence)PHASE_OPTIMIZER;
+}
+
 /* ---- what the host of a file does ---- */
 
 /* What hosts do, in order of precedence; and what that is. */

@@ -47,6 +47,9 @@ struct step_phases {
 struct step_phases step_phases_find(const struct trace *trace, const struct account *account);
 void step_phases_release(struct step_phases *phases);
 
+/* Is NAME that of a range, or frame of Python, of the optimizer? */
+bool step_phases_are_optimizer(const char *name);
+
 /* "forward" ... */
 extern const char *const phase_names[PHASES];
 

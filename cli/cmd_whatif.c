@@ -19,6 +19,7 @@ struct whatif_args {
     int ranks;
     double at_peak; /* below 0: not given */
     bool fuse;
+    const char *batch;
     const char *sweep, *gate;
     int to;
     struct output_args output;
@@ -84,6 +85,8 @@ static const struct opt whatif_opts[] = {
              "nothing runs slower because of what runs beside it"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
              "collectives move SIZE a second on the bus: 100GB"),
+    OPT_TEXT(0, "batch", struct whatif_args, batch, "FACTOR",
+             "a batch of FACTOR times the samples, as 2x: the step, and samples a second, as a range"),
     OPT_CHOICE(0, "ranks", struct whatif_args, ranks, ranks_words, "HOW", "how fast slower ranks are"),
     OPT_GROUP("Answer"),
     OPT_FLAG(0, "whole", struct whatif_args, whole, "of all that was recorded, rather than of a step"),
@@ -163,6 +166,13 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
             (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = (double)args->comm_bandwidth };
     add_edit(edits, args->ranks == RANKS_LIKE_MEDIAN, EDIT_RANKS_LIKE_MEDIAN);
     add_edit(edits, args->ranks == RANKS_GPU_LIKE_MEDIAN, EDIT_GPUS_LIKE_MEDIAN);
+    double batch = args->batch ? strtod(args->batch, &end) : 2;
+    if (args->batch && (!(batch > 1 && batch <= 1024) || strcmp(end, "x") != 0)) {
+        tpa_fail(err, TPA_NOWHERE, "--batch: '%s' is not a factor above 1 and at most 1024", args->batch);
+        return tpa_hint(err, "write 2x for a batch of twice as many samples");
+    }
+    if (args->batch)
+        *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_BATCH, .factor = batch };
     if (edits->count > 0 || args->sweep)
         return true;
     tpa_fail(err, TPA_NOWHERE, "no change is given");
@@ -196,8 +206,12 @@ static bool parse_gate(const char *text, struct whatif_gate *gate, struct tpa_er
     return tpa_hint(err, "write 100ms, the most that a step may take, or 5%%, the least that it must gain");
 }
 
-static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then_ns)
+/* Of a larger batch a share is one of the time that a sample takes, in the worst case. */
+static bool reaches(const struct whatif_gate *gate, const struct whatif *whatif)
 {
+    int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
+    if (whatif->batch != 1 && gate->is_share && whatif->then_high_ns > 0)
+        then_ns = (int64_t)((double)whatif->then_high_ns / whatif->batch);
     return gate->is_share ? (double)(now_ns - then_ns) >= gate->share * (double)now_ns
                           : then_ns <= gate->time_ns;
 }
@@ -205,7 +219,7 @@ static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then
 /* What is not recorded takes no time in the prediction either: a gate of a recording that is not complete fails. */
 static bool passes(const struct request *request, const struct whatif *whatif, const struct trace *trace)
 {
-    return !trace_lacks(trace) && reaches(&request->gate, whatif->steps->now_ns, whatif->steps->then_ns);
+    return !trace_lacks(trace) && reaches(&request->gate, whatif);
 }
 
 static void notice_gate(const struct request *request, const struct whatif *whatif, const struct trace *trace,
@@ -220,8 +234,8 @@ static void notice_gate(const struct request *request, const struct whatif *what
     buffer_release(&lacks);
     if (trace_lacks(trace))
         return;
-    int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
-    bool reached = reaches(&request->gate, now_ns, then_ns);
+    int64_t then_ns = whatif->steps->then_ns;
+    bool reached = reaches(&request->gate, whatif);
     result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
                       request->args->gate, reached ? "" : "not ", quantity_ms(then_ns));
 }
@@ -402,7 +416,7 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
                                       : args->overlap_comm || args->no_contention ||
                                               args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse ||
-                                              args->fuse_attention
+                                              args->fuse_attention || args->batch
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *other = NULL;

@@ -2,11 +2,10 @@
 #include "summary/runs.h"
 
 #include "analyze/account.h"
+#include "analyze/batch_size.h"
 #include "base/label.h"
 #include "base/memory.h"
 #include "derive/file_set.h"
-#include "derive/shapes.h"
-#include "derive/step_list.h"
 #include "memory/memory.h"
 #include "trace/span.h"
 #include <math.h>
@@ -107,69 +106,6 @@ static const struct run_label *label_of_run(const struct run_sizes *sizes, const
     return NULL;
 }
 
-/* ---- samples ---- */
-
-/* The first size of the input of E, if that is a layer; -1. */
-static int64_t samples_of(const struct trace *trace, event_id e, const uint8_t *layer_input)
-{
-    struct shape shape;
-    const char *dims = layer_input[trace->name[e]] ? trace_arg_text(trace, ARG_INPUT_DIMS, e) : NULL;
-    return dims && shape_of_input(dims, layer_input[trace->name[e]] - 1u, &shape) && shape.count > 1
-               ? shape.size[0]
-               : -1;
-}
-
-/* New, by name: 1 + the input that holds the samples; 0: no layer. */
-static uint8_t *find_layers(const struct trace *trace)
-{
-    static const struct {
-        const char *name;
-        uint8_t input;
-    } layers[] = { { "aten::conv1d", 0 },
-                   { "aten::conv2d", 0 },
-                   { "aten::conv3d", 0 },
-                   { "aten::linear", 0 },
-                   { "aten::embedding", 1 } };
-    uint8_t *input = mem_zalloc(names_count(trace->names) + 1, 1);
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        name_id id = names_find(trace->names, layers[i].name, strlen(layers[i].name));
-        if (id != NAME_NONE)
-            input[id] = (uint8_t)(layers[i].input + 1);
-    }
-    return input;
-}
-
-/* The samples of a batch in the files that SELECTION holds, equal in all steps; TABLE_INT_MISSING: not known. */
-static int64_t find_batch(const struct trace *trace, const struct selection *selection, const uint8_t *layers)
-{
-    struct first {
-        int64_t start_ns, samples;
-    };
-    const struct step_list *steps = step_list_of(trace);
-    struct first *of_step = mem_alloc(mem_times(steps->count + 1, sizeof *of_step));
-    for (size_t i = 0; i < steps->count; i++)
-        of_step[i] = (struct first){ INT64_MAX, -1 };
-    for (event_id e = 0; e < trace->event_count; e++) {
-        uint32_t file = trace->tracks[trace->track[e]].file;
-        if (!layers[trace->name[e]] || !selection->files[file])
-            continue;
-        int64_t samples = samples_of(trace, e, layers), start_ns = trace_start_ns(trace, e);
-        const struct step *step = step_list_at(steps, file, start_ns);
-        if (samples > 0 && step && start_ns < of_step[step - steps->at].start_ns)
-            of_step[step - steps->at] = (struct first){ start_ns, samples };
-    }
-    int64_t batch = TABLE_INT_MISSING;
-    bool same = true;
-    for (size_t i = 0; i < steps->count; i++) {
-        if (of_step[i].samples < 0)
-            continue;
-        same = same && (batch == TABLE_INT_MISSING || batch == of_step[i].samples);
-        batch = of_step[i].samples;
-    }
-    free(of_step);
-    return same ? batch : TABLE_INT_MISSING;
-}
-
 /* ---- rows ---- */
 
 static int64_t find_peak(const struct trace *trace, const struct selection *selection)
@@ -186,7 +122,7 @@ static int64_t find_peak(const struct trace *trace, const struct selection *sele
 }
 
 static struct summary_run run_of(const struct trace *trace, const struct selection *selection,
-                                 const struct run_sizes *sizes, const char *path, const uint8_t *layers)
+                                 const struct run_sizes *sizes, const char *path)
 {
     const struct run_label *label = label_of_run(sizes, path);
     int64_t batch = label && label->batch ? label->batch : sizes->batch;
@@ -197,7 +133,7 @@ static struct summary_run run_of(const struct trace *trace, const struct selecti
         .ranks = (int64_t)account->count,
         .steps = all->has_steps ? (int64_t)all->count : TABLE_INT_MISSING,
         .step_ns = all->step_ns,
-        .batch = batch ? batch : find_batch(trace, selection, layers),
+        .batch = batch ? batch : batch_size_of(trace, selection),
         .peak_bytes = find_peak(trace, selection),
         .samples = NAN,
         .computing = NAN,
@@ -219,7 +155,6 @@ bool summary_find_runs(const struct trace *trace, const struct selection_query *
 {
     const struct file_set *set = file_set_of(trace);
     const char **paths = mem_zalloc(set->jobs + 1, sizeof *paths);
-    uint8_t *layers = find_layers(trace);
     bool good = true;
     *runs = (struct summary_runs){ 0 };
     for (uint32_t job = 0; job < set->jobs && good; job++) {
@@ -237,7 +172,7 @@ bool summary_find_runs(const struct trace *trace, const struct selection_query *
         free(selection->files);
         selection->files = files;
         if (any) {
-            struct summary_run run = run_of(trace, selection, sizes, paths[runs->at.count], layers);
+            struct summary_run run = run_of(trace, selection, sizes, paths[runs->at.count]);
             runs->any_batch |= run.batch != TABLE_INT_MISSING;
             runs->any_device |= !isnan(run.computing);
             *VEC_PUSH(&runs->at) = run;
@@ -245,7 +180,6 @@ bool summary_find_runs(const struct trace *trace, const struct selection_query *
         selection_free(selection);
     }
     name_runs(paths, runs->at.at, runs->at.count);
-    free(layers);
     free(paths);
     return good;
 }

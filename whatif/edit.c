@@ -36,6 +36,7 @@ static const struct {
     [EDIT_OVERLAP_COMM] = { "--overlap-comm", "communication runs beside computation, as far as there is room, and nobody waits for it: the most that overlap can give" },
     [EDIT_NO_CONTENTION] = { "--no-contention", "kernels that were judged to run slower beside other work (tpa kernels --contention) take what they take alone" },
     [EDIT_COMM_BANDWIDTH] = { "--comm-bandwidth", "a collective takes its bytes on the bus divided by the bandwidth, from when the last rank is there; of one rank's recording alone, from its start" },
+    [EDIT_BATCH] = { "--batch", "launches, other calls, collectives, the optimizer and sums of gradients take what they took; kernels, copies of inputs and computing operators of the host take at most as many times as long as the batch is larger; at least, a kernel takes what the device needs at its peak, where its operations are known, else what is more than its threads hold, and an operator of the host half of that; loading ahead may keep up, or not; the memory suffices (tpa memory --forecast)" },
     [EDIT_RANKS_LIKE_MEDIAN] = { "--ranks like-median", "the work of slower ranks, on the host and on devices, takes as long in all as the median rank's" },
     [EDIT_GPUS_LIKE_MEDIAN] = { "--ranks gpu-like-median", "the device work of slower ranks takes as long in all as the median rank's" },
 };
@@ -124,6 +125,8 @@ static void describe_factor(const struct edit *edit, struct buffer *text)
         buffer_printf(text, " %.6gGB", edit->factor / 1e9);
     else if (edit->kind == EDIT_AT_PEAK)
         buffer_printf(text, " %.6g%%", 100 * edit->factor);
+    else if (edit->kind == EDIT_BATCH)
+        buffer_printf(text, " %.6gx", edit->factor);
     else if (edit->kind == EDIT_SCALE)
         buffer_printf(text, "=%.6g", edit->factor);
     else if (edit->kind == EDIT_OVERLAP_COMM && edit->factor > 0)

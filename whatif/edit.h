@@ -34,6 +34,7 @@ enum edit_kind {
     EDIT_COMM_BANDWIDTH,    /* collectives transfer at FACTOR bytes per second of bus bandwidth */
     EDIT_RANKS_LIKE_MEDIAN, /* ranks that are slower than the median rank are as fast */
     EDIT_GPUS_LIKE_MEDIAN,  /* their devices are */
+    EDIT_BATCH,             /* a batch of FACTOR times the samples */
     EDIT_KINDS
 };
 
@@ -59,7 +60,7 @@ struct edit {
     const struct contention
         *measured;             /* of EDIT_OVERLAP_COMM: of another recording, borrowed; NULL: of this */
     const char *measured_path; /* its name, as typed */
-    int bound; /* of EDIT_OVERLAP_COMM: -1, 1 the least and the most that contention costs; 0: the estimate */
+    int bound; /* of EDIT_OVERLAP_COMM and EDIT_BATCH: -1, 1 the least and the most that it costs; 0: the estimate */
 };
 
 /* What an edit touched, as recorded. */

@@ -26,6 +26,6 @@ const struct contention *edit_contention(const struct edit *edit, const struct t
 /* What edits look at of arguments, beyond REPLAY_WANTS. */
 #define EDIT_WANTS                                                                                           \
     (REPLAY_WANTS | CONTENTION_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY) |            \
-     OP_COST_WANTS)
+     OP_COST_WANTS | WANT(BLOCKS_PER_SM) | WANT(BLOCK))
 
 #endif

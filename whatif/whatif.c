@@ -159,11 +159,13 @@ static int64_t then_at_bound(const struct replay_graph *graph, const struct edit
     return fine ? gain.then_ns : INT64_MIN;
 }
 
-/* Communication is hidden, and what that costs was measured. */
+/* The batch is larger; or communication is hidden, and what that costs was measured. */
 static bool has_bounds(const struct trace *trace, const struct edit *edits, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (edits[i].kind == EDIT_OVERLAP_COMM && edits[i].factor == 0) {
+        if (edits[i].kind == EDIT_BATCH)
+            return true;
+        else if (edits[i].kind == EDIT_OVERLAP_COMM && edits[i].factor == 0) {
             const struct contention_sum *sum = contention_communication(edit_contention(&edits[i], trace));
             return sum && sum->judged_pairs;
         }
@@ -176,6 +178,10 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
     struct whatif *whatif = mem_zalloc(1, sizeof *whatif);
     whatif->graph = graph;
     whatif->edit_count = count;
+    whatif->batch = 1;
+    for (size_t i = 0; i < count; i++)
+        if (edits[i].kind == EDIT_BATCH)
+            whatif->batch *= edits[i].factor;
     whatif->gains = mem_zalloc(count + 1, sizeof *whatif->gains);
     struct changes *changes = changes_open(graph);
     bool fine = make_edits(whatif, edits, changes, whole, err);

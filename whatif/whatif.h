@@ -31,7 +31,9 @@ struct whatif {
     struct step_times *steps;         /* with all edits made */
     struct edit_gain *gains;          /* of each edit, as many as were given */
     size_t edit_count;
-    /* The step time at the least and the most that contention costs, if communication is hidden; INT64_MIN: not known. */
+    double batch; /* times the samples of a step, as edits say; 1: as recorded */
+    /* The step time at the least and the most that contention costs, if communication is hidden, or that a larger batch takes;
+     * INT64_MIN: not known. */
     int64_t then_low_ns, then_high_ns;
     /* How sure: of the critical path of the median step, the share of time that the recording does not explain and the replay
      * keeps as it was: gaps of the host, except those of the loading of data, of modules and annotations that edits shorten; pauses

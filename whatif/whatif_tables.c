@@ -1,12 +1,14 @@
 /* whatif_tables.c - see whatif_tables.h. */
 #include "whatif/whatif_tables.h"
 
+#include "analyze/batch_size.h"
 #include "analyze/selection.h"
 #include "base/buffer.h"
 #include "base/chart.h"
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "derive/collective_names.h"
+#include "derive/file_set.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@ struct result_row {
     double gain_share;
     int64_t median_now_ns, median_then_ns;
     int64_t then_low_ns, then_high_ns;
+    double samples_now, samples_low, samples_high, samples_gain_low, samples_gain_high;
 };
 
 struct step_row {
@@ -47,8 +50,13 @@ static const struct table_column result_columns[] = {
     COLUMN(struct result_row, gain_share, "gain_share", "Gain, share", TABLE_SHARE, "of the step time now"),
     COLUMN(struct result_row, median_now_ns, "median_now", "Median now", TABLE_NS, "median of the recorded periods: differs from the step where steps are uneven"),
     COLUMN(struct result_row, median_then_ns, "median_then", "Median then", TABLE_NS, "the same of these periods with all edits made, without what settles later"),
-    COLUMN(struct result_row, then_low_ns, "then_low", "Then, low", TABLE_NS, "then at the least that contention may cost, if communication is hidden", .flags = TABLE_IF_ANY),
+    COLUMN(struct result_row, then_low_ns, "then_low", "Then, low", TABLE_NS, "then at the least that contention may cost, if communication is hidden, or that a larger batch takes", .flags = TABLE_IF_ANY),
     COLUMN(struct result_row, then_high_ns, "then_high", "Then, high", TABLE_NS, "then at the most that it may cost", .flags = TABLE_IF_ANY),
+    COLUMN(struct result_row, samples_now, "samples_now", "Samples/s", TABLE_NUMBER, "with --batch: samples a second as recorded, of all ranks; missing: shapes do not tell the batch", .flags = TABLE_IF_ANY),
+    COLUMN(struct result_row, samples_low, "samples_low", "Samples/s, low", TABLE_NUMBER, "the same with the larger batch, if all grows that can", .flags = TABLE_IF_ANY),
+    COLUMN(struct result_row, samples_high, "samples_high", "Samples/s, high", TABLE_NUMBER, "the same if only that grows which must", .flags = TABLE_IF_ANY),
+    COLUMN(struct result_row, samples_gain_low, "samples_gain_low", "More, low", TABLE_SHARE, "how many more samples a second, at least", .flags = TABLE_IF_ANY),
+    COLUMN(struct result_row, samples_gain_high, "samples_gain_high", "More, high", TABLE_SHARE, "how many more, at most", .flags = TABLE_IF_ANY),
 };
 
 static const struct table_column step_columns[] = {
@@ -127,6 +135,58 @@ static void append_bound(const struct whatif *whatif, struct buffer *text)
     }
 }
 
+/* Samples a second now, and by how much more with a larger batch at least and at most. */
+struct samples {
+    double now, gain_low, gain_high; /* NAN: not known */
+};
+
+static struct samples samples_of(const struct whatif *whatif)
+{
+    const struct trace *trace = whatif->graph->trace;
+    const struct step_times *steps = whatif->steps;
+    struct samples samples = { NAN, NAN, NAN };
+    if (whatif->batch == 1 || whatif->then_low_ns <= 0 || whatif->then_high_ns <= 0)
+        return samples;
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    int64_t batch = batch_size_of(trace, all);
+    selection_free(all);
+    if (batch != TABLE_INT_MISSING && steps->now_ns > 0 && has_steps(whatif))
+        samples.now = (double)batch * file_set_of(trace)->ranks * 1e9 / (double)steps->now_ns;
+    samples.gain_low = whatif->batch * (double)steps->now_ns / (double)whatif->then_high_ns - 1;
+    samples.gain_high = whatif->batch * (double)steps->now_ns / (double)whatif->then_low_ns - 1;
+    return samples;
+}
+
+/* "with 2 times the batch a step would take 0.5 to 0.9 ms instead of 0.5 ms: 11 % to 90 % more samples a second" */
+static void notice_batch(const struct whatif *whatif, struct result *result)
+{
+    struct samples samples = samples_of(whatif);
+    struct buffer now = { 0 }, low = { 0 }, high = { 0 }, rate = { 0 };
+    quantity_append_rounded_time(&now, (double)whatif->steps->now_ns);
+    quantity_append_rounded_time(&low, (double)whatif->then_low_ns);
+    quantity_append_rounded_time(&high, (double)whatif->then_high_ns);
+    if (!isnan(samples.now)) {
+        buffer_puts(&rate, " (");
+        quantity_append_tally(&rate, llround(samples.now));
+        buffer_puts(&rate, " -> ");
+        quantity_append_tally(&rate, llround(samples.now * (1 + samples.gain_low)));
+        buffer_puts(&rate, " to ");
+        quantity_append_tally(&rate, llround(samples.now * (1 + samples.gain_high)));
+        buffer_puts(&rate, ")");
+    }
+    result_add_notice(
+        result, "prediction", 1, NULL, TPA_NOWHERE,
+        "with %.6g times the batch %s would take %s to %s instead of %s: %+.1f %% to %+.1f %% samples a "
+        "second%s",
+        whatif->batch, has_steps(whatif) ? "a step" : "the recording", low.at, high.at, now.at,
+        quantity_percent(samples.gain_low), quantity_percent(samples.gain_high), rate.at ? rate.at : "");
+    buffer_release(&now);
+    buffer_release(&low);
+    buffer_release(&high);
+    buffer_release(&rate);
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
 /* "A step would take 116.000ms instead of 176.000ms (-34.1 %)." */
 static void notice_gain(const struct whatif *whatif, struct result *result)
 {
@@ -169,6 +229,7 @@ static void notice_gain(const struct whatif *whatif, struct result *result)
 static void add_result(const struct whatif *whatif, struct result *result)
 {
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
+    struct samples samples = samples_of(whatif);
     struct result_row row = { now_ns,
                               then_ns,
                               now_ns - then_ns,
@@ -176,9 +237,20 @@ static void add_result(const struct whatif *whatif, struct result *result)
                               whatif->steps->median_now_ns,
                               whatif->steps->median_then_ns,
                               whatif->then_low_ns,
-                              whatif->then_high_ns };
+                              whatif->then_high_ns,
+                              samples.now,
+                              samples.now * (1 + samples.gain_low),
+                              samples.now * (1 + samples.gain_high),
+                              samples.gain_low,
+                              samples.gain_high };
     struct table *table = TABLE_OF_ROWS("result", has_steps(whatif) ? "Step time" : "All that was recorded",
                                         result_columns, &row, 1);
+    if (whatif->batch != 1) { /* a longer step is no loss */
+        TABLE_FLAG(table, struct result_row, gain_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct result_row, gain_share, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct result_row, median_now_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct result_row, median_then_ns, TABLE_OPTIONAL);
+    }
     table_add_footer(table, "unexplained_share", "Unexplained share of the path", TABLE_SHARE,
                      table_number(whatif->unexplained_share));
     result_add_table(result, table);
@@ -320,7 +392,10 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
 
 void whatif_add_tables(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
-    notice_gain(whatif, result);
+    if (whatif->batch != 1 && whatif->then_low_ns > 0)
+        notice_batch(whatif, result);
+    else
+        notice_gain(whatif, result);
     add_result(whatif, result);
     add_edits(whatif, edits, result);
     whatif_tables_add_steps(whatif, result);

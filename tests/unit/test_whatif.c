@@ -70,6 +70,26 @@ static struct trace *draw_steps(void)
     return draw_end();
 }
 
+/*
+ * Twice the batch: loading 80, forward 10 as recorded, the kernel from 90 on. It takes 45 at least, as nothing says that it fills the
+ * device, and the copy 2: the call ends 1 later at 138, the operator at 140. At most 90 and 4: 180, 184, 185, 187.
+ */
+static void a_larger_batch_is_a_range(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_steps();
+    struct tpa_error err = { 0 };
+    struct edit edit = { .kind = EDIT_BATCH, .factor = 2 };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, false, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->batch, 2);
+    assert_int_equal(whatif->then_low_ns, 140 * MS);
+    assert_int_equal(whatif->then_high_ns, 187 * MS);
+    assert_in_range(whatif->steps->then_ns, 141 * MS, 186 * MS);
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
 static void a_step_takes_from_begin_to_begin(void **state)
 {
     (void)state;
@@ -1117,6 +1137,7 @@ static void the_first_sentence_is_true(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_larger_batch_is_a_range),
         cmocka_unit_test(a_step_takes_from_begin_to_begin),
         cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
         cmocka_unit_test(what_comes_before_a_recording_gains_nothing),
