@@ -106,6 +106,7 @@ struct answer_culprit {
 struct answer {
     const char *headline; /* VERDICT in short; NULL: VERDICT is shown */
     const char *verdict;  /* a sentence; NULL: none */
+    const char *because;  /* what VERDICT says beyond HEADLINE; NULL: VERDICT is shown below HEADLINE */
     int64_t from_ns,
         to_ns; /* "174.886ms -> 102.542ms": now and with the first finding, or before and after; 0: none */
     int64_t together_ns;     /* FROM_NS with all findings; 0: not known */

@@ -71,6 +71,9 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
     output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
     hang_add_tables(hang, output_is_for_people(&args->output), result);
     result->picture = hang_picture(hang);
+    if (result->picture)
+        result->picture->source = call->operands[0];
+    hang_add_answer(hang, result);
     bool good = output_result(result, &output, err);
     bool failing = is_failing(hang_worst(hang), args->fail_on);
     result_free(result);

@@ -37,6 +37,9 @@ enum hang_state hang_worst(const struct hang *hang);
 void hang_add_tables(struct hang *hang, bool for_people, struct result *result);
 extern const struct table_shape hang_tables[];
 
+/* Fill the answer of RESULT: of several jobs that of the first of the worst state. Texts are copied. */
+void hang_add_answer(struct hang *hang, struct result *result);
+
 /* Who waits for whom, a chart for each job with something to draw, equal ranks together; NULL if there is none. */
 struct picture *hang_picture(struct hang *hang);
 

@@ -413,6 +413,7 @@ static void add_answer(struct writing *writing, const struct hang_job *job)
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s%s%s", job->name, *job->name ? ": " : "",
                       job->verdict);
     result_make_verdict(result);
+    result_make_answered(result);
 }
 
 static void add_unreadable(struct writing *writing)
@@ -443,6 +444,7 @@ static void add_step(struct writing *writing, const struct hang_job *job, struct
         hang_add_rank_words(&text, ranks, false);
     buffer_puts(&text, behind);
     result_add_notice(writing->result, "next_step", 1, NULL, TPA_NOWHERE, "%s", text.at);
+    result_make_answered(writing->result);
     buffer_release(&text);
 }
 

@@ -32,7 +32,8 @@ void page_add_result(struct page *page, const struct result *result)
         if (!of_answer)
             *VEC_PUSH(&section->tables) = table;
         for (size_t n = 0; i == 0 && n < result->notices.count; n++)
-            *VEC_PUSH(&section->notices) = result->notices.at[n];
+            if (!result->answer || !result->notices.at[n].in_answer)
+                *VEC_PUSH(&section->notices) = result->notices.at[n];
         if (i == 0 && result->twins)
             page_add_section(page, "trees", "Call trees side by side", NULL)->twins = result->twins;
     }
@@ -113,12 +114,13 @@ static void add_names(struct json_writer *json, const struct names *names)
     json_end_array(json);
 }
 
-static void begin_view(struct writing *page, const char *kind, const char *of)
+/* TAG: of its heading, "h3" in a section. */
+static void begin_view(struct writing *page, const char *tag, const char *kind, const char *of)
 {
     page->views++;
-    buffer_printf(&page->text, "<div>\n<h3>%s: ", kind);
+    buffer_printf(&page->text, "<div>\n<%s>%s: ", tag, kind);
     emit_text(page, of);
-    page_writing_emit(page, "</h3>\n");
+    buffer_printf(&page->text, "</%s>\n", tag);
     buffer_printf(
         &page->text,
         "<div class=\"tools\"><label>Find <input type=\"search\" id=\"find-%zu\" placeholder=\"part of a "
@@ -159,7 +161,7 @@ static bool has_device_time(const struct flame *flame)
     return false;
 }
 
-static bool emit_flame(struct writing *page, const struct flame *flame)
+static bool emit_flame(struct writing *page, const char *tag, const struct flame *flame)
 {
     struct buffer text = { 0 };
     struct json_writer json = { .text = &text };
@@ -182,7 +184,7 @@ static bool emit_flame(struct writing *page, const struct flame *flame)
     }
     json_end_object(&json);
 
-    begin_view(page, flame->bytes ? "Memory" : "Call tree", flame->title);
+    begin_view(page, tag, flame->bytes ? "Memory" : "Call tree", flame->title);
     if (has_device_time(flame))
         page_writing_emit(
             page,
@@ -285,11 +287,24 @@ static bool has_step_drawing(const struct page *of)
     return false;
 }
 
-/* Is SECTION the picture that belongs to the first screen: the flame of a profile, or the figures over the runs? */
+/* Is SECTION the flame of a profile, which the first screen has? */
+static bool is_first_flame(const struct page *of, const struct page_section *section)
+{
+    return of->answer && !has_step_drawing(of) && section->flames.count && !section->tables.count;
+}
+
+/* Or another picture that comes first: the figures over the runs, or who waits for whom? */
 static bool is_first_picture(const struct page *of, const struct page_section *section)
 {
-    return of->answer && !has_step_drawing(of) &&
-           ((section->flames.count && !section->tables.count) || strcmp(section->key, "trend") == 0);
+    return is_first_flame(of, section) ||
+           (of->answer && !has_step_drawing(of) &&
+            (strcmp(section->key, "trend") == 0 || strcmp(section->key, "hang") == 0));
+}
+
+/* Pictures of the first screen, then timelines, then all else. */
+static int page_place(const struct page *of, const struct page_section *section)
+{
+    return is_first_picture(of, section) ? 0 : of->answer && section->timelines.count ? 1 : 2;
 }
 
 /* The sections in the order of the page. New, free(). */
@@ -297,9 +312,9 @@ static const struct page_section **page_order(const struct page *of)
 {
     const struct page_section **order = mem_alloc(mem_times(of->sections.count + 1, sizeof *order));
     size_t count = 0;
-    for (int other = 0; other < 2; other++)
+    for (int place = 0; place < 3; place++)
         for (size_t i = 0; i < of->sections.count; i++)
-            if (is_first_picture(of, &of->sections.at[i]) != other)
+            if (page_place(of, &of->sections.at[i]) == place)
                 order[count++] = &of->sections.at[i];
     return order;
 }
@@ -346,6 +361,8 @@ static bool emit_section(struct writing *page, const struct page *of, const stru
 {
     bool good = true;
     size_t charts = 0;
+    if (is_first_flame(of, section))
+        return true; /* which is there already */
     if (section->title && is_empty(section))
         return emit_empty(page, section);
     buffer_printf(&page->text, "<section id=\"%s\">\n", section->key);
@@ -375,9 +392,25 @@ static bool emit_section(struct writing *page, const struct page *of, const stru
     for (size_t i = 0; i < section->timelines.count && good; i++)
         emit_timeline(page, section->timelines.at[i]);
     for (size_t i = 0; i < section->flames.count && good; i++)
-        good = emit_flame(page, section->flames.at[i]);
+        good = emit_flame(page, "h3", section->flames.at[i]);
     page_writing_emit(page, section->title ? "</details></section>\n" : "</section>\n");
     return good && output_drain(&page->text, page->out, page->err);
+}
+
+/* The flame of a profile, above what to do: a part of it is seen, and the rest is scrolled to. */
+static bool emit_first_flame(struct writing *page, const struct page_section *section)
+{
+    bool good = true;
+    buffer_printf(&page->text, "<div id=\"%s\" class=\"first-flame\">\n", section->key);
+    for (size_t i = 0; i < section->flames.count && good; i++)
+        good = emit_flame(page, "h2", section->flames.at[i]);
+    if (section->intro) {
+        page_writing_emit(page, "<p class=\"faint\">");
+        emit_text(page, section->intro);
+        page_writing_emit(page, "</p>\n");
+    }
+    page_writing_emit(page, "</div>\n");
+    return good;
 }
 
 /* Links to the sections; not where there is but one, or none that has a title. */
@@ -416,8 +449,9 @@ static void emit_patterns(struct writing *page)
     page_writing_emit(page, "</defs></svg>\n");
 }
 
-static void emit_beginning(struct writing *page, const struct page *of)
+static bool emit_beginning(struct writing *page, const struct page *of)
 {
+    bool good = true;
     page_writing_emit(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
     buffer_printf(
         &page->text,
@@ -448,8 +482,14 @@ static void emit_beginning(struct writing *page, const struct page *of)
     emit_contents(page, of);
     page_writing_emit(page, "<main id=\"main\">\n");
     emit_patterns(page);
-    if (of->answer)
-        page_add_answer(&page->text, of->answer, of, page->names);
+    if (of->answer) {
+        page_begin_answer(&page->text, of->answer, of);
+        for (size_t i = 0; i < of->sections.count && good; i++)
+            if (is_first_flame(of, &of->sections.at[i]))
+                good = emit_first_flame(page, &of->sections.at[i]);
+        page_end_answer(&page->text, of->answer, of, page->names);
+    }
+    return good;
 }
 
 static void emit_end(struct writing *page, const struct page *of)
@@ -471,8 +511,7 @@ static bool page_join(struct writing *writing, const struct page *page, char **t
     if (!writing->out)
         return tpa_fail_errno(writing->err, "cannot put the page together");
     const struct page_section **order = page_order(page);
-    bool good = true;
-    emit_beginning(writing, page);
+    bool good = emit_beginning(writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
         good = emit_section(writing, page, order[i]);
     free(order);

@@ -303,10 +303,12 @@ static void append_change(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</div>\n");
 }
 
-/* What happened, in large letters: TEXT up to its first semicolon if it is not a HEADLINE; below it the rest, or VERDICT. */
-static void append_verdict(struct buffer *out, const char *headline, const char *verdict)
+/* What happened, in large letters: the verdict up to its first semicolon if there is no headline; below it the rest. */
+static void append_verdict(struct buffer *out, const struct answer *answer)
 {
     enum { FITS = 80 }; /* columns of two lines of large letters, roughly */
+    const char *headline = answer->headline, *verdict = answer->verdict,
+               *because = answer->because ? answer->because : verdict;
     if (headline && verdict && strncmp(headline, verdict, strlen(headline)) == 0)
         headline = NULL; /* a verdict that goes on */
     const char *text = headline  ? headline
@@ -317,13 +319,16 @@ static void append_verdict(struct buffer *out, const char *headline, const char 
     buffer_printf(out, "<p class=\"verdict%s\">", unicode_text_width(text, len) > FITS ? " long" : "");
     append_prose(out, text, len);
     buffer_puts(out, rest ? ".</p>\n" : "</p>\n");
-    append_element(out, "p", "faint because", rest ? rest + 2 : headline ? verdict : NULL);
+    append_element(out, "p", "faint because",
+                   rest                              ? rest + 2
+                   : headline && because && *because ? because
+                                                     : NULL);
 }
 
 static void append_hero(struct buffer *out, const struct answer *answer)
 {
     buffer_puts(out, "<div class=\"hero\"><div>\n");
-    append_verdict(out, answer->headline, answer->verdict);
+    append_verdict(out, answer);
     buffer_puts(out, "</div>\n");
     append_change(out, answer);
     buffer_puts(out, "</div>\n");
@@ -708,8 +713,7 @@ static void append_trends(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</div>\n");
 }
 
-void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
-                     struct apart *names)
+void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
     append_hero(out, answer);
@@ -717,6 +721,11 @@ void page_add_answer(struct buffer *out, const struct answer *answer, const stru
     append_bars(out, answer, page);
     append_timelines(out, answer, page);
     append_trends(out, answer);
+}
+
+void page_end_answer(struct buffer *out, const struct answer *answer, const struct page *page,
+                     struct apart *names)
+{
     append_findings(out, answer, page, names);
     append_below(out, answer, page, names);
     buffer_puts(out, "</section>\n");

@@ -11,10 +11,11 @@
 void page_add_facts(struct buffer *out, const struct answer *answer);
 
 /*
- * Append the verdict, the bars, the steps and what to do first. Links go to the sections that PAGE has; names are as wide
- * as NAMES has them.
+ * Append the verdict, the bars and what is drawn; then, behind what else belongs there, what to do first and what takes longest.
+ * Links go to the sections that PAGE has; names are as wide as NAMES has them.
  */
-void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
+void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page);
+void page_end_answer(struct buffer *out, const struct answer *answer, const struct page *page,
                      struct apart *names);
 
 #endif

@@ -587,6 +587,23 @@ static void set_idle_headline(struct headline *headline, double share, const cha
         why ? ": " : "", why ? why : "");
 }
 
+/* "for 27.0 % of a step, in one gap of 57.347ms: train.py:42": what the headline leaves out. */
+static void set_because(struct headline *headline, const struct use *use, double cause_ns,
+                        const char *one_gap, const char *where)
+{
+    bool all = quantity_percent(cause_ns / use->idle_ns) > 99.9;
+    const char *share =
+        all ? ""
+            : arena_printf(headline->texts, "for %.1f %% of %s", quantity_percent(cause_ns / use->span_ns),
+                           headline->step ? "a step" : "the time");
+    if (all && !*one_gap && !where)
+        headline->answer->because = "";
+    else
+        headline->answer->because =
+            arena_printf(headline->texts, "%s%s%s%s.", share, all && *one_gap ? one_gap + 2 : one_gap,
+                         where && (*share || *one_gap) ? ": " : "", where ? where : "");
+}
+
 static const char *describe_idle(struct headline *headline, const struct use *use, const char *whose)
 {
     enum gap_cause order[GAP_CAUSES];
@@ -607,8 +624,9 @@ static const char *describe_idle(struct headline *headline, const struct use *us
                *one_gap = describe_one_gap(headline, use, order[0]);
     if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns &&
         2 * time_of_captures(headline->summary->trace) <= cause_ns)
-        says = "the host launches nothing: between the last work of a step and the first of the next";
+        says = "the host launches nothing between the last work of a step and the first of the next";
     set_idle_headline(headline, use->idle_ns / use->span_ns, says);
+    set_because(headline, use, cause_ns, one_gap, where);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
                             where ? where : "");
@@ -978,12 +996,16 @@ static void add_change(struct headline *headline)
     for (size_t i = 0; i < findings->count; i++)
         answer->alone_ns += findings->at[i].saves_ns;
     const char *whole = findings->has_steps ? "a step" : "the recording";
+    struct text first = findings->at[0].action.at ? findings->at[0].action : findings->at[0].title;
+    const char *rest = findings->count == 1
+                           ? ""
+                           : arena_printf(headline->texts, "; with all %zu: %s", findings->count,
+                                          time_text(headline, (double)findings->together_ns));
+    char begin =
+        first.len && first.at[0] >= 'A' && first.at[0] <= 'Z' ? (char)(first.at[0] - 'A' + 'a') : *first.at;
     answer->change_note =
-        findings->count == 1
-            ? arena_printf(headline->texts, "%s, at best, with change 1; predicted by replay", whole)
-            : arena_printf(headline->texts,
-                           "%s, at best, with change 1; with all %zu: %s; predicted by replay", whole,
-                           findings->count, time_text(headline, (double)findings->together_ns));
+        arena_printf(headline->texts, "%s, at best, with change 1 (%c%.*s)%s; predicted by replay", whole,
+                     begin, first.len ? (int)first.len - 1 : 0, first.at + 1, rest);
 }
 
 /* What takes longest on devices; without them on the host. */
