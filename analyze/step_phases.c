@@ -148,6 +148,17 @@ bool step_phases_are_optimizer(const char *name)
            frame_says(name) == (enum evidence)PHASE_OPTIMIZER;
 }
 
+bool step_phases_are_named(const struct trace *trace)
+{
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const char *name = names_text(trace->names, id);
+        if (is_autograd(name) || region_says(name) < (enum evidence)PHASE_DATA ||
+            frame_says(name) < (enum evidence)PHASE_DATA)
+            return true;
+    }
+    return false;
+}
+
 /* ---- what the host of a file does ---- */
 
 /* What hosts do, in order of precedence; and what that is. */

@@ -50,6 +50,9 @@ void step_phases_release(struct step_phases *phases);
 /* Is NAME that of a range, or frame of Python, of the optimizer? */
 bool step_phases_are_optimizer(const char *name);
 
+/* False where no name in TRACE tells of a forward or backward pass or an optimizer, so that phases are not told. By names alone. */
+bool step_phases_are_named(const struct trace *trace);
+
 /* "forward" ... */
 extern const char *const phase_names[PHASES];
 

@@ -167,7 +167,7 @@ static void complete_fusion(struct pricing *pricing, struct priced_finding *find
                             const struct offer *offer)
 {
     (void)offer;
-    struct sequences *sequences = sequences_find_fusions(pricing->trace);
+    const struct sequences *sequences = sequences_gains_of(pricing->trace);
     struct buffer where = { 0 };
     if (sequences->fusions.count) {
         const struct fusion_row *first = &sequences->fusions.at[0];
@@ -177,7 +177,6 @@ static void complete_fusion(struct pricing *pricing, struct priced_finding *find
                       first->count);
     }
     finding->where = pricing_keep(pricing, &where);
-    sequences_free(sequences);
 }
 
 /* Does a part of the program run in regions that torch.compile made? */

@@ -1,7 +1,9 @@
 /* findings.c - see findings.h. */
 #include "summary/findings.h"
 
+#include "analyze/contention/contention.h"
 #include "analyze/roofline.h"
+#include "analyze/sequences/sequences.h"
 #include "base/quantity.h"
 #include "base/rows.h"
 #include "derive/features.h"
@@ -40,11 +42,53 @@ static bool is_of_host(const struct priced_finding *finding)
     return false;
 }
 
+/* "tpa COMMAND shows 6.575ms FOR in the whole recording: WHY", if TIME_NS is more than FIRST_NS. */
+static void add_elsewhere(struct findings *findings, double first_ns, double time_ns, const char *command,
+                          const char *of, const char *why)
+{
+    struct buffer *text = &findings->elsewhere;
+    if (time_ns <= first_ns)
+        return;
+    buffer_printf(text, "%stpa %s shows ", text->count ? "; " : "", command);
+    quantity_append_rounded_time(text, time_ns);
+    buffer_printf(text, "%s in the whole recording%s", of, why);
+}
+
+/* Communication that nothing hides, as tpa comm adds it up over ranks. */
+static double exposed_communication(const struct summary *summary)
+{
+    double exposed_ns = summary->comm ? (double)summary->comm->exposed_ns : 0;
+    for (size_t i = 0; !summary->comm && summary->gpu && i < summary->gpu->count; i++)
+        exposed_ns += (double)summary->gpu->at[i].exposed_communication_ns;
+    return exposed_ns;
+}
+
+/* What kernels lost, of those kinds of company for which that is sure. */
+static double lost_to_contention(const struct summary *summary)
+{
+    const struct contention *contention = summary->gpu ? contention_of(summary->trace) : NULL;
+    double lost_ns = 0;
+    for (size_t i = 0; contention && i < contention->sums.count; i++)
+        if (contention->sums.at[i].lost_low_ns > 0)
+            lost_ns = fmax(lost_ns, (double)contention->sums.at[i].lost_ns);
+    return lost_ns;
+}
+
+static double time_below_peak(const struct summary *summary)
+{
+    double won_ns = 0;
+    if (!summary->gpu || !(summary->features & FEATURE_SHAPES))
+        return 0;
+    const struct roofline *roofline = roofline_of(summary->trace);
+    for (size_t d = 0; d < roofline->devices.count; d++)
+        won_ns += roofline->devices.at[d].rated_ns > 0 ? (double)roofline->devices.at[d].won_ns : 0;
+    return won_ns;
+}
+
 /* Figures of other commands that are more than the first saving makes of the recording, and why a replay saves less. */
 static void describe_elsewhere(const struct summary *summary, struct findings *findings)
 {
     double first_ns = 0, recorded_ns = 0;
-    int64_t won_ns = 0;
     const struct stall_row *stall = NULL;
     for (size_t i = 0; i < summary->rank_count; i++)
         recorded_ns = fmax(recorded_ns, (double)summary->ranks[i].time_ns);
@@ -53,30 +97,35 @@ static void describe_elsewhere(const struct summary *summary, struct findings *f
     for (size_t i = 0; summary->transfers && i < summary->transfers->stalls.count; i++)
         if (!stall || summary->transfers->stalls.at[i].saving_ns > stall->saving_ns)
             stall = &summary->transfers->stalls.at[i];
-    if (summary->gpu && summary->features & FEATURE_SHAPES) {
-        const struct roofline *roofline = roofline_of(summary->trace);
-        for (size_t d = 0; d < roofline->devices.count; d++)
-            won_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].won_ns : 0;
+    if (stall) {
+        const char *of = arena_printf(&findings->texts, " for %s", stall->op.at);
+        add_elsewhere(
+            findings, first_ns, (double)stall->saving_ns, "transfers", of,
+            ": for so long the host was blocked; less is saved, as what it waited for is needed, or the devices "
+            "were busy meanwhile");
     }
-    double stall_ns = stall ? (double)stall->saving_ns : 0;
-    if (stall && stall_ns > first_ns) {
-        buffer_puts(&findings->elsewhere, "tpa transfers shows ");
-        quantity_append_rounded_time(&findings->elsewhere, stall_ns);
-        buffer_printf(
-            &findings->elsewhere,
-            " for %s in the whole recording: for so long the host was blocked; less is saved, as what it waited for is needed, or "
-            "the devices were busy meanwhile",
-            stall->op.at);
+    const char *below = arena_printf(
+        &findings->texts,
+        ", as if every operator reached the peak, which none does: what is priced here is %.0f %% of it for those "
+        "that are below",
+        100 * ROOFLINE_SLOW);
+    add_elsewhere(findings, first_ns, time_below_peak(summary), "roofline", "", below);
+    if (summary->gpu) {
+        const struct sequences *sequences = sequences_gains_of(summary->trace);
+        const char *command = findings->has_steps ? "sequences --by step" : "sequences";
+        add_elsewhere(
+            findings, first_ns, (double)sequences->fusion_gain_ns, command, " for fusion",
+            ": gaps, and tensors that are written and read; a step gains less where it waits for the host, or the "
+            "gaps are there for another reason");
+        add_elsewhere(
+            findings, first_ns, (double)sequences->graph_gain_ns, command, " for graphs of short operations",
+            ": so long devices idle between these; a graph saves less where the host waits, allocates or computes "
+            "meanwhile");
     }
-    if ((double)won_ns > first_ns) {
-        buffer_printf(&findings->elsewhere, "%stpa roofline shows ", findings->elsewhere.count ? "; " : "");
-        quantity_append_rounded_time(&findings->elsewhere, (double)won_ns);
-        buffer_printf(
-            &findings->elsewhere,
-            " in the whole recording, as if every operator reached the peak, which none does: what is priced here is %.0f %% "
-            "of it for those that are below",
-            100 * ROOFLINE_SLOW);
-    }
+    add_elsewhere(findings, first_ns, exposed_communication(summary), "comm", " of exposed communication",
+                  ": less is saved, as the host or computation is the limit without it");
+    add_elsewhere(findings, first_ns, lost_to_contention(summary), "kernels --contention",
+                  " of slower kernels", ": less is saved, as most of a step does not wait for them");
     if (summary_is_pipeline(summary))
         buffer_printf(
             &findings->elsewhere,

@@ -1064,7 +1064,8 @@ static void add_figures(struct headline *headline)
 static void add_phases(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
-    if (!headline->step || headline->step->step_ns <= 0 || summary->by != SUMMARY_BY_ALL)
+    if (!headline->step || headline->step->step_ns <= 0 || summary->by != SUMMARY_BY_ALL ||
+        !step_phases_are_named(summary->trace))
         return;
     struct step_phases phases = step_phases_find(summary->trace, summary->account);
     struct buffer text = { 0 };

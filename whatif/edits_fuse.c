@@ -31,7 +31,7 @@ static void drop_launches(const struct editing *editing, const bool *gone)
 void edit_fuse(const struct editing *editing)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
-    struct sequences *sequences = sequences_find_fusions(editing->trace);
+    const struct sequences *sequences = sequences_gains_of(editing->trace);
     int64_t *saved_ns = mem_zalloc(editing->trace->event_count + 1, sizeof *saved_ns);
     bool *part = mem_zalloc(editing->trace->event_count + 1, sizeof *part);
     bool *gone = mem_zalloc(gpu->count + 1, sizeof *gone);
@@ -49,7 +49,6 @@ void edit_fuse(const struct editing *editing)
     free(gone);
     free(part);
     free(saved_ns);
-    sequences_free(sequences);
 }
 
 /* All of operator E takes FACTOR. */

@@ -2,6 +2,7 @@
 #include "analyze/sequences/sequences.h"
 
 #include "analyze/sequences/parts.h"
+#include "trace/derived.h"
 #include "base/quantity.h"
 #include "derive/advice.h"
 #include "derive/code_paths.h"
@@ -120,22 +121,9 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
     return NULL;
 }
 
-struct sequences *sequences_find_fusions(const struct trace *trace)
+void sequences_free(void *of)
 {
-    struct sequences *sequences = mem_zalloc(1, sizeof *sequences);
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct stream_operations operations = stream_operations_open(trace, all, true);
-    struct work_words *words = work_words_open(trace, &sequences->texts);
-    sequences->group = group_open(trace, 0);
-    sequences_add_fusions(sequences, &operations, words);
-    work_words_free(words);
-    stream_operations_release(&operations);
-    selection_free(all);
-    return sequences;
-}
-
-void sequences_free(struct sequences *sequences)
-{
+    struct sequences *sequences = of;
     if (!sequences)
         return;
     VEC_FREE(&sequences->repeats);
@@ -147,6 +135,27 @@ void sequences_free(struct sequences *sequences)
     group_free(sequences->group);
     arena_release(&sequences->texts);
     free(sequences);
+}
+
+static void *sequences_derive_gains(const struct trace *trace)
+{
+    struct sequences *sequences = mem_zalloc(1, sizeof *sequences);
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct stream_operations operations = stream_operations_open(trace, all, true);
+    struct work_words *words = work_words_open(trace, &sequences->texts);
+    sequences->group = group_open(trace, 0);
+    sequences_add_runs(sequences, &operations, &sequence_defaults);
+    sequences_add_fusions(sequences, &operations, words);
+    work_words_free(words);
+    stream_operations_release(&operations);
+    selection_free(all);
+    return sequences;
+}
+
+const struct sequences *sequences_gains_of(const struct trace *trace)
+{
+    static const struct derivation gains = { sequences_derive_gains, sequences_free };
+    return trace_derive(trace, &gains);
 }
 
 /* ---- the command ---- */

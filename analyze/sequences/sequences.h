@@ -26,9 +26,10 @@ extern const struct sequence_options sequence_defaults;
  */
 struct sequences *sequences_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                     const struct sequence_options *options, struct tpa_error *err);
-void sequences_free(struct sequences *sequences);
+void sequences_free(void *of);
 
-/* The fusions alone, of all of TRACE, within steps: `fusions`, `fusion_gain_ns` and `fused`. New; free with sequences_free. */
-struct sequences *sequences_find_fusions(const struct trace *trace);
+/* The fusions and the runs of all of TRACE, within steps, with the usual options: without chains that repeat. Derived when first
+ * requested; borrowed; lives as long as TRACE. */
+const struct sequences *sequences_gains_of(const struct trace *trace);
 
 #endif

@@ -263,6 +263,33 @@ static void work_that_outlasts_the_operators_is_work(void **state)
     release();
 }
 
+/* Three steps of 1000 us, of which a forward pass takes FORWARD_US and a backward pass 100. */
+static const char *phases_with_forward(int64_t forward_us)
+{
+    draw_begin(&summary_wants);
+    for (int n = 0; n < 3; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", n);
+        draw_host("user_annotation", name, 1, 1000000 * n, 1000000);
+        draw_host("user_annotation", "forward", 1, 1000000 * n, 1000 * forward_us);
+        draw_host("user_annotation", "backward", 1, 1000000 * n + 1000 * forward_us, 100000);
+        draw_host("cpu_op", "aten::mm", 1, 1000000 * n, 1000 * forward_us);
+    }
+    trace = draw_end();
+    answer();
+    return result_answer(result)->phases;
+}
+
+/* The line of phases is there if they explain half of a step, and not if they explain less. */
+static void phases_are_told_if_they_explain_half_of_a_step(void **state)
+{
+    (void)state;
+    assert_string_equal(phases_with_forward(400), "By phase: other 50.0 %, forward 40.0 %, backward 10.0 %");
+    release();
+    assert_null(phases_with_forward(399));
+    release();
+}
+
 static void every_rule_finds_and_is_quiet(void **state)
 {
     (void)state;
@@ -314,6 +341,7 @@ int main(void)
         cmocka_unit_test(memory_that_is_nearly_full_and_grows_is_a_remark),
         cmocka_unit_test(growth_is_a_share_of_the_largest_step),
         cmocka_unit_test(work_that_outlasts_the_operators_is_work),
+        cmocka_unit_test(phases_are_told_if_they_explain_half_of_a_step),
         cmocka_unit_test(every_rule_finds_and_is_quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
