@@ -76,8 +76,8 @@ static void keep_groups(struct facts *facts, const struct fleet_job *job)
 /* Reduce the facts of all ranks to what the other rounds need: recordings, steps, and the groups of the job. */
 static bool save_job(struct facts *facts, const struct fleet_job *job, FILE *out, struct tpa_error *err)
 {
-    static const enum facts_table unneeded[] = { FACTS_DEVICES, FACTS_NAMES, FACTS_COLLECTIVES,
-                                                 FACTS_NOTICES };
+    static const enum facts_table unneeded[] = { FACTS_DEVICES, FACTS_NAMES, FACTS_COLLECTIVES, FACTS_NOTICES,
+                                                 FACTS_OPERATIONS };
     for (size_t i = 0; i < sizeof unneeded / sizeof *unneeded; i++)
         facts->tables[unneeded[i]].count = 0;
     if (!rounds_possible(job, err))
@@ -198,7 +198,7 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
 
 const struct command cmd_facts = {
     .name = "facts",
-    .summary = "what tpa fleet needs of a rank, as a small file that merges with others",
+    .summary = "what tpa fleet and tpa job need of a rank, as a small file that merges with others",
     .operands = "TRACE...",
     .description =
         "Reads each trace once and keeps what answers about a whole job need: where the time of each step went, "

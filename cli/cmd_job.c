@@ -2,10 +2,12 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "derive/features.h"
+#include "cli/fleet_map.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "derive/file_set.h"
+#include "fleet/fleet.h"
 #include "job/job.h"
 #include "report/page.h"
 #include "report/svg.h"
@@ -48,32 +50,88 @@ static size_t schedule_columns(const struct output_args *output)
     return width == 0 ? WHEREVER : width < LEAST + NUMBERS ? LEAST : width - NUMBERS;
 }
 
-static int job_main(const struct invocation *call, struct tpa_error *err)
+static void add_job(struct job *job, const struct job_args *args, struct result *result)
+{
+    job_draw_schedule(job, schedule_columns(&args->output));
+    job_add_result(job, result);
+    result->picture = job_picture(job);
+}
+
+static void add_one_rank(const struct job *job, struct result *result, const char *instead)
+{
+    if (job->all->ranks.count < 2)
+        command_line_cannot(result, trace_feature_reason(FEATURE_RANKS),
+                            "a job of one rank has nobody to wait for",
+                            "give the traces of several ranks, or their directory", instead);
+}
+
+static bool print_job(struct result *result, const struct job_args *args, struct tpa_error *err)
 {
     enum { ROWS_FOR_PEOPLE = 10 };
+    struct output_args output = args->output;
+    output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
+    return output_result(result, &output, err);
+}
+
+/* Of traces together. */
+static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
+{
     const struct job_args *args = call->args;
     struct trace *trace = load_traces(call, &args->load, &job_wants, err);
     if (!trace || !file_set_check_job(trace, err)) {
         trace_free(trace);
-        return EXIT_TROUBLE;
+        return false;
     }
-    struct job *job = job_open(trace, &args->steps);
+    struct job *job = job_of_trace(trace, &args->steps);
     struct result *result = result_open("tpa.job/1");
-    struct output_args output = args->output;
-    output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
-    job_draw_schedule(job, schedule_columns(&args->output));
-    job_add_result(job, result);
-    result->picture = job_picture(job);
+    add_job(job, args, result);
     load_add_notices(trace, result);
-    if (!load_cannot_if_empty(trace, result) && job->all->ranks.count < 2)
-        command_line_cannot(result, trace_feature_reason(FEATURE_RANKS),
-                            "a job of one rank has nobody to wait for",
-                            "give the traces of several ranks, or their directory", "summary");
-    bool good = output_result(result, &output, err);
+    if (!load_cannot_if_empty(trace, result))
+        add_one_rank(job, result, "summary");
+    bool good = print_job(result, args, err);
     result_free(result);
     job_free(job);
     trace_free(trace);
-    return good ? EXIT_FINE : EXIT_TROUBLE;
+    return good;
+}
+
+/* Of facts, or of traces one after another. */
+static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
+{
+    const struct job_args *args = call->args;
+    struct fleet_map map = { .jobs = args->load.jobs,
+                             .max_ratio = args->load.max_ratio,
+                             .step_range = args->load.step_range,
+                             .progress = args->load.progress,
+                             .strict = args->load.strict,
+                             .apart = true,
+                             .for_job = true };
+    bool good = fleet_map(call->operands, call->operand_count, &map, err);
+    struct job *job = good ? job_open(map.facts, fleet_map_apart(&map), &args->steps, err) : NULL;
+    load_bound_results(args->load.max_ratio);
+    if (job) {
+        struct result *result = result_open("tpa.job/1");
+        struct fleet_job ranks;
+        add_job(job, args, result);
+        fleet_job_init(&ranks, map.facts);
+        fleet_map_notice_job(&map, &ranks, result);
+        fleet_notice_missing(&ranks, "", result);
+        fleet_job_release(&ranks);
+        add_one_rank(job, result, map.facts_read == map.files ? NULL : "summary");
+        result->cannot.of_facts = map.facts_read == map.files;
+        good = print_job(result, args, err);
+        result_free(result);
+    }
+    good = good && job;
+    job_free(job);
+    fleet_map_release(&map);
+    return good;
+}
+
+static int job_main(const struct invocation *call, struct tpa_error *err)
+{
+    bool mapped = fleet_map_wanted(call->operands, call->operand_count);
+    return (mapped ? run_on_facts : run_on_traces)(call, err) ? EXIT_FINE : EXIT_TROUBLE;
 }
 
 const struct command cmd_job = {
@@ -81,8 +139,8 @@ const struct command cmd_job = {
     .summary = "which rank or stage holds a parallel job up: bubbles of its pipeline, stragglers, their cause",
     .operands = "FILE...",
     .description =
-        "Takes the traces of the ranks of a job with a pipeline, one file each or merged into one, and timelines of such "
-        "jobs. Finds the coordinates of the ranks, the computations of each microbatch, and who waited for whom. Then the "
+        "Takes the traces of the ranks of a job with a pipeline, one file each or merged into one, timelines of such "
+        "jobs, and what tpa facts made of them. Finds the coordinates of the ranks, the computations of each microbatch, and who waited for whom. Then the "
         "steps are replayed with some lengths as recorded and others equal: so it is known what a stage, a rank, long "
         "sequences, communication, garbage collection and delays of hosts cost. Bubbles are told apart by their reasons.\n\n"
         "Microbatches are known by the marks of torch.distributed.pipelining, or told apart by the messages between stages. "
@@ -96,6 +154,7 @@ const struct command cmd_job = {
         "tpa job --steps 3.. rank*.json.gz",
         "tpa job --table heat --limit 0 --format csv ranks/ > heat.csv  # slowdown of each rank in each step",
         "tpa job --format json timeline.json > job.json",
+        "tpa job *.facts  # what tpa facts made, on other machines maybe",
     },
     .section = SECTION_ANALYZE,
     .reads_traces = true,

@@ -8,9 +8,11 @@
 #include "base/rows.h"
 #include "cli/output_file.h"
 #include "figures/facts_file.h"
+#include "fleet/fleet.h"
 #include "fleet/rounds.h"
 #include "fleet/slice_file.h"
 #include "ingest/formats.h"
+#include "job/operations.h"
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -109,7 +111,7 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
                          struct tpa_error *err)
 {
     struct ingest_options options = {
-        .wants = gather_wants,
+        .wants = { .args = gather_wants.args | OPERATIONS_WANTS },
         .workers = workers,
         .max_ratio = map->max_ratio == 0 ? UINT64_MAX : map->max_ratio,
         .step_range = map->step_range,
@@ -120,7 +122,11 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
         return false;
     bool empty = trace->event_count == 0;
     if (!empty)
-        facts_gather(facts, trace, &(struct gather_options){ .job = map->job });
+        facts_gather(facts, trace,
+                     &(struct gather_options){
+                         .job = map->job, .operations = &job_gather, .only_operations = map->for_job });
+    if (map->for_job)
+        operations_trim(facts);
     trace_free(trace);
     return !empty || tpa_fail(err, TPA_NOWHERE, "the trace holds no events");
 }
@@ -158,10 +164,35 @@ static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error
         return true;
     }
     struct source *source = source_open(path, &limits, err);
-    bool good = source && facts_read(map->facts, source, err);
+    struct facts *facts = facts_open();
+    bool good = source && facts_read(facts, source, err);
     source_free(source);
+    if (good && map->for_job)
+        operations_trim(facts);
+    if (good)
+        facts_collect(map->facts, facts);
+    facts_free(facts);
     map->facts_read += good;
     return good;
+}
+
+bool fleet_map_wanted(char *const *operands, size_t count)
+{
+    enum { MANY = 64 };
+    struct fleet_map map = { 0 };
+    struct paths files = { 0 };
+    struct tpa_error err = { 0 };
+    bool listed = list_files(&map, operands, count, &files, &err), facts = false;
+    for (size_t i = 0; i < files.at.count; i++) {
+        int kind = NO_FACTS;
+        facts = facts || (listed && find_kind(&map, files.at.at[i].name, &kind, &err) && kind != NO_FACTS);
+        err = (struct tpa_error){ 0 };
+        free(files.at.at[i].name);
+    }
+    bool many = files.at.count > MANY;
+    VEC_FREE(&files.at);
+    fleet_map_release(&map);
+    return facts || many;
 }
 
 /* ---- collectives in files apart ---- */
@@ -606,4 +637,13 @@ void fleet_map_add_notices(const struct fleet_map *map, struct result *result)
     if (map->failures.count > MOST_SHOWN)
         result_add_notice(result, lack_word(LACK_UNREADABLE), (int64_t)(map->failures.count - MOST_SHOWN),
                           NULL, TPA_NOWHERE, "more files cannot be read and are left out");
+}
+
+void fleet_map_notice_job(const struct fleet_map *map, const struct fleet_job *job, struct result *result)
+{
+    fleet_map_add_notices(map, result);
+    fleet_notice_lacks(job, result);
+    if (job->others.count)
+        result_add_notice(result, "other_recordings", (int64_t)job->others.count, NULL, TPA_NOWHERE,
+                          "recordings are left out: tpa fleet names them");
 }

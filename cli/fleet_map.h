@@ -33,6 +33,7 @@ struct fleet_map {
     bool progress;          /* show it on a terminal */
     bool strict;            /* fail if a file cannot be read, or is not complete */
     bool apart;             /* do not load collectives from separate files */
+    bool for_job;           /* only what tpa job needs of them: job_trim */
     /* The result: */
     struct facts *facts;                   /* finished */
     size_t files;                          /* number of files processed */
@@ -48,10 +49,16 @@ struct fleet_map {
 bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struct tpa_error *err);
 void fleet_map_release(struct fleet_map *map);
 
+/* Are there facts among COUNT operands, or so many traces that each is better read by itself? */
+bool fleet_map_wanted(char *const *operands, size_t count);
+
 /* The separate files, for fleet_open_apart; NULL if there are none. */
 const struct fleet_files *fleet_map_apart(struct fleet_map *map);
 
 /* Add a notice to RESULT for each of the first failures, and one for the number of others. */
 void fleet_map_add_notices(const struct fleet_map *map, struct result *result);
+
+/* The same, and what the recordings of JOB lack, which are those of MAP. */
+void fleet_map_notice_job(const struct fleet_map *map, const struct fleet_job *job, struct result *result);
 
 #endif

@@ -60,16 +60,6 @@ static bool fleet_side_check_options(const struct measure_options *options, stru
                     option);
 }
 
-static void fleet_side_add_notices(const struct fleet_map *map, const struct fleet_job *job,
-                                   struct result *result)
-{
-    fleet_map_add_notices(map, result);
-    fleet_notice_lacks(job, result);
-    if (job->others.count)
-        result_add_notice(result, "other_recordings", (int64_t)job->others.count, NULL, TPA_NOWHERE,
-                          "recordings are left out: tpa fleet names them");
-}
-
 bool fleet_side_measure(struct measures *measures, char *const *paths, size_t count,
                         const struct load_args *load, const struct measure_options *options,
                         struct result *result, struct fleet_map *map, struct tpa_error *err)
@@ -83,7 +73,7 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
         return false;
     struct fleet_job job;
     fleet_job_init(&job, map->facts);
-    fleet_side_add_notices(map, &job, result);
+    fleet_map_notice_job(map, &job, result);
     fleet_job_release(&job);
     return measure_fleet(measures, map->facts, map->failures.count,
                          map->failures.count ? map->failures.at[0].reason : NULL, err);

@@ -36,6 +36,14 @@ static const struct facts_column recording_columns[] = {
     INTEGER(facts_recording, bytes, NUMBER, "size of the trace as text"),
     INTEGER(facts_recording, devices, AMOUNT, "devices with work"),
     INTEGER(facts_recording, cut, AMOUNT, "1: the trace was cut short or damaged"),
+    INTEGER(facts_recording, input, ANY, "equal for the recordings of one merged file; missing: it was alone in its file"),
+    TEXT(facts_recording, form, "where its operations ran: devices, hosts; timeline: slices are operations; missing: not known"),
+    INTEGER(facts_recording, marked, MAYBE, "1: marks name its microbatches"),
+    INTEGER(facts_recording, dp, MAYBE, "coordinate of the rank: replica"),
+    INTEGER(facts_recording, pp, MAYBE, "stage"),
+    INTEGER(facts_recording, tp, MAYBE, "among tensor ranks"),
+    INTEGER(facts_recording, cp, MAYBE, "among context ranks"),
+    INTEGER(facts_recording, ep, MAYBE, "among expert ranks"),
 };
 
 static const struct facts_column device_columns[] = {
@@ -129,6 +137,24 @@ static const struct facts_column notice_columns[] = {
     INTEGER(facts_notice, count, AMOUNT, "how often"),
 };
 
+static const struct facts_column operation_columns[] = {
+    INTEGER(facts_operation, recording, ANY, "the recording"),
+    INTEGER(facts_operation, number, AMOUNT, "number within the recording"),
+    TEXT(facts_operation, type, "forward-compute ...; missing: only communication, or garbage"),
+    INTEGER(facts_operation, step, MAYBE, "N of ProfilerStep#N; missing: no steps are marked"),
+    INTEGER(facts_operation, start_ns, NUMBER, "from the start of the recording"),
+    INTEGER(facts_operation, duration_ns, AMOUNT, "from the first to the last of its work"),
+    INTEGER(facts_operation, stage, MAYBE, "stage of the model; missing: that of the rank"),
+    INTEGER(facts_operation, chunk, MAYBE, "place of the stage among those of the rank"),
+    INTEGER(facts_operation, microbatch, MAYBE, "number of the microbatch"),
+    INTEGER(facts_operation, serves, MAYBE, "of a message: number of the computation that it leaves or reaches"),
+    INTEGER(facts_operation, sequence, MAYBE, "of timelines: number among equal ones of the step"),
+    TEXT(facts_operation, kind, "of communication: send, recv, all_reduce ...; gc: a collection of garbage"),
+    TEXT(facts_operation, dimension, "of communication: dp, pp, tp, cp, ep; world: all ranks; -: not known"),
+    INTEGER(facts_operation, issued_step, MAYBE, "of communication and garbage: the step in which it was issued"),
+    INTEGER(facts_operation, exposed_ns, MAYBE, "of communication: the part in which the device did nothing else"),
+};
+
 #define SCHEMA(key, row, columns) { key, sizeof(struct row), columns, sizeof(columns) / sizeof *(columns) }
 const struct facts_schema facts_tables[FACTS_TABLES] = {
     [FACTS_RECORDINGS] = SCHEMA("recordings", facts_recording, recording_columns),
@@ -138,6 +164,7 @@ const struct facts_schema facts_tables[FACTS_TABLES] = {
     [FACTS_NAMES] = SCHEMA("names", facts_name, name_columns),
     [FACTS_COLLECTIVES] = SCHEMA("collectives", facts_collective, collective_columns),
     [FACTS_NOTICES] = SCHEMA("notices", facts_notice, notice_columns),
+    [FACTS_OPERATIONS] = SCHEMA("operations", facts_operation, operation_columns),
 };
 /* clang-format on */
 
@@ -342,6 +369,11 @@ name_id facts_list(struct facts *facts, const char *list)
     uint64_t number = mixed_bytes(0, (struct facts_bytes){ list, len });
     snprintf(text, sizeof text, "%.*s%s... #%016" PRIx64, (int)shown, list, shown ? ", " : "", number);
     return facts_text(facts, text);
+}
+
+int64_t facts_number(const void *bytes, size_t len)
+{
+    return (int64_t)(mixed_bytes(0, (struct facts_bytes){ bytes, len }) & INT64_MAX);
 }
 
 void facts_seal(struct facts *facts)

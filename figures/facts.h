@@ -32,7 +32,7 @@
 
 #define FACTS_MISSING TABLE_INT_MISSING
 
-enum { FACTS_VERSION = 3 };
+enum { FACTS_VERSION = 4 };
 
 enum facts_table {
     FACTS_RECORDINGS,
@@ -42,6 +42,7 @@ enum facts_table {
     FACTS_NAMES,
     FACTS_COLLECTIVES,
     FACTS_NOTICES,
+    FACTS_OPERATIONS, /* of tpa job; since version 4 */
     FACTS_TABLES
 };
 
@@ -62,7 +63,11 @@ struct facts_recording {
     int64_t start_ns, end_ns, events;
     int64_t bytes; /* of text */
     int64_t devices;
-    int64_t cut; /* 1: the file is not complete: cut short, damaged, or records were lost (base/lacks.h) */
+    int64_t cut;   /* 1: the file is not complete: cut short, damaged, or records were lost (base/lacks.h) */
+    int64_t input; /* equal for the recordings of one merged file; missing: it was alone in its file */
+    /* Of facts with operations: what recorded them, NAME_NONE of others; 1: marks name its microbatches; its coordinates. */
+    name_id form;
+    int64_t marked, dp, pp, tp, cp, ep;
 };
 
 struct facts_device {
@@ -136,6 +141,24 @@ struct facts_notice {
     int64_t count;
 };
 
+/*
+ * What the rank of a parallel job did: a computation of a microbatch, a message, a collective, an optimizer, a collection of
+ * garbage. Moments count from the start of the recording.
+ */
+struct facts_operation {
+    int64_t recording, number; /* number: its place in the recording */
+    name_id type; /* as tpa job has it: "forward-compute"; NAME_NONE: only communication, or garbage */
+    int64_t step; /* missing: no steps are marked */
+    int64_t start_ns, duration_ns;
+    int64_t stage; /* of the model; missing: that of the rank */
+    int64_t chunk, microbatch;
+    int64_t serves;   /* of a message: the number of the computation that it leaves or reaches; missing */
+    int64_t sequence; /* of timelines: among equal ones of its step; missing */
+    /* Of communication: */
+    name_id kind, dimension;
+    int64_t issued_step, exposed_ns; /* issued_step: as step, when it was issued */
+};
+
 enum facts_type { FACTS_INT64, FACTS_TEXT, FACTS_BYTES };
 
 /* The allowed numbers of a column. Files are untrusted, as are traces: facts_check enforces the bounds. */
@@ -205,6 +228,9 @@ name_id facts_text(struct facts *facts, const char *text);
  * a group lists all others, so otherwise facts would grow with the square of the ranks.
  */
 name_id facts_list(struct facts *facts, const char *list);
+
+/* A number made of LEN bytes, equal for equal ones; never missing. */
+int64_t facts_number(const void *bytes, size_t len);
 
 /* All rows of FACTS are of one recording: set its id, a hash of their values. */
 void facts_seal(struct facts *facts);

@@ -128,7 +128,8 @@ bool facts_look_like(const char *bytes, size_t len)
     return len >= 8 && memcmp(bytes, "\xff\xff\xff\xff", 4) == 0;
 }
 
-static bool check_version(const struct arrow_reader *reader, struct tpa_error *err)
+/* *NUMBER gets the version of the current stream. */
+static bool check_version(const struct arrow_reader *reader, long *number, struct tpa_error *err)
 {
     struct text version = arrow_fact(reader, version_key);
     char digits[16];
@@ -139,11 +140,11 @@ static bool check_version(const struct arrow_reader *reader, struct tpa_error *e
     memcpy(digits, version.at, version.len);
     digits[version.len] = '\0';
     char *end;
-    long number = strtol(digits, &end, 10);
-    if (*end || number < 1)
+    *number = strtol(digits, &end, 10);
+    if (*end || *number < 1)
         return tpa_fail(err, 0, "the version of these facts, \"%s\", is not a number", digits);
-    if (number > FACTS_VERSION) {
-        tpa_fail(err, 0, "these facts are of version %ld, and this tpa knows versions up to %d", number,
+    if (*number > FACTS_VERSION) {
+        tpa_fail(err, 0, "these facts are of version %ld, and this tpa knows versions up to %d", *number,
                  FACTS_VERSION);
         return tpa_hint(err, "use the tpa that made them, or a newer one");
     }
@@ -237,9 +238,10 @@ bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, str
                      void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
 {
     struct arrow_reader reader;
+    long version;
     arrow_reader_init(&reader, source);
     while (!err->failed && arrow_read_schema(&reader, err))
-        if (check_version(&reader, err))
+        if (check_version(&reader, &version, err))
             read_table(facts, &reader, is_table(&reader, schema->key) ? schema : NULL, add, context, err);
     arrow_reader_release(&reader);
     return !err->failed;
@@ -281,13 +283,17 @@ bool facts_read(struct facts *facts, struct source *source, struct tpa_error *er
     struct facts *read = facts_open();
     arrow_reader_init(&reader, source);
     size_t seen = 0;
+    long version = 0;
     while (!err->failed && arrow_read_schema(&reader, err)) {
         enum facts_table table = table_of(&reader);
         const struct facts_schema *schema = table < FACTS_TABLES ? &facts_tables[table] : NULL;
         struct target target = { read, table };
-        if (check_version(&reader, err) && read_table(read, &reader, schema, add_to_table, &target, err))
+        if (check_version(&reader, &version, err) &&
+            read_table(read, &reader, schema, add_to_table, &target, err))
             seen |= schema ? (size_t)1 << table : 0;
     }
+    if (version < 4) /* which had none */
+        seen |= (size_t)1 << FACTS_OPERATIONS;
     if (!err->failed && seen != ((size_t)1 << FACTS_TABLES) - 1) {
         tpa_fail(err, reader.at, "the file ends before all tables were there");
         tpa_hint(err, "it was cut short; make it again");

@@ -221,6 +221,8 @@ struct gathering {
     struct device_steps *steps;
     struct collectives *collectives;
     const struct memory_records *memory; /* NULL: none in the trace */
+    void *operations;                    /* as options->operations opened it */
+    int64_t *input;                      /* by file */
     /* Of the current file: */
     struct facts *own;
     uint32_t file;
@@ -313,8 +315,18 @@ static void add_recording(struct gathering *gathering)
         .bytes = file->size,
         .devices = (int64_t)devices,
         .cut = file->lacks != 0,
+        .input = gathering->input[gathering->file],
+        .form = NAME_NONE,
+        .marked = FACTS_MISSING,
+        .dp = FACTS_MISSING,
+        .pp = FACTS_MISSING,
+        .tp = FACTS_MISSING,
+        .cp = FACTS_MISSING,
+        .ep = FACTS_MISSING,
     };
     add_notices(gathering);
+    if (gathering->options->operations)
+        gathering->options->operations->add(gathering->operations, gathering->file, own, &row);
     facts_add(own, FACTS_RECORDINGS, &row);
 }
 
@@ -648,6 +660,7 @@ static void follow_device(struct gathering *gathering, size_t device, const stru
 
 static void gather_file(struct gathering *gathering)
 {
+    bool whole = !gathering->options->only_operations;
     gathering->own = facts_open();
     add_recording(gathering);
     size_t first = gathering->first_device = gpu_first_device(gathering->gpu, gathering->file), devices = 0;
@@ -658,28 +671,54 @@ static void gather_file(struct gathering *gathering)
     struct step_rows steps = add_steps(gathering);
     add_collectives(gathering);
     gathering->collective_row = 0;
-    for (size_t d = 0; d < devices; d++)
+    for (size_t d = 0; d < devices && whole; d++)
         follow_device(gathering, first + d, &steps);
-    gather_names(gathering->own, gathering->trace, gathering->gpu, gathering->file);
+    if (whole)
+        gather_names(gathering->own, gathering->trace, gathering->gpu, gathering->file);
     facts_check(gathering->own); /* a trace may hold invalid numbers, too */
     facts_seal(gathering->own);
     facts_merge(gathering->facts, gathering->own);
     facts_free(gathering->own);
 }
 
+/* New, by file: a number for the parts of a merged file, made of its size and its first part; FACTS_MISSING for others. */
+static int64_t *find_inputs(const struct trace *trace)
+{
+    int64_t *input = mem_alloc(mem_times(trace->file_count + 1, sizeof *input));
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const struct trace_file *file = &trace->files[f];
+        struct interval span = trace_file_span(trace, f);
+        int64_t first[] = { file->size, file->event_count, span.start_ns, span.end_ns };
+        if (!trace_file_property(file, TRACE_RANK_BY))
+            input[f] = FACTS_MISSING;
+        else if (f > 0 && strcmp(file->path, trace->files[f - 1].path) == 0)
+            input[f] = input[f - 1];
+        else
+            input[f] = facts_number(first, sizeof first);
+    }
+    return input;
+}
+
 void facts_gather(struct facts *facts, const struct trace *trace, const struct gather_options *options)
 {
+    const struct gather_operations *operations = options->operations;
     struct step_list *ranges = find_ranges(trace);
     struct gathering gathering = { .facts = facts, .trace = trace, .options = options };
     gathering.gpu = gpu_events_of(trace);
-    gathering.gaps = gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS);
+    gathering.gaps = options->only_operations ? NULL : gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS);
     gathering.steps = device_steps_open(ranges, gathering.gpu);
     gathering.collectives = collectives_open(trace);
     gathering.memory = memory_records_of(trace, MEMORY_LEVELS);
+    gathering.input = find_inputs(trace);
+    gathering.operations = operations ? operations->open(trace, gathering.collectives) : NULL;
     for (gathering.file = 0; gathering.file < trace->file_count; gathering.file++)
         gather_file(&gathering);
+    if (operations)
+        operations->close(gathering.operations);
+    free(gathering.input);
     collectives_free(gathering.collectives);
     device_steps_free(gathering.steps);
     step_list_free(ranges);
-    gap_finder_free(gathering.gaps);
+    if (gathering.gaps)
+        gap_finder_free(gathering.gaps);
 }

@@ -8,14 +8,25 @@
 #ifndef TPA_FIGURES_GATHER_H
 #define TPA_FIGURES_GATHER_H
 
+#include "derive/collectives.h"
 #include "figures/facts.h"
-#include "trace/trace.h"
 
 /* The parts of a trace that must be read. */
 extern const struct trace_wants gather_wants;
 
+/* Adds what the rank of each file did as FACTS_OPERATIONS: of tpa job, which knows how. */
+struct gather_operations {
+    void *(*open)(const struct trace *trace, const struct collectives *collectives);
+    /* Add those of FILE, once, to OWN, the facts of its recording, and what is known of them to ROW. */
+    void (*add)(void *opened, uint32_t file, struct facts *own, struct facts_recording *row);
+    void (*close)(void *opened);
+};
+
 struct gather_options {
-    const char *job; /* name of the job; NULL: not recorded */
+    const char *job;                            /* name of the job; NULL: not recorded */
+    const struct gather_operations *operations; /* NULL: facts without them */
+    bool
+        only_operations; /* leave out names, and what devices did in steps and until collectives: for tpa job alone */
 };
 
 /* Add a recording for each file of TRACE. Time is linear in events except for sorting; call facts_finish afterwards. */

@@ -180,6 +180,9 @@ void fleet_free(struct fleet *fleet);
 /* Add notices about the recordings of JOB that are not complete to RESULT. */
 void fleet_notice_lacks(const struct fleet_job *job, struct result *result);
 
+/* Add one about the ranks of JOB that are not here, if there are any; it ends in SO. */
+void fleet_notice_missing(const struct fleet_job *job, const char *so, struct result *result);
+
 /*
  * Let ANSWER begin with the ranks that hold the job up, of which at least 5 % of the waiting is, and the others as one; its headline says
  * for whom others wait most. Nothing where no rank is known to hold others up. Texts are in TEXTS, or those of FLEET.

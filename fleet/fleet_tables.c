@@ -321,10 +321,9 @@ static void notice_few(struct few *few, struct result *result, const char *kind,
     buffer_release(&few->text);
 }
 
-static void notice_missing(const struct fleet *fleet, struct result *result)
+void fleet_notice_missing(const struct fleet_job *job, const char *so, struct result *result)
 {
     enum { MOST_SHOWN = 4 };
-    const struct fleet_job *job = &fleet->job;
     if (job->missing_count == 0)
         return;
     struct buffer out = { 0 };
@@ -336,10 +335,9 @@ static void notice_missing(const struct fleet *fleet, struct result *result)
     if (job->missing.count > MOST_SHOWN)
         buffer_puts(&out, " and more");
     result_add_notice(result, "missing_ranks", job->missing_count, NULL, TPA_NOWHERE,
-                      "%" PRId64 " of %" PRId64
-                      " ranks are here; missing: %s. Who a missing rank made wait is not known, and the "
-                      "last one here may have waited for it",
-                      job->world_size - job->missing_count, job->world_size, out.at);
+                      "%" PRId64 " of %" PRId64 " ranks %s here; missing: %s%s",
+                      job->world_size - job->missing_count, job->world_size,
+                      job->world_size - job->missing_count == 1 ? "is" : "are", out.at, so);
     buffer_release(&out);
 }
 
@@ -564,7 +562,10 @@ void fleet_add_result(const struct fleet *fleet, struct result *result)
     if (fleet->left_out.count)
         ADD("left_out", "Left out", left_out_columns, fleet->left_out);
     notice_slow(fleet, result);
-    notice_missing(fleet, result);
+    fleet_notice_missing(&fleet->job,
+                         ". Who a missing rank made wait is not known, and the last one here may have "
+                         "waited for it",
+                         result);
     fleet_notice_lacks(&fleet->job, result);
     notice_odd_ranks(fleet, result);
     notice_clocks(fleet, result);

@@ -314,6 +314,28 @@ static bool load_clocks(const struct fleet_job *job, const struct fleet_files *f
            fits(loading.count == 2 * members, err);
 }
 
+struct rank_clock *rounds_find_clocks(const struct fleet_job *job, const struct fleet_files *files,
+                                      struct tpa_error *err)
+{
+    struct ends ends;
+    struct fleet_clocks clocks = { NULL, NULL };
+    bool good;
+    if (files && files->of[FILE_CLOCKS].count) {
+        good = load_clocks(job, files, &clocks, err);
+    } else {
+        ends_init(&ends, job);
+        good = fleet_meetings_find_ends(&ends, files, err);
+        if (good)
+            ends_find_clocks(&ends, &clocks);
+        ends_release(&ends);
+    }
+    free(clocks.first);
+    if (good)
+        return clocks.settled;
+    free(clocks.settled);
+    return NULL;
+}
+
 /* ---- judged meetings ---- */
 
 static struct meeting_row meeting_to_row(const struct fleet_meetings *meetings,

@@ -36,6 +36,11 @@ bool rounds_save_clocks(const struct fleet_job *job, const struct fleet_files *f
 bool rounds_save_judged(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                         struct tpa_error *err);
 
+/* New, by member; free with free(): the clocks in FILES, else those by the collectives in FILES or, if NULL, in the facts. NULL and ERR
+ * if a file cannot be read. */
+struct rank_clock *rounds_find_clocks(const struct fleet_job *job, const struct fleet_files *files,
+                                      struct tpa_error *err);
+
 /* Set MEETINGS as fleet_meetings_judge does. False and ERR if a file is damaged. */
 bool rounds_load_judged(struct fleet_meetings *meetings, const struct fleet_job *job,
                         const struct fleet_files *files, struct tpa_error *err);

@@ -41,17 +41,19 @@ static double ratio_of(const struct job *job, size_t i)
 
 /* ---- ranks ---- */
 
+static const struct key of_step[] = { ASC(struct operation, step), KEY_END };
+static const struct key of_rank[] = { ASC(struct operation, step), ASC(struct operation, rank), KEY_END };
+
 static void find_workers(struct causing *causing)
 {
     const struct operations *all = causing->job->all;
     struct ratios ratios = { 0 };
-    for (size_t first = 0, end; first < all->count; first = end) {
+    FOR_GROUPS(all, of_rank, first, end)
+    {
         ratios.count = 0;
-        for (end = first; end < all->count && all->at[end].step == all->at[first].step &&
-                          all->at[end].rank == all->at[first].rank;
-             end++)
-            if (operation_computes(&all->at[end]) && !isnan(ratio_of(causing->job, end)))
-                *VEC_PUSH(&ratios) = ratio_of(causing->job, end);
+        for (size_t i = first; i < end; i++)
+            if (operation_computes(&all->at[i]) && !isnan(ratio_of(causing->job, i)))
+                *VEC_PUSH(&ratios) = ratio_of(causing->job, i);
         double factor = ratios.count ? job_median(ratios.at, ratios.count) : 1;
         for (size_t i = first; i < end; i++)
             causing->worker[i] = factor;
@@ -184,15 +186,16 @@ static void pass_to_sequences(struct causing *causing)
     if (!(causing->job->whole.correlation >= 0.9))
         return;
     struct common *common = mem_alloc(mem_times(all->ranks.count + 1, sizeof *common)); /* by pipeline */
-    for (size_t first = 0, end; first < all->count; first = end) {
+    FOR_GROUPS(all, of_step, first, end)
+    {
         for (uint32_t p = 0; p < all->ranks.count; p++)
             common[p] = (struct common){ 0, OPERATION_NONE, INFINITY, 0 };
-        for (end = first; end < all->count && all->at[end].step == all->at[first].step; end++) {
-            struct common *of = &common[all->ranks.at[all->at[end].rank].others[JOB_PP]];
-            of->ranks += of->last != all->at[end].rank;
-            of->last = all->at[end].rank;
-            of->least = fmin(of->least, causing->worker[end]);
-            of->most = fmax(of->most, causing->worker[end]);
+        for (size_t i = first; i < end; i++) {
+            struct common *of = &common[all->ranks.at[all->at[i].rank].others[JOB_PP]];
+            of->ranks += of->last != all->at[i].rank;
+            of->last = all->at[i].rank;
+            of->least = fmin(of->least, causing->worker[i]);
+            of->most = fmax(of->most, causing->worker[i]);
         }
         for (size_t i = first; i < end; i++) {
             const struct common *of = &common[all->ranks.at[all->at[i].rank].others[JOB_PP]];

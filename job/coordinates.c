@@ -1,11 +1,13 @@
 /*
- * coordinates.c - see operations_read.h.
+ * coordinates.c - see operations_read.h and recording.h.
  *
  * The description of a group names its dimension: "TENSOR_MODEL_PARALLEL_GROUP" (Megatron), "mesh_dp_shard" (DeviceMesh), "tp:0"
  * (vLLM, SGLang); the coordinate of a rank is its place among the ranks of the group. Groups of several dimensions name none.
  */
 #include "base/rows.h"
+#include "derive/file_set.h"
 #include "job/operations_read.h"
+#include "job/recording.h"
 #include <string.h>
 #include <strings.h>
 
@@ -75,52 +77,61 @@ static int64_t place_in(const char *list, int64_t number)
     return -1;
 }
 
-static void read_groups(const struct trace *trace, const struct trace_file *file, struct job_rank *rank)
+/* The coordinates of a file, by dimension. */
+struct coordinates {
+    int64_t at[JOB_DIMENSIONS];
+};
+
+static void read_groups(const struct trace *trace, const struct trace_file *file, struct coordinates *found)
 {
-    for (size_t g = 0; g < file->groups.count; g++) {
+    int64_t rank = file_set_rank_of(file);
+    for (size_t g = 0; g < file->groups.count && rank >= 0; g++) {
         const struct trace_group *group = &file->groups.at[g];
         if (group->description == NAME_NONE || group->ranks == NAME_NONE)
             continue;
         enum job_dimension dimension = coordinates_dimension(names_text(trace->texts, group->description));
-        int64_t place = place_in(names_text(trace->texts, group->ranks), rank->number);
-        if (dimension < JOB_DIMENSIONS && place >= 0 && rank->at[dimension] == JOB_UNKNOWN)
-            rank->at[dimension] = place;
+        int64_t place = place_in(names_text(trace->texts, group->ranks), rank);
+        if (dimension < JOB_DIMENSIONS && place >= 0 && found->at[dimension] == FACTS_MISSING)
+            found->at[dimension] = place;
     }
 }
 
 /* Read TRACE_COORDINATES. */
-static void read_label(const char *label, struct job_rank *rank)
+static void read_label(const char *label, struct coordinates *found)
 {
     for (; label && *label; label += strcspn(label, " "), label += *label == ' ')
         for (unsigned d = 0; d < JOB_DIMENSIONS; d++)
             if (strncmp(label, job_dimension_name(d), 2) == 0 && label[2] == '=' &&
-                rank->at[d] == JOB_UNKNOWN)
-                rank->at[d] = strtoll(label + 3, NULL, 10);
+                found->at[d] == FACTS_MISSING)
+                found->at[d] = strtoll(label + 3, NULL, 10);
 }
 
 /* Read "-TP-1-DP-0" in the name of a file, as SGLang writes it. */
-static void read_file_name(const char *path, struct job_rank *rank)
+static void read_file_name(const char *path, struct coordinates *found)
 {
     const char *slash = strrchr(path, '/');
     for (const char *c = slash ? slash + 1 : path; *c; c++)
         for (unsigned d = 0; d < JOB_DIMENSIONS; d++)
             if (*c == '-' && strncasecmp(c + 1, job_dimension_name(d), 2) == 0 && c[3] == '-' &&
-                c[4] >= '0' && c[4] <= '9' && rank->at[d] == JOB_UNKNOWN)
-                rank->at[d] = strtoll(c + 4, NULL, 10);
+                c[4] >= '0' && c[4] <= '9' && found->at[d] == FACTS_MISSING)
+                found->at[d] = strtoll(c + 4, NULL, 10);
 }
 
-void coordinates_find(struct reading *reading)
+void coordinates_read(const struct trace *trace, uint32_t file, struct facts_recording *row)
 {
-    const struct trace *trace = reading->all->trace;
-    for (uint32_t f = 0; f < trace->file_count; f++)
-        read_groups(trace, &trace->files[f], &reading->all->ranks.at[reading->rank_of[f]]);
-    for (uint32_t f = 0; f < trace->file_count; f++) {
-        const struct trace_file *file = &trace->files[f];
-        struct job_rank *rank = &reading->all->ranks.at[reading->rank_of[f]];
-        read_label(trace_file_property(file, TRACE_COORDINATES), rank);
-        if (!trace_file_property(file, TRACE_RANK_BY))
-            read_file_name(file->path, rank);
-    }
+    const struct trace_file *of = &trace->files[file];
+    struct coordinates found;
+    for (unsigned d = 0; d < JOB_DIMENSIONS; d++)
+        found.at[d] = FACTS_MISSING;
+    read_groups(trace, of, &found);
+    read_label(trace_file_property(of, TRACE_COORDINATES), &found);
+    if (!trace_file_property(of, TRACE_RANK_BY))
+        read_file_name(of->path, &found);
+    row->dp = found.at[JOB_DP];
+    row->pp = found.at[JOB_PP];
+    row->tp = found.at[JOB_TP];
+    row->cp = found.at[JOB_CP];
+    row->ep = found.at[JOB_EP];
 }
 
 struct seat {

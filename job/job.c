@@ -30,11 +30,14 @@ static bool lacks_ranks(const struct job *job)
     return false;
 }
 
-struct job *job_open(const struct trace *trace, const struct ranges *steps)
+struct job *job_open(struct facts *facts, const struct fleet_files *files, const struct ranges *steps,
+                     struct tpa_error *err)
 {
+    struct operations *all = operations_open(facts, files, steps, err);
+    if (!all)
+        return NULL;
     struct job *job = mem_zalloc(1, sizeof *job);
-    job->all = operations_open(trace, steps);
-    const struct operations *all = job->all;
+    job->all = all;
     job->whole = (struct job_row){ .ranks = (int64_t)all->ranks.count,
                                    .steps = (int64_t)all->steps.count,
                                    .dp = size_or_missing(all, JOB_DP),
@@ -67,6 +70,18 @@ struct job *job_open(const struct trace *trace, const struct ranges *steps)
         job_draw_heat(job);
     }
     job_find_dimensions(job);
+    return job;
+}
+
+struct job *job_of_trace(const struct trace *trace, const struct ranges *steps)
+{
+    struct facts *facts = facts_open();
+    struct tpa_error none = { 0 };
+    facts_gather(facts, trace,
+                 &(struct gather_options){ .operations = &job_gather, .only_operations = true });
+    facts_finish(facts);
+    struct job *job = job_open(facts, NULL, steps, &none);
+    facts_free(facts);
     return job;
 }
 

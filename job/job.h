@@ -1,7 +1,7 @@
 /*
  * job.h - what holds a parallel job up: slowdowns, the bubbles of its pipelines, and the cause.
  *
- *     struct job *job = job_open(trace, &steps);
+ *     struct job *job = job_of_trace(trace, &steps);
  *     printf("%g, %s\n", job->whole.slowdown, job_cause_name(job->cause));
  *     job_free(job);
  *
@@ -150,8 +150,13 @@ struct job {
     double *phase_ns; /* by rank: added up over the steps */
 };
 
-/* New; free with job_free (NULL is allowed). Of STEPS only. */
-struct job *job_open(const struct trace *trace, const struct ranges *steps);
+/*
+ * Of STEPS in FACTS, as operations_open takes them. New; free with job_free (NULL is allowed). NULL and ERR as there. The same of the
+ * files of TRACE, whose arguments OPERATIONS_WANTS are there.
+ */
+struct job *job_open(struct facts *facts, const struct fleet_files *files, const struct ranges *steps,
+                     struct tpa_error *err);
+struct job *job_of_trace(const struct trace *trace, const struct ranges *steps);
 void job_free(struct job *job);
 
 /* Draw the schedule of a step for the table of it, in COLUMNS characters. Nothing where there is no pipeline. */

@@ -72,23 +72,21 @@ static uint32_t chunk_of(const struct stages *stages, int64_t stage)
     return chunk;
 }
 
-void recording_add_marked(struct recordings *all, struct recording *of)
+void recording_add_marked(struct recording *of)
 {
-    struct operations *to = all->reading->all;
     struct stages stages = { 0 };
     list_stages(of, &stages);
     for (size_t i = 0; i < of->marks.count; i++) {
         const struct mark *mark = &of->marks.at[i];
-        struct interval ran = to->form == JOB_OF_HOSTS ? find_operators(of, mark) : find_launched(of, mark);
+        struct interval ran = of->form == JOB_OF_HOSTS ? find_operators(of, mark) : find_launched(of, mark);
         if (ran.start_ns > ran.end_ns)
             continue;
-        uint32_t place =
-            recording_add(all, of, mark->name.type, recording_step(all, of->file, mark->start_ns),
-                          (struct interval){ mark->start_ns, mark->end_ns }, ran);
-        struct operation *op = &to->at[place];
-        op->microbatch = mark->name.microbatch;
-        op->stage = mark->name.stage >= 0 ? mark->name.stage : to->ranks.at[of->rank].at[JOB_PP];
-        op->chunk = mark->name.stage >= 0 ? chunk_of(&stages, mark->name.stage) : 0;
+        uint32_t place = recording_add_computation(of, mark->name.type, recording_step(of, mark->start_ns),
+                                                   (struct interval){ mark->start_ns, mark->end_ns }, ran);
+        struct facts_operation *row = &of->found.at[place].row;
+        row->microbatch = mark->name.microbatch;
+        row->stage = mark->name.stage >= 0 ? mark->name.stage : FACTS_MISSING;
+        row->chunk = mark->name.stage >= 0 ? chunk_of(&stages, mark->name.stage) : 0;
     }
     VEC_FREE(&stages);
 }

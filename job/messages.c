@@ -9,7 +9,7 @@
 #include "job/recording.h"
 #include <stdio.h>
 
-/* A computation of the recording, by its place in the reading. */
+/* A computation of the recording. */
 struct served {
     int64_t issued_ns, issued_end_ns;
     int64_t step, stage, microbatch;
@@ -25,18 +25,16 @@ struct served_list {
 };
 
 struct serving {
-    struct recordings *all;
-    const struct recording *of;
+    struct recording *of;
     struct served_list by_issue, by_name;
 };
 
 static void list_served(struct serving *serving)
 {
-    const struct reading *reading = serving->all->reading;
-    for (uint32_t i = serving->of->first_op; i < serving->of->first_op + serving->of->op_count; i++) {
-        const struct operation *op = &reading->all->at[i];
+    for (uint32_t i = 0; i < serving->of->computations; i++) {
+        const struct found *op = &serving->of->found.at[i];
         struct served one = {
-            op->issued_ns, op->issued_end_ns, reading->step_of.at[i], op->stage, op->microbatch, op->type, i
+            op->issued_ns, op->issued_end_ns, op->row.step, op->row.stage, op->row.microbatch, op->type, i
         };
         *VEC_PUSH(&serving->by_issue) = one;
         *VEC_PUSH(&serving->by_name) = one;
@@ -70,10 +68,10 @@ static uint32_t message_find_served(const struct serving *serving, const struct 
     const struct served_list *list = &serving->by_issue;
     const struct mark *mark = message_mark_at(serving->of, one->issued_ns);
     if (mark)
-        return find_named(serving, mark, recording_step(serving->all, serving->of->file, one->issued_ns));
+        return find_named(serving, mark, recording_step(serving->of, one->issued_ns));
     size_t next; /* the first computation issued at the message or after it */
     SEARCH(next, list->count, list->at[next].issued_ns < one->issued_ns);
-    if (serving->all->reading->all->marked) {
+    if (serving->of->marks.count) {
         size_t after;
         SEARCH(after, list->count, list->at[after].issued_ns <= one->issued_ns);
         return after > 0 && one->issued_ns < list->at[after - 1].issued_end_ns ? list->at[after - 1].place
@@ -84,30 +82,24 @@ static uint32_t message_find_served(const struct serving *serving, const struct 
     return next < list->count ? list->at[next].place : OPERATION_NONE;
 }
 
-static void messages_add_one(struct serving *serving, const struct message *one)
+static void messages_add_one(struct serving *serving, struct message *one)
 {
-    struct reading *reading = serving->all->reading;
+    struct recording *of = serving->of;
     uint32_t served = message_find_served(serving, one);
     if (served == OPERATION_NONE)
         return;
-    bool backward = operation_is_backward(&reading->all->at[served]), sends = one->kind == COLLECTIVE_SEND;
+    bool backward = of->found.at[served].type != FORWARD_COMPUTE, sends = one->kind == COLLECTIVE_SEND;
     uint32_t type =
         backward ? (sends ? BACKWARD_SEND : BACKWARD_RECV) : (sends ? FORWARD_SEND : FORWARD_RECV);
-    uint32_t place = reading_add(reading, type, serving->of->rank, reading->step_of.at[served],
-                                 recording_moment(serving->all, serving->of->file, one->start_ns),
-                                 recording_moment(serving->all, serving->of->file, one->end_ns));
-    struct operation *op = &reading->all->at[place];
-    const struct operation *to = &reading->all->at[served];
-    op->serves = served;
-    op->microbatch = to->microbatch;
-    op->stage = to->stage;
-    op->chunk = to->chunk;
+    one->found = recording_add(of, operation_type_word(type), of->found.at[served].row.step,
+                               (struct interval){ one->start_ns, one->end_ns });
+    of->found.at[one->found].row.serves = served;
 }
 
 /* ---- after the last computation ---- */
 
 struct step_end {
-    int64_t step, end_ns; /* END on the clock of all */
+    int64_t step, end_ns; /* END from the start of the recording */
 };
 
 struct step_ends {
@@ -119,9 +111,10 @@ static const struct key of_step[] = { ASC(struct step_end, step), KEY_END };
 
 static void find_ends(const struct serving *serving, struct step_ends *ends)
 {
-    const struct reading *reading = serving->all->reading;
-    for (uint32_t i = serving->of->first_op; i < serving->of->first_op + serving->of->op_count; i++)
-        *VEC_PUSH(ends) = (struct step_end){ reading->step_of.at[i], reading->all->at[i].end_ns };
+    for (size_t i = 0; i < serving->of->computations; i++) {
+        const struct facts_operation *row = &serving->of->found.at[i].row;
+        *VEC_PUSH(ends) = (struct step_end){ row->step, row->start_ns + row->duration_ns };
+    }
     SORT(ends, by_step);
     ends->count = rows_unique(ends->at, ends->count, sizeof *ends->at, of_step);
 }
@@ -139,22 +132,18 @@ static bool is_collective(const struct message *one)
 
 static void messages_add_collectives(struct serving *serving, const struct step_ends *ends)
 {
-    struct recordings *all = serving->all;
-    for (size_t i = 0; i < serving->of->messages.count; i++) {
-        const struct message *one = &serving->of->messages.at[i];
-        int64_t step = recording_step(all, serving->of->file, one->issued_ns);
-        const struct step_end *end = step == STEP_UNKNOWN ? NULL : end_of(ends, step);
-        int64_t start_ns = recording_moment(all, serving->of->file, one->start_ns);
-        if (!is_collective(one) || !end || start_ns < end->end_ns)
+    struct recording *of = serving->of;
+    for (size_t i = 0; i < of->messages.count; i++) {
+        struct message *one = &of->messages.at[i];
+        int64_t step = recording_step(of, one->issued_ns);
+        const struct step_end *end = step == FACTS_MISSING ? NULL : end_of(ends, step);
+        if (!is_collective(one) || !end || one->start_ns - of->origin_ns < end->end_ns)
             continue;
         char name[64];
         snprintf(name, sizeof name, "%s-%s",
                  one->dimension == JOB_NO_DIMENSION ? "group" : job_dimension_name(one->dimension),
                  collective_kind_name(one->kind));
-        uint32_t place =
-            reading_add(all->reading, operation_type_add(all->reading->all, name), serving->of->rank, step,
-                        start_ns, recording_moment(all, serving->of->file, one->end_ns));
-        all->reading->all->at[place].meets = true;
+        one->found = recording_add(of, name, step, (struct interval){ one->start_ns, one->end_ns });
     }
 }
 
@@ -177,22 +166,20 @@ static bool find_optimizer_work(const struct recording *of, struct interval *ste
 
 static void add_optimizers(struct serving *serving, const struct step_ends *ends)
 {
-    struct recordings *all = serving->all;
-    for (size_t i = 0; i < serving->of->optimizer_steps.count; i++) {
-        struct interval span = serving->of->optimizer_steps.at[i];
-        int64_t step = recording_step(all, serving->of->file, span.start_ns);
-        if (step == STEP_UNKNOWN || !end_of(ends, step) ||
-            (all->reading->all->form == JOB_OF_DEVICES && !find_optimizer_work(serving->of, &span)))
+    struct recording *of = serving->of;
+    for (size_t i = 0; i < of->optimizer_steps.count; i++) {
+        struct interval span = of->optimizer_steps.at[i];
+        int64_t step = recording_step(of, span.start_ns);
+        if (step == FACTS_MISSING || !end_of(ends, step) ||
+            (of->form == JOB_OF_DEVICES && !find_optimizer_work(of, &span)))
             continue;
-        reading_add(all->reading, operation_type_add(all->reading->all, "optimizer"), serving->of->rank, step,
-                    recording_moment(all, serving->of->file, span.start_ns),
-                    recording_moment(all, serving->of->file, span.end_ns));
+        recording_add(of, "optimizer", step, span);
     }
 }
 
-void recording_add_messages(struct recordings *all, struct recording *of)
+void recording_add_messages(struct recording *of)
 {
-    struct serving serving = { .all = all, .of = of };
+    struct serving serving = { .of = of };
     struct step_ends ends = { 0 };
     list_served(&serving);
     for (size_t i = 0; i < of->messages.count; i++)

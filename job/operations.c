@@ -16,6 +16,19 @@ static const char *const type_names[OPERATION_OTHER] = {
     [BACKWARD_RECV] = "backward-recv",
 };
 
+const char *operation_type_word(uint32_t type)
+{
+    return type_names[type];
+}
+
+const char *job_form_name(enum job_form form)
+{
+    static const char *const names[] = {
+        [JOB_OF_DEVICES] = "devices", [JOB_OF_HOSTS] = "hosts", [JOB_TIMELINE] = "timeline"
+    };
+    return names[form];
+}
+
 const char *operation_type_name(const struct operations *all, uint32_t type)
 {
     return type < OPERATION_OTHER ? type_names[type] : names_text(all->types, type - OPERATION_OTHER);

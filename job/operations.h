@@ -1,13 +1,13 @@
 /*
  * operations.h - what the ranks of a parallel job did: computations of microbatches, messages between stages, collectives.
  *
- *     struct operations *all = operations_open(trace, &steps);
+ *     struct operations *all = operations_open(facts, NULL, &steps, &err);
  *     for (size_t i = 0; i < all->count; i++)
  *         if (operation_computes(&all->at[i]))
  *             computed_ns += all->at[i].end_ns - all->at[i].start_ns;
  *     operations_free(all);
  *
- * Times are on one clock, from the origin of the first recording. Operations are sorted by step, rank and start. A stage is one
+ * Times are on one clock, from the start of the first recording. Operations are sorted by step, rank and start. A stage is one
  * of the model: with several chunks on a rank there are more stages than ranks in a pipeline.
  */
 #ifndef TPA_JOB_OPERATIONS_H
@@ -17,7 +17,8 @@
 #include "base/names.h"
 #include "base/quantity.h"
 #include "derive/collectives.h"
-#include "trace/trace.h"
+#include "figures/gather.h"
+#include "fleet/meetings.h"
 
 /* A rank is a member of a group in each dimension. */
 enum job_dimension {
@@ -63,8 +64,6 @@ struct operation {
     uint32_t serves; /* of a message: the computation that it leaves or reaches; OPERATION_NONE: not known */
     bool meets;      /* a collective: begins when those of other ranks do */
     int64_t start_ns, end_ns;
-    int64_t issued_ns,
-        issued_end_ns; /* of a computation: when its launches began and ended, on the clock of its file */
     int64_t microbatch, stage;
     int64_t number; /* of timelines: among equal ones of its rank and step */
 };
@@ -118,7 +117,6 @@ enum job_form {
 };
 
 struct operations {
-    const struct trace *trace; /* borrowed */
     VEC_OF(struct operation);
     VEC_OF(struct job_rank) ranks; /* by number */
     VEC_OF(int64_t) steps;         /* numbers, ascending */
@@ -135,9 +133,27 @@ struct operations {
 #define OPERATIONS_WANTS                                                                                     \
     (COLLECTIVES_WANTS | WANT(STEP) | WANT(SEQ_ID) | WANT(MICROBATCH) | WANT(MODEL_CHUNK))
 
-/* The operations of STEPS. New; free with operations_free (NULL is allowed). */
-struct operations *operations_open(const struct trace *trace, const struct ranges *steps);
+/*
+ * Those of STEPS in FACTS, which are finished and were gathered with job_gather: the ranks are those of fleet_job_init. FILES: their
+ * collectives, or clocks, if these are in files apart; else NULL. The rows of FACTS_OPERATIONS are gone afterwards, for room. New; free
+ * with operations_free (NULL is allowed). NULL and ERR if facts of a rank have no operations, or a file cannot be read.
+ */
+struct operations *operations_open(struct facts *facts, const struct fleet_files *files,
+                                   const struct ranges *steps, struct tpa_error *err);
 void operations_free(struct operations *all);
+
+/* gather.c: reads the operations of the files of a trace, whose arguments OPERATIONS_WANTS are there. */
+extern const struct gather_operations job_gather;
+
+/* Leave in FACTS only what operations_open needs. */
+void operations_trim(struct facts *facts);
+
+/* The kind of a collection of garbage in FACTS_OPERATIONS. */
+#define JOB_COLLECTION "gc"
+
+/* The name of TYPE, an enum operation_type below OPERATION_OTHER, and that of a form. */
+const char *operation_type_word(uint32_t type);
+const char *job_form_name(enum job_form form);
 
 /* "forward-compute", "dp-all_reduce". Borrowed. */
 const char *operation_type_name(const struct operations *all, uint32_t type);

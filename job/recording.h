@@ -1,14 +1,15 @@
 /*
- * recording.h - what a profiler recorded of a rank, as far as operations are made of it. For kineto.c and its parts.
+ * recording.h - what a profiler recorded of a rank, and the operations that are made of it, as rows of facts. For gather.c and its
+ * parts.
  *
- * Times are on the clock of the file; recording_moment converts them.
+ * Times are on the clock of the file; those of rows count from the start of the recording. A row knows nothing of other ranks.
  */
 #ifndef TPA_JOB_RECORDING_H
 #define TPA_JOB_RECORDING_H
 
 #include "derive/step_list.h"
 #include "job/marks.h"
-#include "job/operations_read.h"
+#include "job/operations.h"
 
 struct mark {
     int64_t start_ns, end_ns;
@@ -28,10 +29,22 @@ struct message {
     int64_t issued_ns, start_ns, end_ns;
     enum collective_kind kind;
     uint32_t dimension; /* enum job_dimension */
+    uint32_t found;     /* the operation that it is; OPERATION_NONE */
+};
+
+/* An operation, by its place in the recording. */
+struct found {
+    struct facts_operation row;
+    uint32_t type;                    /* enum operation_type; OPERATION_OTHER: only the row has it */
+    int64_t issued_ns, issued_end_ns; /* of a computation: when its launches began and ended */
 };
 
 struct recording {
-    uint32_t file, rank;
+    const struct trace *trace;
+    const struct step_list *steps; /* NULL: none are marked in the file */
+    uint32_t file;
+    enum job_form form;
+    int64_t origin_ns;                 /* its start */
     VEC_OF(struct mark) marks;         /* of computations, by start */
     VEC_OF(struct mark) message_marks; /* by start */
     VEC_OF(struct work) work;          /* on devices by issue, on hosts by track and start */
@@ -41,34 +54,39 @@ struct recording {
     struct intervals optimizers; /* all ranges of an optimizer */
     struct intervals backward;   /* in which the host computes gradients */
     VEC_OF(struct interval) collections;
-    uint32_t first_op, op_count; /* its computations in the reading */
+    /* What is made of it: */
+    struct facts *facts;
+    VEC_OF(struct found) found; /* computations first */
+    size_t computations;
 };
 
-struct recordings {
-    struct reading *reading;
-    const struct step_list *steps;   /* NULL: none are marked */
-    const struct rank_clock *clocks; /* by file; NULL: all have one clock */
-    struct recording *at;            /* by file */
-    int64_t origin_ns;               /* the first start in the first file */
-};
+/* The number of the step with MOMENT; FACTS_MISSING: none. Without marked steps: 0. */
+int64_t recording_step(const struct recording *of, int64_t moment_ns);
 
-/* MOMENT_NS of FILE on the clock of all. */
-int64_t recording_moment(const struct recordings *all, uint32_t file, int64_t moment_ns);
+/* Add an operation with the name TYPE that RAN; its place. What else is to know of it is missing. */
+uint32_t recording_add(struct recording *of, const char *type, int64_t step, struct interval ran);
 
-/* The number of the step of FILE with MOMENT; STEP_UNKNOWN: none. Of recordings without marked steps: 0. */
-int64_t recording_step(const struct recordings *all, uint32_t file, int64_t moment_ns);
-
-/* Add a computation of OF that was issued in [ISSUED, ISSUED_END); its place. */
-uint32_t recording_add(struct recordings *all, const struct recording *of, uint32_t type, int64_t step,
-                       struct interval issued, struct interval ran);
+/* The same for a computation of TYPE, issued in [ISSUED, ISSUED_END). */
+uint32_t recording_add_computation(struct recording *of, uint32_t type, int64_t step, struct interval issued,
+                                   struct interval ran);
 
 /* marks_read.c: add the computations that marks name. */
-void recording_add_marked(struct recordings *all, struct recording *of);
+void recording_add_marked(struct recording *of);
 
 /* unmarked.c: add those of a recording without marks. */
-void recording_add_unmarked(struct recordings *all, struct recording *of);
+void recording_add_unmarked(struct recording *of);
 
 /* messages.c: add its messages, and what follows the last computation of each step. */
-void recording_add_messages(struct recordings *all, struct recording *of);
+void recording_add_messages(struct recording *of);
+
+/* timeline.c: is FILE the part of a timeline that is a rank? Add its slices. */
+bool timeline_is(const struct trace *trace, uint32_t file);
+void timeline_add(struct recording *of);
+
+/* coordinates.c: the dimension that a group with DESCRIPTION (NULL: none) is of; JOB_WORLD for all ranks; JOB_NO_DIMENSION. */
+enum job_dimension coordinates_dimension(const char *description);
+
+/* coordinates.c: the coordinates that groups, labels and names of the file tell. */
+void coordinates_read(const struct trace *trace, uint32_t file, struct facts_recording *row);
 
 #endif

@@ -52,20 +52,20 @@ static void add_work(struct pieces *pieces, const struct work *work, const struc
 
 static const struct key by_issue[] = { ASC(struct work, issued_ns), KEY_END };
 
-static void cut(struct recordings *all, struct recording *of, struct pieces *pieces)
+static void cut(struct recording *of, struct pieces *pieces)
 {
     VEC_OF(int64_t) cuts = { 0 };
     for (size_t i = 0; i < of->messages.count; i++)
         if (of->messages.at[i].kind == COLLECTIVE_SEND || of->messages.at[i].kind == COLLECTIVE_RECV)
             *VEC_PUSH(&cuts) = of->messages.at[i].issued_ns;
-    if (all->reading->all->form == JOB_OF_HOSTS) {
+    if (of->form == JOB_OF_HOSTS) {
         of->work.count = keep_outermost(of->work.at, of->work.count);
         SORT(&of->work, by_issue);
     }
     for (size_t i = 0; i < of->work.count; i++) {
         const struct work *work = &of->work.at[i];
-        struct piece where = { .step = recording_step(all, of->file, work->issued_ns) };
-        if (work->communicates || where.step == STEP_UNKNOWN ||
+        struct piece where = { .step = recording_step(of, work->issued_ns) };
+        if (work->communicates || where.step == FACTS_MISSING ||
             intervals_contain(&of->optimizers, work->issued_ns))
             continue;
         where.backward = intervals_contain(&of->backward, work->issued_ns);
@@ -81,20 +81,19 @@ static const struct key by_length[] = { DESC(struct piece, length_ns), ASC(struc
                                         KEY_END };
 static const struct key by_start[] = { ASC(struct piece, issued.start_ns), KEY_END };
 
-static void add_pieces(struct recordings *all, const struct recording *of, const struct pieces *pieces)
+static void add_pieces(struct recording *of, const struct pieces *pieces)
 {
     for (size_t i = 0; i < pieces->count; i++) {
         const struct piece *piece = &pieces->at[i];
-        uint32_t place = recording_add(all, of, piece->backward ? BACKWARD_COMPUTE : FORWARD_COMPUTE,
-                                       piece->step, piece->issued, piece->ran);
-        struct operation *op = &all->reading->all->at[place];
-        op->microbatch = (int64_t)i;
-        op->stage = all->reading->all->ranks.at[of->rank].at[JOB_PP];
+        uint32_t place = recording_add_computation(of, piece->backward ? BACKWARD_COMPUTE : FORWARD_COMPUTE,
+                                                   piece->step, piece->issued, piece->ran);
+        of->found.at[place].row.microbatch = (int64_t)i;
+        of->found.at[place].row.chunk = 0;
     }
 }
 
 /* Add the computations among COUNT pieces of a step, which are in order of issue. */
-static void add_step(struct recordings *all, const struct recording *of, const struct piece *at, size_t count)
+static void add_step(struct recording *of, const struct piece *at, size_t count)
 {
     struct pieces forward = { 0 }, backward = { 0 };
     size_t end = count;
@@ -109,18 +108,18 @@ static void add_step(struct recordings *all, const struct recording *of, const s
     if (forward.count > backward.count)
         forward.count = backward.count;
     SORT(&forward, by_start);
-    add_pieces(all, of, &forward);
-    add_pieces(all, of, &backward);
+    add_pieces(of, &forward);
+    add_pieces(of, &backward);
     VEC_FREE(&forward);
     VEC_FREE(&backward);
 }
 
-void recording_add_unmarked(struct recordings *all, struct recording *of)
+void recording_add_unmarked(struct recording *of)
 {
     struct pieces pieces = { 0 };
-    cut(all, of, &pieces);
+    cut(of, &pieces);
     SORT(&pieces, by_step);
     FOR_GROUPS(&pieces, of_step, first, end)
-    add_step(all, of, &pieces.at[first], end - first);
+    add_step(of, &pieces.at[first], end - first);
     VEC_FREE(&pieces);
 }

@@ -178,7 +178,7 @@ static bool fill_pipeline(const struct trace *trace, const struct selection *sel
     (void)err;
     if (trace->file_count < 2 || !selection_is_all(selection))
         return true;
-    content->job = job_open(trace, &(struct ranges){ 0 });
+    content->job = job_of_trace(trace, &(struct ranges){ 0 });
     struct picture *picture = job_picture(content->job);
     if (!picture)
         return true;

@@ -2,6 +2,8 @@
 """check_job.py - tpa job against a slow reference, and against what was planted, on pipelines made by chance.
 
     check_job.py TPA FIRST-LAST        seeds of random_pipeline.py
+    check_job.py TPA parts FIRST-LAST  of these, only that a merged file and separate ones say the same
+    check_job.py TPA facts FILE...     that facts of a job, whose ranks FILES are, say the same as its traces
     check_job.py TPA FIGURES FILE...   the figures of one job, as a file of JSON, against those of tpa
 
 Figures are those of reference_pipeline.py: its keys are the columns of tpa job.
@@ -84,19 +86,44 @@ def judge(found, truth, known_clocks):
     return wrong
 
 
-def check_parts(tpa, seed, merged):
+def check_parts(tpa, seed):
     """What a merged file says that is not so of separate ones. Coordinates come from labels there, from groups here."""
     plan, chance = random_pipeline.draw(seed)
-    plan.form, wrong = "files", []
+    plan.form, plan.hosts, plan.apart, wrong, written = "files", 1, 0, [], []
+    state = chance.getstate()
     with tempfile.TemporaryDirectory() as folder:
-        files = random_pipeline.write(random_pipeline.make(plan, chance)[0], folder)
+        for form in ("merged", "files"):
+            plan.form = form
+            chance.setstate(state)
+            written.append(random_pipeline.write(random_pipeline.make(plan, chance)[0], os.path.join(folder, form)))
         for command, keys in (("job", ("steps", "stages", "types", "bubbles", "causes")), ("fleet", ("ranks", "steps", "heat", "waste")), ("steps", ("steps",)),
-                              ("comm", ("collectives", "ranks"))):
-            whole, parts = tables(tpa, [merged], command), tables(tpa, files, command)
+                              ("comm", ("collectives", "ranks")), ("summary", ("operators", "remarks"))):
+            whole, parts = (tables(tpa, files, command) for files in written)
             for key in keys:
-                rows = [[{k: v for k, v in row.items() if k not in ("file", "group", "ranks")} for row in found.get(key, [])] for found in (whole, parts)]
+                rows = [[{k: v for k, v in row.items() if k not in ("file", "group", "ranks", "evidence")} for row in found.get(key, [])] for found in (whole, parts)]
                 if rows[0] != rows[1]:
                     wrong.append(f"tpa {command}, {key}: merged and separate files differ")
+    return wrong
+
+
+def answer(tpa, files):
+    return subprocess.run([tpa, "job", "--all", "--format", "json", "--limit", "0", *files], capture_output=True, check=True).stdout
+
+
+def check_facts(tpa, files):
+    """Facts of each rank, these merged, and with collectives put apart: the same bytes."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = answer(tpa, files)
+        facts = [os.path.join(folder, f"{i}.facts") for i in range(len(files))]
+        for file, out in zip(files, facts):
+            subprocess.run([tpa, "facts", file, "-o", out], check=True)
+        merged, apart, rest = (os.path.join(folder, name) for name in ("all", "apart", "rest"))
+        subprocess.run([tpa, "facts", *facts[::-1], "-o", merged], check=True)
+        subprocess.run([tpa, "facts", merged, "--apart", apart, "--slices", "3", "-o", rest], check=True)
+        for name, given in (("facts of each rank", facts), ("merged facts", [merged]), ("facts and collectives apart", [rest, apart] if os.listdir(apart) else [rest])):
+            if answer(tpa, given) != wanted:
+                wrong.append(f"{name} say something else than the traces")
     return wrong
 
 
@@ -109,13 +136,28 @@ def check_seed(tpa, seed):
         of = random_pipeline.write(on_true_clock, folder + "/true") if on_true_clock else files
         wanted = reference_pipeline.plain(reference_pipeline.figures(of))
         wrong = compare(found, wanted, 0.01 if on_true_clock else 1e-6) + judge(found, truth, not on_true_clock)
-        wrong += check_parts(tpa, seed, files[0]) if plan.form == "merged" else []
+        wrong += check_facts(tpa, files) if seed % 4 == 0 else []
+    wrong += check_parts(tpa, seed) if seed % 8 == 1 else []
     for text in wrong[:10]:
         print(f"seed {seed} ({plan.form}, {plan.schedule}, marks {plan.marks}, planted {plan.planted}): {text}")
     return not wrong
 
 
 def main():
+    if sys.argv[2] == "facts":
+        wrong = check_facts(sys.argv[1], sys.argv[3:])
+        print("\n".join(wrong) or f"{sys.argv[3]}: facts say what the traces say")
+        return bool(wrong)
+    if sys.argv[2] == "parts":
+        first, last = map(int, sys.argv[3].split("-"))
+        failed = 0
+        for seed in range(first, last + 1):
+            wrong = check_parts(sys.argv[1], seed)
+            failed += bool(wrong)
+            for text in wrong:
+                print(f"seed {seed}: {text}")
+        print(f"job: {last - first + 1 - failed} of {last - first + 1} merged files say what separate ones say")
+        return bool(failed)
     if len(sys.argv) == 3:
         first, last = map(int, sys.argv[2].split("-"))
         failed = [seed for seed in range(first, last + 1) if not check_seed(sys.argv[1], seed)]

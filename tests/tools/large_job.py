@@ -88,4 +88,5 @@ def main():
         file.write('{"name":"process_name","pid":0,"ph":"M","args":{"name":"DP rank [0]"}}]\n')
 
 
-main()
+if __name__ == "__main__":
+    main()
