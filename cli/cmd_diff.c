@@ -601,7 +601,7 @@ const struct command cmd_diff = {
         "(for rows corrected by Holm) tells a change from noise. One run a side is judged by the spread of its steps, and the verdict is "
         "on these two recordings; --noise or --store give the noise between runs.\n\n"
         "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged, as where a recording is damaged; with 2 when the sides cannot be compared.",
-    .tables = { diff_screen_tables, diff_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
+    .tables = { diff_screen_tables, diff_tables, diff_class_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),
     .main = diff_main,

@@ -107,6 +107,10 @@ void diff_add_tables(const struct diff *diff, struct result *result);
 /* Add notices on top of RESULT about differences that make the sides hard to compare. Part of diff_add_tables. */
 void diff_notice_differences(const struct diff *diff, struct result *result);
 
+/* Add the tables "classes" and "moved": kernels by class on both sides, and operators whose kernels changed class, with a notice of the
+ * largest such change. Part of diff_add_tables. */
+void diff_add_classes(const struct diff *diff, struct result *result);
+
 /* The columns of its tables of figures and rows. */
 enum diff_column {
     DIFF_NAME,
@@ -134,6 +138,6 @@ enum diff_column {
 #define DIFF_UNEXPLAINED "[in no row]"
 
 /* The tables that may be added, for `tpa help`; ends in { 0 }. */
-extern const struct table_shape diff_tables[];
+extern const struct table_shape diff_tables[], diff_class_tables[];
 
 #endif

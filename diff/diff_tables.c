@@ -301,8 +301,10 @@ void diff_add_tables(const struct diff *diff, struct result *result)
     add_head(diff, result, "memory", "Memory", TABLE_BYTES);
     for (size_t t = 0; t < diff->tables.count; t++)
         add_rows(diff, &diff->tables.at[t], result);
-    if (!diff_is_same(diff))
+    if (!diff_is_same(diff)) {
+        diff_add_classes(diff, result);
         add_outliers(diff, result);
+    }
     add_renames(diff, result);
     notice_basis(diff, result);
 }
