@@ -13,7 +13,7 @@ struct whatif_args {
     struct load_args load;
     struct opt_list scales, syncs;
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
-    bool fuse_attention, fuse_optimizer, no_contention;
+    bool fuse_attention, fuse_optimizer, no_compile, no_contention;
     const char *contention, *contention_from;
     int64_t comm_bandwidth; /* below 0: not given */
     int ranks;
@@ -56,6 +56,8 @@ static const struct opt whatif_opts[] = {
         "what matches REGEX takes F of its time: 0.5, 50%, 2x (twice as fast), 0 (gone). WHAT is kernel, op, call, "
         "copy, module, annotation, category or name; may be given several times"),
     OPT_FLAG(0, "no-data-wait", struct whatif_args, no_data_wait, "the next batch is always ready"),
+    OPT_FLAG(0, "no-compile", struct whatif_args, no_compile,
+             "programs are compiled already (torch.compile, Triton, XLA)"),
     OPT_FLAG(0, "pinned-copies", struct whatif_args, pinned_copies,
              "copies of pageable memory to a device do not block the host"),
     OPT_LIST(
@@ -136,6 +138,7 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     if (args->comm_bandwidth == 0)
         return tpa_fail(err, TPA_NOWHERE, "--comm-bandwidth takes at least 1 byte a second, such as 100GB");
     add_edit(edits, args->no_data_wait, EDIT_NO_DATA_WAIT);
+    add_edit(edits, args->no_compile, EDIT_NO_COMPILE);
     add_edit(edits, args->pinned_copies, EDIT_PINNED_COPIES);
     add_edit(edits, args->cuda_graph, EDIT_CUDA_GRAPH);
     add_edit(edits, args->no_alloc, EDIT_NO_ALLOC);

@@ -13,6 +13,7 @@
 #include "base/search.h"
 #include "derive/callers.h"
 #include "derive/communication.h"
+#include "derive/compilation.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include "derive/gpu_names.h"
@@ -107,7 +108,7 @@ static bool waits_for_others(const char *name)
 static bool is_of_another_rule(const char *name)
 {
     int64_t number;
-    return step_number(name, &number) || annotation_is_data_loading(name) ||
+    return step_number(name, &number) || annotation_is_data_loading(name) || name_is_compilation(name) ||
            operator_is_communication(name) || strstr(name, "torch/profiler/") ||
            strstr(name, "torch/autograd/profiler") || strncmp(name, "PyTorch Profiler", 16) == 0;
 }
@@ -546,4 +547,62 @@ void finding_add_host_time(struct pricing *pricing)
     free(search.busy);
     free(search.operators);
     free(search.of);
+}
+
+/* ---- compilation ---- */
+
+static bool compiles(const struct trace *trace, event_id e)
+{
+    return !event_on_device((enum event_kind)trace->kind[e]) && name_is_compilation(trace_name(trace, e));
+}
+
+/* In how many steps that count the program compiles. */
+static size_t steps_that_compile(const struct pricing *pricing)
+{
+    const struct trace *trace = pricing->trace;
+    const struct account *account = pricing->summary->account;
+    size_t count = 0;
+    for (uint32_t f = 0; account && f < trace->file_count; f++) {
+        struct intervals compiling = compilation_find(trace, f);
+        for (size_t i = 0; i < account->steps.count; i++) {
+            const struct account_step *step = &account->steps.at[i];
+            count += step->file == f && step->role == STEP_COUNTS &&
+                     intervals_length_within(&compiling, step->start_ns, step->start_ns + step->host_ns) > 0;
+        }
+        intervals_release(&compiling);
+    }
+    return count;
+}
+
+void finding_add_compilation(struct pricing *pricing)
+{
+    static const char *const once =
+        "each program is compiled once for each shape: call it before the recording begins (warm-up), and keep what is compiled "
+        "in a cache (jax_compilation_cache_dir, TORCHINDUCTOR_CACHE_DIR)";
+    static const char *const again =
+        "new shapes or values compile again: pad or bucket inputs, let shapes be dynamic (torch.compile(dynamic=True)), pass what "
+        "changes as tensors; TORCH_LOGS=recompiles and JAX_EXPLAIN_CACHE_MISSES name the reason";
+    const struct trace *trace = pricing->trace;
+    const struct place place = place_find(trace, compiles);
+    if (place.longest == EVENT_NONE)
+        return;
+    size_t steps = steps_that_compile(pricing);
+    struct buffer title = { 0 }, where = { 0 };
+    if (steps > 1)
+        buffer_printf(&title, "programs are compiled again, in %zu steps", steps);
+    else
+        buffer_puts(&title, "programs are compiled in what was recorded");
+    buffer_printf(&where, "%s, longest: ", names_text(trace->names, place.name));
+    quantity_append_rounded_time(&where, (double)trace_dur_ns(trace, place.longest));
+    add_line(trace, place.longest, &where);
+    struct priced_finding finding = { .title = pricing_keep(pricing, &title),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = as_text(steps > 1 ? again : once),
+                                      .edit = { .kind = EDIT_NO_COMPILE } };
+    if (steps > 1)
+        finding.action = as_text("Compile once, not in each step");
+    if (steps > 1 && trace_framework(trace) == FRAMEWORK_TORCH)
+        finding_set_code(
+            &finding, (struct code_change){ "torch.compile(model)", "torch.compile(model, dynamic=True)" });
+    finding_add(pricing, FINDING_COMPILATION, finding, "compilation");
 }

@@ -10,4 +10,7 @@
 /* Add findings to PRICING, or say that nothing was found. */
 void finding_add_host_time(struct pricing *pricing);
 
+/* The same of programs that are compiled; nothing is said where none are. */
+void finding_add_compilation(struct pricing *pricing);
+
 #endif

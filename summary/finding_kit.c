@@ -5,6 +5,7 @@
 
 const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_DATA_LOADING] = { "data_loading", "gaps", "Load batches beside the loop", true },
+    [FINDING_COMPILATION] = { "compilation", "operators", "Compile before what is recorded", false },
     [FINDING_HOST_TIME] = { "host_time", "operators", "Do less on the host in each step", false },
     [FINDING_HOST_OPERATORS] = { "host_operators", "operators", "Compute on the device, not on the host",
                                  true },

@@ -12,6 +12,7 @@
  * same in which it does not. */
 enum finding_rule {
     FINDING_DATA_LOADING,
+    FINDING_COMPILATION,
     FINDING_HOST_TIME,
     FINDING_HOST_OPERATORS,
     FINDING_PAUSES,

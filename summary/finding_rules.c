@@ -1004,6 +1004,7 @@ void finding_rules_look(struct pricing *pricing)
     const struct summary *summary = pricing->summary;
     pricing->findings->is_capture = is_of_a_capture(pricing);
     find_data_loading(pricing);
+    finding_add_compilation(pricing);
     if (may_price_host_time(pricing))
         finding_add_host_time(pricing);
     finding_add_attention(pricing);

@@ -34,8 +34,8 @@ static void price_together(struct pricing *pricing)
 /* Is the finding about what the host does, which a profiler slows down? */
 static bool is_of_host(const struct priced_finding *finding)
 {
-    static const char *const rules[] = { "launches", "host_time",    "host_operators",
-                                         "pauses",   "data_loading", "optimizer" };
+    static const char *const rules[] = { "launches",     "host_time", "host_operators", "pauses",
+                                         "data_loading", "optimizer", "compilation" };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(finding->rule.at, rules[i]) == 0)
             return true;

@@ -8,6 +8,7 @@
 #include "base/quantity.h"
 #include "base/sum.h"
 #include "derive/callers.h"
+#include "derive/compilation.h"
 #include "derive/features.h"
 #include "derive/launch_calls.h"
 #include "derive/step_list.h"
@@ -779,11 +780,29 @@ static const char *describe_caller(struct headline *headline, const char *name)
     return said;
 }
 
+/* "62.1 % of the recording is compilation": where that is most of it. NULL: it is not. */
+static const char *describe_compilation(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    double compiling_ns = 0, all_ns = 0;
+    for (uint32_t f = 0; f < summary->trace->file_count; f++) {
+        struct intervals compiling = compilation_find(summary->trace, f);
+        compiling_ns += (double)intervals_length(&compiling);
+        all_ns += (double)summary_file_time(summary, f);
+        intervals_release(&compiling);
+    }
+    if (2 * compiling_ns <= all_ns)
+        return NULL;
+    return arena_printf(headline->texts, "%.1f %% of the recording is compilation; no GPU was recorded.",
+                        quantity_percent(compiling_ns / all_ns));
+}
+
 /* The operator, or Python function, that takes longest itself; a step's own time is that of none. */
 static const char *describe_host(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
-    const char *steps = describe_steps(headline);
+    const char *compilation = describe_compilation(headline);
+    const char *steps = compilation ? compilation : describe_steps(headline);
     for (size_t i = 0; !steps && i < summary->top_count; i++)
         if (summary->top[i].named)
             return arena_printf(headline->texts,

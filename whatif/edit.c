@@ -24,6 +24,7 @@ static const struct {
 } kinds[EDIT_KINDS] = {
     [EDIT_SCALE] = { "--scale", NULL },
     [EDIT_NO_DATA_WAIT] = { "--no-data-wait", "the next batch is always ready: enough workers, and a host with the cores for them" },
+    [EDIT_NO_COMPILE] = { "--no-compile", "programs are compiled already, each for the shapes that come" },
     [EDIT_PINNED_COPIES] = { "--pinned-copies", "copies of pageable memory to a device come from pinned memory and do not block: their calls take what other asynchronous copies' calls do, at most 10 us; their operators do not wait for them; they run as fast as large pinned copies of the recording, or else as is usual for the device's link (12, 25, 40 GB/s for PCIe 3, 4, 5); the host does not write to their memory before they are done" },
     [EDIT_NO_SYNC] = { "--no-sync", "nothing on the host needs the result that these calls waited for" },
     [EDIT_CUDA_GRAPH] = { "--cuda-graph", "each step's launches are one launch of a graph; between the first launch of a step and the last, only these take time on the host: waits, data loading, operators that compute there or communicate, the profiler's work, and pauses from a millisecond on; work keeps its pauses where a stream was the reason for them, or where it was queued and its device idle for a reason that is not recorded" },

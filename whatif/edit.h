@@ -20,6 +20,7 @@ struct contention;
 enum edit_kind {
     EDIT_SCALE,         /* what TARGET and PATTERN say takes FACTOR of its time */
     EDIT_NO_DATA_WAIT,  /* the next batch is always there */
+    EDIT_NO_COMPILE,    /* programs are compiled already */
     EDIT_PINNED_COPIES, /* copies of pageable memory to a device do not block the host */
     EDIT_NO_SYNC,       /* calls that wait, or operators around them, whose names match PATTERN do not wait */
     EDIT_CUDA_GRAPH,    /* the host launches a step at once */

@@ -50,6 +50,7 @@ void editing_scale_ranges(const struct editing *editing, const struct intervals 
 bool edit_scale(const struct editing *editing, struct tpa_error *err);
 bool edit_no_sync(const struct editing *editing, struct tpa_error *err);
 void edit_no_data_wait(const struct editing *editing);
+void edit_no_compile(const struct editing *editing);
 void edit_pinned_copies(const struct editing *editing);
 void edit_cuda_graph(const struct editing *editing);
 void edit_no_alloc(const struct editing *editing);

@@ -13,6 +13,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
     case EDIT_SCALE: return edit_scale(&editing, err) && (edit->factor <= 1 || editing_fits(&editing, err));
     case EDIT_NO_SYNC: return edit_no_sync(&editing, err);
     case EDIT_NO_DATA_WAIT: edit_no_data_wait(&editing); break;
+    case EDIT_NO_COMPILE: edit_no_compile(&editing); break;
     case EDIT_PINNED_COPIES: edit_pinned_copies(&editing); break;
     case EDIT_CUDA_GRAPH: edit_cuda_graph(&editing); break;
     case EDIT_NO_ALLOC: edit_no_alloc(&editing); break;

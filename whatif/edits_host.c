@@ -5,6 +5,7 @@
 #include "base/stats.h"
 #include "trace/call_names.h"
 #include "derive/communication.h"
+#include "derive/compilation.h"
 #include "derive/copy_names.h"
 #include "derive/device_peaks.h"
 #include "derive/gpu_names.h"
@@ -28,21 +29,60 @@ static bool has_flag(const void *context, event_id e)
     return names->flags[names->trace->name[e]];
 }
 
-static struct name_flags data_loading_names(const struct trace *trace)
+static struct name_flags names_that(const struct trace *trace, bool (*are)(const char *name))
 {
     struct name_flags names = { trace, mem_zalloc(names_count(trace->names) + 1, sizeof *names.flags) };
     for (name_id id = 0; id < names_count(trace->names); id++)
-        names.flags[id] = annotation_is_data_loading(names_text(trace->names, id));
+        names.flags[id] = are(names_text(trace->names, id));
     return names;
 }
 
-void edit_no_data_wait(const struct editing *editing)
+/* All that the host does in ranges whose names ARE says takes no time. */
+static void take_out(const struct editing *editing, bool (*are)(const char *name))
 {
-    struct name_flags names = data_loading_names(editing->trace);
+    struct name_flags names = names_that(editing->trace, are);
     struct intervals *ranges = editing_ranges(editing, has_flag, &names);
     editing_scale_ranges(editing, ranges, 0);
     editing_free_ranges(editing, ranges);
     free(names.flags);
+}
+
+void edit_no_data_wait(const struct editing *editing)
+{
+    take_out(editing, annotation_is_data_loading);
+}
+
+/* What other threads wait while one compiles takes as much less: nothing else is recorded of why they wait. */
+static void shorten_gaps(const struct editing *editing, size_t thread, const struct intervals *compiling)
+{
+    const struct replay_graph *graph = editing->graph;
+    moment_id first = graph->threads[thread].first, end = first + graph->threads[thread].count;
+    for (moment_id m = first + 1; m < end; m++) {
+        int64_t from_ns = replay_moment_ns(graph, m - 1), to_ns = replay_moment_ns(graph, m);
+        int64_t less_ns = graph->inner[m] == EVENT_NONE && to_ns > from_ns
+                              ? intervals_length_within(compiling, from_ns, to_ns)
+                              : 0;
+        if (less_ns > 0)
+            factors_scale(&editing->changes->piece, m, 1 - (double)less_ns / (double)(to_ns - from_ns));
+    }
+}
+
+void edit_no_compile(const struct editing *editing)
+{
+    const struct replay_graph *graph = editing->graph;
+    take_out(editing, name_is_compilation);
+    for (uint32_t f = 0; f < editing->trace->file_count && editing->effect->count > 0; f++) {
+        struct intervals compiling = compilation_find(editing->trace, f), moved = { 0 };
+        for (size_t i = 0; i < compiling.count; i++)
+            intervals_add(&moved, compiling.at[i].start_ns + graph->shift_ns[f],
+                          compiling.at[i].end_ns + graph->shift_ns[f]);
+        intervals_merge(&moved);
+        for (size_t t = 0; t < graph->thread_count; t++)
+            if (editing->trace->tracks[graph->threads[t].track].file == f)
+                shorten_gaps(editing, t, &moved);
+        intervals_release(&compiling);
+        intervals_release(&moved);
+    }
 }
 
 /* ---- waits of calls ---- */
@@ -416,7 +456,7 @@ static int64_t usual_pause(const struct editing *editing)
 void edit_cuda_graph(const struct editing *editing)
 {
     const struct trace *trace = editing->trace;
-    struct name_flags names = data_loading_names(trace);
+    struct name_flags names = names_that(trace, annotation_is_data_loading);
     for (name_id id = 0; id < names_count(trace->names); id++)
         names.flags[id] |= operator_is_communication(names_text(trace->names, id));
     struct edit_effect ignored = { 0, 0 };

@@ -340,6 +340,15 @@ static void draw_attention(bool wrong, int64_t us, int64_t n)
     draw_op_us("cpu_op", "aten::add", us + 560, 440);
 }
 
+/* A step compiles for 300 us, as its shapes are new, and runs what was compiled. Fine: it was compiled before. */
+static void draw_compilation(bool wrong, int64_t us, int64_t n)
+{
+    (void)n;
+    draw_op_us("cpu_op", wrong ? "entire_frame_compile" : "Torch-Compiled Region: 0/0", us, 300);
+    draw_op_us("cpu_op", wrong ? "_compile.compile_inner (dynamo_timed)" : "aten::mm", us + 10, 280);
+    draw_op_us("cpu_op", "aten::add", us + 300, 700);
+}
+
 /*
  *   host     [ ten times aten::add_ of 40 us, a launch in each, every 50 us ) 500 sync 510 [ aten::mm   1000
  *   device         ten kernels of 10 us, each 2 us behind its launch
@@ -373,6 +382,7 @@ static const struct price_case {
     { FINDING_PAUSES, draw_pause, 1500, .advice = "with_stack=True", .step_us = 4000 },
     { FINDING_FUSION, draw_two_elementwise, 200, .advice = "torch.compile" },
     { FINDING_ATTENTION, draw_attention, 300, .advice = "scaled_dot_product_attention" },
+    { FINDING_COMPILATION, draw_compilation, 300, .advice = "dynamic=True" },
     { FINDING_OPTIMIZER, draw_optimizer, 450, .advice = "fused=True" },
     { FINDING_HOST_WAIT, draw_host_wait, 400, .advice = "keep the value on the device" },
     { FINDING_HOST_WAIT, draw_download, 322, .advice = "to(\"cpu\", non_blocking=True)" },
