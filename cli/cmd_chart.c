@@ -7,6 +7,7 @@
  */
 #include "base/escape.h"
 #include "charts/charts.h"
+#include "cli/command_line.h"
 #include "cli/forecast_files.h"
 #include "cli/nightly/nightly.h"
 #include "cli/output_file.h"
@@ -312,20 +313,6 @@ static bool print_picture(const struct picture *picture, const struct chart_args
 
 /* ---- the picture ---- */
 
-static const char *chart_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-/* "rank0.json and 7 more". */
-static const char *name_files(struct picture *picture, const char *const *paths, size_t count)
-{
-    if (count == 1)
-        return arena_printf(&picture->arena, "%s", chart_base_name(paths[0]));
-    return arena_printf(&picture->arena, "%s and %zu more", chart_base_name(paths[0]), count - 1);
-}
-
 /* False and ERR if the trace lacks what TYPE needs. */
 static bool chart_check_needs(const struct trace *trace, const struct chart_type *type, struct tpa_error *err)
 {
@@ -356,7 +343,8 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
             if (device->device == SNAPSHOT_HOST || ranges_hold(&args->selection.devices, device->device))
                 *VEC_PUSH(&replays) = allocator_history_open(snapshots->of.at[i], device);
         }
-    picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+    picture->source =
+        command_line_name_files(&picture->arena, (const char *const *)call->operands, call->operand_count);
     size_t found = snapshot_draw(replays.at, replays.count, CHART_MOST_PANELS, picture);
     for (size_t i = 0; i < replays.count; i++)
         allocator_history_free(replays.at[i]);
@@ -397,7 +385,8 @@ static struct picture *picture_of_sums(const struct invocation *call, const stru
         return NULL;
     }
     struct picture *picture = picture_open(type->name, type->title);
-    picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+    picture->source =
+        command_line_name_files(&picture->arena, (const char *const *)call->operands, call->operand_count);
     if (sums->actions)
         actions_draw(picture, sums->actions, args->limit);
     else if (by_function)
@@ -450,7 +439,8 @@ static struct picture *draw_trace(const struct invocation *call, const struct ch
                                          .columns = 400,
                                          .peak_flops = (double)args->peak_flops * 1e9,
                                          .peak_bandwidth = (double)args->peak_bandwidth * 1e9 };
-        picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+        picture->source = command_line_name_files(&picture->arena, (const char *const *)call->operands,
+                                                  call->operand_count);
         good = selection && type->draw(&request, picture, err);
     }
     if (!good)
@@ -501,9 +491,10 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
         diff = diff_open(sides[0], sides[1], &(struct diff_options){ 0 }, err);
     if (diff) {
         picture = picture_open(diff_word.name, "Comparison");
-        picture->source = arena_printf(&picture->arena, "%s against %s",
-                                       name_files(picture, found.paths[1], found.counts[1]),
-                                       name_files(picture, found.paths[0], found.counts[0]));
+        picture->source =
+            arena_printf(&picture->arena, "%s against %s",
+                         command_line_name_files(&picture->arena, found.paths[1], found.counts[1]),
+                         command_line_name_files(&picture->arena, found.paths[0], found.counts[0]));
         chart_diff(picture, diff, args->limit);
         diff_notice_differences(diff, notices);
         output_print_notices(notices);
@@ -576,7 +567,8 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
     struct hang *hang = hang_open(flight);
     struct picture *picture = hang_picture(hang);
     if (picture)
-        picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+        picture->source = command_line_name_files(&picture->arena, (const char *const *)call->operands,
+                                                  call->operand_count);
     else
         tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no rank waits");
     hang_free(hang);
@@ -594,7 +586,8 @@ static struct picture *picture_of_forecast(const struct invocation *call, struct
     struct picture *picture = picture_open(forecast_word.name, "Forecast");
     if (forecast_files_read(call, &args->load, &query, err) &&
         forecast_draw(&query, args->forecasts.at, args->forecasts.count, args->capacity, picture, err)) {
-        picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+        picture->source = command_line_name_files(&picture->arena, (const char *const *)call->operands,
+                                                  call->operand_count);
     } else {
         picture_free(picture);
         picture = NULL;

@@ -67,6 +67,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         fleet_add_result(fleet, result);
         fleet_add_answer(fleet, result_answer(result), &result->arena);
+        fleet_add_findings(fleet, result_answer(result), &result->arena);
         fleet_map_add_notices(&map, result);
         if (fleet->ranks.count < 2)
             command_line_cannot(result, trace_feature_reason(FEATURE_RANKS),
@@ -75,6 +76,9 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
                                 map.facts_read == map.files ? NULL : "summary");
         result->cannot.of_facts = map.facts_read == map.files;
         result->picture = fleet_picture(fleet);
+        if (result->picture)
+            result->picture->source = command_line_name_files(
+                &result->arena, (const char *const *)call->operands, call->operand_count);
         good = output_result(result, &output, err);
         fleet_free(fleet);
         result_free(result);

@@ -1,4 +1,5 @@
 /* cmd_hang.c - `tpa hang`: the post-mortem of a stuck distributed job. */
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -72,7 +73,8 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
     hang_add_tables(hang, output_is_for_people(&args->output), result);
     result->picture = hang_picture(hang);
     if (result->picture)
-        result->picture->source = call->operands[0];
+        result->picture->source =
+            command_line_name_files(&result->arena, (const char *const *)call->operands, call->operand_count);
     hang_add_answer(hang, result);
     bool good = output_result(result, &output, err);
     bool failing = is_failing(hang_worst(hang), args->fail_on);

@@ -9,6 +9,7 @@
 #include "treediff/twins.h"
 #include "charts/charts.h"
 #include "cli/cmd_report.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
@@ -238,20 +239,6 @@ static bool holds_anything(const struct report_content *content)
             content->picture->charts.count || content->timeline || (content->views && content->views->count));
 }
 
-static const char *report_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-/* "rank0.json and 3 more" of several files. */
-static const char *title_of(const struct invocation *call, struct arena *arena)
-{
-    const char *first = report_base_name(call->operands[0]);
-    return call->operand_count == 1 ? first
-                                    : arena_printf(arena, "%s and %zu more", first, call->operand_count - 1);
-}
-
 /* Append a word of a shell's command line. */
 static void add_word(struct buffer *out, const char *word)
 {
@@ -278,7 +265,7 @@ static const char *slice_command(const struct invocation *call, struct arena *ar
     buffer_puts(&text, "tpa convert");
     for (size_t i = 0; i < call->operand_count; i++) {
         buffer_putc(&text, ' ');
-        add_word(&text, report_base_name(call->operands[i]));
+        add_word(&text, command_line_base_name(call->operands[i]));
     }
     buffer_puts(&text, " --range");
     const char *kept = arena_strndup(arena, text.at, text.count);
@@ -390,7 +377,8 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
     if (format == FORMAT_HTML) {
         struct page page = {
             .maker = "tpa report",
-            .title = title_of(call, &notes->arena),
+            .title = command_line_name_files(&notes->arena, (const char *const *)call->operands,
+                                             call->operand_count),
             .budget = (size_t)args->page_size,
         };
         for (size_t i = 0; report_sections()[i].key; i++)
@@ -452,7 +440,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
     if (format == FORMAT_HTML) {
         struct page page = {
             .maker = "tpa report",
-            .title = report_base_name(call->operands[0]),
+            .title = command_line_base_name(call->operands[0]),
             .budget = (size_t)args->page_size,
             .subtitle = arena_printf(&report.result->arena, "memory snapshot, %s, %zu entries",
                                      snapshots->of.at[0]->form, snapshots->of.at[0]->entries.count),
@@ -481,7 +469,7 @@ static bool report_sums(const struct invocation *call, const struct ingested *su
     else
         report_actions_make(sums->actions, &report);
     if (good && format == FORMAT_HTML) {
-        struct page page = { .maker = "tpa report", .title = report_base_name(call->operands[0]) };
+        struct page page = { .maker = "tpa report", .title = command_line_base_name(call->operands[0]) };
         report_profile_fill(&report, &page);
         good = write_page(&page, args, err);
         page_release(&page);
@@ -531,9 +519,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
 
 static const char *name_side(const struct sides_found *found, int side, struct arena *arena)
 {
-    const char *first = report_base_name(found->paths[side][0]);
-    return found->counts[side] == 1 ? first
-                                    : arena_printf(arena, "%s and %zu more", first, found->counts[side] - 1);
+    return command_line_name_files(arena, found->paths[side], found->counts[side]);
 }
 
 /* The timelines of both sides as a section of PAGE: each of the first file, with the command that writes a range of it. */
@@ -551,8 +537,9 @@ static void add_timelines(struct page *page, struct timeline *const timelines[2]
         if (!timeline)
             continue;
         char *path = (char *)(uintptr_t)found->paths[side][0];
-        timeline->title = arena_printf(arena, "%s: %s%s", side ? "After" : "Before", report_base_name(path),
-                                       found->counts[side] > 1 ? ", the first of its side" : "");
+        timeline->title =
+            arena_printf(arena, "%s: %s%s", side ? "After" : "Before", command_line_base_name(path),
+                         found->counts[side] > 1 ? ", the first of its side" : "");
         timeline->command =
             slice_command(&(struct invocation){ .operands = &path, .operand_count = 1 }, arena);
         *VEC_PUSH(&section->timelines) = timeline;

@@ -112,6 +112,18 @@ void command_line_cannot(struct result *result, const char *reason, const char *
     }
 }
 
+const char *command_line_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *command_line_name_files(struct arena *texts, const char *const *paths, size_t count)
+{
+    const char *first = command_line_base_name(paths[0]);
+    return count == 1 ? first : arena_printf(texts, "%s and %zu more", first, count - 1);
+}
+
 bool command_line_is_json(const struct command *command, const void *args)
 {
     struct opt_choice choice;

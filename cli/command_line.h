@@ -27,6 +27,12 @@ void command_line_add_other(struct buffer *out, const char *command);
 void command_line_cannot(struct result *result, const char *reason, const char *text, const char *needs,
                          const char *instead);
 
+/* "rank0.json" of "runs/rank0.json"; a folder that ends in a slash as it is. Within PATH. */
+const char *command_line_base_name(const char *path);
+
+/* "rank0.json and 3 more" of several files; in TEXTS, or within the first path. */
+const char *command_line_name_files(struct arena *texts, const char *const *paths, size_t count);
+
 /* Does what runs print JSON (--format json)? */
 bool command_line_is_json(const struct command *command, const void *args);
 

@@ -189,6 +189,9 @@ void fleet_notice_missing(const struct fleet_job *job, const char *so, struct re
  */
 void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct arena *texts);
 
+/* Add what ran and, for each rank that fleet_add_answer named, what to do, where nothing else tells these. */
+void fleet_add_findings(const struct fleet *fleet, struct answer *answer, struct arena *texts);
+
 /* Add its tables to RESULT, and notices about what is missing or was left out. FLEET must outlive RESULT. */
 void fleet_add_result(const struct fleet *fleet, struct result *result);
 

@@ -291,6 +291,45 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
         *VEC_PUSH(&answer->culprits) = others;
 }
 
+static const char *fleet_time_text(int64_t ns, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    quantity_append_rounded_time(&text, (double)ns);
+    const char *kept = arena_strndup(texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+void fleet_add_findings(const struct fleet *fleet, struct answer *answer, struct arena *texts)
+{
+    *VEC_PUSH(&answer->facts) =
+        (struct answer_fact){ "Ranks", arena_printf(texts, "%" PRId64, fleet->job.ranks) };
+    if (fleet->step_ns != FACTS_MISSING)
+        *VEC_PUSH(&answer->facts) =
+            (struct answer_fact){ has_marked_steps(fleet) ? "Median step" : "Recorded",
+                                  fleet_time_text(fleet->step_ns, texts) };
+    for (size_t i = 0; i < answer->culprits.count && i < fleet->ranks.count; i++) {
+        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+        const struct answer_culprit *culprit = &answer->culprits.at[i];
+        if (!culprit->grew && !culprit->host)
+            continue; /* the others */
+        const char *host = culprit->host ? arena_printf(texts, " (%s)", culprit->host) : "";
+        *VEC_PUSH(&answer->findings) = (struct answer_finding){
+            .title = "others wait for it",
+            .action = arena_printf(texts, "Look at the %s of %s%s", culprit->grew ? culprit->grew : "work",
+                                   culprit->who, host),
+            .where = row->pattern.at,
+            .advice = "its own timeline and findings show what took longer there",
+            .saves = culprit->per_step_ns ? arena_printf(texts, "others wait %s a step for it, all added up",
+                                                         fleet_time_text(culprit->per_step_ns, texts))
+                                          : arena_printf(texts, "others wait %s for it",
+                                                         fleet_time_text(culprit->waited_ns, texts)),
+            .command = arena_printf(texts, "tpa summary --rank %" PRId64, row->rank),
+            .section = "ranks",
+        };
+    }
+}
+
 /* ---- notices ---- */
 
 /* A list shortened to the first few items: "4, 9 and 3 more". */

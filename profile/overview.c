@@ -260,6 +260,12 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     const char *below = under ? arena_printf(&result->arena, "%s takes %.1f %% with what it calls", under,
                                              quantity_percent(under_s / all_s))
                               : "no function takes longer than another";
+    if (first->total_s > 0 && first->total_s < all_s && all_s < 1e9) {
+        answer->from_ns = (int64_t)llround(all_s * 1e9);
+        answer->to_ns = (int64_t)llround((all_s - first->total_s) * 1e9);
+        answer->change_note = arena_printf(
+            &result->arena, "all that was recorded, at best, without the own time of 1, %s", most);
+    }
     answer->verdict =
         first->total_s > 0
             ? arena_printf(&result->arena, "%s%s takes %.1f %% of the time itself%s%s.",

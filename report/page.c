@@ -298,7 +298,8 @@ static bool is_first_picture(const struct page *of, const struct page_section *s
 {
     return is_first_flame(of, section) ||
            (of->answer && !has_step_drawing(of) &&
-            (strcmp(section->key, "trend") == 0 || strcmp(section->key, "hang") == 0));
+            (strcmp(section->key, "trend") == 0 || strcmp(section->key, "hang") == 0 ||
+             strcmp(section->key, "fleet") == 0));
 }
 
 /* Pictures of the first screen, then timelines, then all else. */
