@@ -6,9 +6,14 @@
 
 #include "base/result.h"
 #include "report/json_writer.h"
+#include <stdio.h>
 
 /* An object: the figures below TABLE by their keys. */
 void json_emit_footers(struct json_writer *json, const struct table *table);
+
+/* An array: the rows of TABLE as objects. What is written goes to OUT now and then; NULL: it stays in the text of JSON. False
+ * and ERR when a write fails. */
+bool json_add_rows(struct json_writer *json, const struct table *table, FILE *out, struct tpa_error *err);
 
 /* The key "cannot_answer" and its object, if RESULT has no answer. */
 void json_add_cannot(struct json_writer *json, const struct cannot_answer *cannot);

@@ -23,7 +23,7 @@ enum {
     LONGEST_VALUE = 64 << 20,
     DEEPEST_EXPRESSION = 1000,
 };
-static const size_t LARGEST_RESULT = (size_t)1 << 30; /* limit on bytes of the rows of a statement */
+static const size_t LARGEST_RESULT = (size_t)1 << 30; /* usual limit on bytes of the rows of a statement */
 
 struct query_answer {
     char *call; /* "gaps('--by op')" */
@@ -38,6 +38,7 @@ struct trace_sql {
     VEC_OF(struct query_answer) answers;
     size_t reported; /* results whose notices were added */
     int64_t limit_ns, deadline_ns;
+    size_t most_bytes; /* of the rows of a statement */
     const atomic_int *interrupted;
     watchdog_give_up *give_up;
     bool too_long, is_ours; /* the statement is internal and may write */
@@ -85,6 +86,7 @@ struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, st
 {
     struct trace_sql *sql = mem_zalloc(1, sizeof *sql);
     sql->functions = functions;
+    sql->most_bytes = LARGEST_RESULT;
     int code =
         sqlite3_open_v2(":memory:", &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, temporary_vfs());
     if (code == SQLITE_OK)
@@ -139,6 +141,11 @@ void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const atomic_int *
     sql->limit_ns = limit_ns;
     sql->interrupted = interrupted;
     sql->give_up = give_up;
+}
+
+void trace_sql_limit_rows(struct trace_sql *sql, size_t bytes)
+{
+    sql->most_bytes = bytes;
 }
 
 /* ---- words of a statement ---- */
@@ -535,8 +542,10 @@ static bool collect_rows(struct trace_sql *sql, sqlite3_stmt *statement, size_t 
          count++) {
         for (size_t i = 0; i < rows->columns; i++)
             *VEC_PUSH(&rows->values) = collect_value(rows, statement, (int)i);
-        if (rows->bytes > LARGEST_RESULT) {
-            tpa_fail(err, TPA_NOWHERE, "the rows take more than 1 GiB");
+        if (rows->bytes > sql->most_bytes) {
+            size_t mib = sql->most_bytes >> 20;
+            tpa_fail(err, TPA_NOWHERE, "the rows take more than %zu %s", mib % 1024 ? mib : mib / 1024,
+                     mib % 1024 ? "MiB" : "GiB");
             return tpa_hint(err,
                             "ask for fewer columns or rows, or write all events with tpa convert --to arrow");
         }

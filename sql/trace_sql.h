@@ -54,6 +54,9 @@ void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64
 void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const atomic_int *interrupted,
                      void (*give_up)(bool too_long));
 
+/* The rows of a statement may have BYTES together; without this a gigabyte. */
+void trace_sql_limit_rows(struct trace_sql *sql, size_t bytes);
+
 /*
  * Run the next statement of *TEXT, which is advanced past it. TABLE is new, free with table_free: its rows, at most
  * MOST unless that is 0; NULL if there was no further statement. False and ERR if it fails.
