@@ -81,6 +81,7 @@ struct timeline_excerpt {
 /* An input file: moments in tables count from the origin of their file. */
 struct timeline_file {
     int64_t rank, origin_ns; /* on the clock of the timeline */
+    int64_t shift_ns;        /* what its times were moved by onto that clock */
     const char *name;
 };
 
@@ -161,6 +162,12 @@ int64_t timeline_cut(struct timeline *timeline, size_t most);
 
 /* Call after all spans are added: numbers them by weight, see timeline_span.rank. */
 void timeline_rank(struct timeline *timeline);
+
+/*
+ * What gets a span: of an event, or, where EVENT is TIMELINE_NO_EVENT, of a gap, whose operation is the work that ended it, or
+ * of a piece of the critical path. SPAN is borrowed; it has no name, detail and rank, and is not cut at the ends.
+ */
+typedef void timeline_taker(void *context, const struct timeline_span *span);
 
 typedef uint32_t frame_id;
 #define FRAME_NONE UINT32_MAX

@@ -153,6 +153,10 @@ void timeline_collect(struct timeline_making *making, uint32_t file, struct time
         return;
     }
     span.start_ns += making->shift_ns[file];
+    if (making->take) {
+        making->take(making->take_context, &span);
+        return;
+    }
     timeline_add_span(making->timeline, &span);
     if (making->timeline->spans.count >= TIMELINE_MOST_SPANS + TIMELINE_MOST_SPANS / 2)
         drop_light(making);
@@ -419,6 +423,7 @@ static void add_files(struct timeline_making *making)
         *VEC_PUSH(&making->timeline->files) = (struct timeline_file){
             .rank = selection_rank(trace, file),
             .origin_ns = trace_file_span(trace, file).start_ns + making->shift_ns[file],
+            .shift_ns = making->shift_ns[file],
             .name = arena_printf(&making->timeline->arena, "%s", slash ? slash + 1 : trace->files[file].path),
         };
     }
@@ -430,12 +435,14 @@ static void make(struct timeline_making *making)
     size_t names = names_count(trace->names) + 1;
     making->kind_of_name = mem_alloc(names);
     memset(making->kind_of_name, SPAN_KINDS, names);
-    find_launched(making);
+    if (!making->take)
+        find_launched(making);
     find_waits(making);
     add_kinds(making->timeline);
     add_files(making);
     timeline_add_steps(making);
-    timeline_add_excerpt(making);
+    if (!making->take)
+        timeline_add_excerpt(making);
     timeline_add_devices(making);
     timeline_add_path(making);
     timeline_add_memory(making);
@@ -446,27 +453,45 @@ static void make(struct timeline_making *making)
     timeline_rank(making->timeline);
 }
 
+/* The timeline of MAKING, which has what was requested. */
+static struct timeline *make_all(struct timeline_making *making)
+{
+    const struct trace *trace = making->trace;
+    making->gpu = gpu_events_of(trace);
+    making->details = names_open();
+    making->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *making->shift_ns);
+    for (size_t file = 0; file < trace->file_count && making->graph && making->graph->shift_ns; file++)
+        making->shift_ns[file] = making->graph->shift_ns[file];
+    struct interval span = find_span(making);
+    if (span.start_ns < span.end_ns) {
+        making->timeline =
+            timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
+        make(making);
+    }
+    EACH(free, making->shift_ns, making->kind_of_name, making->launched_ns, making->waits);
+    names_free(making->details);
+    VEC_FREE(&making->detail_of);
+    buffer_release(&making->text);
+    return making->timeline;
+}
+
 struct timeline *chart_timeline(const struct trace *trace, const struct selection *selection)
 {
-    struct timeline_making making = {
-        .trace = trace,
-        .selection = selection_is_all(selection) ? NULL : selection,
-        .gpu = gpu_events_of(trace),
-        .graph = replay_graph_of(trace),
-        .details = names_open(),
-    };
-    making.shift_ns = mem_zalloc(trace->file_count + 1, sizeof *making.shift_ns);
-    for (size_t file = 0; file < trace->file_count && making.graph->shift_ns; file++)
-        making.shift_ns[file] = making.graph->shift_ns[file];
-    struct interval span = find_span(&making);
-    if (span.start_ns < span.end_ns) {
-        making.timeline =
-            timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
-        make(&making);
-    }
-    EACH(free, making.shift_ns, making.kind_of_name, making.launched_ns, making.waits);
-    names_free(making.details);
-    VEC_FREE(&making.detail_of);
-    buffer_release(&making.text);
-    return making.timeline;
+    struct timeline_making making = { .trace = trace,
+                                      .selection = selection_is_all(selection) ? NULL : selection,
+                                      .graph = replay_graph_of(trace),
+                                      .most_gaps = TIMELINE_MOST_GAPS };
+    return make_all(&making);
+}
+
+struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *take, void *context,
+                                     bool with_path, int64_t most_gaps)
+{
+    bool replays = with_path || trace->file_count > 1; /* whose clocks the graph lays on one */
+    struct timeline_making making = { .trace = trace,
+                                      .graph = replays ? replay_graph_of(trace) : NULL,
+                                      .take = take,
+                                      .take_context = context,
+                                      .most_gaps = most_gaps };
+    return make_all(&making);
 }

@@ -28,4 +28,12 @@ struct trace_wants chart_timeline_wants(void);
 /* New; free with timeline_free. NULL: SELECTION holds nothing that takes time. Times are from the earliest origin. */
 struct timeline *chart_timeline(const struct trace *trace, const struct selection *selection);
 
+/*
+ * As chart_timeline of all of TRACE, but TAKE gets all spans, each lane's by time, and the timeline holds none. WITH_PATH: the
+ * critical path is a lane, which takes the memory of a replay. MOST_GAPS: of a device, as gaps shorter than the recording
+ * divided by this are left out.
+ */
+struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *take, void *context,
+                                     bool with_path, int64_t most_gaps);
+
 #endif

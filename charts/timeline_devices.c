@@ -21,9 +21,6 @@ enum { STREAM_ROWS = 4 };
 /* A strip takes 600 kB of memory, and nobody looks through more. */
 enum { MOST_DEVICES = 512 };
 
-/* Gaps shorter than this part of the recording are only summed up: nobody can see them. */
-enum { SHORT_GAP = 200000 };
-
 static bool holds_work(const struct timeline_making *making, size_t i)
 {
     return !making->selection ||
@@ -100,7 +97,7 @@ static void add_span_of_gap(struct timeline_making *making, const struct gap *ga
                                   .kind = SPAN_IDLE + (uint32_t)gap->cause,
                                   .event = TIMELINE_NO_EVENT,
                                   .call = gap->call == EVENT_NONE ? TIMELINE_NO_EVENT : gap->call,
-                                  .operation = EVENT_NONE,
+                                  .operation = gap->after,
                                   .start_ns = gap->start_ns,
                                   .dur_ns = dur_ns,
                                   .weight = weight_of(dur_ns) };
@@ -108,8 +105,10 @@ static void add_span_of_gap(struct timeline_making *making, const struct gap *ga
         making->timeline->left_out++;
         return;
     }
-    span.name = making->gap_name[gap->cause];
-    span.detail = describe_gap(making, gap);
+    if (!making->take) {
+        span.name = making->gap_name[gap->cause];
+        span.detail = describe_gap(making, gap);
+    }
     timeline_collect(making, making->gpu->devices[gap->device].file, span);
 }
 
@@ -301,8 +300,8 @@ void timeline_add_devices(struct timeline_making *making)
     memset(making->ended_by, 0xff, names * sizeof *making->ended_by);
     for (int cause = 0; cause < GAP_CAUSES; cause++)
         making->gap_name[cause] = name_gap(making, (enum gap_cause)cause);
-    struct gap_finder *gaps = gap_finder_open(making->trace, making->selection,
-                                              making->timeline->dur_ns / SHORT_GAP, GAP_LATENCY_BELOW_NS);
+    struct gap_finder *gaps = gap_finder_open(
+        making->trace, making->selection, making->timeline->dur_ns / making->most_gaps, GAP_LATENCY_BELOW_NS);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {

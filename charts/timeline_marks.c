@@ -91,14 +91,9 @@ static void collect_segment(struct timeline_making *making, const struct path_se
     struct buffer *out = &making->text;
     const char *part = path_part_title(segment->part);
     const char *name = segment->event == EVENT_NONE ? part : trace_name(making->trace, segment->event);
-    buffer_clear(out);
-    if (segment->event != EVENT_NONE)
-        buffer_printf(out, "On the critical path: %s", part);
     struct timeline_span span = {
         .lane = lane,
         .kind = SPAN_PATH + (uint32_t)segment->part,
-        .name = names_add(making->timeline->names, name, strlen(name)),
-        .detail = names_add(making->timeline->details, out->count ? out->at : "", out->count),
         .event = TIMELINE_NO_EVENT,
         .call = segment->event == EVENT_NONE ? TIMELINE_NO_EVENT : segment->event,
         .operation = EVENT_NONE,
@@ -106,6 +101,15 @@ static void collect_segment(struct timeline_making *making, const struct path_se
         .dur_ns = segment->end_ns - segment->start_ns,
         .weight = segment->end_ns - segment->start_ns,
     };
+    if (making->take) {
+        making->take(making->take_context, &span);
+        return;
+    }
+    buffer_clear(out);
+    if (segment->event != EVENT_NONE)
+        buffer_printf(out, "On the critical path: %s", part);
+    span.name = names_add(making->timeline->names, name, strlen(name));
+    span.detail = names_add(making->timeline->details, out->count ? out->at : "", out->count);
     timeline_add_span(making->timeline, &span); /* is on the common clock already */
 }
 
@@ -114,6 +118,8 @@ void timeline_add_path(struct timeline_making *making)
 {
     enum { MOST_PIECES = 20000 };
     const struct selection *selection = making->selection;
+    if (!making->graph)
+        return;
     struct path_windows *windows = path_windows_whole(making->graph);
     for (size_t w = 0; w < windows->count; w++) {
         const struct path_window *window = &windows->at[w];

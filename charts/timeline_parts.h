@@ -36,8 +36,11 @@ struct timeline_making {
     const struct trace *trace;
     const struct selection *selection; /* NULL: everything */
     const struct gpu_events *gpu;
-    const struct replay_graph *graph;
+    const struct replay_graph *graph; /* NULL: no critical path is wanted */
     struct timeline *timeline;
+    timeline_taker *take; /* gets the spans; NULL: the timeline keeps them */
+    void *take_context;
+    int64_t most_gaps;     /* of a device: see chart_timeline_each */
     int64_t *shift_ns;     /* by file: to be added to its times */
     uint8_t *kind_of_name; /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
     float *
@@ -57,6 +60,9 @@ void timeline_collect(struct timeline_making *making, uint32_t file, struct time
 
 /* The kind of EVENT. */
 uint32_t timeline_kind_of(struct timeline_making *making, event_id event);
+
+/* Gaps shorter than this part of the recording are only summed up on a page: nobody can see them. */
+enum { TIMELINE_MOST_GAPS = 200000 };
 
 /* The name of a track, and of a file: "rank 3", "" where there is one. In the text of MAKING. */
 const char *timeline_name_track(struct timeline_making *making, const struct track *track);
