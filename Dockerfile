@@ -8,7 +8,7 @@ RUN cmake/install-packages && apt-get install -y --no-install-recommends git \
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    libzstd1 libpcre2-8-0 libxxhash0 libsqlite3-0 libisal2 gnuplot-nox && rm -rf /var/lib/apt/lists/*
+    libzstd1 libpcre2-8-0 libxxhash0 libsqlite3-0 libisal2 libmicrohttpd12 gnuplot-nox && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out /usr/local
 WORKDIR /work
 ENTRYPOINT ["tpa"]

@@ -25,6 +25,7 @@
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \
     ROW(report) \
+    ROW(view) \
     ROW(convert) \
     ROW(sql) \
     ROW(check) \

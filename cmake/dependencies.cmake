@@ -49,6 +49,18 @@ else()
   target_compile_definitions(tpa_dependencies INTERFACE TPA_HAVE_ISAL=0)
 endif()
 
+# tpa view speaks HTTP with libmicrohttpd; without it the command says so. Its archive needs a TLS library, so that it is no part of
+# what is carried to other machines.
+option(TPA_VIEW "Build tpa view with libmicrohttpd, where it is found" ON)
+if(TPA_VIEW AND NOT TPA_STATIC)
+  pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd>=0.9.73)
+endif()
+if(MICROHTTPD_FOUND)
+  link_dependency(PkgConfig::MICROHTTPD microhttpd)
+else()
+  message(STATUS "libmicrohttpd is not used: tpa view is left out")
+endif()
+
 # Kernel names are C++; the C++ run-time library can demangle them. We need no C++ compiler for it.
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES stdc++)

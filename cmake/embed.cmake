@@ -1,4 +1,4 @@
-# Put the files of a report's page into a C file: all style sheets as one, and all scripts as one, without comments and
+# Put the files of a report's page into a C file: all style sheets as one, all scripts as one, and those of live/, without comments and
 # indentation, which every page would carry.
 #
 #     cmake -DFOLDER=report/page -DOUT=page_files.c -P cmake/embed.cmake
@@ -28,26 +28,32 @@ function(to_base64 hex out)
 endfunction()
 
 set(code "/* Made of ${FOLDER} by cmake/embed.cmake. */\n#include \"report/page_files.h\"\n")
-foreach(thing style script)
-  set(ending css)
-  if(thing STREQUAL script)
-    set(ending js)
+foreach(thing style script live)
+  set(ending js)
+  set(folder ${FOLDER})
+  set(first ${FOLDER}/page.js)
+  if(thing STREQUAL style)
+    set(ending css)
+    set(first ${FOLDER}/page.css)
+  elseif(thing STREQUAL live)
+    set(folder ${FOLDER}/live)
+    set(first)
   endif()
-  file(GLOB parts ${FOLDER}/*.${ending}) # page first, then in the order of their names
+  file(GLOB parts ${folder}/*.${ending}) # page first, then in the order of their names
   list(REMOVE_ITEM parts ${FOLDER}/page.${ending})
   list(SORT parts)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${FOLDER}/page.${ending} ${parts} OUTPUT_FILE ${OUT}.${ending}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${first} ${parts} OUTPUT_FILE ${OUT}.${thing}
                   RESULT_VARIABLE failed)
   if(failed)
     message(FATAL_ERROR "cannot put ${parts} together")
   endif()
-  file(READ ${OUT}.${ending} text)
+  file(READ ${OUT}.${thing} text)
   string(REGEX REPLACE "\n/[*]\n( [*] [^\n]*\n)* [*]/" "" text "${text}")
   string(REGEX REPLACE " */[*][^*]*[*]/" "" text "${text}")
   string(REGEX REPLACE "\n[ \n]+" "\n" text "${text}")
-  file(WRITE ${OUT}.${ending} "${text}")
-  file(READ ${OUT}.${ending} bytes HEX)
-  file(SHA256 ${OUT}.${ending} digest)
+  file(WRITE ${OUT}.${thing} "${text}")
+  file(READ ${OUT}.${thing} bytes HEX)
+  file(SHA256 ${OUT}.${thing} digest)
   to_base64(${digest} hash)
   string(LENGTH "${bytes}" size)
   math(EXPR size "${size} / 2")

@@ -457,8 +457,11 @@ static bool emit_beginning(struct writing *page, const struct page *of)
     buffer_printf(
         &page->text,
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
-        "script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\"/>\n",
+        "script-src 'sha256-%s'",
         page_style_hash, page_script_hash);
+    if (of->live)
+        buffer_printf(&page->text, " 'sha256-%s'; connect-src 'self'", page_live_hash);
+    page_writing_emit(page, "; base-uri 'none'; form-action 'none'\"/>\n");
     page_writing_emit(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                             "<meta name=\"referrer\" content=\"no-referrer\"/>\n<title>");
     emit_text(page, of->title);
@@ -502,6 +505,10 @@ static void emit_end(struct writing *page, const struct page *of)
         ". Times are from the profiler's clock; each figure is "
         "defined below its table. Commands are shown without their files, which follow them.</p></footer>\n<script>");
     buffer_add(&page->text, (const char *)page_script, page_script_size);
+    if (of->live) {
+        page_writing_emit(page, "</script>\n<script>");
+        buffer_add(&page->text, (const char *)page_live, page_live_size);
+    }
     page_writing_emit(page, "</script>\n</body>\n</html>\n");
 }
 

@@ -28,6 +28,7 @@ struct page {
     const char *subtitle;        /* NULL: none */
     const struct answer *answer; /* the first screen; NULL: none */
     size_t budget; /* bytes that it should not pass: of timelines as much is kept as fits; 0: PAGE_BUDGET */
+    bool live;     /* its timeline gets its events from the server that the page comes from: tpa view */
     VEC_OF(struct page_section) sections;
 };
 

@@ -138,12 +138,6 @@ static struct places places_open(const struct timeline *timeline)
     return places;
 }
 
-static void places_release(struct places *places)
-{
-    free(places->order);
-    free(places->call);
-}
-
 /* Only the texts that the page has; their numbers there. */
 struct kept_names {
     const struct names *names;
@@ -455,7 +449,8 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, stru
     }
     buffer_release(&json);
     page_uses_release(&uses);
-    places_release(&places);
+    free(places.order);
+    free(places.call);
     return count;
 }
 

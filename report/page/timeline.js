@@ -440,9 +440,15 @@ class Timeline {
             if (move)
                 this.moveTo(i);
         }
-        setHash(this, i >= 0 ? `e=${i}` : "");
+        setHash(this, i >= 0 ? recording.addressOf(i) : "");
         showPanel(this);
         this.draw();
+    }
+
+    /* What an address calls by NUMBER. */
+    chooseNumber(number) {
+        if (number < this.recording.spans.count)
+            this.choose(number, "zoom");
     }
 
     /* 20 times the length of event I, at most its step, at least itself. */
@@ -550,6 +556,14 @@ class Timeline {
         k = (k + sign + this.matches.length) % this.matches.length;
         this.choose(this.matches[k], "move");
         this.told.textContent = `${k + 1} of ${this.matches.length}`;
+    }
+
+    sumsOfName(i) {
+        return sumsOfName(this, i);
+    }
+
+    showRange(panel, range) {
+        showRange(this, panel, range);
     }
 
     openStep(k) {

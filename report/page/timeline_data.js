@@ -198,6 +198,10 @@ class Recording {
             ? from >= step.host && to <= step.hostEnd : from >= step.at && from < step.at + step.length));
     }
 
+    addressOf(i) {
+        return `e=${i}`;
+    }
+
     isWork(i) {
         return this.kinds.length > 0 && this.kinds[this.spans.kind[i]].group === "device";
     }

@@ -71,8 +71,8 @@ function followHash() {
 
 function chooseIn(view, key, value, more) {
     const number = Number(value);
-    if (key === "e" && number < view.recording.spans.count)
-        view.choose(number, "zoom");
+    if (key === "e")
+        view.chooseNumber(number);
     if (key === "t" && Number.isFinite(number)) {
         const length = Number(more[0]) || 1;
         view.show(number - length * 0.1, length * 1.2);

@@ -98,7 +98,7 @@ function showSpan(view, panel, i) {
     const short = recording.shortOf(i), whole = short === recording.nameOf(i) ? [] : [element("details", "", [element("summary", "whole name"), element("p", recording.nameOf(i))])];
     panel.append(element("h4", short), ...whole, listOf(spanFigures(view, i)));
     if (!recording.data.alive)
-        panel.append(element("p", sumsOfName(view, i)));
+        panel.append(element("p", view.sumsOfName(i)));
     const call = spans.call[i];
     if (call >= 0) {
         const wait = spans.start[i] - spans.start[call] - spans.length[call];
@@ -157,7 +157,7 @@ function showPanel(view) {
     if (atMoment)
         showAlive(view, inner, view.moment);
     if (chosen < 0 && !atMoment && range)
-        showRange(view, inner, range);
+        view.showRange(inner, range);
     showMarks(view, inner);
     panel.replaceChildren(inner);
     panel.hidden = !inner.hasChildNodes();

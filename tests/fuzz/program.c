@@ -74,8 +74,8 @@ static bool can_run(const struct command *command, const struct operands *operan
 {
     size_t least, most;
     command_operand_bounds(command, &least, &most);
-    return !operands->help_wanted && !command->runs_program &&
-           strcmp(command->name, "mcp") != 0 && /* it would wait for messages */
+    return !operands->help_wanted && !command->runs_program && strcmp(command->name, "mcp") != 0 &&
+           strcmp(command->name, "view") != 0 && /* they would wait for messages */
            operands->count >= least && operands->count <= most;
 }
 

@@ -1,0 +1,49 @@
+/*
+ * answers.h - what the server answers of a trace: the questions of request.h as JSON, docs/commands/view.md defines them.
+ *
+ *     struct view_answers answers = { trace, &commands, spans, PTHREAD_MUTEX_INITIALIZER };
+ *     unsigned status = view_answer(&answers, &request, &out);         // 200; else OUT has why
+ *
+ * Pictures may be drawn by any number of threads, one after the other; all other questions are for one thread.
+ */
+#ifndef TPA_VIEW_ANSWERS_H
+#define TPA_VIEW_ANSWERS_H
+
+#include "base/error.h"
+#include "view/request.h"
+#include "view/spans.h"
+#include <pthread.h>
+
+/* What commands answer. */
+struct view_commands {
+    void *context;
+    /* Append to OUT, as JSON, the members "devices" and "idle" of the stretch from FROM_NS to TO_NS: see VIEW_SUM. */
+    bool (*sum)(void *context, const struct trace *trace, int64_t from_ns, int64_t to_ns, struct buffer *out,
+                struct tpa_error *err);
+    /* Append the result of QUERY, at most MOST rows of each statement, as `tpa sql --format json` prints it. */
+    bool (*sql)(void *context, const struct trace *trace, const char *query, size_t most, struct buffer *out,
+                struct tpa_error *err);
+    /* End the query that runs, in whichever thread; NULL is not allowed. */
+    void (*stop)(void *context);
+    /* Append the page. */
+    bool (*page)(void *context, const struct view_spans *spans, struct buffer *out, struct tpa_error *err);
+};
+
+/* All is borrowed. SPANS is of TRACE. */
+struct view_answers {
+    const struct trace *trace;
+    const struct view_commands *commands;
+    struct view_spans *spans;
+    pthread_mutex_t drawing; /* PTHREAD_MUTEX_INITIALIZER */
+};
+
+/* Append the answer to REQUEST, and return its status: 200, or 400 with the reason as JSON. */
+unsigned view_answer(struct view_answers *answers, const struct view_request *request, struct buffer *out);
+
+/* Does an answer to QUESTION take longer than a picture, so that it is not for the thread that pictures are drawn in? */
+bool view_is_slow(enum view_question question);
+
+/* Append WHY as an error of the server. */
+void view_add_error(struct buffer *out, const char *why, const char *hint);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * spans.h - all spans of a recording by their rows, for pictures of any stretch of it.
+ *
+ *     struct view_spans *spans = view_spans_open(trace);
+ *     if (spans) ...                                              // NULL: nothing in TRACE takes time
+ *     view_spans_free(spans);
+ *
+ * A row is a lane of charts/timeline.h at one depth. A picture has steps of 2^k ns. Spans that are longer than a step are
+ * few: what takes 2^c ns lies in class c, and each class of a row is ordered by time. Of the shorter ones a row has, for each k, the
+ * time of each kind in each step in which many of them begin (many: VIEW_MANY). Where few begin, they are added up when a picture is
+ * made, but for levels of few steps, which have them all.
+ *
+ * Times are ns from the origin of the recording. A span takes five bytes, and a fifth more for the sums; one that is no event 40.
+ */
+#ifndef TPA_VIEW_SPANS_H
+#define TPA_VIEW_SPANS_H
+
+#include "base/buffer.h"
+#include "base/timeline.h"
+#include "trace/trace.h"
+
+/* VIEW_TOP: no step is longer than 2^VIEW_TOP ns, so that the end of each can be told. */
+enum { VIEW_CLASSES = 63, VIEW_TOP = 61, VIEW_MANY = 12 };
+
+/* The time of KIND in the step BIN of a level, the spans of lower classes than the level added up. */
+struct view_sum {
+    uint64_t bin_and_kind; /* 64 times the step, and the kind */
+    int64_t ns;
+};
+
+struct view_level {
+    VEC_OF(struct view_sum); /* by step, then by kind */
+    bool is_whole;           /* it has all steps, also those in which few begin */
+};
+
+struct view_row {
+    uint32_t lane, depth;
+    int64_t shift_ns;                          /* added to the times of its events; all are of one file */
+    uint32_t *id;                              /* of its spans: by class, then by time */
+    uint8_t *kind;                             /* beside id */
+    size_t first_of_class[VIEW_CLASSES + 1];   /* of id; the last entry: how many there are */
+    uint64_t kinds;                            /* a bit for each kind in it */
+    struct view_level level[VIEW_CLASSES + 1]; /* by k */
+};
+
+/* A span that is no event: a gap, or a piece of the critical path. */
+struct view_extra {
+    int64_t start_ns, dur_ns;
+    event_id
+        call; /* the call that launched what ended the gap; the event that the piece is a part of; EVENT_NONE: none */
+    event_id after; /* the work that ended the gap, or EVENT_NONE */
+};
+
+/* A name of an event as JSON texts: demangled, and as short as labels have it. */
+struct view_name {
+    const char *full, *label;
+};
+
+/* What pictures are made with; for tile.c. */
+struct view_drawing {
+    struct arena texts;
+    struct view_name *shown; /* by name; no text: not made yet */
+    uint32_t *named;         /* by name: the picture that has it already */
+    uint32_t picture;        /* how many were made */
+    VEC_OF(name_id) names;   /* of this picture */
+    VEC_OF(int64_t) sums;    /* by kind of the row, then by step */
+    VEC_OF(uint64_t) many;   /* a bit for each step whose sums are known */
+};
+
+struct view_spans {
+    const struct trace *trace;        /* borrowed */
+    struct timeline *timeline;        /* lanes, kinds, steps, files, strips and series; no spans */
+    int64_t length_ns;                /* of the recording */
+    VEC_OF(struct view_row) rows;     /* by lane, then by depth */
+    VEC_OF(struct view_extra) extras; /* ids behind those of events */
+    int64_t *shift_ns; /* by file: added to its times, makes them count from the origin of the recording */
+    bool has_path;     /* the critical path is among the lanes */
+    struct view_drawing drawing;
+};
+
+/* New; free with view_spans_free (NULL is allowed). NULL: nothing in TRACE takes time. */
+struct view_spans *view_spans_open(const struct trace *trace);
+void view_spans_free(struct view_spans *spans);
+
+/* The start and the end of the span ID, cut at the ends of the recording. */
+struct view_time {
+    int64_t start_ns, end_ns;
+};
+struct view_time view_span_time(const struct view_spans *spans, uint32_t id);
+
+/* The same of a span of ROW, in less time. */
+static inline struct view_time view_time_in(const struct view_spans *spans, const struct view_row *row,
+                                            uint32_t id)
+{
+    const struct trace *trace = spans->trace;
+    bool is_event = id < trace->event_count;
+    const struct view_extra *extra = is_event ? NULL : &spans->extras.at[id - trace->event_count];
+    int64_t start_ns = is_event ? trace_start_ns(trace, id) + row->shift_ns : extra->start_ns;
+    int64_t end_ns = start_ns + (is_event ? trace_dur_ns(trace, id) : extra->dur_ns);
+    start_ns = start_ns < 0 ? 0 : start_ns > spans->length_ns ? spans->length_ns : start_ns;
+    end_ns = end_ns > spans->length_ns ? spans->length_ns : end_ns;
+    return (struct view_time){ start_ns, end_ns < start_ns ? start_ns : end_ns };
+}
+
+/* The start of the span ID of ROW. */
+static inline int64_t view_start_in(const struct view_spans *spans, const struct view_row *row, uint32_t id)
+{
+    const struct trace *trace = spans->trace;
+    int64_t start_ns = id < trace->event_count ? trace_start_ns(trace, id) + row->shift_ns
+                                               : spans->extras.at[id - trace->event_count].start_ns;
+    return start_ns < 0 ? 0 : start_ns > spans->length_ns ? spans->length_ns : start_ns;
+}
+
+/* The class of what takes NS: the place of its highest bit. */
+static inline unsigned view_class(int64_t ns)
+{
+    return ns <= 1 ? 0 : 63u - (unsigned)__builtin_clzll((unsigned long long)ns);
+}
+
+/* In ROW, the first of its spans of class CLASS that begins at NS or later; the end of the class if there is none. */
+size_t view_row_search(const struct view_spans *spans, const struct view_row *row, unsigned class_of,
+                       int64_t ns);
+
+/* The row of EVENT, and its PLACE in it; NULL: it is in none. */
+const struct view_row *view_row_of(const struct view_spans *spans, event_id event, size_t *place);
+
+/* ---- pictures: tile.c. One at a time ---- */
+
+struct view_stretch {
+    int64_t from_ns, to_ns; /* from the origin of the recording; FROM < TO <= its length */
+    int64_t pixels;         /* 1 to VIEW_MOST_PIXELS */
+    const uint64_t *lanes;  /* a bit for each lane that is wanted; NULL: all */
+};
+
+enum { VIEW_MOST_PIXELS = 16384 };
+
+/* Append what there is to draw of STRETCH to OUT, no more than its pixels can show, as JSON: docs/commands/view.md defines it. */
+void view_tile(struct view_spans *spans, const struct view_stretch *stretch, struct buffer *out);
+
+/* The texts of a name; they live as long as SPANS. */
+struct view_name view_name_of(struct view_spans *spans, name_id name);
+
+/* Append the integer VALUE. */
+void view_add_number(struct buffer *out, int64_t value);
+
+#endif
