@@ -100,6 +100,14 @@ void arena_adopt(struct arena *arena, struct arena *from)
     *from = (struct arena){ 0 };
 }
 
+size_t arena_bytes(const struct arena *arena)
+{
+    size_t bytes = 0;
+    for (const struct arena_block *block = arena->blocks; block; block = block->next)
+        bytes += sizeof *block + block->size;
+    return bytes;
+}
+
 static void free_blocks(struct arena_block *block)
 {
     for (struct arena_block *next; block; block = next) {

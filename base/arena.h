@@ -32,6 +32,9 @@ char *arena_printf(struct arena *arena, const char *fmt, ...) TPA_PRINTF(2, 3);
 /* Move all allocations of FROM to ARENA: they live as long as ARENA, and FROM is empty. */
 void arena_adopt(struct arena *arena, struct arena *from);
 
+/* Bytes of memory that it takes. */
+size_t arena_bytes(const struct arena *arena);
+
 /* Discard all allocations but keep some memory for the next ones. */
 void arena_clear(struct arena *arena);
 

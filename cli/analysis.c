@@ -2,6 +2,7 @@
 #include "cli/analysis.h"
 
 #include "cli/command_line.h"
+#include "cli/kept.h"
 #include "derive/features.h"
 #include "trace/span.h"
 
@@ -51,7 +52,7 @@ struct limit analysis_limit(const struct output_args *output)
 size_t analysis_most_rows(const struct output_args *output)
 {
     struct limit limit = analysis_limit(output);
-    return limit.is_share ? 0 : limit.count;
+    return limit.is_share || kept_is_on() ? 0 : limit.count;
 }
 
 /* Apply the limit to the table KEY now, and to no other later. */
@@ -114,8 +115,36 @@ bool analysis_answer(const struct trace *trace, unsigned needs, const struct ana
     return good;
 }
 
+bool analysis_order(const struct analysis_call *analysis, struct result *result, struct tpa_error *err)
+{
+    return !analysis->sorts || result->tables.count == 0 ||
+           analysis_sort(result->tables.at[0], analysis->sort, analysis->reverse, err);
+}
+
+/* Sort, cut and print RESULT. */
+static bool print_answer(const struct analysis_call *analysis, struct result *result, struct tpa_error *err)
+{
+    struct output_args output = *analysis->output;
+    output.limit = analysis_limit(analysis->output);
+    output.answer = !output_limit_given(analysis->output);
+    if (!analysis_order(analysis, result, err))
+        return false;
+    if (analysis->limited)
+        limit_table(result, analysis->limited, &output.limit);
+    return output_result(result, &output, err);
+}
+
+static struct kept_query query_of(const struct invocation *call, const struct analysis_call *analysis)
+{
+    return (struct kept_query){ call, analysis->sorts ? "sort reverse" : NULL, 0 };
+}
+
 int analysis_run(const struct invocation *call, const struct analysis_call *analysis, struct tpa_error *err)
 {
+    struct kept_query query = query_of(call, analysis);
+    struct result *known = kept_find(&query);
+    if (known)
+        return print_answer(analysis, known, err) ? EXIT_FINE : EXIT_TROUBLE;
     struct trace *trace = load_traces(call, analysis->load, analysis->wants, err);
     return trace ? analysis_run_on(call, analysis, trace, err) : EXIT_TROUBLE;
 }
@@ -123,17 +152,14 @@ int analysis_run(const struct invocation *call, const struct analysis_call *anal
 int analysis_run_on(const struct invocation *call, const struct analysis_call *analysis, struct trace *trace,
                     struct tpa_error *err)
 {
-    struct result *result = result_open(analysis->schema);
-    bool good = analysis_answer(trace, call->command->needs, analysis, call->args, result, err);
-    if (good) {
-        struct output_args output = *analysis->output;
-        output.limit = analysis_limit(analysis->output);
-        output.answer = !output_limit_given(analysis->output);
-        if (analysis->limited)
-            limit_table(result, analysis->limited, &output.limit);
-        good = output_result(result, &output, err);
-    }
-    result_free(result);
+    struct kept_query query = query_of(call, analysis);
+    struct result *known = kept_find(&query), *result = known ? known : result_open(analysis->schema);
+    bool good = known || analysis_answer(trace, call->command->needs, analysis, call->args, result, err);
+    bool kept = known || (good && kept_put(&query, result));
+    if (good && kept_branch())
+        good = print_answer(analysis, result, err);
+    if (!kept)
+        result_free(result);
     trace_free(trace);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }

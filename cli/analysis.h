@@ -37,13 +37,16 @@ struct analysis_call {
     const struct load_args *load;
     const struct selection_query *query;
     const struct output_args *output;
+    bool sorts; /* --sort and --reverse sort its first table */
+    const char *sort;
+    bool reverse;
     const char *limited; /* key of the only table that --limit cuts; NULL: it cuts all */
     /* Fills RESULT; false and ERR if the arguments of the command do not apply to the trace. */
     bool (*add_tables)(const struct trace *trace, const struct selection *selection, const void *args,
                        struct result *result, struct tpa_error *err);
 };
 
-/* The number of rows of a table that OUTPUT shows, if known beforehand; 0: all, or a share. */
+/* The number of rows of a table that OUTPUT shows, if known beforehand; 0: all, or a share, or the rest is kept, too. */
 size_t analysis_most_rows(const struct output_args *output);
 
 /* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, if there is none. */
@@ -52,6 +55,9 @@ bool analysis_sort(struct table *table, const char *key, bool reverse, struct tp
 /* Notice on top of RESULT that nothing matches, and what there is, where SELECTION, that of QUERY, holds no event of TRACE. */
 void analysis_notice_empty_selection(const struct trace *trace, const struct selection *selection,
                                      const struct selection_query *query, struct result *result);
+
+/* Sort the first table of RESULT as ANALYSIS says. False and ERR if it has no such column. */
+bool analysis_order(const struct analysis_call *analysis, struct result *result, struct tpa_error *err);
 
 /*
  * Add to RESULT the tables and notices of ANALYSIS with ARGS on TRACE; a trace that lacks one of

@@ -174,8 +174,7 @@ static bool analysis_add_tables(const struct trace *trace, const struct selectio
     if (!requested_dimensions(args, &query.by, err) || !analysis->run(&query, result, err))
         return false;
     add_rank_notice(analysis, &query, result);
-    return !analysis->sorts || result->tables.count == 0 ||
-           analysis_sort(result->tables.at[0], args->sort, args->reverse, err);
+    return true;
 }
 
 /* Set up a call from ARGS, which points to WANTS and SELECTION. False and ERR if they are inconsistent. */
@@ -199,6 +198,9 @@ static bool call_of(const struct shared_args *args, struct trace_wants *wants,
         .load = &args->load,
         .query = selection,
         .output = &args->output,
+        .sorts = analysis->sorts,
+        .sort = args->sort,
+        .reverse = args->reverse,
         .limited = analysis->limited,
         .add_tables = analysis_add_tables,
     };
@@ -289,6 +291,7 @@ static struct result *answer_to(const struct shared_args *args, const struct tra
     struct result *result = result_open(request.schema);
     const struct output_args *output = &args->output;
     bool good = analysis_answer(trace, args->own->command.needs, &request, args, result, err) &&
+                analysis_order(&request, result, err) &&
                 (!output->tables || output_select_tables(result, output->tables, err)) &&
                 (!output->columns || output_select_columns(result, output->columns, err));
     if (good) {

@@ -2,6 +2,7 @@
 #include "analyze/info.h"
 #include "profile/info.h"
 #include "cli/commands.h"
+#include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "derive/features.h"
@@ -115,6 +116,7 @@ static void add_commands(const struct ingested *input, struct result *result)
         table_set_text(table, row, 4, recipe, strlen(recipe));
     }
     buffer_release(&missing);
+    table->uncut = true;
     result_add_table(result, table);
 }
 
@@ -146,6 +148,7 @@ static void add_lacks(const struct trace *trace, bool for_people, struct result 
         table_set_text(table, row, 2, waiting.at, waiting.count);
     }
     buffer_release(&waiting);
+    table->uncut = true;
     if (table->row_count)
         result_add_table(result, table);
     else
@@ -199,6 +202,18 @@ static void info_fit_screen(const struct output_args *output, struct result *res
         result->notices.at[i].minor |= !result->notices.at[i].lacks;
 }
 
+/* Cut RESULT, and print it. */
+static bool print_info(const struct info_args *args, struct result *result, struct tpa_error *err)
+{
+    struct output_args output = args->output;
+    output.limit = args->formats ? (struct limit){ 0 } : output_limit_or(&args->output, ROWS_FOR_PEOPLE);
+    if (!args->formats && output_is_for_people(&args->output)) {
+        output_limit_rows(result, &output.limit);
+        info_fit_screen(&args->output, result);
+    }
+    return output_result(result, &output, err);
+}
+
 static int info_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct info_args *args = call->args;
@@ -206,6 +221,10 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
         tpa_fail(err, TPA_NOWHERE, "operand missing: tpa info [OPTIONS] TRACE...");
         return EXIT_TROUBLE;
     }
+    struct kept_query query = { call, NULL, 0 };
+    struct result *known = kept_find(&query);
+    if (known)
+        return print_info(args, known, err) ? EXIT_FINE : EXIT_TROUBLE;
     struct ingested input = { 0 };
     struct result *result = result_open("tpa.info/1");
     bool good = args->formats ||
@@ -217,20 +236,17 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
         add_formats(result);
     } else if (good) {
         info_own_add_tables(&input, result);
-        struct limit limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
-        output_limit_rows(result, &limit);
         if (input.trace)
             add_lacks(input.trace, output_is_for_people(&args->output), result);
-        add_commands(&input, result); /* never cut */
+        add_commands(&input, result);
         if (input.trace)
             load_add_notices(input.trace, result);
-        if (output_is_for_people(&args->output))
-            info_fit_screen(&args->output, result);
     }
-    struct output_args output = args->output;
-    output.limit = (struct limit){ 0 };
-    good = good && output_result(result, &output, err);
-    result_free(result);
+    bool kept = good && kept_put(&query, result);
+    if (good && kept_branch())
+        good = print_info(args, result, err);
+    if (!kept)
+        result_free(result);
     ingested_free(&input);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -1,6 +1,7 @@
 /* cmd_mcp.c - `tpa mcp`: the commands that read as tools for assistants, on standard input and output. */
 #include "cli/command_run.h"
 #include "cli/commands.h"
+#include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/mcp_tools.h"
 #include "cli/output.h"
@@ -32,6 +33,9 @@ static const struct opt mcp_opts[] = {
 
 /* Who serves: for those that run its calls. */
 static struct roots roots;
+static int64_t most_kept;
+
+enum { KEPT_SHARE = 8 /* results of a trace may take an eighth of the memory of all */ };
 
 static bool may_open(const char *path)
 {
@@ -44,6 +48,7 @@ static bool run(int count, char **argv, struct buffer *document, struct buffer *
     struct tpa_error err = { 0 };
     const struct command *command = command_find(argv[0], &err);
     load_keep(keeper_tell_progress);
+    kept_begin(most_kept, !keeper_is_ahead(), keeper_branch, keeper_pass);
     source_set_guard(may_open);
     if (command)
         command_run(command, count - 1, argv + 1, document, &err);
@@ -54,6 +59,56 @@ static bool run(int count, char **argv, struct buffer *document, struct buffer *
         buffer_printf(message, "%s: ", err.file);
     buffer_printf(message, "%s%s%s", err.message, err.hint[0] ? "\n     hint: " : "", err.hint);
     return false;
+}
+
+/* What assistants ask of a trace that is open: first as it is, then by each word of --by. The summary needs what most of the others
+ * derive, so it comes after them: a question that stops it then costs less. */
+static const char *const likely[] = { "top",  "gpu",  "kernels",  "steps",    "transfers", "comm",
+                                      "gaps", "info", "launches", "roofline", "path",      "summary" };
+enum { LIKELY = sizeof likely / sizeof *likely };
+
+/* Number I of the words of --by that COMMAND takes, over all of them if I is large: then it is counted down. False: behind the last. */
+static bool word_of_by(const struct command *command, size_t *i, struct opt_choice *choice)
+{
+    for (const struct opt *row = command->options; row && !opt_is_end(row); row++)
+        for (size_t word = 0; row->name && strcmp(row->name, "by") == 0 && opt_choice_get(row, word, choice);
+             word++)
+            if (!choice->refusal && (*i)-- == 0)
+                return true;
+    return false;
+}
+
+/* Number I of the questions to work on ahead. */
+static bool likely_question(size_t i, struct buffer *words)
+{
+    struct opt_choice choice = { 0 };
+    const char *name = i < LIKELY ? likely[i] : NULL;
+    size_t left = i - LIKELY;
+    for (size_t c = 0; i >= LIKELY && c < LIKELY && !name; c++)
+        if (word_of_by(command_find(likely[c], NULL), &left, &choice))
+            name = likely[c];
+    if (!name)
+        return false;
+    buffer_clear(words);
+    buffer_printf(words, "%s%c--format=json%c", name, '\0', '\0');
+    if (choice.name)
+        buffer_printf(words, "--by=%s%c", choice.name, '\0');
+    return true;
+}
+
+/* Question I to work on before it is asked. The words ASKED end in the files of a trace that is open. */
+static bool ahead(const struct buffer *asked, size_t i, struct buffer *words)
+{
+    VEC_OF(char *) files = { 0 };
+    const char *end = memmem(asked->at, asked->count, "\0--", 4);
+    const size_t begin = end ? (size_t)(end - asked->at) + 4 : asked->count;
+    for (size_t at = begin; at < asked->count; at += strlen(asked->at + at) + 1)
+        *VEC_PUSH(&files) = asked->at + at;
+    bool open = files.count && load_keeps(files.at, files.count) && likely_question(i, words);
+    VEC_FREE(&files);
+    if (open)
+        buffer_add(words, asked->at + begin - 3, asked->count - begin + 3);
+    return open;
 }
 
 static bool open_roots(const struct opt_list *list, struct tpa_error *err)
@@ -77,17 +132,19 @@ static int mcp_main(const struct invocation *call, struct tpa_error *err)
     if (tools.budget_bytes > MOST_BUDGET_BYTES)
         tools.budget_bytes = MOST_BUDGET_BYTES;
     if (open_roots(&args->roots, err)) {
+        int64_t memory =
+            args->memory ? args->memory : (int64_t)sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
+        most_kept = memory / KEPT_SHARE;
         mcp_tools_list(&list);
         struct mcp_server server = {
             .name = "tpa",
             .version = TPA_VERSION,
             .instructions = mcp_tools_instructions,
             .tools = list.at,
-            .memory =
-                args->memory ? args->memory : (int64_t)sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE),
+            .memory = memory,
             .context = &tools,
             .prepare = mcp_tools_prepare,
-            .run = run,
+            .work = { run, ahead, kept_is_same, kept_use },
         };
         exit_code = mcp_serve(&server);
     }

@@ -167,10 +167,8 @@ static bool path_own_add_tables(const struct trace *trace, const struct selectio
         result_cannot_answer(result, "no_events", "nothing with a duration was recorded", NULL);
     } else
         path_add_tables(graph, windows, args->segments, args->sensitivity ? MOST_PROBED : 0, result);
-    struct limit limit = analysis_limit(&args->output);
-    for (size_t t = 2; t < result->tables.count;
-         t++) /* after "parts", which is complete, and "path", which is .limited */
-        table_truncate(result->tables.at[t], limit_rows(&limit, result->tables.at[t]->row_count));
+    if (result->tables.count)
+        result->tables.at[0]->uncut = true; /* "parts" */
     path_add_notices(graph, result);
     path_windows_free(windows);
     return true;
@@ -186,7 +184,6 @@ static int path_main(const struct invocation *call, struct tpa_error *err)
         .load = &args->load,
         .query = &query,
         .output = &args->output,
-        .limited = "path",
         .add_tables = path_own_add_tables,
     };
     return analysis_run(call, &analysis, err);

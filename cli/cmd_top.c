@@ -4,6 +4,7 @@
 #include "analyze/nsys_reports.h"
 #include "analyze/top/top.h"
 #include "cli/analysis.h"
+#include "cli/kept.h"
 #include "cli/output_file.h"
 #include "cli/profile_report.h"
 #include "profile/tables.h"
@@ -304,17 +305,24 @@ static bool is_in_first_order(const struct top_args *args)
     return !args->sort && !args->reverse && !wants_torch_text(args) && args->by != TOP_STEP;
 }
 
-static bool sort_rows(const struct top *top, struct table *table, const struct top_args *args,
-                      struct tpa_error *err)
+static bool has_footer(const struct table *table, const char *key)
+{
+    for (size_t i = 0; i < table->footers.count; i++)
+        if (strcmp(table->footers.at[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static bool sort_rows(struct table *table, const struct top_args *args, struct tpa_error *err)
 {
     const char *key = args->sort;
     bool torch = wants_torch_text(args);
     if (!key && (torch || args->by == TOP_STEP)) /* steps stay in order of time */
         return true;
-    if (top->sorted)
+    if (is_in_first_order(args)) /* sorted by top_sort */
         return true;
     if (!key)
-        key = top->has_device_time ? "self_device_time_total" : "self_cpu_time_total";
+        key = has_footer(table, "self_device_time_total") ? "self_device_time_total" : "self_cpu_time_total";
     if (strcmp(key, "none") == 0) {
         if (args->reverse)
             table_reverse(table);
@@ -405,11 +413,12 @@ static bool print_torch_text(const struct top *top, const struct table *table, c
     return printed;
 }
 
+/* TOP is for torch's text. */
 static bool print_result(const struct top *top, struct result *result, const struct top_args *args,
                          struct tpa_error *err)
 {
     struct table *table = result->tables.at[0];
-    if (!sort_rows(top, table, args, err))
+    if (!sort_rows(table, args, err))
         return false;
     if (wants_torch_text(args)) {
         if (!print_torch_text(top, table, args, err))
@@ -481,6 +490,54 @@ static int top_of_sums(const struct invocation *call, struct ingested *ingested,
     return exit_code;
 }
 
+/* The result of ARGS before it is cut, and sorted by --sort. */
+static struct result *make_top_result(const struct top *top, const struct selection *selection,
+                                      const struct top_args *args)
+{
+    struct result *result = result_open("tpa.top/1");
+    result_add_table(result, top_table(top));
+    analysis_notice_empty_selection(top->trace, selection, &args->selection, result);
+    top_add_notices(top, result);
+    load_cannot_if_empty(top->trace, result);
+    load_add_notices(top->trace, result);
+    return result;
+}
+
+/* Of each call there are two results to keep: in the order that people read first, and for --sort. */
+static struct kept_query query_of(const struct invocation *call, bool first_order)
+{
+    return (struct kept_query){ call, "sort reverse", first_order };
+}
+
+static bool keep_result(const struct invocation *call, bool first_order, struct result *result)
+{
+    struct kept_query query = query_of(call, first_order);
+    return kept_put(&query, result);
+}
+
+/* Print TOP, which is freed. */
+static bool print_top(const struct invocation *call, struct top *top, const struct selection *selection,
+                      struct tpa_error *err)
+{
+    const struct top_args *args = call->args;
+    bool first_order = is_in_first_order(args), good = true;
+    if (first_order && kept_is_on()) { /* for the next question */
+        struct result *aside = make_top_result(top, selection, args);
+        if (!keep_result(call, false, aside))
+            result_free(aside);
+    }
+    if (first_order)
+        top_sort(top);
+    struct result *result = make_top_result(top, selection, args);
+    bool kept = keep_result(call, first_order, result);
+    if (kept_branch())
+        good = print_result(top, result, args, err);
+    if (!kept)
+        result_free(result);
+    top_free(top);
+    return good;
+}
+
 static int top_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct top_args *args = call->args;
@@ -493,6 +550,10 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         .filter = args->selection.filter,
         .exclude = args->selection.exclude,
     };
+    struct kept_query query = query_of(call, is_in_first_order(args));
+    struct result *known = kept_find(&query);
+    if (known)
+        return print_result(NULL, known, args, err) ? EXIT_FINE : EXIT_TROUBLE;
     bool nsys = output_printer(&args->output) == &nsys_text;
     struct trace_wants wants = nsys ? nsys_reports_wants : top_wants(&options);
     struct ingested ingested;
@@ -516,18 +577,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
     bool done = false;
     if (selection) {
         options.selection = selection;
-        struct top *top = top_analyze(trace, &options);
-        struct result *result = result_open("tpa.top/1");
-        if (is_in_first_order(args))
-            top_sort(top);
-        result_add_table(result, top_table(top));
-        analysis_notice_empty_selection(trace, selection, &args->selection, result);
-        top_add_notices(top, result);
-        load_cannot_if_empty(trace, result);
-        load_add_notices(trace, result);
-        done = print_result(top, result, args, err);
-        result_free(result);
-        top_free(top);
+        done = print_top(call, top_analyze(trace, &options), selection, err);
     }
     selection_free(selection);
     trace_free(trace);

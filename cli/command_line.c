@@ -70,19 +70,26 @@ static void add_inputs(struct buffer *out)
     buffer_release(&words);
 }
 
+void command_line_add_options(struct buffer *out, const struct invocation *call, const char *without)
+{
+    char name[64];
+    for (const struct opt *row = call->command->options; row && !opt_is_end(row); row++) {
+        snprintf(name, sizeof name, " %s ", row->name ? row->name : "");
+        if (row->name && !strstr(without, name))
+            add_row(out, row, call);
+    }
+}
+
 void command_line_add_more(struct buffer *out)
 {
     buffer_puts(out, "");
     if (!running)
         return;
-    buffer_printf(out, "tpa %s", running->command->name);
     bool limits = false;
-    for (const struct opt *row = running->command->options; row && !opt_is_end(row); row++) {
-        bool is_limit = row->name && strcmp(row->name, "limit") == 0;
-        limits |= is_limit;
-        if (row->name && !is_limit && strcmp(row->name, "budget") != 0)
-            add_row(out, row, running);
-    }
+    for (const struct opt *row = running->command->options; row && !opt_is_end(row); row++)
+        limits |= row->name && strcmp(row->name, "limit") == 0;
+    buffer_printf(out, "tpa %s", running->command->name);
+    command_line_add_options(out, running, " limit budget ");
     buffer_puts(out, limits ? " --limit 0" : ""); /* last: it ends a list of files, too */
     add_inputs(out);
 }

@@ -20,6 +20,9 @@ void command_line_set(const struct invocation *call);
 /* Append it without a budget, and with --limit 0: all that there is. Inputs of more than 300 bytes are "...". */
 void command_line_add_more(struct buffer *out);
 
+/* Append the options of CALL that are not their defaults, but for those whose names stand between blanks in WITHOUT. */
+void command_line_add_options(struct buffer *out, const struct invocation *call, const char *without);
+
 /* Append `tpa COMMAND` and the inputs of what runs. */
 void command_line_add_other(struct buffer *out, const char *command);
 

@@ -158,21 +158,36 @@ static void tell_progress(void *context, const char *path, int64_t done, int64_t
 }
 
 /* Everything that tells two ways of reading apart. */
-static void describe_reading(const struct invocation *call, const struct load_args *args, struct buffer *key)
+static void describe_reading(char *const *operands, size_t count, const struct load_args *args,
+                             struct buffer *key)
 {
     buffer_printf(key, "%d %d %s", args->files_are, args->infer_steps,
                   args->step_range ? args->step_range : "");
-    for (size_t i = 0; i < call->operand_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         buffer_putc(key, '\0');
-        buffer_puts(key, call->operands[i]);
+        buffer_puts(key, operands[i]);
     }
 }
 
-/* The kept trace, if it is what CALL reads. */
+static bool is_kept(const struct buffer *key)
+{
+    return keeping.trace && keeping.key.count == key->count &&
+           memcmp(keeping.key.at, key->at, key->count) == 0;
+}
+
+bool load_keeps(char *const *operands, size_t count)
+{
+    struct buffer key = { 0 };
+    describe_reading(operands, count, &(struct load_args)LOAD_DEFAULTS, &key);
+    bool kept = is_kept(&key);
+    buffer_release(&key);
+    return kept;
+}
+
+/* The kept trace, if it is what KEY describes. */
 static bool find_kept(const struct buffer *key, struct ingested *ingested)
 {
-    bool same =
-        keeping.trace && keeping.key.count == key->count && memcmp(keeping.key.at, key->at, key->count) == 0;
+    bool same = is_kept(key);
     if (same)
         *ingested = (struct ingested){ .trace = keeping.trace };
     return same;
@@ -204,7 +219,7 @@ static bool read_input(const struct invocation *call, const struct load_args *ar
         keeping.before = keeping.done = 0;
     }
     if (keeps) {
-        describe_reading(call, args, &key);
+        describe_reading(call->operands, call->operand_count, args, &key);
         options->wants.args = UINT64_MAX >> (64 - ARG_COUNT);
         options->wants.flows = options->wants.counters = true;
     }

@@ -102,6 +102,9 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
  * that any command may want. PROGRESS (or NULL) is told how far reading is. */
 void load_keep(void (*progress)(int64_t done, int64_t total));
 
+/* Is the kept trace that of the COUNT OPERANDS, read without options? */
+bool load_keeps(char *const *operands, size_t count);
+
 /* Add notices about the traces to RESULT. Call when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- in the keeper ---- */
@@ -74,21 +76,72 @@ static void answers_add(struct answers *answers, const struct buffer *words, con
     buffer_add(&answers->at[i].text, text->at, text->count);
 }
 
-/* What the run wrote into the file behind standard output. */
-static void take_output(int output, struct buffer *text)
+/* What the run wrote into the file behind standard output; the file is empty then, unless it is KEPT. */
+static void take_output(struct buffer *text, bool kept)
 {
     char bytes[8192];
     ssize_t count;
     fflush(NULL);
-    lseek(output, 0, SEEK_SET);
-    while ((count = read(output, bytes, sizeof bytes)) > 0)
+    lseek(STDOUT_FILENO, 0, SEEK_SET);
+    while ((count = read(STDOUT_FILENO, bytes, sizeof bytes)) > 0)
         buffer_add(text, bytes, (size_t)count);
-    if (ftruncate(output, 0) == 0)
-        lseek(output, 0, SEEK_SET);
+    while (text->count && text->at[text->count - 1] == '\n')
+        text->count--;
+    if (!kept && ftruncate(STDOUT_FILENO, 0) == 0)
+        lseek(STDOUT_FILENO, 0, SEEK_SET);
 }
 
-/* Answer the question of WORDS. */
-static void answer(keeper_run *run, const struct buffer *words, struct answers *answers)
+/* ---- who answers ---- */
+
+/* How a process of a question ends; sent to its parent, or its exit status. */
+enum ending {
+    ANSWERED = 'a', /* what it printed is left in the file */
+    REFUSED = 'e',
+    TAKEN = 'k', /* it is the keeper now */
+};
+
+/* Of the process that answers a question. */
+static struct {
+    bool ahead;    /* nobody asked, so nobody is told */
+    bool branched; /* another process prints, and has ended as ENDING says */
+    bool passing;  /* it ends with the answer */
+    enum ending ending;
+    uint64_t used;
+} self;
+
+int keeper_branch(void)
+{
+    if (self.ahead)
+        return 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        self.passing = true;
+    if (child <= 0)
+        return child == 0 ? 1 : -1;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!WIFEXITED(status) || (WEXITSTATUS(status) != ANSWERED && WEXITSTATUS(status) != REFUSED))
+        _exit(1); /* the parent tells that there is no answer */
+    self.branched = true;
+    self.ending = (enum ending)WEXITSTATUS(status);
+    return 0;
+}
+
+bool keeper_is_ahead(void)
+{
+    return self.ahead;
+}
+
+void keeper_pass(uint64_t used)
+{
+    self.passing = true;
+    self.used = used;
+}
+
+/* Run the question of WORDS, and tell the answer. */
+static enum ending answer(const struct keeper_work *work, const struct buffer *words, struct answers *answers)
 {
     VEC_OF(char *) argv = { 0 };
     struct buffer text = { 0 }, document = { 0 }, message = { 0 }, copy = { 0 };
@@ -96,13 +149,14 @@ static void answer(keeper_run *run, const struct buffer *words, struct answers *
     for (size_t at = 0; at < copy.count; at += strlen(copy.at + at) + 1)
         *VEC_PUSH(&argv) = copy.at + at;
     *VEC_PUSH(&argv) = NULL;
-    bool good = run((int)argv.count - 1, argv.at, &document, &message);
-    take_output(STDOUT_FILENO, &text);
-    if (good) {
-        while (text.count && text.at[text.count - 1] == '\n')
-            text.count--;
-        if (text.count < KEEPER_MOST)
-            answers_add(answers, words, &text);
+    bool good = work->run((int)argv.count - 1, argv.at, &document, &message);
+    enum ending ending = self.branched ? self.ending : good ? ANSWERED : REFUSED;
+    take_output(&text, self.passing);
+    if (ending == ANSWERED && !self.ahead && !self.passing && text.count < KEEPER_MOST)
+        answers_add(answers, words, &text);
+    if (self.branched || self.ahead) {
+        ; /* nothing to tell */
+    } else if (good) {
         tell('a', text.count ? text.at : "", text.count < KEEPER_MOST ? text.count : 0);
     } else { /* the message, a NUL, the document */
         buffer_putc(&message, '\0');
@@ -117,44 +171,183 @@ static void answer(keeper_run *run, const struct buffer *words, struct answers *
     buffer_release(&message);
     buffer_release(&copy);
     VEC_FREE(&argv);
+    return ending;
+}
+
+/* What a process tells its parent when it has answered. */
+struct word {
+    char ending; /* enum ending */
+    uint64_t used;
+};
+
+/* Start a process for the question of WORDS, for which nobody waits if AHEAD: its id in the parent, with *GATE to hear its end from. 0 in
+ * the child, when that has answered and is the keeper; it does not return if the parent stays what it is. Below 0: there can be none. */
+static pid_t begin(const struct keeper_work *work, const struct buffer *words, struct answers *answers,
+                   bool ahead, int *gate)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    pid_t child = fork();
+    if (child != 0) {
+        close(ends[1]);
+        *gate = ends[0];
+        if (child < 0)
+            close(ends[0]);
+        else
+            setpgid(child, child);
+        return child;
+    }
+    pid_t id = getpid();
+    close(ends[0]);
+    setpgid(0, 0); /* so that it can be stopped with those that it starts */
+    memset(&self, 0, sizeof self);
+    self.ahead = ahead;
+    if (!ahead)
+        tell('b', &id, sizeof id);
+    enum ending ending = answer(work, words, answers);
+    struct word word = { self.passing ? (char)ending : (char)TAKEN, self.used };
+    if (self.passing && !self.used) /* prints for one that waits for it */
+        _exit((int)ending);
+    if (ahead && !self.passing)
+        tell('c', &id, sizeof id);
+    if (write(ends[1], &word, sizeof word) != sizeof word || self.passing)
+        _exit(1);
+    close(ends[1]);
+    return 0;
+}
+
+/* In the parent: the end of CHILD. Does not return if that is the keeper now. */
+static void finish(const struct keeper_work *work, pid_t child, int gate, const struct buffer *words,
+                   struct answers *answers, bool ahead)
+{
+    struct word word;
+    bool ended = read_all(gate, &word, sizeof word);
+    pid_t id = getpid();
+    if (ended && word.ending == TAKEN)
+        _exit(0);
+    close(gate);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    struct buffer text = { 0 };
+    take_output(&text, false);
+    if (ended && word.ending == ANSWERED && !ahead && text.count < KEEPER_MOST)
+        answers_add(answers, words, &text);
+    buffer_release(&text);
+    if (ended)
+        work->used(word.used);
+    if (!ahead)
+        tell('c', &id, sizeof id);
+    if (!ahead && !ended)
+        tell('x', "", 0);
 }
 
 /* Answer in a child, which then is the keeper; returns in the one that is. */
-static void ask_child(keeper_run *run, const struct buffer *words, struct answers *answers)
+static void ask_child(const struct keeper_work *work, const struct buffer *words, struct answers *answers)
 {
-    int gate[2];
-    char taken = 0;
-    pid_t child = pipe(gate) == 0 ? fork() : -1;
-    if (child == 0) {
-        pid_t self = getpid();
-        close(gate[0]);
-        setpgid(0, 0); /* so that it can be stopped with those that it starts */
-        tell('b', &self, sizeof self);
-        answer(run, words, answers);
-        if (write(gate[1], "k", 1) != 1)
-            _exit(1);
-        close(gate[1]);
-        return;
-    }
-    if (child > 0) {
-        close(gate[1]);
-        if (read_all(gate[0], &taken, 1))
-            _exit(0);
-        close(gate[0]);
-        waitpid(child, NULL, 0);
-        pid_t self = getpid();
-        tell('c', &self, sizeof self);
-    }
-    tell('x', "", 0);
+    int gate = -1;
+    pid_t child = begin(work, words, answers, false, &gate);
+    if (child < 0)
+        tell('x', "", 0);
+    else if (child > 0)
+        finish(work, child, gate, words, answers, false);
 }
 
-enum { MOST_DESCRIPTORS = 1024 };
+/* ---- ahead ---- */
 
-__attribute__((noreturn)) static void keep(int asked, keeper_run *run)
+/* Read the words of a question that waits, and leave it there. False: not all are there. */
+static bool peek(int asked, struct buffer *words)
+{
+    enum { MOST = 16384 };
+    char bytes[MOST];
+    uint32_t len = 0;
+    ssize_t count = recv(asked, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    if (count < (ssize_t)sizeof len)
+        return false;
+    memcpy(&len, bytes, sizeof len);
+    buffer_clear(words);
+    if (len > (size_t)count - sizeof len)
+        return false;
+    buffer_add(words, bytes + sizeof len, len);
+    return true;
+}
+
+static bool read_question(int asked, struct buffer *words)
+{
+    uint32_t len;
+    buffer_clear(words);
+    if (!read_all(asked, &len, sizeof len))
+        return false;
+    VEC_RESERVE(words, len);
+    words->count = len;
+    return read_all(asked, words->at, len);
+}
+
+/* A question came while CHILD works on WORDS, what it asks, too: it waits for the end. If that is a stop, it has no answer. */
+static void wait_ahead(int asked, pid_t child, int gate)
+{
+    struct pollfd end = { gate, POLLIN, 0 };
+    char first;
+    tell('b', &child, sizeof child);
+    while (poll(&end, 1, -1) < 0 && errno == EINTR)
+        ;
+    if (end.revents & POLLIN) /* the next to be read */
+        return;
+    struct buffer dropped = { 0 };
+    pid_t id = getpid();
+    if (recv(asked, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && read_question(asked, &dropped)) {
+        tell('c', &id, sizeof id);
+        tell('x', "", 0);
+    }
+    buffer_release(&dropped);
+}
+
+/* Work on WORDS until that is done, or somebody asks something else: then false. Returns in the one who is the keeper. */
+static bool work_ahead(const struct keeper_work *work, int asked, const struct buffer *words,
+                       struct answers *answers)
+{
+    int gate = -1;
+    struct buffer question = { 0 };
+    pid_t child = begin(work, words, answers, true, &gate);
+    if (child <= 0)
+        return true;
+    struct pollfd at[] = { { gate, POLLIN, 0 }, { asked, POLLIN, 0 } };
+    while (poll(at, 2, -1) < 0 && errno == EINTR)
+        ;
+    bool stopped = !at[0].revents;
+    if (stopped && peek(asked, &question) && work->is_same(words, &question)) {
+        wait_ahead(asked, child, gate);
+        stopped = false;
+    } else if (stopped) {
+        kill(-child, SIGKILL);
+        kill(child, SIGKILL);
+    }
+    buffer_release(&question);
+    finish(work, child, gate, words, answers, true);
+    return !stopped;
+}
+
+static bool is_waiting(int asked)
+{
+    struct pollfd at = { asked, POLLIN, 0 };
+    return poll(&at, 1, 0) != 0;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum { MOST_DESCRIPTORS = 1024, MOST_AHEAD_MS = 60000 };
+
+__attribute__((noreturn)) static void keep(int asked, const struct keeper_work *work)
 {
     struct answers *answers = mem_zalloc(1, sizeof *answers);
-    struct buffer words = { 0 };
-    uint32_t len;
+    struct buffer words = { 0 }, next = { 0 };
+    size_t ahead = 0;
+    int64_t spent_ms = 0;
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), output = memfd_create("result", MFD_CLOEXEC);
     if (nothing < 0 || output < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0)
         _exit(1);
@@ -166,28 +359,28 @@ __attribute__((noreturn)) static void keep(int asked, keeper_run *run)
             close(fd);
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_IGN);
-    while (read_all(asked, &len, sizeof len)) {
-        buffer_clear(&words);
-        VEC_RESERVE(&words, len);
-        words.count = len;
-        if (!read_all(asked, words.at, len))
-            break;
+    while (read_question(asked, &words)) {
         const struct buffer *known = answers_find(answers, &words);
         if (known)
             tell('a', known->at, known->count);
         else
-            ask_child(run, &words, answers);
+            ask_child(work, &words, answers);
+        while (!is_waiting(asked) && spent_ms < MOST_AHEAD_MS && work->ahead(&words, ahead, &next)) {
+            int64_t begun_ms = now_ms();
+            ahead += work_ahead(work, asked, &next, answers);
+            spent_ms += now_ms() - begun_ms;
+        }
     }
     _exit(0);
 }
 
 /* ---- in the server ---- */
 
-bool keeper_open(struct keeper *keeper, keeper_run *run, struct tpa_error *err)
+bool keeper_open(struct keeper *keeper, const struct keeper_work *work, struct tpa_error *err)
 {
     int question[2], reply[2], room = 1 << 18;
     *keeper = (struct keeper){ .pid = -1, .asked = -1, .heard = -1 };
-    if (pipe2(question, O_CLOEXEC) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, question) != 0)
         return tpa_fail_errno(err, "cannot start a process");
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, reply) != 0) {
         tpa_fail_errno(err, "cannot start a process");
@@ -201,7 +394,7 @@ bool keeper_open(struct keeper *keeper, keeper_run *run, struct tpa_error *err)
         close(question[1]);
         close(reply[0]);
         tell_fd = reply[1];
-        keep(question[0], run);
+        keep(question[0], work);
     }
     close(question[0]);
     close(reply[1]);
@@ -228,7 +421,11 @@ static bool write_all(int fd, const void *bytes, size_t len)
 bool keeper_ask(struct keeper *keeper, const char *words, size_t len)
 {
     uint32_t count = (uint32_t)len;
-    keeper->busy = write_all(keeper->asked, &count, sizeof count) && write_all(keeper->asked, words, len);
+    struct buffer question = { 0 }; /* in one piece, so that it can be looked at */
+    buffer_add(&question, (const char *)&count, sizeof count);
+    buffer_add(&question, words, len);
+    keeper->busy = write_all(keeper->asked, question.at, question.count);
+    buffer_release(&question);
     return keeper->busy;
 }
 

@@ -247,7 +247,7 @@ static struct kept *open_kept(struct session *session, const char *files)
 {
     struct keeper keeper;
     make_room(session, MOST_KEEPERS - 1);
-    if (!keeper_open(&keeper, session->server->run, NULL))
+    if (!keeper_open(&keeper, &session->server->work, NULL))
         return NULL;
     struct kept *kept = mem_zalloc(1, sizeof *kept);
     kept->keeper = keeper;

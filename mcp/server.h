@@ -1,7 +1,7 @@
 /*
  * server.h - the Model Context Protocol on standard input and output: a message per line.
  *
- *     struct mcp_server server = { .name = "tpa", .version = "0.2.0", .tools = list, .prepare = prepare, .run = run };
+ *     struct mcp_server server = { .name = "tpa", .version = "0.2.0", .tools = list, .prepare = prepare, .work = { run } };
  *     return mcp_serve(&server);
  *
  * Both eras: a handshake (2024-11-05 to 2025-11-25), and a version in each request (2026-07-28). Calls run in keepers (keeper.h), so
@@ -30,7 +30,7 @@ struct mcp_server {
     /* Fill CALL for the tool NAME; false if there is none of that name. ARGUMENTS is an object; LEN 0: none. */
     bool (*prepare)(void *context, const char *name, const struct json_text *arguments,
                     struct mcp_call *call);
-    keeper_run *run;
+    struct keeper_work work;
 };
 
 /* Serve until the end of the input, or SIGTERM: 0. */

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .tools = "[]",
                                  .context = &tools,
                                  .prepare = mcp_tools_prepare,
-                                 .run = refuse_to_run };
+                                 .work = { .run = refuse_to_run } };
     struct buffer answers = { 0 };
     for (size_t at = 0; at < size;) {
         const char *line = (const char *)data + at, *end = memchr(line, '\n', size - at);
