@@ -328,6 +328,13 @@ struct result *cmd_analysis_answer(const char *name, const char *options, const 
     return result;
 }
 
+static const char *name_at(size_t index)
+{
+    return analyses[index] ? analyses[index]->name : NULL;
+}
+
+const struct trace_sql_functions cmd_analysis_functions = { name_at, cmd_analysis_answer };
+
 /* ---- the commands ---- */
 
 static struct analysis_command made[ANALYSES_MOST];

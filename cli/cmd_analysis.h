@@ -9,6 +9,7 @@
 
 #include "analyze/analysis.h"
 #include "cli/command.h"
+#include "sql/trace_sql.h"
 
 /* The command of the analysis at INDEX of `analyses`; NULL past the last. Created when first requested; lives as long
  * as the program. */
@@ -20,5 +21,8 @@ const struct command *cmd_analysis_at(size_t index);
  */
 struct result *cmd_analysis_answer(const char *name, const char *options, const struct trace *trace,
                                    struct tpa_error *err);
+
+/* The same for SQL, of all analyses. */
+extern const struct trace_sql_functions cmd_analysis_functions;
 
 #endif

@@ -247,13 +247,6 @@ static const struct opt sql_opts[] = {
     OPT_END,
 };
 
-static const char *function_at(size_t index)
-{
-    return analyses[index] ? analyses[index]->name : NULL;
-}
-
-static const struct trace_sql_functions functions = { function_at, cmd_analysis_answer };
-
 /* Read all of the file at PATH (NULL: standard input) as text. */
 static bool read_text(const char *path, struct buffer *text, struct tpa_error *err)
 {
@@ -358,7 +351,7 @@ static int sql_main(const struct invocation *call, struct tpa_error *err)
         good = tpa_fail(err, TPA_NOWHERE, "operand missing: tpa sql [OPTIONS] TRACE...");
         tpa_hint(err, "only .tables, .schema TABLE and .help need no trace");
     }
-    struct trace_sql *sql = good ? trace_sql_open(&functions, err) : NULL;
+    struct trace_sql *sql = good ? trace_sql_open(&cmd_analysis_functions, err) : NULL;
     good = sql && ask(call, sql, prompts ? NULL : text.at, err);
     buffer_release(&text);
     return good ? EXIT_FINE : EXIT_TROUBLE;

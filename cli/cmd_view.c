@@ -1,6 +1,5 @@
 /* cmd_view.c - `tpa view`: a server on this machine that shows every event of a recording; see view/server.h. */
 #include "analyze/gpu.h"
-#include "analyze/registry.h"
 #include "charts/timeline.h"
 #include "cli/cmd_analysis.h"
 #include "cli/command.h"
@@ -59,8 +58,8 @@ struct viewing {
 };
 
 /* The key and the rows of the table KEY of the analysis NAME with OPTIONS; nothing if it has no such table. */
-static bool add_rows(const char *key, const char *name, const char *options, const struct trace *trace,
-                     struct buffer *out, struct tpa_error *err)
+static bool view_add_rows(const char *key, const char *name, const char *options, const struct trace *trace,
+                          struct buffer *out, struct tpa_error *err)
 {
     struct result *result = cmd_analysis_answer(name, options, trace, err);
     struct json_writer json = { .text = out, .compact = true };
@@ -83,20 +82,13 @@ static bool view_sum(void *context, const struct trace *trace, int64_t from_ns, 
     char options[160];
     (void)context;
     snprintf(options, sizeof options, "--table devices --range %" PRId64 "ns..%" PRId64 "ns", from_ns, to_ns);
-    if (!add_rows("devices", "gpu", options, trace, out, err))
+    if (!view_add_rows("devices", "gpu", options, trace, out, err))
         return false;
     buffer_putc(out, ',');
     snprintf(options, sizeof options, "--table causes --by device --range %" PRId64 "ns..%" PRId64 "ns",
              from_ns, to_ns);
-    return add_rows("idle", "gaps", options, trace, out, err);
+    return view_add_rows("idle", "gaps", options, trace, out, err);
 }
-
-static const char *function_at(size_t index)
-{
-    return analyses[index] ? analyses[index]->name : NULL;
-}
-
-static const struct trace_sql_functions functions = { function_at, cmd_analysis_answer };
 
 /* Print RESULT as JSON into OUT. */
 static bool add_result(const struct result *result, struct buffer *out, struct tpa_error *err)
@@ -152,7 +144,7 @@ static bool view_sql(void *context, const struct trace *trace, const char *query
     struct viewing *viewing = context;
     const struct view_args *args = viewing->call->args;
     struct trace_wants wants = { 0 };
-    struct trace_sql *sql = trace_sql_open(&functions, err);
+    struct trace_sql *sql = trace_sql_open(&cmd_analysis_functions, err);
     struct trace *more = NULL;
     if (!sql)
         return false;
