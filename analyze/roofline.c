@@ -651,8 +651,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
 
 /* ---- slow work ---- */
 
-/* The shortest kernel that took any time, on any device. */
-static int64_t shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu)
+int64_t roofline_shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu)
 {
     int64_t least_ns = INT64_MAX;
     for (size_t i = 0; i < gpu->count; i++) {
@@ -677,7 +676,7 @@ static const struct roofline_call *slow_call(const struct roofline *roofline, co
 struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share)
 {
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
-    int64_t floor_ns = shortest_kernel_ns(roofline->trace, gpu);
+    int64_t floor_ns = roofline_shortest_kernel_ns(roofline->trace, gpu);
     struct roofline_slow slow = { NULL, NULL, 0 };
     size_t count = 0;
     for (size_t i = 0; i < gpu->count; i++)

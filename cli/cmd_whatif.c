@@ -20,6 +20,7 @@ struct whatif_args {
     double at_peak; /* below 0: not given */
     bool fuse;
     const char *batch;
+    bool tensor_cores;
     const char *sweep, *gate;
     int to;
     struct output_args output;
@@ -87,6 +88,8 @@ static const struct opt whatif_opts[] = {
              "nothing runs slower because of what runs beside it"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
              "collectives move SIZE a second on the bus: 100GB"),
+    OPT_FLAG(0, "tensor-cores", struct whatif_args, tensor_cores,
+             "matrix products in float32 run on tensor cores (TF32, float16)"),
     OPT_TEXT(0, "batch", struct whatif_args, batch, "FACTOR",
              "a batch of FACTOR times the samples, as 2x: the step, and samples a second, as a range"),
     OPT_CHOICE(0, "ranks", struct whatif_args, ranks, ranks_words, "HOW", "how fast slower ranks are"),
@@ -169,6 +172,7 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
             (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = (double)args->comm_bandwidth };
     add_edit(edits, args->ranks == RANKS_LIKE_MEDIAN, EDIT_RANKS_LIKE_MEDIAN);
     add_edit(edits, args->ranks == RANKS_GPU_LIKE_MEDIAN, EDIT_GPUS_LIKE_MEDIAN);
+    add_edit(edits, args->tensor_cores, EDIT_TENSOR_CORES);
     double batch = args->batch ? strtod(args->batch, &end) : 2;
     if (args->batch && (!(batch > 1 && batch <= 1024) || strcmp(end, "x") != 0)) {
         tpa_fail(err, TPA_NOWHERE, "--batch: '%s' is not a factor above 1 and at most 1024", args->batch);
@@ -419,7 +423,7 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
                                       : args->overlap_comm || args->no_contention ||
                                               args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse ||
-                                              args->fuse_attention || args->batch
+                                              args->fuse_attention || args->batch || args->tensor_cores
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *other = NULL;

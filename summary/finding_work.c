@@ -3,6 +3,7 @@
 
 #include "analyze/roofline.h"
 #include "analyze/sequences/sequences.h"
+#include "analyze/tensor_cores.h"
 #include "analyze/unfused_attention.h"
 #include "derive/advice.h"
 #include "derive/callers.h"
@@ -13,105 +14,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
- * unknown. */
-static bool does_without_tensor_cores(const struct trace *trace, event_id e, uint8_t *known)
+/* "products without tensor cores, priced as in TF32: 156 TFLOP/s for 19.5" */
+static struct text tensor_title(struct pricing *pricing, const struct tensor_cores *found)
 {
-    uint8_t *use = &known[trace->name[e]];
-    if (*use > TENSOR_YES)
-        *use = (uint8_t)kernel_tensor_use(trace_name(trace, e));
-    return *use == TENSOR_NO;
+    struct buffer title = { 0 };
+    const char *rate = found->rate == PEAK_TF32 ? "TF32" : "float16";
+    buffer_printf(&title, "products without tensor cores, priced as in %s: ", rate);
+    if (found->then > 0)
+        buffer_printf(&title, "%.4g TFLOP/s for %.4g", found->then / 1e12, found->now / 1e12);
+    else
+        buffer_puts(&title, "half the time, as peaks are unknown");
+    return pricing_keep(pricing, &title);
 }
 
-/* The time of kernels; of those of operators; of matrix products of these, on devices that have tensor cores, without them. */
-struct matrix_times {
-    int64_t all_ns, of_operators_ns, without_ns;
-    int64_t *sums; /* the last by name; new */
-};
-
-static struct matrix_times matrix_times_of(const struct summary *summary)
-{
-    const struct trace *trace = summary->trace;
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    struct matrix_times times = { .sums = mem_zalloc(names_count(trace->names) + 1, sizeof *times.sums) };
-    uint8_t *known = mem_alloc(names_count(trace->names) + 1);
-    memset(known, 0xff, names_count(trace->names) + 1);
-    for (size_t i = 0; i < gpu->count; i++) {
-        event_id e = gpu->event[i];
-        if (trace->kind[e] != EVENT_KERNEL)
-            continue;
-        times.all_ns += trace_dur_ns(trace, e);
-        if (gpu->op[i] == EVENT_NONE)
-            continue;
-        times.of_operators_ns += trace_dur_ns(trace, e);
-        if (summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
-            summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
-                                     trace->tracks[trace->track[e]].device) &&
-            does_without_tensor_cores(trace, e, known)) {
-            times.sums[trace->name[e]] += trace_dur_ns(trace, e);
-            times.without_ns += trace_dur_ns(trace, e);
-        }
-    }
-    free(known);
-    return times;
-}
-
-/* The major number of the compute capability of the best device; 0: none is recorded. */
-static int best_compute_major(const struct trace *trace)
-{
-    int best = 0;
-    for (size_t f = 0; f < trace->file_count; f++)
-        for (size_t d = 0; d < trace->files[f].devices.count; d++)
-            if (trace->files[f].devices.at[d].compute_major > best)
-                best = trace->files[f].devices.at[d].compute_major;
-    return best;
-}
-
-/* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
+/* Kernels of matrix products that run without tensor cores, where the device has some: at the peak of these. */
 void finding_add_tensor_cores(struct pricing *pricing)
 {
-    enum { MOST = 8 };
     const struct trace *trace = pricing->trace;
-    enum advice advice = best_compute_major(trace) == 7 ? ADVICE_MATRIX_HALF : ADVICE_MATRIX_PRECISION;
-    struct matrix_times times = matrix_times_of(pricing->summary);
-    struct buffer pattern = { 0 }, where = { 0 };
-    for (size_t n = 0; n < MOST && times.without_ns * 20 > times.all_ns;
-         n++) { /* 5 % or less is not looked at */
-        name_id most = 0;
-        for (name_id id = 1; id < names_count(trace->names); id++)
-            most = times.sums[id] > times.sums[most] ? id : most;
-        if (times.sums[most] == 0)
-            break;
-        const char *name = finding_pattern(pricing, as_text(names_text(trace->names, most)));
-        buffer_printf(&pattern, "%s%s", pattern.count ? "|" : "", name);
-        if (where.count == 0)
-            buffer_puts(&where, names_text(trace->names, most));
-        times.sums[most] = 0;
-    }
-    free(times.sums);
-    struct text names = pricing_keep(pricing, &pattern);
+    struct tensor_cores found = tensor_cores_find(trace);
+    enum advice advice = found.rate == PEAK_FP16 ? ADVICE_MATRIX_HALF : ADVICE_MATRIX_PRECISION;
     bool has_operators =
         pricing->summary->features & FEATURE_OPS; /* else that is said of all that lacks them */
-    if (names.at)
-        finding_add(
-            pricing, FINDING_TENSOR_CORES,
-            (struct priced_finding){
-                .code = as_text(trace_code(trace, advice).now),
-                .title = as_text("matrix products without tensor cores (priced as if they took half)"),
-                .where = pricing_keep(pricing, &where),
-                .advice = as_text(trace_advice(trace, advice)),
-                .edit = { .kind = EDIT_SCALE,
-                          .target = TARGET_KERNEL,
-                          .pattern = names.at,
-                          .pattern_len = names.len,
-                          .factor = 0.5 } },
-            "tensor cores");
-    else if (has_operators && times.of_operators_ns == 0)
-        finding_add_blind(pricing, "tensor cores", "no kernel has a known operator: record launches, too");
-    else if (has_operators && best_compute_major(trace) == 0)
+    if (found.time_ns * 20 > found.kernels_ns)    /* 5 % or less is not looked at */
+        finding_add(pricing, FINDING_TENSOR_CORES,
+                    (struct priced_finding){ .code = as_text(trace_code(trace, advice).now),
+                                             .title = tensor_title(pricing, &found),
+                                             .where = as_text(names_text(trace->names, found.longest)),
+                                             .advice = as_text(trace_advice(trace, advice)),
+                                             .edit = { .kind = EDIT_TENSOR_CORES } },
+                    "tensor cores");
+    else if (has_operators && !found.knows_device)
         finding_add_blind(pricing, "tensor cores", "the trace does not record which device it was");
     else if (has_operators)
         pricing_add_quiet(pricing, "tensor cores");
+    VEC_FREE(&found.work);
 }
 
 /* What the slowest operator of ROOFLINE, by the time it could win, is called. */

@@ -64,38 +64,3 @@ bool summary_is_pipeline(const struct summary *summary)
     }
     return false;
 }
-
-/* Operators whose kernels could use tensor cores. */
-bool summary_multiplies_matrices(const char *name)
-{
-    static const char *const operators[] = {
-        "aten::mm",
-        "aten::addmm",
-        "aten::bmm",
-        "aten::baddbmm",
-        "aten::addbmm",
-        "aten::linear",
-        "aten::matmul",
-        "aten::cudnn_convolution",
-        "aten::convolution_backward",
-        "aten::cudnn_convolution_backward",
-        "aten::cudnn_convolution_backward_input",
-        "aten::cudnn_convolution_backward_weight",
-        "aten::_convolution",
-        "aten::convolution",
-        "aten::conv2d",
-        "aten::_scaled_dot_product_attention_math",
-    };
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (strcmp(name, operators[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Could the device of RANK use tensor cores, by its compute capability? */
-bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
-{
-    const struct trace_file *file = summary_file_of(summary, rank);
-    const struct trace_device *properties = file ? trace_file_device(file, device) : NULL;
-    return properties && properties->compute_major >= 7;
-}

@@ -100,12 +100,6 @@ struct summary {
     struct arena arena; /* texts of findings */
 };
 
-/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? Call once per name. */
-bool summary_multiplies_matrices(const char *name);
-
-/* Has DEVICE of RANK tensor cores, by its compute capability? */
-bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device);
-
 /* How long FILE is, as far as it was requested. */
 int64_t summary_file_time(const struct summary *summary, uint32_t file);
 

@@ -35,6 +35,7 @@ enum edit_kind {
     EDIT_COMM_BANDWIDTH,    /* collectives transfer at FACTOR bytes per second of bus bandwidth */
     EDIT_RANKS_LIKE_MEDIAN, /* ranks that are slower than the median rank are as fast */
     EDIT_GPUS_LIKE_MEDIAN,  /* their devices are */
+    EDIT_TENSOR_CORES,      /* matrix products in float32 run on tensor cores */
     EDIT_BATCH,             /* a batch of FACTOR times the samples */
     EDIT_KINDS
 };

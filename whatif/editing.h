@@ -61,6 +61,7 @@ void edit_take_contention(
 void edit_no_contention(const struct editing *editing);
 void edit_comm_bandwidth(const struct editing *editing);
 void edit_at_peak(const struct editing *editing);
+void edit_tensor_cores(const struct editing *editing);
 void edit_batch(const struct editing *editing);
 void edit_fuse(const struct editing *editing);
 void edit_fuse_attention(const struct editing *editing);

@@ -1,7 +1,8 @@
-/* edits_peak.c - operators that reach at least a share of what the device could. */
+/* edits_peak.c - operators that reach at least a share of what the device could; products on tensor cores. */
 #include "whatif/editing.h"
 
 #include "analyze/roofline.h"
+#include "analyze/tensor_cores.h"
 
 /* Where operators of TRACE do not reach SHARE. Release with roofline_slow_release. */
 static struct roofline_slow find_slow(const struct trace *trace, double share)
@@ -25,4 +26,12 @@ void edit_at_peak(const struct editing *editing)
     for (size_t i = 0; i < slow->count; i++)
         editing_scale_work(editing, slow->work[i], slow->factor[i]);
     roofline_slow_release(&own);
+}
+
+void edit_tensor_cores(const struct editing *editing)
+{
+    struct tensor_cores found = tensor_cores_find(editing->trace);
+    for (size_t i = 0; i < found.work.count; i++)
+        editing_scale_work(editing, found.work.at[i].place, found.work.at[i].factor);
+    VEC_FREE(&found.work);
 }

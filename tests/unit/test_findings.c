@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <math.h>
 #include <stdint.h>
 #include <cmocka.h>
 
@@ -133,7 +134,8 @@ static void draw_allocation(bool wrong, int64_t us, int64_t n)
     draw_op_us("cpu_op", "aten::add", us + 600, 400);
 }
 
-/* A matrix product of 600 us, which the host waits for. In half the time: 700 us a step. Fine: it uses tensor cores. */
+/* A matrix product of 600 us, which the host waits for: on the tensor cores of a V100, with 125 TFLOP/s for 15.7, 75.36 us. Fine: it uses
+ * them. */
 static void draw_tensor_cores(bool wrong, int64_t us, int64_t n)
 {
     if (n == 0)
@@ -371,7 +373,7 @@ static void draw_optimizer(bool wrong, int64_t us, int64_t n)
 static const struct price_case {
     enum finding_rule rule;
     void (*draw)(bool wrong, int64_t us, int64_t n); /* what goes on in step N, which begins at US */
-    int64_t saves_us;
+    double saves_us;
     int ranks;          /* 0: one */
     const char *advice; /* a word of it; NULL: any */
     int64_t step_us;    /* 0: 1000 */
@@ -394,7 +396,7 @@ static const struct price_case {
     { FINDING_FIRST_USE, draw_first_use, 300 },
     { FINDING_ALLOCATION, draw_allocation, 300, .advice = "keep shapes constant" },
     { FINDING_ALLOCATION, draw_pinning, 300, .advice = "pin memory once" },
-    { FINDING_TENSOR_CORES, draw_tensor_cores, 300 },
+    { FINDING_TENSOR_CORES, draw_tensor_cores, 524.64, .advice = "torch.autocast" },
     { FINDING_BELOW_PEAK, draw_slow_product, 500 },
     { FINDING_COMMUNICATION, draw_communication, 300 },
     { FINDING_CONTENTION, draw_contention, 200, .advice = "fewer channels", .step_us = 2000 },
@@ -444,11 +446,11 @@ static void every_finding_has_its_price(void **state)
                          wrong ? "wrong" : "fine");
             if (wrong) {
                 const struct table *findings = table_called(result, "findings");
-                if (llabs(int_called(findings, row, "saves") - 1000 * of->saves_us) > 1)
+                if (llabs(int_called(findings, row, "saves") - llround(1000 * of->saves_us)) > 1)
                     fail_msg("case %zu: %s saves %lld ns", i, rule,
                              (long long)int_called(findings, row, "saves"));
                 assert_float_equal(number_called(findings, row, "saves_share"),
-                                   (double)of->saves_us / (double)(of->step_us ? of->step_us : 1000), 2e-6);
+                                   of->saves_us / (double)(of->step_us ? of->step_us : 1000), 2e-6);
                 assert_non_null(strstr(text_called(findings, row, "advice"), of->advice ? of->advice : ""));
                 assert_true(strncmp(text_called(findings, row, "check"), "tpa ", 4) == 0);
             }
