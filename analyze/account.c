@@ -1,13 +1,10 @@
 /* account.c - see account.h: which steps count, and how long they take. account_parts.c finds their parts. */
 #include "analyze/account.h"
 
-#include "base/quantity.h"
 #include "base/search.h"
 #include "base/sum.h"
 #include "derive/device_steps.h"
-#include "derive/host_state.h"
 #include "derive/host_waits.h"
-#include "derive/step_list.h"
 #include "derive/step_pattern.h"
 #include "trace/derived.h"
 #include "trace/span.h"
@@ -15,8 +12,6 @@
 #include <inttypes.h>
 #include "trace/lost_work.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Devices fall behind where their steps take longer than those of the host by more than this. */
 static const double falls_behind = 1.02;
@@ -158,8 +153,7 @@ static void find_singular(struct choosing *choosing, enum account_limit limit)
             choosing->rank->singular_ns = time_of(step, limit);
         }
     }
-    free(ns);
-    free(of);
+    EACH(free, ns, of);
 }
 
 /* What is said of steps whose times are NS, COUNT of them: those of OF, of which those from FIRST on count, in periods of PERIOD. */
@@ -197,8 +191,7 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
         rank->once = choosing->steps[of[place]].number;
         rank->once_without_ns = rank->usual_ns;
     }
-    free(steps);
-    free(waits);
+    EACH(free, steps, waits);
 }
 
 /* Times by a limit: how many are known, from which of them on they count, and their mean. */
@@ -242,8 +235,7 @@ static struct counted counted_of(const struct choosing *choosing, enum account_l
 
 static void counted_release(struct counted *counted)
 {
-    free(counted->ns);
-    free(counted->of);
+    EACH(free, counted->ns, counted->of);
 }
 
 static size_t period_of(const struct choosing *choosing, enum account_limit limit)
@@ -251,8 +243,7 @@ static size_t period_of(const struct choosing *choosing, enum account_limit limi
     size_t *of, count;
     int64_t *ns = known_times(choosing, limit, &of, &count);
     size_t period = step_pattern_period(ns, count);
-    free(ns);
-    free(of);
+    EACH(free, ns, of);
     return period;
 }
 
@@ -296,8 +287,7 @@ static size_t period_of_all(const struct choosing *choosing)
         period = larger_of(period, step_pattern_period_of_counts(waits, count));
         period = larger_of(period, step_pattern_period_of_counts(work, count));
     }
-    free(waits);
-    free(work);
+    EACH(free, waits, work);
     return period;
 }
 
@@ -329,8 +319,7 @@ static void account_choose(struct choosing *choosing)
     }
     rank->median_ns = step_pattern_median(used->ns + used->first, used->count - used->first);
     describe_unusual(choosing, used->ns, used->of, used->first, used->count, period);
-    counted_release(&host);
-    counted_release(&devices);
+    EACH(counted_release, &host, &devices);
 }
 
 /* ---- ranks ---- */
@@ -503,8 +492,7 @@ static struct account *account_find(const struct trace *trace, const struct sele
 static void account_release(void *value)
 {
     struct account *account = value;
-    VEC_FREE(account);
-    VEC_FREE(&account->steps);
+    EACH(VEC_FREE, account, &account->steps);
     arena_release(&account->texts);
     free(account);
 }

@@ -7,12 +7,9 @@
 #include "derive/device_use.h"
 #include "derive/gpu_names.h"
 #include "derive/host_computing.h"
-#include "derive/host_state.h"
 #include "derive/host_waits.h"
 #include "derive/python_names.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- names ---- */
 
@@ -244,8 +241,7 @@ static void add_host_parts(const struct trace *trace, uint32_t file, const struc
         intervals_release(&sets[part]);
     }
     sum_add(&part_ns[ACCOUNT_HOST_OUTSIDE], rest_ns);
-    free(known);
-    free(is_step);
+    EACH(free, known, is_step);
 }
 
 size_t account_add_parts(const struct trace *trace, uint32_t file, const struct account_windows *windows,
@@ -345,7 +341,6 @@ struct text account_reason(struct arena *texts, const struct trace *trace,
         reason = as_text("waits for the device");
     else if (kinds[1].work > more_work * kinds[0].work)
         reason = as_text("launches more work");
-    free(kinds[0].name_ns);
-    free(kinds[1].name_ns);
+    EACH(free, kinds[0].name_ns, kinds[1].name_ns);
     return reason;
 }

@@ -1,7 +1,6 @@
 /* account_tables.c - see account_tables.h. */
 #include "analyze/account_tables.h"
 
-#include "base/quantity.h"
 #include <inttypes.h>
 
 struct account_row {
@@ -67,6 +66,5 @@ void account_notice(const struct account *account, struct result *result)
     result_add_notice(result, "step", (int64_t)all->count, NULL, TPA_NOWHERE, "a step takes %s%s%s", text.at,
                       pattern.count ? "; " : "", pattern.count ? pattern.at : "");
     result->notices.at[result->notices.count - 1].on_top = true;
-    buffer_release(&pattern);
-    buffer_release(&text);
+    EACH(buffer_release, &pattern, &text);
 }

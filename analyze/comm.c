@@ -6,9 +6,6 @@
 #include "analyze/contention/tables.h"
 
 #include "analyze/comm_late.h"
-#include "analyze/comm_ranks.h"
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/rows.h"
 #include "derive/file_set.h"
 #include "base/runs.h"
@@ -18,8 +15,6 @@
 #include "derive/host_waits.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants comm_wants = { .args = COLLECTIVES_WANTS | HOST_WAITS_WANTS | CONTENTION_WANTS };
 
@@ -102,8 +97,7 @@ static bool comm_choose(struct comm_query *query, const struct comm_options *opt
         query->held[i] = is_held(query, &all->at[i]) &&
                          (!options->filter || filter_knows(&only, query->trace, &all->at[i])) &&
                          (!options->exclude || !filter_knows(&without, query->trace, &all->at[i]));
-    free(only.names);
-    free(without.names);
+    EACH(free, only.names, without.names);
     return good;
 }
 
@@ -342,8 +336,7 @@ static void add_unions(const struct comm_query *query)
         query->comm->union_ns += intervals_length(&when);
         query->comm->exposed_ns += intervals_length(&alone);
     }
-    intervals_release(&when);
-    intervals_release(&alone);
+    EACH(intervals_release, &when, &alone);
 }
 
 static void count_unknown(const struct comm_query *query)
@@ -415,10 +408,7 @@ void comm_free(struct comm *comm)
 {
     if (!comm)
         return;
-    VEC_FREE(&comm->rows);
-    VEC_FREE(&comm->ranks);
-    VEC_FREE(&comm->waits);
-    VEC_FREE(&comm->lateness);
+    EACH(VEC_FREE, &comm->rows, &comm->ranks, &comm->waits, &comm->lateness);
     group_free(comm->group);
     arena_release(&comm->texts);
     free(comm);

@@ -15,10 +15,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "derive/step_list.h"
-#include "trace/calltree.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -152,16 +149,9 @@ static void close_lateness(struct lateness *late)
 {
     for (size_t p = 0; p < late->query->collectives->place_count; p++)
         intervals_release(&late->talk[p]);
-    free(late->talk);
-    free(late->visits);
-    free(late->visit_of);
-    free(late->gaps_of_device);
-    VEC_FREE(&late->gaps);
+    EACH(free, late->talk, late->visits, late->visit_of, late->gaps_of_device, late->skips);
+    EACH(VEC_FREE, &late->gaps, &late->of_last, &late->of_middle, &late->grown);
     calltree_free(late->operators);
-    free(late->skips);
-    VEC_FREE(&late->of_last);
-    VEC_FREE(&late->of_middle);
-    VEC_FREE(&late->grown);
 }
 
 /* ---- intervals ---- */

@@ -5,20 +5,15 @@
  * idle time, are added up per rank.
  */
 #include "analyze/comm_ranks.h"
-#include "base/buffer.h"
 #include "base/demangle.h"
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "base/stats.h"
 #include "derive/file_set.h"
 #include "derive/step_list.h"
-#include "trace/intervals.h"
 #include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct text comm_text(const char *text)
 {
@@ -268,8 +263,7 @@ static void find_ranks(const struct comm_query *query)
             comm->several_devices |= file == all->places[place].file;
             file = all->places[place].file;
         }
-        VEC_FREE(&sums[place].lateness);
-        VEC_FREE(&sums[place].meanwhile);
+        EACH(VEC_FREE, &sums[place].lateness, &sums[place].meanwhile);
         intervals_release(&sums[place].waiting);
     }
     free(sums);
@@ -377,8 +371,7 @@ static void find_waits(const struct comm_query *query)
         comm->incomplete += query->collectives->at[match->last].group_size > (int64_t)match->count;
     }
     SORT(&comm->waits, by_waited);
-    free(files.origin_ns);
-    free(files.several);
+    EACH(free, files.origin_ns, files.several);
 }
 
 void comm_find_ranks(const struct comm_query *query)

@@ -7,9 +7,7 @@
 #include "analyze/gap_finder.h"
 
 #include "derive/gpu_events.h"
-#include "derive/host_state.h"
 #include "derive/stream_waits.h"
-#include <stdlib.h>
 
 #define CAUSE_ROW(id, owner, word, column, color, meaning, verdict) { owner, word, color, meaning, verdict },
 const struct gap_cause_info gap_causes[GAP_CAUSES] = { GAP_CAUSE_ROWS(CAUSE_ROW) };
@@ -58,11 +56,7 @@ struct gap_finder *gap_finder_open(const struct trace *trace, const struct selec
 
 void gap_finder_free(struct gap_finder *finder)
 {
-    free(finder->first_use);
-    free(finder->last_call);
-    free(finder->near_overhead);
-    free(finder->near_activity);
-    free(finder);
+    EACH(free, finder->first_use, finder->last_call, finder->near_overhead, finder->near_activity, finder);
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)

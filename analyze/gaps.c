@@ -11,16 +11,10 @@
 #include "derive/code_paths.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
-#include "derive/gpu_events.h"
-#include "derive/host_state.h"
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
-#include "trace/calltree.h"
 #include "trace/derived.h"
-#include "trace/intervals.h"
 #include "trace/span.h"
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS | CODE_PATHS_WANTS };
 const struct gaps_options gaps_defaults = { .min_ns = 10000, .latency_below_ns = GAP_LATENCY_BELOW_NS };
@@ -193,9 +187,7 @@ static void open_activities(struct activities *activities, const struct trace *t
 static void release_activities(struct activities *activities)
 {
     calltree_free(activities->tree);
-    free(activities->thread);
-    free(activities->skips);
-    free(activities->is_step);
+    EACH(free, activities->thread, activities->skips, activities->is_step);
 }
 
 static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)
@@ -234,9 +226,7 @@ static struct interval longest_of_host(const struct activities *activities, cons
     struct interval whole = { start_ns, end_ns }, longest = { start_ns, start_ns };
     intervals_subtract(&(struct intervals){ .at = &whole, .count = 1 }, &all, &rest);
     lengthen(&longest, &rest, start_ns, end_ns);
-    intervals_release(&all);
-    intervals_release(&piece);
-    intervals_release(&rest);
+    EACH(intervals_release, &all, &piece, &rest);
     return longest;
 }
 
@@ -548,8 +538,7 @@ struct table *gaps_table(const struct gaps *gaps)
     table_add_footer(table, "micro_gaps", "Shorter gaps, not listed", TABLE_TALLY,
                      table_int((int64_t)gaps->short_count));
     table_add_footer(table, "micro_gaps_time", "Time of these", TABLE_NS, table_int(gaps->short_ns));
-    free(rows);
-    free(origins);
+    EACH(free, rows, origins);
     return table;
 }
 

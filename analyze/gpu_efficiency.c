@@ -4,8 +4,6 @@
 #include "derive/device_steps.h"
 #include "trace/arg_scan.h"
 #include "trace/span.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* ---- windows ---- */
 

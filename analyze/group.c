@@ -8,16 +8,11 @@
 
 #include "analyze/selection.h"
 #include "base/demangle.h"
-#include "base/memory.h"
-#include "base/names.h"
-#include "derive/code_paths.h"
 #include "derive/file_set.h"
 #include "derive/graph_links.h"
 #include "derive/shapes.h"
 #include "derive/step_list.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NO_KEY INT64_C(-1)
 
@@ -127,10 +122,8 @@ void group_free(struct group *group)
     if (!group)
         return;
     names_free(group->keys);
-    free(group->first_track);
-    free(group->has_calls);
     arena_release(&group->texts);
-    free(group);
+    EACH(free, group->first_track, group->has_calls, group);
 }
 
 /* ---- the key of an event ---- */

@@ -5,8 +5,6 @@
 #include "analyze/info.h"
 
 #include "analyze/selection.h"
-#include "base/memory.h"
-#include "base/names.h"
 #include "base/source.h"
 #include "base/sum.h"
 #include "trace/span.h"
@@ -14,8 +12,6 @@
 #include "derive/step_list.h"
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define SECOND_NS INT64_C(1000000000)
@@ -211,8 +207,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     }
     assert(facts->rows.at);
     facts->rows.at[row].files++;
-    buffer_release(&key);
-    buffer_release(&text);
+    EACH(buffer_release, &key, &text);
 }
 
 static void add_flag(struct facts *facts, const char *name, int value)
@@ -402,8 +397,7 @@ static struct table *device_table(const struct trace *trace)
     struct table *table =
         TABLE_OF_ROWS("devices", "Devices", device_columns, devices.rows.at, devices.rows.count);
     names_free(devices.keys);
-    VEC_FREE(&devices.rows);
-    VEC_FREE(&devices.row_of);
+    EACH(VEC_FREE, &devices.rows, &devices.row_of);
     buffer_release(&devices.key);
     arena_release(&devices.texts);
     return table;
@@ -555,8 +549,7 @@ static struct table *track_table(const struct trace *trace)
         if (track->event_count)
             table_add_rows(table, &row, 1, sizeof row);
     }
-    buffer_release(&name);
-    buffer_release(&process);
+    EACH(buffer_release, &name, &process);
     free(spans);
     TABLE_SORT(table, struct track_row, events);
     return table;

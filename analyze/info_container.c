@@ -2,7 +2,6 @@
 #include "analyze/info.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct container_row {
     struct text kind;

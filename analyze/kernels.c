@@ -12,13 +12,9 @@
 #include "base/rows.h"
 #include "base/stats.h"
 #include "base/sum.h"
-#include "derive/attribution.h"
 #include "derive/graph_links.h"
 #include "derive/features.h"
 #include "trace/arg_scan.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants kernels_wants = {
     .args = ATTRIBUTION_WANTS | WANT(GRID) | WANT(BLOCK) | WANT(REGISTERS) | WANT(SHARED_MEMORY) |
@@ -465,12 +461,8 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
             kernels_add_rows(&query, by_name.runs + first, by_name.end[id] - first, by & KERNELS_BY_SHAPE);
     }
     finish(kernels);
-    free(by_name.runs);
-    free(by_name.end);
-    VEC_FREE(&query.launchers);
-    VEC_FREE(&query.durations);
-    free(query.launcher_of);
-    VEC_FREE(&query.shapes);
+    EACH(free, by_name.runs, by_name.end, query.launcher_of);
+    EACH(VEC_FREE, &query.launchers, &query.durations, &query.shapes);
     names_free(query.shape_ids);
     return kernels;
 }
@@ -481,8 +473,7 @@ void kernels_free(struct kernels *kernels)
         return;
     group_free(kernels->group);
     names_free(kernels->texts);
-    free(kernels->at);
-    free(kernels);
+    EACH(free, kernels->at, kernels);
 }
 
 struct table *kernels_table(const struct kernels *kernels, unsigned by)

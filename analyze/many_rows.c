@@ -1,8 +1,6 @@
 /* many_rows.c - see many_rows.h. */
 #include "analyze/many_rows.h"
 
-#include "base/error.h"
-
 void many_rows_notice(struct result *result, int64_t left_out)
 {
     if (left_out)

@@ -11,13 +11,9 @@
 #include "derive/device_types.h"
 #include "derive/code_paths.h"
 #include "derive/python_names.h"
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "derive/features.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants modules_wants = { .args = CODE_PATHS_WANTS };
 
@@ -353,8 +349,7 @@ static void order_tree(struct modules_query *query, const uint32_t *row_of, cons
         for (size_t i = siblings.count; i-- > 0;)
             *VEC_PUSH(&open) = siblings.at[i].path;
     }
-    VEC_FREE(&open);
-    VEC_FREE(&siblings);
+    EACH(VEC_FREE, &open, &siblings);
 }
 
 static void add_tree(struct modules_query *query, const struct table_column *column)
@@ -428,11 +423,7 @@ static void add_flat(const struct modules_query *query)
     }
     add_outside(query);
     VEC_FREE(&open);
-    free(entered);
-    free(around);
-    free(self);
-    free(total);
-    free(group_of);
+    EACH(free, entered, around, self, total, group_of);
     names_free(groups);
 }
 
@@ -546,12 +537,8 @@ static struct modules *modules_analyze(const struct trace *trace, const struct s
     if (column)
         add_all_rows(&query, column);
     bool good = column && filter_rows(modules, options, err);
-    free(query.innermost_ns);
-    free(query.self);
-    free(query.total);
-    free(query.first_child);
-    free(query.next_sibling);
-    free(query.depth);
+    EACH(free, query.innermost_ns, query.self, query.total, query.first_child, query.next_sibling,
+         query.depth);
     if (good)
         return modules;
     modules_free(modules);

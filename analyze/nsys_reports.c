@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 
 const struct trace_wants nsys_reports_wants = { .args = WANT(CORRELATION) | WANT(LONG_NAME) | WANT(DEVICE) |
                                                         WANT(BYTES) };
@@ -301,8 +300,7 @@ static bool next_pair(struct joining *joining, event_id *call, event_id *work)
 
 static void release_joining(struct joining *joining)
 {
-    VEC_FREE(&joining->calls);
-    VEC_FREE(&joining->work);
+    EACH(VEC_FREE, &joining->calls, &joining->work);
 }
 
 static void collect_kern_exec(const struct trace *trace, struct samples *samples)
@@ -462,8 +460,7 @@ static void collect_projected(const struct trace *trace, struct samples *samples
                                    .children = range->children };
         set_name(&sample->key, whole_name(trace, range->range));
     }
-    VEC_FREE(&launches);
-    VEC_FREE(&ranges);
+    EACH(VEC_FREE, &launches, &ranges);
 }
 
 void nsys_report_open(const struct trace *trace, enum nsys_report report, struct nsys_rows *rows)

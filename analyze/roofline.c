@@ -7,20 +7,15 @@
 
 #include "analyze/account.h"
 #include "analyze/analysis.h"
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "base/sum.h"
 #include "derive/features.h"
-#include "derive/gpu_events.h"
 #include "derive/gpu_names.h"
-#include "derive/graph_links.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants roofline_wants = {
     .args = GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) |
@@ -164,8 +159,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
                 };
         }
     }
-    free(used);
-    free(rows);
+    EACH(free, used, rows);
 }
 
 static void find_peaks(struct roofline *roofline, const struct device_peaks *override)
@@ -445,9 +439,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         rest->time_ns += trace_dur_ns(trace, e);
     }
     finish_devices(roofline, sums);
-    free(place);
-    free(sums);
-    free(rows);
+    EACH(free, place, sums, rows);
     for (size_t i = 0; i < roofline->rest.count; i++)
         roofline->rest.at[i].share =
             roofline->time_ns > 0 ? (double)roofline->rest.at[i].time_ns / (double)roofline->time_ns : NAN;
@@ -562,8 +554,7 @@ static void open_steps(struct roofline *roofline, const struct selection *select
                                                               .devices = devices[file],
                                                               .duration_ns = span.end_ns - span.start_ns };
     }
-    free(has_steps);
-    free(devices);
+    EACH(free, has_steps, devices);
 }
 
 /* The row of what LAUNCH launched; SIZE_MAX: there is none. */
@@ -644,9 +635,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     add_products(roofline, steps, of_file, of_step, sums);
     for (size_t i = 0; i < roofline->steps.count; i++)
         finish_step(&roofline->steps.at[i], &sums[i]);
-    free(sums);
-    free(of_file);
-    free(of_step);
+    EACH(free, sums, of_file, of_step);
 }
 
 /* ---- slow work ---- */
@@ -697,8 +686,7 @@ struct roofline_slow roofline_find_slow(const struct roofline *roofline, double 
 
 void roofline_slow_release(struct roofline_slow *slow)
 {
-    free(slow->work);
-    free(slow->factor);
+    EACH(free, slow->work, slow->factor);
 }
 
 /* ---- all ---- */
@@ -724,11 +712,7 @@ static void roofline_release(void *value)
     struct roofline *roofline = value;
     roofline_calls_release(&roofline->calls);
     roofline_slow_release(&roofline->slow);
-    VEC_FREE(&roofline->rows);
-    VEC_FREE(&roofline->devices);
-    VEC_FREE(&roofline->peaks);
-    VEC_FREE(&roofline->steps);
-    VEC_FREE(&roofline->rest);
+    EACH(VEC_FREE, &roofline->rows, &roofline->devices, &roofline->peaks, &roofline->steps, &roofline->rest);
     group_free(roofline->group);
     arena_release(&roofline->texts);
     free(roofline);

@@ -13,10 +13,6 @@
 #include "derive/op_attended.h"
 #include "derive/features.h"
 #include "trace/arg_scan.h"
-#include "trace/calltree.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- names and texts, of the trace and of the captures of graphs ---- */
 
@@ -106,8 +102,7 @@ static struct namer namer_open(const struct trace *trace)
 
 static void namer_release(struct namer *namer)
 {
-    free(namer->state);
-    free(namer->models);
+    EACH(free, namer->state, namer->models);
 }
 
 /* ---- steps of serving engines ---- */
@@ -325,11 +320,8 @@ static struct pricer *pricer_open(const struct trace *trace, struct arena *arena
 
 static void pricer_free(struct pricer *pricer)
 {
-    names_free(pricer->keys);
-    names_free(pricer->convolutions);
-    VEC_FREE(&pricer->outputs);
-    VEC_FREE(&pricer->costs);
-    VEC_FREE(&pricer->serving.steps);
+    EACH(names_free, pricer->keys, pricer->convolutions);
+    EACH(VEC_FREE, &pricer->outputs, &pricer->costs, &pricer->serving.steps);
     free(pricer);
 }
 
@@ -423,8 +415,7 @@ static void join_launches(struct roofline_calls *calls, uint32_t *index)
             *leader = (uint32_t)c + 1;
         }
     }
-    free(leaders);
-    free(first);
+    EACH(free, leaders, first);
 }
 
 /* ---- calls ---- */
@@ -677,8 +668,7 @@ static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
         calls->of_work[i] = place;
     }
     graph_operations_release(&graphs);
-    free(recorded.holds_others);
-    free(words);
+    EACH(free, recorded.holds_others, words);
 }
 
 /* Without devices: each call's own time on the host, without that of the modelled calls in it. */
@@ -823,6 +813,5 @@ void roofline_calls_release(struct roofline_calls *calls)
 {
     roofline_calls_forget(calls);
     arena_release(&calls->costs);
-    free(calls->peaks);
-    free(calls->wanted_captured);
+    EACH(free, calls->peaks, calls->wanted_captured);
 }

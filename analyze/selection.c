@@ -4,18 +4,14 @@
 #include "derive/file_set.h"
 
 #include "base/demangle.h"
-#include "base/memory.h"
 #include "base/regex.h"
 #include "base/rows.h"
-#include "base/suggest.h"
 #include "base/table.h"
 #include "trace/span.h"
 #include "derive/attribution.h"
 #include "derive/features.h"
 #include "derive/step_list.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- names --------------------------------------------------------------------------------------------------- */
 
@@ -104,8 +100,7 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
         tpa_hint(err, "the trace has %s %s", what, known.at);
     else
         tpa_hint(err, "the trace has no %s at all", what);
-    buffer_release(&requested);
-    buffer_release(&known);
+    EACH(buffer_release, &requested, &known);
     VEC_FREE(numbers);
     return tpa_cannot(err, "no_such_selection");
 }
@@ -178,8 +173,7 @@ static void narrow_windows(struct selection *selection, struct intervals *more)
     for (size_t f = 0; f < files; f++) {
         struct intervals both = { 0 };
         intervals_intersect(&selection->windows[f], &more[f], &both);
-        intervals_release(&selection->windows[f]);
-        intervals_release(&more[f]);
+        EACH(intervals_release, &selection->windows[f], &more[f]);
         selection->windows[f] = both;
     }
     free(more);
@@ -338,10 +332,7 @@ void selection_free(struct selection *selection)
     if (selection == NULL)
         return;
     free_windows(selection->trace, selection->windows);
-    free(selection->names);
-    free(selection->tracks);
-    free(selection->files);
-    free(selection);
+    EACH(free, selection->names, selection->tracks, selection->files, selection);
 }
 
 bool selection_is_all(const struct selection *selection)

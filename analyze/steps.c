@@ -19,16 +19,11 @@
 #include "derive/device_steps.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
-#include "derive/gpu_events.h"
 #include "derive/gpu_names.h"
-#include "derive/step_list.h"
 #include "trace/derived.h"
-#include "trace/intervals.h"
 #include "trace/span.h"
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS };
 
@@ -283,8 +278,7 @@ static struct host_parts host_parts_open(const struct steps_query *query, uint32
 static void host_parts_release(struct host_parts *host)
 {
     for (size_t p = 0; p < STEP_OTHER; p++) {
-        VEC_FREE(&host->part[p].before_ns);
-        VEC_FREE(&host->part[p]);
+        EACH(VEC_FREE, &host->part[p].before_ns, &host->part[p]);
     }
 }
 
@@ -368,8 +362,7 @@ static struct part_times part_times_open(const struct device_step *first, size_t
 
 static void part_times_release(struct part_times *times)
 {
-    free(times->moment_ns);
-    free(times->before_ns);
+    EACH(free, times->moment_ns, times->before_ns);
 }
 
 static const int64_t *before(const struct part_times *times, int64_t moment_ns)
@@ -653,10 +646,8 @@ static void steps_find_rows(struct steps *steps, struct steps_query *query)
 static void steps_release(void *value)
 {
     struct steps *steps = value;
-    free(steps->at);
-    VEC_FREE(&steps->each);
-    VEC_FREE(&steps->summaries);
-    free(steps);
+    EACH(VEC_FREE, &steps->each, &steps->summaries);
+    EACH(free, steps->at, steps);
 }
 
 static struct steps *steps_own_analyze(const struct trace *trace, const struct selection *selection,

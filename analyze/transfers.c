@@ -10,17 +10,11 @@
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/communication.h"
-#include "derive/advice.h"
-#include "derive/attribution.h"
 #include "derive/callers.h"
 #include "derive/features.h"
-#include "derive/gpu_events.h"
 #include "derive/launch_calls.h"
-#include "trace/intervals.h"
 #include "trace/derived.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants transfers_wants = { .args = HOST_WAITS_WANTS | CALLERS_WANTS | WANT(BYTES) };
 
@@ -178,8 +172,7 @@ static struct transfer_row transfers_make_row(struct transfers_query *query, con
         row.exposed_ns += intervals_length(&sums.exposed);
     }
     set_bandwidths(&row, &sums);
-    intervals_release(&sums.when);
-    intervals_release(&sums.exposed);
+    EACH(intervals_release, &sums.when, &sums.exposed);
     VEC_FREE(&sums.bandwidths);
     return row;
 }
@@ -498,16 +491,14 @@ static struct transfers *transfers_own_analyze(const struct trace *trace, const 
     transfers_add_copies(&query);
     add_stalls(&query);
     callers_free(query.callers);
-    free(query.kinds);
-    free(query.known_kinds);
+    EACH(free, query.kinds, query.known_kinds);
     return transfers;
 }
 
 static void transfers_release(void *value)
 {
     struct transfers *transfers = value;
-    VEC_FREE(&transfers->rows);
-    VEC_FREE(&transfers->stalls);
+    EACH(VEC_FREE, &transfers->rows, &transfers->stalls);
     group_free(transfers->group);
     arena_release(&transfers->texts);
     free(transfers);

@@ -11,10 +11,7 @@
 #include "derive/gpu_names.h"
 #include "derive/op_count.h"
 #include "derive/shapes.h"
-#include "trace/calltree.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum role { ROLE_UNKNOWN, ROLE_OTHER, ROLE_PRODUCT, ROLE_ADDED_PRODUCT, ROLE_SOFTMAX, ROLE_SOFTMAX_BACKWARD };
 
@@ -303,8 +300,7 @@ static void search_threads(struct attention_search *search)
             look_at_softmax(search, &all, i);
         VEC_FREE(&all);
     }
-    free(is_part);
-    free(calls_one);
+    EACH(free, is_part, calls_one);
     calltree_free(tree);
 }
 

@@ -2,13 +2,9 @@
 #include "analyze/views.h"
 
 #include "derive/device_steps.h"
-#include "derive/gpu_events.h"
 #include "base/demangle.h"
-#include "trace/calltree.h"
 #include "trace/span.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants views_wants = { .args = GPU_EVENTS_WANTS };
 

@@ -54,10 +54,9 @@ void names_free(struct names *names)
 {
     if (!names)
         return;
-    free(names->slots);
     VEC_FREE(&names->texts);
     arena_release(&names->arena);
-    free(names);
+    EACH(free, names->slots, names);
 }
 
 size_t names_count(const struct names *names)

@@ -98,10 +98,9 @@ void regex_free(struct regex *regex)
     if (regex == NULL)
         return;
     EACH(pcre2_match_context_free, regex->easy, regex->context);
-    EACH(free, regex->hard, regex->time_ns);
     pcre2_match_data_free(regex->match);
     pcre2_code_free(regex->code);
-    EACH(free, regex->pattern, regex);
+    EACH(free, regex->hard, regex->time_ns, regex->pattern, regex);
 }
 
 static int match_within(const struct regex *regex, const char *text, size_t len, pcre2_match_context *limits)

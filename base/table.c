@@ -111,11 +111,10 @@ void table_free(struct table *table)
 {
     if (!table)
         return;
-    EACH(free, table->columns, table->cells);
     VEC_FREE(&table->footers);
     arena_release(&table->arena);
     names_free(table->long_texts);
-    free(table);
+    EACH(free, table->columns, table->cells, table);
 }
 
 static bool same(const char *a, const char *b, size_t len)

@@ -264,9 +264,8 @@ static void draw_devices(const struct chart_request *request, struct picture *pi
             if (shown && found <= CHART_MOST_PANELS)
                 devices_add_device(request, picture, kind, device, &states);
         }
-        free(work);
+        EACH(free, work, states.part_ns);
         VEC_FREE(&states.edges);
-        free(states.part_ns);
     }
     chart_describe_panels(picture, CHART_MOST_PANELS, found, "devices");
 }

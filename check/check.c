@@ -2,11 +2,9 @@
 #include "check/check.h"
 
 #include "base/shell_word.h"
-#include "check/prose.h"
 #include "check/statements.h"
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -398,8 +396,7 @@ static void check_row_of_table(struct checking *checking, const struct markdown_
             statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,
                                                      strlen(statements.at[i].subject));
     add_statements(checking, line, text, len, &statements, has_number);
-    VEC_FREE(&statements);
-    VEC_FREE(&names);
+    EACH(VEC_FREE, &statements, &names);
     arena_release(&arena);
 }
 
@@ -457,8 +454,7 @@ static void check_line(struct checking *checking, int64_t line, const char *text
             statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,
                                                      strlen(statements.at[i].subject));
     add_statements(checking, line, whole, whole_len, &statements, has_number);
-    VEC_FREE(&statements);
-    VEC_FREE(&tokens);
+    EACH(VEC_FREE, &statements, &tokens);
     arena_release(&arena);
 }
 

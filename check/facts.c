@@ -14,13 +14,9 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "base/shell_word.h"
-#include "base/sum.h"
-#include "derive/gpu_events.h"
 #include "memory/memory.h"
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NO_NAME SIZE_MAX
 
@@ -263,17 +259,14 @@ void check_facts_free(struct check_facts *facts)
 {
     if (!facts)
         return;
-    VEC_FREE(&facts->names);
-    VEC_FREE(&facts->sums);
+    EACH(VEC_FREE, &facts->names, &facts->sums);
     arena_release(&facts->texts);
     top_free(facts->top);
-    free(facts->row_name);
     gpu_free(facts->gpu);
-    free(facts->nccl);
     steps_free(facts->steps);
     memory_free(facts->memory);
     selection_free(facts->all);
-    free(facts);
+    EACH(free, facts->row_name, facts->nccl, facts);
 }
 
 bool check_has_rank(const struct check_facts *facts, int64_t rank)

@@ -8,8 +8,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* A figure in a line: its digits, and the unit behind them. */
@@ -279,8 +277,7 @@ struct check *check_page(const struct check_input *input, const char *right, siz
                 add_page_row(check, input, line, i, other);
         }
     }
-    lines_free(&lines);
-    lines_free(&right_lines);
+    EACH(lines_free, &lines, &right_lines);
     arena_release(&arena);
     return check;
 }

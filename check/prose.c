@@ -10,8 +10,6 @@
 #include "base/search.h"
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct word {
     const char *text;

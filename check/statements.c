@@ -7,9 +7,6 @@
  */
 #include "check/statements.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* What the words of a clause say. */
 struct scan {
     unsigned bits;
@@ -952,6 +949,5 @@ void statements_read_cell(const struct check_facts *facts, const struct tokens *
             if (statements->at[i].has_query && !(known && has_subject))
                 refuse(&statements->at[i], known ? CHECK_NO_SUBJECT : CHECK_NO_QUANTITY);
     }
-    VEC_FREE(&line);
-    VEC_FREE(&plain_header);
+    EACH(VEC_FREE, &line, &plain_header);
 }

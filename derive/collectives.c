@@ -564,9 +564,8 @@ struct collectives *collectives_open(const struct trace *trace)
         index_computation(&all->places[p]);
         index_work(trace, &all->places[p]);
     }
-    free(has_any);
+    EACH(free, has_any, search.node, search.reported, search.taking, search.facts);
     calltree_free(search.tree);
-    EACH(free, search.node, search.reported, search.taking, search.facts);
     process_groups_free(search.groups);
     return all;
 }

@@ -334,8 +334,7 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
     VEC_FREE(&adding.spans);
     for (int frames = 0; frames < 2; frames++)
         free(adding.path_of[frames]);
-    free(adding.skips);
+    EACH(free, adding.skips, adding.work_of, adding.sorts);
     calltree_free(adding.operators);
-    EACH(free, adding.work_of, adding.sorts);
     return added;
 }

@@ -592,11 +592,10 @@ static void release_matching(struct matching *matching)
         VEC_FREE(&matching->sorts.at[s].best);
         free(matching->sorts.at[s].launch_of);
     }
-    EACH(VEC_FREE, &matching->operations, &matching->names);
-    free(matching->by_node);
-    EACH(VEC_FREE, &matching->replays, &matching->sorts, &matching->first_body, &matching->body_of_id);
+    EACH(VEC_FREE, &matching->operations, &matching->names, &matching->replays, &matching->sorts,
+         &matching->first_body, &matching->body_of_id);
+    EACH(free, matching->by_node, matching->body_sort);
     EACH(names_free, matching->sort_keys, matching->body_keys, matching->ids);
-    free(matching->body_sort);
 }
 
 /* ---- kept with the trace ---- */

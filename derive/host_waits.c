@@ -319,11 +319,8 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
         VEC_FREE(&search.ended[f]);
         intervals_release(&search.syncing[f]);
     }
-    EACH(free, search.ended, search.syncing);
-    VEC_FREE(&search.sync_calls);
-    free(search.is_pageable);
-    VEC_FREE(&search.synced);
-    free(sorts);
+    EACH(free, search.ended, search.syncing, search.is_pageable, sorts);
+    EACH(VEC_FREE, &search.sync_calls, &search.synced);
     return waits;
 }
 

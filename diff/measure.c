@@ -35,11 +35,9 @@ void measures_free(struct measures *measures)
     if (!measures)
         return;
     EACH(sampling_release, &measures->by_step, &measures->by_file, &measures->by_rank);
-    EACH(VEC_FREE, &measures->slow, &measures->blocks);
-    names_free(measures->block_texts);
-    EACH(VEC_FREE, &measures->facts, &measures->launchers);
-    names_free(measures->facts_said);
-    EACH(VEC_FREE, &measures->ranks, &measures->records, &measures->first_record);
+    EACH(VEC_FREE, &measures->slow, &measures->blocks, &measures->facts, &measures->launchers,
+         &measures->ranks, &measures->records, &measures->first_record);
+    EACH(names_free, measures->block_texts, measures->facts_said);
     arena_release(&measures->arena);
     free(measures);
 }

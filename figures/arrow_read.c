@@ -7,9 +7,6 @@
  */
 #include "figures/arrow_read.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- FlatBuffers ---- */
 
 struct flat {
@@ -183,9 +180,7 @@ void arrow_reader_init(struct arrow_reader *reader, struct source *source)
 
 void arrow_reader_release(struct arrow_reader *reader)
 {
-    VEC_FREE(&reader->message);
-    VEC_FREE(&reader->fields);
-    VEC_FREE(&reader->facts);
+    EACH(VEC_FREE, &reader->message, &reader->fields, &reader->facts);
 }
 
 static struct arrow_read_field read_field(struct flat *flat, size_t table)

@@ -1,11 +1,8 @@
 /* device_times.c - see timeline.h. */
 #include "figures/device_times.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- sets of intervals ---- */
 

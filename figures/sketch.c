@@ -3,7 +3,6 @@
 
 #include "base/rows.h"
 #include "base/wide.h"
-#include <stdlib.h>
 
 /* ---- buckets ---- */
 
@@ -216,7 +215,6 @@ bool sketch_decode(struct sketch *sketch, const char *text, size_t len)
 
 void sketch_release(struct sketch *sketch)
 {
-    free(sketch->tally);
-    free(sketch->at);
+    EACH(free, sketch->tally, sketch->at);
     *sketch = (struct sketch){ 0 };
 }

@@ -195,9 +195,7 @@ void fleet_free(struct fleet *fleet)
     fleet_job_release(&fleet->job);
     fleet_meetings_release(&fleet->meetings);
     EACH(VEC_FREE, &fleet->ranks, &fleet->steps, &fleet->collectives, &fleet->groups, &fleet->hosts,
-         &fleet->links, &fleet->waste, &fleet->heat);
-    free(fleet->heat_more);
-    VEC_FREE(&fleet->left_out);
+         &fleet->links, &fleet->waste, &fleet->heat, &fleet->left_out);
     arena_release(&fleet->texts);
-    free(fleet);
+    EACH(free, fleet->heat_more, fleet);
 }

@@ -94,9 +94,8 @@ void recorder_free(struct recorder *recorder)
     if (!recorder)
         return;
     trace_chunk_free(recorder->chunk);
-    free(recorder->name);
     EACH(VEC_FREE, &recorder->named, &recorder->devices, &recorder->memory, &recorder->memory_calls);
-    free(recorder);
+    EACH(free, recorder->name, recorder);
 }
 
 void recorder_call_devices(struct recorder *recorder, const char *word)

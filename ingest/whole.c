@@ -271,9 +271,8 @@ void whole_free(struct whole *whole)
     struct whole_file *file = whole->file;
     if (file) {
         munmap(file->mapping, file->mapped);
-        free(file->states);
         EACH(VEC_FREE, &file->there, &file->kept);
-        free(file);
+        EACH(free, file->states, file);
     }
     column_free(whole->own, whole->room);
     *whole = (struct whole){ 0 };

@@ -187,8 +187,7 @@ static double replayed_bubble(const struct job *job, const double *length_ns)
     FOR_GROUPS(&list, of_phase, first, end)
     bubble_ns += add_phase(&list, first, end).bubble_ns;
     VEC_FREE(&list);
-    free(times);
-    free(step_ns);
+    EACH(free, times, step_ns);
     return bubble_ns;
 }
 

@@ -6,7 +6,6 @@
  */
 #include "base/rows.h"
 #include "base/search.h"
-#include "base/table.h"
 #include "job/job.h"
 #include <math.h>
 
@@ -164,10 +163,7 @@ static void find_sequences(struct causing *causing)
         add_pair(&pairs, &parts.at[first], end - first);
     }
     causing->job->whole.correlation = correlate(&pairs);
-    VEC_FREE(&pairs.forward);
-    VEC_FREE(&pairs.backward);
-    VEC_FREE(&ratios);
-    VEC_FREE(&parts);
+    EACH(VEC_FREE, &pairs.forward, &pairs.backward, &ratios, &parts);
 }
 
 /* What all ranks of a pipeline take longer in a step. */
@@ -354,8 +350,5 @@ void job_find_causes(struct job *job)
     double reference_ns = find_gains(&causing);
     add_rows(&causing, reference_ns);
     name_cause(&causing, reference_ns);
-    free(causing.worker);
-    free(causing.sequence);
-    free(causing.length_ns);
-    free(causing.step_ns);
+    EACH(free, causing.worker, causing.sequence, causing.length_ns, causing.step_ns);
 }

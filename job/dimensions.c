@@ -1,6 +1,5 @@
 /* dimensions.c - messages and collectives by the dimension whose ranks they join: see job.h. */
 #include "base/rows.h"
-#include "base/table.h"
 #include "job/job.h"
 
 /* A collective as the n-th of its kind in a group and step. */
@@ -100,8 +99,7 @@ static void dimensions_add_collectives(const struct job *job, struct job_dimensi
                                                    all->talks.at[list.at[i].talk].end_ns };
         add_waiting(&rows[list.at[first].dimension], members.at, members.count);
     }
-    VEC_FREE(&members);
-    VEC_FREE(&list);
+    EACH(VEC_FREE, &members, &list);
 }
 
 static const struct key by_name[] = { ASC(struct job_dimension_row, dimension.at), KEY_END };

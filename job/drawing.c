@@ -198,6 +198,5 @@ void drawing_init(struct drawing *drawing, const struct job *job, const struct r
 
 void drawing_release(struct drawing *drawing)
 {
-    VEC_FREE(&drawing->lines);
-    VEC_FREE(&drawing->boxes);
+    EACH(VEC_FREE, &drawing->lines, &drawing->boxes);
 }

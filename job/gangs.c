@@ -1,7 +1,6 @@
 /* gangs.c - which operations begin together: see graph.h. */
 #include "base/rows.h"
 #include "job/graph.h"
-#include <string.h>
 
 /* What an operation meets the others as. */
 struct meeting {

@@ -79,8 +79,7 @@ static void order_gangs(struct job_graph *graph, const uint32_t *gang_of)
     }
     for (size_t i = 0; i < ordering.done.count; i++)
         graph->gangs.at[i] = ordering.done.at[i];
-    VEC_FREE(&ordering.path);
-    VEC_FREE(&ordering.done);
+    EACH(VEC_FREE, &ordering.path, &ordering.done);
     free(ordering.seen);
 }
 
@@ -182,13 +181,8 @@ void graph_free(struct job_graph *graph)
 {
     if (!graph)
         return;
-    free(graph->before_first);
-    free(graph->before);
-    free(graph->producer);
-    free(graph->real_ns);
-    free(graph->member);
     VEC_FREE(&graph->gangs);
-    free(graph);
+    EACH(free, graph->before_first, graph->before, graph->producer, graph->real_ns, graph->member, graph);
 }
 
 void graph_replay(const struct job_graph *graph, const double *length_ns, double *step_ns,

@@ -1,5 +1,4 @@
 /* heat_map.c - slowdowns of ranks in steps as a picture: see job.h. Neighbours share a field, which shows the largest. */
-#include "base/buffer.h"
 #include "job/job.h"
 #include <math.h>
 

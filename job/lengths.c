@@ -2,7 +2,6 @@
 #include "base/rows.h"
 #include "job/job.h"
 #include <math.h>
-#include <string.h>
 
 double job_mean(const double *values, size_t count)
 {
@@ -51,8 +50,7 @@ static void find_ideal(struct job *job)
     }
     for (size_t i = 0; i < all->count; i++)
         job->ideal_ns[i] = ideal[all->at[i].type];
-    free(of);
-    free(ideal);
+    EACH(free, of, ideal);
 }
 
 /* A computation in its cell. */
@@ -107,8 +105,7 @@ static void find_medians(struct job *job)
             job->median_ns[list.at[i].op] = median;
     }
     find_structural(job, &list);
-    VEC_FREE(&lengths);
-    VEC_FREE(&list);
+    EACH(VEC_FREE, &lengths, &list);
 }
 
 void job_find_lengths(struct job *job)

@@ -7,7 +7,6 @@
  */
 #include "base/rows.h"
 #include "job/graph.h"
-#include <string.h>
 
 struct linking {
     const struct operations *all;
@@ -239,6 +238,5 @@ void links_find(const struct operations *all, struct graph_edges *edges, uint32_
         if (!linking.receives[i])
             add_edge(&linking, i, producer[i]);
     VEC_FREE(&turn.computes);
-    free(linking.alike);
-    free(linking.receives);
+    EACH(free, linking.alike, linking.receives);
 }

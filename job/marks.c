@@ -1,9 +1,7 @@
 /* marks.c - see marks.h. Learnt from torch/distributed/pipelining/schedules.py of torch 2.15. */
 #include "job/marks.h"
 
-#include "base/quantity.h"
 #include "job/operations.h"
-#include <string.h>
 
 static bool skip(const char **at, const char *word)
 {

@@ -1,5 +1,4 @@
 /* pictures.c - the schedule of a job as a chart and as a table of characters: see job.h and drawing.h. */
-#include "base/buffer.h"
 #include "job/drawing.h"
 #include <inttypes.h>
 #include <math.h>

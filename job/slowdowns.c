@@ -5,11 +5,9 @@
  * lengths of some operations and ideal ones of all others, and compared with the replay_trial in which all are ideal.
  */
 #include "base/rows.h"
-#include "base/table.h"
 #include "job/job.h"
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 enum { MOST_EXACT_RANKS = 256, SLOWEST_PERCENT = 3 };
 
@@ -274,8 +272,7 @@ static void find_steps(struct job *job)
     job->whole.ideal_ns = job_mean(job->ideal_step_ns, steps);
     job->whole.slowdown = job_over(job->whole.simulated_ns, job->whole.ideal_ns);
     job->whole.delay_slowdown = job_over(job->whole.step_ns, job->whole.simulated_ns);
-    free(start_ns);
-    free(end_ns);
+    EACH(free, start_ns, end_ns);
 }
 
 void job_find_slowdowns(struct job *job)
@@ -296,10 +293,6 @@ void job_find_slowdowns(struct job *job)
     add_ranks(&trial, &groups);
     if (job->has_pipeline)
         find_shares(&trial);
-    VEC_FREE(&groups.stages);
-    VEC_FREE(&groups.replicas);
-    free(groups.by_stage);
-    free(groups.by_replica);
-    free(trial.length_ns);
-    free(trial.step_ns);
+    EACH(VEC_FREE, &groups.stages, &groups.replicas);
+    EACH(free, groups.by_stage, groups.by_replica, trial.length_ns, trial.step_ns);
 }

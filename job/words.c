@@ -1,6 +1,4 @@
 /* words.c - the verdict on a job as sentences: see job.h. */
-#include "base/buffer.h"
-#include "base/quantity.h"
 #include "job/job.h"
 #include <inttypes.h>
 #include <math.h>

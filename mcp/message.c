@@ -3,8 +3,6 @@
 
 #include "base/unicode.h"
 #include "ingest/json_check.h"
-#include <stdlib.h>
-#include <string.h>
 
 static bool is_utf8(const char *text, size_t len)
 {

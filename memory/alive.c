@@ -1,11 +1,8 @@
 /* alive.c - see alive.h. */
 #include "memory/alive.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char alive_before_recording[] = "[before recording]", alive_no_frames[] = "[no frames]";
 
@@ -108,8 +105,7 @@ static void name_by_annotation(struct life_names *names)
                                                  : names_add(names->names, names_text(snapshot->names, scope),
                                                              names_length(snapshot->names, scope));
     }
-    VEC_FREE(&scopes.by_start);
-    VEC_FREE(&scopes.open);
+    EACH(VEC_FREE, &scopes.by_start, &scopes.open);
 }
 
 static void name_by_entry(struct life_names *names)
@@ -163,8 +159,7 @@ void life_names_open(const struct allocator_history *replay, enum alive_by by, s
 
 void life_names_release(struct life_names *names)
 {
-    free(names->of_stack);
-    free(names->of_life);
+    EACH(free, names->of_stack, names->of_life);
     names_free(names->names);
     *names = (struct life_names){ 0 };
 }
@@ -217,8 +212,7 @@ void alive_find(const struct allocator_history *replay, int64_t entry, enum aliv
             *VEC_PUSH(&alive->rows) = sums[n];
         }
     SORT(&alive->rows, by_bytes_name);
-    free(largest);
-    free(sums);
+    EACH(free, largest, sums);
     life_names_release(&names);
 }
 

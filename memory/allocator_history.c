@@ -2,9 +2,6 @@
 #include "memory/allocator_history.h"
 #include "base/search.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The last life of each address: open addressing; an ended one stays, so that a second free of it is detected. */
 struct address {
     uint64_t addr;
@@ -265,11 +262,8 @@ void allocator_history_free(struct allocator_history *replay)
 {
     if (!replay)
         return;
-    VEC_FREE(&replay->lives);
-    VEC_FREE(&replay->old_addresses);
-    VEC_FREE(&replay->replaced);
-    free(replay->life_of);
-    free(replay);
+    EACH(VEC_FREE, &replay->lives, &replay->old_addresses, &replay->replaced);
+    EACH(free, replay->life_of, replay);
 }
 
 /* ---- walking ---- */

@@ -3,9 +3,6 @@
 #include "base/rows.h"
 #include "base/search.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { ROUNDING = 512, SMALL_SEGMENT = 2 << 20, KEPT_REST = 1 << 20 };
 
 /* ---- undoing entries ---- */
@@ -215,6 +212,5 @@ void state_find(const struct allocator_history *replay, int64_t entry, struct st
 
 void state_release(struct state *state)
 {
-    VEC_FREE(&state->ranges);
-    VEC_FREE(&state->pieces);
+    EACH(VEC_FREE, &state->ranges, &state->pieces);
 }

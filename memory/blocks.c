@@ -8,8 +8,6 @@
 #include "base/sum.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct block {
     uint32_t key;

@@ -7,7 +7,6 @@
 #include "base/sum.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct category {
     name_id text;

@@ -5,8 +5,6 @@
 #include "base/runs.h"
 #include "memory/alive.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Lifetimes in microseconds of all rows: four bytes each if they differ by less than an hour. */
 struct lifetimes {
@@ -112,9 +110,7 @@ static void add_lifetimes(const struct allocator_history *replay, const struct l
     for (size_t row = 0, first = 0; row < count; first = end[row++])
         if (end[row] > first)
             set_quantiles(&lifetimes, first, end[row] - first, &rows[row]);
-    free(lifetimes.narrow);
-    free(lifetimes.wide);
-    free(end);
+    EACH(free, lifetimes.narrow, lifetimes.wide, end);
 }
 
 static void add_lives(const struct allocator_history *replay, const struct life_names *names,

@@ -1,7 +1,6 @@
 /* cycles.c - one row where the cycles of a rank have one each: what they allocated adds up, and of their peaks the largest counts. */
 #include "memory/memory_query.h"
 
-#include "base/buffer.h"
 #include "base/sum.h"
 #include <inttypes.h>
 
@@ -123,7 +122,5 @@ void memory_add_up_cycles(struct memory *memory)
            row_number(unfreed, &memory->unfreed.at[i].place, &memory->unfreed.at[i].key,
                       memory->unfreed.at[i].largest_bytes),
            cycles_add_unfreed);
-    names_free(peaks);
-    names_free(operators);
-    names_free(unfreed);
+    EACH(names_free, peaks, operators, unfreed);
 }

@@ -6,8 +6,6 @@
 #include "derive/callers.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants memory_wants = { .args = MEMORY_RECORDS_WANTS | CALLERS_WANTS };
 const struct trace_wants memory_code_wants = { .args =
@@ -92,12 +90,8 @@ void memory_free(struct memory *memory)
 {
     if (!memory)
         return;
-    VEC_FREE(&memory->peaks);
-    VEC_FREE(&memory->categories);
-    VEC_FREE(&memory->alive);
-    VEC_FREE(&memory->operators);
-    VEC_FREE(&memory->steps);
-    VEC_FREE(&memory->unfreed);
+    EACH(VEC_FREE, &memory->peaks, &memory->categories, &memory->alive, &memory->operators, &memory->steps,
+         &memory->unfreed);
     names_free(memory->texts);
     free(memory);
 }

@@ -6,9 +6,6 @@
 #include "trace/span.h"
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- texts and moments ---- */
 
@@ -179,7 +176,5 @@ void memory_query_open(struct memory_query *query, const struct trace *trace,
 
 void memory_query_release(struct memory_query *query)
 {
-    free(query->is_step);
-    free(query->origins);
-    free(query->keys);
+    EACH(free, query->is_step, query->origins, query->keys);
 }

@@ -6,7 +6,6 @@
  */
 #include "memory/memory_records.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "derive/device_types.h"
 #include "base/order.h"
@@ -15,8 +14,6 @@
 #include "trace/arg_scan.h"
 #include "trace/derived.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* A record as recorded. */
 struct raw_record {
@@ -132,8 +129,7 @@ static void sort_records(struct raw_records *raw)
     struct raw_record *sorted = mem_alloc(mem_times(raw->count + 1, sizeof *sorted));
     for (size_t i = 0; i < raw->count; i++)
         sorted[i] = raw->at[order[i]];
-    free(order);
-    free(raw->at);
+    EACH(free, order, raw->at);
     raw->at = sorted;
     raw->capacity = raw->count + 1;
 }
@@ -185,8 +181,7 @@ static void find_owners(struct memory_records *records, const struct raw_record 
         record->owner = owner_by_call(launches, record->event);
         record->owner_by_call = record->owner != EVENT_NONE;
     }
-    free(owners);
-    free(is_step);
+    EACH(free, owners, is_step);
 }
 
 /* ---- the two ends of a block ---- */
@@ -344,9 +339,7 @@ void memory_records_free(struct memory_records *records)
     if (!records)
         return;
     calltree_free(records->tree);
-    free(records->at);
-    free(records->devices);
-    free(records);
+    EACH(free, records->at, records->devices, records);
 }
 
 static void release(void *records)

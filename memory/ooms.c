@@ -3,8 +3,6 @@
 
 #include "memory/alive.h"
 #include "memory/allocator_state.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const verdicts[] = {
     [OOM_FRAGMENTATION] = "fragmentation",

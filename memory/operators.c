@@ -8,8 +8,6 @@
 #include "base/rows.h"
 #include "base/sum.h"
 
-#include <stdlib.h>
-
 /* Totals of allocations and frees; never negative. */
 enum { ALLOCATED, FREED, WAYS };
 struct sums {
@@ -50,16 +48,8 @@ void memory_board_free(struct memory_board *board)
 {
     if (!board)
         return;
-    free(board->self);
-    free(board->total);
-    free(board->listed);
-    free(board->open);
-    free(board->calls);
-    free(board->visited);
-    VEC_FREE(&board->keys);
-    VEC_FREE(&board->nodes);
-    VEC_FREE(&board->stack);
-    free(board);
+    EACH(VEC_FREE, &board->keys, &board->nodes, &board->stack);
+    EACH(free, board->self, board->total, board->listed, board->open, board->calls, board->visited, board);
 }
 
 /* Clear for the next device. */

@@ -1,11 +1,9 @@
 /* peaks.c - a row per device, with its peak and the allocation that reached it. */
 #include "memory/memory_query.h"
 
-#include "base/buffer.h"
 #include "base/sum.h"
 #include "derive/callers.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* Limit on the calls of a stack, the innermost: there may be very many devices with deep stacks. */
 enum { MOST_CALLS = 64 };
@@ -70,8 +68,7 @@ void memory_add_lines(const struct memory_query *query)
     for (size_t i = 0; i < count; i++)
         rows[i].line.at =
             callers_line_of(trace, functions[i], query->records->at[rows[i].record].owner, &rows[i].line.len);
-    free(moments);
-    free(functions);
+    EACH(free, moments, functions);
 }
 
 /* The records of a device with the largest values; RECORD_NONE: unknown. */

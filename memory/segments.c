@@ -3,7 +3,6 @@
 
 #include "base/rows.h"
 #include "base/runs.h"
-#include <stdlib.h>
 
 /*
  * Bytes of the free BLOCK of an expandable segment in whole pages. PyTorch maps 2 MiB at a time for small requests and

@@ -1,12 +1,9 @@
 /* snapshot_analysis.c - see analysis.h. */
 #include "memory/snapshot_analysis.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
-#include <stdlib.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- moments ---- */
 
@@ -209,16 +206,10 @@ void snapshot_answers_release(struct snapshot_answers *answers)
 {
     for (size_t i = 0; i < answers->replays.count; i++)
         allocator_history_free(answers->replays.at[i]);
-    VEC_FREE(&answers->replays);
-    VEC_FREE(&answers->files);
-    VEC_FREE(&answers->devices.rows);
-    arena_release(&answers->devices.arena);
-    VEC_FREE(&answers->in_use);
-    VEC_FREE(&answers->pools);
-    VEC_FREE(&answers->segments);
+    EACH(VEC_FREE, &answers->replays, &answers->files, &answers->devices.rows, &answers->in_use,
+         &answers->pools, &answers->segments, &answers->scopes.rows);
+    EACH(arena_release, &answers->devices.arena, &answers->arena);
     ooms_release(&answers->ooms);
-    VEC_FREE(&answers->scopes.rows);
     leaks_release(&answers->leaks);
     churn_release(&answers->churn);
-    arena_release(&answers->arena);
 }

@@ -1,12 +1,8 @@
 /* snapshot_as_trace.c - see as_trace.h. */
 #include "memory/snapshot_as_trace.h"
 
-#include "base/buffer.h"
 #include "memory/alive.h"
-#include "memory/allocator_history.h"
 #include "trace/builder.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { DEVICE_CUDA = 1, DEVICE_CPU = 0, ENOUGH = 32768 };
 

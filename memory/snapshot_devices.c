@@ -2,7 +2,6 @@
 #include "memory/snapshot_devices.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* The innermost annotation of the device at TIME_US; NAME_NONE: none. */
 static name_id annotation_at(const struct allocator_history *replay, int64_t time_us)

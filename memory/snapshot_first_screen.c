@@ -1,12 +1,8 @@
 /* snapshot_first_screen.c - see first_screen.h. */
 #include "memory/snapshot_first_screen.h"
 
-#include "base/answer.h"
-#include "base/buffer.h"
-#include "base/quantity.h"
 #include "memory/snapshot_sentences.h"
 #include <inttypes.h>
-#include <string.h>
 
 /* The state of filling the answer. */
 struct screen {

@@ -1,11 +1,8 @@
 /* snapshot_missing.c - why something is missing or inconsistent in a snapshot: see analysis.h. */
 #include "memory/snapshot_analysis.h"
 
-#include <stdlib.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 struct telling {
     struct missing_list *list;

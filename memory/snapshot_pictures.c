@@ -4,8 +4,6 @@
 #include "memory/snapshot_devices.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct timeline_point point_of(const struct walk *walk, int64_t first_us)
 {

@@ -1,12 +1,9 @@
 /* snapshot_scopes.c - see snapshot_scopes.h. */
 #include "memory/snapshot_scopes.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "memory/alive.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Is NAME a step of a profiler: "ProfilerStep#3"? */
 static bool scope_is_step(const char *name)
@@ -114,8 +111,7 @@ void scopes_find(const struct allocator_history *replay, const char *file, struc
     }
     if (rows->rows.count > first)
         SORT_ARRAY(rows->rows.at + first, rows->rows.count - first, by_start_us_duration);
-    free(heights.starts);
-    free(heights.block_peaks);
+    EACH(free, heights.starts, heights.block_peaks);
 }
 
 /* ---- leaks ---- */
@@ -227,8 +223,7 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
     }
     SORT(&leaks->rows, by_slope);
     buffer_release(&text);
-    VEC_FREE(&changes);
-    VEC_FREE(&boundaries);
+    EACH(VEC_FREE, &changes, &boundaries);
 }
 
 void leaks_release(struct leaks *leaks)

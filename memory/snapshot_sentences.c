@@ -1,9 +1,7 @@
 /* snapshot_sentences.c - see sentences.h. */
 #include "memory/snapshot_sentences.h"
 
-#include "base/buffer.h"
 #include <inttypes.h>
-#include <string.h>
 
 enum { OOMS_SAID = 3, DEVICES_SAID = 8, LINES_SAID = 3 };
 

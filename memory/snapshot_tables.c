@@ -1,11 +1,7 @@
 /* snapshot_tables.c - see snapshot_tables.h. */
 #include "memory/snapshot_tables.h"
 
-#include "base/buffer.h"
-#include "base/quantity.h"
-#include <stdlib.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* clang-format off */
 #define FILE_COLUMN(row) COLUMN(struct row, file, "file", "File", TABLE_NAME, "the snapshot", .flags = TABLE_OPTIONAL)

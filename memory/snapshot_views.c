@@ -1,15 +1,11 @@
 /* snapshot_views.c - see views.h. */
 #include "memory/snapshot_views.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
-#include "memory/alive.h"
 #include "memory/snapshot_sentences.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BLOCKS_SHOWN = 2000, ROWS_SHOWN = 60 };
 
@@ -232,8 +228,7 @@ static void add_stacks(struct flame *flame, const struct allocator_history *repl
             uses[life->stack] = (struct stack_use){ 0 };
         }
     }
-    free(leads);
-    free(uses);
+    EACH(free, leads, uses);
 }
 
 struct flame *snapshot_flame(const struct allocator_history *replay)

@@ -4,16 +4,11 @@
  */
 #include "report/apart.h"
 
-#include "base/arena.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "base/unicode.h"
 #include "report/distinct.h"
 #include "report/shorten.h"
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LONGEST_WORD = 20, NARROWEST_DIFFERENCE = 4 };
 
@@ -78,13 +73,9 @@ void apart_free(struct apart *apart)
     if (!apart)
         return;
     readable_free(apart->own);
-    names_free(apart->names);
-    names_free(apart->looks);
-    names_free(apart->words);
+    EACH(names_free, apart->names, apart->looks, apart->words);
     distinct_free(apart->numbers);
-    VEC_FREE(&apart->member);
-    VEC_FREE(&apart->look);
-    VEC_FREE(&apart->word);
+    EACH(VEC_FREE, &apart->member, &apart->look, &apart->word);
     buffer_release(&apart->key);
     arena_release(&apart->arena);
     free(apart);
@@ -211,8 +202,7 @@ static bool add_with_difference(struct apart *apart, struct buffer *shown, name_
         buffer_puts(shown, " [");
         buffer_add(shown, cut.at, cut.count);
         buffer_puts(shown, "]");
-        buffer_release(&cut);
-        buffer_release(&again);
+        EACH(buffer_release, &cut, &again);
     }
     buffer_release(&difference);
     return fits;

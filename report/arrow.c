@@ -10,15 +10,12 @@
  */
 #include "report/printer.h"
 
-#include "base/arena.h"
 #include "base/names.h"
 #include "report/arrow_stream.h"
 #include "report/exact.h"
 #include "report/json_parts.h"
 #include "report/output.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROWS_OF_BATCH = 65536, COLUMN_FACTS = 4 };
 
@@ -108,9 +105,7 @@ static void release(struct stream *stream)
         names_free(stream->shown[i].names);
         arrow_release(&stream->columns[i]);
     }
-    free(stream->shown);
-    free(stream->fields);
-    free(stream->columns);
+    EACH(free, stream->shown, stream->fields, stream->columns);
     arena_release(&stream->arena);
 }
 
@@ -208,9 +203,7 @@ static void append_schema(const struct stream *stream, const struct result *resu
         { "total_rows", total.at },   { "footer", footer.at },         { "notices", notices.at },
     };
     arrow_append_schema(out, stream->fields, stream->count, facts, sizeof facts / sizeof *facts);
-    buffer_release(&notices);
-    buffer_release(&footer);
-    buffer_release(&total);
+    EACH(buffer_release, &notices, &footer, &total);
 }
 
 static bool arrow_append_table(const struct result *result, const struct table *table, struct buffer *text,

@@ -11,7 +11,6 @@
 
 #include "base/unicode.h"
 #include <assert.h>
-#include <string.h>
 
 void arrow_add_utf8(struct buffer *out, const char *text, size_t len)
 {
@@ -356,9 +355,7 @@ void arrow_clear(struct arrow_column *column)
 void arrow_release(struct arrow_column *column)
 {
     column->count = column->missing = 0;
-    buffer_release(&column->present);
-    buffer_release(&column->values);
-    buffer_release(&column->texts);
+    EACH(buffer_release, &column->present, &column->values, &column->texts);
 }
 
 /* ---- batches ---- */

@@ -6,8 +6,6 @@
 #include "report/json_parts.h"
 #include "report/output.h"
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- which rows ---- */
 
@@ -199,18 +197,15 @@ static void release_pieces(struct pieces *pieces)
     for (size_t i = 0; i < pieces->count; i++) {
         struct piece *piece = &pieces->at[i];
         for (int needed = 0; needed < 2; needed++) {
-            buffer_release(&piece->head[needed]);
-            buffer_release(&piece->rows[needed]);
+            EACH(buffer_release, &piece->head[needed], &piece->rows[needed]);
             VEC_FREE(&piece->places[needed]);
         }
-        buffer_release(&piece->foot);
-        buffer_release(&piece->optional);
+        EACH(buffer_release, &piece->foot, &piece->optional);
         free(piece->rank);
     }
     for (size_t i = 0; i < pieces->notices.count; i++)
         buffer_release(&pieces->notices.at[i]);
-    VEC_FREE(&pieces->notices);
-    VEC_FREE(pieces);
+    EACH(VEC_FREE, &pieces->notices, pieces);
     buffer_release(&pieces->truncated);
 }
 
@@ -486,9 +481,7 @@ static bool text_fits(struct text_cut *cut, size_t cap, size_t tables, size_t no
     for (size_t t = 0; t < tables; t++)
         if (rows[t].cells != result->tables.at[t]->cells)
             free(rows[t].cells);
-    free(text);
-    free(rows);
-    free(list);
+    EACH(free, text, rows, list);
     return !good || cut->text.count <= cut->most;
 }
 
@@ -513,8 +506,7 @@ static void cut_lines(struct text_cut *cut)
         kept--;
     buffer_add(&cut->text, all.at, kept);
     buffer_add(&cut->text, last.at, last.count);
-    buffer_release(&all);
-    buffer_release(&last);
+    EACH(buffer_release, &all, &last);
 }
 
 static void choose_text(struct text_cut *cut, struct tpa_error *err)

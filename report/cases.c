@@ -1,8 +1,6 @@
 /* cases.c - see cases.h. */
 #include "report/cases.h"
 
-#include <string.h>
-
 static bool find(const struct table *table, const char *key, enum table_kind kind, size_t *at)
 {
     for (size_t i = 0; i < table->column_count; i++)

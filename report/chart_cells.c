@@ -3,7 +3,6 @@
 
 #include "report/chart_scale.h"
 #include <math.h>
-#include <stdlib.h>
 
 struct drawing {
     const struct chart *chart;
@@ -100,8 +99,7 @@ static void stand_bars(struct drawing *drawing, size_t s)
         for (size_t r = edge(chart_scale_place(&drawing->y, low[i]), rows); r < end; r++)
             fill(drawing, c, r, s);
     }
-    free(low);
-    free(high);
+    EACH(free, low, high);
 }
 
 /* The x at the left edge of COLUMN, or so many columns further. */

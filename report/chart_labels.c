@@ -4,7 +4,6 @@
 #include "base/escape.h"
 #include "base/unicode.h"
 #include "report/apart.h"
-#include <stdlib.h>
 
 struct chart_labels {
     const struct chart *chart;

@@ -4,8 +4,6 @@
 #include "base/sum.h"
 #include "report/figures.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- from where to where ---- */
 

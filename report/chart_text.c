@@ -19,9 +19,6 @@
 #include "report/shorten.h"
 #include <assert.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     DEFAULT_WIDTH = 100,
@@ -387,8 +384,7 @@ static void draw_labels(struct layout *layout)
         size_t width = fit_text(&shown, text.at, text.count, room > 8 ? room : 8, false);
         size_t at = layout->left + column;
         emit_shown(layout, x > 0.5 ? (at > width ? at - width : 0) : at, line, &shown);
-        buffer_release(&text);
-        buffer_release(&shown);
+        EACH(buffer_release, &text, &shown);
     }
 }
 

@@ -12,7 +12,6 @@
 #include "report/exact.h"
 #include "report/output.h"
 #include <math.h>
-#include <string.h>
 
 static void csv_add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell)
 {

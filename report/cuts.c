@@ -5,14 +5,10 @@
  */
 #include "report/cuts.h"
 
-#include "base/arena.h"
 #include "base/names.h"
 #include "base/rows.h"
 #include "report/shorten.h"
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_ROUNDS = 16, MOST_CONTEXT = 8 };
 
@@ -46,9 +42,7 @@ void cuts_free(struct cuts *cuts)
 {
     if (!cuts)
         return;
-    names_free(cuts->rows);
-    names_free(cuts->texts);
-    names_free(cuts->pairs);
+    EACH(names_free, cuts->rows, cuts->texts, cuts->pairs);
     buffer_release(&cuts->key);
     VEC_FREE(&cuts->cut);
     arena_release(&cuts->arena);

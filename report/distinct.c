@@ -3,8 +3,6 @@
 
 #include "base/memory.h"
 #include "base/names.h"
-#include <stdint.h>
-#include <stdlib.h>
 
 struct distinct {
     struct names *full, *shown;
@@ -24,10 +22,8 @@ void distinct_free(struct distinct *names)
 {
     if (!names)
         return;
-    names_free(names->full);
-    names_free(names->shown);
-    VEC_FREE(&names->numbers);
-    VEC_FREE(&names->counts);
+    EACH(names_free, names->full, names->shown);
+    EACH(VEC_FREE, &names->numbers, &names->counts);
     free(names);
 }
 

@@ -12,9 +12,6 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Decimal digits of VALUE at the end of TEXT[20]; returns the first. */
 static char *digits_of(char text[20], uint64_t value)

@@ -1,12 +1,10 @@
 /* figures.c - see figures.h. Integers are scaled as integers: rounding up to the next unit must not show 1000.000ms. */
-#include "base/result.h"
 #include "base/quantity.h"
 #include "report/figures.h"
 
 #include "report/exact.h"
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 
 static uint64_t size_of(struct buffer *out, int64_t value)
 {

@@ -13,7 +13,6 @@
 #include "report/cases.h"
 #include "base/escape.h"
 #include "report/output.h"
-#include <string.h>
 
 /* The runner shows no more of one kind for a step. */
 enum { MOST_OF_A_SORT = 10 };

@@ -14,8 +14,6 @@
 #include "report/thin.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     DEFAULT_WIDTH = 960,
@@ -80,8 +78,7 @@ static size_t keep_text(struct script *parts, const char *text, size_t len, size
     else
         shorten_middle(&shown, safe.at ? safe.at : "", safe.count, max);
     size_t number = keep_shown(parts, &shown, use);
-    buffer_release(&safe);
-    buffer_release(&shown);
+    EACH(buffer_release, &safe, &shown);
     return number;
 }
 
@@ -117,8 +114,7 @@ static size_t title_text(struct script *parts, const struct picture *picture, si
         shorten_middle(&title, safe.at ? safe.at : "", safe.count, max - width - 3);
     }
     size_t text = plain_text(parts, title.at, title.count, max);
-    buffer_release(&safe);
-    buffer_release(&title);
+    EACH(buffer_release, &safe, &title);
     return text;
 }
 
@@ -251,11 +247,7 @@ static void add_points(struct script *parts, size_t s)
                 (double[]){ x[i] / parts->x.divisor, y[i] / parts->y.divisor, dot_size(series, i, most) },
                 series->size ? 3 : 2);
     }
-    free(x);
-    free(y);
-    free(place[0]);
-    free(place[1]);
-    free(kept);
+    EACH(free, x, y, place[0], place[1], kept);
 }
 
 /* Where the box of row I of SERIES begins and ends, in the unit shown; false when it is too narrow to be seen. */
@@ -526,8 +518,7 @@ static void add_plot(struct script *parts)
             buffer_puts(&parts->commands, " notitle");
     }
     buffer_putc(&parts->commands, '\n');
-    free(chosen);
-    free(tops);
+    EACH(free, chosen, tops);
 }
 
 /* Lines of the legend: gnuplot gives each entry the room of the longest. */
@@ -697,7 +688,5 @@ void gnuplot_script(const struct picture *picture, const struct gnuplot_options 
     buffer_puts(out, "EOD\nText(n) = substr($text[n], 2, strlen($text[n]))\n\n");
     buffer_add(out, parts.blocks.at ? parts.blocks.at : "", parts.blocks.count);
     buffer_add(out, parts.commands.at ? parts.commands.at : "", parts.commands.count);
-    buffer_release(&parts.texts);
-    buffer_release(&parts.blocks);
-    buffer_release(&parts.commands);
+    EACH(buffer_release, &parts.texts, &parts.blocks, &parts.commands);
 }

@@ -1,7 +1,5 @@
 /* html.c - a result as a page that needs nothing else (page.h): a section for each table, and one for its picture. */
 #include "report/page.h"
-#include "report/printer.h"
-#include <string.h>
 
 /* "tpa nightly" of the schema "tpa.nightly/1". */
 static void command_of(struct buffer *out, const char *schema)

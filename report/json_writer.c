@@ -5,7 +5,6 @@
 #include "report/exact.h"
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 static void json_writer_break_line(struct json_writer *json)
 {

@@ -14,10 +14,8 @@
 #include "report/printer.h"
 
 #include "report/cases.h"
-#include "report/figures.h"
 #include "base/escape.h"
 #include "report/output.h"
-#include <string.h>
 
 /* What the checks of a table came to. */
 struct tally {

@@ -2,10 +2,8 @@
 #include "report/printer.h"
 
 #include "base/escape.h"
-#include "report/figures.h"
 #include "report/output.h"
 #include "report/shorten.h"
-#include <string.h>
 
 /* A comment on GitHub takes 65,536 characters, and a kernel's name can have thousands. */
 enum { LONGEST_NAME = 80 };
@@ -17,8 +15,7 @@ static void markdown_add_name(struct buffer *text, const union table_cell *cell,
     bool shorter = shorten_readable(&full, &shown, cell->text.at, cell->text.len, LONGEST_NAME);
     const struct buffer *name = shorter && !options->wide ? &shown : &full;
     escape_markdown(text, name->at ? name->at : "", name->count);
-    buffer_release(&full);
-    buffer_release(&shown);
+    EACH(buffer_release, &full, &shown);
 }
 
 static void markdown_add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell,

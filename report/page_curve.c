@@ -6,8 +6,6 @@
 #include "base/escape.h"
 #include "report/figures.h"
 #include "report/page_uses.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     COLUMNS = 450,
@@ -171,7 +169,6 @@ void page_add_curve(struct buffer *out, const struct timeline *timeline, size_t 
     curve_fill(curve, &uses, parts);
     if (curve->most > 0)
         append_curve(out, curve, number);
-    free(parts);
+    EACH(free, parts, curve);
     page_uses_release(&uses);
-    free(curve);
 }

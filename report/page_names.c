@@ -1,10 +1,6 @@
 /* page_names.c - see page_names.h. */
 #include "report/page_names.h"
 
-#include "base/twin_tree.h"
-#include <stdlib.h>
-#include <string.h>
-
 enum { LONGEST_NAME = 64 };
 
 static void page_names_add(struct apart *names, const struct text *name)

@@ -5,13 +5,10 @@
 #include "report/page_step.h"
 
 #include "base/escape.h"
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/unicode.h"
 #include "report/figures.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     COLUMNS = 900,
@@ -550,7 +547,5 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
         append_caption(&drawing, step, group);
         append_drawing(&drawing);
     }
-    VEC_FREE(&drawing.lanes);
-    VEC_FREE(&drawing.spans);
-    VEC_FREE(&drawing.pins);
+    EACH(VEC_FREE, &drawing.lanes, &drawing.spans, &drawing.pins);
 }

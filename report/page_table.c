@@ -7,11 +7,9 @@
  */
 #include "report/page_table.h"
 
-#include "report/apart.h"
 #include "report/exact.h"
 #include "report/figures.h"
 #include "report/output.h"
-#include <stdlib.h>
 
 enum { LONG_TEXT = 24, TALL_TEXT = 160, FIRST_COLUMNS = 5 };
 

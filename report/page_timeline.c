@@ -21,8 +21,6 @@
 #include "report/json_writer.h"
 #include "report/page_names.h"
 #include "report/page_uses.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct bytes {
     VEC_OF(uint8_t);

@@ -4,7 +4,6 @@
 #include "base/escape.h"
 #include "report/figures.h"
 #include <math.h>
-#include <string.h>
 
 enum { LEFT = 74, WIDTH = 480, RIGHT = WIDTH - 10, TOP = 14, HEIGHT = 96, BOTTOM = TOP + HEIGHT };
 

@@ -1,8 +1,6 @@
 /* page_uses.c - see page_uses.h. */
 #include "report/page_uses.h"
 
-#include <stdlib.h>
-
 static int compare_uses(const void *left, const void *right)
 {
     const struct timeline_use *a = left, *b = right;

@@ -1,8 +1,6 @@
 /* printers.c - all the ways to show a result; see printer.h. */
 #include "report/printer.h"
 
-#include <string.h>
-
 extern const struct printer printer_text, printer_csv, printer_json, printer_markdown, printer_arrow;
 
 const struct printer *const printers[] = { &printer_text,     &printer_csv,   &printer_json,

@@ -1,11 +1,8 @@
 /* readable.c - see readable.h. */
 #include "report/readable.h"
 
-#include "base/arena.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "report/shorten.h"
-#include <stdlib.h>
 
 struct readable {
     size_t max;
@@ -52,7 +49,6 @@ const struct readable_name *readable_of(struct readable *readable, const char *n
     made->shorter = shorten_readable(&full, &shown, names_text(readable->names, id), len, readable->max);
     made->full = keep(&readable->arena, &full);
     made->shown = keep(&readable->arena, &shown);
-    buffer_release(&full);
-    buffer_release(&shown);
+    EACH(buffer_release, &full, &shown);
     return *VEC_PUSH(readable) = made;
 }

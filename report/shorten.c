@@ -9,7 +9,6 @@
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "base/unicode.h"
-#include <string.h>
 
 #define ELLIPSIS "..."
 enum { ELLIPSIS_WIDTH = 3, MAX_GROUPS = 256 };

@@ -5,12 +5,9 @@
 #include "base/escape.h"
 #include "report/chart_labels.h"
 #include "report/exact.h"
-#include "report/figures.h"
 #include "report/shorten.h"
 #include "base/unicode.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     WIDTH = 960,
@@ -94,8 +91,7 @@ void svg_add_text(struct svg_plot *plot, double x, double y, const char *anchor,
     escape_terminal(&safe, text, len);
     shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
     add_shown(plot, x, y, anchor, class, &shown, shown.count < safe.count ? text : NULL, len);
-    buffer_release(&safe);
-    buffer_release(&shown);
+    EACH(buffer_release, &safe, &shown);
 }
 
 static void svg_add_line(struct svg_plot *plot, const char *class, double x1, double y1, double x2, double y2)
@@ -431,8 +427,7 @@ static void add_series(struct svg_plot *plot)
         case CHART_POINT: svg_add_dots(plot, s); break;
         case CHART_BOX: svg_add_boxes(plot, s); break;
         }
-    free(shown);
-    free(tops);
+    EACH(free, shown, tops);
 }
 
 /* The element of chart I of PICTURE: alone, or, with TOP at least 0, inside another so far below its top. Its height. */
@@ -569,6 +564,5 @@ void svg_add_picture(struct buffer *out, const struct picture *picture, size_t w
     buffer_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
     buffer_add(out, body.at, body.count);
     buffer_puts(out, "</svg>\n");
-    buffer_release(&body);
-    buffer_release(&title);
+    EACH(buffer_release, &body, &title);
 }

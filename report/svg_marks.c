@@ -5,8 +5,6 @@
 #include "report/figures.h"
 #include "report/thin.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What a pointer resting on row I of series S tells: LABEL, series, figure. */
 static void add_tip(struct svg_plot *plot, size_t s, size_t i, const union table_cell *label)
@@ -107,9 +105,7 @@ void svg_add_area(struct svg_plot *plot, size_t s, double *tops)
         }
     }
     add_shape(plot, s, x, low, high, count);
-    free(x);
-    free(low);
-    free(high);
+    EACH(free, x, low, high);
 }
 
 struct points {
@@ -138,15 +134,13 @@ static struct points thin_points(struct svg_plot *plot, size_t s)
                                  (size_t)plot->width / 3, (size_t)plot->height / 3, points.kept);
     else
         points.count = thin_line(across, points.y, rows, 0, 1, (size_t)plot->width, points.kept);
-    free(across);
-    free(up);
+    EACH(free, across, up);
     return points;
 }
 
 static void release_points(struct points *points)
 {
-    free(points->y);
-    free(points->kept);
+    EACH(free, points->y, points->kept);
 }
 
 void svg_add_path(struct svg_plot *plot, size_t s)

@@ -1,5 +1,4 @@
 /* svg_printer.c - the picture of a result as an SVG file (svg.h). */
-#include "report/printer.h"
 #include "report/svg.h"
 
 static bool print_svg(const struct result *result, const struct print_options *options, FILE *out,

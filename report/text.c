@@ -17,20 +17,16 @@
  * rows are sorted by, nor a verdict, and a line says which. Different names never look the same (apart.h). Figures are never cut. A single
  * row that does not fit is shown as a list, and so is a table without columns: one figure a line.
  */
-#include "report/printer.h"
 
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "report/apart.h"
 #include "report/cuts.h"
-#include "report/figures.h"
 #include "report/output.h"
 #include "report/shorten.h"
 #include "report/text_answer.h"
 #include "report/wrap.h"
 #include "base/unicode.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define BOLD "\x1b[1m"
 #define DIM "\x1b[2m"
@@ -616,8 +612,7 @@ static bool print_text(const struct result *result, const struct print_options *
     }
     bool noted = text_add_notices(&page, result, false, options->all_notes, &notes) > 0;
     text_add_hints(&page, result, noted, details, notes);
-    buffer_release(&page.key);
-    buffer_release(&page.scratch);
+    EACH(buffer_release, &page.key, &page.scratch);
     return output_finish(ok, &page.text, out, err);
 }
 

@@ -10,12 +10,9 @@
 #include "base/unicode.h"
 #include "report/apart.h"
 #include "report/chart_text.h"
-#include "report/figures.h"
 #include "report/shorten.h"
 #include "report/wrap.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BOLD "\x1b[1m"
 #define PLAIN "\x1b[0m"
@@ -168,8 +165,7 @@ static void add_bar(const struct screen *screen, struct buffer *out)
     }
     end_line(out);
     add_legend(screen, bar, colors, cells, out);
-    free(cells);
-    free(colors);
+    EACH(free, cells, colors);
 }
 
 static void add_phases(const struct screen *screen, struct buffer *out)
@@ -420,6 +416,5 @@ void text_answer_add(struct buffer *out, const struct result *result, const stru
     add_answer_rows(&screen, out);
     buffer_add(out, screen.tail.at, screen.tail.count);
     add_more(&screen, out);
-    buffer_release(&screen.head);
-    buffer_release(&screen.tail);
+    EACH(buffer_release, &screen.head, &screen.tail);
 }

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 /* Which of PARTS equal parts of [LEAST, MOST] VALUE lies in; what is outside counts for the nearest. */
 static size_t part_of(double value, double least, double most, size_t parts)

@@ -9,8 +9,6 @@
 #include "base/buffer.h"
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     MAX_NAME_WIDTH = 55,
@@ -476,7 +474,6 @@ bool torch_print(const struct table *table, const struct torch_options *options,
         return false;
     make_page(&page);
     bool written = fwrite(page.text.at, 1, page.text.count, out) == page.text.count;
-    buffer_release(&page.text);
-    buffer_release(&page.line);
+    EACH(buffer_release, &page.text, &page.line);
     return written || tpa_fail_errno(err, "writing the table");
 }

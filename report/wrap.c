@@ -2,8 +2,6 @@
 #include "report/wrap.h"
 
 #include "base/unicode.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 static void wrap_break_line(struct buffer *out, size_t indent, size_t *column)
 {

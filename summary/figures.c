@@ -2,17 +2,12 @@
 #include "summary/figures.h"
 
 #include "base/rows.h"
-#include "derive/device_types.h"
-#include "derive/gpu_events.h"
 #include "base/search.h"
 #include "analyze/top/top.h"
 #include "derive/features.h"
 #include "derive/python_names.h"
 #include "trace/lost_work.h"
-#include "trace/step_name.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- in short ---- */
 
@@ -319,8 +314,7 @@ static void add_overviews(const struct summary *summary, struct result *result)
     if (summary->by == SUMMARY_BY_DEVICE && !summary->gpu)
         result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded, so there is a row for each rank");
-    free(figures);
-    free(groups.first_of_file);
+    EACH(free, figures, groups.first_of_file);
     VEC_FREE(&groups);
 }
 

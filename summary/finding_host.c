@@ -8,7 +8,6 @@
  */
 #include "summary/finding_host.h"
 
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "derive/callers.h"
@@ -17,17 +16,12 @@
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include "derive/gpu_names.h"
-#include "derive/host_waits.h"
 #include "derive/step_list.h"
 #include "summary/finding_kit.h"
-#include "summary/finding_places.h"
-#include "trace/intervals.h"
 #include "trace/span.h"
 #include "whatif/host_work.h"
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- words of names, and what to do about them ---- */
 
@@ -544,9 +538,7 @@ void finding_add_host_time(struct pricing *pricing)
         if (search.operators)
             intervals_release(&search.operators[f]);
     }
-    free(search.busy);
-    free(search.operators);
-    free(search.of);
+    EACH(free, search.busy, search.operators, search.of);
 }
 
 /* ---- compilation ---- */

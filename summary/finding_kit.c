@@ -1,8 +1,6 @@
 /* finding_kit.c - see finding_kit.h. */
 #include "summary/finding_kit.h"
 
-#include <string.h>
-
 const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_DATA_LOADING] = { "data_loading", "gaps", "Load batches beside the loop", true },
     [FINDING_COMPILATION] = { "compilation", "operators", "Compile before what is recorded", false },

@@ -1,15 +1,11 @@
 /* finding_places.c - see finding_places.h. */
 #include "summary/finding_places.h"
 
-#include "base/quantity.h"
 #include "base/runs.h"
-#include "derive/attribution.h"
 #include "trace/call_names.h"
 #include "derive/callers.h"
-#include "derive/gpu_events.h"
 #include "summary/findings.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* Whether an event is in the place may depend on its name alone, and names are few: HOLDS is called once for each. */
 struct place place_find(const struct trace *trace, place_holds *holds)
@@ -127,8 +123,7 @@ void place_add_caller(const struct trace *trace, const struct place *place, stru
                    sums[most].time_ns > all_ns - sums[most].time_ns ? "mostly by" : "the most by", out);
     callers_free(callers);
     free(sums);
-    VEC_FREE(&found.calls);
-    VEC_FREE(&found.events);
+    EACH(VEC_FREE, &found.calls, &found.events);
 }
 
 /* The calls of a name; the first call that launched a kernel of that name. */
@@ -286,8 +281,7 @@ struct rank_excess rank_excess_of(const struct summary *summary, int64_t rank)
             continue;
         excess = (struct rank_excess){ id, (int64_t)fmin(longer, 9.2e18) };
     }
-    free(own);
-    free(rest);
+    EACH(free, own, rest);
     return excess;
 }
 

@@ -7,13 +7,9 @@
 #include "summary/rules.h"
 
 #include "base/rows.h"
-#include "derive/gpu_events.h"
 #include "derive/communication.h"
-#include "trace/intervals.h"
 #include "trace/span.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct summary_rule summary_rules[RULES] = {
     [RULE_SLOW_STEP] = { "slow_step", "one step is slow", "See why one step is slow", 0.05,

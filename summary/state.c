@@ -5,10 +5,7 @@
 #include "base/search.h"
 #include "base/sum.h"
 #include "derive/collective_names.h"
-#include "trace/intervals.h"
 #include "trace/span.h"
-#include <stdlib.h>
-#include <string.h>
 
 int64_t summary_file_time(const struct summary *summary, uint32_t file)
 {

@@ -8,19 +8,14 @@
 #include "analyze/roofline.h"
 #include "base/parallel.h"
 #include "derive/callers.h"
-#include "derive/collectives.h"
-#include "derive/host_waits.h"
 #include "derive/step_list.h"
 #include "memory/memory_records.h"
 #include "whatif/make_graph.h"
 #include "summary/figures.h"
-#include "summary/findings.h"
 #include "summary/headline.h"
 #include "summary/rules.h"
 #include "derive/features.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- findings ---- */
 

@@ -1,15 +1,10 @@
 /* unexplained.c - see unexplained.h. */
 #include "summary/unexplained.h"
 
-#include "base/quantity.h"
 #include "derive/callers.h"
 #include "derive/features.h"
-#include "derive/gpu_events.h"
-#include "derive/host_waits.h"
 #include "trace/span.h"
 #include "summary/figures.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct {

@@ -79,11 +79,10 @@ void profile_free(struct profile *profile)
     column_free(profile->functions, profile->function_capacity * sizeof *profile->functions);
     free(profile->listed);
     column_free(profile->edges, profile->edge_capacity * sizeof *profile->edges);
-    EACH(free, profile->slots, profile->file_hashes);
     VEC_FREE(&profile->files);
     sums_origin_release(&profile->origin);
     arena_release(&profile->arena);
-    free(profile);
+    EACH(free, profile->slots, profile->file_hashes, profile);
 }
 
 /*
@@ -361,9 +360,8 @@ static void merge(struct profile *profile, const struct profile *other, enum mer
         }
         accumulate(profile, *id, &f->cost, edges.at, edges.count);
     }
-    VEC_FREE(&place);
+    EACH(VEC_FREE, &place, &edges);
     free(map);
-    VEC_FREE(&edges);
 }
 
 /* Move what is not per function from OTHER to PROFILE, and free OTHER. */

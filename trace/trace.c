@@ -30,9 +30,8 @@ void trace_free(struct trace *trace)
     for (size_t i = 0; i < storage->containers.count; i++)
         trace_container_free(storage->containers.at[i]);
     EACH(VEC_FREE, &storage->containers, &storage->tracks, &storage->categories, &storage->files,
-         &storage->notices);
+         &storage->notices, &storage->samples);
     flow_columns_release(&storage->flows);
-    VEC_FREE(&storage->samples);
     arena_release(&trace->arena);
     EACH(free, storage, trace);
 }

@@ -47,9 +47,8 @@ void tree_aligner_free(struct tree_aligner *aligner)
 {
     if (!aligner)
         return;
-    EACH(free, aligner->mates[0], aligner->mates[1], aligner->weights.keys, aligner->weights.values);
     VEC_FREE(&aligner->waiting);
-    free(aligner);
+    EACH(free, aligner->mates[0], aligner->mates[1], aligner->weights.keys, aligner->weights.values, aligner);
 }
 
 static const struct work_node *align_node_at(const struct tree_aligner *aligner, int side, uint32_t node)

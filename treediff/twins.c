@@ -315,9 +315,8 @@ struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most)
     tree->steps[1] = diff->steps[1];
     tree->left_out = all - count;
     twins_sort(&folding, sorted, count, tree);
-    free(sorted);
+    EACH(free, sorted, folding.match_of[0], folding.match_of[1], folding.seen);
     EACH(VEC_FREE, &folding.rows, &folding.waiting);
-    EACH(free, folding.match_of[0], folding.match_of[1], folding.seen);
     EACH(names_free, folding.keys, folding.lists);
     return tree;
 }

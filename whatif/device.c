@@ -5,19 +5,12 @@
  * streams that its stream had to wait for. Of these the one that was ready last binds; of those ready together a wait for
  * an event before the stream before the launch.
  */
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
 #include "whatif/graph_maker.h"
 #include "whatif/stream_work.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the latest of work that was launched before ---- */
 
@@ -102,9 +95,7 @@ static void latest_free(struct latest *latest)
 {
     if (!latest)
         return;
-    free(latest->operations);
-    free(latest->nodes);
-    free(latest);
+    EACH(free, latest->operations, latest->nodes, latest);
 }
 
 /* Is there work below NODE that was launched in time, and not on EXCEPT? */
@@ -727,12 +718,7 @@ void graph_add_device(struct graph_maker *maker)
 void graph_forget_device(struct graph_maker *maker)
 {
     struct graph_device *device = maker->device;
-    VEC_FREE(&device->waits);
-    VEC_FREE(&maker->starts);
-    free(device->has_records);
-    free(device->has_waits);
-    free(device->before);
-    free(device->near);
-    free(device);
+    EACH(VEC_FREE, &device->waits, &maker->starts);
+    EACH(free, device->has_records, device->has_waits, device->before, device->near, device);
     maker->device = NULL;
 }

@@ -1,10 +1,8 @@
 /* edits_comm.c - edits of communication. */
 #include "whatif/editing.h"
 
-#include "derive/collective_names.h"
 #include "derive/host_computing.h"
 #include "base/rows.h"
-#include <stdlib.h>
 
 /* The host's regions of a library that communicates there, such as gloo's. */
 static bool is_host_communication(const void *context, event_id e)
@@ -26,8 +24,7 @@ static void leave_computing(const struct editing *editing, struct intervals *ran
         intervals_add(&moved, replay_time(graph, file, computing->at[i].start_ns),
                       replay_time(graph, file, computing->at[i].end_ns));
     intervals_subtract(&ranges[thread], &moved, &rest);
-    intervals_release(&moved);
-    intervals_release(&ranges[thread]);
+    EACH(intervals_release, &moved, &ranges[thread]);
     ranges[thread] = rest;
 }
 
@@ -45,8 +42,7 @@ static void hide_host_communication(const struct editing *editing)
         leave_computing(editing, ranges, t);
     editing_scale_ranges(editing, ranges, 0);
     editing_free_ranges(editing, ranges);
-    free(by_name);
-    free(by_event);
+    EACH(free, by_name, by_event);
 }
 
 /* The gaps in which threads waited for a collective on the host. */

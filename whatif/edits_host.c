@@ -14,7 +14,6 @@
 #include "derive/launch_calls.h"
 #include "derive/step_list.h"
 #include "whatif/host_work.h"
-#include <string.h>
 
 /* ---- data loading ---- */
 
@@ -144,9 +143,7 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
         if (!at_begins[call])
             edits_host_release(editing, m, 0);
     }
-    free(at_begins);
-    free(sorts);
-    free(names.flags);
+    EACH(free, at_begins, sorts, names.flags);
     editing_free_ranges(editing, ranges);
     if (editing->effect->count > 0)
         return true;

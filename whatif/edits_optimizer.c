@@ -10,8 +10,6 @@
 
 #include "base/rows.h"
 #include "base/search.h"
-#include "trace/calltree.h"
-#include <string.h>
 
 enum { LEAST_CALLS = 8 };
 

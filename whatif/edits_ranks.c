@@ -9,7 +9,6 @@
 
 #include "analyze/selection.h"
 #include "base/rows.h"
-#include <stdlib.h>
 
 /* What a rank took for one name. */
 struct rank_time {
@@ -53,8 +52,7 @@ static struct rank_times open_ranks(const struct trace *trace)
 static void release_ranks(struct rank_times *times)
 {
     VEC_FREE(times);
-    free(times->ranks);
-    free(times->of_file);
+    EACH(free, times->ranks, times->of_file);
 }
 
 /* ---- what ranks took ---- */
@@ -232,8 +230,7 @@ static size_t find_factors(const struct trace *trace, struct rank_times *times)
         slower++;
         edits_ranks_subtract(&times->at[first], &times->at[end - 1] + 1, (double)(sums[rank] - median_ns));
     }
-    free(sums);
-    free(sorted);
+    EACH(free, sums, sorted);
     return slower;
 }
 

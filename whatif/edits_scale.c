@@ -5,7 +5,6 @@
 #include "derive/python_names.h"
 #include "whatif/host_work.h"
 #include "whatif/path.h"
-#include <string.h>
 
 /* Is something of the host called so, on a thread that a replay leaves out? */
 static bool is_left_out(const struct editing *editing, struct tpa_error *err)
@@ -171,8 +170,7 @@ static bool scale_ranges(const struct editing *editing, struct tpa_error *err)
                 editing_scale_work(editing, i, editing->edit->factor);
         editing_free_ranges(editing, ranges);
     }
-    free(requested.names);
-    free(requested.hierarchies);
+    EACH(free, requested.names, requested.hierarchies);
     regex_free(regex);
     return fine;
 }

@@ -1,9 +1,6 @@
 /* factors.c - see factors.h. */
 #include "whatif/factors.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void factors_init(struct factors *factors, size_t count)
 {
     *factors = (struct factors){ .block_count = count / FACTORS_OF_BLOCK + 1 };
@@ -13,8 +10,7 @@ void factors_init(struct factors *factors, size_t count)
 
 void factors_clear(struct factors *factors)
 {
-    VEC_FREE(&factors->places);
-    VEC_FREE(&factors->values);
+    EACH(VEC_FREE, &factors->places, &factors->values);
     memset(factors->block, 0, factors->block_count * sizeof *factors->block);
     memset(factors->slots, 0, sizeof factors->slots);
     factors->table_count = 0;
@@ -22,8 +18,7 @@ void factors_clear(struct factors *factors)
 
 void factors_release(struct factors *factors)
 {
-    VEC_FREE(&factors->places);
-    VEC_FREE(&factors->values);
+    EACH(VEC_FREE, &factors->places, &factors->values);
     free(factors->block);
     *factors = (struct factors){ 0 };
 }

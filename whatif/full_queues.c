@@ -12,7 +12,6 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
-#include <stdlib.h>
 
 enum {
     QUEUED = 900,             /* pieces of work; NVIDIA's queues hold 1024 */

@@ -9,8 +9,6 @@
 #include "derive/python_names.h"
 #include "derive/step_list.h"
 #include "whatif/editing.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* By name, what is known of it: 0 at first. */
 struct host_names {
@@ -120,8 +118,7 @@ struct host_work host_work_find(const struct replay_graph *graph)
 
 void host_work_release(struct host_work *work)
 {
-    free(work->computes);
-    free(work->own_ns);
+    EACH(free, work->computes, work->own_ns);
 }
 
 /* ---- pauses ---- */
@@ -251,8 +248,7 @@ struct host_pauses host_pauses_find(const struct replay_graph *graph)
                 is_pause(graph, others, t, m))
                 *VEC_PUSH(&pauses) = m;
     }
-    free(without);
-    free(starts_ns);
+    EACH(free, without, starts_ns);
     for (uint32_t f = 0; f < graph->trace->file_count; f++)
         intervals_release(&others[f]);
     free(others);

@@ -4,8 +4,6 @@
 #include "trace/call_names.h"
 #include "whatif/graph_maker.h"
 #include "trace/derived.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than operations. */
 static bool is_too_large(const struct trace *trace)
@@ -44,23 +42,15 @@ static void *make_graph_derive(const struct trace *trace)
 static void make_graph_release(void *value)
 {
     struct replay_graph *graph = value;
-    free(graph->threads);
-    free(graph->thread_of_track);
+    EACH(free, graph->threads, graph->thread_of_track, graph->inner, graph->has_edges, graph->first_edge);
     moment_times_release(&graph->times);
-    free(graph->inner);
-    free(graph->has_edges);
-    free(graph->first_edge);
     column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
     column_free(graph->edges.kind, graph->edges.room);
     column_free(graph->order.first, mem_times(graph->order.room, sizeof *graph->order.first));
     column_free(graph->order.length, graph->order.room);
     collective_matches_free(graph->matches);
     collectives_free(graph->collectives);
-    free(graph->join_last);
-    free(graph->join_event);
-    free(graph->shift_ns);
-    free(graph->group);
-    free(graph);
+    EACH(free, graph->join_last, graph->join_event, graph->shift_ns, graph->group, graph);
 }
 
 const struct replay_graph *replay_graph_of(const struct trace *trace)

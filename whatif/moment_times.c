@@ -2,7 +2,6 @@
 #include "whatif/moment_times.h"
 
 #include "base/memory.h"
-#include <stdlib.h>
 
 static size_t blocks_of(size_t count)
 {

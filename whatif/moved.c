@@ -1,11 +1,8 @@
 /* moved.c - see moved.h. */
 #include "whatif/moved.h"
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "trace/step_name.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct moved {
     const struct replay *replay;
@@ -39,9 +36,7 @@ void moved_free(struct moved *moved)
 {
     if (!moved)
         return;
-    free(moved->work_of);
-    free(moved->is_mark);
-    free(moved);
+    EACH(free, moved->work_of, moved->is_mark, moved);
 }
 
 static int64_t recorded(const struct moved *moved, moment_id m)

@@ -8,8 +8,6 @@
 #include "base/rows.h"
 #include "whatif/graph_maker.h"
 
-#include <stdlib.h>
-
 static const struct key by_to[] = { ASC(struct loose_edge, to), KEY_END };
 
 static size_t room_after(size_t room)
@@ -250,7 +248,5 @@ void graph_order(struct graph_maker *maker)
         if (!has_bit(ordering.placed, (moment_id)m))
             place(&ordering, (moment_id)m);
     VEC_FREE(&ordering.stack);
-    free(ordering.pending);
-    free(ordering.placed);
-    free(ordering.first);
+    EACH(free, ordering.pending, ordering.placed, ordering.first);
 }

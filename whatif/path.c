@@ -1,11 +1,9 @@
 /* path.c - see path.h. The binding relations are in the graph; this only follows them. */
 #include "whatif/path.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include <assert.h>
-#include <stdlib.h>
 
 static const struct {
     const char *name, *title, *help;

@@ -2,8 +2,6 @@
 #include "whatif/path_places.h"
 #include "base/rows.h"
 
-#include <stdlib.h>
-
 struct summing {
     const struct replay_graph *graph;
     const struct code_paths *code;

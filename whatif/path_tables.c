@@ -2,19 +2,14 @@
 #include "whatif/path_tables.h"
 
 #include "analyze/selection.h"
-#include "base/buffer.h"
 #include "base/demangle.h"
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "derive/features.h"
-#include "whatif/path.h"
 #include "whatif/path_places.h"
 #include "whatif/replay.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- sensitivity ---- */
 
@@ -573,9 +568,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
     if (segments)
         result_add_table(result, TABLE_OF_ROWS("segments", "Pieces in order", segment_columns,
                                                tables.segments.at, tables.segments.count));
-    VEC_FREE(&tables.parts);
-    VEC_FREE(&tables.items);
-    VEC_FREE(&tables.segments);
+    EACH(VEC_FREE, &tables.parts, &tables.items, &tables.segments);
     free(tables.names);
 }
 

@@ -1,9 +1,6 @@
 /* path_windows.c - the windows that get a critical path: see path.h. */
-#include "base/memory.h"
 #include "derive/step_list.h"
 #include "whatif/path.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Widen WINDOW to reach from START to END. */
 static void path_windows_widen(struct path_window *window, bool *any, int64_t start_ns, int64_t end_ns)
@@ -57,8 +54,7 @@ struct path_windows *path_windows_whole(const struct replay_graph *graph)
         of_group[f].event = EVENT_NONE;
         *VEC_PUSH(windows) = of_group[f];
     }
-    free(of_group);
-    free(any);
+    EACH(free, of_group, any);
     return windows;
 }
 

@@ -9,8 +9,6 @@
 
 #include "base/search.h"
 #include "base/stats.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- which files belong together ---- */
 
@@ -304,6 +302,5 @@ void graph_add_joins(struct graph_maker *maker)
     for (size_t m = 0; m < most; m++)
         if (ties_files(graph, &graph->matches->at[m]))
             add_join(maker, &graph->matches->at[m], busiest, parts);
-    free(busiest);
-    free(parts);
+    EACH(free, busiest, parts);
 }

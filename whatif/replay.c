@@ -1,15 +1,12 @@
 /* replay.c - see replay.h. */
 #include "whatif/replay.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "trace/derived.h"
-#include "whatif/graph.h"
 #include "whatif/make_graph.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* ---- the last uses of shifts ---- */
 
@@ -65,8 +62,7 @@ static void *last_uses_derive(const struct trace *trace)
 static void last_uses_release(void *value)
 {
     struct last_uses *uses = value;
-    free(uses->at);
-    free(uses);
+    EACH(free, uses->at, uses);
 }
 
 /* Those of the replay graph of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
@@ -91,10 +87,8 @@ void changes_free(struct changes *changes)
 {
     if (!changes)
         return;
-    factors_release(&changes->piece);
-    factors_release(&changes->work);
-    free(changes->dropped);
-    free(changes);
+    EACH(factors_release, &changes->piece, &changes->work);
+    EACH(free, changes->dropped, changes);
 }
 
 void changes_clear(struct changes *changes)

@@ -2,7 +2,6 @@
 #include "whatif/rounds.h"
 
 #include "analyze/account.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "base/stats.h"
 #include "derive/file_set.h"
@@ -10,8 +9,6 @@
 #include "trace/derived.h"
 #include "whatif/make_graph.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* More moments than this are not replayed in each round, as long as it has a few periods. */
 enum { MOST_MOMENTS = 400000, LEAST_STEPS = 4, MOST_SEGMENTS = 250, KEPT_ROUNDS = 8 };
@@ -351,8 +348,7 @@ static void find_open_waits(struct rounds *rounds, const struct replay_graph *gr
                 *VEC_PUSH(&rounds->open_waits) = m;
         }
     }
-    free(sorts);
-    free(first_ns);
+    EACH(free, sorts, first_ns);
 }
 
 /*
@@ -390,21 +386,11 @@ static void rounds_free(struct rounds *rounds)
 {
     if (!rounds)
         return;
-    free(rounds->segments);
-    free(rounds->own_count);
-    free(rounds->steps);
-    free(rounds->main_thread);
-    VEC_FREE(&rounds->runs);
-    VEC_FREE(&rounds->open_waits);
-    free(rounds->within);
-    free(rounds->begins);
-    free(rounds->of_thread);
-    free(rounds->file_of_thread);
+    EACH(free, rounds->segments, rounds->own_count, rounds->steps, rounds->main_thread);
+    EACH(VEC_FREE, &rounds->runs, &rounds->open_waits);
+    EACH(free, rounds->within, rounds->begins, rounds->of_thread, rounds->file_of_thread);
     gpu_streams_free(rounds->streams);
-    free(rounds->stream_of);
-    free(rounds->place_of);
-    free(rounds->of_stream);
-    free(rounds);
+    EACH(free, rounds->stream_of, rounds->place_of, rounds->of_stream, rounds);
 }
 
 static void *derive_rounds(const struct trace *trace)
@@ -852,9 +838,7 @@ struct steady rounds_replay(const struct rounds *rounds, const struct replay_gra
     for (unsigned i = 0; i < turning.past_count; i++)
         shifts_release(&turning.past[i]);
     replay_free(turning.pass.replay);
-    free(turning.end_ns);
-    free(turning.previous_end_ns);
-    free(turning.taken_ns);
+    EACH(free, turning.end_ns, turning.previous_end_ns, turning.taken_ns);
     return steady;
 }
 

@@ -2,8 +2,6 @@
 #include "whatif/shifts.h"
 
 #include "base/memory.h"
-#include <stddef.h>
-#include <stdlib.h>
 
 void shifts_init(struct shifts *shifts, size_t count)
 {

@@ -2,7 +2,6 @@
 #include "whatif/step_times.h"
 
 #include "analyze/account.h"
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
@@ -14,7 +13,6 @@
 #include "whatif/rounds.h"
 #include "trace/derived.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* New, by file, free with free(): its first thread; UINT32_MAX: it has none. */
 static uint32_t *first_threads(const struct replay_graph *graph)
@@ -154,10 +152,8 @@ static void release_work_steps(void *value)
 {
     struct work_steps *of = value;
     step_list_free(of->steps);
-    VEC_FREE(&of->runs);
-    free(of->now);
-    VEC_FREE(&of->kept);
-    free(of);
+    EACH(VEC_FREE, &of->runs, &of->kept);
+    EACH(free, of->now, of);
 }
 
 static const struct work_steps *work_steps_of(const struct trace *trace)
@@ -187,8 +183,7 @@ static struct gathering gathering_open(const struct work_steps *of)
 
 static void gathering_release(struct gathering *gathering)
 {
-    free(gathering->devices);
-    free(gathering->kept_ns);
+    EACH(free, gathering->devices, gathering->kept_ns);
 }
 
 /* When the work of RUN, whose shifts are of one block, is done. */
@@ -575,9 +570,7 @@ static void add_recordings(struct step_times *times, const struct replay *replay
                              ((uint64_t)extent->now_end_ns - (uint64_t)extent->now_begin_ns);
         times->at[w].then_ns = (int64_t)((uint64_t)times->at[w].now_ns + longer_ns);
     }
-    free(migrates);
-    free(extents);
-    free(window_of);
+    EACH(free, migrates, extents, window_of);
     path_windows_free(whole);
 }
 
@@ -602,8 +595,7 @@ static void collect_rank(struct step_times *times, const struct rank_step *steps
     times->median_then_ns = longer(times->median_then_ns, then_stats.median);
     times->now_ns = longer(times->now_ns, now_stats.mean);
     times->then_ns = longer(times->then_ns, then_stats.mean);
-    free(now);
-    free(then);
+    EACH(free, now, then);
 }
 
 /* The slowest rank is how fast the job is. That matters where an edit lets ranks no longer wait for one another. */

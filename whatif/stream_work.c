@@ -1,12 +1,9 @@
 /* stream_work.c - see stream_work.h. */
 #include "whatif/stream_work.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "base/runs.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const struct key by_stream[] = { ASC(struct work_stream, file), ASC(struct work_stream, device),
                                         ASC(struct work_stream, stream), KEY_END };
@@ -181,8 +178,7 @@ uint32_t *stream_work_before(struct stream_work *streams)
 {
     const struct replay_graph *graph = streams->graph;
     size_t count = graph->gpu->count;
-    free(streams->launched);
-    free(streams->by_thread);
+    EACH(free, streams->launched, streams->by_thread);
     uint32_t *before = mem_alloc(mem_times(count + 1, sizeof *before));
     uint32_t *by_end = mem_alloc(mem_times(count + 1, sizeof *by_end));
     size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
@@ -210,11 +206,6 @@ uint32_t *stream_work_before(struct stream_work *streams)
                behind = instant ? stream_work_place_of(streams, by_end, first, end[s], (uint32_t)i) : next[s];
         before[i] = behind > first ? by_end[behind - 1] : UINT32_MAX;
     }
-    free(by_end);
-    free(next);
-    free(end);
-    free(streams->at);
-    free(streams->stream_of_track);
-    free(streams);
+    EACH(free, by_end, next, end, streams->at, streams->stream_of_track, streams);
     return before;
 }

@@ -5,18 +5,11 @@
  * on top, always shows the span that began last; this needs no nesting, and one pass. Ends are sorted only where spans
  * overlap without nesting, which shows when the stack hands them out in disorder.
  */
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
-#include "trace/calltree.h"
-#include "trace/intervals.h"
 #include "trace/step_name.h"
-#include "whatif/graph.h"
 #include "whatif/graph_maker.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- links ---- */
 
@@ -519,9 +512,7 @@ static void find_turns(struct threads *threads, const struct thread_links *links
         add_turns_of(threads, turns, (struct thread_link){ t, other });
         add_turns_of(threads, turns, (struct thread_link){ other, t });
     }
-    free(linked);
-    free(busiest);
-    free(launches);
+    EACH(free, linked, busiest, launches);
 }
 
 static void add_turn_edges(struct threads *threads, const struct handovers *turns)
@@ -686,8 +677,7 @@ void graph_add_threads(struct graph_maker *maker)
         add_times(&threads, i, &cut);
     moment_times_resize(threads.times, threads.moment_count);
     graph->host_count = threads.moment_count;
-    VEC_FREE(&threads.cuts);
-    VEC_FREE(&threads.ends);
+    EACH(VEC_FREE, &threads.cuts, &threads.ends);
     add_handover_edges(&threads, &handovers);
     VEC_FREE(&handovers);
     add_turn_edges(&threads, &turns);
@@ -697,7 +687,5 @@ void graph_add_threads(struct graph_maker *maker)
         add_pieces(&threads, i);
     VEC_FREE(&threads.open);
     calltree_free(threads.spans);
-    free(threads.program);
-    free(threads.any_event);
-    free(threads.is_mark);
+    EACH(free, threads.program, threads.any_event, threads.is_mark);
 }

@@ -1,9 +1,6 @@
 /* view.c - see view.h. */
 #include "whatif/view.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 /* Does the edge K of M lead to it as late as the replay of VIEW has it? */
 static bool reaches(const struct replay_graph *view, uint32_t k, moment_id m)
 {

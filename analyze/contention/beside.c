@@ -260,12 +260,10 @@ void beside_free(struct beside *beside)
         }
         VEC_FREE(&beside->of_stream[s].sets);
     }
-    free(beside->of_stream);
-    free(beside->class_of);
     VEC_FREE(&beside->classes);
     gpu_streams_free(beside->streams);
     collectives_free(beside->collectives);
-    free(beside);
+    EACH(free, beside->of_stream, beside->class_of, beside);
 }
 
 /* The time of SET before NS. */

@@ -213,8 +213,7 @@ struct contended_collectives contended_collectives_find(const struct contention 
         row->slower = row->judged && row->factor_low > 1 && row->p <= limit;
     }
     SORT(&all.rows, by_count);
-    intervals_release(&query.computing);
-    intervals_release(&query.within);
+    EACH(intervals_release, &query.computing, &query.within);
     VEC_FREE(&query.transfers);
     collective_matches_free(query.matches);
     return all;

@@ -7,9 +7,6 @@
 #include "derive/step_list.h"
 #include "trace/arg_scan.h"
 #include <assert.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What makes executions alike. All bytes are compared. */
 struct cell_key {
@@ -259,8 +256,7 @@ static void find_levels(struct contention_runs *all)
         all->runs.at[i].level = found ? found->level : 1;
     }
     free(values);
-    VEC_FREE(&residuals);
-    VEC_FREE(&levels);
+    EACH(VEC_FREE, &residuals, &levels);
 }
 
 /* ---- all ---- */
@@ -276,8 +272,7 @@ static void number_runs(struct contention_runs *all, const struct beside *beside
     find_levels(all);
     order_runs(all, &orders, by_cell);
     rows_permute(all->runs.at, all->runs.count, sizeof *all->runs.at, orders.order);
-    free(orders.by_start);
-    free(orders.order);
+    EACH(free, orders.by_start, orders.order);
 }
 
 struct contention_runs contention_runs_collect(const struct beside *beside, const struct selection *selection)
@@ -294,8 +289,5 @@ struct contention_runs contention_runs_collect(const struct beside *beside, cons
 
 void contention_runs_release(struct contention_runs *all)
 {
-    VEC_FREE(&all->runs);
-    VEC_FREE(&all->overlaps);
-    VEC_FREE(&all->has_steps);
-    VEC_FREE(&all->tick_ns);
+    EACH(VEC_FREE, &all->runs, &all->overlaps, &all->has_steps, &all->tick_ns);
 }

@@ -12,7 +12,6 @@
 #include "derive/device_use.h"
 #include "derive/host_state.h"
 #include <assert.h>
-#include <stdlib.h>
 
 static_assert(LATENCY_HOST - LATENCY_WAITING == (int)HOST_ACTIVITIES, "a part for each activity of a thread");
 static_assert(LATENCY_WAITING == (int)DEVICE_USES, "a part for each use of a device");
@@ -216,13 +215,8 @@ void activity_free(struct activity *activity)
             timed_release(&activity->of_thread[t][part]);
     for (track_id t = 0; t < trace->track_count; t++)
         free(activity->of_thread[t]);
-    free(activity->of_file);
-    free(activity->of_thread);
-    free(activity->has_work);
-    free(activity->operations);
-    free(activity->operations_ns);
-    free(activity->first);
-    free(activity);
+    EACH(free, activity->of_file, activity->of_thread, activity->has_work, activity->operations,
+         activity->operations_ns, activity->first, activity);
 }
 
 /* What THREAD does while the devices are idle, computed when first requested. */

@@ -1,7 +1,6 @@
 /* command.c - the columns of tpa latency, and the command. */
 #include "analyze/latency/latency.h"
 
-#include "base/quantity.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include <inttypes.h>

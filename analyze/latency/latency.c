@@ -17,8 +17,6 @@
 #include "trace/span.h"
 #include "trace/derived.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants latency_wants = { .args = HOST_WAITS_WANTS | WANT(FINISHED) };
 
@@ -159,8 +157,7 @@ static void find_inferred(struct latency *latency, const struct range_query *que
                                     .start_ns = step->start_ns,
                                     .duration_ns = step_list_end_ns(steps, i) - step->start_ns };
     }
-    free(selected);
-    free(named);
+    EACH(free, selected, named);
     names_free(texts);
 }
 
@@ -187,8 +184,7 @@ static void find_ranges(struct latency *latency, const struct range_query *query
     }
     find_inferred(latency, query, &names, rows);
     free(names.of_name);
-    names_free(names.folded);
-    names_free(rows);
+    EACH(names_free, names.folded, rows);
 }
 
 /* Rows of fewer ranges than requested go, with their ranges. */
@@ -485,18 +481,14 @@ static struct latency *analyze(const struct trace *trace, const struct selection
     if (!options->name)
         phases_find(&latency->serving, activity, selection, latency->group);
     activity_free(activity);
-    free(query.named);
-    free(query.steps);
+    EACH(free, query.named, query.steps);
     return latency;
 }
 
 static void release(void *value)
 {
     struct latency *latency = value;
-    VEC_FREE(&latency->rows);
-    VEC_FREE(&latency->ranges);
-    VEC_FREE(&latency->outliers);
-    VEC_FREE(&latency->bars);
+    EACH(VEC_FREE, &latency->rows, &latency->ranges, &latency->outliers, &latency->bars);
     phases_release(&latency->serving);
     group_free(latency->group);
     arena_release(&latency->texts);

@@ -13,8 +13,6 @@
 #include "derive/async_regions.h"
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct phase_step {
     event_id event;
@@ -64,8 +62,7 @@ static void find_annotations(struct phase_query *query)
             *VEC_PUSH(&query->steps) = (struct phase_step){ .event = e, .step = of_name[name] };
     }
     runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, phases_begins_later, trace);
-    free(known);
-    free(of_name);
+    EACH(free, known, of_name);
 }
 
 /* Keep the outermost; those within complete them. */
@@ -235,6 +232,5 @@ void phases_find(struct phases *phases, struct activity *activity, const struct 
 
 void phases_release(struct phases *phases)
 {
-    VEC_FREE(&phases->all);
-    VEC_FREE(&phases->batches);
+    EACH(VEC_FREE, &phases->all, &phases->batches);
 }

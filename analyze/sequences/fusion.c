@@ -16,10 +16,7 @@
 #include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/shapes.h"
-#include "derive/tensor_types.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NOT_CHECKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
 
@@ -398,12 +395,8 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_oper
     for (size_t s = 0; s < operations->streams.count; s++)
         fusion_find_chains(sequences, &query, &fusions, &operations->streams.at[s]);
     fusion_add_rows(sequences, trace, words, &fusions);
-    names_free(fusions.keys);
-    VEC_FREE(&fusions.at);
-    VEC_FREE(&fusions.names);
-    names_free(query.pairs);
-    VEC_FREE(&query.pair);
+    EACH(names_free, fusions.keys, query.pairs);
+    EACH(VEC_FREE, &fusions.at, &fusions.names, &query.pair);
     outer_operators_release(&query.outer);
-    free(query.of_work);
-    free(query.of_op);
+    EACH(free, query.of_work, query.of_op);
 }

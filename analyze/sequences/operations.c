@@ -4,8 +4,6 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- what a device did ---- */
 
@@ -63,8 +61,7 @@ struct busy_time *busy_times_open(const struct stream_operations *operations)
 void busy_times_free(struct busy_time *busy, const struct stream_operations *operations)
 {
     for (size_t d = 0; d < operations->gpu->device_count; d++) {
-        free(busy[d].at);
-        free(busy[d].before_ns);
+        EACH(free, busy[d].at, busy[d].before_ns);
     }
     free(busy);
 }
@@ -228,9 +225,7 @@ struct outer_operators outer_operators_open(const struct trace *trace, const boo
 
 void outer_operators_release(struct outer_operators *outer)
 {
-    free(outer->at);
-    free(outer->first);
-    free(outer->near);
+    EACH(free, outer->at, outer->first, outer->near);
     *outer = (struct outer_operators){ 0 };
 }
 

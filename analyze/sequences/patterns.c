@@ -2,10 +2,7 @@
 #include "analyze/sequences/parts.h"
 
 #include "base/runs.h"
-#include "base/suggest.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct launched {
     uint32_t outer; /* index of outer_operators.at */

@@ -14,8 +14,6 @@
 #include "base/rows.h"
 #include "base/runs.h"
 #include "trace/span.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define NO_CHAIN UINT32_MAX
 
@@ -294,16 +292,8 @@ static void find_all(struct repeat_query *query)
     query->gaps_ns = mem_alloc(mem_times(most + 1, sizeof *query->gaps_ns));
     for (uint32_t s = 0; s < query->operations->streams.count; s++)
         repeats_find_chains(query, s, &level);
-    free(level.shorter);
-    free(level.longer);
-    free(level.next_shorter);
-    free(level.next_longer);
-    free(level.reach);
-    free(level.of_shorter);
-    free(level.of_longer);
-    free(level.pairs.at);
-    free(query->work_ns);
-    free(query->gaps_ns);
+    EACH(free, level.shorter, level.longer, level.next_shorter, level.next_longer, level.reach,
+         level.of_shorter, level.of_longer, level.pairs.at, query->work_ns, query->gaps_ns);
 }
 
 /* ---- their order ---- */
@@ -495,8 +485,6 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_oper
         else
             sequences->left_out++;
     }
-    free(groups);
-    VEC_FREE(&query.occurrences);
-    free(order);
-    VEC_FREE(&query.found);
+    EACH(free, groups, order);
+    EACH(VEC_FREE, &query.occurrences, &query.found);
 }

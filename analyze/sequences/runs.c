@@ -12,8 +12,6 @@
 #include "base/sum.h"
 #include "trace/span.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The short rows by group while they are made. */
 struct short_rows {

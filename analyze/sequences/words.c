@@ -7,8 +7,6 @@
 #include "analyze/sequences/parts.h"
 
 #include "base/demangle.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     LONGEST_WORD = 60,     /* bytes of one name in few words */
@@ -85,9 +83,7 @@ struct work_words *work_words_open(const struct trace *trace, struct arena *text
 
 void work_words_free(struct work_words *words)
 {
-    free(words->full);
-    free(words->word);
-    free(words);
+    EACH(free, words->full, words->word, words);
 }
 
 static struct text keep(struct work_words *words, struct buffer *text)

@@ -6,12 +6,8 @@
  */
 #include "analyze/top/counts.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
-#include "trace/time_scan.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Kineto adds up to 1 us at an end; what is further from any other event of the stream is left as it is. */
 enum { WIDENING_NS = 1000 };
@@ -106,8 +102,7 @@ static void snaps_settle(struct snaps *snaps)
 static void snaps_release(struct snaps *snaps)
 {
     VEC_FREE(snaps);
-    free(snaps->before_ns);
-    free(snaps->after_ns);
+    EACH(free, snaps->before_ns, snaps->after_ns);
 }
 
 /* The edge nearest to MOMENT, the earlier of two as near; MOMENT when none is near enough. */
@@ -187,11 +182,9 @@ static void lay_edges(const struct trace *trace, struct annotations *annotations
 static void release_annotations(const struct trace *trace, struct annotations *annotations)
 {
     for (track_id t = 0; annotations->streams && t < trace->track_count; t++) {
-        snaps_release(&annotations->streams[t].starts);
-        snaps_release(&annotations->streams[t].ends);
+        EACH(snaps_release, &annotations->streams[t].starts, &annotations->streams[t].ends);
     }
-    free(annotations->streams);
-    free(annotations->wanted);
+    EACH(free, annotations->streams, annotations->wanted);
     VEC_FREE(annotations);
 }
 

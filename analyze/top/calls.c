@@ -1,8 +1,6 @@
 /* calls.c - see calls.h. */
 #include "analyze/top/calls.h"
 
-#include <stdlib.h>
-
 static bool takes_call(const void *context, event_id e)
 {
     enum top_role role = top_role(context, e);
@@ -45,7 +43,5 @@ void top_calls_widen_rows(struct top_calls *calls, node_id count)
 void top_calls_release(struct top_calls *calls)
 {
     calltree_free(calls->tree);
-    free(calls->state);
-    free(calls->row_of_node);
-    free(calls->wide_row_of_node);
+    EACH(free, calls->state, calls->row_of_node, calls->wide_row_of_node);
 }

@@ -2,9 +2,7 @@
 #include "analyze/top/counts.h"
 
 #include "analyze/top/nodes.h"
-#include "base/memory.h"
 #include <assert.h>
-#include <stdlib.h>
 
 /* Time of a node. */
 struct node_time {

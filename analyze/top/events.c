@@ -1,9 +1,6 @@
 /* events.c - see events.h. */
 #include "analyze/top/events.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 bool top_is_frame(const struct top_events *events, event_id e)
 {
     int64_t id;
@@ -162,8 +159,6 @@ void top_events_open(struct top_events *events, const struct trace *trace, const
 void top_events_release(struct top_events *events)
 {
     top_names_release(&events->names);
-    free(events->files);
-    free(events->role);
-    free(events->selected);
+    EACH(free, events->files, events->role, events->selected);
     VEC_FREE(&events->steps);
 }

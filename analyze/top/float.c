@@ -8,11 +8,8 @@
  */
 #include "analyze/top/counts.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Python's sum() over floats: since 3.12 it carries the rounding error along (Neumaier). */
 struct python_sum {
@@ -185,8 +182,7 @@ static void sum_children(struct float_state *state)
         next_child[n] = first_child[parent];
         first_child[parent] = n;
     }
-    free(first_child);
-    free(next_child);
+    EACH(free, first_child, next_child);
 }
 
 static void sum_rows(struct float_state *state)
@@ -238,11 +234,7 @@ void top_sum_as_torch(struct top_rows *rows, const struct top_calls *calls, cons
         sum_children(&state);
         sum_rows(&state);
     }
-    free(state.node_of);
-    free(state.origin_ns);
-    free(state.kernels);
-    free(state.children_cpu);
-    free(state.children_device);
-    free(state.device);
+    EACH(free, state.node_of, state.origin_ns, state.kernels, state.children_cpu, state.children_device,
+         state.device);
     VEC_FREE(&state.list);
 }

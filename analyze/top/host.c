@@ -1,10 +1,8 @@
 /* host.c - top_count_host of counts.h: time on the host, calls and floating-point operations. */
 #include "analyze/top/counts.h"
 
-#include "base/memory.h"
 #include "derive/flops.h"
 #include <assert.h>
-#include <stdlib.h>
 
 /* New; by node: the first node behind all that it called. Callees lie behind their caller. */
 static node_id *ends_of_calls(const struct calltree *tree)

@@ -3,7 +3,6 @@
 
 #include "base/parallel.h"
 #include "trace/arg_scan.h"
-#include <stdlib.h>
 
 struct top_launched_part {
     size_t first; /* place of its first work among all */
@@ -85,7 +84,6 @@ void top_launched_join(struct top_launched *launched)
 
 void top_launched_release(struct top_launched *launched)
 {
-    free(launched->at);
-    free(launched->parts);
+    EACH(free, launched->at, launched->parts);
     VEC_FREE(&launched->alike);
 }

@@ -1,13 +1,10 @@
 /* links.c - see links.h. */
 #include "analyze/top/links.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include "trace/arg_scan.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the thread that stopped the profiler ---- */
 
@@ -51,8 +48,7 @@ static void find_main_threads(struct top_links *links, const struct trace *trace
     for (size_t p = 0; p < processes; p++)
         if (links->stop_thread[p] == TRACK_NONE)
             links->stop_thread[p] = (track_id)(trace->track_count + p);
-    free(most);
-    free(by_step);
+    EACH(free, most, by_step);
 }
 
 /* It is not recorded. It is the thread of the first ProfilerStep mark, else the main thread. */
@@ -286,8 +282,7 @@ static void join_part(struct top_links *links, struct links_part *part)
     VEC_RESERVE(&links->lookalikes, part->lookalikes.count);
     for (size_t i = 0; i < part->lookalikes.count; i++)
         links->lookalikes.at[links->lookalikes.count++] = part->lookalikes.at[i];
-    VEC_FREE(&part->moves);
-    VEC_FREE(&part->lookalikes);
+    EACH(VEC_FREE, &part->moves, &part->lookalikes);
 }
 
 /* All lookalikes are there. */
@@ -318,8 +313,6 @@ void top_links_open(struct top_links *links, const struct top_events *events)
 
 void top_links_release(struct top_links *links)
 {
-    VEC_FREE(&links->moves);
-    VEC_FREE(&links->lookalikes);
-    free(links->lookalike_filter);
-    free(links->stop_thread);
+    EACH(VEC_FREE, &links->moves, &links->lookalikes);
+    EACH(free, links->lookalike_filter, links->stop_thread);
 }

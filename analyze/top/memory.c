@@ -9,10 +9,8 @@
  */
 #include "analyze/top/counts.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
-#include <stdlib.h>
 
 struct record {
     int64_t at_ns;
@@ -57,9 +55,7 @@ static void free_records(struct memory_records *files, size_t file_count)
 {
     for (size_t i = 0; files && i < file_count; i++) {
         VEC_FREE(&files[i]);
-        free(files[i].cpu);
-        free(files[i].device);
-        free(files[i].open);
+        EACH(free, files[i].cpu, files[i].device, files[i].open);
     }
     free(files);
 }

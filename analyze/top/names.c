@@ -6,16 +6,11 @@
  */
 #include "analyze/top/names.h"
 
-#include "base/buffer.h"
 #include "base/demangle.h"
 #include "derive/async_regions.h"
-#include "derive/attribution.h"
 #include "derive/flops.h"
 #include "derive/graph_links.h"
-#include "trace/step_name.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* profiler_util._filter_name: left out of every table. */
 static const char *const dropped_names[] = {
@@ -112,10 +107,6 @@ void top_names_open(struct top_names *names, const struct trace *trace, const st
 
 void top_names_release(struct top_names *names)
 {
-    free(names->key_of);
-    free(names->operator_key_of);
-    free(names->flags);
-    free(names->captured_key);
-    free(names->wanted);
+    EACH(free, names->key_of, names->operator_key_of, names->flags, names->captured_key, names->wanted);
     names_free(names->keys);
 }

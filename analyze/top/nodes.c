@@ -1,9 +1,6 @@
 /* nodes.c - see nodes.h. */
 #include "analyze/top/nodes.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 void top_nodes_open(struct top_nodes *nodes, const struct trace *trace)
 {
     *nodes = (struct top_nodes){ .words = trace->event_count / 64 + 1 };
@@ -12,9 +9,7 @@ void top_nodes_open(struct top_nodes *nodes, const struct trace *trace)
 
 void top_nodes_release(struct top_nodes *nodes)
 {
-    free(nodes->wanted);
-    free(nodes->before);
-    free(nodes->node);
+    EACH(free, nodes->wanted, nodes->before, nodes->node);
 }
 
 void top_nodes_find(struct top_nodes *nodes, const struct calltree *tree)

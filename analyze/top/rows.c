@@ -6,11 +6,8 @@
  */
 #include "analyze/top/rows.h"
 
-#include "base/memory.h"
 #include "derive/shapes.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The dimensions of group.h among BY. */
 static unsigned top_group_dimensions(unsigned by)
@@ -92,14 +89,10 @@ void top_rows_release(struct top_rows *rows)
 {
     for (int i = 0; i < 4; i++)
         free(rows->row_of_key[i]);
-    names_free(rows->composites);
-    free(rows->shape_of_text);
-    free(rows->shape_of_captured);
-    free(rows->stack_of_text);
-    free(rows->stack_event);
+    EACH(names_free, rows->composites, rows->texts);
+    EACH(free, rows->shape_of_text, rows->shape_of_captured, rows->stack_of_text, rows->stack_event);
     buffer_release(&rows->buffer);
     group_free(rows->group);
-    names_free(rows->texts);
     VEC_FREE(rows);
 }
 

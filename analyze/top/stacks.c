@@ -8,11 +8,8 @@
  */
 #include "analyze/top/calls.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include "base/search.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct forward {
     size_t process;

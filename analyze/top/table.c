@@ -6,12 +6,8 @@
  */
 #include "analyze/top/top.h"
 
-#include "base/quantity.h"
 #include "base/runs.h"
 #include "derive/communication.h"
-#include "derive/device_types.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define DEVICE_ALIASES(before, after)                                                                        \
     before "cuda" after " " before "xpu" after " " before "mtia" after " " before "privateuse1" after

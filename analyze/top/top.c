@@ -3,12 +3,9 @@
  */
 #include "analyze/top/top.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants top_least_wants = { .args = ATTRIBUTION_WANTS | WANT(BYTES) | WANT(DEVICE_TYPE) |
                                                      WANT(INPUT_DIMS) | WANT(CONCRETE_INPUTS) |

@@ -25,12 +25,10 @@ void convert_files_free(struct convert_files *files)
     if (!files)
         return;
     trace_free(files->all);
-    EACH(free, files->last_ns, files->has_samples, files->own_event);
     collectives_free(files->collectives);
-    free(files->ways);
     collectives_join_free(files->join);
     VEC_FREE(&files->reads);
-    free(files);
+    EACH(free, files->last_ns, files->has_samples, files->own_event, files->ways, files);
 }
 
 bool convert_files_can(const struct invocation *call)

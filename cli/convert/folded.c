@@ -328,9 +328,8 @@ static bool write_trace_folded(const struct trace *trace, const struct convert_a
                     ? refuse_length(bytes, err)
                     : packer_write(&packer, stacks.parts.count - 1, out, err);
     summarize(&stacks, tree, gpu, summary);
-    free(stack);
+    EACH(free, stack, stacks.frame_of);
     calltree_free(tree);
-    free(stacks.frame_of);
     EACH(VEC_FREE, &stacks.own_ns, &stacks.parts);
     names_free(stacks.keys);
     return fine;

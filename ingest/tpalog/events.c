@@ -271,10 +271,9 @@ struct tpalog_trace *tpalog_trace_open(void)
 void tpalog_trace_free(struct tpalog_trace *trace)
 {
     EACH(VEC_FREE, &trace->files.numbers, &trace->devices.numbers, &trace->properties.numbers,
-         &trace->tracks.numbers, &trace->notices.numbers);
+         &trace->tracks.numbers, &trace->notices.numbers, &trace->samples.numbers, &trace->categories,
+         &trace->track_ids, &trace->track_files, &trace->track_order);
     flow_columns_release(&trace->flows);
-    EACH(VEC_FREE, &trace->samples.numbers, &trace->categories, &trace->track_ids, &trace->track_files,
-         &trace->track_order);
     free(trace);
 }
 

@@ -37,10 +37,9 @@ void tpalog_log_free(struct tpalog_log *log)
 {
     struct log_facts *facts = log->facts;
     EACH(VEC_FREE, &facts->functions, &facts->devices, &facts->contexts, &facts->threads, &facts->tracks);
-    free(facts);
     tpalog_ranges_release(log);
     tpalog_memory_release(log);
-    free(log);
+    EACH(free, log, facts);
 }
 
 /* ---- facts ---- */

@@ -561,14 +561,13 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
             reader.is_tensorflow && !reader.is_jax ? PRODUCER_TENSORFLOW : PRODUCER_JAX;
         ok = ok && hand_over(&reader) && whole_close(&reader.whole, builder, err);
     }
-    VEC_FREE(&reader.device_steps);
+    EACH(VEC_FREE, &reader.device_steps, &reader.allocators);
     id_table_release(&reader.step_places);
-    VEC_FREE(&reader.allocators);
-    xplane_work_release(&reader);
     hlo_programs_release(&reader.hlo);
     EACH(buffer_release, &reader.text, &reader.line_name, &reader.line_display);
     trace_chunk_free(reader.chunk);
     whole_free(&reader.whole);
+    xplane_work_release(&reader);
     return ok;
 }
 

@@ -37,9 +37,7 @@ void allocator_free(struct allocator *allocator)
 {
     for (size_t i = 0; i < allocator->pools.count; i++)
         VEC_FREE(&allocator->pools.at[i].free);
-    VEC_FREE(&allocator->pools);
-    VEC_FREE(&allocator->pieces);
-    VEC_FREE(&allocator->unused);
+    EACH(VEC_FREE, &allocator->pools, &allocator->pieces, &allocator->unused);
     free(allocator);
 }
 

@@ -87,11 +87,7 @@ static void match(struct plan *plan, size_t other, bool initial)
     }
     if (!initial && (pairs.count < a.keys.count || pairs.count < b.keys.count))
         plan->same_sequence = false;
-    VEC_FREE(&pairs);
-    VEC_FREE(&a.keys);
-    VEC_FREE(&a.blocks);
-    VEC_FREE(&b.keys);
-    VEC_FREE(&b.blocks);
+    EACH(VEC_FREE, &pairs, &a.keys, &a.blocks, &b.keys, &b.blocks);
 }
 
 /* ---- growth ---- */
@@ -202,9 +198,7 @@ static struct plan plan_open(const struct forecast_recording *recordings, size_t
 
 static void plan_release(struct plan *plan)
 {
-    free(plan->sizes);
-    free(plan->blocks);
-    free(plan->matches);
+    EACH(free, plan->sizes, plan->blocks, plan->matches);
 }
 
 /* ---- replay ---- */
@@ -306,10 +300,8 @@ static struct peak replay_plan(const struct plan *plan, bool reserves)
     if (reserves) {
         peak.reserved = allocator_reserved(replay.then);
         peak.base_reserved = allocator_reserved(replay.now);
-        allocator_free(replay.then);
-        allocator_free(replay.now);
-        free(replay.then_piece);
-        free(replay.now_piece);
+        EACH(allocator_free, replay.then, replay.now);
+        EACH(free, replay.then_piece, replay.now_piece);
     }
     free(level.sums);
     return peak;

@@ -1,7 +1,6 @@
 /* query.c - see query.h. */
 #include "memory/forecast/query.h"
 
-#include "base/buffer.h"
 #include "base/label.h"
 #include "base/quantity.h"
 #include "memory/forecast/forecast.h"

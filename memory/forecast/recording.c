@@ -1,7 +1,6 @@
 /* recording.c - see recording.h. */
 #include "memory/forecast/recording.h"
 
-#include "base/buffer.h"
 #include "base/rows.h"
 #include "derive/step_list.h"
 #include "memory/alive.h"
@@ -13,8 +12,7 @@ struct forecast_texts forecast_texts_open(void)
 
 void forecast_texts_release(struct forecast_texts *texts)
 {
-    names_free(texts->keys);
-    names_free(texts->names);
+    EACH(names_free, texts->keys, texts->names);
 }
 
 static uint32_t add_text(struct names *names, const char *text)
@@ -174,8 +172,7 @@ bool forecast_read_trace(const struct trace *trace, const struct memory_device *
                                                        .step = -1,
                                                        .initial = true });
     find_totals(recording);
-    free(ends);
-    free(keys);
+    EACH(free, ends, keys);
     return true;
 }
 
@@ -247,14 +244,12 @@ bool forecast_read_snapshot(const struct snapshot *snapshot, const struct snapsh
         *VEC_PUSH(&recording->events) = (struct forecast_event){ moved.at[i].block, !moved.at[i].allocates };
     VEC_FREE(&moved);
     find_totals(recording);
-    life_names_release(&lines);
-    life_names_release(&stacks);
+    EACH(life_names_release, &lines, &stacks);
     allocator_history_free(replay);
     return true;
 }
 
 void forecast_recording_release(struct forecast_recording *recording)
 {
-    VEC_FREE(&recording->blocks);
-    VEC_FREE(&recording->events);
+    EACH(VEC_FREE, &recording->blocks, &recording->events);
 }
