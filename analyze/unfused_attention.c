@@ -9,7 +9,7 @@
 
 #include "derive/device_peaks.h"
 #include "derive/gpu_names.h"
-#include "derive/op_count.h"
+#include "derive/op_cost.h"
 #include "derive/shapes.h"
 #include <math.h>
 

@@ -6,7 +6,7 @@
  *     *VEC_PUSH(&answer->facts) = (struct answer_fact){ "GPU", "NVIDIA H100 80GB HBM3" };
  *
  * All texts are borrowed, mostly from the arena of the result, and not escaped. An HTML page shows it on the first
- * screen (report/page_answer.h), and so does text where IN_TEXT (report/text_answer.h); other printers show the tables and notices
+ * screen (report/page_parts.h), and so does text where IN_TEXT (report/text_answer.h); other printers show the tables and notices
  * with the same content.
  */
 #ifndef TPA_BASE_ANSWER_H

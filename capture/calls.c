@@ -1,5 +1,5 @@
-/* calls.c - see calls.h. */
-#include "capture/calls.h"
+/* calls.c - see parts.h. */
+#include "capture/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* clock.c - see clock.h. */
-#include "capture/clock.h"
+/* clock.c - see parts.h. */
+#include "capture/parts.h"
 
 #include <time.h>
 

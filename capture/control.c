@@ -1,7 +1,5 @@
-/* control.c - see control.h. */
-#include "capture/control.h"
-
-#include "capture/notes.h"
+/* control.c - see parts.h. */
+#include "capture/parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

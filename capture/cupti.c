@@ -1,8 +1,5 @@
-/* cupti.c - see cupti.h. */
-#include "capture/cupti.h"
-
-#include "capture/driver.h"
-#include "capture/settings.h"
+/* cupti.c - see parts.h. */
+#include "capture/parts.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* driver.c - see driver.h. */
-#include "capture/driver.h"
+/* driver.c - see parts.h. */
+#include "capture/parts.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

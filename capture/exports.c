@@ -2,9 +2,7 @@
  * exports.c - the entry points of the library: what the CUDA driver, NVTX and the program (tpa_capture.h) call. errno
  * is left as it was.
  */
-#include "capture/guest.h"
-#include "capture/nvtx.h"
-#include "capture/settings.h"
+#include "capture/parts.h"
 #include "capture/tpa_capture.h"
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,16 +1,11 @@
 /*
- * guest.c - see guest.h, and the entry points of the library.
+ * guest.c - see parts.h, and the entry points of the library.
  *
  * We are a guest: every failure is reported in one line, and the program goes on as without us. The functions that
  * CUPTI calls on the application's threads only take or return a buffer.
  */
-#include "capture/guest.h"
+#include "capture/parts.h"
 
-#include "capture/calls.h"
-#include "capture/cupti.h"
-#include "capture/hardware.h"
-#include "capture/notes.h"
-#include "capture/report.h"
 #include "capture/tpa_capture.h"
 #include "capture/writer.h"
 #include <dlfcn.h>

@@ -1,8 +1,5 @@
-/* hardware.c - see hardware.h. */
-#include "capture/hardware.h"
-
-#include "capture/driver.h"
-#include "capture/notes.h"
+/* hardware.c - see parts.h. */
+#include "capture/parts.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * host_log.c - see host_log.h. Open ranges are few, so pushed ranges are kept in one array per thread and domain,
+ * host_log.c - see parts.h. Open ranges are few, so pushed ranges are kept in one array per thread and domain,
  * indexed by depth, and started ranges in one array that is searched from its end.
  */
-#include "capture/host_log.h"
+#include "capture/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* kinds.c - see kinds.h. Linked into the library and into the program, so it uses nothing but libc. */
-#include "capture/kinds.h"
+/* kinds.c - see parts.h. Linked into the library and into the program, so it uses nothing but libc. */
+#include "capture/parts.h"
 
 #include <string.h>
 

@@ -1,8 +1,6 @@
-/* notes.c - see notes.h. */
-#include "capture/notes.h"
+/* notes.c - see parts.h. */
+#include "capture/parts.h"
 
-#include "capture/clock.h"
-#include "capture/report.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>

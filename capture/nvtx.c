@@ -1,7 +1,6 @@
-/* nvtx.c - see nvtx.h. */
-#include "capture/nvtx.h"
+/* nvtx.c - see parts.h. */
+#include "capture/parts.h"
 
-#include "capture/guest.h"
 #include "capture/host_ring.h"
 #include "capture/tpa_capture.h"
 #include "trace/tpafile_records.h"

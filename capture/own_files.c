@@ -1,8 +1,8 @@
 /*
- * own_files.c - see own_files.h. The thread's table begins empty: a copy of the application's files would keep files
+ * own_files.c - see parts.h. The thread's table begins empty: a copy of the application's files would keep files
  * open that the application closes, and readers waiting for the end of a pipe would wait for us.
  */
-#include "capture/own_files.h"
+#include "capture/parts.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* pace.c - see pace.h. */
-#include "capture/pace.h"
+/* pace.c - see parts.h. */
+#include "capture/parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

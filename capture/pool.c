@@ -1,8 +1,8 @@
 /*
- * pool.c - see pool.h. A buffer is a mapping of its own with a page before the bytes. In a forked child the pool is
+ * pool.c - see parts.h. A buffer is a mapping of its own with a page before the bytes. In a forked child the pool is
  * empty: it is useless there, and sharing would cost the parent a copy of each page that CUPTI fills.
  */
-#include "capture/pool.h"
+#include "capture/parts.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* process_facts.c - see process_facts.h. */
-#include "capture/process_facts.h"
+/* process_facts.c - see parts.h. */
+#include "capture/parts.h"
 
 #include "trace/tpafile_records.h"
 #include <fcntl.h>

@@ -1,10 +1,9 @@
 /*
- * report.c - see report.h. A line is one write of less than PIPE_BUF bytes, so lines of several processes do not mix;
+ * report.c - see parts.h. A line is one write of less than PIPE_BUF bytes, so lines of several processes do not mix;
  * on a fifo without a reader, or a full one, the line is lost without waiting.
  */
-#include "capture/report.h"
+#include "capture/parts.h"
 
-#include "capture/own_files.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -42,7 +41,7 @@ static bool write_line(int fd, const char *line, size_t len)
     return written;
 }
 
-/* For threads with a file table of their own: see own_files.h. */
+/* For threads with a file table of their own: see parts.h. */
 static bool send_line(const char *line, size_t len)
 {
     if (report_fifo[0] == '\0')

@@ -1,6 +1,6 @@
-/* settings.c - see settings.h. Linked into the library and into the program, so it uses nothing but libc. */
+/* settings.c - see parts.h. Linked into the library and into the program, so it uses nothing but libc. */
 #define _GNU_SOURCE /* secure_getenv */
-#include "capture/settings.h"
+#include "capture/parts.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,15 +1,12 @@
 /*
- * translate.c - see translate.h.
+ * translate.c - see parts.h.
  *
  * Records are read with the structs of CUPTI 11.8, the oldest supported version. Later versions of CUPTI write longer
  * records (CUpti_ActivityKernel9, 10 ...), which begin with the same fields at the same offsets; so the running CUPTI
  * may be older or newer than the headers. The assertions below check that for the newest header here.
  */
-#include "capture/translate.h"
+#include "capture/parts.h"
 
-#include "capture/driver.h"
-#include "capture/notes.h"
-#include "capture/process_facts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

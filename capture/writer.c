@@ -1,9 +1,7 @@
 /* writer.c - see writer.h. */
 #include "capture/writer.h"
 
-#include "capture/hardware.h"
-#include "capture/notes.h"
-#include "capture/report.h"
+#include "capture/parts.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

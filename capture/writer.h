@@ -8,12 +8,7 @@
 #ifndef TPA_CAPTURE_WRITER_H
 #define TPA_CAPTURE_WRITER_H
 
-#include "capture/control.h"
-#include "capture/host_log.h"
-#include "capture/own_files.h"
-#include "capture/pool.h"
-#include "capture/recent.h"
-#include "capture/translate.h"
+#include "capture/parts.h"
 #include <sys/types.h>
 
 /* Half of the time that may be lost when the process is killed; the other half is for the disk. */

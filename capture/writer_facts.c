@@ -1,9 +1,7 @@
 /* writer_facts.c - metadata in a log; see writer.h. */
 #include "capture/writer.h"
 
-#include "capture/hardware.h"
-#include "capture/notes.h"
-#include "capture/process_facts.h"
+#include "capture/parts.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include "derive/features.h"
 #include "derive/gpu_events.h"
 #include "derive/step_list.h"
-#include "profile/stacks.h"
+#include "profile/view.h"
 
 typedef uint32_t box_id;
 
@@ -33,7 +33,7 @@ struct box {
     int64_t filled_ns;         /* by boxes below, so far */
 };
 
-struct flame {
+struct flame_boxes {
     struct names *keys; /* struct box_key as bytes -> box_id */
     VEC_OF(struct box) boxes;
     void (*show)(const void *context, uint32_t frame, struct buffer *out);
@@ -42,22 +42,22 @@ struct flame {
 
 static const struct trace_wants flame_wants = { .args = GPU_EVENTS_WANTS };
 
-static void flame_open(struct flame *flame, void (*show)(const void *, uint32_t, struct buffer *),
-                       const void *context)
+static void flame_boxes_open(struct flame_boxes *flame, void (*show)(const void *, uint32_t, struct buffer *),
+                             const void *context)
 {
-    *flame = (struct flame){ .keys = names_open(), .show = show, .context = context };
+    *flame = (struct flame_boxes){ .keys = names_open(), .show = show, .context = context };
     names_add(flame->keys, "", 0); /* the number of the root */
     *VEC_PUSH(&flame->boxes) = (struct box){ .kind = EVENT_OTHER };
 }
 
-static void flame_release(struct flame *flame)
+static void flame_boxes_release(struct flame_boxes *flame)
 {
     names_free(flame->keys);
     VEC_FREE(&flame->boxes);
 }
 
 /* The box of FRAME below PARENT. */
-static box_id find_box(struct flame *flame, box_id parent, uint32_t frame, enum event_kind kind)
+static box_id find_box(struct flame_boxes *flame, box_id parent, uint32_t frame, enum event_kind kind)
 {
     struct box_key key = { parent, frame };
     box_id id = names_add(flame->keys, (const char *)&key, sizeof key);
@@ -75,7 +75,7 @@ static const struct key widest_first[] = { ASC(struct box, parent), DESC(struct 
                                            ASC(struct box, id), KEY_END };
 
 /* Side by side below their parents, the widest on the left. A parent has a lower number than its boxes. */
-static void place(struct flame *flame)
+static void place(struct flame_boxes *flame)
 {
     size_t count = flame->boxes.count;
     struct box *order = mem_alloc(mem_times(count, sizeof *order));
@@ -136,7 +136,7 @@ static enum part part_of(enum event_kind kind)
     }
 }
 
-static void add_boxes(struct chart *chart, const struct flame *flame)
+static void add_boxes(struct chart *chart, const struct flame_boxes *flame)
 {
     struct table *tables[PARTS] = { NULL };
     struct buffer name = { 0 };
@@ -181,7 +181,8 @@ static void add_boxes(struct chart *chart, const struct flame *flame)
 }
 
 /* Of FLAME, whose boxes have their times; none when these are 0. */
-static void flame_add_chart(struct picture *picture, struct flame *flame, const char *key, const char *title)
+static void flame_add_chart(struct picture *picture, struct flame_boxes *flame, const char *key,
+                            const char *title)
 {
     int64_t whole_ns = 0;
     for (size_t i = 1; i < flame->boxes.count; i++)
@@ -245,7 +246,7 @@ static name_id *find_frames(struct trace_frames *frames)
 }
 
 /* New, free(): the box of each node of TREE; times are added WITH_TIMES only. */
-static box_id *add_calls(struct flame *flame, const struct trace *trace, const struct calltree *tree,
+static box_id *add_calls(struct flame_boxes *flame, const struct trace *trace, const struct calltree *tree,
                          const name_id *frame, bool with_times)
 {
     box_id *box = mem_alloc(mem_times(tree->count + 1, sizeof *box));
@@ -260,7 +261,7 @@ static box_id *add_calls(struct flame *flame, const struct trace *trace, const s
 }
 
 /* Operations, and their times in all boxes around the calls that launched them. */
-static void add_operations(struct flame *flame, const struct trace_frames *frames,
+static void add_operations(struct flame_boxes *flame, const struct trace_frames *frames,
                            const struct calltree *tree, const box_id *box, const name_id *frame)
 {
     const struct trace *trace = frames->trace;
@@ -288,15 +289,15 @@ static bool flame_draw(const struct chart_request *request, struct picture *pict
     struct calltree *tree = calltree_open(request->trace, takes_call, &frames);
     calltree_nest(tree);
     for (int on_device = 0; on_device < 2; on_device++) {
-        struct flame flame;
-        flame_open(&flame, append_name, &frames);
+        struct flame_boxes flame;
+        flame_boxes_open(&flame, append_name, &frames);
         box_id *box = add_calls(&flame, request->trace, tree, frame, !on_device);
         if (on_device)
             add_operations(&flame, &frames, tree, box, frame);
         flame_add_chart(picture, &flame, on_device ? "flame_devices" : "flame_host",
                         on_device ? "Time on devices, by what launched the work" : "Time on the host");
         free(box);
-        flame_release(&flame);
+        flame_boxes_release(&flame);
     }
     calltree_free(tree);
     free(frame);
@@ -322,7 +323,7 @@ static void append_function(const void *context, uint32_t frame, struct buffer *
 
 static void add_stack(void *context, const struct profile_stack *stack)
 {
-    struct flame *flame = context;
+    struct flame_boxes *flame = context;
     box_id id = ROOT;
     for (size_t i = 0; i < stack->depth; i++) {
         id = find_box(flame, id, stack->frames[i], EVENT_PYTHON);
@@ -332,8 +333,8 @@ static void add_stack(void *context, const struct profile_stack *stack)
 
 void chart_flame_profile(struct picture *picture, const struct profile *profile)
 {
-    struct flame flame;
-    flame_open(&flame, append_function, profile);
+    struct flame_boxes flame;
+    flame_boxes_open(&flame, append_function, profile);
     struct profile_stack_sums sums = profile_stacks(profile, LEAST_SHARE / 4, add_stack, &flame);
     size_t before = picture->charts.count;
     flame_add_chart(picture, &flame, "flame", "Time by caller");
@@ -355,5 +356,5 @@ void chart_flame_profile(struct picture *picture, const struct profile *profile)
             quantity_percent((double)sums.time_ns[STACK_UNPLACED] / whole), chart->note ? "; " : "",
             chart->note ? chart->note : "");
     }
-    flame_release(&flame);
+    flame_boxes_release(&flame);
 }

@@ -11,11 +11,11 @@
 #include "base/shell_word.h"
 
 #include "cli/terminal.h"
+#include "cli/parts.h"
 #include "base/escape.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/process.h"
-#include "cli/run_program.h"
 #include "derive/features.h"
 
 #include <dirent.h>

@@ -4,8 +4,8 @@
  */
 #include "profile/of_trace.h"
 #include "cli/load.h"
-#include "cli/profile_report.h"
-#include "profile/tables.h"
+#include "cli/parts.h"
+#include "profile/view.h"
 #include <unistd.h>
 
 struct calls_args {

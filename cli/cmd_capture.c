@@ -7,11 +7,11 @@
  * program's.
  */
 #include "base/shell_word.h"
-#include "capture/settings.h"
+#include "capture/parts.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
-#include "cli/run_program.h"
 #include "cli/terminal.h"
+#include "cli/parts.h"
 #include "trace/tpafile.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "check/check.h"
 #include "check/page.h"
 
-#include "cli/cmd_report.h"
+#include "cli/parts.h"
 #include "cli/output.h"
 
 struct check_args {

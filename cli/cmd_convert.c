@@ -9,7 +9,7 @@
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
-#include "profile/tables.h"
+#include "profile/view.h"
 #include "memory/snapshot_as_trace.h"
 #include "memory/snapshot_tables.h"
 

@@ -1,13 +1,8 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it significant. */
-#include "diff/blocks.h"
-#include "diff/diff_answer.h"
-#include "diff/diff_screen.h"
-#include "diff/slow.h"
+#include "diff/diff.h"
 #include "treediff/tree_diff.h"
 #include "cli/analysis.h"
-#include "cli/diff_tree.h"
-#include "cli/gate.h"
-#include "cli/gates.h"
+#include "cli/parts.h"
 #include "cli/nightly/noise.h"
 #include "report/cases.h"
 #include <math.h>

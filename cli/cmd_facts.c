@@ -6,7 +6,7 @@
 #include "cli/terminal.h"
 #include "figures/facts_file.h"
 #include "fleet/rounds.h"
-#include "fleet/slice_file.h"
+#include "fleet/parts.h"
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* cmd_info.c - `tpa info`: the contents of a file, and the analyses that apply to it. */
 #include "analyze/info.h"
-#include "profile/info.h"
+#include "profile/view.h"
 #include "cli/commands.h"
 #include "cli/kept.h"
 #include "cli/load.h"

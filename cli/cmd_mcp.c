@@ -5,7 +5,7 @@
 #include "cli/load.h"
 #include "cli/mcp_tools.h"
 #include "cli/output.h"
-#include "cli/version.h"
+#include "cli/parts.h"
 
 #include <unistd.h>
 

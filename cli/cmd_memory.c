@@ -1,8 +1,7 @@
 /* cmd_memory.c - `tpa memory`: peaks of memory, blocks in use at them, allocations by operator. */
 #include "memory/memory.h"
 #include "cli/analysis.h"
-#include "cli/memory_snapshot.h"
-#include "cli/forecast_files.h"
+#include "cli/parts.h"
 #include "memory/snapshot_tables.h"
 #include "derive/features.h"
 

@@ -5,18 +5,17 @@
  * (report/page.h), or all tables one after the other by the printers of every command.
  */
 #include "base/parallel.h"
-#include "diff/diff_answer.h"
-#include "treediff/twins.h"
+#include "diff/diff.h"
+#include "treediff/tree_diff.h"
 #include "charts/charts.h"
-#include "cli/cmd_report.h"
 #include "cli/command_line.h"
+#include "cli/parts.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/report/profile.h"
 #include "cli/report/sections.h"
 #include "cli/report/snapshot.h"
-#include "cli/sides.h"
 #include "derive/features.h"
 #include "job/job.h"
 #include <sys/stat.h>

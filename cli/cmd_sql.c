@@ -6,7 +6,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/timeline.h"
-#include "sql/sql_tables.h"
+#include "sql/parts.h"
 #include "sql/trace_sql.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static enum sql_prompt_answer sql_prompt_command(const char *line, struct tpa_er
     return good ? SQL_PROMPT_GOES_ON : SQL_PROMPT_FAILS;
 }
 
-/* A watchdog_give_up (sql/watchdog.h): print the reason, and end the process with EXIT_TROUBLE. */
+/* A watchdog_give_up (sql/parts.h): print the reason, and end the process with EXIT_TROUBLE. */
 static void sql_prompt_give_up(bool too_long)
 {
     struct tpa_error err = { 0 };

@@ -2,12 +2,10 @@
 #include "summary/runs.h"
 #include "summary/summary.h"
 #include "cli/analysis.h"
-#include "cli/memory_snapshot.h"
+#include "cli/parts.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
-#include "profile/actions.h"
-#include "profile/overview.h"
-#include "profile/tables.h"
+#include "profile/view.h"
 #include "memory/snapshot_tables.h"
 
 struct summary_args {

@@ -6,8 +6,8 @@
 #include "cli/analysis.h"
 #include "cli/kept.h"
 #include "cli/output_file.h"
-#include "cli/profile_report.h"
-#include "profile/tables.h"
+#include "cli/parts.h"
+#include "profile/view.h"
 #include "report/torch.h"
 
 #include <ctype.h>

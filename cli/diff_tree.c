@@ -1,5 +1,5 @@
-/* diff_tree.c - see diff_tree.h. */
-#include "cli/diff_tree.h"
+/* diff_tree.c - see parts.h. */
+#include "cli/parts.h"
 
 #include "treediff/tree_diff.h"
 

@@ -10,7 +10,7 @@
 #include "figures/facts_file.h"
 #include "fleet/fleet.h"
 #include "fleet/rounds.h"
-#include "fleet/slice_file.h"
+#include "fleet/parts.h"
 #include "ingest/formats.h"
 #include "job/operations.h"
 #include <dirent.h>

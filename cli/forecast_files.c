@@ -1,5 +1,5 @@
-/* forecast_files.c - see forecast_files.h. */
-#include "cli/forecast_files.h"
+/* forecast_files.c - see parts.h. */
+#include "cli/parts.h"
 
 #include "base/label.h"
 #include "memory/memory.h"

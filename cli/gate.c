@@ -1,5 +1,5 @@
-/* gate.c - see gate.h. */
-#include "cli/gate.h"
+/* gate.c - see parts.h. */
+#include "cli/parts.h"
 
 const struct opt_choice gate_unsure_words[] = {
     [GATE_UNSURE_AUTO] = { "auto", "exit with 1: what cannot be judged does not pass", NULL },

@@ -1,8 +1,7 @@
-/* gates.c - see gates.h. */
-#include "cli/gates.h"
+/* gates.c - see parts.h. */
+#include "cli/parts.h"
 
 #include "base/regex.h"
-#include "cli/gate.h"
 #include "report/cases.h"
 #include <math.h>
 

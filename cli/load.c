@@ -14,7 +14,7 @@
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include "memory/snapshot_tables.h"
-#include "profile/tables.h"
+#include "profile/view.h"
 #include "report/output.h"
 #include <inttypes.h>
 

@@ -8,7 +8,7 @@
 #include "cli/help.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
-#include "cli/version.h"
+#include "cli/parts.h"
 #include "report/json_writer.h"
 
 #include <errno.h>

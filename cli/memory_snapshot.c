@@ -1,5 +1,5 @@
-/* memory_snapshot.c - see memory_snapshot.h. */
-#include "cli/memory_snapshot.h"
+/* memory_snapshot.c - see parts.h. */
+#include "cli/parts.h"
 
 #include "cli/analysis.h"
 #include "memory/snapshot_sentences.h"

@@ -1,7 +1,7 @@
-/* profile_report.c - see profile_report.h. */
-#include "cli/profile_report.h"
+/* profile_report.c - see parts.h. */
+#include "cli/parts.h"
 
-#include "profile/tables.h"
+#include "profile/view.h"
 #include "base/regex.h"
 #include "cli/load.h"
 #include "cli/output_file.h"

@@ -5,7 +5,7 @@
  * columns to the right of the first, the time behind the counts of the module `profile`, which is that of the whole
  * function.
  */
-#include "cli/pstats_text.h"
+#include "cli/parts.h"
 
 #include "report/output.h"
 #include <inttypes.h>

@@ -1,10 +1,9 @@
 /*
- * run_program.c - see run_program.h. One loop waits for lines and for the end of the program; signals are let through
+ * run_program.c - see parts.h. One loop waits for lines and for the end of the program; signals are let through
  * only while it waits, so none is missed.
  */
-#include "cli/run_program.h"
-
 #include "cli/terminal.h"
+#include "cli/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* sides.c - see sides.h. */
-#include "cli/sides.h"
+/* sides.c - see parts.h. */
+#include "cli/parts.h"
 
 #include "charts/timeline.h"
 #include "cli/fleet_side.h"

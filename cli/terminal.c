@@ -1,4 +1,4 @@
-/* terminal.c - see terminal.h. */
+/* terminal.c - see parts.h. */
 #include "cli/terminal.h"
 
 #include "base/escape.h"

@@ -27,7 +27,7 @@ function(to_base64 hex out)
   set(${out} ${text} PARENT_SCOPE)
 endfunction()
 
-set(code "/* Made of ${FOLDER} by cmake/embed.cmake. */\n#include \"report/page_files.h\"\n")
+set(code "/* Made of ${FOLDER} by cmake/embed.cmake. */\n#include \"report/page_parts.h\"\n")
 foreach(thing style script live)
   set(ending js)
   set(folder ${FOLDER})

@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.25)
-# Write the file (cli/version.h) that says which commit this is and what it is built with: when building, as commits come and go
+# Write the file (cli/parts.h) that says which commit this is and what it is built with: when building, as commits come and go
 # between that and configuring. Nothing is written where nothing changed.
 #
 #     cmake -DSOURCE=... -DFEATURES=... -DOUT=... -P version.cmake
@@ -18,7 +18,7 @@ if(commit STREQUAL unknown)
   set(commit "commit unknown")
 endif()
 file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT
-"#include \"cli/version.h\"
+"#include \"cli/parts.h\"
 const char version_commit[] = \"@commit@\";
 const char version_features[] = \"@FEATURES@\";
 ")

@@ -1,6 +1,6 @@
 /*
  * collective_identity.h - which records of collectives are one: the identity of each as a few numbers. Sorted by these,
- * matching ones are adjacent. For events of a trace (collective_matches.h) and facts of ranks (fleet/slice.h).
+ * matching ones are adjacent. For events of a trace (collective_matches.h) and facts of ranks (fleet/parts.h).
  *
  *     identities_match(at, count);
  *     for (size_t first = 0, end; first < count; first = end) {

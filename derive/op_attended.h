@@ -8,7 +8,7 @@
 #ifndef TPA_DERIVE_OP_ATTENDED_H
 #define TPA_DERIVE_OP_ATTENDED_H
 
-#include "derive/op_call.h"
+#include "derive/op_cost.h"
 
 /* Products of sequence lengths, summed over the requests of a step, as vLLM and SGLang annotate steps. */
 struct op_attended {

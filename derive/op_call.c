@@ -1,7 +1,5 @@
-/* op_call.c - see op_call.h. */
-#include "derive/op_call.h"
-
-#include "derive/op_count.h"
+/* op_call.c - see op_cost.h. */
+#include "derive/op_cost.h"
 
 /* The characters between the quotes of a JSON string; empty if it is not a string. */
 static struct text unquoted(struct text element)

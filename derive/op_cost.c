@@ -1,8 +1,6 @@
 /* op_cost.c - see op_cost.h: which operators there are. Each family has a file of its own. */
 #include "derive/op_cost.h"
 
-#include "derive/op_cost_parts.h"
-
 /* clang-format off */
 #define PRODUCT(inputs, form) { OP_MATRIX, op_cost_product, inputs, form, 0, false }
 #define CONVOLUTION(inputs, form) { OP_MATRIX, op_cost_convolution, inputs, form, 0, false }

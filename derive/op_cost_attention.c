@@ -5,7 +5,7 @@
  * instead of two, of which one, the scores, is recomputed: 2 B H P (3 Dqk + 2 Dv). With a causal mask token i sees
  * those up to i + offset; the offset is 0 in torch, and keys - queries in flash_attn since 2.1, which aligns the ends.
  */
-#include "derive/op_cost_parts.h"
+#include "derive/op_cost.h"
 
 enum { ABSENT = 255 };
 

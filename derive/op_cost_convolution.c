@@ -5,7 +5,7 @@
  * the number of elements already accounts for groups. A transposed convolution spreads each input position over all
  * weights.
  */
-#include "derive/op_cost_parts.h"
+#include "derive/op_cost.h"
 
 enum { ABSENT = 255 };
 

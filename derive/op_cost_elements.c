@@ -1,6 +1,6 @@
 /* op_cost_elements.c - operators that work element by element: one operation for each of the output's, by
  * convention. */
-#include "derive/op_cost_parts.h"
+#include "derive/op_cost.h"
 
 #include <ctype.h>
 

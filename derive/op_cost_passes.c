@@ -1,5 +1,5 @@
 /* op_cost_passes.c - operators that pass over tensors once or twice: norms, softmax, reductions, copies, lookups. */
-#include "derive/op_cost_parts.h"
+#include "derive/op_cost.h"
 
 /* ---- norms and softmax ---- */
 

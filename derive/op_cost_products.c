@@ -3,7 +3,7 @@
  *
  * All operands of a product have the type of its first matrix, except the scales and the output of _scaled_mm.
  */
-#include "derive/op_cost_parts.h"
+#include "derive/op_cost.h"
 
 /* A product of [batch, rows, inner] and [batch, inner, columns]. */
 struct product {

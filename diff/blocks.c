@@ -1,5 +1,5 @@
-/* blocks.c - see blocks.h. */
-#include "diff/blocks.h"
+/* blocks.c - see diff.h. */
+#include "diff/diff.h"
 
 #include "base/rows.h"
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* cause.c - see cause.h. */
-#include "diff/cause.h"
+/* cause.c - see diff.h. */
+#include "diff/diff.h"
 
 #include "trace/call_names.h"
 #include "trace/step_name.h"

@@ -4,7 +4,6 @@
 #include "diff/diff.h"
 
 #include "base/rows.h"
-#include "diff/cause.h"
 #include <inttypes.h>
 #include <assert.h>
 #include <math.h>

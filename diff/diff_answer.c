@@ -1,9 +1,8 @@
-/* diff_answer.c - see diff_answer.h. */
-#include "diff/diff_answer.h"
+/* diff_answer.c - see diff.h. */
+#include "diff/diff.h"
 
 #include "base/demangle.h"
 #include "base/rows.h"
-#include "diff/cause.h"
 #include "trace/step_name.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* diff_screen.c - see diff_screen.h. */
-#include "diff/diff_screen.h"
+/* diff_screen.c - see diff.h. */
+#include "diff/diff.h"
 
 #include "base/rows.h"
 #include <math.h>

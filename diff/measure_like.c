@@ -6,7 +6,7 @@
 
 #include "analyze/registry.h"
 #include "memory/memory.h"
-#include "profile/tables.h"
+#include "profile/view.h"
 #include "analyze/top/top.h"
 
 static int find_column(const struct table *table, const char *key)

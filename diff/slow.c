@@ -1,5 +1,5 @@
-/* slow.c - see slow.h. A join of two short lists by the slow object and its problem. */
-#include "diff/slow.h"
+/* slow.c - see diff.h. A join of two short lists by the slow object and its problem. */
+#include "diff/diff.h"
 
 #include "base/runs.h"
 #include "diff/verdict.h"

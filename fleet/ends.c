@@ -1,5 +1,5 @@
-/* ends.c - see ends.h. */
-#include "fleet/ends.h"
+/* ends.c - see parts.h. */
+#include "fleet/parts.h"
 
 static void add_joining(struct ends *ends, const struct slice *slice, const struct slice_meeting *meeting)
 {

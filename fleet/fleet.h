@@ -16,7 +16,7 @@
 #include "base/answer.h"
 #include "base/memory.h"
 #include "base/result.h"
-#include "fleet/medians.h"
+#include "fleet/parts.h"
 #include "fleet/meetings.h"
 
 /* How often a rank holds up the job. */

@@ -1,5 +1,5 @@
-/* job.c - see job.h. */
-#include "fleet/job.h"
+/* job.c - see parts.h. */
+#include "fleet/parts.h"
 
 #include "base/runs.h"
 #include "base/search.h"

@@ -1,5 +1,5 @@
-/* medians.c - see medians.h. */
-#include "fleet/medians.h"
+/* medians.c - see parts.h. */
+#include "fleet/parts.h"
 
 #include "figures/facts.h"
 #include "base/rows.h"

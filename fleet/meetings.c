@@ -8,8 +8,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
-#include "fleet/medians.h"
-#include "fleet/slice_file.h"
+#include "fleet/parts.h"
 #include <inttypes.h>
 
 static int meetings_compare_numbers(int64_t a, int64_t b)

@@ -24,8 +24,7 @@
 #define TPA_FLEET_MEETINGS_H
 
 #include "base/memory.h"
-#include "fleet/ends.h"
-#include "fleet/job.h"
+#include "fleet/parts.h"
 
 enum fleet_cause {
     CAUSE_COMPUTATION,

@@ -15,7 +15,7 @@
 #define TPA_FLEET_ROUNDS_H
 
 #include "base/source.h"
-#include "fleet/ends.h"
+#include "fleet/parts.h"
 #include "fleet/meetings.h"
 #include <stdio.h>
 

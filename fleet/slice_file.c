@@ -1,6 +1,6 @@
-/* slice_file.c - see slice_file.h. The columns are those of the collectives of facts, and some of the previous
+/* slice_file.c - see parts.h. The columns are those of the collectives of facts, and some of the previous
  * collective. */
-#include "fleet/slice_file.h"
+#include "fleet/parts.h"
 
 #include "base/rows.h"
 #include "base/runs.h"

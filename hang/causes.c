@@ -1,6 +1,6 @@
 /* causes.c - what holds the job up, by class: see job.h and docs/commands/hang.md. */
 #include "base/rows.h"
-#include "hang/graph.h"
+#include "hang/job.h"
 
 #include "base/search.h"
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* graph.c - see graph.h. */
-#include "hang/graph.h"
+/* graph.c - see job.h. */
+#include "hang/job.h"
 
 struct edge {
     uint32_t from, to;

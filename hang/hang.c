@@ -1,7 +1,7 @@
 /* hang.c - the jobs among dumps: see hang.h. */
 #include "hang/hang.h"
 
-#include "hang/graph.h"
+#include "hang/job.h"
 
 /* ---- which dumps are one job ---- */
 

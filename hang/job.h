@@ -1,5 +1,11 @@
+/* job.h - a stuck job: its ranks, and the graph of who waits for whom. */
+#ifndef TPA_HANG_JOB_H
+#define TPA_HANG_JOB_H
+
+#include "trace/flight.h"
+
 /*
- * job.h - one job of Flight Recorder dumps: its groups, how far each rank is in them, and who holds up whom.
+ * job.c - one job of Flight Recorder dumps: its groups, how far each rank is in them, and who holds up whom.
  *
  * Built stage by stage; each file fills the part of struct hang_job below its name:
  *
@@ -14,14 +20,6 @@
  * for half of itself has 25 million pairs, and no pair is ever stored. Members of a group are sorted by how far they
  * are; the members that are missing in an operation are the first so many of them.
  */
-#ifndef TPA_HANG_JOB_H
-#define TPA_HANG_JOB_H
-
-#include "base/arena.h"
-#include "base/memory.h"
-#include "trace/flight.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 #define HANG_NONE UINT32_MAX
 #define HANG_UNKNOWN ((int64_t)-1)
@@ -259,5 +257,30 @@ struct hang_ranks hang_ranks_of(struct hang_job *job, const uint8_t *marks);
 void *hang_zeroed(struct hang_job *job, size_t count, size_t size);
 
 void hang_doubt(struct hang_job *job, enum hang_doubt doubt, uint32_t rank);
+
+/*
+ * graph.c - who waits for whom, as a graph of ranks and of helper nodes, linear in size.
+ *
+ * An operation in which the first N members of the order of its group are missing has an edge to node N - 1 of the
+ * group, which has edges to that member and to node N - 2. Queue edges lead from a rank to those that have entered its
+ * operation, and have it pending behind an older one that waits, or on a device that stopped.
+ */
+
+/*
+ * Mark the ranks with an edge into TARGETS in DIRECT, and all that reach it, those included, in REACHING; either may be
+ * NULL. Both are by rank and must be 0; targets are not marked.
+ */
+void hang_graph_reach(const struct hang_job *job, const uint8_t *targets, uint8_t *direct, uint8_t *reaching);
+
+/* Mark the ranks that RANK has an edge to in MARKS, by rank, which must be 0. */
+void hang_graph_targets(const struct hang_job *job, uint32_t rank, uint8_t *marks);
+
+/*
+ * Call ADD with each set of two ranks or more that wait for each other and, queue edges left aside, for nobody outside.
+ * The ranks are ascending.
+ */
+void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, struct hang_ranks ranks));
+
+void hang_graph_free(struct hang_graph *graph);
 
 #endif

@@ -9,7 +9,6 @@
  *
  * history_noise.c estimates noise and tests whether a change exceeds it.
  */
-#include "history/history_noise.h"
 #include "history/history.h"
 
 #include "base/run_level.h"

@@ -1,5 +1,5 @@
 /*
- * history_noise.c - see history_noise.h.
+ * history_noise.c - see history.h.
  *
  * The difficulty is to estimate the noise of a night from a few nights. If nights do not differ, the error of a level
  * follows from the spread of its steps: 14 nights of 10 steps give it to a few percent. But machines have good and bad
@@ -8,7 +8,7 @@
  * explain, the estimate from steps is used. If they differ more, each series has only its own nights, and a change must
  * be larger to be significant. A series that is clearly noisier than the others never uses the pooled estimate.
  */
-#include "history/history_noise.h"
+#include "history/history.h"
 
 #include "base/level.h"
 #include "base/rows.h"

@@ -2,7 +2,7 @@
 #include "history/nightly_answer.h"
 
 #include "base/quantity.h"
-#include "diff/cause.h"
+#include "diff/diff.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -188,7 +188,7 @@ static size_t first_with(const struct nightly *nightly, enum history_verdict ver
     return found;
 }
 
-/* The row to blame: of the rows with VERDICT that became worse, the first by diff/cause.h. HISTORY_NO_RUN if none did. */
+/* The row to blame: of the rows with VERDICT that became worse, the first by diff/diff.h. HISTORY_NO_RUN if none did. */
 static size_t guilty_row(const struct nightly *nightly, enum history_verdict verdict)
 {
     size_t found = HISTORY_NO_RUN;

@@ -1,5 +1,5 @@
-/* samples.c - see samples.h. */
-#include "history/samples.h"
+/* samples.c - see store.h. */
+#include "history/store.h"
 
 #include <math.h>
 

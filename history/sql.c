@@ -1,5 +1,5 @@
-/* sql.c - see sql.h. */
-#include "history/sql.h"
+/* sql.c - see store.h. */
+#include "history/store.h"
 
 #include "base/buffer.h"
 #include <errno.h>

@@ -8,8 +8,6 @@
  */
 #include "history/store.h"
 
-#include "history/samples.h"
-#include "history/store_parts.h"
 #include <math.h>
 
 /* "tpan": the application id in SQLite's header (offset 68). */

@@ -1,5 +1,12 @@
+/* store.h - the file of nights. */
+#ifndef TPA_HISTORY_STORE_H
+#define TPA_HISTORY_STORE_H
+
+#include "history/night.h"
+#include "history/nightly.h"
+
 /*
- * store.h - the history of many runs in one SQLite file.
+ * store.c - the history of many runs in one SQLite file.
  *
  *     struct store *store = store_open("perf.db", STORE_CREATE, 60000, &err);
  *     struct store_added added;
@@ -13,12 +20,6 @@
  * even if the program is killed, the disk is full or the machine loses power. A file that is damaged, of a newer
  * version or no store is not changed. docs/commands/nightly.md describes the tables.
  */
-#ifndef TPA_HISTORY_STORE_H
-#define TPA_HISTORY_STORE_H
-
-#include "history/night.h"
-#include "history/nightly.h"
-#include "base/error.h"
 
 struct store;
 
@@ -102,5 +103,122 @@ struct store_prune {
     int64_t run;
 };
 bool store_prune(struct store *store, const struct store_prune *what, int64_t *count, struct tpa_error *err);
+
+/*
+ * sql.c - a wrapper of SQLite with this program's errors: the file, the problem, and what to do.
+ *
+ *     struct sql *sql = sql_open("perf.db", SQL_CHANGE, wait_ms, &err);
+ *     struct statement *runs = sql_prepare(sql, "SELECT id, host FROM run WHERE label = ?", &err);
+ *     statement_bind_int(runs, 1, label);
+ *     while (statement_step(runs, &err))
+ *         ... statement_int(runs, 0), statement_text(runs, 1)
+ *     if (!statement_free(runs, &err))      // also reports whether stepping failed
+ *         ...
+ */
+
+struct sql;
+struct statement;
+
+enum sql_mode {
+    SQL_READ,   /* the file must exist; opened for reading, unless a killed run left a journal */
+    SQL_CHANGE, /* the file must exist */
+    SQL_CREATE, /* the file is created if missing */
+};
+
+/*
+ * New; free with sql_close. The file is untrusted: its schema cannot run code, statements other than ours are refused,
+ * values and the work of a statement are limited, and a journal that would delete other files is an error. So is a name
+ * that SQLite would not treat as a file. Other writers are waited for up to WAIT_MS. NULL and ERR on failure.
+ */
+struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct tpa_error *err);
+void sql_close(struct sql *sql);
+
+/* Does the file have exactly the tables and indexes of SCHEMA? False and ERR if that cannot be determined. */
+bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_error *err);
+
+/* The path of the file; borrowed. */
+const char *sql_path(const struct sql *sql);
+
+/* Run statements without result rows. */
+bool sql_exec(struct sql *sql, const char *text, struct tpa_error *err);
+
+/* The integer result of a statement with one row and column. */
+bool sql_integer(struct sql *sql, const char *text, int64_t *value, struct tpa_error *err);
+
+/* Begin a change that no other can interrupt; end it, or undo it. A failed commit is undone. */
+bool sql_begin(struct sql *sql, struct tpa_error *err);
+bool sql_commit(struct sql *sql, struct tpa_error *err);
+void sql_rollback(struct sql *sql);
+
+/* The row id of the last insertion. */
+int64_t sql_last_id(struct sql *sql);
+
+/* New; free with statement_free. NULL and ERR if that fails. */
+struct statement *sql_prepare(struct sql *sql, const char *text, struct tpa_error *err);
+
+/* Parameters count from 1. Texts and bytes are borrowed until the next step ends; NULL is NULL. NAN is NULL. */
+void statement_bind_int(struct statement *statement, int index, int64_t value);
+void statement_bind_double(struct statement *statement, int index, double value);
+void statement_bind_text(struct statement *statement, int index, const char *text);
+void statement_bind_bytes(struct statement *statement, int index, const void *bytes, size_t size);
+void statement_bind_null(struct statement *statement, int index);
+
+/* Is there another row? False at the end, and on failure with ERR set. */
+bool statement_step(struct statement *statement, struct tpa_error *err);
+
+/* Run a statement without result rows, and reset it for other parameters. */
+bool statement_run(struct statement *statement, struct tpa_error *err);
+
+/* Reset it, keeping the parameters. */
+void statement_reset(struct statement *statement);
+
+/* Columns count from 0. Texts are borrowed until the next step; NULL if missing. A missing double is NAN. */
+int64_t statement_int(struct statement *statement, int column);
+double statement_double(struct statement *statement, int column);
+const char *statement_text(struct statement *statement, int column);
+const void *statement_bytes(struct statement *statement, int column, size_t *size);
+bool statement_is_null(struct statement *statement, int column);
+
+/* Free it; false if its last step failed. NULL is allowed, and returns false. */
+bool statement_free(struct statement *statement);
+
+/* declarations shared by the files of the store. */
+
+struct store {
+    struct sql *sql;
+};
+
+/* The columns of a run; and a run read from such a row, with texts in ARENA. */
+#define STORE_RUN_COLUMNS                                                                                    \
+    "run.id, label.text, gpu.text, run.commit_id, run.host, run.unit, run.time_ns, run.sample_count, "       \
+    "(SELECT why.text FROM fact JOIN name AS key ON key.id = fact.key JOIN name AS why ON why.id = "         \
+    "fact.value WHERE fact.run = run.id AND key.text = CAST('" NIGHT_NO_BASELINE "' AS BLOB))"
+#define STORE_RUN_TABLES "run JOIN name AS label ON label.id = run.label JOIN name AS gpu ON gpu.id = run.gpu"
+
+/*
+ * samples.c - the samples of one figure as a few bytes.
+ *
+ *     offset  size  meaning
+ *     0       1     version and form: 1 whole numbers, 2 doubles, 3 whole numbers in runs of equal ones
+ *     1       var   how many
+ *     then    var   form 1: the first, then each minus the one before, as zigzag: 0 -1 1 -2 are 0 1 2 3
+ *             8     form 2: each, little-endian
+ *             var   form 3: for each run its number less that of the run before, as in form 1, and its length
+ *
+ * A variable-length number has seven bits per byte, the lowest first; the eighth bit is set if more bytes follow. Ten
+ * step times that differ by a few percent take about 35 bytes. Form 3 holds at most SAMPLES_PER_BYTE samples per byte.
+ */
+
+enum { SAMPLES_PER_BYTE = 4096 };
+
+struct samples {
+    VEC_OF(double);
+};
+
+/* Append COUNT values to OUT: as rounded whole numbers if WHOLE, else as doubles. */
+void samples_pack(struct buffer *out, const double *values, size_t count, bool whole);
+
+/* Append the samples in BYTES to SAMPLES; false if they are damaged, or of an unknown version. */
+bool samples_unpack(const void *bytes, size_t size, struct samples *samples);
 
 #endif

@@ -1,6 +1,5 @@
 /* store_edit.c - see store.h: accepted levels, and deleted runs. */
 #include "history/store.h"
-#include "history/store_parts.h"
 
 /* ---- accept ---- */
 

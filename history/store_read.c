@@ -1,8 +1,6 @@
 /* store_read.c - see store.h: reading runs, histories and samples. */
 #include "base/rows.h"
-#include "history/samples.h"
 #include "history/store.h"
-#include "history/store_parts.h"
 #include <math.h>
 
 /* A text of any bytes, in ARENA; its length in *LENGTH if that is not NULL. */

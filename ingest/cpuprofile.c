@@ -10,7 +10,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "ingest/formats.h"
 
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/stack_sums.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* distributed_info.c - see distributed_info.h. */
 #include "ingest/distributed_info.h"
 
-#include "ingest/json_keep.h"
+#include "ingest/json_text.h"
 #include <inttypes.h>
 
 /* The ranks as collectives write them: "[0, 1]". Stores their number in *COUNT. */

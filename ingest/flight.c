@@ -16,8 +16,8 @@
  */
 #include "ingest/flight.h"
 
-#include "ingest/json_pull.h"
-#include "ingest/python_values.h"
+#include "ingest/json_text.h"
+#include "ingest/object_readers.h"
 #include <ctype.h>
 
 enum word {

@@ -11,8 +11,8 @@
 
 #include "base/parallel.h"
 #include "ingest/rank_parts.h"
-#include "ingest/ascend/folder.h"
-#include "ingest/rocprof_csv_files.h"
+#include "ingest/ascend/ascend.h"
+#include "ingest/csv.h"
 #include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>

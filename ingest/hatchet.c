@@ -12,7 +12,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "ingest/formats.h"
 
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/stack_sums.h"
 

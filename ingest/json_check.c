@@ -1,5 +1,4 @@
-/* json_check.c - see json_check.h. */
-#include "ingest/json_check.h"
+/* json_check.c - see json_text.h. */
 
 #include "ingest/json_text.h"
 

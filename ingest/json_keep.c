@@ -1,5 +1,5 @@
-/* json_keep.c - see json_keep.h. */
-#include "ingest/json_keep.h"
+/* json_keep.c - see json_text.h. */
+#include "ingest/json_text.h"
 
 char *json_text_keep(struct trace_builder *builder, const struct json_text *text)
 {

@@ -1,16 +1,15 @@
+/* json_text.h - JSON: its values, texts and places. */
+#ifndef TPA_INGEST_JSON_TEXT_H
+#define TPA_INGEST_JSON_TEXT_H
+
+#include "trace/columns.h"
+
 /*
- * json_text.h - the values of a JSON text: numbers, times, strings.
+ * json_text.c - the values of a JSON text: numbers, times, strings.
  *
  * All functions take the text between START and END (or from START on, when a terminating byte is
  * certain to follow) and allocate nothing.
  */
-#ifndef TPA_INGEST_JSON_TEXT_H
-#define TPA_INGEST_JSON_TEXT_H
-
-#include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Is C white space of JSON? */
 static inline bool json_is_blank(char c)
@@ -59,5 +58,70 @@ bool json_unescape(const char *start, const char *end, struct buffer *out);
 
 /* Copy the JSON value START..END without the blanks outside of strings; OUT is replaced. */
 void json_compact(const char *start, const char *end, struct buffer *out);
+
+/*
+ * json_pull.c - a small JSON document, token by token, so that the reading code has the structure of the document.
+ *
+ *     struct json_pull in = { at, end };
+ *     struct json_text key, value;
+ *     if (json_enter(&in, '{'))
+ *         while (json_next_key(&in, &key))
+ *             if (json_text_is(&key, "rank")) json_read(&in, &value);   // the value's text
+ *             else json_skip(&in);
+ *
+ * For metadata and the like; events have a faster parser (chrome/event.c). Nothing is allocated, and damage ends the
+ * innermost loop: data read before it is kept.
+ */
+
+struct json_pull {
+    const char *at, *end;
+};
+
+struct json_text {
+    const char *at; /* a string's without its quotes, escapes as written */
+    size_t len;
+    bool is_string;
+};
+
+/* Step into the object ('{') or array ('[') that comes next. False, and nothing consumed, if it is something else. */
+bool json_enter(struct json_pull *in, char bracket);
+
+/* Read the next key of the object, and consume its colon; false after the last, with the '}' consumed. */
+bool json_next_key(struct json_pull *in, struct json_text *key);
+
+/* Is there another element in the array? False after the last, with the ']' consumed. */
+bool json_next_element(struct json_pull *in);
+
+/* Read the next value as text; objects and arrays as a whole. False if there is none. */
+bool json_read(struct json_pull *in, struct json_text *value);
+
+/* Skip the next value. False if there is none. */
+bool json_skip(struct json_pull *in);
+
+/* The characters of a string, unescaped; any other value unchanged. OUT is replaced; the result, borrowed from it, is
+ * never NULL. */
+void json_text_decode(const struct json_text *text, struct buffer *out);
+
+/* Is TEXT equal to WORD? */
+bool json_text_is(const struct json_text *text, const char *word);
+
+/* The value as an integer (also from a string of digits), or MISSING. */
+int64_t json_text_integer(const struct json_text *text, int64_t missing);
+
+/* json_check.c - is a text JSON, strictly? The readers of traces are more lenient. */
+
+/*
+ * Are the LEN bytes at TEXT one value according to RFC 8259, with optional blanks around it? Bytes of strings are only
+ * checked for control characters. A value nested deeper than 1024 is rejected.
+ */
+bool json_is_value(const char *text, size_t len);
+
+/* json_keep.c - values of a JSON document that live as long as the trace. */
+
+/* The characters of a string, unescaped; any other value unchanged. The trace owns the text. */
+char *json_text_keep(struct trace_builder *builder, const struct json_text *text);
+
+/* The same as an id of the trace's texts. */
+name_id json_text_name(struct trace_builder *builder, const struct json_text *text);
 
 #endif

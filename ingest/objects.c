@@ -1,5 +1,5 @@
-/* objects.c - the machine: see objects.h. Nothing here is recursive; nested objects are on the stack. */
-#include "ingest/objects.h"
+/* objects.c - the machine: see object_readers.h. Nothing here is recursive; nested objects are on the stack. */
+#include "ingest/object_readers.h"
 
 #include "ingest/object_values.h"
 #include "base/search.h"

@@ -1,5 +1,5 @@
 /*
- * pickle.c - see pickle.h.
+ * pickle.c - see object_readers.h.
  *
  * The letters are those of CPython's Lib/pickle.py, protocols 0 to 5. Operations that are not data:
  *
@@ -10,7 +10,7 @@
  * is read without checking for the end; one check afterwards shows whether the file was long enough. Texts are
  * collected in the window, which grows with the bytes read, never by a length from the file.
  */
-#include "ingest/pickle.h"
+#include "ingest/object_readers.h"
 
 #include <ctype.h>
 

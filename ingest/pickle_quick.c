@@ -1,5 +1,5 @@
 /*
- * pickle_quick.c - see pickle_quick.h.
+ * pickle_quick.c - see object_readers.h.
  *
  * Python writes a dict as EMPTY_DICT MEMOIZE MARK, alternating keys and values, SETITEMS; up to protocol 3 with BINPUT
  * for MEMOIZE, and torch's writer in C++ without either. Nearly all keys and values of a snapshot are references and
@@ -7,7 +7,7 @@
  * object. If anything else occurs, the memo is restored, and the machine reads the dict again from its beginning;
  * interned texts are found again.
  */
-#include "ingest/pickle_quick.h"
+#include "ingest/object_readers.h"
 
 #include "ingest/object_values.h"
 

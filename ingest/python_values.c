@@ -1,8 +1,7 @@
-/* python_values.c - see python_values.h. */
-#include "ingest/python_values.h"
+/* python_values.c - see object_readers.h. */
+#include "ingest/object_readers.h"
 
-#include "ingest/json_check.h"
-#include "ingest/json_pull.h"
+#include "ingest/json_text.h"
 #include <errno.h>
 
 enum { MOST_LEVELS = 100 };

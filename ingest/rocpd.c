@@ -13,11 +13,10 @@
  * versions 3.0.0 to 3.0.5.
  */
 #define _GNU_SOURCE /* strcasestr */
-#include "ingest/rocpd.h"
+#include "ingest/sqlite_open.h"
 
-#include "ingest/json_pull.h"
+#include "ingest/json_text.h"
 #include "ingest/rocm.h"
-#include "ingest/rpd.h"
 #include "ingest/step_guess.h"
 #include <inttypes.h>
 #include <strings.h>

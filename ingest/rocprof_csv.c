@@ -17,7 +17,6 @@
  * without that, among the agents that kernels and copies name. From ROCm/rocm-systems, generateCSV.cpp of rocprofiler-sdk.
  */
 #define _GNU_SOURCE /* asprintf, memmem */
-#include "ingest/rocprof_csv_files.h"
 
 #include "ingest/csv.h"
 #include "ingest/formats.h"

@@ -1,6 +1,5 @@
-/* rocprof_csv_files.c - see rocprof_csv_files.h. */
+/* rocprof_csv_files.c - see csv.h. */
 #define _GNU_SOURCE /* asprintf */
-#include "ingest/rocprof_csv_files.h"
 
 #include "ingest/csv.h"
 #include <dirent.h>

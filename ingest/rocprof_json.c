@@ -13,8 +13,6 @@
  */
 #include "ingest/formats.h"
 
-#include "ingest/json_check.h"
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"

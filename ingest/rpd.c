@@ -10,7 +10,7 @@
  * Ids of calls are those of the whole file: they serve as correlation ids.
  */
 #define _GNU_SOURCE /* strcasestr */
-#include "ingest/rpd.h"
+#include "ingest/sqlite_open.h"
 
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"

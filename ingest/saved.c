@@ -13,7 +13,6 @@
 
 #include "base/quantity.h"
 #include "ingest/formats.h"
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 
 /* tpa writes no larger tables. */

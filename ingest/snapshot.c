@@ -3,9 +3,7 @@
 
 #include "ingest/flight.h"
 #include "ingest/formats.h"
-#include "ingest/pickle.h"
-#include "ingest/snapshot_json.h"
-#include "ingest/snapshot_pickle.h"
+#include "ingest/object_readers.h"
 
 struct snapshot *snapshot_read(struct source *source, struct tpa_error *err)
 {

@@ -1,8 +1,8 @@
 /*
- * snapshot_json.c - see snapshot_json.h. The text is read byte by byte and built by the machine of objects.h, in the
+ * snapshot_json.c - see object_readers.h. The text is read byte by byte and built by the machine of objects.h, in the
  * order of a pickle: an item is added to its list as soon as it is complete.
  */
-#include "ingest/snapshot_json.h"
+#include "ingest/object_readers.h"
 
 #include "ingest/json_text.h"
 #include <errno.h>

@@ -1,9 +1,7 @@
-/* snapshot_pickle.c - see snapshot_pickle.h: the steps of pickle.h, run by the machine of objects.h. */
-#include "ingest/snapshot_pickle.h"
+/* snapshot_pickle.c - see object_readers.h: the steps of pickle.h, run by the machine of objects.h. */
+#include "ingest/object_readers.h"
 
 #include "ingest/object_values.h"
-#include "ingest/pickle.h"
-#include "ingest/pickle_quick.h"
 
 static inline uint64_t snapshot_little_endian(const uint8_t *bytes, size_t count)
 {

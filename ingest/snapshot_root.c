@@ -1,6 +1,6 @@
-/* snapshot_root.c - processes the top-level object of a memory snapshot: see objects.h. */
+/* snapshot_root.c - processes the top-level object of a memory snapshot: see object_readers.h. */
 #include "ingest/object_values.h"
-#include "ingest/objects.h"
+#include "ingest/object_readers.h"
 
 #include "base/runs.h"
 #include <inttypes.h>

@@ -9,7 +9,6 @@
  */
 #include "ingest/sqlite_open.h"
 
-#include "ingest/sqlite_wal.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,11 @@
+/* sqlite_open.h - databases of SQLite, and the readers that share one format. */
+#ifndef TPA_INGEST_SQLITE_OPEN_H
+#define TPA_INGEST_SQLITE_OPEN_H
+
+#include "ingest/formats.h"
+
 /*
- * sqlite_open.h - reading tables of an untrusted SQLite database.
+ * sqlite_open.c - reading tables of an untrusted SQLite database.
  *
  *     struct database *db = database_open(source, &err);
  *     static const char *const columns[] = { "start", "end", "nameId" };
@@ -18,15 +24,6 @@
  *
  * A packed or piped database is unpacked into memory.
  */
-#ifndef TPA_INGEST_SQLITE_OPEN_H
-#define TPA_INGEST_SQLITE_OPEN_H
-
-#include "base/error.h"
-#include "base/source.h"
-#include "trace/builder.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct database;
 
@@ -94,5 +91,44 @@ const char *table_scan_text(struct table_scan *scan, size_t column, size_t *len)
 
 /* End the scan. Returns the number of rows read. */
 uint64_t table_scan_end(struct table_scan *scan);
+
+/*
+ * sqlite_wal.c - SQLite's write-ahead log, applied to a database in memory: the file beside which it lies is not written to.
+ *
+ * The format: sqlite.org/fileformat2.html, "The Write-Ahead Log". A header of 32 bytes, then pages of the database, each behind a
+ * header of 24; all with running checksums. A transaction ends with a page that says how many pages the database has then.
+ */
+
+/* Does the log of LEN bytes at LOG hold a transaction that was finished? */
+bool sqlite_wal_has_pages(const char *log, size_t len);
+
+/*
+ * Apply the finished transactions of the log of LEN bytes at LOG to the database of *SIZE bytes at BYTES, which was allocated.
+ * Returns the bytes, which may have moved, and *SIZE of them; free().
+ */
+char *sqlite_wal_apply(char *bytes, size_t *size, const char *log, size_t len);
+
+/*
+ * rocpd.c - the readers of AMD's SQLite databases; for sqlite.c only.
+ *
+ * Two formats share the prefix rocpd_: that of rocprofv3 (ROCm 7) and rocprof-sys, whose tables end in the recording
+ * process's guid, and the older one of rocmProfileData, RPD, which is known by its table rocpd_op.
+ */
+
+/* Is DB either of them? */
+bool rocpd_is_one(const struct database *db);
+
+/* Read DB, the database in SOURCE, into BUILDER's current file, and a further one per further process. */
+bool rocpd_read(struct database *db, struct source *source, struct trace_builder *builder,
+                const struct ingest_options *options, struct tpa_error *err);
+
+/* rpd.c - the reader of rocmProfileData's databases (NAME.rpd); for rocpd.c only. */
+
+/* Is DB such a database? */
+bool rpd_is_one(const struct database *db);
+
+/* Read DB, the database in SOURCE, into BUILDER's current file. */
+bool rpd_read(struct database *db, struct source *source, struct trace_builder *builder,
+              struct tpa_error *err);
 
 #endif

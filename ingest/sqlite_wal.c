@@ -1,5 +1,5 @@
-/* sqlite_wal.c - see sqlite_wal.h. */
-#include "ingest/sqlite_wal.h"
+/* sqlite_wal.c - see sqlite_open.h. */
+#include "ingest/sqlite_open.h"
 
 #include "base/memory.h"
 #include <endian.h>

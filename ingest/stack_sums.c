@@ -7,7 +7,7 @@
 #include "ingest/stack_sums.h"
 
 #include "base/sum.h"
-#include "ingest/json_check.h"
+#include "ingest/json_text.h"
 #include <assert.h>
 #include <math.h>
 

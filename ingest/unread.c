@@ -2,8 +2,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "ingest/unread.h"
 
-#include "ingest/json_check.h"
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 
 /* ---- by the first bytes ---- */

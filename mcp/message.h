@@ -12,7 +12,7 @@
 #define TPA_MCP_MESSAGE_H
 
 #include "base/buffer.h"
-#include "ingest/json_pull.h"
+#include "ingest/json_text.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-/* churn.c - see churn.h. */
-#include "memory/churn.h"
+/* churn.c - see parts.h. */
+#include "memory/parts.h"
 
 #include "base/rows.h"
 #include "base/runs.h"

@@ -1,5 +1,5 @@
-/* ooms.c - see ooms.h. */
-#include "memory/ooms.h"
+/* ooms.c - see parts.h. */
+#include "memory/parts.h"
 
 #include "memory/alive.h"
 #include "memory/allocator_state.h"

@@ -1,5 +1,5 @@
-/* segments.c - see segments.h. */
-#include "memory/segments.h"
+/* segments.c - see parts.h. */
+#include "memory/parts.h"
 
 #include "base/rows.h"
 #include "base/runs.h"

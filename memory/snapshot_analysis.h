@@ -11,12 +11,8 @@
 #define TPA_MEMORY_SNAPSHOT_ANALYSIS_H
 
 #include "memory/alive.h"
-#include "memory/churn.h"
-#include "memory/snapshot_devices.h"
-#include "memory/ooms.h"
-#include "memory/segments.h"
+#include "memory/parts.h"
 #include "memory/allocator_state.h"
-#include "memory/snapshot_scopes.h"
 #include "base/error.h"
 #include "base/quantity.h"
 

@@ -1,5 +1,5 @@
 /* snapshot_devices.c - see devices.h. */
-#include "memory/snapshot_devices.h"
+#include "memory/parts.h"
 
 #include <inttypes.h>
 

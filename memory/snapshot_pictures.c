@@ -1,7 +1,7 @@
 /* snapshot_pictures.c - see pictures.h. */
 #include "memory/snapshot_pictures.h"
 
-#include "memory/snapshot_devices.h"
+#include "memory/parts.h"
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* snapshot_scopes.c - see snapshot_scopes.h. */
-#include "memory/snapshot_scopes.h"
+/* snapshot_scopes.c - see parts.h. */
+#include "memory/parts.h"
 
 #include "base/rows.h"
 #include "base/search.h"

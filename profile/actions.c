@@ -1,7 +1,5 @@
-/* actions.c - see actions.h. */
-#include "profile/actions.h"
-
-#include "profile/tables.h"
+/* actions.c - see view.h. */
+#include "profile/view.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,10 +1,9 @@
 /*
- * flame.c - the call tree of a profile; see overview.h.
+ * flame.c - the call tree of a profile; see view.h.
  *
  * A callee in the frame of its caller gets the edge's share of the caller's total time. Frames below a share of the
  * total are left out, which bounds the tree, as does its depth.
  */
-#include "profile/overview.h"
 #include "profile/view.h"
 
 #include <math.h>

@@ -1,8 +1,7 @@
-/* info.c - see info.h. */
-#include "profile/info.h"
+/* info.c - see view.h. */
+#include "profile/view.h"
 
 #include "analyze/info.h"
-#include "profile/tables.h"
 
 /* --- profiles ------------------------------------------------------------------------------------------------ */
 

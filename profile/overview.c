@@ -1,8 +1,7 @@
-/* overview.c - see overview.h. */
-#include "profile/overview.h"
+/* overview.c - see view.h. */
+#include "profile/view.h"
 
 #include "derive/python_names.h"
-#include "profile/tables.h"
 #include <inttypes.h>
 #include <math.h>
 

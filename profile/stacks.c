@@ -8,7 +8,6 @@
  * The walk is done twice: first to determine how much of each function it places, then to report stacks, scaling down
  * functions of which too much was placed.
  */
-#include "profile/stacks.h"
 
 #include "profile/view.h"
 

@@ -4,7 +4,7 @@
  * Times become integer nanoseconds here, each once, from the exact double: a percall is the quotient of two figures of
  * the file, rounded, not a quotient of rounded figures.
  */
-#include "profile/tables.h"
+#include "profile/view.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,15 @@
+/* view.h - a Python profile, and what is shown of it. */
+#ifndef TPA_PROFILE_VIEW_H
+#define TPA_PROFILE_VIEW_H
+
+#include "base/options.h"
+#include "trace/profile.h"
+#include "base/result.h"
+#include "trace/actions.h"
+#include "base/timeline.h"
+
 /*
- * view.h - which functions of a profile are shown, and in which order: the sort words and restrictions that
+ * view.c - which functions of a profile are shown, and in which order: the sort words and restrictions that
  * users know from Python's pstats.
  *
  *     struct profile_sort sort = { 0 };
@@ -11,14 +21,6 @@
  *             ... profile->functions[view.at[i]] ...
  *     profile_view_release(&view);
  */
-#ifndef TPA_PROFILE_VIEW_H
-#define TPA_PROFILE_VIEW_H
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/options.h"
-#include "base/quantity.h"
-#include "trace/profile.h"
 
 enum profile_key {
     PROFILE_BY_CALLS,
@@ -104,5 +106,124 @@ struct profile_calls {
 };
 void profile_calls_of(struct profile_calls *calls, const struct profile *profile, function_id id,
                       const struct profile_callees *callees);
+
+/* tables.c - the tables of a Python profile, and of a report on actions. */
+
+/* Add to RESULT the functions of VIEW and their costs. A million functions take some 350 MB of cells. */
+void profile_add_functions(struct result *result, const struct profile *profile,
+                           const struct profile_view *view);
+
+/* Add a line to the table of functions added last about its order, by cumulative time or else by self time. */
+void profile_mark_sorted(struct result *result, bool cumulative);
+
+/* Add to RESULT the callers of the functions of VIEW or, with CALLEES, their callees. */
+void profile_add_calls(struct result *result, const struct profile *profile, const struct profile_view *view,
+                       bool callees);
+
+/*
+ * Add notices to RESULT about PROFILE, and about the restrictions of VIEW; not about its limit if ROWS_TELL_LIMIT: a
+ * table with a row per function shows it already.
+ */
+void profile_add_notices(struct result *result, const struct profile *profile,
+                         const struct profile_view *view, bool rows_tell_limit);
+
+/* Add notices to RESULT about the .tpa files that aggregates came from. */
+void sums_add_notices(struct result *result, const struct sums_origin *origin);
+
+/* Add to RESULT the actions of REPORT, in its order, and notices about them. */
+void actions_add_table(struct result *result, const struct action_report *report);
+
+/* Add notices to RESULT about REPORT. */
+void actions_add_notices(struct result *result, const struct action_report *report);
+
+/* The tables that may be added, for `tpa help`; each ends in { 0 }. */
+extern const struct table_shape profile_top_tables[], profile_callers_tables[], profile_callees_tables[],
+    profile_overview_tables[], profile_action_tables[];
+
+/*
+ * overview.c - a Python profile on one screen: the most expensive functions by own and by cumulative time, their
+ * callers, and the call tree.
+ *
+ *     profile_add_overview(result, profile, 25, &err);       // tables "own", "cumulative", "callers", "callees"; the
+ *                                                            answer
+ *     struct flame *flame = profile_flame(profile);          // free with flame_free
+ *     profile_draw(picture, profile, 15);
+ *
+ * A profile holds totals by pairs of caller and callee, but no stacks. So the call tree is an estimate, as in snakeviz
+ * and gprof2dot: the time of a function is divided among its callers in the same proportion everywhere, independent of
+ * their callers.
+ */
+
+/* Add the MOST functions by own and by cumulative time, and the callers and callees of the most expensive ones; the
+ * verdict is a notice on top. False and ERR if the profile cannot be sorted. */
+bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,
+                          struct tpa_error *err);
+
+/* The call tree, estimated; recursion is cut where a function would repeat. New, without frames if no time was
+ * recorded. */
+struct flame *profile_flame(const struct profile *profile);
+
+/* Add the chart of the MOST functions by their own time. */
+void profile_draw(struct picture *picture, const struct profile *profile, size_t most);
+
+/* info.c - `tpa info` on files with aggregates instead of events: Python profiles and reports of actions. */
+
+/* Add the tables "files" and "profile" to RESULT; or the table "actions". */
+void info_add_profile_tables(const struct profile *profile, struct result *result);
+void info_add_action_tables(const struct action_report *report, struct result *result);
+
+/* The tables that may be added, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape profile_info_tables[];
+
+/*
+ * actions.c - a report of actions, as Lightning's SimpleProfiler prints it, on one screen.
+ *
+ *     actions_add_overview(result, report);        // the answer, and the table "actions"
+ *     actions_draw(picture, report, 15);
+ *
+ * What the report does not hold is left out: without `extended`, calls, shares and the total are unknown.
+ */
+
+void actions_add_overview(struct result *result, const struct action_report *report);
+
+/* Add the chart of the first MOST actions of REPORT (0: all) by their total time. */
+void actions_draw(struct picture *picture, const struct action_report *report, size_t most);
+
+/*
+ * stacks.c - call stacks inferred from a Python profile, for flame graphs.
+ *
+ * A profile holds calls between pairs of functions and their costs, not stacks. If a function has one caller, its time
+ * belongs to one stack exactly. If it has several, the time of its callees is divided among them by the cumulative time
+ * of the function's calls from each: if train() caused half of load(), half of the reads in load() are attributed to
+ * train(), which is an estimate.
+ *
+ * Time that is not placed on a stack (recursion through several functions; stacks below the threshold) is reported as a
+ * stack of the function alone, marked STACK_UNPLACED. So the times of all stacks that end in a function add up to its
+ * tottime, to the nanosecond.
+ */
+
+enum stack_kind { STACK_EXACT, STACK_APPORTIONED, STACK_UNPLACED, STACK_KINDS };
+
+struct profile_stack {
+    const function_id *frames; /* the outermost first */
+    size_t depth;
+    size_t exact_depth; /* number of exact frames; the time of inner ones is estimated */
+    int64_t time_ns;    /* in the innermost frame itself */
+    enum stack_kind kind;
+};
+
+typedef void profile_stack_visit(void *context, const struct profile_stack *stack);
+
+struct profile_stack_sums {
+    size_t stacks[STACK_KINDS];
+    int64_t time_ns[STACK_KINDS];
+};
+
+/*
+ * Call VISIT for every stack with time of its own, callers before callees. Calls below MIN_SHARE of the whole time are
+ * not followed. Returns the totals by kind.
+ */
+struct profile_stack_sums profile_stacks(const struct profile *profile, double min_share,
+                                         profile_stack_visit *visit, void *context);
 
 #endif

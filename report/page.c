@@ -4,13 +4,7 @@
 #include "report/figures.h"
 #include "report/json_writer.h"
 #include "report/output.h"
-#include "report/page_answer.h"
-#include "report/page_files.h"
-#include "report/page_names.h"
-#include "report/page_table.h"
-#include "report/page_timeline.h"
-#include "report/page_twins.h"
-#include "report/page_writing.h"
+#include "report/page_parts.h"
 #include "report/svg.h"
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #define TPA_REPORT_PAGE_H
 
 #include "base/error.h"
-#include "report/page_sections.h"
+#include "report/page_parts.h"
 #include "report/printer.h"
 #include <stdio.h>
 

@@ -1,16 +1,13 @@
 /*
- * page_answer.c - see page_answer.h. Bars are SVG without text, stretched to the room there is; what they stand for is text
+ * page_answer.c - see page_parts.h. Bars are SVG without text, stretched to the room there is; what they stand for is text
  * beside them, so that it wraps, can be read aloud and copied. The page's policy forbids style attributes.
  */
-#include "report/page_answer.h"
+#include "report/page_parts.h"
 
 #include "base/escape.h"
 #include "base/unicode.h"
 #include "report/apart.h"
 #include "report/figures.h"
-#include "report/page_curve.h"
-#include "report/page_step.h"
-#include "report/page_trend.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * page_curve.c - see page_curve.h. A column stands for a stretch of time, and shows the moment of it at which most was in use.
+ * page_curve.c - see page_parts.h. A column stands for a stretch of time, and shows the moment of it at which most was in use.
  */
-#include "report/page_curve.h"
+#include "report/page_parts.h"
 
 #include "base/escape.h"
 #include "report/figures.h"

@@ -1,5 +1,5 @@
-/* page_names.c - see page_names.h. */
-#include "report/page_names.h"
+/* page_names.c - see page_parts.h. */
+#include "report/page_parts.h"
 
 enum { LONGEST_NAME = 64 };
 

@@ -1,8 +1,8 @@
 /*
- * page_step.c - see page_step.h. A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower
+ * page_step.c - see page_parts.h. A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower
  * than a column fill what is still empty. Columns of one kind that follow one another are one box.
  */
-#include "report/page_step.h"
+#include "report/page_parts.h"
 
 #include "base/escape.h"
 #include "base/rows.h"

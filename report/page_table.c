@@ -5,7 +5,7 @@
  * left that say anything; "More columns" shows the rest. A row's anchor is "gaps.causes-3", or "gaps-3" where section and
  * table have one key, and stays the same however the reader sorts.
  */
-#include "report/page_table.h"
+#include "report/page_parts.h"
 
 #include "report/exact.h"
 #include "report/figures.h"

@@ -1,5 +1,5 @@
 /*
- * page_timeline.c - see page_timeline.h.
+ * page_timeline.c - see page_parts.h.
  *
  * A span is eight numbers of 7 bits a byte, the lowest first, 128 added to all but the last (LEB128). Spans are
  * ordered by lane, depth and start; "rows" has lane, depth and how many follow.
@@ -13,13 +13,12 @@
  *     call      1 + the place of the span that launched it; 0: none is here
  *     correlation   less that of the span before: twice it, of negative numbers less 1 than twice their amount
  */
-#include "report/page_timeline.h"
+#include "report/page_parts.h"
 
 #include "base/escape.h"
 #include "base/order.h"
 #include "base/runs.h"
 #include "report/json_writer.h"
-#include "report/page_names.h"
 #include "report/page_uses.h"
 
 struct bytes {

@@ -1,5 +1,5 @@
-/* page_trend.c - see page_trend.h. The axis begins where levels and bands do, not at 0: a line shows differences. */
-#include "report/page_trend.h"
+/* page_trend.c - see page_parts.h. The axis begins where levels and bands do, not at 0: a line shows differences. */
+#include "report/page_parts.h"
 
 #include "base/escape.h"
 #include "report/figures.h"

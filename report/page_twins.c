@@ -1,8 +1,8 @@
 /*
- * page_twins.c - see page_twins.h. Without scripts it is a table whose names are set in by their depth; page/twins.js makes
+ * page_twins.c - see page_parts.h. Without scripts it is a table whose names are set in by their depth; page/twins.js makes
  * a tree of it.
  */
-#include "report/page_twins.h"
+#include "report/page_parts.h"
 
 #include "report/figures.h"
 #include "report/output.h"

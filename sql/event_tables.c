@@ -4,7 +4,7 @@
  * Orders are arrays of event ids. The order by name uses a counting sort, so that "group by name" needs no sort of the
  * events.
  */
-#include "sql/sql_tables.h"
+#include "sql/parts.h"
 
 #include "base/runs.h"
 #include "derive/step_list.h"

@@ -1,5 +1,5 @@
 /* sql_tables.c - the list of tables; and the cells of those without events. */
-#include "sql/sql_tables.h"
+#include "sql/parts.h"
 
 #include "derive/step_list.h"
 #include "trace/arg_rows.h"

@@ -1,10 +1,8 @@
 /*
- * temporary.c - see temporary.h. The default file system opens each file; of a temporary one, the table of methods is replaced
+ * temporary.c - see parts.h. The default file system opens each file; of a temporary one, the table of methods is replaced
  * by a copy that checks where a write ends.
  */
-#include "sql/temporary.h"
-
-#include "sql/modules.h"
+#include "sql/parts.h"
 
 int64_t temporary_most = INT64_C(4) << 30;
 

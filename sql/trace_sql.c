@@ -10,8 +10,7 @@
 #include "sql/trace_sql.h"
 
 #include "analyze/selection.h"
-#include "sql/temporary.h"
-#include "sql/watchdog.h"
+#include "sql/parts.h"
 #include "trace/span.h"
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* watchdog.c - see watchdog.h. The thread blocks all signals: they belong to the thread that runs the statement. */
-#include "sql/watchdog.h"
+/* watchdog.c - see parts.h. The thread blocks all signals: they belong to the thread that runs the statement. */
+#include "sql/parts.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -10,7 +10,7 @@
  * a path of cost LIMIT only if the sizes of its prefixes, and of its suffixes, differ by no more: a band around the
  * diagonal. The limit is doubled until the best path within the band costs no more than it.
  */
-#include "treediff/align.h"
+#include "treediff/tree_diff.h"
 
 #include "base/rows.h"
 #include "base/search.h"

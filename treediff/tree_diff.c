@@ -2,7 +2,6 @@
 #include "treediff/tree_diff.h"
 
 #include "base/rows.h"
-#include "treediff/work_numbers.h"
 #include <assert.h>
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * twins.c - see tree_twins.h. A walk over both trees at once makes the rows, parents first. A pair is visited from
  * the row of its two parents or, if it was wrapped, from the wrapper.
  */
-#include "treediff/twins.h"
+#include "treediff/tree_diff.h"
 
 #include "base/rows.h"
 

@@ -1,5 +1,5 @@
-/* work_numbers.c - see work_numbers.h. A hash table of the first node of each number; children come before parents. */
-#include "treediff/work_numbers.h"
+/* work_numbers.c - see tree_diff.h. A hash table of the first node of each number; children come before parents. */
+#include "treediff/tree_diff.h"
 
 /* A node of either tree. */
 struct known {

@@ -9,7 +9,7 @@
 #include "cli/convert/convert.h"
 
 #include "base/packer.h"
-#include "cli/convert/columns.h"
+#include "cli/convert/parts.h"
 #include "cli/timeline.h"
 #include "report/arrow_stream.h"
 #include "trace/arg_rows.h"

@@ -18,12 +18,9 @@
  */
 
 #include "base/packer.h"
-#include "cli/convert/chrome_head.h"
+#include "cli/convert/parts.h"
 #include "cli/convert/files.h"
-#include "cli/convert/size.h"
-#include "cli/convert/marks.h"
 #include "cli/convert/part.h"
-#include "cli/convert/json_value.h"
 #include "base/escape.h"
 #include "report/exact.h"
 #include "trace/arg_rows.h"

@@ -1,11 +1,10 @@
 /*
- * chrome_head.c - see chrome_head.h. Top-level keys are written as they were read; data in records of a tpa capture log
+ * chrome_head.c - see parts.h. Top-level keys are written as they were read; data in records of a tpa capture log
  * gets PyTorch's keys, so that reading gives the same.
  */
-#include "cli/convert/chrome_head.h"
+#include "cli/convert/parts.h"
 
 #include "base/escape.h"
-#include "cli/convert/json_value.h"
 #include "cli/timeline.h"
 
 #include <inttypes.h>

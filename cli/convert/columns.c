@@ -1,5 +1,5 @@
-/* columns.c - see columns.h. */
-#include "cli/convert/columns.h"
+/* columns.c - see parts.h. */
+#include "cli/convert/parts.h"
 
 #include "trace/arg_rows.h"
 

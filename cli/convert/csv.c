@@ -4,11 +4,9 @@
  * Times are whole nanoseconds. The common columns are followed by one for each argument that occurs, with its name in
  * the file. Missing values are empty.
  */
-#include "cli/convert/snapshot.h"
+#include "cli/convert/parts.h"
 
 #include "base/packer.h"
-#include "cli/convert/columns.h"
-#include "cli/convert/size.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"

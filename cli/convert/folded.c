@@ -9,11 +9,11 @@
  * A Python profile holds edges, not stacks (profile/stacks.h), and the lines mark estimates: frames whose time was
  * divided among callers end in " ~"; time without a stack is under "[callers not known]".
  */
-#include "profile/stacks.h"
+#include "profile/view.h"
 #include "base/escape.h"
 #include "base/packer.h"
 #include "base/sum.h"
-#include "cli/convert/snapshot.h"
+#include "cli/convert/parts.h"
 #include "cli/timeline.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"

@@ -1,8 +1,7 @@
-/* json_value.c - see json_value.h. */
-#include "cli/convert/json_value.h"
+/* json_value.c - see parts.h. */
+#include "cli/convert/parts.h"
 
 #include "base/escape.h"
-#include "ingest/json_check.h"
 #include "ingest/json_text.h"
 
 bool json_value_is_plain(const char *text, size_t len)

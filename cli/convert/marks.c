@@ -1,5 +1,5 @@
-/* marks.c - see marks.h. */
-#include "cli/convert/marks.h"
+/* marks.c - see parts.h. */
+#include "cli/convert/parts.h"
 
 #include "base/escape.h"
 #include "whatif/make_graph.h"

@@ -1,9 +1,9 @@
-/* perfetto_flows.c - see perfetto_flows.h. */
-#include "cli/convert/perfetto_flows.h"
+/* perfetto_flows.c - see perfetto.h. */
+#include "cli/convert/perfetto.h"
 
 #include "base/runs.h"
 #include "base/search.h"
-#include "cli/convert/wire_put.h"
+#include "cli/convert/parts.h"
 #include "derive/collective_matches.h"
 
 static void add_end(struct perfetto_flow_ends *ends, event_id e, uint32_t number)

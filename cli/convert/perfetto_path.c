@@ -1,11 +1,8 @@
-/* perfetto_path.c - see perfetto_path.h. */
-#include "cli/convert/perfetto_path.h"
+/* perfetto_path.c - see perfetto.h. */
+#include "cli/convert/perfetto.h"
 
-#include "cli/convert/marks.h"
-#include "cli/convert/perfetto_flows.h"
-#include "cli/convert/perfetto_plan.h"
+#include "cli/convert/parts.h"
 #include "cli/timeline.h"
-#include "cli/convert/wire_put.h"
 
 static const char derived[] = "tpa derived";
 

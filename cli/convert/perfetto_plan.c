@@ -1,5 +1,5 @@
-/* perfetto_plan.c - see perfetto_plan.h. */
-#include "cli/convert/perfetto_plan.h"
+/* perfetto_plan.c - see perfetto.h. */
+#include "cli/convert/perfetto.h"
 
 #include "base/runs.h"
 #include <assert.h>

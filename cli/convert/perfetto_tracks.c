@@ -1,11 +1,10 @@
-/* perfetto_tracks.c - see perfetto_tracks.h. */
-#include "cli/convert/perfetto_tracks.h"
+/* perfetto_tracks.c - see perfetto.h. */
+#include "cli/convert/perfetto.h"
 
 #include "base/packer.h"
 #include "base/rows.h"
 #include "base/search.h"
-#include "cli/convert/chrome_head.h"
-#include "cli/convert/wire_put.h"
+#include "cli/convert/parts.h"
 #include "cli/timeline.h"
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
-/* size.c - see size.h. */
-#include "cli/convert/size.h"
+/* size.c - see parts.h. */
+#include "cli/convert/parts.h"
 
 #include "trace/arg_rows.h"
 #include "trace/arg_scan.h"

@@ -1,5 +1,5 @@
-/* snapshot.c - see snapshot.h. */
-#include "cli/convert/snapshot.h"
+/* snapshot.c - see parts.h. */
+#include "cli/convert/parts.h"
 
 #include "base/escape.h"
 #include "base/packer.h"

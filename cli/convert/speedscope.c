@@ -10,7 +10,7 @@
  *
  * Times are whole nanoseconds from the first event on, so that JavaScript's numbers hold them.
  */
-#include "profile/stacks.h"
+#include "profile/view.h"
 #include "base/packer.h"
 #include "cli/convert/convert.h"
 #include "base/sum.h"

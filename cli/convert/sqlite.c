@@ -4,7 +4,7 @@
  * SQLite writes to a file of its own, which is copied to the output, as that may be a pipe.
  */
 
-#include "cli/convert/size.h"
+#include "cli/convert/parts.h"
 #include "cli/output_file.h"
 #include "cli/timeline.h"
 #include "sql/trace_sql.h"

@@ -1,5 +1,5 @@
-/* wire_put.c - see wire_put.h. */
-#include "cli/convert/wire_put.h"
+/* wire_put.c - see parts.h. */
+#include "cli/convert/parts.h"
 
 enum { MOST_VARINT = 10, MOST_FIELD = 2 * MOST_VARINT };
 

@@ -4,7 +4,7 @@
 #include "base/run_level.h"
 #include "history/nightly_answer.h"
 #include "base/regex.h"
-#include "cli/gate.h"
+#include "cli/parts.h"
 #include "report/cases.h"
 #include <math.h>
 

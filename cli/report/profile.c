@@ -1,8 +1,7 @@
 /* profile.c - see profile.h. */
 #include "cli/report/profile.h"
 
-#include "profile/actions.h"
-#include "profile/overview.h"
+#include "profile/view.h"
 
 enum { BARS = 15 };
 

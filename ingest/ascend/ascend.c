@@ -10,7 +10,6 @@
 
 #include "base/escape.h"
 #include "base/search.h"
-#include "ingest/ascend/links.h"
 #include <ctype.h>
 
 /* External ids of operators are above this, and connections are below: so no id equals the number of a call. */

@@ -1,5 +1,79 @@
+/* ascend.h - the parts of the reader of Ascend. */
+#ifndef TPA_INGEST_ASCEND_ASCEND_H
+#define TPA_INGEST_ASCEND_ASCEND_H
+
+#include "ingest/recorder.h"
+
+/* the rows of a recording of an Ascend NPU, which both of its forms have: see ascend.h. */
+
+enum ascend_host_kind {
+    ASCEND_OPERATOR,
+    ASCEND_PYTHON,
+    ASCEND_ANNOTATION,
+    ASCEND_ENQUEUE,
+    ASCEND_DEQUEUE,
+    ASCEND_CALL,  /* of CANN */
+    ASCEND_OTHER, /* the garbage collector's pauses */
+};
+
+/* An event of the host. */
+struct ascend_host {
+    int64_t start_ns, end_ns, pid, tid;
+    int64_t
+        link; /* of a call its connection; of Enqueue and Dequeue their correlation. RECORDER_NONE: none */
+    name_id name; /* of the recorder */
+    uint32_t row; /* the caller's number for it */
+    uint8_t kind; /* enum ascend_host_kind */
+};
+
+enum ascend_role {
+    ASCEND_BY_TYPE,    /* to be decided by type, name and connection */
+    ASCEND_KERNEL,     /* known to compute */
+    ASCEND_PIECE,      /* a part of a collective */
+    ASCEND_COPY,       /* moves memory */
+    ASCEND_CONTAINER,  /* repeats the parts of a task */
+    ASCEND_SHADOW,     /* a range of the program, as the stream passed it */
+    ASCEND_COLLECTIVE, /* one whole; its stream is that of its pieces */
+};
+
+enum ascend_copy {
+    ASCEND_COPY_UNKNOWN,
+    ASCEND_COPY_HTOH,
+    ASCEND_COPY_HTOD,
+    ASCEND_COPY_DTOH,
+    ASCEND_COPY_DTOD,
+    ASCEND_COPY_MANAGED,
+};
+
+/* A task of a stream, or a collective. */
+struct ascend_task {
+    int64_t start_ns, end_ns, stream, link, bytes;
+    int64_t elements;    /* of collectives: as the caller of HCCL passed them; RECORDER_NONE */
+    int64_t rank_count;  /* of collectives: the size of the group; RECORDER_NONE */
+    const char *name;    /* borrowed until ascend_write returned, as the following */
+    const char *type;    /* "AI_CORE", "SDMA_SQE" ...; "" if not recorded */
+    const char *element; /* of collectives: "FP32"; NULL */
+    const char *group;   /* of collectives: a short name of the group; NULL: that in NAME */
+    int32_t device;
+    uint8_t role;  /* enum ascend_role */
+    uint8_t copy;  /* enum ascend_copy */
+    bool contains; /* by type: another row is a part of it */
+};
+
+/* An operation of PyTorch's allocator. A missing time is RECORDER_NONE. */
+struct ascend_block {
+    int64_t allocated_ns, released_ns, bytes, device;
+    int64_t allocated_total, allocated_reserved, released_total, released_reserved;
+    name_id name; /* the operator's, of the recorder */
+};
+
+/* Totals of PyTorch's allocator from TIME_NS on. */
+struct ascend_level {
+    int64_t time_ns, device, allocated, reserved;
+};
+
 /*
- * ascend.h - a recording of an Ascend NPU, put together from the rows of either of its forms (json.c, database.c).
+ * ascend.c - a recording of an Ascend NPU, put together from the rows of either of its forms (json.c, database.c).
  *
  *     struct ascend *ascend = ascend_open(builder, pid, PRODUCER_TORCH_NPU);
  *     ascend_add_host(ascend, &(struct ascend_host){ .kind = ASCEND_OPERATOR, .name = recorder_name(...), ... });
@@ -19,11 +93,6 @@
  * Without a task queue the operator is the innermost one around the call. Sources: Ascend/pytorch (torch_npu), Ascend/
  * msprof-analyze, and recordings of torch_npu of January 2025 with the tables of the vendor's own tools.
  */
-#ifndef TPA_INGEST_ASCEND_ASCEND_H
-#define TPA_INGEST_ASCEND_ASCEND_H
-
-#include "base/buffer.h"
-#include "ingest/ascend/rows.h"
 
 struct ascend;
 
@@ -60,5 +129,58 @@ bool ascend_write(struct ascend *ascend, ascend_set_args *set_args, void *contex
 void ascend_shapes(const char *text, struct buffer *out);
 void ascend_types(const char *text, struct buffer *out);
 void ascend_stack(const char *text, struct buffer *out);
+
+/*
+ * folder.c - what lies beside a recording of Ascend: PROFILE_ascend_pt/ with profiler_info_N.json, and in it
+ * ASCEND_PROFILER_OUTPUT/ with the recording in one or both forms, and tables of results.
+ */
+
+/* The rank that profiler_info[_N].json in the folder of PATH, or in the one above, records; -1: none. */
+int64_t ascend_folder_rank(const char *path);
+
+/*
+ * Add the memory that operator_memory.csv and memory_record.csv beside PATH record, if the user gave the folder
+ * (GIVEN); else a notice of BUILDER's current file says that they are there.
+ */
+void ascend_folder_memory(struct ascend *ascend, struct trace_builder *builder, const char *path, bool given);
+
+enum ascend_file {
+    ASCEND_FILE_NONE,   /* not of Ascend's profilers, or to be read */
+    ASCEND_FILE_RESULT, /* results that are computed of a recording beside it, or its settings */
+    ASCEND_FILE_TWIN,   /* the same recording is beside it as a database */
+};
+
+/* What the file at PATH, found in a directory, is. */
+enum ascend_file ascend_folder_file(const char *path);
+
+/*
+ * links.c - the operator that issued each connection, and when. See ascend.h for the way from task to operator.
+ *
+ *     struct ascend_links *links = ascend_links_open(hosts, count);
+ *     struct ascend_link link = ascend_links_find(links, pid, tid, call_start_ns);
+ *     ascend_links_free(links);
+ */
+
+#define ASCEND_NO_HOST UINT32_MAX
+
+struct ascend_link {
+    uint32_t op;       /* index of the operator among the hosts; ASCEND_NO_HOST */
+    uint32_t dequeue;  /* index of the Dequeue around the call; ASCEND_NO_HOST */
+    bool is_issued;    /* is ISSUED_NS known? */
+    int64_t issued_ns; /* the start of the Enqueue, else of the call */
+};
+
+struct ascend_links;
+
+/* New; free with ascend_links_free. The COUNT hosts are borrowed. */
+struct ascend_links *ascend_links_open(const struct ascend_host *hosts, size_t count);
+void ascend_links_free(struct ascend_links *links);
+
+/* The link of what was launched on thread TID of process PID at NS. */
+struct ascend_link ascend_links_find(const struct ascend_links *links, int64_t pid, int64_t tid, int64_t ns);
+
+/* Set *PID and *TID to those of the thread on which an operator called NAME ran at NS; unchanged if there is none. */
+void ascend_links_thread(const struct ascend_links *links, name_id name, int64_t ns, int64_t *pid,
+                         int64_t *tid);
 
 #endif

@@ -22,7 +22,7 @@
 #define _GNU_SOURCE /* asprintf */
 #include "ingest/ascend/database.h"
 
-#include "ingest/ascend/folder.h"
+#include "ingest/ascend/ascend.h"
 #include "ingest/id_table.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,12 +1,11 @@
 /*
- * folder.c - see folder.h. Tables have a row a block (operator_memory.csv) and a row a moment (memory_record.csv):
+ * folder.c - see ascend.h. Tables have a row a block (operator_memory.csv) and a row a moment (memory_record.csv):
  * microseconds with a tab behind them, sizes in KB and MB with all their decimals.
  */
 #define _GNU_SOURCE /* asprintf */
-#include "ingest/ascend/folder.h"
+#include "ingest/ascend/ascend.h"
 
 #include "ingest/csv.h"
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include <dirent.h>
 #include <math.h>

@@ -14,7 +14,7 @@
  * Times are texts in microseconds with three decimals, which no double holds; ids of arrows are decimal texts beyond 64
  * bits. Learnt from torch_npu of January 2025 and Ascend/pytorch's _trace_event_manager.py.
  */
-#include "ingest/ascend/folder.h"
+#include "ingest/ascend/ascend.h"
 #include "ingest/chrome/draft.h"
 
 #include "base/search.h"

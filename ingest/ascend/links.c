@@ -1,6 +1,6 @@
-/* links.c - see links.h. Operators, and Dequeues, of a thread nest: the innermost one at a moment is found among their
+/* links.c - see ascend.h. Operators, and Dequeues, of a thread nest: the innermost one at a moment is found among their
  * starts, and from there outwards by their parents. */
-#include "ingest/ascend/links.h"
+#include "ingest/ascend/ascend.h"
 
 #include "base/order.h"
 #include "base/search.h"

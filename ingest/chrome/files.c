@@ -11,7 +11,7 @@
  */
 #include "ingest/chrome/chrome.h"
 
-#include "ingest/json_keep.h"
+#include "ingest/json_text.h"
 
 struct split {
     struct trace_builder *builder;

@@ -13,7 +13,6 @@
 
 #include "base/escape.h"
 #include "ingest/distributed_info.h"
-#include "ingest/json_keep.h"
 #include "ingest/json_text.h"
 #include <limits.h>
 

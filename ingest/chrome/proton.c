@@ -16,7 +16,6 @@
 #include "ingest/chrome/draft.h"
 
 #include "base/search.h"
-#include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/step_guess.h"
 #include <assert.h>

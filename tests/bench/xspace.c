@@ -10,7 +10,7 @@
  */
 #include "base/memory.h"
 #include "base/source.h"
-#include "cli/convert/wire_put.h"
+#include "cli/convert/parts.h"
 #include "ingest/formats.h"
 #include "ingest/wire.h"
 

@@ -4,7 +4,7 @@
  *
  *     call_names libcupti.so.13
  */
-#include "capture/calls.h"
+#include "capture/parts.h"
 
 #include <stdio.h>
 

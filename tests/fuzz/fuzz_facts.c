@@ -7,7 +7,7 @@
  */
 #include "base/source.h"
 #include "figures/facts_file.h"
-#include "fleet/slice_file.h"
+#include "fleet/parts.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
 

@@ -5,7 +5,7 @@
  */
 #include "base/buffer.h"
 #include "cli/mcp_tools.h"
-#include "ingest/json_check.h"
+#include "ingest/json_text.h"
 #include "mcp/server.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* fuzz_samples.c - any bytes as the samples of a figure in a store; what was unpacked packs to what unpacks to the same. */
-#include "history/samples.h"
+#include "history/store.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* fuzz_snapshot.c - any bytes as a memory snapshot: read, replayed, asked everything, compared, made a trace. */
-#include "diff/blocks.h"
+#include "diff/diff.h"
 #include "ingest/snapshot.h"
 #include "memory/snapshot_as_trace.h"
 #include "memory/snapshot_tables.h"

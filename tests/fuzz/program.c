@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "ingest/json_check.h"
+#include "ingest/json_text.h"
 #include "ingest/saved.h"
 #include "report/printer.h"
 #include <stdio.h>

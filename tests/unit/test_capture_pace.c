@@ -1,5 +1,5 @@
 /* What recording leaves out: capture/pace.h. Times are written in ms and turned into ns. */
-#include "capture/pace.h"
+#include "capture/parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* What the environment says of a recording: capture/settings.h and capture/kinds.h. */
-#include "capture/settings.h"
+/* What the environment says of a recording: capture/parts.h. */
+#include "capture/parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

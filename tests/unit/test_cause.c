@@ -1,5 +1,5 @@
-/* test_cause.c - diff/cause.h: which of the rows that changed is named as the cause. */
-#include "diff/cause.h"
+/* test_cause.c - diff/diff.h: which of the rows that changed is named as the cause. */
+#include "diff/diff.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

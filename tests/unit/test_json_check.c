@@ -1,8 +1,8 @@
-/* test_json_check.c - ingest/json_check.h and cli/convert/json_value.h: what is JSON, and how it is written again. */
-#include "ingest/json_check.h"
+/* test_json_check.c - ingest/json_text.h and cli/convert/json_value.h: what is JSON, and how it is written again. */
+#include "ingest/json_text.h"
 
 #include "base/memory.h"
-#include "cli/convert/json_value.h"
+#include "cli/convert/parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,8 +7,8 @@
 
 #include "base/runs.h"
 #include "cli/convert/convert.h"
-#include "cli/convert/perfetto_plan.h"
-#include "cli/convert/wire_put.h"
+#include "cli/convert/perfetto.h"
+#include "cli/convert/parts.h"
 #include "ingest/formats.h"
 #include "tests/unit/small_trace.h"
 #include <stdlib.h>

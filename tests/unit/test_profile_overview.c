@@ -5,7 +5,7 @@
  *     work   3 s itself,  9 s in all   calls  leaf  6 times, 6 s, and itself
  *     leaf   6 s
  */
-#include "profile/overview.h"
+#include "profile/view.h"
 #include "base/result.h"
 
 #include <setjmp.h>

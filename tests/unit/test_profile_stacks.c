@@ -1,5 +1,5 @@
 /* test_profile_stacks.c - profile/stacks.h, on call graphs small enough to draw. */
-#include "profile/stacks.h"
+#include "profile/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

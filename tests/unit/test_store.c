@@ -1,8 +1,6 @@
 /* test_store.c - store/: runs go in and come out as they were, and nothing is lost when something goes wrong. */
 #include "history/store.h"
 
-#include "history/samples.h"
-#include "history/sql.h"
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>

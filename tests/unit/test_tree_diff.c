@@ -1,8 +1,7 @@
 /* test_tree_diff.c - treediff/tree_diff.h: which call of one side is which of the other. */
 #include "tests/unit/small_trace.h"
 
-#include "treediff/twins.h"
-#include "treediff/work_numbers.h"
+#include "treediff/tree_diff.h"
 #include <stdio.h>
 #include <stdlib.h>
 

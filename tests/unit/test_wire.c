@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/convert/wire_put.h"
+#include "cli/convert/parts.h"
 #include "ingest/wire.h"
 
 static void fields_come_back_as_they_were_put(void **state)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/convert/wire_put.h"
+#include "cli/convert/parts.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"
 #include "ingest/formats.h"

@@ -1,18 +1,19 @@
+/* parts.h - what the tables of SQL share. */
+#ifndef TPA_SQL_PARTS_H
+#define TPA_SQL_PARTS_H
+
+#include "base/table.h"
+#include "memory/memory_records.h"
+#include <sqlite3.h>
+#include <stdatomic.h>
+
 /*
- * sql_tables.h - the tables that a trace has in SQL, and their columns: their names, for .schema and the docs, and
+ * sql_tables.c - the tables that a trace has in SQL, and their columns: their names, for .schema and the docs, and
  * their cells.
  *
  * Some tables hold events of some kinds (events, operators, kernels ...); their columns are chosen from one list. The
  * others have rows of their own (steps, tracks, files ...).
  */
-#ifndef TPA_SQL_SQL_TABLES_H
-#define TPA_SQL_SQL_TABLES_H
-
-#include "base/buffer.h"
-#include "base/table.h"
-#include "memory/memory_records.h"
-#include "trace/calltree.h"
-#include <sqlite3.h>
 
 /* The events of a table in the orders that queries need; each is computed when first needed. */
 struct event_rows {
@@ -118,5 +119,62 @@ void sql_source_release(struct sql_source *source);
 /* Return a text as a cell; missing if NULL. It must live as long as the trace. */
 void sql_add_text(sqlite3_context *out, const char *text, size_t len);
 void sql_add_name(sqlite3_context *out, const struct names *names, name_id id);
+
+/*
+ * modules.c - virtual tables through which SQLite reads the tables of sql_tables.h, and results of functions.
+ */
+
+/* Register every table of sql_tables in DB, with PREFIX before its name. SOURCE is borrowed. Returns SQLite's result
+ * code. */
+int sql_add_tables(sqlite3 *db, struct sql_source *source, const char *prefix);
+
+/* Register a table NAME in DB with the rows of TABLE, which is borrowed and must outlive DB. Returns SQLite's result
+ * code. */
+int sql_add_answer(sqlite3 *db, const char *name, const struct table *table);
+
+/*
+ * The name that column INDEX of TABLE, a result of a function, has in SQL: its key, with _ns for times; TEXT is room for it.
+ * A moment counts from the origin of its file, so `start` is at_ns, as in the tables, where start_ns is on another clock.
+ */
+const char *sql_answer_column(const struct table *table, size_t index, struct buffer *text);
+
+/*
+ * temporary.c - a limit on the temporary files of SQLite, into which it sorts.
+ *
+ *     const char *vfs = temporary_vfs();         // for sqlite3_open_v2; NULL: SQLite's own
+ *
+ * A statement whose temporary file would pass temporary_most bytes fails with SQLITE_FULL.
+ */
+
+/* Bytes of one temporary file: 4 GiB. Tests lower it. */
+extern int64_t temporary_most;
+
+/* The name of a file system of SQLite with the limit; NULL if it cannot be made. */
+const char *temporary_vfs(void);
+
+/*
+ * watchdog.c - ends a statement of SQLite that takes too long, also within one long call of it.
+ *
+ *     struct watchdog *dog = watchdog_begin(db, limit_ns, &interrupted, give_up);
+ *     ... sqlite3_step ...
+ *     watchdog_end(dog);
+ *
+ * A progress handler is called between the steps of SQLite's machine; instr() of two large values is one step that may
+ * take hours. A thread therefore interrupts SQLite at the limit or when *INTERRUPTED is set. If the statement has not
+ * ended WATCHDOG_GRACE_NS later, it calls GIVE_UP, which must not return: it reports the reason and ends the process.
+ */
+
+#define WATCHDOG_GRACE_NS INT64_C(2000000000)
+
+struct watchdog;
+
+/* TOO_LONG: the limit was passed; otherwise the user interrupted. */
+typedef void watchdog_give_up(bool too_long);
+
+/* New; end it with watchdog_end. LIMIT_NS 0: no limit. INTERRUPTED and GIVE_UP may be NULL. NULL, which watchdog_end
+ * accepts, if there is nothing to watch. */
+struct watchdog *watchdog_begin(sqlite3 *db, int64_t limit_ns, const atomic_int *interrupted,
+                                watchdog_give_up *give_up);
+void watchdog_end(struct watchdog *dog);
 
 #endif
