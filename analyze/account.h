@@ -34,7 +34,6 @@
 #define TPA_ANALYZE_ACCOUNT_H
 
 #include "analyze/account_parts.h"
-#include "base/memory.h"
 
 enum account_role {
     STEP_COUNTS,

@@ -1,4 +1,3 @@
-/* account_parts.c - see account_parts.h. */
 #include "analyze/account_parts.h"
 
 #include "base/search.h"

@@ -12,8 +12,6 @@
 #define TPA_ANALYZE_ACCOUNT_PARTS_H
 
 #include "analyze/gap_finder.h"
-#include "base/arena.h"
-#include "base/table.h"
 
 /* Parts of a step, disjoint. With devices: */
 enum account_part {

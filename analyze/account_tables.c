@@ -1,4 +1,3 @@
-/* account_tables.c - see account_tables.h. */
 #include "analyze/account_tables.h"
 
 #include <inttypes.h>

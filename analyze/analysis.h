@@ -28,9 +28,7 @@
 
 #include "analyze/group.h"
 #include "analyze/selection.h"
-#include "base/options.h"
 #include "base/result.h"
-#include "trace/trace.h"
 
 /* A query: the trace, the selection and the options of an analysis. */
 struct analysis_query {

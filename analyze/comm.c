@@ -1,5 +1,5 @@
 /*
- * comm.c - see comm.h. The selected collectives are sorted by the key of a row; each run of equal keys is a row.
+ * The selected collectives are sorted by the key of a row; each run of equal keys is a row.
  */
 #include "analyze/comm.h"
 

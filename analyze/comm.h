@@ -12,7 +12,6 @@
 
 #include "analyze/analysis.h"
 #include "analyze/comm_rows.h"
-#include "base/error.h"
 
 extern const struct trace_wants comm_wants;
 

@@ -1,6 +1,4 @@
 /*
- * comm_late.c - see comm_late.h.
- *
  * After the previous collective with all members of this one, each rank worked on its own: so the lengths of these
  * intervals are compared, each on the clock of its rank. The interval of the last rank is compared with that of the
  * median rank, and both are split into work, other communication, and gaps by cause, where gaps caused by the host are

@@ -3,9 +3,6 @@
 #define TPA_ANALYZE_COMM_ROWS_H
 
 #include "analyze/group.h"
-#include "base/arena.h"
-#include "base/memory.h"
-#include "base/table.h"
 
 /*
  * Collectives of one group. Times in ns, sizes in bytes; a bandwidth in bytes per ns, which are GB/s. Missing, or NaN:

@@ -8,7 +8,6 @@
 #define TPA_ANALYZE_GAP_COLORS_H
 
 #include "analyze/gaps.h"
-#include "base/chart.h"
 
 /*
  * The colour of each cause of GAPS. There are more causes than colours: those with the most time have distinct ones.

@@ -1,6 +1,4 @@
 /*
- * gap_finder.c - see gap_finder.h.
- *
  * The work of a device is visited by start; if an operation begins after all earlier ones have ended, there is a gap.
  * Its parts follow from the call that launched the next work and from what blocked its thread (host_state.h).
  */

@@ -1,6 +1,4 @@
 /*
- * gaps.c - see gaps.h.
- *
  * gap_finder.h finds them. They are added up, and no more of them are kept than are listed: a trace may have a million.
  * Only these are described in words, because that takes the call tree of the threads.
  */

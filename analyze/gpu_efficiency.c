@@ -1,4 +1,3 @@
-/* gpu_efficiency.c - see gpu_efficiency.h. */
 #include "analyze/gpu_efficiency.h"
 
 #include "derive/device_steps.h"

@@ -1,6 +1,4 @@
 /*
- * group.c - see group.h.
- *
  * A key has a number for each requested dimension: of a file, track, step, name or path; NO_KEY means none. The numbers
  * are interned as bytes, so that ids are dense and in order of first occurrence.
  */

@@ -23,7 +23,6 @@
 #ifndef TPA_ANALYZE_GROUP_H
 #define TPA_ANALYZE_GROUP_H
 
-#include "base/buffer.h"
 #include "base/options.h"
 #include "base/table.h"
 #include "trace/trace.h"

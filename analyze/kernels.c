@@ -1,6 +1,4 @@
 /*
- * kernels.c - see kernels.h.
- *
  * One pass in order of the file collects the data of each kernel, and groups kernels by name with a counting sort.
  * Within a name they are sorted by group and launch shape; each run of equal keys is a row.
  */

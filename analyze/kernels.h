@@ -10,7 +10,6 @@
 #define TPA_ANALYZE_KERNELS_H
 
 #include "analyze/analysis.h"
-#include "base/memory.h"
 #include "derive/gpu_names.h"
 
 extern const struct trace_wants kernels_wants;

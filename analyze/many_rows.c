@@ -1,4 +1,3 @@
-/* many_rows.c - see many_rows.h. */
 #include "analyze/many_rows.h"
 
 void many_rows_notice(struct result *result, int64_t left_out)

@@ -1,6 +1,4 @@
 /*
- * modules.c - see modules.h.
- *
  * Each moment of a host thread belongs to the innermost frame, operator or call that was open, and so to one path (see
  * code_paths.h); each operation of a device to the path it was launched from. Everything else is computed by sums over
  * the tree of paths, in which parents come before their children.

@@ -3,7 +3,6 @@
 #define TPA_ANALYZE_MODULES_H
 
 #include "analyze/analysis.h"
-#include "base/error.h"
 
 extern const struct trace_wants modules_wants;
 

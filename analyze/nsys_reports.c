@@ -1,5 +1,5 @@
 /*
- * nsys_reports.c - see nsys_reports.h. Every event of a report becomes a sample with the key of its row; samples are
+ * Every event of a report becomes a sample with the key of its row; samples are
  * sorted by row, and each run of samples gives the figures of a row.
  */
 #include "analyze/nsys_reports.h"

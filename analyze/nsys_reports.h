@@ -9,7 +9,6 @@
 #ifndef TPA_ANALYZE_NSYS_REPORTS_H
 #define TPA_ANALYZE_NSYS_REPORTS_H
 
-#include "base/memory.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants nsys_reports_wants;

@@ -1,4 +1,3 @@
-/* registry.c - see registry.h. */
 #include "analyze/registry.h"
 
 #define ANALYSIS_ROW(name) &analysis_##name,

@@ -1,6 +1,4 @@
 /*
- * roofline.c - see roofline.h.
- *
  * roofline_calls.c finds the calls, their costs and their work; here they are aggregated to rows, devices and steps.
  */
 #include "analyze/roofline.h"

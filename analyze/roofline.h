@@ -19,11 +19,6 @@
 
 #include "analyze/group.h"
 #include "analyze/roofline_calls.h"
-#include "analyze/selection.h"
-#include "base/arena.h"
-#include "base/memory.h"
-#include "base/table.h"
-#include "trace/trace.h"
 
 extern const struct trace_wants roofline_wants;
 

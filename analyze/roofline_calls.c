@@ -1,6 +1,4 @@
 /*
- * roofline_calls.c - see roofline_calls.h.
- *
  * The cost of a call depends only on its name and arguments, which are ids: it is computed once for each combination.
  * Operators are nested by time, so that device work is attributed to the innermost modelled operator around its launch.
  */

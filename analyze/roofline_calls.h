@@ -14,7 +14,6 @@
 #include "derive/gpu_events.h"
 #include "derive/graph_links.h"
 #include "derive/op_cost.h"
-#include "trace/trace.h"
 
 /* One call of a modelled operator. In a CUDA or HIP graph whose capture is known (derive/graph_links.h), each replay
  * repeats the captured calls. */

@@ -22,7 +22,6 @@
 #ifndef TPA_ANALYZE_SELECTION_H
 #define TPA_ANALYZE_SELECTION_H
 
-#include "base/error.h"
 #include "base/quantity.h"
 #include "trace/intervals.h"
 #include "trace/trace.h"

@@ -1,4 +1,3 @@
-/* step_phases.c - see step_phases.h. */
 #include "analyze/step_phases.h"
 
 #include "base/search.h"

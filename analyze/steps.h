@@ -16,7 +16,6 @@
 #define TPA_ANALYZE_STEPS_H
 
 #include "analyze/analysis.h"
-#include "base/memory.h"
 
 extern const struct trace_wants steps_wants;
 

@@ -1,6 +1,4 @@
 /*
- * transfers.c - see transfers.h.
- *
  * Copies, and the waits for them, are grouped by sorting them by the key of a row: group, direction and kind of host
  * memory. So are stalls, the calls of host_waits.h.
  */

@@ -1,6 +1,4 @@
 /*
- * unfused_attention.c - see unfused_attention.h.
- *
  * The operations of a stream, or of a host thread without devices, are a list. From each softmax the list is searched in both
  * directions up to the next product. They belong together if the scores, rows by columns of the softmax, are what the
  * product before writes and the product after reads.

@@ -15,7 +15,6 @@
 #ifndef TPA_ANALYZE_UNFUSED_ATTENTION_H
 #define TPA_ANALYZE_UNFUSED_ATTENTION_H
 
-#include "base/memory.h"
 #include "derive/gpu_events.h"
 
 #define UNFUSED_ATTENTION_WANTS (GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES))

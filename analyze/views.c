@@ -1,4 +1,3 @@
-/* views.c - see views.h. */
 #include "analyze/views.h"
 
 #include "derive/device_steps.h"

@@ -13,9 +13,7 @@
 #define TPA_ANALYZE_VIEWS_H
 
 #include "analyze/selection.h"
-#include "base/memory.h"
 #include "base/timeline.h"
-#include "trace/trace.h"
 
 /* Frames below this share of the total are merged into their callers. */
 #define VIEW_LEAST_SHARE 0.0005

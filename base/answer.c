@@ -1,4 +1,3 @@
-/* answer.c - see answer.h. */
 #include "base/answer.h"
 
 #include <stdlib.h>

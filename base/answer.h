@@ -13,9 +13,6 @@
 #define TPA_BASE_ANSWER_H
 
 #include "base/chart.h"
-#include "base/memory.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 /* An item of what ran: "Host", "node7". */
 struct answer_fact {

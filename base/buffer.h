@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include <stddef.h>
 
 struct buffer {
     VEC_OF(char); /* NUL-terminated once anything was added; NULL before */

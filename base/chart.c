@@ -1,4 +1,3 @@
-/* chart.c - see chart.h. */
 #include "base/chart.h"
 
 #include <assert.h>

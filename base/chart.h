@@ -34,11 +34,7 @@
 #ifndef TPA_BASE_CHART_H
 #define TPA_BASE_CHART_H
 
-#include "base/arena.h"
-#include "base/memory.h"
 #include "base/table.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 /*
  * Colours that people with any colour vision distinguish, and two greys. Their hues are those of Okabe and Ito ("Color

@@ -1,6 +1,4 @@
 /*
- * demangle.c - see demangle.h.
- *
  * A mangled name can refer back to parts of itself, so two hundred bytes can expand to gigabytes. There are two
  * demanglers, which agree on the names both know:
  *

@@ -8,7 +8,6 @@
 #define TPA_BASE_DEMANGLE_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
 
 /* Was a demangler found when tpa was built? */
 bool demangle_works(void);

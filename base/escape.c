@@ -1,6 +1,4 @@
 /*
- * escape.c - see escape.h.
- *
  * All media but JSON share one loop for the first step, which makes invisible characters visible; it passes visible
  * ones on to the medium. Runs of harmless ASCII are copied at once, because nearly all text consists of them.
  */

@@ -13,7 +13,6 @@
 #define TPA_BASE_ESCAPE_H
 
 #include "base/buffer.h"
-#include <stddef.h>
 
 /* Append only printable characters of known width; returns how many columns they take. */
 size_t escape_terminal(struct buffer *out, const char *s, size_t len);

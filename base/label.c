@@ -1,4 +1,3 @@
-/* label.c - see label.h. */
 #include "base/label.h"
 
 #include <ctype.h>

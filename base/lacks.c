@@ -1,4 +1,3 @@
-/* lacks.c - see lacks.h. */
 #include "base/lacks.h"
 
 #include <string.h>

@@ -11,7 +11,6 @@
 
 #include "base/memory.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* An element that equals nothing, not even itself. */

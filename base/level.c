@@ -1,4 +1,3 @@
-/* level.c - see level.h. */
 #include "base/level.h"
 
 #include "base/shift.h"

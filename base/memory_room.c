@@ -1,6 +1,4 @@
 /*
- * memory_room.c - see memory_room.h.
- *
  * A control group may use its limit minus its current use; pages of files do not count, because the kernel drops them
  * on demand. Limits of parent groups apply as well. Version 2 has one tree, "0::/user.slice/..." in /proc/self/cgroup;
  * version 1 one per resource, "4:memory:/...". In a container the path may exist only on the host: then the files of

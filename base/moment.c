@@ -1,4 +1,3 @@
-/* moment.c - see moment.h. */
 #include "base/moment.h"
 
 #include "base/quantity.h"

@@ -9,8 +9,6 @@
 #define TPA_BASE_MOMENT_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 /* False, with nothing stored, when TEXT is of none of these forms or there is no such day. */
 bool moment_parse(const char *text, int64_t *time_ns);

@@ -29,13 +29,7 @@
 #ifndef TPA_BASE_OPTIONS_H
 #define TPA_BASE_OPTIONS_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/quantity.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct opt;
 

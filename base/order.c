@@ -1,4 +1,3 @@
-/* order.c - see order.h. */
 #include "base/order.h"
 
 #include "base/memory.h"

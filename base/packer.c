@@ -1,6 +1,4 @@
 /*
- * packer.c - see packer.h.
- *
  * A ring of slots, each for one part. Workers take the next part for which there is a free slot, make its text and pack
  * it; the calling thread writes the slots in order and releases them. The parts of a gzip file are packed one by one
  * and end at a byte, so that they follow one another in one member (RFC 1951: an empty stored block); its checksum is

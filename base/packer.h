@@ -15,7 +15,6 @@
 #define TPA_BASE_PACKER_H
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "base/source.h"
 
 struct packer {

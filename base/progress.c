@@ -1,4 +1,3 @@
-/* progress.c - see progress.h. */
 #include "base/progress.h"
 
 #include "base/escape.h"

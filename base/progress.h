@@ -13,9 +13,6 @@
 #define TPA_BASE_PROGRESS_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 struct progress {
     FILE *out;        /* NULL: show nothing */

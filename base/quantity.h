@@ -13,9 +13,6 @@
 #define TPA_BASE_QUANTITY_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Not negative. The unit is required, except for 0. Rounded to the nearest nanosecond; no double is involved. */
 bool quantity_parse_time(const char *text, size_t len, int64_t *ns);

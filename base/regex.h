@@ -14,7 +14,6 @@
 #define TPA_BASE_REGEX_H
 
 #include "base/error.h"
-#include <stdbool.h>
 #include <stddef.h>
 
 struct regex;

@@ -1,4 +1,3 @@
-/* result.c - see result.h. */
 #include "base/result.h"
 
 #include "base/rows.h"

@@ -11,9 +11,7 @@
 #define TPA_BASE_RESULT_H
 
 #include "base/answer.h"
-#include "base/chart.h"
 #include "base/lacks.h"
-#include "base/table.h"
 #include "base/twin_tree.h"
 
 /* A notice describes a limitation or peculiarity of a result, above all what it leaves out. */

@@ -1,5 +1,5 @@
 /*
- * rows.c - see rows.h. Many items are sorted by digits, key after key (order.h): no comparison is called. A few, and those
+ * Many items are sorted by digits, key after key (order.h): no comparison is called. A few, and those
  * with texts among the keys, are merged.
  */
 #include "base/rows.h"

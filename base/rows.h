@@ -25,7 +25,6 @@
 
 #include "base/memory.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define ROWS_MISSING INT64_MIN

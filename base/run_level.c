@@ -1,4 +1,3 @@
-/* run_level.c - see run_level.h. */
 #include "base/run_level.h"
 
 #include "base/level.h"

@@ -1,4 +1,3 @@
-/* runs.c - see runs.h. */
 #include "base/runs.h"
 
 #include "base/memory.h"

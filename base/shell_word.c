@@ -1,4 +1,3 @@
-/* shell_word.c - see shell_word.h. */
 #include "base/shell_word.h"
 
 #include "base/escape.h"

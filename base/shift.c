@@ -1,6 +1,4 @@
 /*
- * shift.c - see shift.h.
- *
  * With few values, all ways to distribute them over the two samples are counted, ties included: ranks of tied values
  * are means, so twice a rank is an integer, and sums of doubled ranks are counted by a table over (how many chosen,
  * their sum). With many values, the normal approximation is accurate enough.

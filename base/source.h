@@ -10,9 +10,7 @@
 
 #include "base/error.h"
 #include "base/source_packing.h"
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct source;

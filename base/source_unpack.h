@@ -9,9 +9,7 @@
 
 #include "base/error.h"
 #include "base/source_packing.h"
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* The bytes of the file, not yet unpacked. The buffered bytes are LEFT bytes at AT. */
 struct packed {

@@ -1,6 +1,4 @@
 /*
- * stats.c - see stats.h.
- *
  * The median is found by quickselect: only one of the two parts around a pivot is searched further, which takes linear
  * time unless many pivots are bad; then that part is sorted.
  */

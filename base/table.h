@@ -35,13 +35,8 @@
 #define TPA_BASE_TABLE_H
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/suggest.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 enum table_kind {
     TABLE_NAME,   /* text that names the row; shortened in the middle on a narrow terminal */

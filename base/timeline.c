@@ -1,4 +1,3 @@
-/* timeline.c - see timeline.h. */
 #include "base/timeline.h"
 
 #include "base/order.h"

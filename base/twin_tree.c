@@ -1,4 +1,3 @@
-/* twin_tree.c - see twin_tree.h. */
 #include "base/twin_tree.h"
 
 #include <stdlib.h>

@@ -10,8 +10,6 @@
 #ifndef TPA_BASE_TWIN_TREE_H
 #define TPA_BASE_TWIN_TREE_H
 
-#include "base/arena.h"
-#include "base/memory.h"
 #include "base/table.h"
 
 struct twin_side {

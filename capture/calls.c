@@ -1,4 +1,3 @@
-/* calls.c - see parts.h. */
 #include "capture/parts.h"
 
 #include <stdlib.h>

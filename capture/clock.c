@@ -1,4 +1,3 @@
-/* clock.c - see parts.h. */
 #include "capture/parts.h"
 
 #include <time.h>

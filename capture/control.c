@@ -1,4 +1,3 @@
-/* control.c - see parts.h. */
 #include "capture/parts.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* cupti.c - see parts.h. */
 #include "capture/parts.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,3 @@
-/* hardware.c - see parts.h. */
 #include "capture/parts.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /*
- * host_log.c - see parts.h. Open ranges are few, so pushed ranges are kept in one array per thread and domain,
+ * Open ranges are few, so pushed ranges are kept in one array per thread and domain,
  * indexed by depth, and started ranges in one array that is searched from its end.
  */
 #include "capture/parts.h"

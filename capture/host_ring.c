@@ -1,4 +1,3 @@
-/* host_ring.c - see host_ring.h. */
 #include "capture/host_ring.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* kinds.c - see parts.h. Linked into the library and into the program, so it uses nothing but libc. */
+/* Linked into the library and into the program, so it uses nothing but libc. */
 #include "capture/parts.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* notes.c - see parts.h. */
 #include "capture/parts.h"
 
 #include <pthread.h>

@@ -1,4 +1,3 @@
-/* nvtx.c - see parts.h. */
 #include "capture/parts.h"
 
 #include "capture/host_ring.h"

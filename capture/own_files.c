@@ -1,5 +1,5 @@
 /*
- * own_files.c - see parts.h. The thread's table begins empty: a copy of the application's files would keep files
+ * The thread's table begins empty: a copy of the application's files would keep files
  * open that the application closes, and readers waiting for the end of a pipe would wait for us.
  */
 #include "capture/parts.h"

@@ -1,4 +1,3 @@
-/* pace.c - see parts.h. */
 #include "capture/parts.h"
 
 #include <inttypes.h>

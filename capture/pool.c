@@ -1,5 +1,5 @@
 /*
- * pool.c - see parts.h. A buffer is a mapping of its own with a page before the bytes. In a forked child the pool is
+ * A buffer is a mapping of its own with a page before the bytes. In a forked child the pool is
  * empty: it is useless there, and sharing would cost the parent a copy of each page that CUPTI fills.
  */
 #include "capture/parts.h"

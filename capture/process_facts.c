@@ -1,4 +1,3 @@
-/* process_facts.c - see parts.h. */
 #include "capture/parts.h"
 
 #include "trace/tpafile_records.h"

@@ -1,6 +1,4 @@
 /*
- * recent.c - see parts.h.
- *
  * Chunks are kept in order of arrival: records of CUPTI, or events of threads. Names in CUPTI's records are pointers
  * into memory that CUPTI keeps, and the events point at domains, which are never freed; so a copy of the bytes is
  * enough.

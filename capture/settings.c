@@ -1,4 +1,4 @@
-/* settings.c - see parts.h. Linked into the library and into the program, so it uses nothing but libc. */
+/* Linked into the library and into the program, so it uses nothing but libc. */
 #define _GNU_SOURCE /* secure_getenv */
 #include "capture/parts.h"
 

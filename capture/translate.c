@@ -1,6 +1,4 @@
 /*
- * translate.c - see parts.h.
- *
  * Records are read with the structs of CUPTI 11.8, the oldest supported version. Later versions of CUPTI write longer
  * records (CUpti_ActivityKernel9, 10 ...), which begin with the same fields at the same offsets; so the running CUPTI
  * may be older or newer than the headers. The assertions below check that for the newest header here.

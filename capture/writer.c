@@ -1,4 +1,3 @@
-/* writer.c - see writer.h. */
 #include "capture/writer.h"
 
 #include "capture/parts.h"

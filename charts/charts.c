@@ -1,4 +1,3 @@
-/* charts.c - see charts.h. */
 #include "charts/charts.h"
 
 #define TYPE_ROW(name) &chart_type_##name,

@@ -17,12 +17,7 @@
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
 #include "analyze/launches.h"
-#include "analyze/selection.h"
 #include "analyze/steps.h"
-#include "base/chart.h"
-#include "base/error.h"
-#include "base/table.h"
-#include "trace/trace.h"
 
 struct diff;
 struct top;

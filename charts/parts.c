@@ -1,4 +1,3 @@
-/* parts.c - see parts.h. */
 #include "charts/parts.h"
 
 #include "trace/span.h"

@@ -14,7 +14,6 @@
 #ifndef TPA_CHECK_FACTS_H
 #define TPA_CHECK_FACTS_H
 
-#include "base/memory.h"
 #include "base/table.h"
 #include "derive/copy_names.h"
 #include "trace/trace.h"

@@ -1,6 +1,4 @@
 /*
- * page.c - see page.h.
- *
  * The text of each element that is a block is a line. Lines of both pages belong together by their words, figures left
  * out, and by their order among lines with the same words.
  */

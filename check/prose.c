@@ -1,6 +1,4 @@
 /*
- * prose.c - see prose.h.
- *
  * First the line is cut into tokens, from left to right: a code span, a name of the trace, a number with its unit, a word, a
  * mark. Then neighbouring tokens are joined: "host to device" is a direction, "between 3 and 4 ms" one figure, "at least"
  * belongs to the figure behind it.

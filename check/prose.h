@@ -8,7 +8,6 @@
 #ifndef TPA_CHECK_PROSE_H
 #define TPA_CHECK_PROSE_H
 
-#include "base/arena.h"
 #include "check/facts.h"
 
 /* What a word says; a word may say several things. */

@@ -1,6 +1,4 @@
 /*
- * statements.c - see statements.h.
- *
  * A scan of a clause gathers what its words say; decide_subject and the functions behind it make a query of that. A word
  * that changes the quantity to one that the facts do not have (WORD_OTHER: per, median, faster ...) makes the figure one that
  * cannot be checked, rather than one of another quantity.

@@ -27,9 +27,7 @@
 #ifndef TPA_CLI_COMMAND_H
 #define TPA_CLI_COMMAND_H
 
-#include "base/error.h"
 #include "base/options.h"
-#include <stddef.h>
 
 /* Exit codes, as diff(1). */
 enum {

@@ -1,4 +1,3 @@
-/* command_run.c - see command_run.h. */
 #include "cli/command_run.h"
 
 #include "cli/command_line.h"

@@ -8,8 +8,6 @@
 #ifndef TPA_CLI_COMMAND_RUN_H
 #define TPA_CLI_COMMAND_RUN_H
 
-#include "base/buffer.h"
-#include "base/error.h"
 #include "cli/command.h"
 
 struct command_outcome {

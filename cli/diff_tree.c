@@ -1,4 +1,3 @@
-/* diff_tree.c - see parts.h. */
 #include "cli/parts.h"
 
 #include "treediff/tree_diff.h"

@@ -9,7 +9,6 @@
 #ifndef TPA_CLI_FLEET_SIDE_H
 #define TPA_CLI_FLEET_SIDE_H
 
-#include "base/result.h"
 #include "cli/fleet_map.h"
 #include "cli/load.h"
 #include "diff/measure.h"

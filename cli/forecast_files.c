@@ -1,4 +1,3 @@
-/* forecast_files.c - see parts.h. */
 #include "cli/parts.h"
 
 #include "base/label.h"

@@ -1,4 +1,3 @@
-/* gate.c - see parts.h. */
 #include "cli/parts.h"
 
 const struct opt_choice gate_unsure_words[] = {

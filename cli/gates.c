@@ -1,4 +1,3 @@
-/* gates.c - see parts.h. */
 #include "cli/parts.h"
 
 #include "base/regex.h"

@@ -4,7 +4,6 @@
 #ifndef TPA_CLI_HELP_H
 #define TPA_CLI_HELP_H
 
-#include "base/buffer.h"
 #include "cli/command.h"
 
 /* `tpa help`: the commands to begin with, one line each, and the others by the question that they answer. */

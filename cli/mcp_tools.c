@@ -1,4 +1,3 @@
-/* mcp_tools.c - see mcp_tools.h. */
 #include "cli/mcp_tools.h"
 
 #include "cli/commands.h"

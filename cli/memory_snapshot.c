@@ -1,4 +1,3 @@
-/* memory_snapshot.c - see parts.h. */
 #include "cli/parts.h"
 
 #include "cli/analysis.h"

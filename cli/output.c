@@ -1,4 +1,3 @@
-/* output.c - see output.h. */
 #include "cli/output.h"
 
 #include "base/escape.h"

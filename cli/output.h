@@ -11,7 +11,6 @@
 #define TPA_CLI_OUTPUT_H
 
 #include "base/options.h"
-#include "base/result.h"
 #include "report/printer.h"
 
 enum output_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

@@ -1,4 +1,3 @@
-/* output_file.c - see output_file.h. */
 #include "cli/output_file.h"
 
 #include "base/escape.h"

@@ -19,8 +19,6 @@
 #define TPA_CLI_OUTPUT_FILE_H
 
 #include "base/error.h"
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 struct output_file {

@@ -1,4 +1,3 @@
-/* output_tables.c - see output_tables.h. */
 #include "cli/output_tables.h"
 
 #include "cli/terminal.h"

@@ -4,7 +4,6 @@
 #ifndef TPA_CLI_OUTPUT_TABLES_H
 #define TPA_CLI_OUTPUT_TABLES_H
 
-#include "base/result.h"
 #include "report/printer.h"
 
 /* Get the next word of a comma-separated list; false at the end. Blanks around it are ignored. */

@@ -4,7 +4,6 @@
 
 #include "cli/load.h"
 #include "treediff/work_tree.h"
-#include "base/timeline.h"
 #include "diff/diff.h"
 #include "cli/output.h"
 #include "memory/alive.h"

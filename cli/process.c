@@ -1,6 +1,4 @@
 /*
- * process.c - see process.h.
- *
  * Input goes through a socket, because a write to it can avoid SIGPIPE when the program ends without reading all of it.
  * A failed start is reported through a pipe that a successful exec closes.
  */

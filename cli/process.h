@@ -12,9 +12,6 @@
 #define TPA_CLI_PROCESS_H
 
 #include "base/buffer.h"
-#include "base/error.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 struct process_result {
     struct buffer output, errors; /* its standard output and error; errors: the first 64 KiB */

@@ -1,4 +1,3 @@
-/* profile_report.c - see parts.h. */
 #include "cli/parts.h"
 
 #include "profile/view.h"

@@ -1,5 +1,5 @@
 /*
- * run_program.c - see parts.h. One loop waits for lines and for the end of the program; signals are let through
+ * One loop waits for lines and for the end of the program; signals are let through
  * only while it waits, so none is missed.
  */
 #include "cli/terminal.h"

@@ -1,4 +1,3 @@
-/* sides.c - see parts.h. */
 #include "cli/parts.h"
 
 #include "charts/timeline.h"

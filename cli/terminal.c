@@ -1,4 +1,3 @@
-/* terminal.c - see parts.h. */
 #include "cli/terminal.h"
 
 #include "base/escape.h"

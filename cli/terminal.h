@@ -5,9 +5,6 @@
 #define TPA_CLI_TERMINAL_H
 
 #include "base/buffer.h"
-#include "base/error.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 enum { TERMINAL_DEFAULT_WIDTH = 100 };
 

@@ -1,4 +1,3 @@
-/* timeline.c - see timeline.h. */
 #include "cli/timeline.h"
 
 #include "base/rows.h"

@@ -4,9 +4,7 @@
 #ifndef TPA_CLI_TIMELINE_H
 #define TPA_CLI_TIMELINE_H
 
-#include "base/buffer.h"
 #include "trace/trace.h"
-#include <stdbool.h>
 
 /*
  * New, free with free(): by file, the offset in ns of its times so that all count from the earliest origin. A file

@@ -1,6 +1,4 @@
 /*
- * async_regions.c - see async_regions.h.
- *
  * torch's C++ half replays the starts of a thread with a stack (torch/csrc/profiler/collection.cpp, build_tree): an
  * event that ended before the next one starts is popped, with all above it. A region without an end stays on it until
  * the event around it is popped, and gets that event's end.

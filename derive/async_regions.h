@@ -15,7 +15,6 @@
 #ifndef TPA_DERIVE_ASYNC_REGIONS_H
 #define TPA_DERIVE_ASYNC_REGIONS_H
 
-#include "base/memory.h"
 #include "trace/trace.h"
 
 /* Is NAME like those that c10d's backends give their regions: nccl:all_reduce, gloo:broadcast? */

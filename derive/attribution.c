@@ -1,4 +1,3 @@
-/* attribution.c - see attribution.h. */
 #include "derive/attribution.h"
 
 #include "base/rows.h"

@@ -22,7 +22,6 @@
 #define TPA_DERIVE_ATTRIBUTION_H
 
 #include "trace/calltree.h"
-#include "trace/trace.h"
 
 #define ATTRIBUTION_WANTS                                                                                    \
     (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(ISSUED_AHEAD) | WANT(GRAPH_ID) | WANT(GRAPH_NODE_ID))

@@ -1,4 +1,3 @@
-/* callers.c - see callers.h. */
 #include "derive/callers.h"
 
 #include "base/rows.h"

@@ -1,6 +1,4 @@
 /*
- * code_paths.c - see code_paths.h.
- *
  * A caller comes before its callees in the tree, so one pass gives each node its own path or that of its caller. After
  * it the forward operators are known; a second pass moves the nodes of the backward pass.
  */

@@ -19,8 +19,6 @@
 #ifndef TPA_DERIVE_CODE_PATHS_H
 #define TPA_DERIVE_CODE_PATHS_H
 
-#include "base/memory.h"
-#include "trace/calltree.h"
 #include "derive/attribution.h"
 
 #define CODE_PATHS_WANTS                                                                                     \

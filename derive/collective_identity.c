@@ -1,4 +1,3 @@
-/* collective_identity.c - see collective_identity.h. */
 #include "derive/collective_identity.h"
 
 /* clang-format off */

@@ -1,4 +1,3 @@
-/* collective_matches.c - see collective_matches.h. */
 #include "derive/collective_matches.h"
 
 #include "base/sum.h"

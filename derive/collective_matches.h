@@ -25,7 +25,6 @@
 #ifndef TPA_DERIVE_COLLECTIVE_MATCHES_H
 #define TPA_DERIVE_COLLECTIVE_MATCHES_H
 
-#include "base/memory.h"
 #include "derive/collectives.h"
 #include "derive/rank_clocks.h"
 

@@ -1,6 +1,4 @@
 /*
- * collectives.c - see collectives.h.
- *
  * The host events around launches are few: a call tree of those that communicate by name, and of the launches of
  * kernels that communicate, is sufficient.
  */

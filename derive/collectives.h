@@ -19,7 +19,6 @@
 #ifndef TPA_DERIVE_COLLECTIVES_H
 #define TPA_DERIVE_COLLECTIVES_H
 
-#include "base/memory.h"
 #include "derive/collective_names.h"
 #include "derive/gpu_events.h"
 #include "trace/intervals.h"

@@ -1,4 +1,3 @@
-/* collectives_join.c - see collectives_join.h. */
 #include "derive/collectives_join.h"
 
 #include "derive/step_list.h"

@@ -1,4 +1,3 @@
-/* copy_names.c - see copy_names.h. */
 #include "derive/copy_names.h"
 
 #include <stddef.h>

@@ -1,4 +1,3 @@
-/* device_peaks.c - see device_peaks.h. */
 #include "derive/device_peaks.h"
 
 #include <ctype.h>

@@ -11,10 +11,8 @@
 #ifndef TPA_DERIVE_DEVICE_PEAKS_H
 #define TPA_DERIVE_DEVICE_PEAKS_H
 
-#include "base/error.h"
 #include "base/options.h"
 #include "derive/tensor_types.h"
-#include <stdbool.h>
 
 struct device_peaks {
     double flops[PEAK_RATES]; /* per second; 0: unknown, or not supported by the device */

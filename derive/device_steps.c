@@ -1,4 +1,4 @@
-/* device_steps.c - see device_steps.h. One pass over all operations, with a binary search for the step of each. */
+/* One pass over all operations, with a binary search for the step of each. */
 #include "derive/device_steps.h"
 
 #include "base/search.h"

@@ -20,7 +20,6 @@
 #ifndef TPA_DERIVE_DEVICE_STEPS_H
 #define TPA_DERIVE_DEVICE_STEPS_H
 
-#include "base/memory.h"
 #include "derive/gpu_events.h"
 #include "derive/step_list.h"
 

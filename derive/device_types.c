@@ -1,4 +1,3 @@
-/* device_types.c - see device_types.h. */
 #include "derive/device_types.h"
 
 #include "trace/derived.h"

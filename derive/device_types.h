@@ -13,7 +13,6 @@
 #ifndef TPA_DERIVE_DEVICE_TYPES_H
 #define TPA_DERIVE_DEVICE_TYPES_H
 
-#include "base/arena.h"
 #include "trace/trace.h"
 
 /* Numbered as c10::DeviceType. */

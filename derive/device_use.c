@@ -1,4 +1,3 @@
-/* device_use.c - see device_use.h. */
 #include "derive/device_use.h"
 
 void device_use_unite(const struct device_use *use, unsigned kinds, struct intervals *out)

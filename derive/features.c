@@ -1,4 +1,3 @@
-/* features.c - see features.h. */
 #include "derive/features.h"
 
 #include "derive/communication.h"

@@ -1,6 +1,4 @@
 /*
- * file_set.c - see file_set.h.
- *
  * Files are first chained into processes, in order of time; processes are then added to jobs, in order of time as well. So the
  * result does not depend on the order in which the files were given, except for the numbers of ranks that no file records.
  */

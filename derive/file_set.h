@@ -22,8 +22,6 @@
 #ifndef TPA_DERIVE_FILE_SET_H
 #define TPA_DERIVE_FILE_SET_H
 
-#include "base/buffer.h"
-#include "base/error.h"
 #include "trace/intervals.h"
 #include "trace/trace.h"
 

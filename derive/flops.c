@@ -1,4 +1,4 @@
-/* flops.c - see flops.h. Arithmetic wraps like torch's, in 64 bits. */
+/* Arithmetic wraps like torch's, in 64 bits. */
 #include "derive/flops.h"
 
 #include "derive/shapes.h"

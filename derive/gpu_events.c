@@ -1,6 +1,4 @@
 /*
- * gpu_events.c - see gpu_events.h.
- *
  * Events are distributed to their devices by counting sort, then each device's are sorted by start. A profiler writes a
  * device's work buffer after buffer, so that it is nearly sorted already.
  */

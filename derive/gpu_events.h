@@ -14,7 +14,6 @@
 #define TPA_DERIVE_GPU_EVENTS_H
 
 #include "derive/attribution.h"
-#include "trace/trace.h"
 
 /* A kernel communicates by its name, if it has the arguments of a collective, or if the operator that launched it
  * communicates. */

@@ -1,4 +1,3 @@
-/* graph_bodies.c - see graph_bodies.h. */
 #include "derive/graph_bodies.h"
 
 #include "base/demangle.h"

@@ -18,10 +18,7 @@
 #ifndef TPA_DERIVE_GRAPH_BODIES_H
 #define TPA_DERIVE_GRAPH_BODIES_H
 
-#include "base/memory.h"
-#include "base/names.h"
 #include "derive/code_paths.h"
-#include "trace/trace.h"
 
 #define GRAPH_BODIES_WANTS                                                                                   \
     (CODE_PATHS_WANTS | WANT(LAUNCHED_KERNEL) | WANT(GRAPH_NODE_ID) | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | \

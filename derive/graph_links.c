@@ -1,6 +1,4 @@
 /*
- * graph_links.c - see graph_links.h.
- *
  * Replays whose operations have the same names, stream by stream, are one kind; bodies likewise. Kinds are matched
  * once, so that a thousand replays of a graph cost little more than reading them.
  */

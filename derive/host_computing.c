@@ -1,4 +1,3 @@
-/* host_computing.c - see host_computing.h. */
 #include "derive/host_computing.h"
 
 #include "derive/communication.h"

@@ -1,4 +1,4 @@
-/* host_state.c - see host_state.h. One pass over the events; each name is classified once. */
+/* One pass over the events; each name is classified once. */
 #include "derive/host_state.h"
 
 #include "trace/call_names.h"

@@ -1,6 +1,4 @@
 /*
- * host_waits.c - see host_waits.h.
- *
  * Per file, the work that ended during a synchronisation is sorted by its end; other work was not waited for. The work
  * that a synchronisation waited for is then found by a binary search for the last work that ended before it, and a few
  * steps back over work of other streams or launched later. The number of steps is bounded, so that time is linear in

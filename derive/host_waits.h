@@ -18,7 +18,6 @@
 #ifndef TPA_DERIVE_HOST_WAITS_H
 #define TPA_DERIVE_HOST_WAITS_H
 
-#include "base/memory.h"
 #include "derive/gpu_events.h"
 
 enum host_wait_kind {

@@ -1,4 +1,3 @@
-/* launch_calls.c - see launch_calls.h. */
 #include "derive/launch_calls.h"
 
 #include "base/search.h"

@@ -14,9 +14,7 @@
 #ifndef TPA_DERIVE_LAUNCH_CALLS_H
 #define TPA_DERIVE_LAUNCH_CALLS_H
 
-#include "base/memory.h"
 #include "trace/capture_times.h"
-#include "trace/trace.h"
 
 struct launch_call {
     event_id call;

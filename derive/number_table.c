@@ -1,4 +1,3 @@
-/* number_table.c - see number_table.h. */
 #include "derive/number_table.h"
 
 #include "base/rows.h"

@@ -1,4 +1,3 @@
-/* op_attended.c - see op_attended.h. */
 #include "derive/op_attended.h"
 
 #include "derive/op_cost.h"

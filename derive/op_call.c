@@ -1,4 +1,3 @@
-/* op_call.c - see op_cost.h. */
 #include "derive/op_cost.h"
 
 /* The characters between the quotes of a JSON string; empty if it is not a string. */

@@ -1,5 +1,5 @@
 /*
- * process_groups.c - see process_groups.h. A file may list as many groups as it has collectives: they are looked up by
+ * A file may list as many groups as it has collectives: they are looked up by
  * name, and the groups of a library are determined once.
  */
 #include "derive/process_groups.h"

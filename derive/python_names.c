@@ -1,4 +1,3 @@
-/* python_names.c - see python_names.h. */
 #define _GNU_SOURCE /* memmem */
 #include "derive/python_names.h"
 

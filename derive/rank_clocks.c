@@ -1,6 +1,4 @@
 /*
- * rank_clocks.c - see rank_clocks.h.
- *
  * Breadth first over members: a member whose clock is known visits each of its meetings that was not visited before,
  * and computes the offsets of all other members there. So each end is used once.
  */

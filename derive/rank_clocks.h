@@ -18,7 +18,6 @@
 
 #include "base/memory.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CLOCK_UNKNOWN INT64_MIN

@@ -1,4 +1,4 @@
-/* serving_names.c - see serving_names.h. One function per engine; a name must match to its end. */
+/* One function per engine; a name must match to its end. */
 #include "derive/serving_names.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* shapes.c - see shapes.h. The JSON comes without blanks between its parts. */
+/* The JSON comes without blanks between its parts. */
 #include "derive/shapes.h"
 
 static const char *skip_blanks(const char *at)

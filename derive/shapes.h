@@ -11,9 +11,6 @@
 
 #include "base/buffer.h"
 #include "base/table.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum { SHAPE_MAX_SIZES = 16 };
 

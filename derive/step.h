@@ -4,7 +4,6 @@
 #ifndef TPA_DERIVE_STEP_H
 #define TPA_DERIVE_STEP_H
 
-#include "base/memory.h"
 #include "trace/trace.h"
 
 /* The evidence for a step. */

@@ -1,4 +1,4 @@
-/* step_infer.c - see step_infer.h. Indices are places in the sequence of the main thread. */
+/* Indices are places in the sequence of the main thread. */
 #include "derive/step_infer.h"
 
 #include "base/rows.h"

@@ -1,4 +1,3 @@
-/* step_list.c - see step_list.h. */
 #include "derive/step_list.h"
 
 #include "derive/attribution.h"

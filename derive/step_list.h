@@ -10,7 +10,6 @@
 
 #include "derive/step.h"
 #include "trace/step_name.h"
-#include "trace/trace.h"
 
 /* New; free with step_list_free (NULL is allowed). */
 struct step_list *step_list_open(const struct trace *trace);

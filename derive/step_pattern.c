@@ -1,4 +1,3 @@
-/* step_pattern.c - see step_pattern.h. */
 #include "derive/step_pattern.h"
 
 #include "base/memory.h"

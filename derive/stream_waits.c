@@ -1,4 +1,3 @@
-/* stream_waits.c - see stream_waits.h. */
 #include "derive/stream_waits.h"
 
 #include "base/search.h"

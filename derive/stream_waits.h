@@ -7,7 +7,6 @@
 #ifndef TPA_DERIVE_STREAM_WAITS_H
 #define TPA_DERIVE_STREAM_WAITS_H
 
-#include "base/memory.h"
 #include "derive/attribution.h"
 
 struct stream_wait {

@@ -1,4 +1,3 @@
-/* tensor_types.c - see tensor_types.h. */
 #include "derive/tensor_types.h"
 
 #include <string.h>

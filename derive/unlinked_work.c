@@ -1,4 +1,3 @@
-/* unlinked_work.c - see unlinked_work.h. */
 #include "derive/unlinked_work.h"
 
 #include "trace/derived.h"

@@ -1,4 +1,3 @@
-/* blocks.c - see diff.h. */
 #include "diff/diff.h"
 
 #include "base/rows.h"

@@ -1,4 +1,3 @@
-/* cause.c - see diff.h. */
 #include "diff/diff.h"
 
 #include "trace/call_names.h"

@@ -1,5 +1,5 @@
 /*
- * diff.c - see diff.h. A join of two sides by name: first equal names, then renamed ones.
+ * A join of two sides by name: first equal names, then renamed ones.
  */
 #include "diff/diff.h"
 

@@ -1,4 +1,3 @@
-/* diff_answer.c - see diff.h. */
 #include "diff/diff.h"
 
 #include "base/demangle.h"

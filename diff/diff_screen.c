@@ -1,4 +1,3 @@
-/* diff_screen.c - see diff.h. */
 #include "diff/diff.h"
 
 #include "base/rows.h"

@@ -1,4 +1,4 @@
-/* measure.c - see measure.h. Storage of samples, and code shared by several kinds of parts. */
+/* Storage of samples, and code shared by several kinds of parts. */
 #include "diff/measure.h"
 
 #include "base/rows.h"

@@ -22,17 +22,11 @@
 #define TPA_DIFF_MEASURE_H
 
 #include "analyze/account.h"
-#include "base/arena.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/names.h"
-#include "base/result.h"
 #include "derive/file_set.h"
 #include "figures/facts.h"
 #include "trace/actions.h"
 #include "trace/profile.h"
 #include "trace/snapshot.h"
-#include "trace/trace.h"
 
 /* The origin of a value. */
 struct measure_sample {

@@ -1,6 +1,4 @@
 /*
- * measure_names.c - see measure_parts.h.
- *
  * Times are added up per pair of name and sample; few of the possible pairs occur, so pairs are interned as bytes in a
  * struct names, which gives them dense ids.
  */

@@ -13,9 +13,7 @@
 #define TPA_DIFF_MEASURE_PARTS_H
 
 #include "derive/device_steps.h"
-#include "derive/gpu_events.h"
 #include "diff/measure.h"
-#include "derive/attribution.h"
 
 /* A step that is a sample. */
 struct measured_step {

@@ -1,4 +1,3 @@
-/* measure_runs.c - see measure_runs.h. */
 #include "diff/measure_runs.h"
 
 #include "base/rows.h"

@@ -1,6 +1,4 @@
 /*
- * renames.c - see renames.h.
- *
  * Names are masked and sorted; equal masks are adjacent. Names paired with one kind of mask are not considered with the
  * next, coarser one.
  */

@@ -19,7 +19,6 @@
 
 #include "base/buffer.h"
 #include "base/names.h"
-#include <stddef.h>
 
 enum rename_kind {
     RENAME_VENDOR,

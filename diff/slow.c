@@ -1,4 +1,4 @@
-/* slow.c - see diff.h. A join of two short lists by the slow object and its problem. */
+/* A join of two short lists by the slow object and its problem. */
 #include "diff/diff.h"
 
 #include "base/runs.h"

@@ -1,4 +1,3 @@
-/* verdict.c - see verdict.h. */
 #include "diff/verdict.h"
 
 #include "base/level.h"

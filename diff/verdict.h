@@ -30,8 +30,6 @@
 #include "base/run_level.h"
 #include "base/shift.h"
 #include "base/table.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 enum verdict { VERDICT_SAME, VERDICT_MORE, VERDICT_LESS, VERDICT_NEW, VERDICT_GONE, VERDICT_UNSURE };
 

@@ -22,13 +22,8 @@
 #ifndef TPA_FIGURES_ARROW_READ_H
 #define TPA_FIGURES_ARROW_READ_H
 
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/source.h"
 #include "base/table.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum arrow_read_type { ARROW_READ_INT64, ARROW_READ_TEXT, ARROW_READ_OTHER };
 

@@ -1,4 +1,3 @@
-/* device_times.c - see timeline.h. */
 #include "figures/device_times.h"
 
 #include "base/rows.h"

@@ -16,7 +16,6 @@
 #ifndef TPA_FIGURES_DEVICE_TIMES_H
 #define TPA_FIGURES_DEVICE_TIMES_H
 
-#include "analyze/gap_finder.h"
 #include "derive/device_use.h"
 #include "figures/facts.h"
 

@@ -14,10 +14,8 @@
 #ifndef TPA_FIGURES_FACTS_FILE_H
 #define TPA_FIGURES_FACTS_FILE_H
 
-#include "base/buffer.h"
 #include "base/source.h"
 #include "figures/facts.h"
-#include <stdio.h>
 
 /* Append the rows of FACTS, which is finished, to OUT: equal facts give equal bytes. */
 void facts_write(const struct facts *facts, struct buffer *out);

@@ -1,4 +1,4 @@
-/* sketch.c - see sketch.h. Entries are collected in any order, and sorted on demand. */
+/* Entries are collected in any order, and sorted on demand. */
 #include "figures/sketch.h"
 
 #include "base/rows.h"

@@ -18,10 +18,6 @@
 #define TPA_FIGURES_SKETCH_H
 
 #include "base/buffer.h"
-#include "base/memory.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum { SKETCH_EXACT_BELOW = 1000 };
 

@@ -1,4 +1,3 @@
-/* ends.c - see parts.h. */
 #include "fleet/parts.h"
 
 static void add_joining(struct ends *ends, const struct slice *slice, const struct slice_meeting *meeting)

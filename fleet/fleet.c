@@ -1,4 +1,3 @@
-/* fleet.c - see fleet.h. */
 #include "fleet/fleet.h"
 
 #include "base/rows.h"

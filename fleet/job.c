@@ -1,4 +1,3 @@
-/* job.c - see parts.h. */
 #include "fleet/parts.h"
 
 #include "base/runs.h"

@@ -1,4 +1,3 @@
-/* medians.c - see parts.h. */
 #include "fleet/parts.h"
 
 #include "figures/facts.h"

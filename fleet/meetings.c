@@ -1,5 +1,5 @@
 /*
- * meetings.c - see meetings.h. The first pass collects the ends of collectives that need all ranks, for the clocks; the
+ * The first pass collects the ends of collectives that need all ranks, for the clocks; the
  * second pass visits collectives again and keeps only the results; finally waiting is attributed to ranks.
  */
 #include "fleet/meetings.h"

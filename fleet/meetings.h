@@ -23,7 +23,6 @@
 #ifndef TPA_FLEET_MEETINGS_H
 #define TPA_FLEET_MEETINGS_H
 
-#include "base/memory.h"
 #include "fleet/parts.h"
 
 enum fleet_cause {

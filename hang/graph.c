@@ -1,4 +1,3 @@
-/* graph.c - see job.h. */
 #include "hang/job.h"
 
 struct edge {

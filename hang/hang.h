@@ -11,7 +11,6 @@
 #ifndef TPA_HANG_HANG_H
 #define TPA_HANG_HANG_H
 
-#include "base/chart.h"
 #include "base/result.h"
 #include "hang/job.h"
 

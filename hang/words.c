@@ -1,4 +1,3 @@
-/* words.c - see words.h. */
 #include "hang/words.h"
 
 #include <inttypes.h>

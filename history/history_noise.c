@@ -1,6 +1,4 @@
 /*
- * history_noise.c - see history.h.
- *
  * The difficulty is to estimate the noise of a night from a few nights. If nights do not differ, the error of a level
  * follows from the spread of its steps: 14 nights of 10 steps give it to a few percent. But machines have good and bad
  * nights, which steps do not show; nights do, but 14 of them give a standard deviation only to about 20 %. So all

@@ -1,4 +1,3 @@
-/* night.c - see night.h. */
 #include "history/night.h"
 
 #include "diff/measure_runs.h"

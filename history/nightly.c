@@ -1,4 +1,3 @@
-/* nightly.c - see nightly.h. */
 #include "history/nightly.h"
 
 #include "base/moment.h"

@@ -12,7 +12,6 @@
 #define TPA_HISTORY_NIGHTLY_H
 
 #include "history/history.h"
-#include "base/arena.h"
 #include "base/result.h"
 
 /* The table of figures of whole samples, as in night.h. */

@@ -1,4 +1,3 @@
-/* nightly_answer.c - see nightly_answer.h. */
 #include "history/nightly_answer.h"
 
 #include "base/quantity.h"

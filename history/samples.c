@@ -1,4 +1,3 @@
-/* samples.c - see store.h. */
 #include "history/store.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* sql.c - see store.h. */
 #include "history/store.h"
 
 #include "base/buffer.h"

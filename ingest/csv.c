@@ -1,4 +1,3 @@
-/* csv.c - see csv.h. */
 #include "ingest/csv.h"
 
 #include "ingest/json_text.h"

@@ -1,4 +1,3 @@
-/* distributed_info.c - see distributed_info.h. */
 #include "ingest/distributed_info.h"
 
 #include "ingest/json_text.h"

@@ -7,7 +7,6 @@
 #ifndef TPA_INGEST_FLIGHT_H
 #define TPA_INGEST_FLIGHT_H
 
-#include "base/error.h"
 #include "base/source.h"
 #include "trace/flight.h"
 

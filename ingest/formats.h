@@ -8,14 +8,12 @@
 #ifndef TPA_INGEST_FORMATS_H
 #define TPA_INGEST_FORMATS_H
 
-#include "base/error.h"
 #include "base/source.h"
 #include "base/result.h"
 #include "trace/actions.h"
 #include "trace/builder.h"
 #include "trace/profile.h"
 #include "trace/snapshot.h"
-#include "trace/trace.h"
 
 /* Called regularly with the progress of reading; DONE and TOTAL are bytes on disk, TOTAL is -1 if unknown. */
 typedef void ingest_progress(void *context, const char *path, int64_t done, int64_t total);

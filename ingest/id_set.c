@@ -1,4 +1,3 @@
-/* id_set.c - see id_set.h. */
 #include "ingest/id_set.h"
 
 #include "base/memory.h"

@@ -1,4 +1,3 @@
-/* id_table.c - see id_table.h. */
 #include "ingest/id_table.h"
 
 #include "base/memory.h"

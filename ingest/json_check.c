@@ -1,5 +1,3 @@
-/* json_check.c - see json_text.h. */
-
 #include "ingest/json_text.h"
 
 enum { DEEPEST = 1024 };

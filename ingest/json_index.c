@@ -1,6 +1,4 @@
 /*
- * json_index.c - see json_index.h.
- *
  * For each block of 64 bytes three masks are computed, one bit per byte: quotes, backslashes, brackets. Quotes after an
  * odd run of backslashes do not count; a prefix xor over the other quotes gives the bytes inside strings. (The method
  * is Langdale and Lemire's, "Parsing Gigabytes of JSON per Second", 2019; half the work is saved because brackets

@@ -17,7 +17,6 @@
 
 #include "base/memory.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum {

@@ -1,4 +1,3 @@
-/* json_keep.c - see json_text.h. */
 #include "ingest/json_text.h"
 
 char *json_text_keep(struct trace_builder *builder, const struct json_text *text)

@@ -1,4 +1,4 @@
-/* json_pull.c - see json_text.h. Brackets are counted, not matched: metadata is small and usually valid. */
+/* Brackets are counted, not matched: metadata is small and usually valid. */
 
 #include "ingest/json_text.h"
 

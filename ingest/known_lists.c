@@ -1,5 +1,5 @@
 /*
- * known_lists.c - see known_lists.h. A list is in one of a few slots from that of its hash on, or replaces another: so
+ * A list is in one of a few slots from that of its hash on, or replaces another: so
  * a malicious file that fills the slots gains nothing.
  */
 #include "ingest/known_lists.h"

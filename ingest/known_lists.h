@@ -20,7 +20,6 @@
 
 #include "base/memory.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct known_list {

@@ -4,7 +4,6 @@
 #ifndef TPA_INGEST_LIGHTNING_H
 #define TPA_INGEST_LIGHTNING_H
 
-#include "base/error.h"
 #include "base/source.h"
 #include "trace/actions.h"
 

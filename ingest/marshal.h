@@ -28,12 +28,8 @@
 #define TPA_INGEST_MARSHAL_H
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/source.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum marshal_type {
     MARSHAL_END, /* the mark after the last pair of a dict */

@@ -1,4 +1,3 @@
-/* nvtx_message.c - see nvtx_message.h. */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/nvtx_message.h"
 

@@ -8,9 +8,6 @@
 #define TPA_INGEST_NVTX_MESSAGE_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The length of the name in TEXT, LEN bytes: all of it if nothing is added. */
 size_t nvtx_message_name(const char *text, size_t len);

@@ -5,8 +5,6 @@
 #ifndef TPA_INGEST_OBJECT_VALUES_H
 #define TPA_INGEST_OBJECT_VALUES_H
 
-#include "base/error.h"
-#include "base/memory.h"
 #include "ingest/id_set.h"
 #include "ingest/known_lists.h"
 #include "trace/snapshot.h"

@@ -1,6 +1,4 @@
 /*
- * pickle.c - see object_readers.h.
- *
  * The letters are those of CPython's Lib/pickle.py, protocols 0 to 5. Operations that are not data:
  *
  *     c GLOBAL   \x93 STACK_GLOBAL   R REDUCE   b BUILD   i INST   o OBJ   \x81 NEWOBJ   \x92 NEWOBJ_EX

@@ -1,6 +1,4 @@
 /*
- * pickle_quick.c - see object_readers.h.
- *
  * Python writes a dict as EMPTY_DICT MEMOIZE MARK, alternating keys and values, SETITEMS; up to protocol 3 with BINPUT
  * for MEMOIZE, and torch's writer in C++ without either. Nearly all keys and values of a snapshot are references and
  * small numbers. Read in one pass, they bypass the stack, and neither the dict nor the list of its frames becomes an

@@ -6,7 +6,6 @@
 #ifndef TPA_INGEST_PSTATS_H
 #define TPA_INGEST_PSTATS_H
 
-#include "base/error.h"
 #include "base/source.h"
 #include "trace/profile.h"
 

@@ -1,4 +1,3 @@
-/* python_values.c - see object_readers.h. */
 #include "ingest/object_readers.h"
 
 #include "ingest/json_text.h"

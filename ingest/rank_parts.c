@@ -1,4 +1,4 @@
-/* rank_parts.c - see rank_parts.h. Each way gives every track of a file a label; equal labels are one rank. */
+/* Each way gives every track of a file a label; equal labels are one rank. */
 #include "ingest/rank_parts.h"
 
 #include "base/quantity.h"

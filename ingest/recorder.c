@@ -1,4 +1,4 @@
-/* recorder.c - see recorder.h. Categories, names of tracks and arguments are those of libkineto's Chrome traces. */
+/* Categories, names of tracks and arguments are those of libkineto's Chrome traces. */
 #include "ingest/recorder.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* rocm.c - see rocm.h. */
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/rocm.h"
 

@@ -1,4 +1,3 @@
-/* rocprof_csv_files.c - see csv.h. */
 #define _GNU_SOURCE /* asprintf */
 
 #include "ingest/csv.h"

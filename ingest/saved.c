@@ -1,6 +1,4 @@
 /*
- * saved.c - see saved.h.
- *
  *     {"schema": "tpa.top/1", "tables": [{"key": "...", "title": "...", "columns": [{"key": "...", "kind": "ns", "title":
  *     "...", "help": "..."}, ...], "rows": [{"name": "...", ...}, ...], "total_rows": 312, "footer": {...}}, ...],
  *     "notices": [{"kind": "...", "count": 1, "text": "...", "file": null, "offset": null}, ...]}

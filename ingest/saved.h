@@ -12,7 +12,6 @@
 #ifndef TPA_INGEST_SAVED_H
 #define TPA_INGEST_SAVED_H
 
-#include "base/error.h"
 #include "base/source.h"
 #include "base/result.h"
 

@@ -1,5 +1,5 @@
 /*
- * snapshot_json.c - see object_readers.h. The text is read byte by byte and built by the machine of objects.h, in the
+ * The text is read byte by byte and built by the machine of objects.h, in the
  * order of a pickle: an item is added to its list as soon as it is complete.
  */
 #include "ingest/object_readers.h"

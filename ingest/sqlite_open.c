@@ -1,6 +1,4 @@
 /*
- * sqlite_open.c - see sqlite_open.h.
- *
  * Defences against malicious files: the schema may hold code (views, triggers, virtual tables, computed columns): none
  * is ever used, and an authorizer allows only reading columns. B-trees may loop or share pages so that rows repeat:
  * reading stops at the first rowid that does not ascend, and the steps of the virtual machine are bounded by the size

@@ -1,4 +1,3 @@
-/* sqlite_wal.c - see sqlite_open.h. */
 #include "ingest/sqlite_open.h"
 
 #include "base/memory.h"

@@ -1,6 +1,4 @@
 /*
- * stack_sums.c - see stack_sums.h.
- *
  * Stacks are a tree: each node a frame below its caller. At the end one pass over the tree adds the time below each
  * node to its function and call, unless that is already further out on the same stack.
  */

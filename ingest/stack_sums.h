@@ -14,8 +14,6 @@
 #ifndef TPA_INGEST_STACK_SUMS_H
 #define TPA_INGEST_STACK_SUMS_H
 
-#include "base/buffer.h"
-#include "base/error.h"
 #include "base/names.h"
 #include "base/source.h"
 #include "trace/profile.h"

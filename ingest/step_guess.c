@@ -1,4 +1,3 @@
-/* step_guess.c - see step_guess.h. */
 #include "ingest/step_guess.h"
 
 enum { FEWEST_STEPS = 3, LONGEST_NAME = 80, MOST_CANDIDATES = 1 << 20 };

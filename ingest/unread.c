@@ -1,4 +1,4 @@
-/* unread.c - see unread.h. The first matching row of a table counts. */
+/* The first matching row of a table counts. */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/unread.h"
 

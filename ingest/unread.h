@@ -8,7 +8,6 @@
 #define TPA_INGEST_UNREAD_H
 
 #include "base/error.h"
-#include <stdbool.h>
 #include <stddef.h>
 
 /* The hint for a file of which nothing better is known. */

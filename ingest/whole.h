@@ -19,7 +19,6 @@
 #ifndef TPA_INGEST_WHOLE_H
 #define TPA_INGEST_WHOLE_H
 
-#include "base/source.h"
 #include "ingest/formats.h"
 #include "ingest/wire.h"
 

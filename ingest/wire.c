@@ -1,4 +1,3 @@
-/* wire.c - see wire.h. */
 #include "ingest/wire.h"
 
 bool wire_long_varint(struct wire *in, uint64_t *value)

@@ -1,4 +1,3 @@
-/* xla_details.c - see xla_details.h. */
 #include "ingest/xla_details.h"
 
 #include "ingest/json_text.h"

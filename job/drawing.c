@@ -1,4 +1,3 @@
-/* drawing.c - see drawing.h. */
 #include "job/drawing.h"
 
 #include "base/rows.h"

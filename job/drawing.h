@@ -12,7 +12,6 @@
 #ifndef TPA_JOB_DRAWING_H
 #define TPA_JOB_DRAWING_H
 
-#include "base/arena.h"
 #include "job/job.h"
 
 /* LATER: of chunks behind the first of a rank. */

@@ -1,4 +1,4 @@
-/* graph.c - see graph.h. The order of gangs is found once: a replay is a pass over them. */
+/* The order of gangs is found once: a replay is a pass over them. */
 #include "job/graph.h"
 
 #include <float.h>

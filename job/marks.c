@@ -1,4 +1,4 @@
-/* marks.c - see marks.h. Learnt from torch/distributed/pipelining/schedules.py of torch 2.15. */
+/* Learnt from torch/distributed/pipelining/schedules.py of torch 2.15. */
 #include "job/marks.h"
 
 #include "job/operations.h"

@@ -1,4 +1,3 @@
-/* message.c - see message.h. */
 #include "mcp/message.h"
 
 #include "base/unicode.h"

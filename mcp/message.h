@@ -11,10 +11,7 @@
 #ifndef TPA_MCP_MESSAGE_H
 #define TPA_MCP_MESSAGE_H
 
-#include "base/buffer.h"
 #include "ingest/json_text.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 enum message_kind {
     MESSAGE_REQUEST,

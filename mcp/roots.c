@@ -1,4 +1,3 @@
-/* roots.c - see roots.h. */
 #include "mcp/roots.h"
 
 #include "base/buffer.h"

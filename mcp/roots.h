@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include <stdbool.h>
 
 struct roots {
     VEC_OF(char *); /* absolute, without links; owned */

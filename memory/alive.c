@@ -1,4 +1,3 @@
-/* alive.c - see alive.h. */
 #include "memory/alive.h"
 
 #include "base/rows.h"

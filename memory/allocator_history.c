@@ -1,4 +1,3 @@
-/* allocator_history.c - see allocator_history.h. */
 #include "memory/allocator_history.h"
 #include "base/search.h"
 

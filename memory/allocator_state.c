@@ -1,4 +1,3 @@
-/* allocator_state.c - see allocator_state.h. */
 #include "memory/allocator_state.h"
 #include "base/rows.h"
 #include "base/search.h"

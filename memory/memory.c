@@ -1,4 +1,4 @@
-/* memory.c - see memory.h. Everything is computed device by device; memory_query.h lists the parts. */
+/* Everything is computed device by device; memory_query.h lists the parts. */
 #include "memory/memory.h"
 
 #include "analyze/many_rows.h"

@@ -1,6 +1,4 @@
 /*
- * memory_records.c - see memory_records.h.
- *
  * Records are collected in one pass and sorted by device and time, as most files have them already. The record that
  * ends a block is the next of the same address: a table by address remembers the last.
  */

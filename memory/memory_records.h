@@ -20,10 +20,8 @@
 #ifndef TPA_MEMORY_MEMORY_RECORDS_H
 #define TPA_MEMORY_MEMORY_RECORDS_H
 
-#include "trace/calltree.h"
 #include "derive/attribution.h"
 #include "trace/memory_change.h"
-#include "trace/trace.h"
 
 #define MEMORY_RECORDS_WANTS                                                                                 \
     (WANT(BYTES) | WANT(DEVICE_TYPE) | WANT(DEVICE_ID) | WANT(ADDRESS) | WANT(TOTAL_ALLOCATED) |             \

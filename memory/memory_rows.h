@@ -7,7 +7,6 @@
 #ifndef TPA_MEMORY_MEMORY_ROWS_H
 #define TPA_MEMORY_MEMORY_ROWS_H
 
-#include "base/memory.h"
 #include "base/quantity.h"
 #include "base/table.h"
 #include "derive/code_paths.h"

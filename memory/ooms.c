@@ -1,4 +1,3 @@
-/* ooms.c - see parts.h. */
 #include "memory/parts.h"
 
 #include "memory/alive.h"

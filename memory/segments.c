@@ -1,4 +1,3 @@
-/* segments.c - see parts.h. */
 #include "memory/parts.h"
 
 #include "base/rows.h"

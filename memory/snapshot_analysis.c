@@ -1,4 +1,3 @@
-/* snapshot_analysis.c - see analysis.h. */
 #include "memory/snapshot_analysis.h"
 
 #include "base/rows.h"

@@ -13,7 +13,6 @@
 #include "memory/alive.h"
 #include "memory/parts.h"
 #include "memory/allocator_state.h"
-#include "base/error.h"
 #include "base/quantity.h"
 
 /* --at: a moment of the history of a device. */

@@ -1,4 +1,3 @@
-/* snapshot_as_trace.c - see as_trace.h. */
 #include "memory/snapshot_as_trace.h"
 
 #include "memory/alive.h"

@@ -9,7 +9,6 @@
 #ifndef TPA_MEMORY_SNAPSHOT_AS_TRACE_H
 #define TPA_MEMORY_SNAPSHOT_AS_TRACE_H
 
-#include "base/error.h"
 #include "trace/snapshot.h"
 #include "trace/trace.h"
 

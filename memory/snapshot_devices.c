@@ -1,4 +1,3 @@
-/* snapshot_devices.c - see devices.h. */
 #include "memory/parts.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* snapshot_first_screen.c - see first_screen.h. */
 #include "memory/snapshot_first_screen.h"
 
 #include "memory/snapshot_sentences.h"

@@ -1,4 +1,3 @@
-/* snapshot_pictures.c - see pictures.h. */
 #include "memory/snapshot_pictures.h"
 
 #include "memory/parts.h"

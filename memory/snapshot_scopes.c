@@ -1,4 +1,3 @@
-/* snapshot_scopes.c - see parts.h. */
 #include "memory/parts.h"
 
 #include "base/rows.h"

@@ -1,4 +1,3 @@
-/* snapshot_sentences.c - see sentences.h. */
 #include "memory/snapshot_sentences.h"
 
 #include <inttypes.h>

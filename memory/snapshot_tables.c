@@ -1,4 +1,3 @@
-/* snapshot_tables.c - see snapshot_tables.h. */
 #include "memory/snapshot_tables.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* snapshot_views.c - see views.h. */
 #include "memory/snapshot_views.h"
 
 #include "base/rows.h"

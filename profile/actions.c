@@ -1,4 +1,3 @@
-/* actions.c - see view.h. */
 #include "profile/view.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* info.c - see view.h. */
 #include "profile/view.h"
 
 #include "analyze/info.h"

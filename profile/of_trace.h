@@ -14,7 +14,6 @@
 
 #include "analyze/selection.h"
 #include "trace/profile.h"
-#include "trace/trace.h"
 
 /* The profile of the part of TRACE in SELECTION, regardless of names. New, free with profile_free; borrows from
  * TRACE. */

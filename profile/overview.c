@@ -1,4 +1,3 @@
-/* overview.c - see view.h. */
 #include "profile/view.h"
 
 #include "derive/python_names.h"

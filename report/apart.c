@@ -1,5 +1,5 @@
 /*
- * apart.c - see apart.h. Names that look the same are a group; the words of a name that not all of its group have are
+ * Names that look the same are a group; the words of a name that not all of its group have are
  * what it differs in.
  */
 #include "report/apart.h"

@@ -20,10 +20,7 @@
 #ifndef TPA_REPORT_APART_H
 #define TPA_REPORT_APART_H
 
-#include "base/table.h"
 #include "report/readable.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 struct apart;
 

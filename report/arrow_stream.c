@@ -1,6 +1,4 @@
 /*
- * arrow_stream.c - see arrow_stream.h.
- *
  * A message is a length, its metadata as a FlatBuffer (format/Schema.fbs and format/Message.fbs of Arrow) and its body, the
  * values. FlatBuffers are written front to back here: a table comes before what it refers to, and its references are filled
  * in when those have got their places. That is all that writing takes; nothing here reads any.

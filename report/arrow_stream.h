@@ -21,9 +21,6 @@
 #define TPA_REPORT_ARROW_STREAM_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum arrow_type {
     ARROW_INT64,

@@ -1,4 +1,3 @@
-/* budget.c - see budget.h. */
 #include "report/budget.h"
 
 #include "base/rows.h"

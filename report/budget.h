@@ -14,8 +14,6 @@
 #ifndef TPA_REPORT_BUDGET_H
 #define TPA_REPORT_BUDGET_H
 
-#include "base/error.h"
-#include "base/result.h"
 #include "report/printer.h"
 
 /* A token of an assistant is counted as 2.5 bytes. */

@@ -1,4 +1,3 @@
-/* cases.c - see cases.h. */
 #include "report/cases.h"
 
 static bool find(const struct table *table, const char *key, enum table_kind kind, size_t *at)

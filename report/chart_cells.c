@@ -1,4 +1,4 @@
-/* chart_cells.c - see chart_cells.h. Each mark has a function that fills the cells of one series. */
+/* Each mark has a function that fills the cells of one series. */
 #include "report/chart_cells.h"
 
 #include "report/chart_scale.h"

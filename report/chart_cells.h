@@ -12,9 +12,6 @@
 #define TPA_REPORT_CHART_CELLS_H
 
 #include "base/chart.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct chart_cells {
     size_t columns, rows;

@@ -1,4 +1,3 @@
-/* chart_labels.c - see chart_labels.h. */
 #include "report/chart_labels.h"
 
 #include "base/escape.h"

@@ -1,4 +1,3 @@
-/* chart_scale.c - see chart_scale.h. */
 #include "report/chart_scale.h"
 
 #include "base/sum.h"

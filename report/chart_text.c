@@ -1,6 +1,4 @@
 /*
- * chart_text.c - see chart_text.h.
- *
  * What is below the headings of a chart is put on a canvas of character cells:
  *
  *     line 0                     title of the upright axis, where there is one

@@ -12,8 +12,6 @@
 
 #include "base/buffer.h"
 #include "base/chart.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 struct chart_text_options {
     size_t width;  /* columns; 0: 100, and never less than 40 */

@@ -1,5 +1,5 @@
 /*
- * cuts.c - see cuts.h. Texts that look the same are a group. Its members are shown from where they begin to differ, which
+ * Texts that look the same are a group. Its members are shown from where they begin to differ, which
  * parts it into groups whose members differ further behind. Texts of different groups may look the same in the end: those are
  * numbered.
  */

@@ -18,7 +18,6 @@
 #define TPA_REPORT_CUTS_H
 
 #include "base/table.h"
-#include <stddef.h>
 
 struct cuts;
 

@@ -1,4 +1,4 @@
-/* distinct.c - see distinct.h. Each name is computed once and looked up for every further row. */
+/* Each name is computed once and looked up for every further row. */
 #include "report/distinct.h"
 
 #include "base/memory.h"

@@ -1,6 +1,4 @@
 /*
- * exact.c - see exact.h.
- *
  * Tables of a million rows have a million shares, and printf with a trial of 15, 16 and 17 digits is ten times slower
  * than all the rest of a row. So doubles of everyday size are done in integers: a double is m / 2^e exactly; scaled by a
  * power of ten to 17 digits it fits 128 bits; and the shortest decimal is found by dropping digits from the end for as

@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "base/table.h"
-#include <stdint.h>
 
 /* VALUE in decimal. */
 void exact_add_integer(struct buffer *out, int64_t value);

@@ -1,4 +1,4 @@
-/* figures.c - see figures.h. Integers are scaled as integers: rounding up to the next unit must not show 1000.000ms. */
+/* Integers are scaled as integers: rounding up to the next unit must not show 1000.000ms. */
 #include "base/quantity.h"
 #include "report/figures.h"
 

@@ -15,7 +15,6 @@
 #ifndef TPA_REPORT_FIGURES_H
 #define TPA_REPORT_FIGURES_H
 
-#include "base/buffer.h"
 #include "base/result.h"
 
 /* The unit of times. Moments are in seconds whatever is chosen. */

@@ -12,7 +12,6 @@
 
 #include "base/buffer.h"
 #include "base/chart.h"
-#include <stddef.h>
 
 enum gnuplot_terminal { GNUPLOT_SVG, GNUPLOT_PNG, GNUPLOT_PDF };
 

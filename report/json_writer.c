@@ -1,4 +1,3 @@
-/* json_writer.c - see json_writer.h. */
 #include "report/json_writer.h"
 
 #include "base/escape.h"

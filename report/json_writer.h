@@ -16,9 +16,6 @@
 #define TPA_REPORT_JSON_WRITER_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum { JSON_WRITER_MAX_DEPTH = 16 };
 

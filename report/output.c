@@ -1,4 +1,3 @@
-/* output.c - see output.h. */
 #include "report/output.h"
 
 #include <inttypes.h>

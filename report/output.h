@@ -5,9 +5,6 @@
 #define TPA_REPORT_OUTPUT_H
 
 #include "base/buffer.h"
-#include "base/error.h"
-#include <stdbool.h>
-#include <stdio.h>
 
 /*
  * The results of this program may have MOST bytes together; 0, as at first: any number. A result repeats a name, which the

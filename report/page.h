@@ -15,10 +15,8 @@
 #ifndef TPA_REPORT_PAGE_H
 #define TPA_REPORT_PAGE_H
 
-#include "base/error.h"
 #include "report/page_parts.h"
 #include "report/printer.h"
-#include <stdio.h>
 
 /* A new, empty section at the end; valid until the next is added. Texts are borrowed. */
 struct page_section *page_add_section(struct page *page, const char *key, const char *title,

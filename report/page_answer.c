@@ -1,5 +1,5 @@
 /*
- * page_answer.c - see page_parts.h. Bars are SVG without text, stretched to the room there is; what they stand for is text
+ * Bars are SVG without text, stretched to the room there is; what they stand for is text
  * beside them, so that it wraps, can be read aloud and copied. The page's policy forbids style attributes.
  */
 #include "report/page_parts.h"

@@ -1,5 +1,5 @@
 /*
- * page_curve.c - see page_parts.h. A column stands for a stretch of time, and shows the moment of it at which most was in use.
+ * A column stands for a stretch of time, and shows the moment of it at which most was in use.
  */
 #include "report/page_parts.h"
 

@@ -1,4 +1,3 @@
-/* page_names.c - see page_parts.h. */
 #include "report/page_parts.h"
 
 enum { LONGEST_NAME = 64 };

@@ -1,5 +1,5 @@
 /*
- * page_step.c - see page_parts.h. A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower
+ * A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower
  * than a column fill what is still empty. Columns of one kind that follow one another are one box.
  */
 #include "report/page_parts.h"

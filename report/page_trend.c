@@ -1,4 +1,4 @@
-/* page_trend.c - see page_parts.h. The axis begins where levels and bands do, not at 0: a line shows differences. */
+/* The axis begins where levels and bands do, not at 0: a line shows differences. */
 #include "report/page_parts.h"
 
 #include "base/escape.h"

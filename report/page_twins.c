@@ -1,5 +1,5 @@
 /*
- * page_twins.c - see page_parts.h. Without scripts it is a table whose names are set in by their depth; page/twins.js makes
+ * Without scripts it is a table whose names are set in by their depth; page/twins.js makes
  * a tree of it.
  */
 #include "report/page_parts.h"

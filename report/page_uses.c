@@ -1,4 +1,3 @@
-/* page_uses.c - see page_uses.h. */
 #include "report/page_uses.h"
 
 static int compare_uses(const void *left, const void *right)

@@ -15,12 +15,7 @@
 #ifndef TPA_REPORT_PRINTER_H
 #define TPA_REPORT_PRINTER_H
 
-#include "base/error.h"
-#include "base/result.h"
 #include "report/figures.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 /* How the reader of the output sees it. All zero is right for a file: no limit, no colour. */
 struct print_options {

@@ -1,4 +1,3 @@
-/* readable.c - see readable.h. */
 #include "report/readable.h"
 
 #include "base/names.h"

@@ -12,8 +12,6 @@
 #define TPA_REPORT_READABLE_H
 
 #include "base/table.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 struct readable_name {
     struct text full, shown; /* NUL-terminated; shown is empty where full is not wider than allowed */

@@ -1,6 +1,4 @@
 /*
- * shorten.c - see shorten.h.
- *
  * C++ names are not parsed, only their brackets are matched. Where they do not match (operator<, a name that was cut
  * already) or are too many, the middle goes instead, which is right for anything.
  */

@@ -17,8 +17,6 @@
 #define TPA_REPORT_SHORTEN_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 /*
  * Append the LEN bytes at NAME in at most MAX columns; returns how many it took. NAME is what escape_terminal gave,

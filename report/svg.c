@@ -1,4 +1,3 @@
-/* svg.c - see svg.h. */
 #include "report/svg.h"
 
 #include "report/svg_parts.h"

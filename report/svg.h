@@ -11,8 +11,6 @@
 #ifndef TPA_REPORT_SVG_H
 #define TPA_REPORT_SVG_H
 
-#include "base/buffer.h"
-#include "base/chart.h"
 #include "report/printer.h"
 
 /* Chart I of PICTURE. Panels with the same axes are small; the first has the legend of all, the last the title of the axis. */

@@ -4,8 +4,6 @@
 #ifndef TPA_REPORT_SVG_PARTS_H
 #define TPA_REPORT_SVG_PARTS_H
 
-#include "base/buffer.h"
-#include "base/chart.h"
 #include "report/chart_scale.h"
 
 enum { SVG_BOX_LINE = 20 }; /* of a line of boxes, its gap included */

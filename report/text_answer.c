@@ -1,5 +1,5 @@
 /*
- * text_answer.c - see text_answer.h. Each block is laid out in a buffer of its own; then it is known how many lines there are, and
+ * Each block is laid out in a buffer of its own; then it is known how many lines there are, and
  * how many rows have to go.
  */
 #include "report/text_answer.h"

@@ -20,7 +20,6 @@
 #ifndef TPA_REPORT_TEXT_ANSWER_H
 #define TPA_REPORT_TEXT_ANSWER_H
 
-#include "base/buffer.h"
 #include "report/printer.h"
 
 enum { TEXT_ANSWER_LINES = 25 };

@@ -1,4 +1,3 @@
-/* thin.c - see thin.h. */
 #include "report/thin.h"
 
 #include "base/memory.h"

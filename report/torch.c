@@ -1,5 +1,5 @@
 /*
- * torch.c - see torch.h. Learnt from torch 2.14's torch/autograd/profiler_util.py.
+ * Learnt from torch 2.14's torch/autograd/profiler_util.py.
  *
  * Columns are as wide as torch makes them, two blanks after each, also after the last. One of its oddities is
  * kept: with both stacks and FLOPs the cells of the two are exchanged, under headings that are not.

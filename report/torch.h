@@ -7,10 +7,7 @@
 #ifndef TPA_REPORT_TORCH_H
 #define TPA_REPORT_TORCH_H
 
-#include "base/error.h"
 #include "base/table.h"
-#include <stdbool.h>
-#include <stdio.h>
 
 /* The arguments of .table(), and the settings of the profiler. */
 struct torch_options {

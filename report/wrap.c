@@ -1,4 +1,3 @@
-/* wrap.c - see wrap.h. */
 #include "report/wrap.h"
 
 #include "base/unicode.h"

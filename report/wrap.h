@@ -7,7 +7,6 @@
 #define TPA_REPORT_WRAP_H
 
 #include "base/buffer.h"
-#include <stddef.h>
 
 /*
  * Append the LEN bytes at TEXT, escaped already, with breaks at blanks so that each line takes at most WIDTH columns, and the end

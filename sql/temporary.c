@@ -1,5 +1,5 @@
 /*
- * temporary.c - see parts.h. The default file system opens each file; of a temporary one, the table of methods is replaced
+ * The default file system opens each file; of a temporary one, the table of methods is replaced
  * by a copy that checks where a write ends.
  */
 #include "sql/parts.h"

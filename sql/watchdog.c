@@ -1,4 +1,4 @@
-/* watchdog.c - see parts.h. The thread blocks all signals: they belong to the thread that runs the statement. */
+/* The thread blocks all signals: they belong to the thread that runs the statement. */
 #include "sql/parts.h"
 
 #include <errno.h>

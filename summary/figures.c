@@ -1,4 +1,4 @@
-/* figures.c - see figures.h. What an overview tells is summed up from the answers of other analyses. */
+/* What an overview tells is summed up from the answers of other analyses. */
 #include "summary/figures.h"
 
 #include "base/rows.h"

@@ -1,4 +1,3 @@
-/* finding_kit.c - see finding_kit.h. */
 #include "summary/finding_kit.h"
 
 const struct finding_rule_info finding_rules[FINDING_RULES] = {

@@ -5,7 +5,6 @@
 #ifndef TPA_SUMMARY_FINDING_KIT_H
 #define TPA_SUMMARY_FINDING_KIT_H
 
-#include "derive/advice.h"
 #include "summary/pricing.h"
 
 /* In the order in which they look. A test holds for each a trace in which it finds something, with its price by hand, and nearly the

@@ -1,4 +1,3 @@
-/* finding_places.c - see finding_places.h. */
 #include "summary/finding_places.h"
 
 #include "base/runs.h"

@@ -4,7 +4,6 @@
 #ifndef TPA_SUMMARY_FINDING_PLACES_H
 #define TPA_SUMMARY_FINDING_PLACES_H
 
-#include "base/buffer.h"
 #include "whatif/graph.h"
 #include "summary/state.h"
 

@@ -1,4 +1,3 @@
-/* finding_work.c - see finding_work.h. */
 #include "summary/finding_work.h"
 
 #include "analyze/roofline.h"

@@ -4,7 +4,6 @@
 #ifndef TPA_SUMMARY_FINDING_WORK_H
 #define TPA_SUMMARY_FINDING_WORK_H
 
-#include "base/buffer.h"
 #include "summary/pricing.h"
 
 /* Add findings to PRICING, or say that nothing was found, or why the rule could not look: these functions. */

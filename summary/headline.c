@@ -1,4 +1,3 @@
-/* headline.c - see headline.h. */
 #include "summary/headline.h"
 
 #include "analyze/gap_colors.h"

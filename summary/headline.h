@@ -10,7 +10,6 @@
 #define TPA_SUMMARY_HEADLINE_H
 
 #include "summary/findings.h"
-#include "summary/state.h"
 
 /* Fill the answer of RESULT from SUMMARY, whose analyses are answered and whose operators are added. Texts are copied. */
 void summary_add_headline(const struct summary *summary, const struct findings *findings,

@@ -13,7 +13,6 @@
 #define TPA_SUMMARY_PRICING_H
 
 #include "whatif/make_graph.h"
-#include "whatif/whatif.h"
 #include "summary/finding_places.h"
 #include "summary/findings.h"
 

@@ -1,6 +1,4 @@
 /*
- * rules.c - see rules.h.
- *
  * The rules look at the answers of `tpa steps`, `gpu`, `gaps`, `transfers`, `comm` and `memory`. Each is a row of
  * SUMMARY_RULES and a few lines that find its rows.
  */

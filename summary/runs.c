@@ -1,4 +1,4 @@
-/* runs.c - see runs.h. Each run is a selection of its files. */
+/* Each run is a selection of its files. */
 #include "summary/runs.h"
 
 #include "analyze/account.h"

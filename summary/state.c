@@ -1,4 +1,3 @@
-/* state.c - see state.h. */
 #include "summary/state.h"
 
 #include "base/rows.h"

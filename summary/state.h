@@ -14,12 +14,9 @@
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "memory/memory.h"
-#include "analyze/selection.h"
 #include "analyze/account.h"
 #include "analyze/steps.h"
 #include "analyze/transfers.h"
-#include "base/result.h"
-#include "trace/trace.h"
 
 /* What the figures and operators are about, and what rules look at that do not look at devices anyway. */
 enum summary_by {

@@ -1,6 +1,4 @@
 /*
- * summary.c - see summary.h.
- *
  * It asks the questions that other commands ask; state.h lists the parts that look at the answers.
  */
 #include "summary/summary.h"

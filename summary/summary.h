@@ -10,7 +10,6 @@
 #ifndef TPA_SUMMARY_SUMMARY_H
 #define TPA_SUMMARY_SUMMARY_H
 
-#include "base/result.h"
 #include "summary/state.h"
 
 extern const struct trace_wants summary_wants;

@@ -1,4 +1,3 @@
-/* unexplained.c - see unexplained.h. */
 #include "summary/unexplained.h"
 
 #include "derive/callers.h"

@@ -8,7 +8,6 @@
 #ifndef TPA_SUMMARY_UNEXPLAINED_H
 #define TPA_SUMMARY_UNEXPLAINED_H
 
-#include "base/buffer.h"
 #include "summary/state.h"
 
 /*

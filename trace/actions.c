@@ -1,4 +1,3 @@
-/* actions.c - see actions.h. */
 #include "trace/actions.h"
 
 void action_report_free(struct action_report *report)

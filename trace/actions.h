@@ -7,10 +7,7 @@
 #define TPA_TRACE_ACTIONS_H
 
 #include "base/arena.h"
-#include "base/memory.h"
 #include "trace/container.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 struct action {
     const char *name; /* lives as long as the report */

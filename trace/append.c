@@ -1,4 +1,3 @@
-/* append.c - see append.h. */
 #include "trace/append.h"
 
 #include "trace/storage.h"

@@ -1,4 +1,3 @@
-/* arg_rows.c - see arg_rows.h. */
 #include "trace/arg_rows.h"
 
 const struct arg_row arg_rows[ARG_COUNT] = {

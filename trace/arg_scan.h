@@ -15,7 +15,6 @@
 #include "base/bits.h"
 #include "trace/trace.h"
 #include <math.h>
-#include <string.h>
 
 struct arg_scan {
     const struct trace_arg_column *column; /* NULL when no event has the argument */

@@ -1,4 +1,4 @@
-/* call_names.c - see call_names.h. The first listed word that a name contains decides. */
+/* The first listed word that a name contains decides. */
 #include "trace/call_names.h"
 
 #include "base/memory.h"

@@ -7,7 +7,6 @@
 #define TPA_TRACE_CALL_NAMES_H
 
 #include "base/names.h"
-#include <stdbool.h>
 
 enum call_sort {
     CALL_OTHER,

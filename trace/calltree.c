@@ -1,6 +1,4 @@
 /*
- * calltree.c - see calltree.h.
- *
  * Files are nearly sorted: a profiler writes operators in order, then runtime calls in order, and so
  * on. So each thread is sorted by merging the runs that are there, and merging skips what does not
  * overlap. Only indices move, into an array that afterwards holds the parents.

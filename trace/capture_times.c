@@ -1,6 +1,4 @@
 /*
- * capture_times.c - see capture_times.h.
- *
  * The captures of a file are the spans between the calls that begin and end them, which may nest or overlap on several
  * threads; their union counts.
  */

@@ -4,7 +4,6 @@
 #ifndef TPA_TRACE_CHUNK_H
 #define TPA_TRACE_CHUNK_H
 
-#include "base/memory.h"
 #include "trace/builder.h"
 
 /* An event that is not complete in itself: how it began or what it ends. */

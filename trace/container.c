@@ -1,4 +1,3 @@
-/* container.c - see container.h. */
 #include "trace/container.h"
 
 void trace_container_free(struct trace_container *container)

@@ -6,9 +6,6 @@
 #define TPA_TRACE_CONTAINER_H
 
 #include "base/lacks.h"
-#include "base/memory.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Blocks of one kind in a .tpa file. */
 struct trace_container_kind {

@@ -1,4 +1,4 @@
-/* derived.c - see derived.h. A trace has a handful of derived things, so they are a list. */
+/* A trace has a handful of derived things, so they are a list. */
 #include "trace/derived.h"
 
 #include "trace/storage.h"

@@ -1,4 +1,3 @@
-/* flight.c - see flight.h. */
 #include "trace/flight.h"
 
 #include <ctype.h>

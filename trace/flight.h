@@ -16,8 +16,6 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Numbers of ranks, and of operations in a group, that are believed. */
 #define FLIGHT_MOST_RANKS 1048576

@@ -1,4 +1,3 @@
-/* flow_columns.c - see flow_columns.h. */
 #include "trace/flow_columns.h"
 
 static void add_some(struct flow_columns *flows, const struct trace_flow *added, size_t count)

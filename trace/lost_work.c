@@ -1,5 +1,5 @@
 /*
- * lost_work.c - see lost_work.h. Counts, when a trace is finished, the launches whose work is not in the file.
+ * Counts, when a trace is finished, the launches whose work is not in the file.
  */
 #include "trace/lost_work.h"
 

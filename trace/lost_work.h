@@ -13,7 +13,6 @@
 #ifndef TPA_TRACE_LOST_WORK_H
 #define TPA_TRACE_LOST_WORK_H
 
-#include "base/buffer.h"
 #include "trace/trace.h"
 
 /* From this share of the launches of a file on, of kernels or of graphs, much was lost. */

@@ -1,4 +1,3 @@
-/* memory_change.c - see memory_change.h. */
 #include "trace/memory_change.h"
 
 const char *const memory_change_names[MEMORY_CHANGES] = {

@@ -1,4 +1,3 @@
-/* packed.c - see packed.h. */
 #include "trace/packed.h"
 
 #include <string.h>

@@ -1,6 +1,4 @@
 /*
- * packing.c - see packing.h.
- *
  * Times that were packed only when the trace was finished took 16 bytes an event until then: a third of what reading 1.09 GB
  * took, and of its page faults.
  */

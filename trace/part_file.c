@@ -1,4 +1,4 @@
-/* part_file.c - see part_file.h. Columns are written anew in the order of the parts. */
+/* Columns are written anew in the order of the parts. */
 #include "trace/part_file.h"
 
 #include "trace/arg_scan.h"

@@ -1,6 +1,4 @@
 /*
- * partial_replays.c - see partial_replays.h.
- *
  * Where the nodes of graphs have numbers, a replay lacks the nodes that other replays of its graph have.
  *
  * Else replays on one stream are judged, as their nodes follow one another closely. A long sequence of names that recurs is

@@ -21,12 +21,7 @@
 #define TPA_TRACE_PROFILE_H
 
 #include "base/arena.h"
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "trace/container.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef uint32_t function_id;
 #define FUNCTION_NONE UINT32_MAX

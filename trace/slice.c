@@ -1,5 +1,5 @@
 /*
- * slice.c - see slice.h. Columns are compacted in place, each in one pass: what stays moves to the front.
+ * Columns are compacted in place, each in one pass: what stays moves to the front.
  */
 #include "trace/slice.h"
 

@@ -1,4 +1,3 @@
-/* snapshot.c - see snapshot.h. */
 #include "trace/snapshot.h"
 #include "base/search.h"
 

@@ -19,11 +19,7 @@
 
 #include "base/arena.h"
 #include "base/lacks.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The words of `action`, as PyTorch has them. */
 enum entry_action {

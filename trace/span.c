@@ -1,4 +1,3 @@
-/* span.c - see span.h. */
 #include "trace/span.h"
 
 #include "base/sum.h"

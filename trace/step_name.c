@@ -1,4 +1,3 @@
-/* step_name.c - see step_name.h. */
 #include "trace/step_name.h"
 
 #include "base/quantity.h"

@@ -6,9 +6,6 @@
 #define TPA_TRACE_STEP_NAME_H
 
 #include "base/buffer.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Is NAME that of a step, and which number? */
 bool step_number(const char *name, int64_t *number);

@@ -7,11 +7,8 @@
 #ifndef TPA_TRACE_STORAGE_H
 #define TPA_TRACE_STORAGE_H
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "trace/chunk.h"
 #include "trace/flow_columns.h"
-#include "trace/packing.h"
 
 struct derivation;
 

@@ -28,7 +28,6 @@
 
 #include "trace/tpafile_records.h"
 #include <stddef.h>
-#include <stdint.h>
 
 /* ---- the file's header ----
  *

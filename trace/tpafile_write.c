@@ -1,6 +1,4 @@
 /*
- * tpafile_write.c - see tpafile_write.h.
- *
  * Records wait in an array of rows per kind, and become columns when their block is written. Texts are numbered
  * from a table that is emptied when it has grown large: a text met again then has two numbers, which readers
  * do not mind, and memory stays bounded.

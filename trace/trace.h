@@ -23,14 +23,9 @@
 #define TPA_TRACE_TRACE_H
 
 #include "base/arena.h"
-#include "base/lacks.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "trace/container.h"
 #include "trace/packed.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef uint32_t event_id;
 typedef uint32_t track_id;

@@ -1,6 +1,4 @@
 /*
- * align.c - see tree_align.h.
- *
  * The weight of a pair of nodes is the largest number of nodes that can be aligned if these two are: 1 plus the value
  * of their lists of children. The value of two lists is that of the best path through the table of their suffixes: each
  * move skips a node of either side, or aligns a pair and adds its weight. Weights are cached by the numbers of the

@@ -1,6 +1,4 @@
 /*
- * labels.c - see tree_labels.h.
- *
  * Aligned pairs are visited from the top. The unaligned nodes between the children of a pair are holes; each phase
  * pairs some of them, in order, and leaves smaller holes to the next phase. New pairs are visited like any other.
  */

@@ -1,4 +1,3 @@
-/* tree_diff.c - see tree_diff.h. */
 #include "treediff/tree_diff.h"
 
 #include "base/rows.h"

@@ -1,5 +1,5 @@
 /*
- * twins.c - see tree_twins.h. A walk over both trees at once makes the rows, parents first. A pair is visited from
+ * A walk over both trees at once makes the rows, parents first. A pair is visited from
  * the row of its two parents or, if it was wrapped, from the wrapper.
  */
 #include "treediff/tree_diff.h"

@@ -1,4 +1,4 @@
-/* work_numbers.c - see tree_diff.h. A hash table of the first node of each number; children come before parents. */
+/* A hash table of the first node of each number; children come before parents. */
 #include "treediff/tree_diff.h"
 
 /* A node of either tree. */

@@ -1,6 +1,4 @@
 /*
- * work_tree.c - see work_tree.h.
- *
  * Operators come first, thread by thread and by start, then the operations of a file: so a parent always has a lower
  * index than its children, and one backward pass adds up sizes and times.
  */

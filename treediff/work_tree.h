@@ -20,9 +20,6 @@
 #ifndef TPA_TREEDIFF_WORK_TREE_H
 #define TPA_TREEDIFF_WORK_TREE_H
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/names.h"
 #include "base/quantity.h"
 #include "trace/trace.h"
 

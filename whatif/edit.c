@@ -1,4 +1,3 @@
-/* edit.c - see edit.h. */
 #include "whatif/edit.h"
 
 #include "base/buffer.h"

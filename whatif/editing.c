@@ -1,4 +1,3 @@
-/* editing.c - see editing.h. */
 #include "whatif/editing.h"
 
 #include "analyze/selection.h"

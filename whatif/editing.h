@@ -2,11 +2,8 @@
 #ifndef TPA_WHATIF_EDITING_H
 #define TPA_WHATIF_EDITING_H
 
-#include "base/memory.h"
 #include "whatif/edit.h"
 #include "whatif/replay.h"
-#include "trace/intervals.h"
-#include <stdlib.h>
 
 struct editing {
     const struct edit *edit;

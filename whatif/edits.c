@@ -1,4 +1,3 @@
-/* edits.c - see edits.h. */
 #include "whatif/edits.h"
 
 #include "whatif/editing.h"

@@ -1,4 +1,3 @@
-/* factors.c - see factors.h. */
 #include "whatif/factors.h"
 
 void factors_init(struct factors *factors, size_t count)

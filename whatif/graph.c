@@ -1,4 +1,3 @@
-/* graph.c - see graph.h. */
 #include "whatif/graph.h"
 
 #include "base/search.h"

@@ -32,10 +32,7 @@
 #define TPA_WHATIF_GRAPH_H
 
 #include "derive/collective_matches.h"
-#include "derive/gpu_events.h"
-#include "whatif/moment_times.h"
 #include "whatif/shifts.h"
-#include "trace/trace.h"
 
 enum relation {
     RELATION_LAUNCH,   /* from the begin of the call that launched the work */

@@ -7,7 +7,6 @@
 #ifndef TPA_WHATIF_GRAPH_MAKER_H
 #define TPA_WHATIF_GRAPH_MAKER_H
 
-#include "base/memory.h"
 #include "whatif/graph.h"
 
 /* An edge before all are sorted by the moment they lead to. */

@@ -1,4 +1,3 @@
-/* host_work.c - see host_work.h. */
 #include "whatif/host_work.h"
 
 #include "base/rows.h"

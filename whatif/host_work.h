@@ -13,7 +13,6 @@
 #ifndef TPA_WHATIF_HOST_WORK_H
 #define TPA_WHATIF_HOST_WORK_H
 
-#include "base/memory.h"
 #include "whatif/graph.h"
 
 /* Shorter gaps are what Python takes between operators. */

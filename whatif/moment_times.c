@@ -1,4 +1,3 @@
-/* moment_times.c - see moment_times.h. */
 #include "whatif/moment_times.h"
 
 #include "base/memory.h"

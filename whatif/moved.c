@@ -1,4 +1,3 @@
-/* moved.c - see moved.h. */
 #include "whatif/moved.h"
 
 #include "base/search.h"

@@ -1,4 +1,4 @@
-/* path.c - see path.h. The binding relations are in the graph; this only follows them. */
+/* The binding relations are in the graph; this only follows them. */
 #include "whatif/path.h"
 
 #include "base/rows.h"

@@ -15,7 +15,6 @@
 #ifndef TPA_WHATIF_PATH_H
 #define TPA_WHATIF_PATH_H
 
-#include "base/memory.h"
 #include "whatif/graph.h"
 
 enum path_part {

@@ -1,4 +1,3 @@
-/* path_places.c - see path_places.h. */
 #include "whatif/path_places.h"
 #include "base/rows.h"
 

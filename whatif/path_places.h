@@ -2,7 +2,6 @@
 #ifndef TPA_WHATIF_PATH_PLACES_H
 #define TPA_WHATIF_PATH_PLACES_H
 
-#include "base/memory.h"
 #include "derive/code_paths.h"
 #include "whatif/path.h"
 

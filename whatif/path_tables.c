@@ -1,4 +1,3 @@
-/* path_tables.c - see path_tables.h. */
 #include "whatif/path_tables.h"
 
 #include "analyze/selection.h"

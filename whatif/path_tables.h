@@ -2,7 +2,6 @@
 #ifndef TPA_WHATIF_PATH_TABLES_H
 #define TPA_WHATIF_PATH_TABLES_H
 
-#include "base/buffer.h"
 #include "base/result.h"
 #include "whatif/path.h"
 

@@ -1,4 +1,3 @@
-/* replay.c - see replay.h. */
 #include "whatif/replay.h"
 
 #include "base/rows.h"

@@ -1,4 +1,3 @@
-/* rounds.c - see rounds.h. */
 #include "whatif/rounds.h"
 
 #include "analyze/account.h"

@@ -1,4 +1,3 @@
-/* shifts.c - see shifts.h. */
 #include "whatif/shifts.h"
 
 #include "base/memory.h"

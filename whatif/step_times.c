@@ -1,4 +1,3 @@
-/* step_times.c - see step_times.h. */
 #include "whatif/step_times.h"
 
 #include "analyze/account.h"

@@ -33,7 +33,6 @@
 #ifndef TPA_WHATIF_STEP_TIMES_H
 #define TPA_WHATIF_STEP_TIMES_H
 
-#include "base/memory.h"
 #include "whatif/replay.h"
 
 struct step_time {

@@ -1,4 +1,3 @@
-/* stream_work.c - see stream_work.h. */
 #include "whatif/stream_work.h"
 
 #include "base/rows.h"

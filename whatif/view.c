@@ -1,4 +1,3 @@
-/* view.c - see view.h. */
 #include "whatif/view.h"
 
 /* Does the edge K of M lead to it as late as the replay of VIEW has it? */

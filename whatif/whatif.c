@@ -1,4 +1,3 @@
-/* whatif.c - see whatif.h. */
 #include "whatif/whatif.h"
 
 #include "base/memory.h"

@@ -1,4 +1,3 @@
-/* whatif_tables.c - see whatif_tables.h. */
 #include "whatif/whatif_tables.h"
 
 #include "analyze/batch_size.h"

@@ -2,7 +2,6 @@
 #ifndef TPA_WHATIF_WHATIF_TABLES_H
 #define TPA_WHATIF_WHATIF_TABLES_H
 
-#include "base/result.h"
 #include "whatif/whatif.h"
 
 /* Add the tables to RESULT, with a sentence on top that is the answer, and what the prediction takes for granted. */

@@ -1,4 +1,3 @@
-/* collectives.c - see collectives.h. */
 #include "analyze/contention/collectives.h"
 
 #include "analyze/contention/strata.h"

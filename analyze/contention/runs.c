@@ -1,4 +1,3 @@
-/* runs.c - see runs.h. */
 #include "analyze/contention/runs.h"
 
 #include "analyze/contention/estimate.h"

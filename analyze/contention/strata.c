@@ -1,4 +1,3 @@
-/* strata.c - see strata.h. */
 #include "analyze/contention/strata.h"
 
 #include "base/rows.h"

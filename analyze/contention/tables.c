@@ -1,4 +1,3 @@
-/* tables.c - see tables.h. */
 #include "analyze/contention/tables.h"
 
 #include "analyze/contention/collectives.h"

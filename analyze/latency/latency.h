@@ -13,7 +13,6 @@
 #define TPA_ANALYZE_LATENCY_LATENCY_H
 
 #include "analyze/analysis.h"
-#include "analyze/latency/activity.h"
 #include "analyze/latency/phases.h"
 
 extern const struct trace_wants latency_wants;

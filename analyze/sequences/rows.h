@@ -3,9 +3,6 @@
 #define TPA_ANALYZE_SEQUENCES_ROWS_H
 
 #include "analyze/group.h"
-#include "base/arena.h"
-#include "base/memory.h"
-#include "base/table.h"
 
 enum {
     SEQUENCE_LEAST = 2, /* operations of a chain that repeats */

@@ -1,4 +1,3 @@
-/* calls.c - see calls.h. */
 #include "analyze/top/calls.h"
 
 static bool takes_call(const void *context, event_id e)

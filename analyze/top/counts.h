@@ -10,8 +10,6 @@
 
 #include "analyze/top/calls.h"
 #include "analyze/top/launched.h"
-#include "analyze/top/rows.h"
-#include "base/memory.h"
 #include "derive/unlinked_work.h"
 #include "trace/time_scan.h"
 

@@ -1,4 +1,3 @@
-/* events.c - see events.h. */
 #include "analyze/top/events.h"
 
 bool top_is_frame(const struct top_events *events, event_id e)

@@ -1,4 +1,3 @@
-/* launched.c - see launched.h. */
 #include "analyze/top/launched.h"
 
 #include "base/parallel.h"

@@ -1,4 +1,3 @@
-/* links.c - see links.h. */
 #include "analyze/top/links.h"
 
 #include "base/parallel.h"

@@ -13,9 +13,7 @@
 #define TPA_ANALYZE_TOP_LINKS_H
 
 #include "analyze/top/events.h"
-#include "base/memory.h"
 #include "derive/attribution.h"
-#include "trace/calltree.h"
 
 /* A call without operator whose correlation is the id of an operator: torch takes it for that operator. */
 struct lookalike {

@@ -1,6 +1,4 @@
 /*
- * names.c - see names.h.
- *
  * torch gives events of one kind the same key when their names are equal after demangling; steps are taken
  * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is not a part of its name.
  */

@@ -1,4 +1,3 @@
-/* nodes.c - see nodes.h. */
 #include "analyze/top/nodes.h"
 
 void top_nodes_open(struct top_nodes *nodes, const struct trace *trace)

@@ -1,6 +1,4 @@
 /*
- * rows.c - see rows.h.
- *
  * By operators alone a row follows from the name, and is found in an array. Otherwise the parts of the key are
  * put together and looked up as bytes: struct names gives equal bytes equal, dense ids.
  */

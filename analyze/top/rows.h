@@ -12,13 +12,9 @@
 
 #include "analyze/group.h"
 #include "analyze/top/events.h"
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/sum.h"
-#include "derive/code_paths.h"
 #include "derive/device_types.h"
 #include "derive/graph_links.h"
-#include "trace/calltree.h"
 
 #define ROW_NONE UINT32_MAX
 

@@ -15,8 +15,6 @@
 #define TPA_ANALYZE_TOP_TOP_H
 
 #include "analyze/top/counts.h"
-#include "base/memory.h"
-#include "base/result.h"
 
 /* The order of rows, before their times. */
 enum top_order {

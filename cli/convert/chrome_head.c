@@ -1,5 +1,5 @@
 /*
- * chrome_head.c - see parts.h. Top-level keys are written as they were read; data in records of a tpa capture log
+ * Top-level keys are written as they were read; data in records of a tpa capture log
  * gets PyTorch's keys, so that reading gives the same.
  */
 #include "cli/convert/parts.h"

@@ -6,12 +6,7 @@
 #ifndef TPA_CLI_CONVERT_H
 #define TPA_CLI_CONVERT_H
 
-#include "base/buffer.h"
-#include "base/source.h"
 #include "cli/load.h"
-#include "trace/profile.h"
-#include "trace/snapshot.h"
-#include <stdio.h>
 
 struct convert_files;
 

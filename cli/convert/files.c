@@ -1,4 +1,3 @@
-/* files.c - see files.h. */
 #include "cli/convert/files.h"
 
 #include "cli/convert/part.h"

@@ -12,10 +12,8 @@
 #ifndef TPA_CLI_CONVERT_FILES_H
 #define TPA_CLI_CONVERT_FILES_H
 
-#include "base/buffer.h"
 #include "cli/load.h"
 #include "cli/timeline.h"
-#include "trace/trace.h"
 
 struct collectives;
 struct collectives_join;

@@ -1,4 +1,3 @@
-/* json_value.c - see parts.h. */
 #include "cli/convert/parts.h"
 
 #include "base/escape.h"

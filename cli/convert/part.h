@@ -9,11 +9,9 @@
 #define TPA_CLI_CONVERT_PART_H
 
 #include "analyze/selection.h"
-#include "base/buffer.h"
 #include "cli/timeline.h"
 #include "derive/collectives.h"
 #include "derive/rank_clocks.h"
-#include "trace/trace.h"
 
 /* Category and name of the arrows of convert_merge. */
 #define CONVERT_COLLECTIVE "collective"

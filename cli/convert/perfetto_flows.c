@@ -1,4 +1,3 @@
-/* perfetto_flows.c - see perfetto.h. */
 #include "cli/convert/perfetto.h"
 
 #include "base/runs.h"

@@ -1,4 +1,3 @@
-/* perfetto_path.c - see perfetto.h. */
 #include "cli/convert/perfetto.h"
 
 #include "cli/convert/parts.h"

@@ -1,4 +1,3 @@
-/* perfetto_plan.c - see perfetto.h. */
 #include "cli/convert/perfetto.h"
 
 #include "base/runs.h"

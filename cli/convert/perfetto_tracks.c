@@ -1,4 +1,3 @@
-/* perfetto_tracks.c - see perfetto.h. */
 #include "cli/convert/perfetto.h"
 
 #include "base/packer.h"

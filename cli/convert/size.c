@@ -1,4 +1,3 @@
-/* size.c - see parts.h. */
 #include "cli/convert/parts.h"
 
 #include "trace/arg_rows.h"

@@ -1,4 +1,3 @@
-/* snapshot.c - see parts.h. */
 #include "cli/convert/parts.h"
 
 #include "base/escape.h"

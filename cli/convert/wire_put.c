@@ -1,4 +1,3 @@
-/* wire_put.c - see parts.h. */
 #include "cli/convert/parts.h"
 
 enum { MOST_VARINT = 10, MOST_FIELD = 2 * MOST_VARINT };

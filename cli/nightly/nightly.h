@@ -4,9 +4,6 @@
 #ifndef TPA_CLI_NIGHTLY_H
 #define TPA_CLI_NIGHTLY_H
 
-#include "history/night.h"
-#include "history/nightly.h"
-#include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "history/store.h"

@@ -1,4 +1,3 @@
-/* noise.c - see noise.h. */
 #include "cli/nightly/noise.h"
 
 #include "cli/nightly/nightly.h"

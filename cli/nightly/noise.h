@@ -2,7 +2,6 @@
 #ifndef TPA_CLI_NIGHTLY_NOISE_H
 #define TPA_CLI_NIGHTLY_NOISE_H
 
-#include "base/error.h"
 #include "diff/verdict.h"
 
 /*

@@ -1,4 +1,3 @@
-/* profile.c - see profile.h. */
 #include "cli/report/profile.h"
 
 #include "profile/view.h"

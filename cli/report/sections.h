@@ -6,13 +6,8 @@
 #ifndef TPA_CLI_REPORT_SECTIONS_H
 #define TPA_CLI_REPORT_SECTIONS_H
 
-#include "analyze/analysis.h"
-#include "analyze/selection.h"
 #include "analyze/views.h"
-#include "base/chart.h"
-#include "base/result.h"
 #include "fleet/fleet.h"
-#include "trace/trace.h"
 
 /* The contents of one section; released by its creator. */
 struct report_content {

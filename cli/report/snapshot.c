@@ -1,4 +1,3 @@
-/* snapshot.c - see snapshot.h. */
 #include "cli/report/snapshot.h"
 
 #include "charts/charts.h"

@@ -2,7 +2,6 @@
 #ifndef TPA_CLI_REPORT_SNAPSHOT_H
 #define TPA_CLI_REPORT_SNAPSHOT_H
 
-#include "base/chart.h"
 #include "report/page.h"
 #include "memory/snapshot_tables.h"
 

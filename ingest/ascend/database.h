@@ -4,7 +4,6 @@
 #ifndef TPA_INGEST_ASCEND_DATABASE_H
 #define TPA_INGEST_ASCEND_DATABASE_H
 
-#include "ingest/formats.h"
 #include "ingest/sqlite_open.h"
 
 /* Is DB a recording, by its tables and their columns? */

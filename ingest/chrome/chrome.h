@@ -14,11 +14,8 @@
 #ifndef TPA_INGEST_CHROME_H
 #define TPA_INGEST_CHROME_H
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "ingest/formats.h"
 #include "ingest/json_index.h"
-#include "trace/builder.h"
 
 /* Where in a document a window begins or ends. A document may be followed by another. */
 enum chrome_where {

@@ -1,4 +1,3 @@
-/* draft.c - see draft.h. */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/chrome/draft.h"
 

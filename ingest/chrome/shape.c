@@ -1,6 +1,4 @@
 /*
- * shape.c - see shape.h.
- *
  * A shape's literals hold the keys with all quotes, colons, commas and blanks around them, and the
  * values of `ph` and `cat`, so that one comparison tells a kernel from an operator. Values end where
  * the careful reader would end them: a string at its quote (a backslash in it is left to the careful

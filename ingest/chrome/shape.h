@@ -11,7 +11,6 @@
 #define TPA_INGEST_CHROME_SHAPE_H
 
 #include "ingest/chrome/chrome.h"
-#include <string.h>
 
 /*
  * Read the event whose '{' is at AT if it fits a known shape. Returns where it ends (behind its '}'),

@@ -17,9 +17,6 @@
 #ifndef TPA_INGEST_NSYS_H
 #define TPA_INGEST_NSYS_H
 
-#include "base/arena.h"
-#include "base/memory.h"
-#include "ingest/formats.h"
 #include "ingest/recorder.h"
 #include "ingest/sqlite_open.h"
 

@@ -13,13 +13,9 @@
 #ifndef TPA_INGEST_PERFETTO_PARTS_H
 #define TPA_INGEST_PERFETTO_PARTS_H
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "ingest/chrome/chrome.h"
-#include "ingest/formats.h"
 #include "ingest/id_table.h"
 #include "ingest/whole.h"
-#include "ingest/wire.h"
 
 /* Text in the file: no NUL at its end. AT is NULL when there is none. */
 struct pf_text {

@@ -11,8 +11,6 @@
 #ifndef TPA_INGEST_TPALOG_H
 #define TPA_INGEST_TPALOG_H
 
-#include "base/memory.h"
-#include "base/source.h"
 #include "ingest/formats.h"
 #include "trace/columns.h"
 #include "trace/tpafile_decode.h"

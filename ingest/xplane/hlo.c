@@ -1,4 +1,4 @@
-/* hlo.c - see hlo.h. Numbers of fields are those of HloModuleProto, HloInstructionProto and what these hold. */
+/* Numbers of fields are those of HloModuleProto, HloInstructionProto and what these hold. */
 #define _GNU_SOURCE /* memmem, memrchr */
 #include "ingest/xplane/hlo.h"
 

@@ -16,7 +16,6 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "ingest/id_table.h"
 #include "ingest/wire.h"

@@ -8,12 +8,7 @@
 #ifndef TPA_INGEST_XPLANE_PARTS_H
 #define TPA_INGEST_XPLANE_PARTS_H
 
-#include "base/buffer.h"
-#include "base/memory.h"
-#include "ingest/formats.h"
-#include "ingest/id_table.h"
 #include "ingest/whole.h"
-#include "ingest/wire.h"
 #include "ingest/xla_details.h"
 #include "ingest/xplane/hlo.h"
 

@@ -1,4 +1,3 @@
-/* allocator.c - see allocator.h. */
 #include "memory/forecast/allocator.h"
 
 #include "base/memory.h"

@@ -1,4 +1,3 @@
-/* forecast.c - see forecast.h. */
 #include "memory/forecast/forecast.h"
 
 #include "base/lcs.h"

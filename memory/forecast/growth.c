@@ -1,4 +1,3 @@
-/* growth.c - see growth.h. */
 #include "memory/forecast/growth.h"
 
 #include <math.h>

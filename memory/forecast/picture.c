@@ -1,4 +1,3 @@
-/* picture.c - see picture.h. */
 #include "memory/forecast/picture.h"
 
 #include "memory/forecast/forecast.h"

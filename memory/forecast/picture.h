@@ -2,7 +2,6 @@
 #ifndef TPA_MEMORY_FORECAST_PICTURE_H
 #define TPA_MEMORY_FORECAST_PICTURE_H
 
-#include "base/chart.h"
 #include "memory/forecast/query.h"
 
 /*

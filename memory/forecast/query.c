@@ -1,4 +1,3 @@
-/* query.c - see query.h. */
 #include "memory/forecast/query.h"
 
 #include "base/label.h"

@@ -1,4 +1,3 @@
-/* recording.c - see recording.h. */
 #include "memory/forecast/recording.h"
 
 #include "base/rows.h"

@@ -13,8 +13,6 @@
 #ifndef TPA_MEMORY_FORECAST_RECORDING_H
 #define TPA_MEMORY_FORECAST_RECORDING_H
 
-#include "base/error.h"
-#include "base/names.h"
 #include "memory/memory_records.h"
 #include "trace/snapshot.h"
 
