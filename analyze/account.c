@@ -504,11 +504,7 @@ static void *account_derive(const struct trace *trace)
     return account;
 }
 
-const struct account *account_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { account_derive, account_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(account, account_of, account_derive, account_release);
 
 const struct account *account_open(const struct trace *trace, const struct selection *selection)
 {

@@ -728,11 +728,7 @@ static void *roofline_derive_usual(const struct trace *trace)
     return usual;
 }
 
-const struct roofline *roofline_of(const struct trace *trace)
-{
-    static const struct derivation usual = { roofline_derive_usual, roofline_release };
-    return trace_derive(trace, &usual);
-}
+DERIVED(roofline, roofline_of, roofline_derive_usual, roofline_release);
 
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override)

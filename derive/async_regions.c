@@ -142,18 +142,13 @@ static void *async_regions_derive(const struct trace *trace)
     return regions;
 }
 
-static void async_regions_release(void *value)
+static void async_regions_release(struct open_regions *regions)
 {
-    struct open_regions *regions = value;
     VEC_FREE(regions);
     free(regions);
 }
 
-const struct open_regions *open_regions_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { async_regions_derive, async_regions_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(open_regions, open_regions_of, async_regions_derive, async_regions_release);
 
 int64_t region_end_ns(const struct trace *trace, const struct open_regions *regions, event_id e)
 {

@@ -642,21 +642,7 @@ uint64_t attribution_shared_calls(const struct attribution *launches, uint32_t f
     return launches->files[file].shared_calls;
 }
 
-static void *attribution_derive(const struct trace *trace)
-{
-    return attribution_open(trace);
-}
-
-static void attribution_release(void *launches)
-{
-    attribution_free(launches);
-}
-
-const struct attribution *attribution_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { attribution_derive, attribution_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(attribution, attribution_of, attribution_open, attribution_free);
 
 static const struct file_launches *attribution_file_of(const struct attribution *launches, event_id e)
 {

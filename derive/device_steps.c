@@ -142,16 +142,7 @@ static void *device_steps_derive(const struct trace *trace)
     return steps;
 }
 
-static void device_steps_release(void *steps)
-{
-    device_steps_free(steps);
-}
-
-const struct device_steps *device_steps_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { device_steps_derive, device_steps_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(device_steps, device_steps_of, device_steps_derive, device_steps_free);
 
 /* Index of the first step of FILE or of a later one. */
 static size_t first_step_from(const struct device_steps *steps, uint64_t file)

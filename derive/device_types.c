@@ -55,17 +55,12 @@ static void *device_types_derive(const struct trace *trace)
     return types;
 }
 
-static void device_types_release(void *value)
+static void device_types_release(struct device_types *types)
 {
-    struct device_types *types = value;
     EACH(free, types->of_category, types->of_file, types);
 }
 
-const struct device_types *device_types_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { device_types_derive, device_types_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(device_types, device_types_of, device_types_derive, device_types_release);
 
 const char *device_type_name(enum device_type type)
 {

@@ -496,16 +496,7 @@ static void *derive(const struct trace *trace)
     return set;
 }
 
-static void release(void *set)
-{
-    file_set_free(set);
-}
-
-const struct file_set *file_set_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { derive, release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(file_set, file_set_of, derive, file_set_free);
 
 bool file_set_has_cycles(const struct file_set *set)
 {

@@ -158,17 +158,12 @@ static void *gpu_events_derive(const struct trace *trace)
     return gpu;
 }
 
-static void gpu_events_release(void *value)
+static void gpu_events_release(struct gpu_events *gpu)
 {
-    struct gpu_events *gpu = value;
     EACH(free, gpu->devices, gpu->event, gpu->work, gpu->call, gpu->op, gpu->device_of_track, gpu);
 }
 
-const struct gpu_events *gpu_events_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { gpu_events_derive, gpu_events_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(gpu_events, gpu_events_of, gpu_events_derive, gpu_events_release);
 
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file)
 {

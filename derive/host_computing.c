@@ -59,16 +59,11 @@ static void *host_computing_derive(const struct trace *trace)
     return computing;
 }
 
-static void host_computing_release(void *value)
+static void host_computing_release(struct host_computing *computing)
 {
-    struct host_computing *computing = value;
     for (size_t t = 0; t < computing->thread_count; t++)
         intervals_release(&computing->threads[t]);
     EACH(free, computing->threads, computing);
 }
 
-const struct host_computing *host_computing_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { host_computing_derive, host_computing_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(host_computing, host_computing_of, host_computing_derive, host_computing_release);

@@ -96,9 +96,8 @@ static void *host_state_derive(const struct trace *trace)
     return host;
 }
 
-static void host_state_release(void *value)
+static void host_state_release(struct host_state *host)
 {
-    struct host_state *host = value;
     for (size_t t = 0; t < host->thread_count; t++) {
         intervals_release(&host->threads[t].waiting);
         for (size_t a = 0; a < HOST_ACTIVITIES; a++)
@@ -109,8 +108,4 @@ static void host_state_release(void *value)
     EACH(free, host->threads, host->overhead, host);
 }
 
-const struct host_state *host_state_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { host_state_derive, host_state_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(host_state, host_state_of, host_state_derive, host_state_release);

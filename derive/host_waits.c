@@ -327,15 +327,10 @@ static void *host_waits_derive(const struct trace *trace)
     return find_waits(gpu_events_of(trace));
 }
 
-static void host_waits_release(void *value)
+static void host_waits_release(struct host_waits *waits)
 {
-    struct host_waits *waits = value;
     VEC_FREE(waits);
     free(waits);
 }
 
-const struct host_waits *host_waits_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { host_waits_derive, host_waits_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(host_waits, host_waits_of, host_waits_derive, host_waits_release);

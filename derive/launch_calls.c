@@ -50,18 +50,13 @@ static void *launch_calls_derive(const struct trace *trace)
     return calls;
 }
 
-static void launch_calls_release(void *context)
+static void launch_calls_release(struct launch_calls *calls)
 {
-    struct launch_calls *calls = context;
     VEC_FREE(calls);
     free(calls);
 }
 
-const struct launch_calls *launch_calls_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { launch_calls_derive, launch_calls_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(launch_calls, launch_calls_of, launch_calls_derive, launch_calls_release);
 
 int64_t launch_calls_median_ns(const struct launch_calls *calls, const struct trace *trace)
 {

@@ -52,18 +52,13 @@ static void *stream_waits_derive(const struct trace *trace)
     return waits;
 }
 
-static void stream_waits_release(void *value)
+static void stream_waits_release(struct stream_waits *waits)
 {
-    struct stream_waits *waits = value;
     VEC_FREE(waits);
     free(waits);
 }
 
-const struct stream_waits *stream_waits_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { stream_waits_derive, stream_waits_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(stream_waits, stream_waits_of, stream_waits_derive, stream_waits_release);
 
 event_id stream_waits_before(const struct stream_waits *waits, event_id launch, track_id stream,
                              int64_t after_ns)

@@ -37,17 +37,12 @@ static void *unlinked_work_derive(const struct trace *trace)
     return unlinked;
 }
 
-static void unlinked_work_release(void *context)
+static void unlinked_work_release(struct unlinked_work *unlinked)
 {
-    struct unlinked_work *unlinked = context;
     EACH(free, unlinked->since_ns, unlinked);
 }
 
-const struct unlinked_work *unlinked_work_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { unlinked_work_derive, unlinked_work_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(unlinked_work, unlinked_work_of, unlinked_work_derive, unlinked_work_release);
 
 enum unlinked_sort unlinked_sort_of(const struct unlinked_work *unlinked, event_id e)
 {

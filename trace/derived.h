@@ -1,14 +1,9 @@
 /*
  * derived.h - what several questions derive from a trace: computed once, when first requested, and kept with it.
  *
- *     static void *derive(const struct trace *trace) { return attribution_open(trace); }
- *     static void release(void *launches) { attribution_free(launches); }
- *     static const struct derivation derivation = { derive, release };
+ *     DERIVED(attribution, attribution_of, attribution_open, attribution_free);
  *
- *     const struct attribution *attribution_of(const struct trace *trace)
- *     {
- *         return trace_derive(trace, &derivation);
- *     }
+ * defines const struct attribution *attribution_of(const struct trace *trace).
  *
  * So a command that asks several questions, such as `tpa summary`, pays for it once.
  */
@@ -22,6 +17,19 @@ struct derivation {
     void *(*derive)(const struct trace *trace);
     void (*release)(void *value);
 };
+
+/* clang-format off */
+/* Define FUNCTION: the struct TYPE of a trace, made by DERIVE(trace) and given to RELEASE when the trace is freed. */
+#define DERIVED(type, function, derive, release) \
+    static void *function##_derive(const struct trace *trace) { return derive(trace); } \
+    static void function##_release(void *value) { release(value); } \
+    const struct type *function(const struct trace *trace) \
+    { \
+        static const struct derivation derivation = { function##_derive, function##_release }; \
+        return trace_derive(trace, &derivation); \
+    } \
+    const struct type *function(const struct trace *trace)
+/* clang-format on */
 
 /* Borrowed; lives as long as TRACE. Several threads may ask: the first works it out, the others wait for it. */
 const void *trace_derive(const struct trace *trace, const struct derivation *derivation);
