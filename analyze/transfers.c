@@ -234,8 +234,7 @@ static void transfers_add_copies(struct transfers_query *query)
     }
     SORT(&parts, by_device);
     struct intervals *kernels = find_kernels_beside(gpu, parts.at, parts.count);
-    FOR_GROUPS(&parts, by_kind, first, end)
-    {
+    FOR_GROUPS(&parts, by_kind, first, end) {
         *VEC_PUSH(&transfers->rows) = transfers_make_row(query, &parts.at[first], end - first, kernels);
     }
     SORT(&transfers->rows, by_time);

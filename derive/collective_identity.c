@@ -22,8 +22,7 @@ bool collective_has_one_size(enum collective_kind kind)
 static void settle_numbers(struct identity *at, size_t count)
 {
     SORT_ARRAY(at, count, identity_by_group);
-    FOR_GROUPS_OF(at, count, by_pair, first, end)
-    {
+    FOR_GROUPS_OF(at, count, by_pair, first, end) {
         bool all = !at[first].paired; /* each side numbers its sends and receives separately */
         bool all_sized = true;
         for (size_t i = first; i < end; i++) {
@@ -49,8 +48,8 @@ void identities_match(struct identity *at, size_t count)
     settle_numbers(at, count);
     SORT_ARRAY(at, count, by_seat_index);
     FOR_GROUPS_OF(at, count, by_seat, first, end)
-    for (size_t i = first; i < end; i++)
-        at[i].order = i - first;
+        for (size_t i = first; i < end; i++)
+            at[i].order = i - first;
     SORT_ARRAY(at, count, by_order_index);
 }
 

@@ -125,8 +125,7 @@ static void add_classes(struct classed_kernels *kernels, struct result *result)
     struct table *table =
         TABLE_OF_ROWS("classes", "Classes of kernels", class_columns, (struct class_row *)NULL, 0);
     SORT(&kernels->at, by_class);
-    FOR_GROUPS(&kernels->at, groups, first, end)
-    {
+    FOR_GROUPS(&kernels->at, groups, first, end) {
         const struct classed *of = &kernels->at.at[first];
         struct class_row row = { .class = text_of_class(of->class, &result->arena),
                                  .gone = only_on(of, end - first, 0),
@@ -224,8 +223,7 @@ static void add_moved(struct classed_kernels *kernels, struct result *result)
     }
     kernels->at.count = kept;
     SORT(&kernels->at, by_op);
-    FOR_GROUPS(&kernels->at, groups, first, end)
-    {
+    FOR_GROUPS(&kernels->at, groups, first, end) {
         struct classed before = most_on(&kernels->at.at[first], end - first, 0),
                        after = most_on(&kernels->at.at[first], end - first, 1);
         if (before.class >= 0 && after.class >= 0 && before.class != after.class)

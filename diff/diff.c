@@ -254,8 +254,7 @@ static size_t find_shortest(const struct join *join, int side, name_id row, stru
     size_t ranks = 0;
     if (times.count)
         SORT(&times, order_by_rank);
-    FOR_GROUPS(&times, order_by_rank, first, end)
-    {
+    FOR_GROUPS(&times, order_by_rank, first, end) {
         struct rank_time sum = { .rank = times.at[first].rank, .samples = end - first };
         for (size_t i = first; i < end; i++)
             sum.time += times.at[i].time / (double)sum.samples;

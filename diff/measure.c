@@ -243,12 +243,12 @@ static void choose_launchers(struct measures *measures)
     VEC_OF(struct measure_launcher) summed = { 0 };
     SORT(&measures->launchers, by_kernel_and_op);
     FOR_GROUPS(&measures->launchers, by_kernel_and_op, first, end)
-    rows_fold(VEC_PUSH(&summed), sums, &measures->launchers.at[first], end - first,
-              sizeof *measures->launchers.at);
+        rows_fold(VEC_PUSH(&summed), sums, &measures->launchers.at[first], end - first,
+                  sizeof *measures->launchers.at);
     SORT(&summed, most_first);
     measures->launchers.count = 0;
     FOR_GROUPS(&summed, by_kernel, first, end)
-    *VEC_PUSH(&measures->launchers) = summed.at[first];
+        *VEC_PUSH(&measures->launchers) = summed.at[first];
     VEC_FREE(&summed);
 }
 

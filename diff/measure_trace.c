@@ -501,8 +501,7 @@ static void measure_launchers(const struct measuring *measuring)
             *VEC_PUSH(&all) = (struct launched){ trace->name[gpu->event[i]], trace->name[gpu->op[i]],
                                                  trace_dur_ns(trace, gpu->event[i]) };
     SORT(&all, by_names);
-    FOR_GROUPS(&all, by_names, first, end)
-    {
+    FOR_GROUPS(&all, by_names, first, end) {
         struct launched of = all.at[first];
         rows_fold(&of, sum, &all.at[first], end - first, sizeof *all.at);
         const char *kernel = names_text(trace->names, of.kernel), *op = names_text(trace->names, of.op);

@@ -102,16 +102,13 @@ static void rocpd_read_rows(struct rocpd *rocpd, const char *table, const char *
 {
     enum { ID, NUMBER, MORE, TEXT, COLUMNS };
     const char *const columns[COLUMNS] = { "id", number, more, text };
-    struct table_scan scan;
-    if (begin(rocpd, &scan, table, columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            int64_t id;
-            if (table_scan_int(&scan, ID, &id))
-                *VEC_PUSH(rows) = (struct row){ id, table_scan_int_or(&scan, NUMBER, RECORDER_NONE),
-                                                table_scan_int_or(&scan, MORE, RECORDER_NONE),
-                                                keep_text(rocpd, &scan, TEXT) };
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, begin(rocpd, &scan, table, columns, COLUMNS), true) {
+        int64_t id;
+        if (table_scan_int(&scan, ID, &id))
+            *VEC_PUSH(rows) =
+                (struct row){ id, table_scan_int_or(&scan, NUMBER, RECORDER_NONE),
+                              table_scan_int_or(&scan, MORE, RECORDER_NONE), keep_text(rocpd, &scan, TEXT) };
+    }
     sort_rows(rows);
 }
 
@@ -122,25 +119,21 @@ static void rocpd_read_agents(struct rocpd *rocpd)
     enum { ID, TYPE, INDEX, NAME, PRODUCT, COLUMNS };
     static const char *const columns[COLUMNS] = { "id", "type", "type_index", "name", "product_name" };
     struct trace_file *file = trace_builder_current_file(rocpd->builder);
-    struct table_scan scan;
-    if (begin(rocpd, &scan, "info_agent", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            size_t len;
-            const char *type = table_scan_text(&scan, TYPE, &len);
-            bool is_gpu = type && strcasecmp(type, "GPU") == 0;
-            int64_t index = table_scan_int_or(&scan, INDEX, -1);
-            *VEC_PUSH(&rocpd->agents) =
-                (struct row){ table_scan_int_or(&scan, ID, -1), is_gpu ? index : -1, 0, NULL };
-            const char *name = table_scan_text(&scan, PRODUCT, &len);
-            if (!name || !len)
-                name = table_scan_text(&scan, NAME, &len);
-            if (is_gpu && index >= 0 && index <= INT32_MAX && file->devices.count < 1024)
-                *VEC_PUSH(&file->devices) =
-                    (struct trace_device){ .id = (int32_t)index,
-                                           .name = name ? trace_builder_strndup(rocpd->builder, name, len)
-                                                        : NULL };
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, begin(rocpd, &scan, "info_agent", columns, COLUMNS), true) {
+        size_t len;
+        const char *type = table_scan_text(&scan, TYPE, &len);
+        bool is_gpu = type && strcasecmp(type, "GPU") == 0;
+        int64_t index = table_scan_int_or(&scan, INDEX, -1);
+        *VEC_PUSH(&rocpd->agents) =
+            (struct row){ table_scan_int_or(&scan, ID, -1), is_gpu ? index : -1, 0, NULL };
+        const char *name = table_scan_text(&scan, PRODUCT, &len);
+        if (!name || !len)
+            name = table_scan_text(&scan, NAME, &len);
+        if (is_gpu && index >= 0 && index <= INT32_MAX && file->devices.count < 1024)
+            *VEC_PUSH(&file->devices) = (struct trace_device){
+                .id = (int32_t)index, .name = name ? trace_builder_strndup(rocpd->builder, name, len) : NULL
+            };
+    }
     sort_rows(&rocpd->agents);
 }
 
@@ -182,31 +175,28 @@ static bool read_schema(struct rocpd *rocpd, struct tpa_error *err)
     enum { TAG, VALUE, COLUMNS };
     static const char *const columns[COLUMNS] = { "tag", "value" };
     struct trace_file *file = trace_builder_current_file(rocpd->builder);
-    struct table_scan scan;
     bool ok = true;
-    if (begin(rocpd, &scan, "metadata", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            const char *tag = keep_text(rocpd, &scan, TAG), *value = keep_text(rocpd, &scan, VALUE);
-            if (!tag || !value)
-                continue;
-            if (strcmp(tag, "schema_version") == 0) {
-                *VEC_PUSH(&file->properties) = (struct trace_property){
-                    "rocpd schema", trace_builder_strndup(rocpd->builder, value, strlen(value)), true
-                };
-                if (strtol(value, NULL, 10) > 3)
-                    trace_builder_notice(
-                        rocpd->builder, "newer_schema",
-                        "the schema of this database is newer than those that tpa knows (3.0.x); "
-                        "tables that have kept their names are read",
-                        1, TPA_NOWHERE);
-            } else if (strcasestr(tag, "compress") && strcasecmp(value, "none") != 0) {
-                tpa_fail(err, TPA_NOWHERE,
-                         "this rocpd database is compressed inside (%.60s), which tpa does not read", value);
-                tpa_hint(err, "write it without compression, or as JSON: rocprofv3 --output-format json");
-                ok = tpa_unread(err, TPA_LEFT_OUT);
-            }
+    FOR_ROWS(scan, begin(rocpd, &scan, "metadata", columns, COLUMNS), ok) {
+        const char *tag = keep_text(rocpd, &scan, TAG), *value = keep_text(rocpd, &scan, VALUE);
+        if (!tag || !value)
+            continue;
+        if (strcmp(tag, "schema_version") == 0) {
+            *VEC_PUSH(&file->properties) =
+                (struct trace_property){ "rocpd schema",
+                                         trace_builder_strndup(rocpd->builder, value, strlen(value)), true };
+            if (strtol(value, NULL, 10) > 3)
+                trace_builder_notice(
+                    rocpd->builder, "newer_schema",
+                    "the schema of this database is newer than those that tpa knows (3.0.x); "
+                    "tables that have kept their names are read",
+                    1, TPA_NOWHERE);
+        } else if (strcasestr(tag, "compress") && strcasecmp(value, "none") != 0) {
+            tpa_fail(err, TPA_NOWHERE,
+                     "this rocpd database is compressed inside (%.60s), which tpa does not read", value);
+            tpa_hint(err, "write it without compression, or as JSON: rocprofv3 --output-format json");
+            ok = tpa_unread(err, TPA_LEFT_OUT);
         }
-    table_scan_end(&scan);
+    }
     return ok;
 }
 
@@ -235,20 +225,16 @@ static void rocpd_read_events(struct rocpd *rocpd)
 {
     enum { ID, CATEGORY, STACK, EXTRA, COLUMNS };
     static const char *const columns[COLUMNS] = { "id", "category_id", "stack_id", "extdata" };
-    struct table_scan scan;
     struct buffer buffer = { 0 };
-    if (begin(rocpd, &scan, "event", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            size_t len;
-            int64_t id;
-            const char *extra = table_scan_text(&scan, EXTRA, &len);
-            if (table_scan_int(&scan, ID, &id))
-                *VEC_PUSH(&rocpd->events) =
-                    (struct row){ id, table_scan_int_or(&scan, CATEGORY, RECORDER_NONE),
-                                  table_scan_int_or(&scan, STACK, RECORDER_NONE),
-                                  extra ? message_of(rocpd, extra, len, &buffer) : NULL };
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, begin(rocpd, &scan, "event", columns, COLUMNS), true) {
+        size_t len;
+        int64_t id;
+        const char *extra = table_scan_text(&scan, EXTRA, &len);
+        if (table_scan_int(&scan, ID, &id))
+            *VEC_PUSH(&rocpd->events) = (struct row){ id, table_scan_int_or(&scan, CATEGORY, RECORDER_NONE),
+                                                      table_scan_int_or(&scan, STACK, RECORDER_NONE),
+                                                      extra ? message_of(rocpd, extra, len, &buffer) : NULL };
+    }
     buffer_release(&buffer);
     sort_rows(&rocpd->events);
 }
@@ -288,30 +274,26 @@ static bool read_regions(struct rocpd *rocpd, struct tpa_error *err)
 {
     enum { TID, START, END, NAME, EVENT, COLUMNS };
     static const char *const columns[COLUMNS] = { "tid", "start", "end", "name_id", "event_id" };
-    struct table_scan scan;
     bool ok = true;
-    if (begin(rocpd, &scan, "region", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            const struct row *event = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
-            const char *name = rocpd_text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE),
-                                             "[name is missing]");
-            enum recorder_kind kind =
-                rocm_host_kind(rocpd_text_of(&rocpd->strings, event->number, NULL), name);
-            const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
-            int64_t start_ns = table_scan_int_or(&scan, START, RECORDER_NONE);
-            int64_t end_ns = table_scan_int_or(&scan, END, RECORDER_NONE);
-            track_id thread = rocpd_thread_of(rocpd, table_scan_int_or(&scan, TID, 0));
-            if (recorder_event(rocpd->recorder, kind, thread,
-                               recorder_name(rocpd->recorder, shown, strlen(shown)), start_ns, end_ns, 0)) {
-                if (kind == RECORDER_ANNOTATION)
-                    step_guess_record(rocpd->guess, shown, strlen(shown),
-                                      step_guess_thread(rocpd->pid, thread), start_ns, end_ns);
-                else
-                    recorder_arg(rocpd->recorder, ARG_CORRELATION, event->more);
-            }
-            ok = rocpd_flush(rocpd, err);
+    FOR_ROWS(scan, begin(rocpd, &scan, "region", columns, COLUMNS), ok) {
+        const struct row *event = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
+        const char *name = rocpd_text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE),
+                                         "[name is missing]");
+        enum recorder_kind kind = rocm_host_kind(rocpd_text_of(&rocpd->strings, event->number, NULL), name);
+        const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
+        int64_t start_ns = table_scan_int_or(&scan, START, RECORDER_NONE);
+        int64_t end_ns = table_scan_int_or(&scan, END, RECORDER_NONE);
+        track_id thread = rocpd_thread_of(rocpd, table_scan_int_or(&scan, TID, 0));
+        if (recorder_event(rocpd->recorder, kind, thread,
+                           recorder_name(rocpd->recorder, shown, strlen(shown)), start_ns, end_ns, 0)) {
+            if (kind == RECORDER_ANNOTATION)
+                step_guess_record(rocpd->guess, shown, strlen(shown), step_guess_thread(rocpd->pid, thread),
+                                  start_ns, end_ns);
+            else
+                recorder_arg(rocpd->recorder, ARG_CORRELATION, event->more);
         }
-    table_scan_end(&scan);
+        ok = rocpd_flush(rocpd, err);
+    }
     return ok;
 }
 
@@ -321,26 +303,22 @@ static bool rocpd_read_samples(struct rocpd *rocpd, struct tpa_error *err)
     enum { TRACK, TIME, EVENT, COLUMNS };
     static const char *const columns[COLUMNS] = { "track_id", "timestamp", "event_id" };
     struct rows tracks = { 0 }; /* number: thread, more: name */
-    struct table_scan scan;
     bool ok = true;
     rocpd_read_rows(rocpd, "track", "tid", "name_id", NULL, &tracks);
-    if (begin(rocpd, &scan, "sample", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            const struct row *event = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
-            const struct row *track = rocpd_find_row(&tracks, table_scan_int_or(&scan, TRACK, RECORDER_NONE));
-            const char *name =
-                rocpd_text_of(&rocpd->strings, track ? track->more : RECORDER_NONE, "[name is missing]");
-            enum recorder_kind kind =
-                rocm_host_kind(rocpd_text_of(&rocpd->strings, event->number, NULL), name);
-            const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
-            int64_t time = table_scan_int_or(&scan, TIME, RECORDER_NONE);
-            int64_t thread = track && track->number != RECORDER_NONE ? track->number : rocpd->pid;
-            recorder_event(rocpd->recorder, kind, rocpd_thread_of(rocpd, thread),
-                           recorder_name(rocpd->recorder, shown, strlen(shown)), time, time,
-                           kind == RECORDER_ANNOTATION ? EVENT_POINT : 0);
-            ok = rocpd_flush(rocpd, err);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, begin(rocpd, &scan, "sample", columns, COLUMNS), ok) {
+        const struct row *event = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
+        const struct row *track = rocpd_find_row(&tracks, table_scan_int_or(&scan, TRACK, RECORDER_NONE));
+        const char *name =
+            rocpd_text_of(&rocpd->strings, track ? track->more : RECORDER_NONE, "[name is missing]");
+        enum recorder_kind kind = rocm_host_kind(rocpd_text_of(&rocpd->strings, event->number, NULL), name);
+        const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
+        int64_t time = table_scan_int_or(&scan, TIME, RECORDER_NONE);
+        int64_t thread = track && track->number != RECORDER_NONE ? track->number : rocpd->pid;
+        recorder_event(rocpd->recorder, kind, rocpd_thread_of(rocpd, thread),
+                       recorder_name(rocpd->recorder, shown, strlen(shown)), time, time,
+                       kind == RECORDER_ANNOTATION ? EVENT_POINT : 0);
+        ok = rocpd_flush(rocpd, err);
+    }
     VEC_FREE(&tracks);
     return ok;
 }
@@ -381,39 +359,36 @@ static bool read_kernels(struct rocpd *rocpd, struct tpa_error *err)
                                                   "workgroup_size_x",
                                                   "workgroup_size_y",
                                                   "workgroup_size_z" };
-    struct table_scan scan;
     bool ok = true;
-    if (begin(rocpd, &scan, "kernel_dispatch", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            struct recorder_work work = RECORDER_WORK_NONE;
-            int64_t event = table_scan_int_or(&scan, EVENT, RECORDER_NONE);
-            int64_t kernel = table_scan_int_or(&scan, KERNEL, RECORDER_NONE);
-            char missing[48];
-            snprintf(missing, sizeof missing, "[kernel %" PRId64 " has no symbol]", kernel);
-            const char *name = rocpd_text_of(&rocpd->kernels, kernel, missing);
-            rocpd->no_symbol += name == missing;
-            work.kind = RECORDER_KERNEL;
-            work.name = recorder_name(rocpd->recorder, name, strlen(name));
-            table_scan_int(&scan, START, &work.start_ns);
-            table_scan_int(&scan, END, &work.end_ns);
-            work.device = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, AGENT, 0));
-            work.stream = table_scan_int_or(&scan, STREAM, table_scan_int_or(&scan, QUEUE, RECORDER_NONE));
-            work.correlation = event_of(rocpd, event)->more;
-            table_scan_int(&scan, SHARED, &work.static_shared);
-            bool sized = true;
-            for (size_t i = 0; i < 3; i++) {
-                sized &= table_scan_int(&scan, BLOCK + i, &work.block[i]) &&
-                         table_scan_int(&scan, GRID + i, &work.grid[i]);
-                work.grid[i] = rocm_blocks(work.grid[i], work.block[i]);
-                sized &= work.grid[i] != RECORDER_NONE;
-            }
-            if (!sized)
-                work.grid[0] = work.block[0] = RECORDER_NONE;
-            if (recorder_work(rocpd->recorder, &work))
-                record_time(rocpd, event, &work);
-            ok = rocpd_flush(rocpd, err);
+    FOR_ROWS(scan, begin(rocpd, &scan, "kernel_dispatch", columns, COLUMNS), ok) {
+        struct recorder_work work = RECORDER_WORK_NONE;
+        int64_t event = table_scan_int_or(&scan, EVENT, RECORDER_NONE);
+        int64_t kernel = table_scan_int_or(&scan, KERNEL, RECORDER_NONE);
+        char missing[48];
+        snprintf(missing, sizeof missing, "[kernel %" PRId64 " has no symbol]", kernel);
+        const char *name = rocpd_text_of(&rocpd->kernels, kernel, missing);
+        rocpd->no_symbol += name == missing;
+        work.kind = RECORDER_KERNEL;
+        work.name = recorder_name(rocpd->recorder, name, strlen(name));
+        table_scan_int(&scan, START, &work.start_ns);
+        table_scan_int(&scan, END, &work.end_ns);
+        work.device = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, AGENT, 0));
+        work.stream = table_scan_int_or(&scan, STREAM, table_scan_int_or(&scan, QUEUE, RECORDER_NONE));
+        work.correlation = event_of(rocpd, event)->more;
+        table_scan_int(&scan, SHARED, &work.static_shared);
+        bool sized = true;
+        for (size_t i = 0; i < 3; i++) {
+            sized &= table_scan_int(&scan, BLOCK + i, &work.block[i]) &&
+                     table_scan_int(&scan, GRID + i, &work.grid[i]);
+            work.grid[i] = rocm_blocks(work.grid[i], work.block[i]);
+            sized &= work.grid[i] != RECORDER_NONE;
         }
-    table_scan_end(&scan);
+        if (!sized)
+            work.grid[0] = work.block[0] = RECORDER_NONE;
+        if (recorder_work(rocpd->recorder, &work))
+            record_time(rocpd, event, &work);
+        ok = rocpd_flush(rocpd, err);
+    }
     return ok;
 }
 
@@ -423,27 +398,24 @@ static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
     static const char *const columns[COLUMNS] = { "start",        "end",          "name_id",
                                                   "src_agent_id", "dst_agent_id", "size",
                                                   "queue_id",     "stream_id",    "event_id" };
-    struct table_scan scan;
     bool ok = true;
-    if (begin(rocpd, &scan, "memory_copy", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            struct recorder_work work = RECORDER_WORK_NONE;
-            int64_t to = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, TO, RECORDER_NONE));
-            int64_t from = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, FROM, RECORDER_NONE));
-            const char *name =
-                rocpd_text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "Memcpy");
-            work.kind = RECORDER_MEMCPY;
-            work.name = rocm_copy_name(rocpd->recorder, name);
-            table_scan_int(&scan, START, &work.start_ns);
-            table_scan_int(&scan, END, &work.end_ns);
-            work.device = to >= 0 ? to : from >= 0 ? from : 0;
-            work.stream = table_scan_int_or(&scan, STREAM, table_scan_int_or(&scan, QUEUE, RECORDER_NONE));
-            work.correlation = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE))->more;
-            table_scan_int(&scan, BYTES, &work.bytes);
-            recorder_work(rocpd->recorder, &work);
-            ok = rocpd_flush(rocpd, err);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, begin(rocpd, &scan, "memory_copy", columns, COLUMNS), ok) {
+        struct recorder_work work = RECORDER_WORK_NONE;
+        int64_t to = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, TO, RECORDER_NONE));
+        int64_t from = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, FROM, RECORDER_NONE));
+        const char *name =
+            rocpd_text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "Memcpy");
+        work.kind = RECORDER_MEMCPY;
+        work.name = rocm_copy_name(rocpd->recorder, name);
+        table_scan_int(&scan, START, &work.start_ns);
+        table_scan_int(&scan, END, &work.end_ns);
+        work.device = to >= 0 ? to : from >= 0 ? from : 0;
+        work.stream = table_scan_int_or(&scan, STREAM, table_scan_int_or(&scan, QUEUE, RECORDER_NONE));
+        work.correlation = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE))->more;
+        table_scan_int(&scan, BYTES, &work.bytes);
+        recorder_work(rocpd->recorder, &work);
+        ok = rocpd_flush(rocpd, err);
+    }
     return ok;
 }
 
@@ -454,33 +426,30 @@ static void read_memory(struct rocpd *rocpd)
     static const char *const columns[COLUMNS] = {
         "end", "tid", "agent_id", "type", "level", "address", "size"
     };
-    struct table_scan scan;
-    if (begin(rocpd, &scan, "memory_allocate", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            size_t type_len, level_len;
-            const char *type = table_scan_text(&scan, TYPE, &type_len);
-            const char *level = table_scan_text(&scan, LEVEL, &level_len);
-            if (!rocm_is_memory(level))
-                continue;
-            bool release = type && (strcasecmp(type, "FREE") == 0 || strcasecmp(type, "RECLAIM") == 0);
-            const struct row *thread =
-                rocpd_find_row(&rocpd->threads, table_scan_int_or(&scan, TID, RECORDER_NONE));
-            int64_t agent = table_scan_int_or(&scan, AGENT, RECORDER_NONE);
-            recorder_memory(
-                rocpd->recorder,
-                &(struct recorder_memory){
-                    .time_ns = table_scan_int_or(&scan, TIME, RECORDER_NONE),
-                    .address = table_scan_int_or(&scan, ADDRESS, 0),
-                    .bytes = table_scan_int_or(&scan, BYTES, 0),
-                    .device = release && agent == RECORDER_NONE ? RECORDER_NONE : rocpd_gpu_of(rocpd, agent),
-                    .memory_kind = level && strcasecmp(level, "SCRATCH") == 0,
-                    .pid = rocpd->pid,
-                    .tid = thread ? thread->number : RECORDER_NONE,
-                    .correlation = RECORDER_NONE,
-                    .release = release,
-                });
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, begin(rocpd, &scan, "memory_allocate", columns, COLUMNS), true) {
+        size_t type_len, level_len;
+        const char *type = table_scan_text(&scan, TYPE, &type_len);
+        const char *level = table_scan_text(&scan, LEVEL, &level_len);
+        if (!rocm_is_memory(level))
+            continue;
+        bool release = type && (strcasecmp(type, "FREE") == 0 || strcasecmp(type, "RECLAIM") == 0);
+        const struct row *thread =
+            rocpd_find_row(&rocpd->threads, table_scan_int_or(&scan, TID, RECORDER_NONE));
+        int64_t agent = table_scan_int_or(&scan, AGENT, RECORDER_NONE);
+        recorder_memory(
+            rocpd->recorder,
+            &(struct recorder_memory){
+                .time_ns = table_scan_int_or(&scan, TIME, RECORDER_NONE),
+                .address = table_scan_int_or(&scan, ADDRESS, 0),
+                .bytes = table_scan_int_or(&scan, BYTES, 0),
+                .device = release && agent == RECORDER_NONE ? RECORDER_NONE : rocpd_gpu_of(rocpd, agent),
+                .memory_kind = level && strcasecmp(level, "SCRATCH") == 0,
+                .pid = rocpd->pid,
+                .tid = thread ? thread->number : RECORDER_NONE,
+                .correlation = RECORDER_NONE,
+                .release = release,
+            });
+    }
 }
 
 /*
@@ -491,25 +460,22 @@ static uint64_t rocpd_add_samples(struct rocpd *rocpd, const struct rows *region
 {
     enum { EVENT, PMC, VALUE, COLUMNS };
     static const char *const columns[COLUMNS] = { "event_id", "pmc_id", "value" };
-    struct table_scan scan;
     uint64_t rest = 0;
-    if (begin(rocpd, &scan, "pmc_event", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            int64_t event = table_scan_int_or(&scan, EVENT, RECORDER_NONE);
-            const struct row *counter =
-                rocpd_find_row(&rocpd->pmcs, table_scan_int_or(&scan, PMC, RECORDER_NONE));
-            const struct row *work = rocpd_find_row(&rocpd->times, event);
-            const struct row *when = regions ? rocpd_find_row(regions, event) : work;
-            rest += work == NULL && when == NULL;
-            if (when == NULL || (regions && work))
-                continue;
-            int64_t device =
-                regions ? rocpd_gpu_of(rocpd, counter ? counter->number : RECORDER_NONE) : when->more;
-            recorder_sample(rocpd->recorder, recorder_counters(rocpd->recorder, device),
-                            counter && counter->text ? counter->text : "counter", when->number,
-                            table_scan_double(&scan, VALUE));
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, begin(rocpd, &scan, "pmc_event", columns, COLUMNS), true) {
+        int64_t event = table_scan_int_or(&scan, EVENT, RECORDER_NONE);
+        const struct row *counter =
+            rocpd_find_row(&rocpd->pmcs, table_scan_int_or(&scan, PMC, RECORDER_NONE));
+        const struct row *work = rocpd_find_row(&rocpd->times, event);
+        const struct row *when = regions ? rocpd_find_row(regions, event) : work;
+        rest += work == NULL && when == NULL;
+        if (when == NULL || (regions && work))
+            continue;
+        int64_t device =
+            regions ? rocpd_gpu_of(rocpd, counter ? counter->number : RECORDER_NONE) : when->more;
+        recorder_sample(rocpd->recorder, recorder_counters(rocpd->recorder, device),
+                        counter && counter->text ? counter->text : "counter", when->number,
+                        table_scan_double(&scan, VALUE));
+    }
     return rest;
 }
 

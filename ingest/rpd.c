@@ -49,22 +49,19 @@ static const struct row *rpd_find_row(const struct rows *rows, int64_t id)
 static void rpd_read_rows(struct rpd *rpd, const char *table, const char *const *columns, size_t count,
                           bool text, struct rows *rows)
 {
-    struct table_scan scan;
-    if (table_scan_begin(rpd->db, &scan, table, columns, count))
-        while (table_scan_next(&scan)) {
-            struct row row = { 0 };
-            size_t len;
-            if (!table_scan_int(&scan, 0, &row.id))
-                continue;
-            if (text) {
-                const char *found = table_scan_text(&scan, 1, &len);
-                row.text = found ? arena_strndup(&rpd->arena, found, len) : NULL;
-            }
-            for (size_t i = 1; i < count && !text; i++)
-                row.numbers[i - 1] = table_scan_int_or(&scan, i, RECORDER_NONE);
-            *VEC_PUSH(rows) = row;
+    FOR_ROWS(scan, table_scan_begin(rpd->db, &scan, table, columns, count), true) {
+        struct row row = { 0 };
+        size_t len;
+        if (!table_scan_int(&scan, 0, &row.id))
+            continue;
+        if (text) {
+            const char *found = table_scan_text(&scan, 1, &len);
+            row.text = found ? arena_strndup(&rpd->arena, found, len) : NULL;
         }
-    table_scan_end(&scan);
+        for (size_t i = 1; i < count && !text; i++)
+            row.numbers[i - 1] = table_scan_int_or(&scan, i, RECORDER_NONE);
+        *VEC_PUSH(rows) = row;
+    }
     if (rows->count)
         qsort(rows->at, rows->count, sizeof *rows->at, rpd_compare_rows);
 }
@@ -87,31 +84,28 @@ static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tp
     static const char *const columns[COLUMNS] = {
         "id", "pid", "tid", "start", "end", "apiName_id", "args_id"
     };
-    struct table_scan scan;
     bool ok = true;
-    if (table_scan_begin(rpd->db, &scan, "rocpd_api", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            int64_t pid = table_scan_int_or(&scan, PID, 0), tid = table_scan_int_or(&scan, TID, pid);
-            if (!rpd->recorder)
-                rpd->recorder = recorder_open(builder, pid, NULL);
-            const char *name = string_of(rpd, table_scan_int_or(&scan, NAME, RECORDER_NONE));
-            bool marker = strcmp(name, "UserMarker") == 0;
-            if (marker)
-                name = string_of(rpd, table_scan_int_or(&scan, ARGS, RECORDER_NONE));
-            enum recorder_kind kind = marker ? RECORDER_ANNOTATION : rocm_host_kind(NULL, name);
-            int64_t start_ns = table_scan_int_or(&scan, START, RECORDER_NONE);
-            int64_t end_ns = table_scan_int_or(&scan, END, RECORDER_NONE);
-            if (recorder_event(rpd->recorder, kind, recorder_thread_of(rpd->recorder, pid, tid),
-                               recorder_name(rpd->recorder, name, strlen(name)), start_ns, end_ns, 0)) {
-                if (kind == RECORDER_HIP)
-                    recorder_arg(rpd->recorder, ARG_CORRELATION, table_scan_int_or(&scan, ID, RECORDER_NONE));
-                else if (kind == RECORDER_ANNOTATION)
-                    step_guess_record(rpd->guess, name, strlen(name), step_guess_thread(pid, tid), start_ns,
-                                      end_ns);
-            }
-            ok = rpd_flush(rpd, err);
+    FOR_ROWS(scan, table_scan_begin(rpd->db, &scan, "rocpd_api", columns, COLUMNS), ok) {
+        int64_t pid = table_scan_int_or(&scan, PID, 0), tid = table_scan_int_or(&scan, TID, pid);
+        if (!rpd->recorder)
+            rpd->recorder = recorder_open(builder, pid, NULL);
+        const char *name = string_of(rpd, table_scan_int_or(&scan, NAME, RECORDER_NONE));
+        bool marker = strcmp(name, "UserMarker") == 0;
+        if (marker)
+            name = string_of(rpd, table_scan_int_or(&scan, ARGS, RECORDER_NONE));
+        enum recorder_kind kind = marker ? RECORDER_ANNOTATION : rocm_host_kind(NULL, name);
+        int64_t start_ns = table_scan_int_or(&scan, START, RECORDER_NONE);
+        int64_t end_ns = table_scan_int_or(&scan, END, RECORDER_NONE);
+        if (recorder_event(rpd->recorder, kind, recorder_thread_of(rpd->recorder, pid, tid),
+                           recorder_name(rpd->recorder, name, strlen(name)), start_ns, end_ns, 0)) {
+            if (kind == RECORDER_HIP)
+                recorder_arg(rpd->recorder, ARG_CORRELATION, table_scan_int_or(&scan, ID, RECORDER_NONE));
+            else if (kind == RECORDER_ANNOTATION)
+                step_guess_record(rpd->guess, name, strlen(name), step_guess_thread(pid, tid), start_ns,
+                                  end_ns);
         }
-    table_scan_end(&scan);
+        ok = rpd_flush(rpd, err);
+    }
     if (!rpd->recorder)
         rpd->recorder = recorder_open(builder, 0, NULL);
     return ok;
@@ -140,37 +134,33 @@ static bool read_work(struct rpd *rpd, struct tpa_error *err)
     enum { ID, GPU, QUEUE, START, END, DESCRIPTION, TYPE, COLUMNS };
     static const char *const columns[COLUMNS] = { "id",  "gpuId",          "queueId",  "start",
                                                   "end", "description_id", "opType_id" };
-    struct table_scan scan;
     bool ok = true;
-    if (table_scan_begin(rpd->db, &scan, "rocpd_op", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            struct recorder_work work = RECORDER_WORK_NONE;
-            const struct row *launch =
-                rpd_find_row(&rpd->launches, table_scan_int_or(&scan, ID, RECORDER_NONE));
-            work.correlation = launch ? launch->numbers[0] : RECORDER_NONE;
-            work.device = table_scan_int_or(&scan, GPU, 0);
-            work.stream = table_scan_int_or(&scan, QUEUE, RECORDER_NONE);
-            table_scan_int(&scan, START, &work.start_ns);
-            table_scan_int(&scan, END, &work.end_ns);
-            settle_kind(rpd, &work, string_of(rpd, table_scan_int_or(&scan, TYPE, RECORDER_NONE)),
-                        string_of(rpd, table_scan_int_or(&scan, DESCRIPTION, RECORDER_NONE)));
-            const struct row *shape =
-                work.kind == RECORDER_KERNEL ? rpd_find_row(&rpd->kernels, work.correlation) : NULL;
-            for (size_t i = 0; shape && i < 3; i++) {
-                work.grid[i] = shape->numbers[i];
-                work.block[i] = shape->numbers[3 + i];
-            }
-            if (shape)
-                work.static_shared = shape->numbers[6];
-            const struct row *copy = work.kind == RECORDER_MEMCPY || work.kind == RECORDER_MEMSET
-                                         ? rpd_find_row(&rpd->copies, work.correlation)
-                                         : NULL;
-            if (copy)
-                work.bytes = copy->numbers[0];
-            recorder_work(rpd->recorder, &work);
-            ok = rpd_flush(rpd, err);
+    FOR_ROWS(scan, table_scan_begin(rpd->db, &scan, "rocpd_op", columns, COLUMNS), ok) {
+        struct recorder_work work = RECORDER_WORK_NONE;
+        const struct row *launch = rpd_find_row(&rpd->launches, table_scan_int_or(&scan, ID, RECORDER_NONE));
+        work.correlation = launch ? launch->numbers[0] : RECORDER_NONE;
+        work.device = table_scan_int_or(&scan, GPU, 0);
+        work.stream = table_scan_int_or(&scan, QUEUE, RECORDER_NONE);
+        table_scan_int(&scan, START, &work.start_ns);
+        table_scan_int(&scan, END, &work.end_ns);
+        settle_kind(rpd, &work, string_of(rpd, table_scan_int_or(&scan, TYPE, RECORDER_NONE)),
+                    string_of(rpd, table_scan_int_or(&scan, DESCRIPTION, RECORDER_NONE)));
+        const struct row *shape =
+            work.kind == RECORDER_KERNEL ? rpd_find_row(&rpd->kernels, work.correlation) : NULL;
+        for (size_t i = 0; shape && i < 3; i++) {
+            work.grid[i] = shape->numbers[i];
+            work.block[i] = shape->numbers[3 + i];
         }
-    table_scan_end(&scan);
+        if (shape)
+            work.static_shared = shape->numbers[6];
+        const struct row *copy = work.kind == RECORDER_MEMCPY || work.kind == RECORDER_MEMSET
+                                     ? rpd_find_row(&rpd->copies, work.correlation)
+                                     : NULL;
+        if (copy)
+            work.bytes = copy->numbers[0];
+        recorder_work(rpd->recorder, &work);
+        ok = rpd_flush(rpd, err);
+    }
     return ok;
 }
 

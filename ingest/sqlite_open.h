@@ -9,11 +9,8 @@
  *
  *     struct database *db = database_open(source, &err);
  *     static const char *const columns[] = { "start", "end", "nameId" };
- *     struct table_scan scan;
- *     if (table_scan_begin(db, &scan, "OSRT_API", columns, 3))
- *         while (table_scan_next(&scan))
- *             if (table_scan_int(&scan, 0, &start_ns) ...)
- *     table_scan_end(&scan);
+ *     FOR_ROWS(scan, table_scan_begin(db, &scan, "OSRT_API", columns, 3), true)
+ *         if (table_scan_int(&scan, 0, &start_ns) ...)
  *     database_notice(db, builder);
  *     ok = database_was_read(db, &err);
  *     database_close(db);
@@ -91,6 +88,11 @@ const char *table_scan_text(struct table_scan *scan, size_t column, size_t *len)
 
 /* End the scan. Returns the number of rows read. */
 uint64_t table_scan_end(struct table_scan *scan);
+
+/* For each row of SCAN, which BEGIN, a call of table_scan_begin, begins, as long as MORE. Do not leave it otherwise. */
+#define FOR_ROWS(scan, begin, more)                                                                          \
+    for (struct table_scan scan, *scan##_begun = (begin) ? &(scan) : NULL;                                   \
+         (scan##_begun && (more) && table_scan_next(&(scan))) || (table_scan_end(&(scan)), false);)
 
 /*
  * sqlite_wal.c - SQLite's write-ahead log, applied to a database in memory: the file beside which it lies is not written to.

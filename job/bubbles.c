@@ -127,8 +127,7 @@ static struct bubble find_recorded(struct job *job)
     struct bubble *of_step = mem_zalloc(job->all->steps.count + 1, sizeof *of_step);
     job->phase_ns = mem_zalloc(job->all->ranks.count + 1, sizeof *job->phase_ns);
     list_phases(job, NULL, &list);
-    FOR_GROUPS(&list, of_phase, first, end)
-    {
+    FOR_GROUPS(&list, of_phase, first, end) {
         struct phase phase = phase_of(&list, first, end);
         struct bubble bubble = add_phase(&list, first, end);
         of_step[list.at[first].step].phases_ns += bubble.phases_ns;
@@ -185,7 +184,7 @@ static double replayed_bubble(const struct job *job, const double *length_ns)
     graph_replay(job->graph, length_ns, step_ns, times);
     list_phases(job, times, &list);
     FOR_GROUPS(&list, of_phase, first, end)
-    bubble_ns += add_phase(&list, first, end).bubble_ns;
+        bubble_ns += add_phase(&list, first, end).bubble_ns;
     VEC_FREE(&list);
     EACH(free, times, step_ns);
     return bubble_ns;
@@ -243,8 +242,7 @@ static void find_schedule(struct job *job)
     struct phase_ops list = { 0 };
     int64_t last = job->stages.count ? job->stages.at[job->stages.count - 1].pp : JOB_UNKNOWN;
     list_phases(job, NULL, &list);
-    FOR_GROUPS(&list, of_rank, first, end)
-    {
+    FOR_GROUPS(&list, of_rank, first, end) {
         uint32_t rank = list.at[first].rank;
         if (list.at[first].step == list.at[0].step && job->all->ranks.at[rank].at[JOB_PP] == last) {
             job->whole.schedule = as_text(schedule_of(job, &list, first, end));
@@ -282,8 +280,8 @@ static void count_microbatches(struct job *job)
     SORT(&list, by_microbatch);
     list.count = rows_unique(list.at, list.count, sizeof *list.at, by_microbatch);
     FOR_GROUPS(&list, by_pipeline, first, end)
-    if ((int64_t)(end - first) > job->whole.microbatches)
-        job->whole.microbatches = (int64_t)(end - first);
+        if ((int64_t)(end - first) > job->whole.microbatches)
+            job->whole.microbatches = (int64_t)(end - first);
     VEC_FREE(&list);
 }
 

@@ -47,8 +47,7 @@ static void find_workers(struct causing *causing)
 {
     const struct operations *all = causing->job->all;
     struct ratios ratios = { 0 };
-    FOR_GROUPS(all, of_rank, first, end)
-    {
+    FOR_GROUPS(all, of_rank, first, end) {
         ratios.count = 0;
         for (size_t i = first; i < end; i++)
             if (operation_computes(&all->at[i]) && !isnan(ratio_of(causing->job, i)))
@@ -152,8 +151,7 @@ static void find_sequences(struct causing *causing)
             };
     }
     SORT(&parts, by_microbatch);
-    FOR_GROUPS(&parts, by_microbatch, first, end)
-    {
+    FOR_GROUPS(&parts, by_microbatch, first, end) {
         ratios.count = 0;
         for (size_t i = first; i < end; i++)
             *VEC_PUSH(&ratios) = parts.at[i].ratio;
@@ -182,8 +180,7 @@ static void pass_to_sequences(struct causing *causing)
     if (!(causing->job->whole.correlation >= 0.9))
         return;
     struct common *common = mem_alloc(mem_times(all->ranks.count + 1, sizeof *common)); /* by pipeline */
-    FOR_GROUPS(all, of_step, first, end)
-    {
+    FOR_GROUPS(all, of_step, first, end) {
         for (uint32_t p = 0; p < all->ranks.count; p++)
             common[p] = (struct common){ 0, OPERATION_NONE, INFINITY, 0 };
         for (size_t i = first; i < end; i++) {

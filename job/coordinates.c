@@ -155,8 +155,7 @@ static void number_others(struct operations *all, unsigned dimension)
     }
     SORT(&seats, by_seat);
     uint32_t number = 0;
-    FOR_GROUPS(&seats, by_seat, first, end)
-    {
+    FOR_GROUPS(&seats, by_seat, first, end) {
         for (size_t i = first; i < end; i++)
             all->ranks.at[seats.at[i].rank].others[dimension] = number;
         number++;

@@ -88,11 +88,10 @@ static void dimensions_add_collectives(const struct job *job, struct job_dimensi
     }
     SORT(&list, by_order);
     FOR_GROUPS(&list, by_rank, first, end)
-    for (size_t i = first; i < end; i++)
-        list.at[i].number = (int64_t)(i - first);
+        for (size_t i = first; i < end; i++)
+            list.at[i].number = (int64_t)(i - first);
     SORT(&list, by_meeting);
-    FOR_GROUPS(&list, by_meeting, first, end)
-    {
+    FOR_GROUPS(&list, by_meeting, first, end) {
         members.count = 0;
         for (size_t i = first; i < end; i++)
             *VEC_PUSH(&members) = (struct member){ all->talks.at[list.at[i].talk].start_ns,

@@ -96,8 +96,7 @@ uint32_t gangs_find(const struct operations *all, uint32_t *gang_of)
     }
     gangs_add_collectives(&meetings, all);
     SORT(&meetings, by_meeting);
-    FOR_GROUPS(&meetings, by_meeting, first, end)
-    {
+    FOR_GROUPS(&meetings, by_meeting, first, end) {
         for (size_t i = first; i < end; i++)
             gang_of[meetings.at[i].op] = count;
         count++;

@@ -71,8 +71,7 @@ struct celled_list {
 /* The structural length of a type is the mean of the medians of its cells. */
 static void find_structural(struct job *job, const struct celled_list *list)
 {
-    FOR_GROUPS(list, by_type, first, end)
-    {
+    FOR_GROUPS(list, by_type, first, end) {
         double sum = 0;
         size_t cells = 0;
         for (size_t i = first; i < end; i++)
@@ -95,8 +94,7 @@ static void find_medians(struct job *job)
             *VEC_PUSH(&list) = (struct celled){ all->at[i].type, all->at[i].chunk,
                                                 all->ranks.at[all->at[i].rank].at[JOB_PP], i };
     SORT(&list, by_cell);
-    FOR_GROUPS(&list, by_cell, first, end)
-    {
+    FOR_GROUPS(&list, by_cell, first, end) {
         lengths.count = 0;
         for (size_t i = first; i < end; i++)
             *VEC_PUSH(&lengths) = job->graph->real_ns[list.at[i].op];

@@ -151,8 +151,7 @@ static bool has_pipeline(struct joining_ranks *joining)
     bool any = false;
     for (size_t m = 0; m < joining->job->members.count; m++)
         joining->all->marked |= joining->job->members.at[m].recording->marked == 1;
-    FOR_ROWS(joining, m, i)
-    {
+    FOR_ROWS(joining, m, i) {
         const struct facts_operation *row = row_at(joining, i);
         joining->steps_marked |= row->step != FACTS_MISSING || row->issued_step != FACTS_MISSING;
         any |= is_operation(joining, m, row);
@@ -170,8 +169,7 @@ static void list_steps(struct joining_ranks *joining, const struct ranges *steps
 {
     struct operations *all = joining->all;
     int64_t last = JOB_UNKNOWN;
-    FOR_ROWS(joining, m, i)
-    {
+    FOR_ROWS(joining, m, i) {
         const struct facts_operation *row = row_at(joining, i);
         bool counts = pipeline ? is_operation(joining, m, row) : is_talk(joining, m, row);
         int64_t step = step_of(joining, pipeline ? row->step : row->issued_step);
@@ -236,8 +234,7 @@ struct placed_list {
 
 static void list_operations(struct joining_ranks *joining, struct placed_list *list)
 {
-    FOR_ROWS(joining, m, i)
-    {
+    FOR_ROWS(joining, m, i) {
         const struct facts_operation *row = row_at(joining, i);
         uint32_t step = is_operation(joining, m, row) ? step_index(joining->all, step_of(joining, row->step))
                                                       : OPERATION_NONE;
@@ -345,8 +342,7 @@ static enum collective_kind kind_of(const char *name)
 static void add_others(struct joining_ranks *joining)
 {
     struct operations *all = joining->all;
-    FOR_ROWS(joining, m, i)
-    {
+    FOR_ROWS(joining, m, i) {
         const struct facts_operation *row = row_at(joining, i);
         bool talks = is_talk(joining, m, row),
              collects =

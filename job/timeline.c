@@ -111,7 +111,7 @@ void timeline_find_served(struct operations *all)
     }
     SORT(&slices, by_type);
     FOR_GROUPS(&slices, of_type, first, end)
-    if (slices.at[first].type >= FORWARD_SEND)
-        serve_messages(all, &slices, first, end, (last_chunk + 1) * all->size[JOB_PP] - 1);
+        if (slices.at[first].type >= FORWARD_SEND)
+            serve_messages(all, &slices, first, end, (last_chunk + 1) * all->size[JOB_PP] - 1);
     VEC_FREE(&slices);
 }

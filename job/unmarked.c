@@ -120,6 +120,6 @@ void recording_add_unmarked(struct recording *of)
     cut(of, &pieces);
     SORT(&pieces, by_step);
     FOR_GROUPS(&pieces, of_step, first, end)
-    add_step(of, &pieces.at[first], end - first);
+        add_step(of, &pieces.at[first], end - first);
     VEC_FREE(&pieces);
 }

@@ -310,8 +310,7 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     records->count = (uint32_t)raw.count;
     records->at = mem_alloc(mem_times(raw.count + 1, sizeof *records->at));
     VEC_OF(struct memory_device) devices = { 0 };
-    FOR_GROUPS(&raw, by_device, first, end)
-    {
+    FOR_GROUPS(&raw, by_device, first, end) {
         struct memory_device *device = VEC_PUSH(&devices);
         *device = (struct memory_device){ .file = raw.at[first].file,
                                           .type = raw.at[first].type,

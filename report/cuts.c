@@ -155,8 +155,7 @@ static void part_texts(struct cuts *cuts)
     for (int round = 0; round < MOST_ROUNDS && any; round++) {
         any = false;
         SORT(&cuts->cut, by_look);
-        FOR_GROUPS(&cuts->cut, look, first, end)
-        {
+        FOR_GROUPS(&cuts->cut, look, first, end) {
             if (end - first > 1)
                 part_group(cuts, &cuts->cut.at[first], end - first);
             any |= end - first > 1;

@@ -626,8 +626,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
         TABLE_FLAG(table, struct operator_row, rank, 0);
     if (summary->by == SUMMARY_BY_DEVICE && devices)
         TABLE_FLAG(table, struct operator_row, device, 0);
-    FOR_GROUPS(&costs, by_place, first, end)
-    {
+    FOR_GROUPS(&costs, by_place, first, end) {
         add_operator_rows(table, summary, &costs.at[first], end - first);
     }
     table_drop_hidden(table);

@@ -275,12 +275,11 @@ static uint64_t count_by_numbers(struct replay_nodes *nodes)
     size_t graph = 0, size = sizeof *nodes->at;
     SORT(nodes, by_node);
     FOR_GROUPS(nodes, by_graph, first, end)
-    *VEC_PUSH(&graphs) =
-        (struct graph_size){ nodes->at[first].graph,
-                             rows_count_groups(&nodes->at[first], end - first, size, by_node) };
+        *VEC_PUSH(&graphs) =
+            (struct graph_size){ nodes->at[first].graph,
+                                 rows_count_groups(&nodes->at[first], end - first, size, by_node) };
     SORT(nodes, by_all);
-    FOR_GROUPS(nodes, by_call, first, end)
-    {
+    FOR_GROUPS(nodes, by_call, first, end) {
         graph += nodes->at[first].graph != graphs.at[graph].graph;
         partial += rows_count_groups(&nodes->at[first], end - first, size, by_all) < graphs.at[graph].nodes;
     }

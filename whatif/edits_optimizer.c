@@ -163,8 +163,7 @@ void edit_fuse_optimizer(const struct editing *editing)
     struct intervals *loops = mem_zalloc(editing->graph->thread_count + 1, sizeof *loops);
     struct parts parts = operators_of(editing, ranges);
     int64_t *shortest = shortest_of(editing->trace, &parts);
-    FOR_GROUPS(&parts, by_range, i, end)
-    {
+    FOR_GROUPS(&parts, by_range, i, end) {
         const struct interval range = ranges[parts.at[i].thread].at[parts.at[i].range];
         double length_ns = (double)(range.end_ns - range.start_ns);
         if (!is_loop(editing->trace, &parts.at[i], end - i))

@@ -171,7 +171,7 @@ static struct contended_collective row_of(const struct transfer_query *query, co
         .beside_transfer_ns = at->several ? 0 : TABLE_INT_MISSING,
     };
     FOR_GROUPS_OF(at, count, of_cell, first, end)
-    add_cell(&strata, at + first, end - first, query->steps->count > 0);
+        add_cell(&strata, at + first, end - first, query->steps->count > 0);
     for (size_t i = 0; at->several && i < count; i++) {
         row.beside_waiting_ns += at[i].beside_waiting_ns;
         row.beside_transfer_ns += at[i].beside_transfer_ns;
@@ -200,7 +200,7 @@ struct contended_collectives contended_collectives_find(const struct contention 
     collect(&query, selection);
     SORT(&query.transfers, by_cell);
     FOR_GROUPS(&query.transfers, of_row, first, end)
-    *VEC_PUSH(&all.rows) = row_of(&query, &query.transfers.at[first], end - first, contention->tick_ns);
+        *VEC_PUSH(&all.rows) = row_of(&query, &query.transfers.at[first], end - first, contention->tick_ns);
     VEC_OF(double) p = { 0 };
     for (size_t i = 0; i < all.rows.count; i++)
         if (all.rows.at[i].judged)

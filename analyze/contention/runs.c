@@ -234,15 +234,13 @@ static void find_levels(struct contention_runs *all)
     }
     double *values = mem_alloc(mem_times(residuals.count + 1, sizeof *values));
     SORT(&residuals, by_place);
-    FOR_GROUPS(&residuals, by_place, first, end)
-    {
+    FOR_GROUPS(&residuals, by_place, first, end) {
         double middle = residual_median(&residuals.at[first], end - first, values);
         for (size_t i = first; i < end; i++)
             residuals.at[i].value -= middle;
     }
     SORT(&residuals, by_device_step);
-    FOR_GROUPS(&residuals, by_device_step, first, end)
-    {
+    FOR_GROUPS(&residuals, by_device_step, first, end) {
         if (end - first < LEAST)
             continue;
         const struct residual *of = &residuals.at[first];

@@ -95,7 +95,7 @@ static void divide_by_place(struct strata *strata, struct candidate *at, size_t 
             at[kept++] = at[i];
     SORT_ARRAY(at, kept, by_place);
     FOR_GROUPS_OF(at, kept, by_place, first, end)
-    add_stratum(strata, at + first, end - first, false);
+        add_stratum(strata, at + first, end - first, false);
 }
 
 /* Add the logarithms of the durations of one side to the correlation of neighbours. */

@@ -123,7 +123,7 @@ static void add_doubts(const struct contention *contention, struct result *resul
     SORT(&reasons, by_why);
     size_t kept = 0;
     FOR_GROUPS(&reasons, by_why, first, end)
-    reasons.at[kept++] = (struct reason){ reasons.at[first].why, (int64_t)(end - first) };
+        reasons.at[kept++] = (struct reason){ reasons.at[first].why, (int64_t)(end - first) };
     reasons.count = kept;
     SORT(&reasons, by_count);
     struct buffer text = { 0 };

@@ -88,36 +88,30 @@ static const char *string_of(const struct reading *reading, int64_t id)
 static void read_texts(struct reading *reading, const char *name, const char *id, const char *value,
                        struct texts *texts)
 {
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, name, (const char *const[]){ id, value }, 2))
-        while (table_scan_next(&scan)) {
-            int64_t key = table_scan_int_or(&scan, 0, RECORDER_NONE);
-            size_t len;
-            const char *text = table_scan_text(&scan, 1, &len);
-            if (key == RECORDER_NONE || !text)
-                continue;
-            id_table_set(&texts->ids, (uint64_t)key, (uint32_t)texts->at.count);
-            *VEC_PUSH(&texts->at) = arena_strndup(&reading->arena, text, len);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(reading->db, &scan, name, (const char *const[]){ id, value }, 2), true) {
+        int64_t key = table_scan_int_or(&scan, 0, RECORDER_NONE);
+        size_t len;
+        const char *text = table_scan_text(&scan, 1, &len);
+        if (key == RECORDER_NONE || !text)
+            continue;
+        id_table_set(&texts->ids, (uint64_t)key, (uint32_t)texts->at.count);
+        *VEC_PUSH(&texts->at) = arena_strndup(&reading->arena, text, len);
+    }
 }
 
 /* Map each value of the column KEY of TABLE to its place; PUSH appends a row from the further COLUMNS. */
 static void read_ids(struct reading *reading, const char *table, const char *const *columns, size_t count,
                      struct id_table *ids, void (*push)(struct reading *reading, struct table_scan *scan))
 {
-    struct table_scan scan;
     uint32_t place = 0;
-    if (table_scan_begin(reading->db, &scan, table, columns, count))
-        while (table_scan_next(&scan)) {
-            int64_t key = table_scan_int_or(&scan, 0, RECORDER_NONE);
-            if (key == RECORDER_NONE || id_table_find(ids, (uint64_t)key) != ID_TABLE_NONE)
-                continue;
-            id_table_set(ids, (uint64_t)key, place++);
-            if (push)
-                push(reading, &scan);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(reading->db, &scan, table, columns, count), true) {
+        int64_t key = table_scan_int_or(&scan, 0, RECORDER_NONE);
+        if (key == RECORDER_NONE || id_table_find(ids, (uint64_t)key) != ID_TABLE_NONE)
+            continue;
+        id_table_set(ids, (uint64_t)key, place++);
+        if (push)
+            push(reading, &scan);
+    }
 }
 
 static void push_compute(struct reading *reading, struct table_scan *scan)
@@ -239,19 +233,17 @@ static const char *call_prefix(const struct reading *reading, int64_t type, cons
 static void read_calls(struct reading *reading)
 {
     enum { START, END, TYPE, TID, LINK, NAME };
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "CANN_API",
-                         COLUMNS("startNs", "endNs", "type", "globalTid", "connectionId", "name")))
-        while (table_scan_next(&scan)) {
-            const char *name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE));
-            const char *prefix = call_prefix(reading, table_scan_int_or(&scan, TYPE, RECORDER_NONE), name);
-            add_host(reading, ASCEND_CALL, name_of(reading, prefix, name),
-                     table_scan_int_or(&scan, START, RECORDER_NONE),
-                     table_scan_int_or(&scan, END, RECORDER_NONE),
-                     table_scan_int_or(&scan, TID, RECORDER_NONE),
-                     table_scan_int_or(&scan, LINK, RECORDER_NONE), NULL);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan,
+             table_scan_begin(reading->db, &scan, "CANN_API",
+                              COLUMNS("startNs", "endNs", "type", "globalTid", "connectionId", "name")),
+             true) {
+        const char *name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE));
+        const char *prefix = call_prefix(reading, table_scan_int_or(&scan, TYPE, RECORDER_NONE), name);
+        add_host(reading, ASCEND_CALL, name_of(reading, prefix, name),
+                 table_scan_int_or(&scan, START, RECORDER_NONE), table_scan_int_or(&scan, END, RECORDER_NONE),
+                 table_scan_int_or(&scan, TID, RECORDER_NONE), table_scan_int_or(&scan, LINK, RECORDER_NONE),
+                 NULL);
+    }
 }
 
 enum { API_OPERATOR = 50001, API_QUEUE, API_PYTHON, API_MSTX };
@@ -259,51 +251,48 @@ enum { API_OPERATOR = 50001, API_QUEUE, API_PYTHON, API_MSTX };
 static void read_framework(struct reading *reading)
 {
     enum { START, END, TID, LINK, NAME, SEQUENCE, FORWARD, TYPES, SHAPES, CHAIN, TYPE };
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "PYTORCH_API",
+    FOR_ROWS(
+        scan,
+        table_scan_begin(reading->db, &scan, "PYTORCH_API",
                          COLUMNS("startNs", "endNs", "globalTid", "connectionId", "name", "sequenceNumber",
-                                 "fwdThreadId", "inputDtypes", "inputShapes", "callchainId", "type")))
-        while (table_scan_next(&scan)) {
-            const char *name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE));
-            int64_t type = table_scan_int_or(&scan, TYPE, API_OPERATOR), link = RECORDER_NONE;
-            enum ascend_host_kind kind = type == API_PYTHON                 ? ASCEND_PYTHON
-                                         : type == API_MSTX                 ? ASCEND_ANNOTATION
-                                         : type != API_QUEUE                ? ASCEND_OPERATOR
-                                         : strncmp(name, "Enqueue", 7) == 0 ? ASCEND_ENQUEUE
-                                                                            : ASCEND_DEQUEUE;
-            if (type == API_QUEUE) {
-                int64_t id = table_scan_int_or(&scan, LINK, RECORDER_NONE);
-                uint32_t place =
-                    id == RECORDER_NONE ? ID_TABLE_NONE : id_table_find(&reading->queue_links, (uint64_t)id);
-                link = place == ID_TABLE_NONE ? RECORDER_NONE : reading->link_rows.at[place];
-            }
-            add_host(reading, kind, name_of(reading, "", name),
-                     table_scan_int_or(&scan, START, RECORDER_NONE),
-                     table_scan_int_or(&scan, END, RECORDER_NONE),
-                     table_scan_int_or(&scan, TID, RECORDER_NONE), link,
-                     &(struct host_args){ table_scan_int_or(&scan, SEQUENCE, RECORDER_NONE),
-                                          table_scan_int_or(&scan, FORWARD, RECORDER_NONE),
-                                          table_scan_int_or(&scan, SHAPES, RECORDER_NONE),
-                                          table_scan_int_or(&scan, TYPES, RECORDER_NONE),
-                                          table_scan_int_or(&scan, CHAIN, RECORDER_NONE) });
+                                 "fwdThreadId", "inputDtypes", "inputShapes", "callchainId", "type")),
+        true) {
+        const char *name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE));
+        int64_t type = table_scan_int_or(&scan, TYPE, API_OPERATOR), link = RECORDER_NONE;
+        enum ascend_host_kind kind = type == API_PYTHON                 ? ASCEND_PYTHON
+                                     : type == API_MSTX                 ? ASCEND_ANNOTATION
+                                     : type != API_QUEUE                ? ASCEND_OPERATOR
+                                     : strncmp(name, "Enqueue", 7) == 0 ? ASCEND_ENQUEUE
+                                                                        : ASCEND_DEQUEUE;
+        if (type == API_QUEUE) {
+            int64_t id = table_scan_int_or(&scan, LINK, RECORDER_NONE);
+            uint32_t place =
+                id == RECORDER_NONE ? ID_TABLE_NONE : id_table_find(&reading->queue_links, (uint64_t)id);
+            link = place == ID_TABLE_NONE ? RECORDER_NONE : reading->link_rows.at[place];
         }
-    table_scan_end(&scan);
+        add_host(reading, kind, name_of(reading, "", name), table_scan_int_or(&scan, START, RECORDER_NONE),
+                 table_scan_int_or(&scan, END, RECORDER_NONE), table_scan_int_or(&scan, TID, RECORDER_NONE),
+                 link,
+                 &(struct host_args){ table_scan_int_or(&scan, SEQUENCE, RECORDER_NONE),
+                                      table_scan_int_or(&scan, FORWARD, RECORDER_NONE),
+                                      table_scan_int_or(&scan, SHAPES, RECORDER_NONE),
+                                      table_scan_int_or(&scan, TYPES, RECORDER_NONE),
+                                      table_scan_int_or(&scan, CHAIN, RECORDER_NONE) });
+    }
 }
 
 static void read_ranges(struct reading *reading)
 {
     enum { START, END, MESSAGE, TID };
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "MSTX_EVENTS",
-                         COLUMNS("startNs", "endNs", "message", "globalTid")))
-        while (table_scan_next(&scan)) {
-            const char *name = string_of(reading, table_scan_int_or(&scan, MESSAGE, RECORDER_NONE));
-            add_host(reading, ASCEND_ANNOTATION, name_of(reading, "", name),
-                     table_scan_int_or(&scan, START, RECORDER_NONE),
-                     table_scan_int_or(&scan, END, RECORDER_NONE),
-                     table_scan_int_or(&scan, TID, RECORDER_NONE), RECORDER_NONE, NULL);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan,
+             table_scan_begin(reading->db, &scan, "MSTX_EVENTS",
+                              COLUMNS("startNs", "endNs", "message", "globalTid")),
+             true) {
+        const char *name = string_of(reading, table_scan_int_or(&scan, MESSAGE, RECORDER_NONE));
+        add_host(reading, ASCEND_ANNOTATION, name_of(reading, "", name),
+                 table_scan_int_or(&scan, START, RECORDER_NONE), table_scan_int_or(&scan, END, RECORDER_NONE),
+                 table_scan_int_or(&scan, TID, RECORDER_NONE), RECORDER_NONE, NULL);
+    }
 }
 
 static void set_text(struct reading *reading, struct recorder *recorder, enum trace_arg arg, int64_t id,
@@ -370,20 +359,16 @@ static struct part part_of(struct table_scan *scan)
 /* The tasks with a context; and a device for each connection. */
 static void read_parts(struct reading *reading)
 {
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "TASK", task_columns, TASK_COLUMNS))
-        while (table_scan_next(&scan)) {
-            struct part part = part_of(&scan);
-            int64_t link = table_scan_int_or(&scan, TASK_LINK, RECORDER_NONE);
-            if (table_scan_int_or(&scan, TASK_CONTEXT, NO_CONTEXT) != NO_CONTEXT)
-                *VEC_PUSH(&reading->parts) = part;
-            if (link != RECORDER_NONE &&
-                id_table_find(&reading->first_task, (uint64_t)link) == ID_TABLE_NONE) {
-                id_table_set(&reading->first_task, (uint64_t)link, (uint32_t)reading->device_rows.count);
-                *VEC_PUSH(&reading->device_rows) = (int32_t)part.device;
-            }
+    FOR_ROWS(scan, table_scan_begin(reading->db, &scan, "TASK", task_columns, TASK_COLUMNS), true) {
+        struct part part = part_of(&scan);
+        int64_t link = table_scan_int_or(&scan, TASK_LINK, RECORDER_NONE);
+        if (table_scan_int_or(&scan, TASK_CONTEXT, NO_CONTEXT) != NO_CONTEXT)
+            *VEC_PUSH(&reading->parts) = part;
+        if (link != RECORDER_NONE && id_table_find(&reading->first_task, (uint64_t)link) == ID_TABLE_NONE) {
+            id_table_set(&reading->first_task, (uint64_t)link, (uint32_t)reading->device_rows.count);
+            *VEC_PUSH(&reading->device_rows) = (int32_t)part.device;
         }
-    table_scan_end(&scan);
+    }
     if (reading->parts.count)
         qsort(reading->parts.at, reading->parts.count, sizeof *reading->parts.at, compare_parts);
 }
@@ -447,41 +432,37 @@ static void database_add_task(struct reading *reading, struct table_scan *scan)
 
 static void read_tasks(struct reading *reading)
 {
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "TASK", task_columns, TASK_COLUMNS))
-        while (table_scan_next(&scan))
-            database_add_task(reading, &scan);
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(reading->db, &scan, "TASK", task_columns, TASK_COLUMNS), true)
+        database_add_task(reading, &scan);
 }
 
 static void read_collectives(struct reading *reading)
 {
     enum { NAME, START, END, LINK, TYPE, COUNT, RANKS };
-    struct table_scan scan;
-    if (table_scan_begin(
-            reading->db, &scan, "COMMUNICATION_OP",
-            COLUMNS("opName", "startNs", "endNs", "connectionId", "dataType", "count", "rankSize")))
-        while (table_scan_next(&scan)) {
-            int64_t link = table_scan_int_or(&scan, LINK, RECORDER_NONE);
-            uint32_t place = find_task(&reading->first_task, link);
-            ascend_add_task(reading->ascend,
-                            &(struct ascend_task){
-                                .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
-                                .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
-                                .stream = RECORDER_NONE,
-                                .link = link,
-                                .bytes = RECORDER_NONE,
-                                .elements = table_scan_int_or(&scan, COUNT, RECORDER_NONE),
-                                .rank_count = table_scan_int_or(&scan, RANKS, RECORDER_NONE),
-                                .name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE)),
-                                .type = "",
-                                .element = text_of(&reading->element_types,
-                                                   table_scan_int_or(&scan, TYPE, RECORDER_NONE), NULL),
-                                .device = place == ID_TABLE_NONE ? 0 : reading->device_rows.at[place],
-                                .role = ASCEND_COLLECTIVE,
-                            });
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan,
+             table_scan_begin(
+                 reading->db, &scan, "COMMUNICATION_OP",
+                 COLUMNS("opName", "startNs", "endNs", "connectionId", "dataType", "count", "rankSize")),
+             true) {
+        int64_t link = table_scan_int_or(&scan, LINK, RECORDER_NONE);
+        uint32_t place = find_task(&reading->first_task, link);
+        ascend_add_task(reading->ascend,
+                        &(struct ascend_task){
+                            .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
+                            .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
+                            .stream = RECORDER_NONE,
+                            .link = link,
+                            .bytes = RECORDER_NONE,
+                            .elements = table_scan_int_or(&scan, COUNT, RECORDER_NONE),
+                            .rank_count = table_scan_int_or(&scan, RANKS, RECORDER_NONE),
+                            .name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE)),
+                            .type = "",
+                            .element = text_of(&reading->element_types,
+                                               table_scan_int_or(&scan, TYPE, RECORDER_NONE), NULL),
+                            .device = place == ID_TABLE_NONE ? 0 : reading->device_rows.at[place],
+                            .role = ASCEND_COLLECTIVE,
+                        });
+    }
 }
 
 /* ---- memory and counters ---- */
@@ -490,30 +471,30 @@ static void read_collectives(struct reading *reading)
 static void database_read_blocks(struct reading *reading)
 {
     enum { NAME, SIZE, ALLOCATED, RELEASED, IN_USE, RESERVED, IN_USE_THEN, RESERVED_THEN, STREAM, DEVICE };
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "OP_MEMORY",
+    FOR_ROWS(
+        scan,
+        table_scan_begin(reading->db, &scan, "OP_MEMORY",
                          COLUMNS("name", "size", "allocationTime", "releaseTime", "allocationTotalAllocated",
                                  "allocationTotalReserved", "releaseTotalAllocated", "releaseTotalReserved",
-                                 "streamPtr", "deviceId")))
-        while (table_scan_next(&scan)) {
-            if (table_scan_int_or(&scan, STREAM, RECORDER_NONE) == RECORDER_NONE)
-                continue;
-            ascend_add_block(
-                reading->ascend,
-                &(struct ascend_block){
-                    .allocated_ns = table_scan_int_or(&scan, ALLOCATED, RECORDER_NONE),
-                    .released_ns = table_scan_int_or(&scan, RELEASED, RECORDER_NONE),
-                    .bytes = table_scan_int_or(&scan, SIZE, RECORDER_NONE),
-                    .device = table_scan_int_or(&scan, DEVICE, 0),
-                    .allocated_total = table_scan_int_or(&scan, IN_USE, RECORDER_NONE),
-                    .allocated_reserved = table_scan_int_or(&scan, RESERVED, RECORDER_NONE),
-                    .released_total = table_scan_int_or(&scan, IN_USE_THEN, RECORDER_NONE),
-                    .released_reserved = table_scan_int_or(&scan, RESERVED_THEN, RECORDER_NONE),
-                    .name = name_of(reading, "",
-                                    string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE))),
-                });
-        }
-    table_scan_end(&scan);
+                                 "streamPtr", "deviceId")),
+        true) {
+        if (table_scan_int_or(&scan, STREAM, RECORDER_NONE) == RECORDER_NONE)
+            continue;
+        ascend_add_block(
+            reading->ascend,
+            &(struct ascend_block){
+                .allocated_ns = table_scan_int_or(&scan, ALLOCATED, RECORDER_NONE),
+                .released_ns = table_scan_int_or(&scan, RELEASED, RECORDER_NONE),
+                .bytes = table_scan_int_or(&scan, SIZE, RECORDER_NONE),
+                .device = table_scan_int_or(&scan, DEVICE, 0),
+                .allocated_total = table_scan_int_or(&scan, IN_USE, RECORDER_NONE),
+                .allocated_reserved = table_scan_int_or(&scan, RESERVED, RECORDER_NONE),
+                .released_total = table_scan_int_or(&scan, IN_USE_THEN, RECORDER_NONE),
+                .released_reserved = table_scan_int_or(&scan, RESERVED_THEN, RECORDER_NONE),
+                .name =
+                    name_of(reading, "", string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE))),
+            });
+    }
 }
 
 static void database_read_levels(struct reading *reading)
@@ -556,33 +537,32 @@ static void read_counter(struct reading *reading, const struct counter *counter)
 {
     enum { MOMENT, DEVICE, VALUE, KIND, NUMBER };
     struct recorder *recorder = ascend_recorder(reading->ascend);
-    struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, counter->table,
-                         (const char *const[]){ "timestampNs", "deviceId", counter->value, counter->kind,
-                                                counter->number },
-                         5))
-        while (table_scan_next(&scan)) {
-            double value = table_scan_double(&scan, VALUE);
-            if (isnan(value))
-                continue;
-            char process[80];
-            int len = snprintf(process, sizeof process, "NPU %" PRId64 " %.40s",
-                               table_scan_int_or(&scan, DEVICE, 0), counter->table);
-            track_id track = trace_chunk_track(
-                recorder_chunk(recorder),
-                &(struct track_key){
-                    .pid_text = process, .pid_len = (size_t)len, .tid_text = "counters", .tid_len = 8 });
-            buffer_clear(&reading->text);
-            buffer_puts(&reading->text, counter->name);
-            if (counter->number)
-                buffer_printf(&reading->text, " %" PRId64, table_scan_int_or(&scan, NUMBER, 0));
-            if (counter->kind)
-                buffer_printf(&reading->text, " %.40s",
-                              string_of(reading, table_scan_int_or(&scan, KIND, RECORDER_NONE)));
-            recorder_sample(recorder, track, reading->text.at,
-                            table_scan_int_or(&scan, MOMENT, RECORDER_NONE), value);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan,
+             table_scan_begin(reading->db, &scan, counter->table,
+                              (const char *const[]){ "timestampNs", "deviceId", counter->value, counter->kind,
+                                                     counter->number },
+                              5),
+             true) {
+        double value = table_scan_double(&scan, VALUE);
+        if (isnan(value))
+            continue;
+        char process[80];
+        int len = snprintf(process, sizeof process, "NPU %" PRId64 " %.40s",
+                           table_scan_int_or(&scan, DEVICE, 0), counter->table);
+        track_id track = trace_chunk_track(
+            recorder_chunk(recorder),
+            &(struct track_key){
+                .pid_text = process, .pid_len = (size_t)len, .tid_text = "counters", .tid_len = 8 });
+        buffer_clear(&reading->text);
+        buffer_puts(&reading->text, counter->name);
+        if (counter->number)
+            buffer_printf(&reading->text, " %" PRId64, table_scan_int_or(&scan, NUMBER, 0));
+        if (counter->kind)
+            buffer_printf(&reading->text, " %.40s",
+                          string_of(reading, table_scan_int_or(&scan, KIND, RECORDER_NONE)));
+        recorder_sample(recorder, track, reading->text.at, table_scan_int_or(&scan, MOMENT, RECORDER_NONE),
+                        value);
+    }
 }
 
 /* ---- all ---- */

@@ -29,32 +29,28 @@ static bool read_cuda(struct nsys *nsys, struct tpa_error *err)
                                                   "correlationId", "nameId", "returnValue" };
     bool has_memory = database_has(nsys->db, "CUDA_GPU_MEMORY_USAGE_EVENTS");
     bool ok = true;
-    struct table_scan scan;
-    if (table_scan_begin(nsys->db, &scan, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            int64_t global = table_scan_int_or(&scan, TID, 0), name = table_scan_int_or(&scan, NAME, -1);
-            int64_t correlation = table_scan_int_or(&scan, CORRELATION, RECORDER_NONE);
-            struct nsys_process *process;
-            track_id track = nsys_thread_of(nsys, global, true, &process);
-            const struct nsys_string *string = nsys_string(nsys, name);
-            bool driver_by_name = string && string->len > 2 && memcmp(string->text, "cu", 2) == 0 &&
-                                  isupper((unsigned char)string->text[2]);
-            bool driver = table_scan_int_or(&scan, CLASS, driver_by_name) == 1;
-            name_id id = nsys_name(nsys, process, name, true);
-            if (!recorder_event(process->recorder, driver ? RECORDER_DRIVER : RECORDER_RUNTIME, track, id,
-                                table_scan_int_or(&scan, START, RECORDER_NONE),
-                                table_scan_int_or(&scan, END, RECORDER_NONE), 0))
-                continue;
-            recorder_arg(process->recorder, ARG_CORRELATION, correlation);
-            if (string && recorder_wants(process->recorder, ARG_LONG_NAME))
-                recorder_arg(process->recorder, ARG_LONG_NAME,
-                             recorder_text(process->recorder, string->text));
-            record_result(nsys, table_scan_int_or(&scan, RESULT, 0), name);
-            if (has_memory && string && string->about_memory)
-                recorder_memory_call(process->recorder, correlation, nsys_tid(global));
-            ok = nsys_flush(nsys, err);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, COLUMNS), ok) {
+        int64_t global = table_scan_int_or(&scan, TID, 0), name = table_scan_int_or(&scan, NAME, -1);
+        int64_t correlation = table_scan_int_or(&scan, CORRELATION, RECORDER_NONE);
+        struct nsys_process *process;
+        track_id track = nsys_thread_of(nsys, global, true, &process);
+        const struct nsys_string *string = nsys_string(nsys, name);
+        bool driver_by_name = string && string->len > 2 && memcmp(string->text, "cu", 2) == 0 &&
+                              isupper((unsigned char)string->text[2]);
+        bool driver = table_scan_int_or(&scan, CLASS, driver_by_name) == 1;
+        name_id id = nsys_name(nsys, process, name, true);
+        if (!recorder_event(process->recorder, driver ? RECORDER_DRIVER : RECORDER_RUNTIME, track, id,
+                            table_scan_int_or(&scan, START, RECORDER_NONE),
+                            table_scan_int_or(&scan, END, RECORDER_NONE), 0))
+            continue;
+        recorder_arg(process->recorder, ARG_CORRELATION, correlation);
+        if (string && recorder_wants(process->recorder, ARG_LONG_NAME))
+            recorder_arg(process->recorder, ARG_LONG_NAME, recorder_text(process->recorder, string->text));
+        record_result(nsys, table_scan_int_or(&scan, RESULT, 0), name);
+        if (has_memory && string && string->about_memory)
+            recorder_memory_call(process->recorder, correlation, nsys_tid(global));
+        ok = nsys_flush(nsys, err);
+    }
     return ok;
 }
 
@@ -65,21 +61,18 @@ static bool read_others(struct nsys *nsys, const char *table, enum recorder_kind
     static const char *const columns[COLUMNS] = { "start",  "end",    "globalTid",
                                                   "nameId", "textId", "eventClass" };
     bool ok = true;
-    struct table_scan scan;
-    if (table_scan_begin(nsys->db, &scan, table, columns, COLUMNS) && table_scan_has(&scan, START))
-        while (ok && table_scan_next(&scan)) {
-            struct nsys_process *process;
-            int64_t name = table_scan_int_or(&scan, NAME, table_scan_int_or(&scan, TEXT, -1));
-            track_id track = nsys_thread_of(nsys, table_scan_int_or(&scan, TID, 0), false, &process);
-            /* OSRT_API also contains notes of the profiler about itself. */
-            bool own = kind == RECORDER_SYSTEM && table_scan_int_or(&scan, CLASS, CALL_CLASS) != CALL_CLASS;
-            recorder_event(process->recorder, own ? RECORDER_OVERHEAD : kind, track,
-                           nsys_name(nsys, process, name, false),
-                           table_scan_int_or(&scan, START, RECORDER_NONE),
-                           table_scan_int_or(&scan, END, RECORDER_NONE), 0);
-            ok = nsys_flush(nsys, err);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, table, columns, COLUMNS) && table_scan_has(&scan, START),
+             ok) {
+        struct nsys_process *process;
+        int64_t name = table_scan_int_or(&scan, NAME, table_scan_int_or(&scan, TEXT, -1));
+        track_id track = nsys_thread_of(nsys, table_scan_int_or(&scan, TID, 0), false, &process);
+        /* OSRT_API also contains notes of the profiler about itself. */
+        bool own = kind == RECORDER_SYSTEM && table_scan_int_or(&scan, CLASS, CALL_CLASS) != CALL_CLASS;
+        recorder_event(process->recorder, own ? RECORDER_OVERHEAD : kind, track,
+                       nsys_name(nsys, process, name, false), table_scan_int_or(&scan, START, RECORDER_NONE),
+                       table_scan_int_or(&scan, END, RECORDER_NONE), 0);
+        ok = nsys_flush(nsys, err);
+    }
     return ok;
 }
 
@@ -94,32 +87,30 @@ static void read_memory(struct nsys *nsys)
         "memKind", "memoryOperationType", "correlationId"
     };
     enum { PAGEABLE = 0, PINNED = 1, FREED = 1 };
-    struct table_scan scan;
     uint64_t timeless = 0;
-    if (table_scan_begin(nsys->db, &scan, "CUDA_GPU_MEMORY_USAGE_EVENTS", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            struct nsys_process *process = nsys_process_of(nsys, table_scan_int_or(&scan, PID, 0), true);
-            int64_t kind = table_scan_int_or(&scan, KIND, -1), start = table_scan_int_or(&scan, START, 0);
-            if (start == 0) {
-                timeless++;
-                continue;
-            }
-            bool host = kind == PAGEABLE || kind == PINNED;
-            recorder_memory(
-                process->recorder,
-                &(struct recorder_memory){
-                    .time_ns = start,
-                    .address = table_scan_int_or(&scan, ADDRESS, 0),
-                    .bytes = table_scan_int_or(&scan, BYTES, 0),
-                    .device = host ? -1 : nsys_gpu_of(nsys, process, table_scan_int_or(&scan, DEVICE, 0)),
-                    .memory_kind = kind,
-                    .pid = recorder_pid(process->recorder),
-                    .tid = RECORDER_NONE,
-                    .correlation = table_scan_int_or(&scan, CORRELATION, RECORDER_NONE),
-                    .release = table_scan_int_or(&scan, OPERATION, 0) == FREED,
-                });
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "CUDA_GPU_MEMORY_USAGE_EVENTS", columns, COLUMNS),
+             true) {
+        struct nsys_process *process = nsys_process_of(nsys, table_scan_int_or(&scan, PID, 0), true);
+        int64_t kind = table_scan_int_or(&scan, KIND, -1), start = table_scan_int_or(&scan, START, 0);
+        if (start == 0) {
+            timeless++;
+            continue;
         }
-    table_scan_end(&scan);
+        bool host = kind == PAGEABLE || kind == PINNED;
+        recorder_memory(
+            process->recorder,
+            &(struct recorder_memory){
+                .time_ns = start,
+                .address = table_scan_int_or(&scan, ADDRESS, 0),
+                .bytes = table_scan_int_or(&scan, BYTES, 0),
+                .device = host ? -1 : nsys_gpu_of(nsys, process, table_scan_int_or(&scan, DEVICE, 0)),
+                .memory_kind = kind,
+                .pid = recorder_pid(process->recorder),
+                .tid = RECORDER_NONE,
+                .correlation = table_scan_int_or(&scan, CORRELATION, RECORDER_NONE),
+                .release = table_scan_int_or(&scan, OPERATION, 0) == FREED,
+            });
+    }
     if (timeless)
         trace_builder_notice(nsys->builder, "memory_without_time",
                              "allocations and frees have no time in this export and were left out", timeless,
@@ -216,21 +207,18 @@ static void read_page_faults(struct nsys *nsys)
         { "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "page faults of the CPU", of_cpu },
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        struct table_scan scan;
-        if (table_scan_begin(nsys->db, &scan, faults[i].table, faults[i].columns, COLUMNS))
-            while (table_scan_next(&scan)) {
-                const struct nsys_process *process =
-                    nsys_process_of(nsys, table_scan_int_or(&scan, PID, 0), false);
-                track_id track =
-                    faults[i].columns[DEVICE]
-                        ? recorder_counters(process->recorder,
-                                            nsys_gpu_of(nsys, process, table_scan_int_or(&scan, DEVICE, 0)))
-                        : recorder_thread(process->recorder, recorder_pid(process->recorder));
-                recorder_sample(process->recorder, track, faults[i].counter,
-                                table_scan_int_or(&scan, TIME, RECORDER_NONE),
-                                (double)table_scan_int_or(&scan, COUNT, 1));
-            }
-        table_scan_end(&scan);
+        FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, faults[i].table, faults[i].columns, COLUMNS), true) {
+            const struct nsys_process *process =
+                nsys_process_of(nsys, table_scan_int_or(&scan, PID, 0), false);
+            track_id track =
+                faults[i].columns[DEVICE]
+                    ? recorder_counters(process->recorder,
+                                        nsys_gpu_of(nsys, process, table_scan_int_or(&scan, DEVICE, 0)))
+                    : recorder_thread(process->recorder, recorder_pid(process->recorder));
+            recorder_sample(process->recorder, track, faults[i].counter,
+                            table_scan_int_or(&scan, TIME, RECORDER_NONE),
+                            (double)table_scan_int_or(&scan, COUNT, 1));
+        }
     }
 }
 

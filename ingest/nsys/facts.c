@@ -122,41 +122,36 @@ static void read_clock(struct nsys *nsys)
 static void read_host(struct nsys *nsys)
 {
     static const char *const columns[] = { "name", "value" };
-    struct table_scan scan;
-    if (table_scan_begin(nsys->db, &scan, "TARGET_INFO_SYSTEM_ENV", columns, 2))
-        while (!nsys->head.host_name && table_scan_next(&scan)) {
-            size_t name_len, len;
-            const char *name = table_scan_text(&scan, 0, &name_len), *value = table_scan_text(&scan, 1, &len);
-            if (name && value && strcmp(name, "Hostname") == 0)
-                nsys->head.host_name = keep(nsys, value, len);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "TARGET_INFO_SYSTEM_ENV", columns, 2),
+             !nsys->head.host_name) {
+        size_t name_len, len;
+        const char *name = table_scan_text(&scan, 0, &name_len), *value = table_scan_text(&scan, 1, &len);
+        if (name && value && strcmp(name, "Hostname") == 0)
+            nsys->head.host_name = keep(nsys, value, len);
+    }
 }
 
 static void read_versions(struct nsys *nsys, const char *table)
 {
     enum { NEWEST_SCHEMA = 3 }; /* the newest supported major number */
     static const char *const columns[] = { "name", "value" };
-    struct table_scan scan;
-    if (table_scan_begin(nsys->db, &scan, table, columns, 2))
-        while (table_scan_next(&scan)) {
-            size_t name_len, len;
-            const char *name = table_scan_text(&scan, 0, &name_len), *value = table_scan_text(&scan, 1, &len);
-            if (!name || !value)
-                continue;
-            if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
-                add_property(nsys, "Nsight Systems", value, len);
-            if (strcmp(name, "EXPORT_SCHEMA_VERSION") != 0)
-                continue;
-            add_property(nsys, "export schema", value, len);
-            if (strtol(value, NULL, 10) > NEWEST_SCHEMA)
-                trace_builder_notice(
-                    nsys->builder, "newer_schema",
-                    "the schema of this export is newer than those that tpa knows; what has kept its "
-                    "name is read",
-                    1, TPA_NOWHERE);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, table, columns, 2), true) {
+        size_t name_len, len;
+        const char *name = table_scan_text(&scan, 0, &name_len), *value = table_scan_text(&scan, 1, &len);
+        if (!name || !value)
+            continue;
+        if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
+            add_property(nsys, "Nsight Systems", value, len);
+        if (strcmp(name, "EXPORT_SCHEMA_VERSION") != 0)
+            continue;
+        add_property(nsys, "export schema", value, len);
+        if (strtol(value, NULL, 10) > NEWEST_SCHEMA)
+            trace_builder_notice(
+                nsys->builder, "newer_schema",
+                "the schema of this export is newer than those that tpa knows; what has kept its "
+                "name is read",
+                1, TPA_NOWHERE);
+    }
 }
 
 void nsys_read_facts(struct nsys *nsys)
@@ -176,16 +171,13 @@ void nsys_name_threads(struct nsys *nsys)
 {
     enum { NAME, TID, COLUMNS };
     static const char *const columns[COLUMNS] = { "nameId", "globalTid" };
-    struct table_scan scan;
-    if (table_scan_begin(nsys->db, &scan, "ThreadNames", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            int64_t global = table_scan_int_or(&scan, TID, -1);
-            const struct nsys_string *name = nsys_string(nsys, table_scan_int_or(&scan, NAME, -1));
-            const struct nsys_thread *thread = name ? nsys_find_thread(nsys, global) : NULL;
-            if (thread)
-                recorder_name_thread(nsys->processes.at[thread->process].recorder, thread->track, name->text);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "ThreadNames", columns, COLUMNS), true) {
+        int64_t global = table_scan_int_or(&scan, TID, -1);
+        const struct nsys_string *name = nsys_string(nsys, table_scan_int_or(&scan, NAME, -1));
+        const struct nsys_thread *thread = name ? nsys_find_thread(nsys, global) : NULL;
+        if (thread)
+            recorder_name_thread(nsys->processes.at[thread->process].recorder, thread->track, name->text);
+    }
 }
 
 /* ---- warnings of the recorder ---- */
@@ -194,29 +186,26 @@ static void describe_diagnostics(struct nsys *nsys)
 {
     enum { SEVERITY, TEXT, COLUMNS, WARNING = 2, MOST = 8 };
     static const char *const columns[COLUMNS] = { "severity", "text" };
-    struct table_scan scan;
     uint64_t reported = 0, more = 0;
-    if (table_scan_begin(nsys->db, &scan, "DIAGNOSTIC_EVENT", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            size_t len;
-            const char *text = table_scan_text(&scan, TEXT, &len);
-            if (!text || table_scan_int_or(&scan, SEVERITY, 0) < WARNING)
-                continue;
-            if (reported++ >= MOST) {
-                more++;
-                continue;
-            }
-            /* Warnings are one sentence or a page: the first lines are the essential part. */
-            size_t kept = len < 300 ? len : 300;
-            while (kept < len && kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80)
-                kept--;
-            char *line = arena_printf(&nsys->arena, "Nsight Systems warned: %.*s%s", (int)kept, text,
-                                      kept < len ? " ..." : "");
-            for (char *at = line; *at; at++)
-                *at = *at == '\n' || *at == '\r' || *at == '\t' ? ' ' : *at;
-            trace_builder_tell(nsys->builder, "recorder_warning", line, 1);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "DIAGNOSTIC_EVENT", columns, COLUMNS), true) {
+        size_t len;
+        const char *text = table_scan_text(&scan, TEXT, &len);
+        if (!text || table_scan_int_or(&scan, SEVERITY, 0) < WARNING)
+            continue;
+        if (reported++ >= MOST) {
+            more++;
+            continue;
         }
-    table_scan_end(&scan);
+        /* Warnings are one sentence or a page: the first lines are the essential part. */
+        size_t kept = len < 300 ? len : 300;
+        while (kept < len && kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80)
+            kept--;
+        char *line = arena_printf(&nsys->arena, "Nsight Systems warned: %.*s%s", (int)kept, text,
+                                  kept < len ? " ..." : "");
+        for (char *at = line; *at; at++)
+            *at = *at == '\n' || *at == '\r' || *at == '\t' ? ' ' : *at;
+        trace_builder_tell(nsys->builder, "recorder_warning", line, 1);
+    }
     if (more)
         trace_builder_tell(nsys->builder, "recorder_warning",
                            "Nsight Systems warned of more, which is in its table "

@@ -22,22 +22,19 @@ static int compare_strings(const void *left, const void *right)
 static void read_strings(struct nsys *nsys)
 {
     static const char *const columns[] = { "id", "value" };
-    struct table_scan scan;
     int64_t least = 0, most = -1;
-    if (table_scan_begin(nsys->db, &scan, "StringIds", columns, 2))
-        while (table_scan_next(&scan)) {
-            int64_t id;
-            size_t len;
-            const char *text = table_scan_text(&scan, 1, &len);
-            if (!table_scan_int(&scan, 0, &id) || !text || len > UINT32_MAX)
-                continue;
-            const char *kept = arena_strndup(&nsys->arena, text, len);
-            *VEC_PUSH(&nsys->strings) =
-                (struct nsys_string){ id, kept, (uint32_t)len, len < 64 && recorder_is_memory_call(kept) };
-            least = id < least ? id : least;
-            most = id > most ? id : most;
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "StringIds", columns, 2), true) {
+        int64_t id;
+        size_t len;
+        const char *text = table_scan_text(&scan, 1, &len);
+        if (!table_scan_int(&scan, 0, &id) || !text || len > UINT32_MAX)
+            continue;
+        const char *kept = arena_strndup(&nsys->arena, text, len);
+        *VEC_PUSH(&nsys->strings) =
+            (struct nsys_string){ id, kept, (uint32_t)len, len < 64 && recorder_is_memory_call(kept) };
+        least = id < least ? id : least;
+        most = id > most ? id : most;
+    }
     if (least < 0 || most < 0 || (uint64_t)most > 8 * (uint64_t)nsys->strings.count + 4096) {
         if (nsys->strings.count)
             qsort(nsys->strings.at, nsys->strings.count, sizeof *nsys->strings.at, compare_strings);
@@ -98,17 +95,14 @@ name_id nsys_name(struct nsys *nsys, struct nsys_process *process, int64_t id, b
 static char *process_name(struct nsys *nsys, int64_t global)
 {
     static const char *const columns[] = { "globalPid", "name" };
-    struct table_scan scan;
     char *name = NULL;
-    if (table_scan_begin(nsys->db, &scan, "PROCESSES", columns, 2))
-        while (!name && table_scan_next(&scan)) {
-            int64_t found;
-            size_t len;
-            const char *text = table_scan_text(&scan, 1, &len);
-            if (text && len && table_scan_int(&scan, 0, &found) && found == global)
-                name = mem_strndup(text, len);
-        }
-    table_scan_end(&scan);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "PROCESSES", columns, 2), !name) {
+        int64_t found;
+        size_t len;
+        const char *text = table_scan_text(&scan, 1, &len);
+        if (text && len && table_scan_int(&scan, 0, &found) && found == global)
+            name = mem_strndup(text, len);
+    }
     return name;
 }
 

@@ -212,35 +212,32 @@ bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err)
     struct ranges ranges = {
         .nsys = nsys, .last_ns = INT64_MIN, .keys = names_open(), .guess = step_guess_open()
     };
-    struct table_scan scan;
     bool ok = true;
-    if (table_scan_begin(nsys->db, &scan, "NVTX_EVENTS", columns, COLUMNS))
-        while (ok && table_scan_next(&scan)) {
-            struct range range = {
-                .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
-                .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
-                .type = table_scan_int_or(&scan, TYPE, PUSH_POP),
-                .thread = table_scan_int_or(&scan, TID, 0),
-                .end_thread = table_scan_int_or(&scan, END_TID, RECORDER_NONE),
-                .domain = table_scan_int_or(&scan, DOMAIN_NUMBER, 0),
-                .category = table_scan_int_or(&scan, CATEGORY_NUMBER, 0),
-            };
-            int64_t id;
-            range.text = table_scan_text(&scan, TEXT, &range.len);
-            if (!range.text && table_scan_int(&scan, TEXT_ID, &id)) {
-                const struct nsys_string *string = nsys_string(nsys, id);
-                nsys->dangling += !string;
-                range.text = string ? string->text : NULL;
-                range.len = string ? string->len : 0;
-            }
-            if (!range.text)
-                range.text = "", range.len = 0;
-            int64_t last = range.end_ns != RECORDER_NONE ? range.end_ns : range.start_ns;
-            ranges.last_ns = last > ranges.last_ns && last <= TRACE_LATEST_NS ? last : ranges.last_ns;
-            read_row(&ranges, &range);
-            ok = nsys_flush(nsys, err);
+    FOR_ROWS(scan, table_scan_begin(nsys->db, &scan, "NVTX_EVENTS", columns, COLUMNS), ok) {
+        struct range range = {
+            .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
+            .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
+            .type = table_scan_int_or(&scan, TYPE, PUSH_POP),
+            .thread = table_scan_int_or(&scan, TID, 0),
+            .end_thread = table_scan_int_or(&scan, END_TID, RECORDER_NONE),
+            .domain = table_scan_int_or(&scan, DOMAIN_NUMBER, 0),
+            .category = table_scan_int_or(&scan, CATEGORY_NUMBER, 0),
+        };
+        int64_t id;
+        range.text = table_scan_text(&scan, TEXT, &range.len);
+        if (!range.text && table_scan_int(&scan, TEXT_ID, &id)) {
+            const struct nsys_string *string = nsys_string(nsys, id);
+            nsys->dangling += !string;
+            range.text = string ? string->text : NULL;
+            range.len = string ? string->len : 0;
         }
-    table_scan_end(&scan);
+        if (!range.text)
+            range.text = "", range.len = 0;
+        int64_t last = range.end_ns != RECORDER_NONE ? range.end_ns : range.start_ns;
+        ranges.last_ns = last > ranges.last_ns && last <= TRACE_LATEST_NS ? last : ranges.last_ns;
+        read_row(&ranges, &range);
+        ok = nsys_flush(nsys, err);
+    }
     for (size_t i = 0; i < ranges.waiting.count && ok; i++) {
         add_range(&ranges, &ranges.waiting.at[i]);
         ok = nsys_flush(nsys, err);

@@ -336,8 +336,7 @@ static void find_grown(const struct plan *plan, const struct peak *peak, struct 
     SORT(&forecast->grown, by_name);
     size_t kept = 0;
     int64_t all = 0;
-    FOR_GROUPS(&forecast->grown, by_name, first, end)
-    {
+    FOR_GROUPS(&forecast->grown, by_name, first, end) {
         struct forecast_grown row = forecast->grown.at[first];
         for (size_t i = first + 1; i < end; i++) {
             row.bytes += forecast->grown.at[i].bytes;

@@ -60,8 +60,7 @@ static double steps_vary(const struct forecast_recording *recording)
             *VEC_PUSH(&changes) = (struct by_key){ block->key, block->step == last, block->bytes };
     }
     SORT(&changes, of_key);
-    FOR_GROUPS(&changes, of_key, first, end)
-    {
+    FOR_GROUPS(&changes, of_key, first, end) {
         int64_t bytes[2] = { 0 };
         size_t count[2] = { 0 };
         for (size_t i = first; i < end; i++) {

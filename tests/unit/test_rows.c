@@ -138,7 +138,7 @@ static void groups_end_where_a_key_differs(void **state)
     struct item items[] = { { .color = RED }, { .color = RED }, { .color = BLUE } };
     size_t ends[3], groups = 0;
     FOR_GROUPS_OF(items, 3, by_color, first, end)
-    ends[groups++] = end;
+        ends[groups++] = end;
     assert_int_equal(groups, 2);
     assert_int_equal(ends[0], 2);
     assert_int_equal(ends[1], 3);
