@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "cli/command_line.h"
 #include "cli/parts.h"
+#include "cli/sides.h"
 #include "cli/nightly/nightly.h"
 #include "cli/output_file.h"
 #include "cli/process.h"

@@ -2,7 +2,7 @@
 #include "diff/diff.h"
 #include "treediff/tree_diff.h"
 #include "cli/analysis.h"
-#include "cli/parts.h"
+#include "cli/sides.h"
 #include "cli/nightly/noise.h"
 #include "report/cases.h"
 #include <math.h>

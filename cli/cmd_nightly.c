@@ -2,7 +2,7 @@
 #include "history/nightly_answer.h"
 #include "charts/charts.h"
 #include "base/moment.h"
-#include "cli/parts.h"
+#include "cli/sides.h"
 #include "cli/nightly/nightly.h"
 #include "report/page.h"
 #include <math.h>

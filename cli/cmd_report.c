@@ -10,6 +10,7 @@
 #include "charts/charts.h"
 #include "cli/command_line.h"
 #include "cli/parts.h"
+#include "cli/sides.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/output_file.h"

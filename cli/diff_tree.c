@@ -1,4 +1,4 @@
-#include "cli/parts.h"
+#include "cli/sides.h"
 
 #include "treediff/tree_diff.h"
 

@@ -1,4 +1,4 @@
-#include "cli/parts.h"
+#include "cli/sides.h"
 
 const struct opt_choice gate_unsure_words[] = {
     [GATE_UNSURE_AUTO] = { "auto", "exit with 1: what cannot be judged does not pass", NULL },

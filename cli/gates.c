@@ -1,4 +1,4 @@
-#include "cli/parts.h"
+#include "cli/sides.h"
 
 #include "base/regex.h"
 #include "report/cases.h"

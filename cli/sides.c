@@ -1,4 +1,4 @@
-#include "cli/parts.h"
+#include "cli/sides.h"
 
 #include "charts/timeline.h"
 #include "cli/fleet_side.h"

@@ -9,6 +9,8 @@
  */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/formats.h"
+#include "base/search.h"
+#include "base/rows.h"
 
 #include "ingest/json_text.h"
 #include "ingest/stack_sums.h"
@@ -104,18 +106,13 @@ static void cpuprofile_read_node(struct v8 *reader, struct json_pull *in)
         *VEC_PUSH(&reader->nodes) = node;
 }
 
-static int cpuprofile_by_id(const void *a, const void *b)
-{
-    const struct v8_node *left = a, *right = b;
-    return (left->id > right->id) - (left->id < right->id);
-}
+static const struct key cpuprofile_by_id[] = { ASC(struct v8_node, id), KEY_END };
 
 static struct v8_node *find_node(const struct v8 *reader, int64_t id)
 {
-    struct v8_node key = { .id = id };
-    return reader->nodes.count
-               ? bsearch(&key, reader->nodes.at, reader->nodes.count, sizeof key, cpuprofile_by_id)
-               : NULL;
+    size_t i;
+    SEARCH(i, reader->nodes.count, reader->nodes.at[i].id < id);
+    return i < reader->nodes.count && reader->nodes.at[i].id == id ? &reader->nodes.at[i] : NULL;
 }
 
 /* The stack of NODE: first up to a caller with a known stack, then down again. */
@@ -143,8 +140,7 @@ static void find_stack(struct v8 *reader, struct v8_node *node)
 
 static void join_nodes(struct v8 *reader)
 {
-    if (reader->nodes.count > 1)
-        qsort(reader->nodes.at, reader->nodes.count, sizeof *reader->nodes.at, cpuprofile_by_id);
+    SORT(&reader->nodes, cpuprofile_by_id);
     for (size_t i = 0; i < reader->edges.count; i++) {
         struct v8_node *child = find_node(reader, reader->edges.at[i].child);
         if (child && child->parent == NO_PARENT)

@@ -16,6 +16,7 @@
  */
 #include "ingest/flight.h"
 
+#include "base/rows.h"
 #include "ingest/json_text.h"
 #include "ingest/object_readers.h"
 #include <ctype.h>
@@ -312,11 +313,6 @@ static const int64_t *read_counts(struct flight *flight, const char **at, uint32
     return counts;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The distinct texts of AT up to END, sorted, as one text. */
 static name_id read_types(struct flight *flight, const char *at, const char *end)
 {
@@ -325,7 +321,7 @@ static name_id read_types(struct flight *flight, const char *at, const char *end
         *VEC_PUSH(&types) = at;
     if (types.count == 0)
         return NAME_NONE;
-    qsort(types.at, types.count, sizeof *types.at, compare_texts);
+    SORT_TEXTS(types.at, types.count);
     struct buffer text = { 0 };
     for (size_t i = 0; i < types.count; i++)
         if (i == 0 || strcmp(types.at[i], types.at[i - 1]) != 0)
@@ -506,11 +502,7 @@ static bool is_in_order(const struct flight_entry *entries, size_t count)
     return true;
 }
 
-static int compare_records(const void *a, const void *b)
-{
-    const struct flight_entry *left = a, *right = b;
-    return left->record < right->record ? -1 : left->record > right->record;
-}
+static const struct key by_records[] = { ASC(struct flight_entry, record), KEY_END };
 
 static bool read_entries(struct flight_reader *reader, struct flight_dump *dump,
                          const struct python_value *root, struct tpa_error *err)
@@ -529,7 +521,7 @@ static bool read_entries(struct flight_reader *reader, struct flight_dump *dump,
         return true;
     struct flight_entry *first = reader->flight->entries.at + dump->first;
     if (!is_in_order(first, dump->count))
-        qsort(first, dump->count, sizeof *first, compare_records);
+        SORT_ARRAY(first, dump->count, by_records);
     for (size_t i = 1; i < dump->count; i++)
         if (first[i].record == first[i - 1].record)
             return tpa_fail(err, TPA_NOWHERE, "two entries of the dump have the record_id %lld",

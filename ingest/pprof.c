@@ -13,6 +13,8 @@
  * memory.
  */
 #include "ingest/formats.h"
+#include "base/search.h"
+#include "base/rows.h"
 
 #include "ingest/stack_sums.h"
 #include "ingest/wire.h"
@@ -80,24 +82,20 @@ static struct pprof_entry string_at(const struct pprof *reader, uint64_t number)
                                           : (struct pprof_entry){ 0, (const uint8_t *)"", 0 };
 }
 
-static int pprof_by_id(const void *a, const void *b)
-{
-    const struct pprof_entry *left = a, *right = b;
-    return (left->id > right->id) - (left->id < right->id);
-}
+static const struct key pprof_by_id[] = { ASC(struct pprof_entry, id), KEY_END };
 
 static void sort_table(struct pprof_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         table->at[i].id = number_in(&table->at[i], 1);
-    if (table->count > 1)
-        qsort(table->at, table->count, sizeof *table->at, pprof_by_id);
+    SORT(table, pprof_by_id);
 }
 
 static struct pprof_entry *pprof_find(const struct pprof_table *table, uint64_t id)
 {
-    struct pprof_entry key = { .id = id };
-    return table->count ? bsearch(&key, table->at, table->count, sizeof key, pprof_by_id) : NULL;
+    size_t i;
+    SEARCH(i, table->count, table->at[i].id < id);
+    return i < table->count && table->at[i].id == id ? &table->at[i] : NULL;
 }
 
 /* A line of a location: its function, FUNCTION_NONE if the file has no such function. */

@@ -196,12 +196,6 @@ struct pids {
     VEC_OF(int64_t);
 };
 
-static int compare_pids(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static void list_devices(const struct parts *parts, struct pids *pids)
 {
     const struct trace *trace = parts->trace;
@@ -209,8 +203,7 @@ static void list_devices(const struct parts *parts, struct pids *pids)
         if (trace->tracks[t].file == parts->file && trace->tracks[t].kind == TRACK_STREAM &&
             trace->tracks[t].event_count)
             *VEC_PUSH(pids) = trace->tracks[t].pid;
-    if (pids->count)
-        qsort(pids->at, pids->count, sizeof *pids->at, compare_pids);
+    SORT_NUMBERS(pids->at, pids->count);
     size_t kept = 0;
     for (size_t i = 0; i < pids->count; i++)
         if (kept == 0 || pids->at[kept - 1] != pids->at[i])

@@ -1,5 +1,6 @@
 /* Categories, names of tracks and arguments are those of libkineto's Chrome traces. */
 #include "ingest/recorder.h"
+#include "base/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -369,11 +370,7 @@ void recorder_memory_call(struct recorder *recorder, int64_t correlation, int64_
     *VEC_PUSH(&recorder->memory_calls) = (struct memory_call){ correlation, tid };
 }
 
-static int compare_calls(const void *left, const void *right)
-{
-    const struct memory_call *a = left, *b = right;
-    return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
-}
+static const struct key by_correlation[] = { ASC(struct memory_call, correlation), KEY_END };
 
 /* By time; on ties in the order of the file, by the address of the row. */
 static int compare_memory(const void *left, const void *right)
@@ -389,10 +386,8 @@ static int64_t recorder_own_thread_of(const struct recorder *recorder, const str
     if (memory->tid != RECORDER_NONE)
         return memory->tid;
     struct memory_call key = { memory->correlation, 0 };
-    const struct memory_call *call = recorder->memory_calls.count
-                                         ? bsearch(&key, recorder->memory_calls.at,
-                                                   recorder->memory_calls.count, sizeof key, compare_calls)
-                                         : NULL;
+    const struct memory_call *call =
+        rows_find(recorder->memory_calls.at, recorder->memory_calls.count, sizeof key, by_correlation, &key);
     if (call)
         return call->tid;
     return recorder->first_tid != RECORDER_NONE ? recorder->first_tid : recorder->pid;
@@ -457,9 +452,7 @@ void recorder_finish(struct recorder *recorder)
     size_t count = recorder->memory.count, usage_count = 0;
     if (count == 0)
         return;
-    if (recorder->memory_calls.count)
-        qsort(recorder->memory_calls.at, recorder->memory_calls.count, sizeof *recorder->memory_calls.at,
-              compare_calls);
+    SORT(&recorder->memory_calls, by_correlation);
     const struct recorder_memory **order = mem_alloc(mem_times(count, sizeof *order));
     for (size_t i = 0; i < count; i++)
         order[i] = &recorder->memory.at[i];

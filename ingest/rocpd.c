@@ -14,6 +14,8 @@
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/sqlite_open.h"
+#include "base/search.h"
+#include "base/rows.h"
 
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
@@ -48,20 +50,7 @@ struct rocpd {
 
 /* ---- rows ---- */
 
-static int rocpd_compare_rows(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static void sort_rows(struct rows *rows)
-{
-    bool sorted = true;
-    for (size_t i = 1; i < rows->count && sorted; i++)
-        sorted = rows->at[i - 1].id <= rows->at[i].id;
-    if (!sorted)
-        qsort(rows->at, rows->count, sizeof *rows->at, rocpd_compare_rows);
-}
+static const struct key rocpd_by_id[] = { ASC(struct row, id), KEY_END };
 
 /* The row of this id; NULL: none. Ids are usually consecutive. */
 static const struct row *rocpd_find_row(const struct rows *rows, int64_t id)
@@ -71,8 +60,9 @@ static const struct row *rocpd_find_row(const struct rows *rows, int64_t id)
     uint64_t place = (uint64_t)id - (uint64_t)rows->at[0].id;
     if (place < rows->count && rows->at[place].id == id)
         return &rows->at[place];
-    struct row key = { .id = id };
-    return bsearch(&key, rows->at, rows->count, sizeof key, rocpd_compare_rows);
+    size_t i;
+    SEARCH(i, rows->count, rows->at[i].id < id);
+    return i < rows->count && rows->at[i].id == id ? &rows->at[i] : NULL;
 }
 
 static const char *rocpd_text_of(const struct rows *rows, int64_t id, const char *missing)
@@ -109,7 +99,7 @@ static void rocpd_read_rows(struct rocpd *rocpd, const char *table, const char *
                 (struct row){ id, table_scan_int_or(&scan, NUMBER, RECORDER_NONE),
                               table_scan_int_or(&scan, MORE, RECORDER_NONE), keep_text(rocpd, &scan, TEXT) };
     }
-    sort_rows(rows);
+    SORT(rows, rocpd_by_id);
 }
 
 /* ---- facts ---- */
@@ -134,7 +124,7 @@ static void rocpd_read_agents(struct rocpd *rocpd)
                 .id = (int32_t)index, .name = name ? trace_builder_strndup(rocpd->builder, name, len) : NULL
             };
     }
-    sort_rows(&rocpd->agents);
+    SORT(&rocpd->agents, rocpd_by_id);
 }
 
 /* The process: its id and command. */
@@ -236,7 +226,7 @@ static void rocpd_read_events(struct rocpd *rocpd)
                                                       extra ? message_of(rocpd, extra, len, &buffer) : NULL };
     }
     buffer_release(&buffer);
-    sort_rows(&rocpd->events);
+    SORT(&rocpd->events, rocpd_by_id);
 }
 
 /* ---- events ---- */
@@ -484,7 +474,7 @@ static void rocpd_read_counters(struct rocpd *rocpd)
 {
     if (!rocpd->options->wants.counters)
         return;
-    sort_rows(&rocpd->times);
+    SORT(&rocpd->times, rocpd_by_id);
     if (rocpd_add_samples(rocpd, NULL) == 0)
         return;
     enum { EVENT, START, COLUMNS };
@@ -496,7 +486,7 @@ static void rocpd_read_counters(struct rocpd *rocpd)
             *VEC_PUSH(&regions) = (struct row){ .id = table_scan_int_or(&scan, EVENT, RECORDER_NONE),
                                                 .number = table_scan_int_or(&scan, START, RECORDER_NONE) };
     table_scan_end(&scan);
-    sort_rows(&regions);
+    SORT(&regions, rocpd_by_id);
     uint64_t rest = rocpd_add_samples(rocpd, &regions);
     VEC_FREE(&regions);
     if (rest)

@@ -19,6 +19,8 @@
 #define _GNU_SOURCE /* asprintf, memmem */
 
 #include "ingest/csv.h"
+#include "base/search.h"
+#include "base/rows.h"
 #include "ingest/formats.h"
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
@@ -60,18 +62,14 @@ static int64_t agent_of(const struct csv *csv, size_t column)
     return digits > 0 && digits <= 9 ? strtoll(text, NULL, 10) : -1;
 }
 
-static int compare_agents(const void *left, const void *right)
-{
-    const struct agent *a = left, *b = right;
-    return (a->node > b->node) - (a->node < b->node);
-}
+static const struct key by_node[] = { ASC(struct agent, node), KEY_END };
 
 static struct agent *find_agent(const struct recording *recording, int64_t node)
 {
-    struct agent key = { .node = node };
-    return recording->agents.count
-               ? bsearch(&key, recording->agents.at, recording->agents.count, sizeof key, compare_agents)
-               : NULL;
+    size_t i;
+    SEARCH(i, recording->agents.count, recording->agents.at[i].node < node);
+    return i < recording->agents.count && recording->agents.at[i].node == node ? &recording->agents.at[i]
+                                                                               : NULL;
 }
 
 static void add_agent(struct recording *recording, int64_t node, char *name, int64_t units)
@@ -79,7 +77,7 @@ static void add_agent(struct recording *recording, int64_t node, char *name, int
     if (node < 0 || find_agent(recording, node) || recording->agents.count >= 1024)
         return;
     *VEC_PUSH(&recording->agents) = (struct agent){ node, name, units };
-    qsort(recording->agents.at, recording->agents.count, sizeof *recording->agents.at, compare_agents);
+    SORT(&recording->agents, by_node);
 }
 
 /* The number of the device; -1: it is the host's, or unknown. */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* asprintf */
 
 #include "ingest/csv.h"
+#include "base/rows.h"
 #include <dirent.h>
 
 /* Columns that tell a kind; the first that fits decides. */
@@ -93,11 +94,6 @@ static size_t prefix_of(const char *name)
     return shortest;
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
 /* The tables of the recording of PATH. */
 struct rocprof_csv_files rocprof_csv_files_of(const char *path)
 {
@@ -119,8 +115,7 @@ struct rocprof_csv_files rocprof_csv_files_of(const char *path)
     if (directory)
         closedir(directory);
     free(folder);
-    if (files.count)
-        qsort(files.at, files.count, sizeof *files.at, compare_names);
+    SORT_TEXTS(files.at, files.count);
     return files;
 }
 

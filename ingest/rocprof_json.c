@@ -12,6 +12,8 @@
  * the names that they use.
  */
 #include "ingest/formats.h"
+#include "base/search.h"
+#include "base/rows.h"
 
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
@@ -93,22 +95,13 @@ static int64_t read_address(struct json_pull *in)
     return (int64_t)strtoull(digits, NULL, 0);
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static void sort_entries(struct entries *entries)
-{
-    if (entries->count)
-        qsort(entries->at, entries->count, sizeof *entries->at, compare_entries);
-}
+static const struct key by_id[] = { ASC(struct entry, id), KEY_END };
 
 static const struct entry *find_entry(const struct entries *entries, int64_t id)
 {
-    struct entry key = { .id = id };
-    return entries->count ? bsearch(&key, entries->at, entries->count, sizeof key, compare_entries) : NULL;
+    size_t i;
+    SEARCH(i, entries->count, entries->at[i].id < id);
+    return i < entries->count && entries->at[i].id == id ? &entries->at[i] : NULL;
 }
 
 /* TEXT unescaped; borrowed until the next call. */
@@ -149,7 +142,7 @@ static void rocprof_json_read_entries(struct json_pull *in, const char *id, cons
         if (entry.id != RECORDER_NONE)
             *VEC_PUSH(entries) = entry;
     }
-    sort_entries(entries);
+    SORT(entries, by_id);
 }
 
 static void rocprof_json_read_agents(struct tool *tool, struct json_pull *in)
@@ -193,7 +186,7 @@ static void rocprof_json_read_agents(struct tool *tool, struct json_pull *in)
         };
         recorder_device(tool->recorder, index, units, wave);
     }
-    sort_entries(&tool->agents);
+    SORT(&tool->agents, by_id);
 }
 
 static void read_operations(struct tool *tool, struct json_pull *in)

@@ -11,6 +11,8 @@
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/sqlite_open.h"
+#include "base/search.h"
+#include "base/rows.h"
 
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
@@ -33,16 +35,13 @@ struct rpd {
     struct rows strings, launches, kernels, copies; /* launches: the call of an op */
 };
 
-static int rpd_compare_rows(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
+static const struct key by_id[] = { ASC(struct row, id), KEY_END };
 
 static const struct row *rpd_find_row(const struct rows *rows, int64_t id)
 {
-    struct row key = { .id = id };
-    return rows->count ? bsearch(&key, rows->at, rows->count, sizeof key, rpd_compare_rows) : NULL;
+    size_t i;
+    SEARCH(i, rows->count, rows->at[i].id < id);
+    return i < rows->count && rows->at[i].id == id ? &rows->at[i] : NULL;
 }
 
 /* Read the COUNT columns of TABLE: the id, then numbers; or the id and a text. */
@@ -62,8 +61,7 @@ static void rpd_read_rows(struct rpd *rpd, const char *table, const char *const 
             row.numbers[i - 1] = table_scan_int_or(&scan, i, RECORDER_NONE);
         *VEC_PUSH(rows) = row;
     }
-    if (rows->count)
-        qsort(rows->at, rows->count, sizeof *rows->at, rpd_compare_rows);
+    SORT(rows, by_id);
 }
 
 static const char *string_of(const struct rpd *rpd, int64_t id)

@@ -4,6 +4,7 @@
  */
 #include "ingest/stack_sums.h"
 
+#include "base/rows.h"
 #include "base/sum.h"
 #include "ingest/json_text.h"
 #include <assert.h>
@@ -187,18 +188,12 @@ static void walk_all(struct walk *walk)
     }
 }
 
-static int by_callee(const void *a, const void *b)
-{
-    const struct call *left = a, *right = b;
-    if (left->callee != right->callee)
-        return left->callee < right->callee ? -1 : 1;
-    return (left->caller > right->caller) - (left->caller < right->caller);
-}
+static const struct key by_callee[] = { ASC(struct call, callee), ASC(struct call, caller), KEY_END };
 
 static void list_functions(struct walk *walk, struct profile *profile)
 {
     if (walk->calls.count > 1)
-        qsort(walk->calls.at, walk->calls.count, sizeof *walk->calls.at, by_callee);
+        SORT(&walk->calls, by_callee);
     size_t next = 0;
     for (function_id f = 0; f < profile->function_count; f++) {
         uint32_t first = (uint32_t)profile->edge_count;

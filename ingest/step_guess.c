@@ -1,4 +1,5 @@
 #include "ingest/step_guess.h"
+#include "base/rows.h"
 
 enum { FEWEST_STEPS = 3, LONGEST_NAME = 80, MOST_CANDIDATES = 1 << 20 };
 
@@ -58,15 +59,8 @@ void step_guess_record(struct step_guess *guess, const char *text, size_t len, i
                             end_ns };
 }
 
-static int compare_candidates(const void *left, const void *right)
-{
-    const struct candidate *a = left, *b = right;
-    if (a->pattern != b->pattern)
-        return a->pattern < b->pattern ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
+static const struct key by_candidates[] = { ASC(struct candidate, pattern), ASC(struct candidate, thread),
+                                            ASC(struct candidate, start_ns), KEY_END };
 
 static const char *guess_steps(struct step_guess *guess, size_t *steps)
 {
@@ -74,8 +68,7 @@ static const char *guess_steps(struct step_guess *guess, size_t *steps)
     size_t count = guess->candidates.count;
     name_id best = NAME_NONE;
     double longest = 0;
-    if (count)
-        qsort(guess->candidates.at, count, sizeof *at, compare_candidates);
+    rows_sort(guess->candidates.at, count, sizeof *at, by_candidates);
     for (size_t first = 0, next; first < count; first = next) {
         double inside = 0, span = 0;
         bool apart = true;

@@ -5,6 +5,7 @@
  */
 #include "trace/calltree.h"
 
+#include "base/rows.h"
 #include "base/parallel.h"
 #include "base/search.h"
 #include <assert.h>
@@ -180,11 +181,7 @@ void calltree_free(struct calltree *tree)
     EACH(free, tree->event, tree->parent, tree->threads, tree);
 }
 
-static int compare_threads(const void *left, const void *right)
-{
-    const struct calltree_thread *a = left, *b = right;
-    return a->track < b->track ? -1 : a->track > b->track;
-}
+static const struct key by_threads[] = { ASC(struct calltree_thread, track), KEY_END };
 
 /* Index of the thread of TRACK, which is among them. */
 static size_t find_thread(const struct calltree_thread *threads, size_t count, track_id track)
@@ -220,7 +217,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     memcpy(threads, tree->threads, old_count * sizeof *threads);
     for (size_t i = 0; i < count; i++)
         threads[old_count + i] = (struct calltree_thread){ .track = moves[i].track };
-    qsort(threads + old_count, count, sizeof *threads, compare_threads);
+    rows_sort(threads + old_count, count, sizeof *threads, by_threads);
     size_t kept = old_count, low = 0;
     for (size_t i = 0; i < count; i++) { /* a target that has no nodes yet becomes a thread */
         track_id track = threads[old_count + i].track;
@@ -231,7 +228,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
         if (!known)
             threads[kept++] = (struct calltree_thread){ .track = track, .first = (node_id)tree->count };
     }
-    qsort(threads, kept, sizeof *threads, compare_threads);
+    SORT_ARRAY(threads, kept, by_threads);
 
     uint32_t *arrivals = mem_zalloc(kept + 1, sizeof *arrivals);
     for (size_t i = 0; i < count; i++)

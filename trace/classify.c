@@ -6,6 +6,7 @@
  * distinguish copies from kernels and calls of CUDA and HIP from the rest of the host.
  */
 #include "trace/storage.h"
+#include "base/rows.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -407,17 +408,10 @@ static bool same_process(const struct process_track *a, const struct process_tra
     return a->file == b->file && a->pid_text == b->pid_text && a->pid == b->pid;
 }
 
-static int compare_process_tracks(const void *left, const void *right)
-{
-    const struct process_track *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->pid_text != b->pid_text)
-        return a->pid_text < b->pid_text ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return a->track < b->track ? -1 : a->track > b->track;
-}
+static const struct key by_process_tracks[] = { ASC(struct process_track, file),
+                                                ASC(struct process_track, pid_text),
+                                                ASC(struct process_track, pid),
+                                                ASC(struct process_track, track), KEY_END };
 
 /* Names of a process are given once, often under another thread: spread them over its tracks. */
 static void spread_process_names(struct trace_storage *storage)
@@ -428,7 +422,7 @@ static void spread_process_names(struct trace_storage *storage)
         const struct track *track = &storage->tracks.at[i];
         order[i] = (struct process_track){ track->file, track->pid_text, track->pid, i };
     }
-    qsort(order, count, sizeof *order, compare_process_tracks);
+    SORT_ARRAY(order, count, by_process_tracks);
     for (size_t first = 0, end; first < count; first = end) {
         struct track facts = storage->tracks.at[order[first].track];
         for (end = first; end < count && same_process(&order[first], &order[end]); end++) {
@@ -497,8 +491,7 @@ static void forget_devices_of_processes(struct trace_storage *storage, const uin
         if (track->pid_text == NAME_NONE && track->pid >= LEAST_PROCESS)
             order[count++] = (struct process_track){ track->file, track->pid_text, track->pid, i };
     }
-    if (count)
-        qsort(order, count, sizeof *order, compare_process_tracks);
+    SORT_ARRAY(order, count, by_process_tracks);
     for (size_t first = 0, end; first < count; first = end) {
         uint32_t found = 0;
         for (end = first; end < count && same_process(&order[first], &order[end]); end++)

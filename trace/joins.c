@@ -7,6 +7,7 @@
  * stay open and get their own ends, so events that cross keep their full length.
  */
 #include "trace/storage.h"
+#include "base/rows.h"
 
 /* How far down a stack we look for the event that a named end closes. Keeps bad input linear. */
 enum { DEEPEST_SEARCH = 256 };
@@ -19,19 +20,9 @@ struct point {
     bool is_end;
 };
 
-static int compare_points(const void *left, const void *right)
-{
-    const struct point *a = left, *b = right;
-    if (a->stack_a != b->stack_a)
-        return a->stack_a < b->stack_a ? -1 : 1;
-    if (a->stack_b != b->stack_b)
-        return a->stack_b < b->stack_b ? -1 : 1;
-    if (a->ts_ns != b->ts_ns)
-        return a->ts_ns < b->ts_ns ? -1 : 1;
-    if (a->place != b->place)
-        return a->place < b->place ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+static const struct key by_points[] = { ASC(struct point, stack_a), ASC(struct point, stack_b),
+                                        ASC(struct point, ts_ns),   ASC(struct point, place),
+                                        ASC(struct point, index),   KEY_END };
 
 static void choose_stack(struct point *point, char phase, track_id track, uint32_t file, uint16_t category,
                          name_id name, int64_t async_id)
@@ -103,7 +94,7 @@ static struct point *collect_points(struct trace_builder *builder, size_t *count
         choose_stack(&points[n++], end->phase, end->track, storage->tracks.at[end->track].file, end->category,
                      end->name, end->async_id);
     }
-    qsort(points, n, sizeof *points, compare_points);
+    SORT_ARRAY(points, n, by_points);
     *count = n;
     return points;
 }
@@ -191,11 +182,7 @@ struct late_arg {
     int64_t value;
 };
 
-static int compare_late_args(const void *left, const void *right)
-{
-    const struct late_arg *a = left, *b = right;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_late_args[] = { ASC(struct late_arg, event), KEY_END };
 
 static bool arg_is_present(const struct arg_storage *arg, event_id e)
 {
@@ -242,7 +229,7 @@ static void hand_over_args(struct trace_builder *builder, const uint32_t *end_of
         }
         if (late.count == 0)
             continue;
-        qsort(late.at, late.count, sizeof *late.at, compare_late_args);
+        SORT(&late, by_late_args);
         merge_args(column, late.at, late.count);
     }
     VEC_FREE(&late);

@@ -1,7 +1,9 @@
 /*
  * Counts, when a trace is finished, the launches whose work is not in the file.
  */
+#include "base/search.h"
 #include "trace/lost_work.h"
+#include "base/rows.h"
 
 #include "trace/arg_scan.h"
 #include "trace/call_names.h"
@@ -22,12 +24,6 @@ struct numbers {
     uint64_t *bits; /* NULL: AT is sorted */
 };
 
-static int lost_work_compare_numbers(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* AT, of COUNT numbers above 0, is taken. */
 static struct numbers numbers_open(int64_t *at, size_t count)
 {
@@ -43,16 +39,17 @@ static struct numbers numbers_open(int64_t *at, size_t count)
             numbers.bits[(at[i] - numbers.least) / 64] |= UINT64_C(1) << (at[i] - numbers.least) % 64;
         numbers.count = (size_t)(most - numbers.least) + 1;
     } else if (count) {
-        qsort(at, count, sizeof *at, lost_work_compare_numbers);
+        SORT_NUMBERS(at, count);
     }
     return numbers;
 }
 
 static bool numbers_hold(const struct numbers *numbers, int64_t number)
 {
-    if (!numbers->bits)
-        return numbers->count && bsearch(&number, numbers->at, numbers->count, sizeof number,
-                                         lost_work_compare_numbers) != NULL;
+    if (!numbers->bits) {
+        size_t i = search_from(numbers->at, numbers->count, number);
+        return i < numbers->count && numbers->at[i] == number;
+    }
     uint64_t at = (uint64_t)number - (uint64_t)numbers->least;
     return number >= numbers->least && at < numbers->count && (numbers->bits[at / 64] >> at % 64 & 1);
 }

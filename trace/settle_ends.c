@@ -73,17 +73,10 @@ static bool find_suspects(struct late_ends *late)
     return any;
 }
 
-static int compare_stream_work(const void *left, const void *right)
-{
-    const struct stream_work *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_stream_work[] = { ASC(struct stream_work, track),
+                                             ASC(struct stream_work, start_ns),
+                                             DESC(struct stream_work, end_ns), ASC(struct stream_work, event),
+                                             KEY_END };
 
 static void collect_work(struct late_ends *late)
 {
@@ -92,7 +85,7 @@ static void collect_work(struct late_ends *late)
         if (late->suspects[trace->track[e]] && event_is_gpu_work(trace->kind[e]))
             *VEC_PUSH(&late->work) =
                 (struct stream_work){ trace->track[e], e, trace_start_ns(trace, e), trace_end_ns(trace, e) };
-    qsort(late->work.at, late->work.count, sizeof *late->work.at, compare_stream_work);
+    SORT(&late->work, by_stream_work);
     late->is_late = mem_zalloc(late->work.count + 1, sizeof *late->is_late);
 }
 

@@ -5,7 +5,9 @@
  * PyTorch records on AMD devices have no such key: there a call and its work have the same `External id`, which no
  * other call has. (In libkineto of 2021 to 2024 the External id of both equals the correlation: attribution.h.)
  */
+#include "base/search.h"
 #include "trace/storage.h"
+#include "base/rows.h"
 
 static bool arg_has(const struct arg_storage *arg, size_t e)
 {
@@ -43,12 +45,6 @@ static void drop_zeros(struct arg_storage *arg)
 
 /* ---- External ids instead ---- */
 
-static int compare_ids(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 struct id_list {
     VEC_OF(int64_t);
 };
@@ -56,7 +52,7 @@ struct id_list {
 /* Sort IDS. Does any occur twice? */
 static bool sort_unique(struct id_list *ids)
 {
-    qsort(ids->at, ids->count, sizeof *ids->at, compare_ids);
+    SORT_NUMBERS(ids->at, ids->count);
     for (size_t i = 1; i < ids->count; i++)
         if (ids->at[i] == ids->at[i - 1])
             return false;
@@ -88,8 +84,10 @@ static bool ids_link(struct id_list *calls, const struct id_list *work)
     size_t found = 0;
     if (calls->count == 0 || work->count == 0 || !sort_unique(calls))
         return false;
-    for (size_t i = 0; i < work->count; i++)
-        found += bsearch(&work->at[i], calls->at, calls->count, sizeof *calls->at, compare_ids) != NULL;
+    for (size_t i = 0; i < work->count; i++) {
+        size_t at = search_from(calls->at, calls->count, work->at[i]);
+        found += at < calls->count && calls->at[at] == work->at[i];
+    }
     return 2 * found > work->count;
 }
 

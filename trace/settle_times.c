@@ -83,12 +83,6 @@ static bool is_within(const struct interval *window, int64_t moment_ns)
            (moment_ns >= window->start_ns - FAR_NS && moment_ns <= window->end_ns + FAR_NS);
 }
 
-static int compare_moments(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* The median start of some of the events of FILE, if most of these lie near it. */
 static void find_middle(const struct trace *trace, const struct trace_file *file, struct bounds *bounds)
 {
@@ -99,7 +93,7 @@ static void find_middle(const struct trace *trace, const struct trace_file *file
         starts_ns[count++] = trace_start_ns(trace, file->first_event + (event_id)i);
     if (count < LEAST)
         return;
-    qsort(starts_ns, count, sizeof *starts_ns, compare_moments);
+    SORT_NUMBERS(starts_ns, count);
     bounds->middle_ns = starts_ns[count / 2];
     for (size_t i = 0; i < count; i++)
         near +=

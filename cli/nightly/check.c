@@ -4,7 +4,7 @@
 #include "base/run_level.h"
 #include "history/nightly_answer.h"
 #include "base/regex.h"
-#include "cli/parts.h"
+#include "cli/sides.h"
 #include "report/cases.h"
 #include <math.h>
 
@@ -30,7 +30,7 @@ struct checker {
     int64_t number;
 };
 
-static const struct history_finding *finding_of(const struct checker *checker, size_t at)
+static const struct history_finding *history_finding_of(const struct checker *checker, size_t at)
 {
     return &checker->nightly->history.series.at[at].now;
 }
@@ -130,7 +130,7 @@ static void add_series(struct checker *checker, const char *gate, size_t at, dou
 {
     size_t length;
     const char *name = nightly_name(checker->nightly, at, &length);
-    bool is_known = finding_of(checker, at)->verdict == HISTORY_EXISTING &&
+    bool is_known = history_finding_of(checker, at)->verdict == HISTORY_EXISTING &&
                     checker->args->fail_on != NIGHTLY_FAIL_ON_EXISTING;
     size_t row = add_row(checker, gate, name, length, outcome, is_known);
     if (!isnan(found))
@@ -166,7 +166,7 @@ static const char *outcome_of(const struct checker *checker, enum history_verdic
 
 static bool is_measured(const struct checker *checker, size_t at)
 {
-    return finding_of(checker, at)->verdict != HISTORY_ABSENT;
+    return history_finding_of(checker, at)->verdict != HISTORY_ABSENT;
 }
 
 /* All rows of one kind are one check; only failed ones have a row. */
@@ -179,7 +179,7 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
         if (strcmp(nightly->series.at[i].table, key) != 0 || !is_measured(checker, i))
             continue;
         measured++;
-        const struct history_finding *now = finding_of(checker, i);
+        const struct history_finding *now = history_finding_of(checker, i);
         const char *outcome = outcome_of(checker, now->verdict);
         bool unknown = now->verdict == HISTORY_UNKNOWN || now->verdict == HISTORY_FIRST;
         unjudged += unknown && strcmp(outcome, CASE_CANNOT_TELL) == 0;
@@ -207,7 +207,7 @@ static void check_all(struct checker *checker)
     const struct nightly *nightly = checker->nightly;
     for (size_t i = 0; i < nightly->series.count; i++) {
         const struct nightly_series *series = &nightly->series.at[i];
-        const struct history_finding *now = finding_of(checker, i);
+        const struct history_finding *now = history_finding_of(checker, i);
         if (strcmp(series->table, NIGHTLY_HEAD) == 0 && is_measured(checker, i)) {
             checker->number++;
             add_series(checker, series->name, i, now->verdict == HISTORY_FIRST ? NAN : growth(now), NAN,
@@ -226,7 +226,7 @@ static void check_all(struct checker *checker)
  * judged. */
 static void check_limit(struct checker *checker, const struct gate *gate, size_t at)
 {
-    const struct history_finding *now = finding_of(checker, at);
+    const struct history_finding *now = history_finding_of(checker, at);
     bool began = now->verdict == HISTORY_FIRST;
     bool first_run = began && nightly_earlier(checker->nightly) == 0;
     bool points = gate->sort == GATE_IDLE;

@@ -1,6 +1,6 @@
 /* measure.c - the files of one run, measured; see nightly.h. */
 #include "cli/fleet_side.h"
-#include "cli/parts.h"
+#include "cli/sides.h"
 #include "cli/nightly/nightly.h"
 
 #include "memory/snapshot_tables.h"

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/ascend/ascend.h"
 
+#include "base/rows.h"
 #include "base/escape.h"
 #include "base/search.h"
 #include <ctype.h>
@@ -213,18 +214,12 @@ void ascend_stack(const char *text, struct buffer *out)
 
 /* ---- connections ---- */
 
-static int compare_connections(const void *left, const void *right)
-{
-    const struct connection *a = left, *b = right;
-    if (a->link != b->link)
-        return a->link < b->link ? -1 : 1;
-    return (a->at > b->at) - (a->at < b->at);
-}
+static const struct key by_connections[] = { ASC(struct connection, link), ASC(struct connection, at),
+                                             KEY_END };
 
 static void sort_connections(struct connections *all)
 {
-    if (all->count)
-        qsort(all->at, all->count, sizeof *all->at, compare_connections);
+    SORT(all, by_connections);
 }
 
 /* The first entry of LINK; NULL if there is none. */
@@ -235,11 +230,7 @@ static const struct connection *find_connection(const struct connections *all, i
     return link != RECORDER_NONE && i < all->count && all->at[i].link == link ? &all->at[i] : NULL;
 }
 
-static int compare_arrows(const void *left, const void *right)
-{
-    const struct arrow *a = left, *b = right;
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+static const struct key by_arrows[] = { ASC(struct arrow, start_ns), KEY_END };
 
 static void collect_connections(struct ascend *ascend)
 {
@@ -251,8 +242,7 @@ static void collect_connections(struct ascend *ascend)
             *VEC_PUSH(&ascend->collectives) = (struct connection){ ascend->tasks.at[i].link, (uint32_t)i };
     sort_connections(&ascend->calls);
     sort_connections(&ascend->collectives);
-    if (ascend->arrows.count)
-        qsort(ascend->arrows.at, ascend->arrows.count, sizeof *ascend->arrows.at, compare_arrows);
+    SORT(&ascend->arrows, by_arrows);
 }
 
 /* The arrow that ends at TASK; NULL if there is none. */

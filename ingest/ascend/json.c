@@ -15,6 +15,7 @@
  * bits. Learnt from torch_npu of January 2025 and Ascend/pytorch's _trace_event_manager.py.
  */
 #include "ingest/ascend/ascend.h"
+#include "base/rows.h"
 #include "ingest/chrome/draft.h"
 
 #include "base/search.h"
@@ -338,11 +339,7 @@ struct tails {
     VEC_OF(struct tail);
 };
 
-static int compare_tails(const void *left, const void *right)
-{
-    const struct tail *a = left, *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
+static const struct key by_tails[] = { ASC(struct tail, id), KEY_END };
 
 /* Arrows of the category HostToDevice from a call to its tasks. */
 static void add_arrows(struct reading *reading)
@@ -369,7 +366,7 @@ static void add_arrows(struct reading *reading)
                              trace->tracks[tails.at[at].track].tid, tails.at[at].ts_ns);
         }
         if (pass == 0 && tails.count)
-            qsort(tails.at, tails.count, sizeof *tails.at, compare_tails);
+            SORT(&tails, by_tails);
     }
     VEC_FREE(&tails);
 }

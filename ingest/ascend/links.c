@@ -2,6 +2,7 @@
  * starts, and from there outwards by their parents. */
 #include "ingest/ascend/ascend.h"
 
+#include "base/rows.h"
 #include "base/order.h"
 #include "base/search.h"
 
@@ -64,11 +65,7 @@ static void sort_ranges(struct ranges_of_threads *ranges, const struct ascend_ho
     }
 }
 
-static int compare_enqueues(const void *left, const void *right)
-{
-    const struct enqueue *a = left, *b = right;
-    return (a->correlation > b->correlation) - (a->correlation < b->correlation);
-}
+static const struct key by_enqueues[] = { ASC(struct enqueue, correlation), KEY_END };
 
 struct ascend_links *ascend_links_open(const struct ascend_host *hosts, size_t count)
 {
@@ -85,8 +82,7 @@ struct ascend_links *ascend_links_open(const struct ascend_host *hosts, size_t c
     }
     sort_ranges(&links->operators, hosts);
     sort_ranges(&links->dequeues, hosts);
-    if (links->enqueues.count)
-        qsort(links->enqueues.at, links->enqueues.count, sizeof *links->enqueues.at, compare_enqueues);
+    SORT(&links->enqueues, by_enqueues);
     return links;
 }
 

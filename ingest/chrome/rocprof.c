@@ -10,6 +10,7 @@
  * ROCm/rocm-systems, projects/rocprofiler/bin.
  */
 #include "ingest/chrome/draft.h"
+#include "base/rows.h"
 
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
@@ -17,14 +18,14 @@
 
 enum {
     KEY_BEGIN = ARG_TOTAL_ALLOCATED,
-    KEY_END = ARG_TOTAL_RESERVED,
+    KEY_END_NS = ARG_TOTAL_RESERVED,
     KEY_DEVICE = ARG_DEVICE,
     KEY_PID = ARG_PYTHON_ID,
 };
 
 static const struct chrome_key rocprof_keys[] = {
     { "BeginNs", (enum trace_arg)KEY_BEGIN },
-    { "EndNs", (enum trace_arg)KEY_END },
+    { "EndNs", (enum trace_arg)KEY_END_NS },
     { "dev-id", (enum trace_arg)KEY_DEVICE },
     { "pid", (enum trace_arg)KEY_PID },
     { NULL, ARG_COUNT },
@@ -82,7 +83,7 @@ static bool rocprof_may_be(const char *head, size_t len)
 static bool has_ns(const struct trace *trace, event_id e, int64_t *begin_ns, int64_t *end_ns)
 {
     *begin_ns = trace_arg_or(trace, (enum trace_arg)KEY_BEGIN, e, 0);
-    *end_ns = trace_arg_or(trace, (enum trace_arg)KEY_END, e, 0);
+    *end_ns = trace_arg_or(trace, (enum trace_arg)KEY_END_NS, e, 0);
     return *begin_ns > 0 && *end_ns >= *begin_ns && *end_ns <= TRACE_LATEST_NS;
 }
 
@@ -122,11 +123,7 @@ struct tails {
     VEC_OF(struct tail);
 };
 
-static int compare_tails_of_arrows(const void *left, const void *right)
-{
-    const struct tail *a = left, *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
+static const struct key tails_by_id[] = { ASC(struct tail, id), KEY_END };
 
 static bool is_work_lane(uint8_t lane)
 {
@@ -159,17 +156,15 @@ static void find_arrows(struct rocprof *rocprof)
                 continue;
             }
             struct tail key = { .id = flow.id };
-            const struct tail *tail =
-                tails.count ? bsearch(&key, tails.at, tails.count, sizeof key, compare_tails_of_arrows)
-                            : NULL;
+            const struct tail *tail = rows_find(tails.at, tails.count, sizeof key, tails_by_id, &key);
             event_id e = draft_spans_before(work_spans, flow.track, flow.ts_ns);
             if (!tail || tail->call == EVENT_NONE || e == EVENT_NONE ||
                 trace_start_ns(trace, e) != flow.ts_ns)
                 continue;
             rocprof->links[e] = rocprof->links[tail->call] = (int64_t)tail->call + 1;
         }
-        if (pass == 0 && tails.count)
-            qsort(tails.at, tails.count, sizeof *tails.at, compare_tails_of_arrows);
+        if (pass == 0)
+            SORT(&tails, tails_by_id);
     }
     VEC_FREE(&tails);
     EACH(draft_spans_free, call_spans, work_spans);

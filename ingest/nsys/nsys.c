@@ -5,6 +5,8 @@
  * calls is passed on while reading; others wait in their recorders until the end. Most exports have one.
  */
 #include "ingest/nsys/nsys.h"
+#include "base/search.h"
+#include "base/rows.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,11 +15,7 @@ enum { FLUSH_EVENTS = 32768 };
 
 /* ---- strings ---- */
 
-static int compare_strings(const void *left, const void *right)
-{
-    const struct nsys_string *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
+static const struct key strings_by_id[] = { ASC(struct nsys_string, id), KEY_END };
 
 static void read_strings(struct nsys *nsys)
 {
@@ -36,8 +34,7 @@ static void read_strings(struct nsys *nsys)
         most = id > most ? id : most;
     }
     if (least < 0 || most < 0 || (uint64_t)most > 8 * (uint64_t)nsys->strings.count + 4096) {
-        if (nsys->strings.count)
-            qsort(nsys->strings.at, nsys->strings.count, sizeof *nsys->strings.at, compare_strings);
+        SORT(&nsys->strings, strings_by_id);
         return;
     }
     nsys->string_ids = most + 1;
@@ -52,10 +49,9 @@ const struct nsys_string *nsys_string(const struct nsys *nsys, int64_t id)
         uint32_t place = id >= 0 && id < nsys->string_ids ? nsys->string_at[id] : 0;
         return place ? &nsys->strings.at[place - 1] : NULL;
     }
-    struct nsys_string key = { .id = id };
-    return nsys->strings.count
-               ? bsearch(&key, nsys->strings.at, nsys->strings.count, sizeof key, compare_strings)
-               : NULL;
+    size_t i;
+    SEARCH(i, nsys->strings.count, nsys->strings.at[i].id < id);
+    return i < nsys->strings.count && nsys->strings.at[i].id == id ? &nsys->strings.at[i] : NULL;
 }
 
 /* Length of a call's name without the version of its interface: cudaLaunchKernel_v7000. But cuMemAlloc_v2 stays. */

@@ -6,6 +6,7 @@
  * counts as memory of the host; managed memory as the device's.
  */
 #include "ingest/tpalog/log.h"
+#include "base/rows.h"
 
 enum { RELEASE = 2, PAGEABLE = 1, PINNED = 2 };
 enum { TYPE_HOST = 0, TYPE_CUDA = 1 }; /* c10::DeviceType */
@@ -67,17 +68,9 @@ void tpalog_join_memory(struct tpalog_reader *reader, const struct tpalog_part *
         };
 }
 
-static int compare_calls(const void *left, const void *right)
-{
-    const struct call *a = left, *b = right;
-    return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
-}
+static const struct key by_correlation[] = { ASC(struct call, correlation), KEY_END };
 
-static int compare_rows(const void *left, const void *right)
-{
-    const struct memory_row *a = left, *b = right;
-    return a->time < b->time ? -1 : a->time > b->time;
-}
+static const struct key by_rows[] = { ASC(struct memory_row, time), KEY_END };
 
 /* The thread of the record; the first of the process if unknown. */
 static int64_t thread_of(const struct log_memory *memory, const struct memory_row *row)
@@ -85,7 +78,8 @@ static int64_t thread_of(const struct log_memory *memory, const struct memory_ro
     if (row->thread != TPAFILE_NONE || row->correlation == TPAFILE_NONE || memory->calls.count == 0)
         return row->thread;
     struct call key = { row->correlation, 0 };
-    const struct call *call = bsearch(&key, memory->calls.at, memory->calls.count, sizeof key, compare_calls);
+    const struct call *call =
+        rows_find(memory->calls.at, memory->calls.count, sizeof key, by_correlation, &key);
     return call ? call->thread : TPAFILE_NONE;
 }
 
@@ -157,9 +151,8 @@ bool tpalog_memory_finish(struct tpalog_reader *reader, struct tpa_error *err)
     size_t count = memory ? memory->rows.count : 0;
     if (count == 0)
         return true;
-    if (memory->calls.count)
-        qsort(memory->calls.at, memory->calls.count, sizeof *memory->calls.at, compare_calls);
-    qsort(memory->rows.at, count, sizeof *memory->rows.at, compare_rows);
+    SORT(&memory->calls, by_correlation);
+    SORT_ARRAY(memory->rows.at, count, by_rows);
     struct tpalog_part part = { .head.rows = (uint32_t)count };
     struct log_columns columns;
     tpalog_columns_begin(&part, &columns);

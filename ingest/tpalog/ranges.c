@@ -6,6 +6,7 @@
  * domain before its name. The meaning of a message is computed once per text; the writer stores its numbers separately.
  */
 #include "ingest/tpalog/log.h"
+#include "base/rows.h"
 
 #include <inttypes.h>
 
@@ -361,11 +362,7 @@ void tpalog_keep_windows(struct tpalog_reader *reader, const struct tpalog_part 
     }
 }
 
-static int compare_windows(const void *left, const void *right)
-{
-    const struct window *a = left, *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
+static const struct key by_windows[] = { ASC(struct window, start), KEY_END };
 
 /* The window that contains TIME and ends before END; NULL if there is none. Windows are sorted and do not overlap. */
 static const struct window *window_of(const struct log_ranges *ranges, int64_t time, int64_t end)
@@ -382,11 +379,7 @@ static const struct window *window_of(const struct log_ranges *ranges, int64_t t
     return window && time < window->end && window->end < end ? window : NULL;
 }
 
-static int compare_steps(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-    return a->time < b->time ? -1 : a->time > b->time;
-}
+static const struct key by_steps[] = { ASC(struct step, time), KEY_END };
 
 /*
  * A step lasts until the next one begins, and the last one until the log ends. If the next is not in the log, recording
@@ -440,9 +433,9 @@ static bool finish_steps(struct tpalog_reader *reader, struct log_ranges *ranges
     size_t count = ranges->steps.count;
     if (count == 0)
         return true;
-    qsort(ranges->steps.at, count, sizeof *ranges->steps.at, compare_steps);
+    SORT_ARRAY(ranges->steps.at, count, by_steps);
     if (ranges->windows.count > 0)
-        qsort(ranges->windows.at, ranges->windows.count, sizeof *ranges->windows.at, compare_windows);
+        SORT(&ranges->windows, by_windows);
     struct tpalog_part part = { .head.rows = (uint32_t)count };
     struct log_columns columns;
     tpalog_columns_begin(&part, &columns);
