@@ -167,7 +167,8 @@ static void draw_device(const struct forecast_query *query, const struct forecas
     curve.chart->title =
         device->is_host ? arena_printf(arena, "Peak of the host's memory by %s", curve.name)
                         : arena_printf(arena, "Peak of device %" PRId64 " by %s", device->id, curve.name);
-    curve.chart->x = (struct chart_axis){ .title = curve.name, .kind = TABLE_NUMBER };
+    curve.chart->x =
+        (struct chart_axis){ .title = arena_printf(arena, "%s", curve.name), .kind = TABLE_NUMBER };
     curve.chart->y = (struct chart_axis){ .title = "Memory", .kind = TABLE_BYTES, .has_least = true };
     curve_add_points(&curve, least, most);
     curve_add_series(&curve);
