@@ -168,15 +168,15 @@ class LiveView {
         for (const row of tile.rows) {
             const first = spans.count, list = [];
             for (let k = 0; k < row.spans.length; k += 6) {
-                const i = spans.count++, [start, length, kind, name, event, call] = row.spans.slice(k, k + 6);
-                spans.start[i] = start;
-                spans.length[i] = length;
-                spans.kind[i] = kind;
-                spans.name[i] = event < 0 ? this.nameOfKind(kind) : numbers.get(name);
+                const i = spans.count++, event = row.spans[k + 4];
+                spans.start[i] = row.spans[k];
+                spans.length[i] = row.spans[k + 1];
+                spans.kind[i] = row.spans[k + 2];
+                spans.name[i] = event < 0 ? this.nameOfKind(spans.kind[i]) : numbers.get(row.spans[k + 3]);
                 spans.lane[i] = row.lane;
                 spans.depth[i] = row.depth;
                 this.eventOf[i] = event;
-                calls[i] = call;
+                calls[i] = row.spans[k + 5];
                 if (event >= 0)
                     this.indexOf.set(event, i);
                 list.push(i);
