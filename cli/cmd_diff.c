@@ -89,8 +89,8 @@ static const struct opt diff_opts[] = {
 
 static bool is_rows(const struct table *table)
 {
-    static const char *const others[] = { "head",   "memory", "gates",   "outliers", "renamed",
-                                          "blocks", "slow",   "account", "changes" };
+    static const char *const others[] = { "head", "memory",  "gates",   "outliers", "renamed", "blocks",
+                                          "slow", "account", "changes", "classes",  "moved" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(table->key, others[i]) == 0)
             return false;

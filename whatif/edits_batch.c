@@ -111,7 +111,7 @@ static double growing_share(struct batch_work *work, size_t i)
     uint32_t number = work->roofline->calls.of_work[i];
     const struct roofline_call *call = number ? &work->roofline->calls.at[number - 1] : NULL;
     double at_peak_ns = call && call->time_ns > 0 ? roofline_at_peak_ns(call) : NAN;
-    if (!isnan(at_peak_ns) && at_peak_ns > 0)
+    if (call && !isnan(at_peak_ns) && at_peak_ns > 0)
         return at_peak_ns < (double)call->time_ns ? at_peak_ns / (double)call->time_ns : 1;
     double threads = arg_scan_decimal(&work->blocks, e) * product_of(trace_arg_text(trace, ARG_BLOCK, e));
     return isnan(threads) || threads <= 0 ? 0 : threads < THREADS_OF_SM ? threads / THREADS_OF_SM : 1;
