@@ -12,7 +12,7 @@ import sys
 import time
 
 RANKS, MICROBATCHES, STEPS, WIDTH = 4, 6, 3, 16
-FORWARD_S = 0.01
+FORWARD_S = 0.03
 
 
 def make_stage(rank, slow):
