@@ -248,5 +248,7 @@ void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_n
     assert(out != set);
     struct interval whole = { start_ns, end_ns };
     struct intervals window = { .at = &whole, .count = start_ns < end_ns, .capacity = 1 };
-    intervals_intersect(set, &window, out);
+    size_t first = set->count ? first_after(set, start_ns) : 0;
+    struct intervals rest = { .at = set->at ? set->at + first : NULL, .count = set->count - first };
+    intervals_intersect(&rest, &window, out);
 }

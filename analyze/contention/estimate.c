@@ -20,7 +20,7 @@ struct comparison {
     double bound; /* of the sum, for 95 % */
 };
 
-static const struct key by_duration[] = { ASC(struct alone, stratum), ASC(struct alone, duration), KEY_END };
+static const struct key by_duration[] = { ASC(struct alone, duration), KEY_END };
 static const struct key by_stratum[] = { ASC(struct contention_sample, stratum), KEY_END };
 
 /* Kendall's sum over the COUNT samples of a stratum, in order of duration: pairs in which the one of more share takes longer, less the others. */
@@ -46,10 +46,10 @@ static double sum_at(const struct comparison *all, double factor)
         all->alone[i] =
             (struct alone){ sample->duration * (1 - lost * sample->share), sample->stratum, sample->bin };
     }
-    SORT_ARRAY(all->alone, all->count, by_duration);
     for (size_t first = 0, end; first < all->count; first = end) {
         for (end = first; end < all->count && all->alone[end].stratum == all->alone[first].stratum;)
             end++;
+        SORT_ARRAY(all->alone + first, end - first, by_duration); /* strata are many, and small */
         sum += (double)kendall(&all->alone[first], end - first) / (double)(end - first + 1);
     }
     return sum;
@@ -61,15 +61,21 @@ static double factor_at(const struct comparison *all, double bound)
     enum { HALVINGS = 36 };
     if (sum_at(all, least_factor) <= bound || sum_at(all, most_factor) >= bound)
         return NAN;
-    double ends[2]; /* the last factor with a larger sum, the first with a smaller one */
+    double ends[2], at_end = bound; /* the last factor with a larger sum, the first with a smaller one */
     for (int smaller = 0; smaller < 2; smaller++) {
         double low = log(least_factor), high = log(most_factor);
+        if (smaller && at_end < bound) { /* the sum equals the bound nowhere */
+            ends[1] = ends[0];
+            break;
+        }
         for (int i = 0; i < HALVINGS; i++) {
             double middle = (low + high) / 2, sum = sum_at(all, exp(middle));
-            if (smaller ? sum >= bound : sum > bound)
+            if (smaller ? sum >= bound : sum > bound) {
                 low = middle;
-            else
+            } else {
                 high = middle;
+                at_end = sum;
+            }
         }
         ends[smaller] = high;
     }
