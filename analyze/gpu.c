@@ -6,6 +6,7 @@
  */
 #include "analyze/gpu.h"
 
+#include "analyze/contention/contention.h"
 #include "analyze/gpu_efficiency.h"
 #include "base/rows.h"
 #include "base/runs.h"
@@ -24,7 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct trace_wants gpu_wants = { .args = GPU_EVENTS_WANTS | GPU_EFFICIENCY_WANTS | WANT(BYTES) };
+const struct trace_wants gpu_wants = { .args = GPU_EVENTS_WANTS | GPU_EFFICIENCY_WANTS | CONTENTION_WANTS |
+                                               WANT(BYTES) };
 
 struct positions {
     VEC_OF(uint32_t);
@@ -598,6 +600,28 @@ static struct gpu_row *known_rows(const struct gpu *gpu)
     return rows;
 }
 
+/* What computation lost by running beside other work, of the kernels of SELECTION for which it can be judged. */
+static void add_contention(const struct trace *trace, const struct selection *selection,
+                           struct table *devices)
+{
+    struct contention *contention = contention_analyze(trace, selection);
+    struct contention_sum all = contention_total(contention);
+    contention_free(contention);
+    if (all.judged_ns == 0)
+        return;
+    table_add_footer(devices, "contention_judged", "Beside other work (judged kernels)", TABLE_NS,
+                     table_int(all.judged_ns));
+    if (all.lost_low_ns > 0) {
+        table_add_footer(devices, "contention_lost", "of this, lost by contention", TABLE_NS,
+                         table_int(all.lost_ns));
+        table_add_footer(devices, "contention_lost_low", "at least", TABLE_NS, table_int(all.lost_low_ns));
+        table_add_footer(devices, "contention_lost_high", "at most", TABLE_NS, table_int(all.lost_high_ns));
+    } else {
+        table_add_footer(devices, "contention_lost_high", "no loss by contention is proven; at most",
+                         TABLE_NS, table_int(all.lost_high_ns));
+    }
+}
+
 /* The table "devices"; its footers show that the parts add up. */
 static struct table *devices_table(const struct gpu *gpu, const struct gpu_row *rows)
 {
@@ -679,6 +703,7 @@ static bool run_gpu(const struct analysis_query *query, struct result *result, s
     const struct gpu *gpu = gpu_analyze(query->trace, query->selection, query->by);
     gpu_add_result(gpu, result);
     gpu_free(gpu);
+    add_contention(query->trace, query->selection, result->tables.at[0]);
     if (query->by & BY(STEP) && step_list_of(query->trace)->count == 0)
         result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
                           "the trace marks no steps, so all work is in none; to record them, %s",

@@ -756,6 +756,35 @@ static void add_latest_rank(const struct summary *summary, struct buffer *out)
     buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
 }
 
+/* What FINDING saves at the ends of the interval of what contention costs, where that was measured. */
+static void complete_contention(struct pricing *pricing, struct priced_finding *finding,
+                                const struct offer *offer)
+{
+    const struct contention_sum *sum = contention_communication(contention_of(pricing->trace));
+    struct buffer advice = { 0 };
+    if (finding->edit.kind == EDIT_OVERLAP_COMM && (!sum || !sum->judged_pairs))
+        return;
+    for (int bound = -1; bound <= 1; bound += 2) {
+        struct edit edit = finding->edit;
+        edit.bound = bound;
+        struct step_gain gain = pricing_gain(pricing, &edit);
+        int64_t saves_ns = gain.now_ns - gain.then_ns;
+        if (finding->saves_low_ns == TABLE_INT_MISSING || saves_ns < finding->saves_low_ns)
+            finding->saves_low_ns = saves_ns;
+        if (finding->saves_high_ns == TABLE_INT_MISSING || saves_ns > finding->saves_high_ns)
+            finding->saves_high_ns = saves_ns;
+    }
+    if ((double)(finding->saves_high_ns - finding->saves_low_ns) <
+        FINDINGS_LEAST_SHARE * (double)offer->gain.now_ns)
+        return;
+    buffer_add(&advice, offer->finding.advice.at, offer->finding.advice.len);
+    buffer_puts(&advice, ". By what overlap costs, it saves ");
+    quantity_append_rounded_time(&advice, (double)finding->saves_low_ns);
+    buffer_puts(&advice, " to ");
+    quantity_append_rounded_time(&advice, (double)finding->saves_high_ns);
+    finding->advice = pricing_keep(pricing, &advice);
+}
+
 static void find_communication(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_communication);
@@ -786,6 +815,7 @@ static void find_communication(struct pricing *pricing)
                   (struct offer){ .finding = finding,
                                   .subject = alone ? "communication on the host" : "communication",
                                   .because = alone ? ranks : NULL,
+                                  .complete = complete_contention,
                                   .unpriced = alone });
     if (pricing->summary->rank_count < 2)
         return;
@@ -842,7 +872,9 @@ static void find_contention(struct pricing *pricing)
     if (where.count)
         finding.where = pricing_keep(pricing, &where);
     buffer_release(&where);
-    finding_add(pricing, FINDING_CONTENTION, finding, "contention");
+    finding_offer(
+        pricing, FINDING_CONTENTION,
+        (struct offer){ .finding = finding, .subject = "contention", .complete = complete_contention });
 }
 
 /* The work of devices, without communication, or else what the host does itself, that takes longest; without a pattern: nothing. */

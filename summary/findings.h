@@ -28,6 +28,8 @@ struct priced_finding {
     struct text title;   /* "the loop waits for the next batch" */
     struct text action;  /* "Load batches beside the loop" */
     int64_t saves_ns;    /* of a step, at best */
+    int64_t saves_low_ns,
+        saves_high_ns; /* the same at the ends of what contention costs; missing if none was measured */
     int64_t then_ns;     /* the step time less that */
     double saves_share;
     int64_t time_ns;    /* of what the edit touches, added up over the recording */

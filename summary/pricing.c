@@ -152,6 +152,7 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     struct priced_finding finding = offer->finding;
     struct step_gain gain = offer->gain;
     finding.saves_ns = gain.now_ns - gain.then_ns;
+    finding.saves_low_ns = finding.saves_high_ns = TABLE_INT_MISSING;
     finding.then_ns = gain.then_ns;
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
     finding.time_ns = offer->effect.time_ns;

@@ -62,7 +62,7 @@ struct edit {
     const struct contention
         *measured;             /* of EDIT_OVERLAP_COMM: of another recording, borrowed; NULL: of this */
     const char *measured_path; /* its name, as typed */
-    int bound; /* of EDIT_OVERLAP_COMM and EDIT_BATCH: -1, 1 the least and the most that it costs; 0: the estimate */
+    int bound; /* of contention and EDIT_BATCH: -1, 1 the least and the most that it costs; 0: the estimate */
 };
 
 /* What an edit touched, as recorded. */

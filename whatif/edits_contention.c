@@ -99,6 +99,12 @@ static double factor_of_collectives(const struct contention *contention)
     return count > 0 ? sum / count : 1;
 }
 
+/* The factor of SUM, or the end of its interval that BOUND names; 1 or more. */
+static double factor_at_bound(const struct contention_sum *sum, int bound)
+{
+    return clip_factor(bound < 0 ? sum->factor_low : bound > 0 ? sum->factor_high : sum->factor);
+}
+
 /* Release its JUDGED. */
 static struct contention_factors factors_of(const struct editing *editing)
 {
@@ -113,13 +119,11 @@ static struct contention_factors factors_of(const struct editing *editing)
         return factors;
     factors.judged = judged_of(contention, editing->trace);
     factors.all = clip_factor(sum->factor);
-    double bound = editing->edit->bound < 0   ? sum->factor_low
-                   : editing->edit->bound > 0 ? sum->factor_high
-                                              : sum->factor;
+    double bound = factor_at_bound(sum, editing->edit->bound);
     if (factors.all > 1)
-        factors.stretch = (clip_factor(bound) - 1) / (factors.all - 1);
+        factors.stretch = (bound - 1) / (factors.all - 1);
     else
-        factors.all = clip_factor(bound);
+        factors.all = bound;
     return factors;
 }
 
@@ -273,6 +277,14 @@ void edit_no_contention(const struct editing *editing)
     const struct beside *beside = contention->beside;
     const struct gpu_events *gpu = beside->gpu;
     struct judged_pairs judged = judged_of(contention, editing->trace);
+    double *stretch = mem_zalloc(beside->classes.count + 1, sizeof *stretch); /* by class: for a bound */
+    for (size_t i = 0; i < contention->sums.count; i++) {
+        const struct contention_sum *sum = &contention->sums.at[i];
+        double factor = factor_at_bound(sum, 0);
+        if (sum->class != BESIDE_ANY)
+            stretch[sum->class] =
+                factor > 1 ? (factor_at_bound(sum, editing->edit->bound) - 1) / (factor - 1) : 1;
+    }
     for (size_t s = 0; s < beside->streams->count; s++)
         for (size_t i = 0; i < beside->streams->at[s].count; i++) {
             uint32_t work = beside->streams->position[beside->streams->at[s].first + i];
@@ -286,11 +298,12 @@ void edit_no_contention(const struct editing *editing)
             for (; at && at < judged.at + judged.count && at->device == device &&
                    at->name == editing->trace->name[e];
                  at++)
-                kept -= contention_lost_share(at->factor) *
+                kept -= contention_lost_share(1 + (at->factor - 1) * stretch[at->class]) *
                         (double)beside_time(beside, s, at->class, start_ns, end_ns) /
                         (double)(end_ns - start_ns);
             if (kept < 1)
                 editing_scale_work(editing, work, fmax(kept, 0));
         }
+    free(stretch);
     VEC_FREE(&judged);
 }

@@ -325,14 +325,15 @@ static void find_slower(struct contention *contention, uint32_t file)
 
 /* ---- sums ---- */
 
-/* The pairs of CLASS, or of all communication (BESIDE_ANY). */
-static struct contention_sum sum_of(const struct contention *contention, uint32_t class)
+/* The pairs of CLASS, or all of KIND (BESIDE_ANY); all pairs if KIND is BESIDE_KINDS. */
+static struct contention_sum sum_of(const struct contention *contention, enum beside_kind kind,
+                                    uint32_t class)
 {
     bool any = class == BESIDE_ANY;
-    enum beside_kind kind = any ? BESIDE_COMMUNICATION : contention->beside->classes.at[class].kind;
     struct contention_sum sum = {
         .kind = kind,
-        .beside_kind = as_text(beside_kind_name(kind)),
+        .class = class,
+        .beside_kind = as_text(kind == BESIDE_KINDS ? NULL : beside_kind_name(kind)),
         .beside = any ? as_text(NULL) : beside_class_text(contention->beside, class),
         .group = any ? as_text(NULL) : beside_class_group(contention->beside, class),
         .lost_ns = TABLE_INT_MISSING,
@@ -345,7 +346,8 @@ static struct contention_sum sum_of(const struct contention *contention, uint32_
     double lost = 0, halves = 0, squares = 0, correlation = 0;
     for (size_t i = 0; i < contention->pairs.count; i++) {
         const struct contention_pair *pair = &contention->pairs.at[i];
-        if (any ? contention->beside->classes.at[pair->class].kind != kind : pair->class != class)
+        if (any ? kind != BESIDE_KINDS && contention_pair_kind(contention, pair) != kind
+                : pair->class != class)
             continue;
         sum.pairs++;
         sum.overlapped_ns += pair->overlapped_ns;
@@ -380,13 +382,18 @@ static void add_sums(struct contention *contention)
         for (uint32_t class = 0; class < contention->beside->classes.count; class ++) {
             if ((int)contention->beside->classes.at[class].kind != kind)
                 continue;
-            struct contention_sum sum = sum_of(contention, class);
+            struct contention_sum sum = sum_of(contention, (enum beside_kind)kind, class);
             if (sum.pairs)
                 *VEC_PUSH(&contention->sums) = sum;
         }
         if (kind == BESIDE_COMMUNICATION && contention->sums.count > before + 1)
-            *VEC_PUSH(&contention->sums) = sum_of(contention, BESIDE_ANY);
+            *VEC_PUSH(&contention->sums) = sum_of(contention, BESIDE_COMMUNICATION, BESIDE_ANY);
     }
+}
+
+struct contention_sum contention_total(const struct contention *contention)
+{
+    return sum_of(contention, BESIDE_KINDS, BESIDE_ANY);
 }
 
 const struct contention_sum *contention_communication(const struct contention *contention)

@@ -39,6 +39,7 @@ struct contention_pair {
 /* The pairs of a class, added up, over all devices; the last of several classes of communication: all communication. */
 struct contention_sum {
     enum beside_kind kind;
+    uint32_t class; /* of beside.classes, or BESIDE_ANY: all communication */
     struct text beside_kind, beside, group;
     int64_t overlapped_ns, judged_ns;
     int64_t lost_ns, lost_low_ns, lost_high_ns; /* of judged; missing if nothing is */
@@ -64,6 +65,9 @@ const struct contention *contention_of(const struct trace *trace);
 
 /* All communication, or the only class of it; NULL if none ran beside kernels. Borrowed. */
 const struct contention_sum *contention_communication(const struct contention *contention);
+
+/* All pairs, of all classes. */
+struct contention_sum contention_total(const struct contention *contention);
 
 static inline enum beside_kind contention_pair_kind(const struct contention *contention,
                                                     const struct contention_pair *pair)
