@@ -14,6 +14,7 @@ struct transfer {
     int64_t size_bytes, start_ns, end_ns, step;
     double share; /* of it, in which any of its ranks computed */
     bool several, one_clock;
+    int64_t error_ns; /* of the clocks, where they were corrected */
     int64_t beside_waiting_ns, beside_transfer_ns;
 };
 
@@ -26,18 +27,48 @@ struct transfer_query {
     struct intervals computing, within;
 };
 
-/* Add when the rank of COLLECTIVE computed in [START, END) to the set of all ranks. Returns how long. */
+/* Add when the rank of COLLECTIVE, whose clock is AHEAD, computed in [START, END) to the set of all ranks. Returns how long. */
 static int64_t add_computation(struct transfer_query *query, const struct collective *collective,
-                               int64_t start_ns, int64_t end_ns)
+                               int64_t ahead_ns, int64_t start_ns, int64_t end_ns)
 {
     const struct collective_place *place = &query->collectives->places[collective->place];
-    intervals_clip(&place->computation, start_ns, end_ns, &query->within);
+    intervals_clip(&place->computation, start_ns + ahead_ns, end_ns + ahead_ns, &query->within);
     for (size_t i = 0; i < query->within.count; i++)
-        intervals_add(&query->computing, query->within.at[i].start_ns, query->within.at[i].end_ns);
+        intervals_add(&query->computing, query->within.at[i].start_ns - ahead_ns,
+                      query->within.at[i].end_ns - ahead_ns);
     return intervals_length(&query->within);
 }
 
-/* Add the transfer of COUNT collectives, indices MEMBER, of one match. Without ONE_CLOCK that of the first alone is known. */
+static const struct rank_clock *clock_of(const struct transfer_query *query, size_t collective)
+{
+    const struct collectives *all = query->collectives;
+    return &query->matches->clocks[all->places[all->at[collective].place].file];
+}
+
+/* How far the clock of COLLECTIVE's rank is ahead at its start; 0 if the ranks have ONE_CLOCK. */
+static int64_t ahead_of(const struct transfer_query *query, size_t collective, bool one_clock)
+{
+    int64_t start_ns = trace_start_ns(query->collectives->trace, query->collectives->at[collective].event);
+    return one_clock ? 0 : start_ns - rank_clock_moment(clock_of(query, collective), start_ns);
+}
+
+/* Can the clocks of the COUNT collectives be corrected? *ERROR becomes the largest error between two of them. */
+static bool are_clocks_sure(const struct transfer_query *query, const size_t *member, size_t count,
+                            int64_t *error_ns)
+{
+    int64_t largest_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct rank_clock *clock = clock_of(query, member[i]);
+        if (!clock->sure || clock->root != clock_of(query, member[0])->root)
+            return false;
+        largest_ns = clock->error_ns > largest_ns ? clock->error_ns : largest_ns;
+    }
+    *error_ns = 2 * largest_ns;
+    return true;
+}
+
+/* Add the transfer of COUNT collectives, indices MEMBER, of one match. Without ONE_CLOCK clocks are corrected; if that is not possible, that of the
+ * first alone is known. */
 static void add_transfer(struct transfer_query *query, const size_t *member, size_t count, uint32_t class,
                          bool one_clock)
 {
@@ -54,10 +85,13 @@ static void add_transfer(struct transfer_query *query, const size_t *member, siz
                                  .step = step ? step - query->steps->at : -1,
                                  .several = count > 1,
                                  .one_clock = one_clock };
-    count = one_clock ? count : 1;
+    if (!one_clock)
+        transfer.one_clock = are_clocks_sure(query, member, count, &transfer.error_ns);
+    count = transfer.one_clock ? count : 1;
     for (size_t i = 0; i < count; i++) {
-        int64_t start_ns = trace_start_ns(trace, all->at[member[i]].event),
-                end_ns = trace_end_ns(trace, all->at[member[i]].event);
+        int64_t ahead_ns = ahead_of(query, member[i], one_clock),
+                start_ns = trace_start_ns(trace, all->at[member[i]].event) - ahead_ns,
+                end_ns = trace_end_ns(trace, all->at[member[i]].event) - ahead_ns;
         transfer.start_ns = start_ns > transfer.start_ns ? start_ns : transfer.start_ns;
         transfer.end_ns = end_ns < transfer.end_ns ? end_ns : transfer.end_ns;
     }
@@ -66,9 +100,11 @@ static void add_transfer(struct transfer_query *query, const size_t *member, siz
     intervals_clear(&query->computing);
     for (size_t i = 0; i < count; i++) {
         const struct collective *one = &all->at[member[i]];
-        transfer.beside_transfer_ns += add_computation(query, one, transfer.start_ns, transfer.end_ns);
+        int64_t ahead_ns = ahead_of(query, member[i], one_clock);
+        transfer.beside_transfer_ns +=
+            add_computation(query, one, ahead_ns, transfer.start_ns, transfer.end_ns);
         transfer.beside_waiting_ns += collective_place_computed(
-            &all->places[one->place], trace_start_ns(trace, one->event), transfer.start_ns);
+            &all->places[one->place], trace_start_ns(trace, one->event), transfer.start_ns + ahead_ns);
     }
     intervals_merge(&query->computing);
     transfer.share =
@@ -172,6 +208,8 @@ static struct contended_collective row_of(const struct transfer_query *query, co
     };
     FOR_GROUPS_OF(at, count, of_cell, first, end)
         add_cell(&strata, at + first, end - first, query->steps->count > 0);
+    for (size_t i = 0; i < count; i++)
+        tick = fmax(tick, (double)at[i].error_ns);
     for (size_t i = 0; at->several && i < count; i++) {
         row.beside_waiting_ns += at[i].beside_waiting_ns;
         row.beside_transfer_ns += at[i].beside_transfer_ns;

@@ -1,7 +1,7 @@
 /*
  * collectives.h - how much slower collectives run because their ranks compute meanwhile.
  *
- * The execution is the transfer: from the latest start to the earliest end on all ranks, on one clock. Its share beside is that in
+ * The execution is the transfer: from the latest start to the earliest end on all ranks, on one clock or on corrected clocks. Its share beside is that in
  * which any of its ranks computes, as the slowest rank sets the pace. On one rank the time of a collective includes waiting for
  * others that compute, so that nothing can be judged.
  */

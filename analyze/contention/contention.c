@@ -124,6 +124,9 @@ static struct text pair_name(struct contention *contention, name_id id)
     return text;
 }
 
+static const struct key of_kernel[] = { ASC(struct run, kernel), KEY_END };
+static const struct key of_cell[] = { ASC(struct run, cell), KEY_END };
+
 /* The pair of QUERY's kernel and CLASS. */
 static struct contention_pair pair_of(struct contention *contention, struct pair_query *query, uint32_t class,
                                       struct text name)
@@ -143,11 +146,8 @@ static struct contention_pair pair_of(struct contention *contention, struct pair
     };
     query->pair = &pair;
     strata_clear(&query->strata);
-    for (size_t first = 0, end; first < query->count; first = end) {
-        for (end = first; end < query->count && query->runs[end].cell == query->runs[first].cell;)
-            end++;
-        pair_add_cell(query, &query->runs[first], end - first);
-    }
+    FOR_GROUPS_OF(query->runs, query->count, of_cell, first, end)
+    pair_add_cell(query, &query->runs[first], end - first);
     double tick = (double)query->all->tick_ns.at[device->file];
     struct contention_estimate estimate = strata_estimate(&query->strata, tick);
     pair.median_alone_ns = table_figure(TABLE_NS, query->strata.medians[SIDE_ALONE]).i;
@@ -416,11 +416,8 @@ struct contention *contention_analyze(const struct trace *trace, const struct se
     contention->beside = beside_open(trace);
     struct contention_runs all = contention_runs_collect(contention->beside, selection);
     struct pair_query query = { .contention = contention, .all = &all };
-    for (size_t first = 0, end; first < all.runs.count; first = end) {
-        for (end = first; end < all.runs.count && all.runs.at[end].kernel == all.runs.at[first].kernel;)
-            end++;
-        add_pairs(contention, &query, &all.runs.at[first], end - first);
-    }
+    FOR_GROUPS(&all.runs, of_kernel, first, end)
+    add_pairs(contention, &query, &all.runs.at[first], end - first);
     for (uint32_t file = 0; file < trace->file_count; file++) {
         doubt_classes(contention, file);
         find_slower(contention, file);
