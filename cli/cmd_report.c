@@ -15,7 +15,9 @@
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/report/profile.h"
+#include "cli/forecast_files.h"
 #include "cli/report/sections.h"
+#include "memory/forecast/picture.h"
 #include "cli/report/snapshot.h"
 #include "derive/features.h"
 #include "job/job.h"
@@ -30,6 +32,8 @@ struct report_args {
     FILE *into; /* not an option: the page is written here instead of to PATH */
     int64_t min_change_ns, page_size, budget_bytes;
     const char *budget;
+    struct opt_list forecasts;
+    int64_t capacity;
 };
 
 static const struct report_args report_defaults = { .load = LOAD_DEFAULTS, .page_size = PAGE_BUDGET };
@@ -58,6 +62,9 @@ static const struct opt report_opts[] = {
              "html: how large the page may be; what does not fit of the timeline is left out, the shortest events first"),
     OPT_TEXT(0, "budget", struct report_args, budget, "N",
              "json: print at most N tokens (2.5 bytes each), or a size such as 8kB; html: as --page-size"),
+    OPT_LIST(0, "forecast", struct report_args, forecasts, "SIZE",
+             "recordings at several sizes, FILE@batch=16: the peak of memory at this size; without it at twice and four times the largest"),
+    OPT_SIZE(0, "capacity", struct report_args, capacity, "BYTES", "the same: does it fit, and which size does: 80GiB"),
     CAPTURE_OPTION(struct report_args, load),
     OPT_GROUP("Selection"),
     OPT_RANGES(0, "steps", struct report_args, selection.steps, "A..B", SELECTION_STEPS_HELP),
@@ -623,6 +630,65 @@ static bool report_sides(const struct invocation *call, enum report_format forma
     return good;
 }
 
+/* ---- recordings at several sizes ---- */
+
+/* Are the operands recordings with their sizes? A file of such a name is a file. */
+static bool report_forecasts(const struct invocation *call)
+{
+    struct stat about;
+    return forecast_files_are_sized(call) && stat(call->operands[0], &about) != 0;
+}
+
+static bool add_forecast(const struct invocation *call, struct forecast_query *query, struct result *result,
+                         struct picture *picture, struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    const char *larger[2] = { NULL, NULL };
+    const char *const *targets = args->forecasts.at;
+    size_t count = args->forecasts.count;
+    if (!forecast_files_read(call, &args->load, query, err) || !forecast_prepare(query, err))
+        return false;
+    for (size_t i = 0; i < 2 && args->forecasts.count == 0; i++) {
+        larger[i] = forecast_larger(query, i ? 4 : 2);
+        targets = larger;
+        count += larger[i] != NULL;
+    }
+    return forecast_answer(query, targets, count, args->capacity, result, err) &&
+           forecast_draw(query, targets, count, args->capacity, picture, err);
+}
+
+/* The peak at other sizes: the tables of tpa memory --forecast and the chart. */
+static bool report_forecast(const struct invocation *call, enum report_format format, struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    struct forecast_query query = { .texts = forecast_texts_open() };
+    struct result *result = result_open("tpa.report/1");
+    struct picture *picture = picture_open("forecast", "Forecast");
+    bool good = check_trace_options(args, true, "a forecast of recordings at several sizes", err) &&
+                add_forecast(call, &query, result, picture, err);
+    if (good && format == FORMAT_HTML) {
+        struct page page = { .maker = "tpa report",
+                             .title = title_of(call, &result->arena),
+                             .budget = (size_t)args->page_size,
+                             .subtitle = result->notices.count ? result->notices.at[0].text : NULL };
+        page_add_result(&page, result);
+        struct page_section *head = &page.sections.at[0]; /* it has the table of forecasts */
+        head->intro =
+            "Allocations of the recordings are matched, the growth of each is found, and their order is "
+            "replayed at the other size.";
+        head->more = "tpa memory --forecast";
+        *VEC_PUSH(&head->pictures) = picture;
+        good = write_page(&page, args, err);
+        page_release(&page);
+    } else if (good) {
+        good = report_print_all(result, format, args, err);
+    }
+    picture_free(picture);
+    result_free(result);
+    forecast_query_release(&query);
+    return good;
+}
+
 /* Reject options without effect: those for a comparison, or for one trace. */
 static bool report_check_options(const struct report_args *args, bool compare, struct tpa_error *err)
 {
@@ -707,7 +773,13 @@ static int report_main(const struct invocation *typed, struct tpa_error *err)
     if (!report_find_format(args, &format, err) ||
         !read_budget(args, format, err)) /* before the work, not after it */
         return EXIT_TROUBLE;
-    bool compare = report_compares(call, args);
+    bool forecast = report_forecasts(call), compare = !forecast && report_compares(call, args);
+    if (!forecast && (args->forecasts.count || args->capacity)) {
+        tpa_fail(err, TPA_NOWHERE, "--%s is for recordings with their sizes",
+                 args->capacity ? "capacity" : "forecast");
+        tpa_hint(err, "tpa report a.pickle@batch=16 b.pickle@batch=32 -o fits.html");
+        return EXIT_TROUBLE;
+    }
     if (!compare && call->operand_count == 0) {
         tpa_fail(err, TPA_NOWHERE, "one trace, the ranks of a job, or two sides to compare are needed");
         tpa_hint(err, "tpa report TRACE -o report.html; tpa report BASE NEW -o compare.html");
@@ -715,7 +787,9 @@ static int report_main(const struct invocation *typed, struct tpa_error *err)
     }
     if (!report_check_options(args, compare, err))
         return EXIT_TROUBLE;
-    bool good = compare ? report_sides(call, format, err) : report_trace(call, format, err);
+    bool good = forecast  ? report_forecast(call, format, err)
+                : compare ? report_sides(call, format, err)
+                          : report_trace(call, format, err);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }
 
@@ -752,6 +826,7 @@ const struct command cmd_report = {
         "tpa report --sections summary,gaps,timeline -o gaps.html trace.json",
         "tpa report --steps 3..7 runs/today/ -o report.html  # a directory of ranks",
         "tpa report trace.json -o report.md  # for an issue",
+        "tpa report --capacity 80GiB -o fits.html a.pickle@batch=16 b.pickle@batch=32",
     },
     .section = SECTION_SHOW,
     .reads_profiles = true,

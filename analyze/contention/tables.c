@@ -74,18 +74,24 @@ const struct table_shape contention_comm_shapes[] = {
     { 0 },
 };
 
-static void add_tables(const struct contention *contention, bool only_communication, struct result *result)
+enum rows_of { ROWS_OF_ALL, ROWS_OF_COMMUNICATION, ROWS_OF_JUDGED };
+
+static void add_tables(const struct contention *contention, enum rows_of wanted, struct result *result)
 {
     struct table *pairs =
         TABLE_OF_ROWS("contention", "Slower beside other work", columns, (struct contention_pair *)NULL, 0);
     struct table *sums = TABLE_OF_ROWS("contention_sums", "Time lost, by what ran beside", sum_columns,
                                        (struct contention_sum *)NULL, 0);
     for (size_t i = 0; i < contention->pairs.count; i++)
-        if (!only_communication ||
-            contention_pair_kind(contention, &contention->pairs.at[i]) == BESIDE_COMMUNICATION)
+        if (wanted == ROWS_OF_JUDGED ? contention->pairs.at[i].judged
+            : wanted == ROWS_OF_COMMUNICATION
+                ? contention_pair_kind(contention, &contention->pairs.at[i]) == BESIDE_COMMUNICATION
+                : true)
             table_add_rows(pairs, &contention->pairs.at[i], 1, sizeof *contention->pairs.at);
     for (size_t i = 0; i < contention->sums.count; i++)
-        if (!only_communication || contention->sums.at[i].kind == BESIDE_COMMUNICATION)
+        if (wanted == ROWS_OF_JUDGED          ? contention->sums.at[i].judged_pairs > 0
+            : wanted == ROWS_OF_COMMUNICATION ? contention->sums.at[i].kind == BESIDE_COMMUNICATION
+                                              : true)
             table_add_rows(sums, &contention->sums.at[i], 1, sizeof *contention->sums.at);
     if (contention->trace->file_count > 1)
         TABLE_FLAG(pairs, struct contention_pair, rank, 0);
@@ -99,7 +105,13 @@ static void add_tables(const struct contention *contention, bool only_communicat
 
 void contention_add_tables(const struct contention *contention, struct result *result)
 {
-    add_tables(contention, false, result);
+    add_tables(contention, ROWS_OF_ALL, result);
+}
+
+void contention_add_judged(const struct contention *contention, struct result *result)
+{
+    if (contention_total(contention).judged_pairs)
+        add_tables(contention, ROWS_OF_JUDGED, result);
 }
 
 struct reason {
@@ -148,7 +160,7 @@ void contention_add_comm_tables(const struct contention *contention, const struc
     for (size_t i = 0; i < collectives.rows.count; i++)
         judged |= collectives.rows.at[i].judged;
     if (judged || always) {
-        add_tables(contention, true, result);
+        add_tables(contention, ROWS_OF_COMMUNICATION, result);
         struct table *table = TABLE_OF_ROWS("contention_collectives", "Collectives slowed by computation",
                                             collective_columns, collectives.rows.at, collectives.rows.count);
         table->sort_column = table_column_at(table, offsetof(struct contended_collective, count));

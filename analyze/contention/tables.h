@@ -7,6 +7,9 @@
 /* Add the tables "contention" and "contention_sums". */
 void contention_add_tables(const struct contention *contention, struct result *result);
 
+/* The same of judged pairs alone; nothing if there are none. */
+void contention_add_judged(const struct contention *contention, struct result *result);
+
 /*
  * The same of communication alone, and the table "contention_collectives", of the collectives of SELECTION. If nothing is judged and
  * not ALWAYS, one notice instead, with the reasons; nothing if no kernel ran beside communication.

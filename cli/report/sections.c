@@ -1,5 +1,6 @@
 /* sections.c - see sections.h. */
 #include "analyze/launches.h"
+#include "analyze/contention/tables.h"
 #include "analyze/kernels.h"
 #include "cli/report/sections.h"
 
@@ -86,6 +87,13 @@ static bool fill_kernels(const struct trace *trace, const struct selection *sele
     struct kernels *kernels = kernels_analyze(trace, selection, 0);
     result_add_table(content->result, kernels_table(kernels, 0));
     kernels_free(kernels);
+    struct contention *contention = contention_analyze(trace, selection);
+    size_t first = content->result->tables.count;
+    contention_add_judged(contention, content->result);
+    for (size_t i = first; i < content->result->tables.count; i++)
+        table_truncate(content->result->tables.at[i], MOST_ROWS);
+    contention_free(contention);
+    draw("contention", strlen("contention"), trace, selection, content->picture);
     return true;
 }
 

@@ -32,6 +32,7 @@ struct growth_row {
 static const struct table_column columns[] = {
     COLUMN(struct forecast_row, target, "target", "Size", TABLE_TEXT, "the sizes asked for"),
     COLUMN(struct forecast_row, device, "device", "Device", TABLE_COUNT, "number of the device; missing for the host", .flags = TABLE_OPTIONAL),
+    COLUMN(struct forecast_row, fits, "fits", "Fits", TABLE_TEXT, "yes, no or unsure: does reserved fit in --capacity?"),
     COLUMN(struct forecast_row, peak_bytes, "peak_bytes", "Peak", TABLE_BYTES, "most bytes in use", .aliases = "peak"),
     COLUMN(struct forecast_row, low_bytes, "low_bytes", "Low", TABLE_BYTES, "lower bound of the peak"),
     COLUMN(struct forecast_row, high_bytes, "high_bytes", "High", TABLE_BYTES, "upper bound of the peak"),
@@ -40,7 +41,6 @@ static const struct table_column columns[] = {
     COLUMN(struct forecast_row, reserved_high_bytes, "reserved_high_bytes", "Reserved, high", TABLE_BYTES, "upper bound of reserved", .flags = TABLE_OPTIONAL),
     COLUMN(struct forecast_row, sure, "sure", "Sure", TABLE_BOOL, "do the recordings tell how memory grows?"),
     COLUMN(struct forecast_row, why, "why", "Why not", TABLE_TEXT, "why it is not sure"),
-    COLUMN(struct forecast_row, fits, "fits", "Fits", TABLE_TEXT, "yes, no or unsure: does reserved fit in --capacity?"),
     COLUMN(struct forecast_row, base, "base", "Base", TABLE_TEXT, "the recording whose order of allocations is replayed", .flags = TABLE_OPTIONAL),
 };
 
@@ -238,6 +238,26 @@ static int64_t device_number(const struct forecast_device *device)
     return device->is_host ? TABLE_INT_MISSING : device->id;
 }
 
+const char *forecast_larger(struct forecast_query *query, double factor)
+{
+    const struct forecast_device *device = &query->devices.at[0];
+    size_t varies = 0, largest = 0;
+    while (varies < query->size_count && !forecast_size_varies(device, varies))
+        varies++;
+    if (varies == query->size_count)
+        return NULL;
+    for (size_t r = 1; r < device->recordings.count; r++)
+        if (device->recordings.at[r].size[varies] > device->recordings.at[largest].size[varies])
+            largest = r;
+    struct buffer text = { 0 };
+    for (size_t i = 0; i < query->size_count; i++)
+        buffer_printf(&text, "%s%s=%.17g", i ? "," : "", query->size_names[i],
+                      device->recordings.at[largest].size[i] * (i == varies ? factor : 1));
+    const char *kept = arena_strndup(&query->arena, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
 /* "yes", "no", "unsure"; NULL: not asked, or not sure. */
 static const char *fit_of(const struct forecast *forecast, int64_t capacity)
 {
@@ -325,7 +345,7 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
 {
     struct forecast forecast = forecast_at(device->recordings.at, device->recordings.count, target);
     struct buffer out = { 0 };
-    bool large = capacity >= 1 << 30 || capacity == 0;
+    bool large = (capacity ? capacity : forecast.peak_bytes) >= 1 << 30;
     double room = (double)capacity / (large ? 1 << 30 : 1 << 20);
     const char *unit = large ? "GiB" : "MiB";
     if (!forecast.sure)
@@ -336,7 +356,8 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
     else if (capacity > 0)
         buffer_printf(&out, "no %s fits in %.4g %s", query->size_names[number], room, unit);
     else
-        buffer_printf(&out, "at %s the peak is %.4g GiB", text, (double)forecast.peak_bytes / (1 << 30));
+        buffer_printf(&out, "at %s the peak is %.4g %s", text,
+                      (double)forecast.peak_bytes / (large ? 1 << 30 : 1 << 20), unit);
     if (forecast.sure && forecast.grown.count && forecast.grown.at[0].share > 0)
         buffer_printf(&out, "; %.0f %% of the growth is %.*s", 100 * forecast.grown.at[0].share,
                       (int)names_length(query->texts.names, forecast.grown.at[0].name),
@@ -378,6 +399,8 @@ bool forecast_answer(struct forecast_query *query, const char *const *targets, s
     result_add_table(result, tables.forecast);
     result_add_table(result, tables.largest);
     result_add_table(result, tables.growth);
+    if (target_count > 1)
+        TABLE_FLAG(tables.growth, struct growth_row, target, 0);
     tables.largest->none = "No --capacity is given, or the forecast is not sure.";
     for (size_t t = 0; t < target_count; t++) {
         if (!forecast_read_target(query, targets[t], target, err))

@@ -52,6 +52,10 @@ bool forecast_prepare(struct forecast_query *query, struct tpa_error *err);
 bool forecast_read_target(struct forecast_query *query, const char *text, double target[FORECAST_SIZES],
                           struct tpa_error *err);
 
+/* The sizes, as of --forecast, of FACTOR times the largest recording in the first size that varies, the others as there; NULL if none varies. After
+ * forecast_prepare; lives as long as QUERY. */
+const char *forecast_larger(struct forecast_query *query, double factor);
+
 /* Do the recordings of DEVICE differ in size NUMBER? */
 bool forecast_size_varies(const struct forecast_device *device, size_t number);
 
