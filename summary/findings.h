@@ -30,7 +30,7 @@ struct priced_finding {
     int64_t saves_ns;    /* of a step, at best */
     int64_t saves_low_ns,
         saves_high_ns; /* the same at the ends of what contention costs; missing if none was measured */
-    int64_t then_ns;     /* the step time less that */
+    int64_t then_ns;   /* the step time less that */
     double saves_share;
     int64_t time_ns;    /* of what the edit touches, added up over the recording */
     int64_t count;      /* how many events that is */
