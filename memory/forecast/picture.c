@@ -153,6 +153,7 @@ static void draw_device(const struct forecast_query *query, const struct forecas
                            .capacity = capacity,
                            .chart = picture_add_chart(picture, "forecast", NULL) };
     struct arena *arena = &curve.chart->arena;
+    curve.name = arena_printf(arena, "%s", curve.name); /* a picture outlives its query */
     memcpy(curve.sizes, sizes, sizeof curve.sizes);
     for (size_t r = 0; r < device->recordings.count; r++) {
         least = fmin(least, device->recordings.at[r].size[number]);
