@@ -668,7 +668,8 @@ static bool report_forecast(const struct invocation *call, enum report_format fo
                 add_forecast(call, &query, result, picture, err);
     if (good && format == FORMAT_HTML) {
         struct page page = { .maker = "tpa report",
-                             .title = title_of(call, &result->arena),
+                             .title = command_line_name_files(
+                                 &result->arena, (const char *const *)call->operands, call->operand_count),
                              .budget = (size_t)args->page_size,
                              .subtitle = result->notices.count ? result->notices.at[0].text : NULL };
         page_add_result(&page, result);
