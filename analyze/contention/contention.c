@@ -147,7 +147,7 @@ static struct contention_pair pair_of(struct contention *contention, struct pair
     query->pair = &pair;
     strata_clear(&query->strata);
     FOR_GROUPS_OF(query->runs, query->count, of_cell, first, end)
-    pair_add_cell(query, &query->runs[first], end - first);
+        pair_add_cell(query, &query->runs[first], end - first);
     double tick = (double)query->all->tick_ns.at[device->file];
     struct contention_estimate estimate = strata_estimate(&query->strata, tick);
     pair.median_alone_ns = table_figure(TABLE_NS, query->strata.medians[SIDE_ALONE]).i;
@@ -417,7 +417,7 @@ struct contention *contention_analyze(const struct trace *trace, const struct se
     struct contention_runs all = contention_runs_collect(contention->beside, selection);
     struct pair_query query = { .contention = contention, .all = &all };
     FOR_GROUPS(&all.runs, of_kernel, first, end)
-    add_pairs(contention, &query, &all.runs.at[first], end - first);
+        add_pairs(contention, &query, &all.runs.at[first], end - first);
     for (uint32_t file = 0; file < trace->file_count; file++) {
         doubt_classes(contention, file);
         find_slower(contention, file);
