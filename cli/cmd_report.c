@@ -15,7 +15,6 @@
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/report/profile.h"
-#include "cli/forecast_files.h"
 #include "cli/report/sections.h"
 #include "memory/forecast/picture.h"
 #include "cli/report/snapshot.h"
