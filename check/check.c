@@ -2,6 +2,7 @@
 #include "check/check.h"
 
 #include "base/shell_word.h"
+#include "check/ranking.h"
 #include "check/statements.h"
 #include <ctype.h>
 #include <math.h>
@@ -15,6 +16,7 @@ static const struct table_column columns[] = {
     COLUMN(struct check_row, unit, "unit", "Unit", TABLE_TEXT, "of both; missing for counts"),
     COLUMN(struct check_row, subject, "subject", "Subject", TABLE_NAME, "what the figure is about"),
     COLUMN(struct check_row, quantity, "quantity", "Quantity", TABLE_TEXT, "key of the column that holds the right figure", .flags = TABLE_OPTIONAL),
+    COLUMN(struct check_row, first, "first", "First", TABLE_NAME, "who is first, or of two the other, where the line ranks names without a figure", .flags = TABLE_IF_ANY),
     COLUMN(struct check_row, reason, "reason", "Reason", TABLE_TEXT, "why it is not checkable: no_figure, no_subject, no_quantity, not_in_trace, modal or ambiguous"),
     COLUMN(struct check_row, statement, "statement", "Statement", TABLE_TEXT, "the line of the answer", .flags = TABLE_LINE),
     COLUMN(struct check_row, command, "command", "Command", TABLE_TEXT, "command that prints the right figure", .flags = TABLE_LINE),
@@ -246,6 +248,32 @@ static void add_statements(struct checking *checking, int64_t line, const char *
     free(judgements);
 }
 
+/* A row for each sentence that ranks names without a figure. */
+static void add_rankings(struct checking *checking, int64_t line, const char *text, size_t len,
+                         const struct tokens *tokens)
+{
+    struct arena *texts = &checking->check->texts;
+    for (size_t first = 0, i = 0; i <= tokens->count; i++) {
+        if (i < tokens->count && tokens->at[i].kind != TOKEN_SENTENCE)
+            continue;
+        struct ranking ranking = ranking_read(checking->facts, tokens, first, i);
+        first = i + 1;
+        if (ranking.outcome == RANKING_NONE)
+            continue;
+        struct check_row row = row_of(line, as_text(arena_strndup(texts, text, len)));
+        struct buffer command = { 0 };
+        buffer_printf(&command, "tpa %s --sort %s", ranking.of_kernels ? "kernels" : "top", ranking.quantity);
+        check_append_files(checking->input, &command);
+        row.outcome = ranking.outcome == RANKING_HOLDS ? CHECK_CONFIRMED : CHECK_CONTRADICTED;
+        row.subject = as_text(arena_strndup(texts, ranking.subject, strlen(ranking.subject)));
+        row.first = as_text(arena_strndup(texts, ranking.first, strlen(ranking.first)));
+        row.quantity = as_text(ranking.quantity);
+        row.command = as_text(arena_strndup(texts, command.at, command.count));
+        buffer_release(&command);
+        check_add_row(checking->check, &row, CHECK_NO_FIGURE);
+    }
+}
+
 static bool tokens_have_number(const struct tokens *tokens)
 {
     for (size_t i = 0; i < tokens->count; i++)
@@ -453,7 +481,11 @@ static void check_line(struct checking *checking, int64_t line, const char *text
         if (statements.at[i].subject)
             statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,
                                                      strlen(statements.at[i].subject));
-    add_statements(checking, line, whole, whole_len, &statements, has_number);
+    size_t before = checking->check->count;
+    if (!prose_is_columns(text, len))
+        add_rankings(checking, line, whole, whole_len, &tokens);
+    if (checking->check->count == before || tokens_have_number(&tokens))
+        add_statements(checking, line, whole, whole_len, &statements, has_number);
     EACH(VEC_FREE, &statements, &tokens);
     arena_release(&arena);
 }

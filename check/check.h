@@ -35,13 +35,14 @@ struct check_row {
     struct text statement; /* that line */
     struct text
         quantity; /* key of the column that has the right figure; missing if not checkable, as the next */
-    struct text subject;        /* the name, or what else the figure is about */
-    double said;                /* in UNIT; NaN if the line has no figure */
-    struct text unit;           /* as written; missing for counts */
-    struct text verdict;        /* a word of CHECK_VERDICTS */
-    double right;               /* in UNIT */
-    struct text command;        /* that prints it */
-    struct text reason;         /* a word of CHECK_REASONS (facts.h); missing if checkable */
+    struct text subject; /* the name, or what else the figure is about */
+    double said;         /* in UNIT; NaN if the line has no figure */
+    struct text unit;    /* as written; missing for counts */
+    struct text verdict; /* a word of CHECK_VERDICTS */
+    double right;        /* in UNIT */
+    struct text command; /* that prints it */
+    struct text first;   /* who is first, or the other of two, where the line ranks names without a figure */
+    struct text reason;  /* a word of CHECK_REASONS (facts.h); missing if checkable */
     enum check_verdict outcome; /* the verdict */
 };
 

@@ -82,6 +82,11 @@ const char *check_name_text(const struct check_name *name)
     return name->text;
 }
 
+name_id check_name_id(const struct check_name *name)
+{
+    return name->id;
+}
+
 bool check_name_is_same(const struct check_name *a, const struct check_name *b)
 {
     return a == b || a->id == b->id || strcmp(a->text, b->text) == 0;
@@ -265,6 +270,16 @@ void check_facts_free(struct check_facts *facts)
     memory_free(facts->memory);
     selection_free(facts->all);
     EACH(free, facts->row_name, facts->nccl, facts);
+}
+
+const struct top *check_facts_top(const struct check_facts *facts)
+{
+    return facts->top;
+}
+
+name_id check_row_name(const struct check_facts *facts, size_t i)
+{
+    return facts->row_name[i];
 }
 
 bool check_has_rank(const struct check_facts *facts, int64_t rank)

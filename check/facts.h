@@ -55,6 +55,7 @@ enum check_side { CHECK_ANY_SIDE, CHECK_HOST, CHECK_DEVICE };
 enum check_state { CHECK_IDLE, CHECK_BUSY, CHECK_SPAN, CHECK_GAP, CHECK_KERNELS };
 
 struct check_name;
+struct top;
 
 struct check_query {
     enum check_subject subject;
@@ -141,10 +142,17 @@ bool check_has_several_ranks(const struct check_facts *facts);
 void check_append_command(const struct check_facts *facts, const struct check_query *query,
                           const struct check_reading *reading, struct buffer *out);
 
+/* The rows of tpa top that the figures of names come from, by rank if there are several, and the name of row I. */
+const struct top *check_facts_top(const struct check_facts *facts);
+name_id check_row_name(const struct check_facts *facts, size_t i);
+
 /* ---- names ---- */
 
 /* The text of NAME, as the trace has it or demangled; borrowed. */
 const char *check_name_text(const struct check_name *name);
+
+/* Its number in the names of the trace; one of no event has a larger one. */
+name_id check_name_id(const struct check_name *name);
 
 /* Are A and B two spellings of one name? */
 bool check_name_is_same(const struct check_name *a, const struct check_name *b);
