@@ -144,7 +144,7 @@ static int mcp_main(const struct invocation *call, struct tpa_error *err)
             .memory = memory,
             .context = &tools,
             .prepare = mcp_tools_prepare,
-            .work = { run, ahead, kept_is_same, kept_use },
+            .work = { run, ahead, kept_serves, kept_use },
         };
         exit_code = mcp_serve(&server);
     }

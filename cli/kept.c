@@ -141,26 +141,27 @@ void kept_use(uint64_t number)
             keep.results.at[i].used = ++keep.count;
 }
 
-/* The word at *AT of WORDS that says more than how to print; NULL behind the last. */
-static const char *next_word(const struct buffer *words, size_t *at)
+/* The word at *AT of the LEN bytes of WORDS, or behind it, that says more than how to print; NULL: none. */
+static const char *next_word(const char *words, size_t len, size_t *at)
 {
-    while (*at < words->count) {
-        const char *word = words->at + *at;
-        size_t len = strcspn(word, "=");
+    while (*at < len) {
+        const char *word = words + *at;
+        size_t name_len = strcspn(word, "=");
         *at += strlen(word) + 1;
         char name[32];
-        snprintf(name, sizeof name, " %.*s ", (int)(len > 2 ? len - 2 : 0), word + (len > 2 ? 2 : 0));
-        if (word[0] != '-' || word[1] != '-' || !word[len] || !strstr(of_printing, name))
+        snprintf(name, sizeof name, " %.*s ", (int)(name_len > 2 ? name_len - 2 : 0),
+                 word + (name_len > 2 ? 2 : 0));
+        if (word[0] != '-' || word[1] != '-' || !word[name_len] || !strstr(of_printing, name))
             return word;
     }
     return NULL;
 }
 
-bool kept_is_same(const struct buffer *one, const struct buffer *other)
+bool kept_serves(const struct buffer *ahead, const char *asked, size_t len)
 {
     size_t i = 0, j = 0;
     for (;;) {
-        const char *a = next_word(one, &i), *b = next_word(other, &j);
+        const char *a = next_word(ahead->at, ahead->count, &i), *b = next_word(asked, len, &j);
         if (!a || !b || strcmp(a, b) != 0)
             return !a && !b;
     }

@@ -47,7 +47,8 @@ bool kept_branch(void);
 /* The result with this number was used. */
 void kept_use(uint64_t number);
 
-/* Do the COUNT words of ONE and of OTHER, commands with their options as --NAME=VALUE, differ in options of printing only? */
-bool kept_is_same(const struct buffer *one, const struct buffer *other);
+/* Do the words of AHEAD make what the LEN bytes of ASKED need: commands with their options as --NAME=VALUE that differ in those of
+ * printing only? */
+bool kept_serves(const struct buffer *ahead, const char *asked, size_t len);
 
 #endif

@@ -315,7 +315,7 @@ static bool work_ahead(const struct keeper_work *work, int asked, const struct b
     while (poll(at, 2, -1) < 0 && errno == EINTR)
         ;
     bool stopped = !at[0].revents;
-    if (stopped && peek(asked, &question) && work->is_same(words, &question)) {
+    if (stopped && peek(asked, &question) && work->is_same(words, question.at, question.count)) {
         wait_ahead(asked, child, gate);
         stopped = false;
     } else if (stopped) {

@@ -37,9 +37,9 @@ struct keeper_work {
     keeper_run *run;
     /* Number I of the questions to work on before they are asked, after that of the words ASKED; false: no more. */
     bool (*ahead)(const struct buffer *asked, size_t i, struct buffer *words);
-    bool (*is_same)(const struct buffer *ahead,
-                    const struct buffer *asked); /* does AHEAD make what ASKED needs? */
-    void (*used)(uint64_t what);                 /* what keeper_pass was told */
+    bool (*is_same)(const struct buffer *ahead, const char *asked,
+                    size_t len); /* does AHEAD make what ASKED needs? */
+    void (*used)(uint64_t what); /* what keeper_pass was told */
 };
 
 struct keeper {
