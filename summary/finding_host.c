@@ -167,9 +167,11 @@ static void find_operators(struct host_search *search)
         intervals_merge(&search->operators[f]);
 }
 
-/* Does the host only compute, or wait for nothing known, in E? */
+/* Does the host only compute, or wait for nothing known, in E? Where devices work and no launches were recorded, that is not known of any. */
 static bool is_of_host_alone(const struct host_search *search, event_id e)
 {
+    if (!search->operators && !(search->pricing->summary->features & FEATURE_LAUNCHES))
+        return false;
     uint32_t file = search->trace->tracks[search->trace->track[e]].file;
     int64_t start_ns = trace_start_ns(search->trace, e), end_ns = trace_end_ns(search->trace, e);
     if (search->operators)
@@ -281,7 +283,9 @@ static void offer_range(struct host_search *search, name_id id)
     if (of->kind < KINDS_OF_RANGES)
         buffer_puts(&action, kinds_of_ranges[of->kind].action);
     else
-        buffer_printf(&action, "Move %s out of the loop", name);
+        buffer_printf(&action,
+                      pricing->findings->has_steps ? "Move %s out of the loop" : "Do %s less often, or ahead",
+                      name);
     buffer_printf(&title,
                   occasional          ? "the loop stops for %s"
                   : search->operators ? "the host is in %s, outside of operators"

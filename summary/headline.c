@@ -604,6 +604,27 @@ static void set_because(struct headline *headline, const struct use *use, double
                          where && (*share || *one_gap) ? ": " : "", where ? where : "");
 }
 
+/* Is SHARE of a step, in which devices idle for the host, mostly what it pauses for no recorded reason? */
+static bool is_of_pauses(const struct headline *headline, double share)
+{
+    const char *pauses = finding_rules[FINDING_PAUSES].name;
+    for (size_t i = 0; i < headline->findings->count; i++)
+        if (strcmp(headline->findings->at[i].rule.at, pauses) == 0)
+            return 2 * headline->findings->at[i].saves_share > share;
+    return false;
+}
+
+/* "; meanwhile the host is in hipMemcpyWithStream of aten::to", where ONE_GAP is due to a CAUSE that lies in devices. */
+static const char *describe_meanwhile(struct headline *headline, enum gap_cause cause, const char *one_gap)
+{
+    struct buffer text = { 0 };
+    if (*one_gap && (cause == GAP_STREAM_WAIT || cause == GAP_QUEUED || cause == GAP_UNKNOWN))
+        unexplained_describe_host(headline->summary, cause, &text);
+    const char *kept = text.count ? arena_strndup(headline->texts, text.at, text.count) : "";
+    buffer_release(&text);
+    return kept;
+}
+
 static const char *describe_idle(struct headline *headline, const struct use *use, const char *whose)
 {
     enum gap_cause order[GAP_CAUSES];
@@ -625,6 +646,9 @@ static const char *describe_idle(struct headline *headline, const struct use *us
     if (order[0] == GAP_HOST && 2 * (use->before_ns + use->after_ns) > cause_ns &&
         2 * time_of_captures(headline->summary->trace) <= cause_ns)
         says = "the host launches nothing between the last work of a step and the first of the next";
+    else if (order[0] == GAP_HOST && is_of_pauses(headline, cause_ns / use->span_ns))
+        says = "the host launches nothing, and nothing was recorded of what it does";
+    says = arena_printf(headline->texts, "%s%s", says, describe_meanwhile(headline, order[0], one_gap));
     set_idle_headline(headline, use->idle_ns / use->span_ns, says);
     set_because(headline, use, cause_ns, one_gap, where);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
@@ -796,12 +820,44 @@ static const char *describe_compilation(struct headline *headline)
                         quantity_percent(compiling_ns / all_ns));
 }
 
+/* "99.9 % of the time from the first operator to the last is outside of any", without steps: where that is most of it. NULL: it is
+ * not, or Python functions tell what was done there. */
+static const char *describe_outside(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const struct trace *trace = summary->trace;
+    double outside_ns = 0, all_ns = 0;
+    if (headline->step || summary->has_frames || !(summary->features & FEATURE_OPS))
+        return NULL;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct intervals busy = { 0 };
+        const struct trace_file *file = &trace->files[f];
+        for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
+            if ((trace->kind[e] == EVENT_OP || event_is_call((enum event_kind)trace->kind[e])) &&
+                !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)))
+                intervals_add(&busy, trace_start_ns(trace, e), trace_end_ns(trace, e));
+        intervals_merge(&busy);
+        double span_ns = busy.count ? (double)(busy.at[busy.count - 1].end_ns - busy.at[0].start_ns) : 0;
+        all_ns += span_ns;
+        outside_ns += span_ns - (double)intervals_length(&busy);
+        intervals_release(&busy);
+    }
+    if (2 * outside_ns <= all_ns)
+        return NULL;
+    return arena_printf(
+        headline->texts,
+        "%.1f %% of the time from the first operator to the last is outside of any: in Python, compiling or "
+        "waiting; no GPU was recorded.",
+        quantity_percent(outside_ns / all_ns));
+}
+
 /* The operator, or Python function, that takes longest itself; a step's own time is that of none. */
 static const char *describe_host(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     const char *compilation = describe_compilation(headline);
-    const char *steps = compilation ? compilation : describe_steps(headline);
+    const char *outside = compilation ? compilation : describe_outside(headline);
+    const char *steps = outside ? outside : describe_steps(headline);
     for (size_t i = 0; !steps && i < summary->top_count; i++)
         if (summary->top[i].named)
             return arena_printf(headline->texts,

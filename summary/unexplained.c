@@ -73,23 +73,35 @@ static void take_longest(void *context, const struct gap *gap)
         longest->gap = *gap;
 }
 
+/* The gap with the longest part that is due to CAUSE. */
+static struct gap find_longest_gap(const struct summary *summary, enum gap_cause cause)
+{
+    struct longest longest = { .cause = cause };
+    struct gap_finder *finder = gap_finder_open(summary->trace, summary->selection, 0, GAP_LATENCY_BELOW_NS);
+    for (uint32_t d = 0; d < gpu_events_of(summary->trace)->device_count; d++)
+        gap_finder_visit(finder, d, take_longest, &longest);
+    gap_finder_free(finder);
+    return longest.gap;
+}
+
+void unexplained_describe_host(const struct summary *summary, enum gap_cause cause, struct buffer *text)
+{
+    struct gap gap = find_longest_gap(summary, cause);
+    describe_wait(summary->trace, &gap, text);
+}
+
 static void describe_longest(const struct summary *summary, enum gap_cause cause, struct buffer *text)
 {
     const struct trace *trace = summary->trace;
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    struct longest longest = { .cause = cause };
-    struct gap_finder *finder = gap_finder_open(trace, summary->selection, 0, GAP_LATENCY_BELOW_NS);
-    for (uint32_t d = 0; d < gpu->device_count; d++)
-        gap_finder_visit(finder, d, take_longest, &longest);
-    gap_finder_free(finder);
-    const struct gpu_device *device = &gpu->devices[longest.gap.device];
+    struct gap gap = find_longest_gap(summary, cause);
+    const struct gpu_device *device = &gpu_events_of(trace)->devices[gap.device];
     buffer_puts(text, "the longest gap takes ");
-    quantity_append_rounded_time(text, (double)(longest.gap.end_ns - longest.gap.start_ns));
+    quantity_append_rounded_time(text, (double)(gap.end_ns - gap.start_ns));
     buffer_puts(text, " at ");
-    quantity_append_rounded_time(
-        text, (double)(longest.gap.start_ns - trace_file_span(trace, device->file).start_ns));
+    quantity_append_rounded_time(text,
+                                 (double)(gap.start_ns - trace_file_span(trace, device->file).start_ns));
     buffer_printf(text, " on device %d", (int)device->id);
-    describe_wait(trace, &longest.gap, text);
+    describe_wait(trace, &gap, text);
 }
 
 bool unexplained_describe(const struct summary *summary, struct buffer *text)
@@ -116,9 +128,13 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text)
     describe_longest(summary, kinds[most].cause, text);
     bool is_known = kinds[most].cause != GAP_QUEUED || (trace_framework(summary->trace) == FRAMEWORK_TORCH &&
                                                         strcmp(summary_device_word(summary), "GPU") == 0);
-    buffer_printf(text, ". To see why, %s",
-                  is_known ? kinds[most].recipe
-                           : "record what streams wait for, with the profiler of the maker of the device");
+    if (kinds[most].cause == GAP_UNKNOWN && trace_framework(summary->trace) != FRAMEWORK_TORCH)
+        buffer_printf(text, ". To see why, record launches: %s",
+                      trace_feature_recipe(summary->trace, FEATURE_LAUNCHES));
+    else
+        buffer_printf(text, ". To see why, %s",
+                      is_known ? kinds[most].recipe
+                               : "record what streams wait for, with the profiler of the maker of the device");
     return true;
 }
 

@@ -17,6 +17,10 @@
  */
 bool unexplained_describe(const struct summary *summary, struct buffer *text);
 
+/* Add "; meanwhile the host is in hipMemcpyWithStream of aten::to" to TEXT: in the longest gap that is due to CAUSE, of which there is one;
+ * nothing where no call of the host waits for most of it. */
+void unexplained_describe_host(const struct summary *summary, enum gap_cause cause, struct buffer *text);
+
 /* How long before its first work, which was launched already, each device worked on what is not in the file: the longest, in ns, if
  * that is a millisecond or more; else 0. RECORDED_NS: from the origin of the file to that work. */
 int64_t unexplained_start_ns(const struct summary *summary, int64_t *recorded_ns);
