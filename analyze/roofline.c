@@ -75,6 +75,7 @@ static const struct table_column rest_columns[] = {
     COLUMN(struct roofline_rest, count, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets", .aliases = "operations"),
     COLUMN(struct roofline_rest, time_ns, "time", "Time", TABLE_NS, "their durations added up"),
     COLUMN(struct roofline_rest, share, "share", "Of the device time", TABLE_SHARE, "the same as a share"),
+    COLUMN(struct roofline_rest, why, "why", "Why", TABLE_TEXT, "what the model of the operator lacks; missing: there is none", .flags = TABLE_IF_ANY),
 };
 
 static const struct table_column peak_columns[] = {
@@ -429,7 +430,8 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         name_id name = roofline_name_of_work(trace, links, e, gpu->call[i], gpu->op[i]);
         if (place[name] == 0) {
             *VEC_PUSH(&roofline->rest) =
-                (struct roofline_rest){ .name = as_text(roofline_name(trace, name)) };
+                (struct roofline_rest){ .name = as_text(roofline_name(trace, name)),
+                                        .why = as_text(op_model_lacks(roofline_name(trace, name))) };
             place[name] = (uint32_t)roofline->rest.count;
         }
         struct roofline_rest *rest = &roofline->rest.at[place[name] - 1];

@@ -78,7 +78,8 @@ struct roofline_step {
 struct roofline_rest {
     struct text name;
     int64_t count, time_ns;
-    double share; /* of the device time */
+    double share;    /* of the device time */
+    struct text why; /* missing: there is no model of it */
 };
 
 /* The work of calls below a share of the peak, longer than the shortest kernel: shorter none gets. */

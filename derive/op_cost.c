@@ -30,6 +30,12 @@ static const struct {
     { "aten::addmv_", PRODUCT(5, PRODUCT_ADDMV) },
     { "aten::_grouped_mm", PRODUCT(5, PRODUCT_GROUPED) },
     { "aten::_scaled_grouped_mm", PRODUCT(9, PRODUCT_SCALED_GROUPED) },
+    { "vllm::inplace_fused_experts", PRODUCT(5, PRODUCT_EXPERTS) },
+    { "vllm::outplace_fused_experts", PRODUCT(5, PRODUCT_EXPERTS) },
+    { "sglang::inplace_fused_experts", PRODUCT(5, PRODUCT_EXPERTS) },
+    { "sglang::outplace_fused_experts", PRODUCT(5, PRODUCT_EXPERTS) },
+    { "sgl_kernel::fused_experts_cpu", PRODUCT(5, PRODUCT_EXPERTS) },
+    { "aiter::fused_moe_", PRODUCT(5, PRODUCT_EXPERTS) },
 
     { "aten::convolution", CONVOLUTION(9, CONVOLUTION_ATEN) },
     { "aten::_convolution", CONVOLUTION(13, CONVOLUTION_ATEN) },
@@ -143,6 +149,16 @@ bool op_model_find(const char *name, struct op_model *model)
             return true;
         }
     return op_elements_find(name, model);
+}
+
+const char *op_model_lacks(const char *name)
+{
+    static const char *const without_weights[] = { "vllm::moe_forward", "vllm::moe_forward_shared" };
+    struct op_model model;
+    for (size_t i = 0; i < sizeof without_weights / sizeof *without_weights; i++)
+        if (strcmp(name, without_weights[i]) == 0)
+            return "the experts' weights are none of its inputs";
+    return op_model_find(name, &model) ? "its sizes were not recorded, or do not fit" : NULL;
 }
 
 bool op_cost_of(const struct op_model *model, const struct op_call *call, struct op_cost *cost)

@@ -154,6 +154,7 @@ enum product_form {
     PRODUCT_ADDMV,
     PRODUCT_GROUPED,
     PRODUCT_SCALED_GROUPED,
+    PRODUCT_EXPERTS, /* both products of a mixture of experts */
 };
 extern op_cost_function op_cost_product;
 
@@ -250,6 +251,9 @@ extern op_cost_function op_cost_fused;
 
 /* The model of the operator called NAME; false if there is none. Call once per name. */
 bool op_model_find(const char *name, struct op_model *model);
+
+/* Why the operations of a call of operator NAME could not be told, a literal; NULL: there is no model of it. */
+const char *op_model_lacks(const char *name);
 
 /* The cost of CALL. False, not modelled, if neither operations nor bytes are known, or both are 0, as for tensors
  * without elements. */

@@ -5,6 +5,8 @@
  */
 #include "derive/op_cost.h"
 
+#include <math.h>
+
 /* A product of [batch, rows, inner] and [batch, inner, columns]. */
 struct product {
     const struct op_input *a, *b;
@@ -127,6 +129,34 @@ static void cost_grouped(const struct op_call *call, size_t inputs, size_t dtype
     cost->bytes = count_plus(read, bytes_of(outputs, requested_type(call, dtype, a->type)));
 }
 
+/*
+ * (hidden [T, K], w1 [E, J, K], w2 [E, K, N], weights [T, k], experts [T, k]): each row by the J x K and the K x N matrix of its k experts,
+ * of E. As many experts are read as T rows choose of E on average, if they choose evenly.
+ */
+static void cost_experts(const struct op_call *call, struct op_cost *cost)
+{
+    enum { HIDDEN, W1, W2, WEIGHTS, CHOSEN };
+    for (size_t i = HIDDEN; i <= CHOSEN; i++)
+        if (!op_call_sized(call, i) || call->in[i].sizes.count != (i == W1 || i == W2 ? 3 : 2))
+            return;
+    const struct op_input *hidden = &call->in[HIDDEN], *w1 = &call->in[W1], *w2 = &call->in[W2];
+    int64_t rows = hidden->sizes.size[0], inner = hidden->sizes.size[1], experts = w1->sizes.size[0],
+            chosen = call->in[CHOSEN].sizes.size[1];
+    if (w1->sizes.size[2] != inner || w2->sizes.size[1] != inner || w2->sizes.size[0] != experts ||
+        call->in[CHOSEN].sizes.size[0] != rows || experts < 1 || chosen > experts)
+        return;
+    double read = 1 - pow(1 - (double)chosen / (double)experts, (double)rows);
+    int64_t weights = count_plus(bytes_of(w1->stored, w1->type), bytes_of(w2->stored, w2->type));
+    cost->flops = count_times(
+        2 * inner, count_times(count_times(rows, chosen), count_plus(w1->sizes.size[1], w2->sizes.size[2])));
+    cost->type = w1->type && w1->type->matrix == PEAK_FP8 ? w1->type : hidden->type;
+    if (weights < 0)
+        return;
+    cost->bytes =
+        count_plus(bytes_of(count_times(2, hidden->stored), hidden->type),
+                   count_plus((int64_t)(read * (double)weights), bytes_read_all(call, WEIGHTS, CHOSEN + 1)));
+}
+
 void op_cost_product(const struct op_model *model, const struct op_call *call, struct op_cost *cost)
 {
     switch ((enum product_form)model->form) {
@@ -140,6 +170,7 @@ void op_cost_product(const struct op_model *model, const struct op_call *call, s
     case PRODUCT_MV: cost_vector(call, 0, cost); break;
     case PRODUCT_ADDMV: cost_vector(call, 1, cost); break;
     case PRODUCT_GROUPED: cost_grouped(call, model->inputs, 4, cost); break;
+    case PRODUCT_EXPERTS: cost_experts(call, cost); break;
     case PRODUCT_SCALED_GROUPED: cost_grouped(call, model->inputs, 7, cost); break;
     }
 }

@@ -133,8 +133,9 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text)
                       trace_feature_recipe(summary->trace, FEATURE_LAUNCHES));
     else
         buffer_printf(text, ". To see why, %s",
-                      is_known ? kinds[most].recipe
-                               : "record what streams wait for, with the profiler of the maker of the device");
+                      is_known
+                          ? kinds[most].recipe
+                          : "record what streams wait for, with the profiler of the maker of the device");
     return true;
 }
 

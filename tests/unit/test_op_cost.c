@@ -124,6 +124,15 @@ static void products_that_scale_or_group(void **state)
     check("aten::_grouped_mm", "[[10,4],[3,4,6],[3],[],[]]", "bbi--", NULL, "||||", 2 * 10 * 4 * 6,
           2 * (40 + 72 + 60) + 4 * 3);
     check_none("aten::_grouped_mm", "[[3,10,4],[3,4,6],[3],[],[]]", "bbi--", "||||");
+    /* 3 rows by both of 2 experts, of 6 x 4 and 4 x 3; one row by one of two, of which half are read on average */
+    check("vllm::outplace_fused_experts", "[[3,4],[2,6,4],[2,4,3],[3,2],[3,2],[],[]]", "bbbfi--", NULL,
+          "||||||", 3 * 2 * 2 * 4 * (6 + 3), 2 * (2 * 12 + 48 + 24) + 4 * (6 + 6));
+    check("sglang::inplace_fused_experts", "[[1,4],[2,6,4],[2,4,3],[1,1],[1,1]]", "bbbfi", NULL, "||||",
+          2 * 4 * (6 + 3), 2 * (2 * 4 + (48 + 24) / 2) + 4 * (1 + 1));
+    check_none("aiter::fused_moe_", "[[3,4],[2,6,2],[2,4,3],[3,2],[3,2]]", "bbbfi", "||||");
+    assert_string_equal(op_model_lacks("vllm::moe_forward"), "the experts' weights are none of its inputs");
+    assert_string_equal(op_model_lacks("aten::mm"), "its sizes were not recorded, or do not fit");
+    assert_null(op_model_lacks("vllm::unknown"));
 }
 
 /* 8 images of 3 x 32 x 32, 16 kernels of 3 x 3, stride 2, padding 1: 16 x 16 positions. cuDNN's has padding in front. */
