@@ -16,6 +16,14 @@ sleeps, so that its duration is known and does not depend on the machine:
     two_ranks    gloo; the second of two ranks runs an operator of 40 ms more before each all_reduce, and does not
     three_ranks  gloo; one of three ranks takes 60 ms before each all_reduce where the others take 20 ms, and 20 ms too
 
+Of jobs whose steps differ by plan, with settings that change what every k-th of them does:
+
+    log          25 ms, and nothing, in every 5th step, for a log line; 20 ms of computing
+    accumulation an operator of 30 ms, and of 10 ms, in every 4th micro-step, with the optimizer; 15 ms of computing
+    evaluation   an operator of 30 ms, and none, in every 3rd step
+    batches      batches that take 8 ms, and every 4th 24 ms, loaded in the loop, and all at hand
+    checkpoint   40 ms, and 10 ms, in every 4th step
+
 A recording in which steps differ much was disturbed by whatever else the machine does: it is made again, up to --tries times,
 and the calmest is kept. On a machine that has other work, run this under `chrt --fifo 1`. The name of the host is replaced.
 """
@@ -87,6 +95,17 @@ class SlowData(torch.utils.data.Dataset):
         return torch.full((64,), float(index))
 
 
+class UnevenData(torch.utils.data.Dataset):
+    """Every 4th batch of 4 takes three times as long."""
+
+    def __len__(self):
+        return 4 * 20
+
+    def __getitem__(self, index):
+        pause(6 if index // 4 % 4 == 3 else 2)
+        return torch.full((64,), float(index))
+
+
 class Block(torch.nn.Module):
     def __init__(self, milliseconds):
         super().__init__()
@@ -104,7 +123,7 @@ class Head(torch.nn.Module):
         return other(x, 10)
 
 
-def record(step, wait=0, **options):
+def record(step, wait=0, steps=STEPS, **options):
     """The trace of STEPS calls of STEP, after two that warm up; written WAIT milliseconds after the last."""
     found = []
 
@@ -118,11 +137,11 @@ def record(step, wait=0, **options):
 
     with profile(
         activities=[ProfilerActivity.CPU],
-        schedule=schedule(wait=1, warmup=1, active=STEPS, repeat=1),
+        schedule=schedule(wait=1, warmup=1, active=steps, repeat=1),
         on_trace_ready=ready,
         **options,
     ) as profiler:
-        for _ in range(STEPS + 2):
+        for _ in range(steps + 2):
             step()
             profiler.step()
     return found[0]
@@ -200,6 +219,63 @@ def threads(milliseconds):
     return [record(step, experimental_config=_ExperimentalConfig(profile_all_threads=True))]
 
 
+def every(period, job):
+    """Trains with 20 ms of computing; JOB is called in every PERIOD-th step. Four periods are recorded."""
+    train = trainer()
+    batch = torch.ones(16, 64)
+    steps = iter(range(1000))
+
+    def step():
+        train(batch, lambda x: other(x, 20))
+        if next(steps) % period == period - 1:
+            job()
+
+    return [record(step, steps=4 * period)]
+
+
+def ranged(name, milliseconds):
+    """What a log line or a checkpoint does, in a range of that name."""
+    def job():
+        if milliseconds:
+            with record_function(name):
+                pause(milliseconds)
+
+    return job
+
+
+def evaluate(milliseconds):
+    def job():
+        if milliseconds:
+            with record_function("eval"), torch.no_grad():
+                slow(torch.ones(16, 64), milliseconds)
+
+    return job
+
+
+def accumulation(milliseconds):
+    """Micro-steps, of which every 4th has the optimizer and an operator."""
+    net = torch.nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    batch = torch.ones(16, 64)
+    steps = iter(range(1000))
+
+    def step():
+        net(other(batch, 15)).square().mean().backward()
+        if next(steps) % 4 == 3:
+            slow(batch, milliseconds)
+            optimizer.step()
+            optimizer.zero_grad()
+
+    return [record(step, steps=16)]
+
+
+def batches(where):
+    train = trainer()
+    data = torch.utils.data.DataLoader(UnevenData(), batch_size=4)
+    found = iter(data if where == "loader" else list(data))
+    return [record(lambda: train(next(found), lambda x: other(x, 20)), steps=16)]
+
+
 def rank_main(rank, slows, lates, port, out):
     torch.set_num_threads(1)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
@@ -241,26 +317,36 @@ PAIRS = {
     "backward": (backward, [40, 10]),
     "threads": (threads, [40, 10]),
     "two_ranks": (lambda milliseconds: ranks([20, 20], [0, milliseconds]), [40, 0]),
+    "log": (lambda milliseconds: every(5, ranged("log", milliseconds)), [25, 0]),
+    "accumulation": (accumulation, [30, 10]),
+    "evaluation": (lambda milliseconds: every(3, evaluate(milliseconds)), [30, 0]),
+    "batches": (batches, ["loader", "memory"]),
+    "checkpoint": (lambda milliseconds: every(4, ranged("checkpoint", milliseconds)), [40, 10]),
     "three_ranks": (lambda milliseconds: ranks([20, milliseconds, 20], [0, 0, 0]), [60, 20]),
 }
 
 
-def unevenness(traces):
-    """How far apart the fastest and the slowest step are, of the median; the worst of TRACES."""
+# Every how many steps the plan repeats.
+PERIODS = {"log": 5, "accumulation": 4, "evaluation": 3, "batches": 4, "checkpoint": 4}
+
+
+def unevenness(traces, period):
+    """How far apart the fastest and the slowest step of one place in the period are, of the median; the worst of TRACES."""
     worst = 0
     for trace in traces:
         steps = [e["dur"] for e in trace["traceEvents"] if e["name"].startswith("ProfilerStep#")]
-        worst = max(worst, (max(steps) - min(steps)) / statistics.median(steps))
+        alike = [steps[place::period] for place in range(period)]
+        worst = max([worst] + [(max(some) - min(some)) / statistics.median(steps) for some in alike])
     return worst
 
 
-def calmest(job, setting, tries):
+def calmest(job, setting, tries, period):
     best = None
     for _ in range(tries):
         traces = job(setting)
-        if best is None or unevenness(traces) < unevenness(best):
+        if best is None or unevenness(traces, period) < unevenness(best, period):
             best = traces
-        if unevenness(best) <= CALM:
+        if unevenness(best, period) <= CALM:
             break
     return best
 
@@ -282,8 +368,9 @@ def main():
     for name in args.names or PAIRS:
         job, settings = PAIRS[name]
         for setting in settings:
-            traces = calmest(job, setting, args.tries)
-            disturbed = unevenness(traces)
+            period = PERIODS.get(name, 1)
+            traces = calmest(job, setting, args.tries, period)
+            disturbed = unevenness(traces, period)
             print(f"{name}_{setting}: steps {disturbed:.1%} apart{' (uneven)' if disturbed > CALM else ''}",
                   file=sys.stderr)
             for rank, trace in enumerate(traces):
