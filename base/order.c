@@ -15,17 +15,23 @@ uint32_t *order_open(size_t count)
     return order;
 }
 
-/* Sort FROM into TO by the digit at SHIFT. */
-static void sort_by_digit(const uint32_t *from, uint32_t *to, size_t count, const uint64_t *keys, int shift)
+/* PLACE, how many items there are of each digit, becomes where the first of them goes. */
+static void places_of(size_t place[DIGITS])
 {
-    size_t place[DIGITS] = { 0 }, before = 0;
-    for (size_t i = 0; i < count; i++)
-        place[keys[i] >> shift & (DIGITS - 1)]++;
-    for (size_t digit = 0; digit < DIGITS; digit++) {
+    for (size_t digit = 0, before = 0; digit < DIGITS; digit++) {
         size_t items = place[digit];
         place[digit] = before;
         before += items;
     }
+}
+
+/* Sort FROM into TO by the digit at SHIFT. */
+static void sort_by_digit(const uint32_t *from, uint32_t *to, size_t count, const uint64_t *keys, int shift)
+{
+    size_t place[DIGITS] = { 0 };
+    for (size_t i = 0; i < count; i++)
+        place[keys[i] >> shift & (DIGITS - 1)]++;
+    places_of(place);
     for (size_t i = 0; i < count; i++)
         to[place[keys[from[i]] >> shift & (DIGITS - 1)]++] = from[i];
 }
@@ -57,5 +63,34 @@ void order_by(uint32_t *order, size_t count, const uint64_t *keys)
     }
     if (from != order)
         memcpy(order, from, count * sizeof *order);
+    free(spare);
+}
+
+void order_values(uint64_t *values, size_t count)
+{
+    uint64_t differ = 0;
+    bool sorted = true;
+    for (size_t i = 1; i < count; i++) {
+        differ |= values[i] ^ values[0];
+        sorted = sorted && values[i - 1] <= values[i];
+    }
+    if (sorted)
+        return;
+    uint64_t *spare = mem_alloc(mem_times(count, sizeof *spare)), *from = values, *to = spare;
+    for (int shift = 0; shift < 64; shift += DIGIT_BITS) {
+        size_t place[DIGITS] = { 0 };
+        if ((differ >> shift & (DIGITS - 1)) == 0)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            place[from[i] >> shift & (DIGITS - 1)]++;
+        places_of(place);
+        for (size_t i = 0; i < count; i++)
+            to[place[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+        uint64_t *done = to;
+        to = from;
+        from = done;
+    }
+    if (from != values)
+        memcpy(values, from, count * sizeof *values);
     free(spare);
 }

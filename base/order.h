@@ -20,6 +20,9 @@ uint32_t *order_open(size_t count);
 /* Sort ORDER by the keys, which are indexed by item, ascending. Stable. */
 void order_by(uint32_t *order, size_t count, const uint64_t *keys);
 
+/* Sort VALUES themselves, ascending. */
+void order_values(uint64_t *values, size_t count);
+
 /* A key that orders signed numbers ascending; ~ of it orders them descending. */
 static inline uint64_t order_key(int64_t value)
 {

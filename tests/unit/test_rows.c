@@ -102,6 +102,40 @@ static void zero_has_one_sign_and_nan_is_last(void **state)
     assert_true(items[1].share == 0.75 && items[2].share == 0.5);
 }
 
+static void many_numbers_are_sorted_as_few_are(void **state)
+{
+    enum { MANY = 3000 };
+    int64_t numbers[MANY];
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        numbers[i] = (int64_t)((uint64_t)i * 0x9e3779b97f4a7c15) >> i % 60;
+    numbers[7] = INT64_MIN;
+    numbers[8] = INT64_MAX;
+    SORT_NUMBERS(numbers, MANY);
+    assert_true(numbers[0] == INT64_MIN && numbers[MANY - 1] == INT64_MAX);
+    for (size_t i = 1; i < MANY; i++)
+        assert_true(numbers[i - 1] <= numbers[i]);
+}
+
+static void an_order_keeps_equals_as_they_were_ordered(void **state)
+{
+    struct pair {
+        int64_t key, other;
+    } pairs[300];
+    static const struct key by_key[] = { ASC(struct pair, key), KEY_END };
+    uint32_t order[300];
+    (void)state;
+    for (uint32_t i = 0; i < 300; i++) {
+        pairs[i] = (struct pair){ i % 7, i };
+        order[i] = 299 - i;
+    }
+    rows_order(order, pairs, 300, sizeof *pairs, by_key);
+    rows_permute(pairs, 300, sizeof *pairs, order);
+    for (size_t i = 1; i < 300; i++)
+        assert_true(pairs[i - 1].key < pairs[i].key ||
+                    (pairs[i - 1].key == pairs[i].key && pairs[i - 1].other > pairs[i].other));
+}
+
 static void large_unsigned_numbers_are_not_negative(void **state)
 {
     (void)state;
@@ -201,6 +235,8 @@ int main(void)
         cmocka_unit_test(equal_items_stay_in_their_order),
         cmocka_unit_test(texts_sort_by_bytes_and_null_comes_first),
         cmocka_unit_test(zero_has_one_sign_and_nan_is_last),
+        cmocka_unit_test(many_numbers_are_sorted_as_few_are),
+        cmocka_unit_test(an_order_keeps_equals_as_they_were_ordered),
         cmocka_unit_test(large_unsigned_numbers_are_not_negative),
         cmocka_unit_test(many_items_sort_as_few_do),
         cmocka_unit_test(groups_end_where_a_key_differs),
