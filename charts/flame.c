@@ -115,10 +115,10 @@ static const struct {
     enum chart_color color;
 } parts[PARTS] = {
     [PART_PYTHON] = { "Python", CHART_PURPLE },
-    [PART_OPERATOR] = { "Operators", CHART_BLUE },
-    [PART_ANNOTATION] = { "Annotations and steps", CHART_OLIVE },
-    [PART_CALL] = { "Runtime calls", CHART_VERMILION },
-    [PART_WORK] = { "On devices", CHART_GREEN },
+    [PART_OPERATOR] = { "Operators", CHART_COLOR_OF_HOST },
+    [PART_ANNOTATION] = { "Annotations and steps", CHART_COLOR_OF_ANNOTATION },
+    [PART_CALL] = { "Runtime calls", CHART_ORANGE },
+    [PART_WORK] = { "On devices", CHART_COLOR_OF_COMPUTATION },
     [PART_ALL] = { "Other", CHART_GREY },
 };
 

@@ -34,16 +34,16 @@ struct trace_wants chart_timeline_wants(void)
 
 static const struct timeline_kind kinds[SPAN_IDLE] = {
     [SPAN_MATRIX] = { "matrix kernels", "device", CHART_BLUE },
-    [SPAN_COMPUTATION] = { "other kernels", "device", CHART_SKY },
+    [SPAN_COMPUTATION] = { "other kernels", "device", CHART_COLOR_OF_OTHER_KERNELS },
     [SPAN_COMMUNICATION] = { "communication", "device", CHART_COLOR_OF_COMMUNICATION },
     [SPAN_COPY] = { "copies", "device", CHART_COLOR_OF_COPIES },
-    [SPAN_MEMSET] = { "memset", "device", CHART_OLIVE },
+    [SPAN_MEMSET] = { "memset", "device", CHART_COLOR_OF_COPIES },
     [SPAN_OPERATOR] = { "operators", "host", CHART_COLOR_OF_HOST },
     [SPAN_CALL] = { "runtime calls", "host", CHART_ORANGE },
     [SPAN_WAIT] = { "waiting calls", "host", CHART_VERMILION },
     [SPAN_PYTHON] = { "Python", "host", CHART_PURPLE },
     [SPAN_TORCH] = { "Python of PyTorch", "host", CHART_GREY },
-    [SPAN_ANNOTATION] = { "annotations", "host", CHART_GREEN },
+    [SPAN_ANNOTATION] = { "annotations", "host", CHART_COLOR_OF_ANNOTATION },
     [SPAN_OVERHEAD] = { "profiler", "host", CHART_GREY },
     [SPAN_OTHER] = { "other", "host", CHART_PALE },
 };

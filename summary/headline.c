@@ -424,7 +424,7 @@ static bool add_host_step_bar(struct headline *headline)
     static const enum chart_color colors[] = {
         [ACCOUNT_HOST_OPERATORS] = CHART_COLOR_OF_COMPUTATION,
         [ACCOUNT_HOST_COMMUNICATION] = CHART_COLOR_OF_COMMUNICATION,
-        [ACCOUNT_HOST_LOADING] = CHART_COLOR_OF_COPIES,
+        [ACCOUNT_HOST_LOADING] = CHART_PURPLE,
         [ACCOUNT_HOST_CALLS] = CHART_COLOR_OF_OTHER,
         [ACCOUNT_HOST_OUTSIDE] = CHART_COLOR_OF_HOST,
     };

@@ -137,14 +137,15 @@ function roundStep(length, count) {
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
 }
 
-const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"], greys = ["--grey", "--pale"];
+const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"], greys = ["--grey", "--pale"], kindsOnly = ["--azure", "--brown"];
 
 /* What flames draw, by its name: the colours of the timeline's kinds. */
 const nameKinds = [
     [/^(cu|cuda|hip)[A-Z]\w*(Synchronize|Query)/, "--vermilion"], [/^(cu|cuda|hip)[A-Z]\w*$/, "--orange"],
-    [/\/torch\/|^torch\/.*\.py/, "--grey"], [/\.py(\(\d+\)|:\d+)/, "--purple"], [/^nn\.Module: |^ProfilerStep|^## /, "--green"],
-    [/nccl/i, "--vermilion"], [/^Memcpy/, "--green"], [/^Memset/, "--olive"], [/^\w+::[\w:.]+$/, "--sky"],
-    [/gemm|gemv|xmma|cutlass|fprop|dgrad|wgrad|winograd/i, "--blue"],
+    [/\/torch\/|^torch\/.*\.py/, "--grey"], [/\.py(\(\d+\)|:\d+)/, "--purple"], [/^nn\.Module: |^ProfilerStep|^## /, "--brown"],
+    [/nccl/i, "--vermilion"], [/^Memcpy/, "--green"], [/^Memset/, "--green"], [/^\w+::[\w:.]+$/, "--sky"],
+    [/^[{<]/, "--purple"],
+    [/gemm|gemv|xmma|cutlass|fprop|dgrad|wgrad|winograd/i, "--blue"], [/^void |kernel|triton/i, "--azure"],
 ];
 
 function kindColorOf(name) {
@@ -169,7 +170,7 @@ function isDark(color) {
 function themeColors() {
     const style = getComputedStyle(document.documentElement);
     const colors = {};
-    for (const name of [...palette, ...greys, "--back", "--card", "--text", "--faint", "--line", "--pale", "--accent", "--mark"])
+    for (const name of [...palette, ...greys, ...kindsOnly, "--back", "--card", "--text", "--faint", "--line", "--pale", "--accent", "--mark"])
         colors[name] = style.getPropertyValue(name).trim();
     return colors;
 }
