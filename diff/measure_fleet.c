@@ -65,7 +65,7 @@ static void set_use(struct sampling *to, uint32_t sample, const struct fleet_use
     sampling_set(to, "computation", "computation", TABLE_NS, sample,
                  use->part_ns[PART_COMPUTATION] / devices);
     sampling_set(to, "exposed_communication", "exposed communication", TABLE_NS, sample,
-                 use->part_ns[PART_COMMUNICATION] / devices);
+                 use->part_ns[PART_EXPOSED] / devices);
     sampling_set(to, "exposed_copies", "exposed copies", TABLE_NS, sample,
                  use->part_ns[PART_COPIES] / devices);
     sampling_set(to, "gpu_idle", "GPU idle", TABLE_NS, sample, idle_ns);

@@ -81,7 +81,7 @@ static const struct facts_column step_columns[] = {
     INTEGER(facts_step, duration_ns, AMOUNT, "what the next add up to, all_communication_ns, loading_ns and blocked_ns aside"),
     INTEGER(facts_step, complete, AMOUNT, "1: recorded to its end"),
     PART("computation_ns", PART_COMPUTATION, "kernels that do not communicate, and memsets"),
-    PART("exposed_communication_ns", PART_COMMUNICATION, "communication while nothing computed"),
+    PART("exposed_communication_ns", PART_EXPOSED, "communication while nothing computed"),
     PART("exposed_copies_ns", PART_COPIES, "copies while nothing computed or communicated"),
     GAP_CAUSE_ROWS(CAUSE)
     PART("idle_edge_ns", PART_EDGE, "idle: before the first work of the device, or after the last"),

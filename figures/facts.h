@@ -91,7 +91,7 @@ struct facts_group {
 /* The activity of a device at each moment: mutually exclusive. */
 enum facts_part {
     PART_COMPUTATION,                   /* kernels that do not communicate, and memsets */
-    PART_COMMUNICATION,                 /* exposed: nothing computed */
+    PART_EXPOSED,                       /* exposed: nothing computed */
     PART_COPIES,                        /* exposed: nothing computed or communicated */
     PART_IDLE,                          /* the rest, from here on by cause: PART_IDLE + enum gap_cause */
     PART_EDGE = PART_IDLE + GAP_CAUSES, /* before the first work of the device or after the last */

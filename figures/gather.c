@@ -616,7 +616,7 @@ static void stop_at(void *context, const struct fleet_timeline *line, const stru
     timeline_end(line, following->first_start_ns, moment->at_ns, part_ns);
     struct sums sums = {
         .computed_ns = part_ns[PART_COMPUTATION],
-        .communicated_ns = part_ns[PART_COMMUNICATION],
+        .communicated_ns = part_ns[PART_EXPOSED],
         .copied_ns = part_ns[PART_COPIES],
         .loading_ns = part_ns[PART_IDLE + GAP_DATA_LOADING],
     };

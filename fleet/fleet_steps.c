@@ -25,8 +25,8 @@ static void add_parts(struct fleet *fleet, const struct facts_step *step, struct
     sum_add(&fleet->total_ns, step->duration_ns);
     sum_add(&row->total_ns, step->duration_ns);
     sum_add(&row->computation_ns, step->part_ns[PART_COMPUTATION]);
-    sum_add(&row->exposed_ns, step->part_ns[PART_COMMUNICATION]);
-    sum_add(&row->overlapped_ns, step->all_communication_ns - step->part_ns[PART_COMMUNICATION]);
+    sum_add(&row->exposed_ns, step->part_ns[PART_EXPOSED]);
+    sum_add(&row->overlapped_ns, step->all_communication_ns - step->part_ns[PART_EXPOSED]);
     sum_add(&row->copies_ns, step->part_ns[PART_COPIES]);
     for (size_t c = 0; c <= GAP_CAUSES; c++) {
         int64_t part_ns = step->part_ns[PART_IDLE + c];
@@ -41,8 +41,7 @@ static void add_parts(struct fleet *fleet, const struct facts_step *step, struct
 
 static void add_stay(struct stays *stays, const struct facts_step *step, int64_t rank)
 {
-    int64_t exposed_ns =
-        step->part_ns[PART_COMMUNICATION] == FACTS_MISSING ? 0 : step->part_ns[PART_COMMUNICATION];
+    int64_t exposed_ns = step->part_ns[PART_EXPOSED] == FACTS_MISSING ? 0 : step->part_ns[PART_EXPOSED];
     *VEC_PUSH(&stays->list) =
         (struct stay){ step->number, rank, step->duration_ns, step->duration_ns - exposed_ns };
 }

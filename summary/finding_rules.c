@@ -790,6 +790,8 @@ static void find_communication(struct pricing *pricing)
     struct place place = place_find(pricing->trace, is_communication);
     if (place.longest == EVENT_NONE)
         return;
+    if (pricing->summary->pipeline_ns > 0)
+        return; /* the waits are among its stages */
     if (summary_is_pipeline(pricing->summary)) {
         pricing->findings->unpriced = "waits of a pipeline's stages (tpa job)";
         finding_add_blind(pricing, "waits of a pipeline's stages", "tpa job tells which holds the others up");

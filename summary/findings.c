@@ -126,7 +126,7 @@ static void describe_elsewhere(const struct summary *summary, struct findings *f
                   ": less is saved, as the host or computation is the limit without it");
     add_elsewhere(findings, first_ns, lost_to_contention(summary), "kernels --contention",
                   " of slower kernels", ": less is saved, as most of a step does not wait for them");
-    if (summary_is_pipeline(summary))
+    if (summary_is_pipeline(summary) && !(summary->pipeline_ns > 0))
         buffer_printf(
             &findings->elsewhere,
             "%sranks send each other messages, as stages of a pipeline do: tpa job tells which stage or rank holds it up, "

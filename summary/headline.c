@@ -13,6 +13,7 @@
 #include "derive/step_list.h"
 #include "summary/figures.h"
 #include "summary/finding_kit.h"
+#include "summary/finding_pipeline.h"
 #include "summary/rules.h"
 #include "trace/lost_work.h"
 #include "summary/unexplained.h"
@@ -916,6 +917,8 @@ static void add_verdict(struct headline *headline, struct result *result)
     const char *verdict = describe_loss(headline);
     if (!verdict)
         verdict = describe_unrecorded(headline);
+    if (!verdict)
+        verdict = pipeline_verdict(headline->summary, headline->findings, headline->texts);
     if (!verdict)
         verdict = headline->summary->gpu ? describe_rest(headline, describe_devices(headline))
                                          : describe_host(headline);

@@ -5,6 +5,8 @@
  *     rules.c       remarks without a price
  *     findings.c    what to change, with a price: finding_rules.c and finding_work.c look, with what finding_kit.c has,
  *                   finding_places.c says where, pricing.c replays
+ *     finding_pipeline.c
+ *                   what holds a pipeline up, priced by job/
  *     figures.c     the figures of one screen
  */
 #ifndef TPA_SUMMARY_STATE_H
@@ -85,8 +87,11 @@ struct summary {
     const struct gaps *gaps; /* by device, sums only */
     const struct transfers *transfers; /* NULL where nothing ran on a device */
     struct comm *comm;                 /* NULL unless there are several files */
-    struct memory *memory;             /* peaks and steps; NULL where none was recorded */
-    struct summary_rank *ranks;        /* in order */
+    struct job *job;                   /* of ranks that send each other messages; NULL */
+    double
+        pipeline_ns; /* what a step takes less without what holds their pipeline up; 0: is not known, or too little */
+    struct memory *memory;      /* peaks and steps; NULL where none was recorded */
+    struct summary_rank *ranks; /* in order */
     size_t rank_count;
     VEC_OF(struct finding) findings;
     VEC_OF(struct stake) stakes;         /* while the rules look */

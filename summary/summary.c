@@ -7,9 +7,12 @@
 #include "base/parallel.h"
 #include "derive/callers.h"
 #include "derive/step_list.h"
+#include "job/job.h"
+#include "job/recording.h"
 #include "memory/memory_records.h"
 #include "whatif/make_graph.h"
 #include "summary/figures.h"
+#include "summary/finding_pipeline.h"
 #include "summary/headline.h"
 #include "summary/rules.h"
 #include "derive/features.h"
@@ -147,7 +150,7 @@ static void add_remarks(struct summary *summary, struct result *result)
 /* By their ids Python frames are known. */
 const struct trace_wants summary_wants = {
     .args = EDIT_WANTS | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
-            COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID) |
+            OPERATIONS_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID) |
             WANT(FLOPS) | WANT(BYTES_ACCESSED),
     .work_bytes = 30,
 };
@@ -211,6 +214,8 @@ static void gather_one(void *context, size_t input)
     case INPUT_COMM:
         if (trace->file_count > 1 && !selection->names) /* who waits for whom does not depend on names */
             summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
+        if (selection_is_all(selection) && (summary_is_pipeline(summary) || timeline_is(trace, 0)))
+            pipeline_find(summary);
         break;
     case INPUTS: break;
     }
@@ -251,6 +256,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         summary_add_overview(&summary, result);
         summary_add_operators(&summary, result);
         struct findings *findings = findings_analyze(&summary);
+        pipeline_add_finding(&summary, findings);
         sort_findings(&summary);
         if (by == SUMMARY_BY_ALL)
             fold_ranks(&summary);
@@ -261,6 +267,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     }
     transfers_free(summary.transfers);
     comm_free(summary.comm);
+    job_free(summary.job);
     steps_free(summary.steps);
     account_free(summary.account);
     gpu_free(summary.gpu);

@@ -31,9 +31,9 @@ static void split_slowly(const struct gpu_events *gpu, const struct gaps *gaps, 
                         ns < trace_end_ns(gpu->trace, gpu->event[i]);
             size_t use = gpu->work[i] == GPU_COMPUTATION ? PART_COMPUTATION
                          : gpu->work[i] == GPU_MEMCPY    ? PART_COPIES
-                                                         : PART_COMMUNICATION;
+                                                         : PART_EXPOSED;
             part = runs && use < part ? use : part;
-            communicates |= runs && use == PART_COMMUNICATION;
+            communicates |= runs && use == PART_EXPOSED;
         }
         split->communicated_ns += communicates;
         for (size_t g = 0; g < gaps->count; g++) {

@@ -1,0 +1,95 @@
+/* finding_pipeline.c - what holds the pipeline of a job up: see finding_pipeline.h. */
+#include "summary/finding_pipeline.h"
+
+#include "job/job.h"
+#include <inttypes.h>
+#include <string.h>
+
+static const char rule_name[] = "pipeline";
+
+/* "%s" is the stage or rank. */
+static const struct {
+    const char *title, *action, *advice;
+} words[JOB_CAUSES] = {
+    [JOB_CAUSE_STAGE] = { "a stage of the pipeline computes longer than the others", "Even out the stages",
+                          "move layers from it to the other stages, or give it more ranks" },
+    [JOB_CAUSE_WORKER] = { "a rank computes longer than the others of its stage",
+                           "Find out why a rank is slow",
+                           "compare clock, temperature and neighbours of its host and device with those of the other ranks" },
+    [JOB_CAUSE_SEQUENCE] = { "microbatches with long sequences hold the others up",
+                             "Even out the microbatches",
+                             "pack sequences so that all microbatches cost about the same" },
+    [JOB_CAUSE_COMMUNICATION] = { "some messages take much longer than most of their kind",
+                                  "Find out which link is slow",
+                                  "tpa comm names the ranks whose messages are slow" },
+    [JOB_CAUSE_DELAY] = { "hosts issue operations late, and other stages wait", "Issue operations earlier",
+                          "tpa top on the slow rank shows what the host does between operations" },
+    [JOB_CAUSE_GC] = { "garbage collection stops a rank, and the others wait",
+                       "Collect garbage between steps",
+                       "gc.disable() before the loop, and gc.collect() on all ranks in the same step" },
+};
+
+void pipeline_find(struct summary *summary)
+{
+    summary->job = job_of_trace(summary->trace, &(struct ranges){ 0 });
+    const struct job *job = summary->job;
+    if (!job || !job->has_pipeline || job->lacks_ranks || job->cause == JOB_CAUSE_NONE || !job->causes.count)
+        return;
+    double gain_ns = job->causes.at[0].time_ns;
+    if (gain_ns >= FINDINGS_LEAST_SHARE * job->whole.step_ns)
+        summary->pipeline_ns = gain_ns;
+}
+
+void pipeline_add_finding(const struct summary *summary, struct findings *findings)
+{
+    if (!findings->priced || !(summary->pipeline_ns > 0))
+        return;
+    const struct job *job = summary->job;
+    size_t kept = 0;
+    for (size_t i = 0; i < findings->count; i++) /* the waits for pauses are in the price of the job */
+        if (job->cause != JOB_CAUSE_GC || !findings->at[i].code.at || !strstr(findings->at[i].code.at, "gc."))
+            findings->at[kept++] = findings->at[i];
+    findings->count = kept;
+    if (!findings->has_steps && findings->count == 0) { /* its timeline has steps, which nothing else knows */
+        findings->has_steps = true;
+        findings->step_ns = findings->together_ns = (int64_t)job->whole.step_ns;
+    }
+    int64_t saves_ns = (int64_t)summary->pipeline_ns;
+    const char *where = job->whole.where.at ? arena_printf(&findings->texts, "%.*s",
+                                                           (int)job->whole.where.len, job->whole.where.at)
+                                            : NULL;
+    struct priced_finding finding = {
+        .rule = as_text(rule_name),
+        .section = "pipeline",
+        .title = as_text(words[job->cause].title),
+        .action = as_text(words[job->cause].action),
+        .saves_ns = saves_ns,
+        .then_ns = findings->step_ns - saves_ns,
+        .saves_share = (double)saves_ns / (double)findings->step_ns,
+        .time_ns = TABLE_INT_MISSING,
+        .count = TABLE_INT_MISSING,
+        .where = as_text(where),
+        .advice = as_text(words[job->cause].advice),
+        .code = as_text(job->cause == JOB_CAUSE_GC ? "gc.disable()" : NULL),
+        .check = as_text("tpa job"),
+    };
+    size_t at = 0;
+    while (at < findings->count && findings->at[at].saves_ns >= saves_ns)
+        at++;
+    VEC_PUSH(findings);
+    memmove(findings->at + at + 1, findings->at + at, (findings->count - 1 - at) * sizeof *findings->at);
+    findings->at[at] = finding;
+    if (finding.then_ns < findings->together_ns) {
+        findings->together_ns = finding.then_ns;
+        findings->bound = (struct step_bound){ 0 }; /* is of other changes */
+    }
+}
+
+const char *pipeline_verdict(const struct summary *summary, const struct findings *findings,
+                             struct arena *texts)
+{
+    if (!findings->count || strcmp(findings->at[0].rule.at, rule_name) != 0)
+        return NULL;
+    const char *verdict = job_write_verdict(summary->job, texts), *end = strstr(verdict, ". ");
+    return end ? arena_printf(texts, "%.*s.", (int)(end - verdict), verdict) : verdict;
+}

@@ -1,0 +1,20 @@
+/*
+ * finding_pipeline.h - what holds the pipeline of a job up, as a finding: its price is that of job/, which replays who waits for whom
+ * among ranks; the replay of one rank knows no such waits.
+ */
+#ifndef TPA_SUMMARY_FINDING_PIPELINE_H
+#define TPA_SUMMARY_FINDING_PIPELINE_H
+
+#include "summary/findings.h"
+
+/* Find the job of SUMMARY, whose ranks send each other messages, and what a step takes less without what holds it up. */
+void pipeline_find(struct summary *summary);
+
+/* Then add it to FINDINGS, in its place, instead of those that are about the same. */
+void pipeline_add_finding(const struct summary *summary, struct findings *findings);
+
+/* The first sentence of the verdict on the job, in TEXTS; NULL where something else saves more. */
+const char *pipeline_verdict(const struct summary *summary, const struct findings *findings,
+                             struct arena *texts);
+
+#endif
