@@ -180,26 +180,37 @@ struct word {
     uint64_t used;
 };
 
-/* Start a process for the question of WORDS, for which nobody waits if AHEAD: its id in the parent, with *GATE to hear its end from. 0 in
- * the child, when that has answered and is the keeper; it does not return if the parent stays what it is. Below 0: there can be none. */
+/* Of a child: where its end is heard, and where it hears that it is the keeper now. */
+struct gate {
+    int heard, told;
+};
+
+/* Start a process for the question of WORDS, for which nobody waits if AHEAD: its id in the parent, with its GATE. 0 in the child, when that
+ * has answered and its parent has made it the keeper; it does not return if the parent stays what it is. Below 0: there can be none. */
 static pid_t begin(const struct keeper_work *work, const struct buffer *words, struct answers *answers,
-                   bool ahead, int *gate)
+                   bool ahead, struct gate *gate)
 {
-    int ends[2];
+    int ends[2], told[2];
+    char taken;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
+    if (pipe2(told, O_CLOEXEC) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return -1;
+    }
     pid_t child = fork();
     if (child != 0) {
         close(ends[1]);
-        *gate = ends[0];
-        if (child < 0)
-            close(ends[0]);
-        else
+        close(told[0]);
+        *gate = (struct gate){ ends[0], told[1] };
+        if (child > 0)
             setpgid(child, child);
         return child;
     }
     pid_t id = getpid();
     close(ends[0]);
+    close(told[1]);
     setpgid(0, 0); /* so that it can be stopped with those that it starts */
     memset(&self, 0, sizeof self);
     self.ahead = ahead;
@@ -209,24 +220,33 @@ static pid_t begin(const struct keeper_work *work, const struct buffer *words, s
     struct word word = { self.passing ? (char)ending : (char)TAKEN, self.used };
     if (self.passing && !self.used) /* prints for one that waits for it */
         _exit((int)ending);
-    if (ahead && !self.passing)
-        tell('c', &id, sizeof id);
     if (write(ends[1], &word, sizeof word) != sizeof word || self.passing)
         _exit(1);
+    if (!read_all(told[0], &taken, 1)) /* a question came, which the parent answers */
+        _exit(1);
     close(ends[1]);
+    close(told[0]);
+    if (ahead)
+        tell('c', &id, sizeof id);
     return 0;
 }
 
-/* In the parent: the end of CHILD. Does not return if that is the keeper now. */
-static void finish(const struct keeper_work *work, pid_t child, int gate, const struct buffer *words,
-                   struct answers *answers, bool ahead)
+static void close_gate(const struct gate *gate)
+{
+    close(gate->heard);
+    close(gate->told);
+}
+
+/* In the parent: the end of CHILD, which may have been STOPPED. Does not return if it makes that the keeper. */
+static void finish(const struct keeper_work *work, pid_t child, const struct gate *gate, bool stopped,
+                   const struct buffer *words, struct answers *answers, bool ahead)
 {
     struct word word;
-    bool ended = read_all(gate, &word, sizeof word);
+    bool ended = !stopped && read_all(gate->heard, &word, sizeof word);
     pid_t id = getpid();
-    if (ended && word.ending == TAKEN)
+    if (ended && word.ending == TAKEN && write(gate->told, "k", 1) == 1)
         _exit(0);
-    close(gate);
+    close_gate(gate);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     struct buffer text = { 0 };
@@ -245,12 +265,12 @@ static void finish(const struct keeper_work *work, pid_t child, int gate, const 
 /* Answer in a child, which then is the keeper; returns in the one that is. */
 static void ask_child(const struct keeper_work *work, const struct buffer *words, struct answers *answers)
 {
-    int gate = -1;
+    struct gate gate = { -1, -1 };
     pid_t child = begin(work, words, answers, false, &gate);
     if (child < 0)
         tell('x', "", 0);
     else if (child > 0)
-        finish(work, child, gate, words, answers, false);
+        finish(work, child, &gate, false, words, answers, false);
 }
 
 /* ---- ahead ---- */
@@ -306,24 +326,24 @@ static void wait_ahead(int asked, pid_t child, int gate)
 static bool work_ahead(const struct keeper_work *work, int asked, const struct buffer *words,
                        struct answers *answers)
 {
-    int gate = -1;
+    struct gate gate = { -1, -1 };
     struct buffer question = { 0 };
     pid_t child = begin(work, words, answers, true, &gate);
     if (child <= 0)
         return true;
-    struct pollfd at[] = { { gate, POLLIN, 0 }, { asked, POLLIN, 0 } };
+    struct pollfd at[] = { { gate.heard, POLLIN, 0 }, { asked, POLLIN, 0 } };
     while (poll(at, 2, -1) < 0 && errno == EINTR)
         ;
     bool stopped = !at[0].revents;
     if (stopped && peek(asked, &question) && work->is_same(words, question.at, question.count)) {
-        wait_ahead(asked, child, gate);
+        wait_ahead(asked, child, gate.heard);
         stopped = false;
     } else if (stopped) {
         kill(-child, SIGKILL);
         kill(child, SIGKILL);
     }
     buffer_release(&question);
-    finish(work, child, gate, words, answers, true);
+    finish(work, child, &gate, stopped, words, answers, true);
     return !stopped;
 }
 
