@@ -66,7 +66,8 @@ struct sentence {
     bool majority; /* "most of the time", which may be more than half of it; not "the most time" */
 };
 
-static bool read_sentence(const struct tokens *tokens, size_t first, size_t end, struct sentence *sentence)
+static bool ranking_read_sentence(const struct tokens *tokens, size_t first, size_t end,
+                                  struct sentence *sentence)
 {
     static const char *const verbs[] = { "is", "was", "are", "has" }; /* then it is a query */
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
@@ -288,7 +289,8 @@ static bool fits(const struct ranks *ranks, const struct sentence *sentence, siz
 }
 
 /* Judge SENTENCE by all of MEASURES: if they do not agree, it is left open. */
-static struct ranking judge(const struct ranks *ranks, const struct sentence *sentence, unsigned measures)
+static struct ranking judge_ranking(const struct ranks *ranks, const struct sentence *sentence,
+                                    unsigned measures)
 {
     struct ranking ranking = { 0 };
     bool compares = is_comparison(sentence), above = false, below = false;
@@ -326,13 +328,13 @@ struct ranking ranking_read(const struct check_facts *facts, const struct tokens
 {
     struct sentence sentence = { .than = 2 };
     struct ranking ranking = { 0 };
-    if (!read_sentence(tokens, first, end, &sentence) || check_has_several_ranks(facts))
+    if (!ranking_read_sentence(tokens, first, end, &sentence) || check_has_several_ranks(facts))
         return ranking;
     unsigned measures = measures_of(&sentence);
     if (!measures || !(is_comparison(&sentence) || is_superlative(&sentence)))
         return ranking;
     struct ranks ranks = sum_names(facts);
-    ranking = judge(&ranks, &sentence, measures);
+    ranking = judge_ranking(&ranks, &sentence, measures);
     free(ranks.of);
     return ranking;
 }

@@ -264,7 +264,7 @@ static void print_part(const char *title, const char *const *words, char *const 
     VEC_FREE(&argv);
 }
 
-static void print_answer(const char *title, const char *const *words, char *const *paths, size_t count)
+static void bottleneck_print(const char *title, const char *const *words, char *const *paths, size_t count)
 {
     print_part(title, words, paths, count, false);
 }
@@ -358,9 +358,9 @@ static bool bottleneck_print_verdict(const struct invocation *call, const struct
 
 static void print_profile(const struct recording *recording, const char *limit)
 {
-    print_answer("Python functions, by their own time",
-                 (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
-                 recording->profiles.at, 1);
+    bottleneck_print("Python functions, by their own time",
+                     (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
+                     recording->profiles.at, 1);
 }
 
 static void bottleneck_print_all(const struct invocation *call, struct recording *recording)
@@ -380,18 +380,19 @@ static void bottleneck_print_all(const struct invocation *call, struct recording
         char *const *traces = recording->traces.at;
         size_t count = recording->traces.count;
         bool has_device = bottleneck_print_verdict(call, recording);
-        print_answer("Operators by time on the CPU",
-                     (const char *const[]){ "top", "--sort", "self_cpu_time_total", "--limit", limit, NULL },
-                     traces, count);
+        bottleneck_print(
+            "Operators by time on the CPU",
+            (const char *const[]){ "top", "--sort", "self_cpu_time_total", "--limit", limit, NULL }, traces,
+            count);
         if (has_device)
-            print_answer(
+            bottleneck_print(
                 "Operators by time on the GPU",
                 (const char *const[]){ "top", "--sort", "self_cuda_time_total", "--limit", limit, NULL },
                 traces, count);
         if (recording->profiles.count)
             print_profile(recording, limit);
-        print_answer("Summary", (const char *const[]){ "summary", NULL }, traces,
-                     count); /* last: it stays in sight */
+        bottleneck_print("Summary", (const char *const[]){ "summary", NULL }, traces,
+                         count); /* last: it stays in sight */
     } else {
         fputs("\ntorch was not used, or could not be recorded: there is a Python profile only\n", stderr);
     }
@@ -401,8 +402,8 @@ static void bottleneck_print_all(const struct invocation *call, struct recording
     }
     if (args->report && recording->traces.count) {
         char *folder[] = { recording->folder }; /* two traces would be compared */
-        print_answer("Report", (const char *const[]){ "report", "--output", args->report, NULL },
-                     recording->traces.count == 1 ? recording->traces.at : folder, 1);
+        bottleneck_print("Report", (const char *const[]){ "report", "--output", args->report, NULL },
+                         recording->traces.count == 1 ? recording->traces.at : folder, 1);
     }
     if (args->report && !recording->traces.count)
         fputs("tpa bottleneck: no page was written: there is no trace to report on\n", stderr);

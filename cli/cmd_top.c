@@ -504,14 +504,14 @@ static struct result *make_top_result(const struct top *top, const struct select
 }
 
 /* Of each call there are two results to keep: in the order that people read first, and for --sort. */
-static struct kept_query query_of(const struct invocation *call, bool first_order)
+static struct kept_query top_query_of(const struct invocation *call, bool first_order)
 {
     return (struct kept_query){ call, "sort reverse", first_order };
 }
 
 static bool keep_result(const struct invocation *call, bool first_order, struct result *result)
 {
-    struct kept_query query = query_of(call, first_order);
+    struct kept_query query = top_query_of(call, first_order);
     return kept_put(&query, result);
 }
 
@@ -550,7 +550,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         .filter = args->selection.filter,
         .exclude = args->selection.exclude,
     };
-    struct kept_query query = query_of(call, is_in_first_order(args));
+    struct kept_query query = top_query_of(call, is_in_first_order(args));
     struct result *known = kept_find(&query);
     if (known)
         return print_result(NULL, known, args, err) ? EXIT_FINE : EXIT_TROUBLE;

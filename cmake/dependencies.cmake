@@ -49,14 +49,17 @@ else()
   target_compile_definitions(tpa_dependencies INTERFACE TPA_HAVE_ISAL=0)
 endif()
 
-# tpa view speaks HTTP with libmicrohttpd; without it the command says so. Its archive needs a TLS library, so that it is no part of
-# what is carried to other machines.
+# tpa view speaks HTTP with libmicrohttpd, which it loads when it begins (the library brings TLS, and would slow down the start of every
+# command); without it the command says so.
 option(TPA_VIEW "Build tpa view with libmicrohttpd, where it is found" ON)
 if(TPA_VIEW AND NOT TPA_STATIC)
   pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd>=0.9.73)
 endif()
 if(MICROHTTPD_FOUND)
-  link_dependency(PkgConfig::MICROHTTPD microhttpd)
+  get_target_property(folders PkgConfig::MICROHTTPD INTERFACE_INCLUDE_DIRECTORIES)
+  if(folders)
+    target_include_directories(tpa_dependencies SYSTEM INTERFACE ${folders})
+  endif()
 else()
   message(STATUS "libmicrohttpd is not used: tpa view is left out")
 endif()

@@ -44,7 +44,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/cmake/cpack_check.cmake)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot") # tpa chart draws with it
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot, libmicrohttpd12 | libmicrohttpd12t64") # tpa chart draws, tpa view serves
 
 # What Debian's rules want besides: a changelog of its form, word to the loader of a new library, and reasons for what differs.
 string(TIMESTAMP debian_date "%a, %d %b %Y %H:%M:%S +0000" UTC)

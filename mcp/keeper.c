@@ -353,7 +353,7 @@ static bool is_waiting(int asked)
     return poll(&at, 1, 0) != 0;
 }
 
-static int64_t now_ms(void)
+static int64_t keeper_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -386,9 +386,9 @@ __attribute__((noreturn)) static void keep(int asked, const struct keeper_work *
         else
             ask_child(work, &words, answers);
         while (!is_waiting(asked) && spent_ms < MOST_AHEAD_MS && work->ahead(&words, ahead, &next)) {
-            int64_t begun_ms = now_ms();
+            int64_t begun_ms = keeper_now_ms();
             ahead += work_ahead(work, asked, &next, answers);
-            spent_ms += now_ms() - begun_ms;
+            spent_ms += keeper_now_ms() - begun_ms;
         }
     }
     _exit(0);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "view/request.h"
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -27,6 +28,36 @@ enum {
     LOOK_EVERY_MS = 100,
     DAEMONS = 2,
 };
+
+/* libmicrohttpd brings TLS and what that needs: it is loaded by tpa view alone, so that no other command starts later for it. */
+#define HTTP_FUNCTIONS(_)                                                                                    \
+    _(add_response_header)                                                                                   \
+    _(create_response_from_buffer_with_free_callback)                                                        \
+    _(destroy_response)                                                                                      \
+    _(get_connection_info)                                                                                   \
+    _(get_connection_values)                                                                                 \
+    _(lookup_connection_value)                                                                               \
+    _(queue_response)                                                                                        \
+    _(resume_connection)                                                                                     \
+    _(start_daemon)                                                                                          \
+    _(stop_daemon)                                                                                           \
+    _(suspend_connection)
+
+#define HTTP_MEMBER(function) __typeof__(MHD_##function) *function;
+static struct {
+    HTTP_FUNCTIONS(HTTP_MEMBER)
+} http;
+
+/* Fill HTTP; it stays loaded. False and ERR where the library, or a function of it, is missing. */
+static bool load_http(struct tpa_error *err)
+{
+    void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+#define HTTP_FIND(function) &&(*(void **)&http.function = dlsym(library, "MHD_" #function))
+    if (library HTTP_FUNCTIONS(HTTP_FIND))
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "libmicrohttpd cannot be loaded: %s", dlerror());
+    return tpa_hint(err, "install libmicrohttpd12, or make a page that needs no server: tpa report");
+}
 
 /* A request and its answer. */
 struct exchange {
@@ -98,7 +129,7 @@ static void *work(void *context)
         }
         pthread_mutex_lock(&server->lock);
         exchange->done = true;
-        MHD_resume_connection(exchange->connection);
+        http.resume_connection(exchange->connection);
     }
     pthread_mutex_unlock(&server->lock);
     return NULL;
@@ -110,7 +141,7 @@ static bool wait_in_line(struct view_server *server, struct exchange *exchange)
     pthread_mutex_lock(&server->lock);
     bool good = server->waiting < MOST_WAITING && !server->ends;
     if (good) {
-        MHD_suspend_connection(exchange->connection);
+        http.suspend_connection(exchange->connection);
         if (server->first)
             server->last->next = exchange;
         else
@@ -128,7 +159,7 @@ static bool wait_in_line(struct view_server *server, struct exchange *exchange)
 static int socket_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
 }
 
@@ -195,25 +226,25 @@ static enum MHD_Result reply(struct exchange *exchange)
     bool is_page = exchange->status == 200 && exchange->request.question == VIEW_PAGE;
     buffer_puts(&exchange->out, "");
     struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback(exchange->out.count, exchange->out.at, free);
+        http.create_response_from_buffer_with_free_callback(exchange->out.count, exchange->out.at, free);
     if (!response)
         return MHD_NO;
     exchange->out.at = NULL; /* of the response */
     exchange->out.count = exchange->out.capacity = 0;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-        MHD_add_response_header(response, headers[i][0], headers[i][1]);
-    MHD_add_response_header(response, "Content-Type",
-                            is_page ? "text/html; charset=utf-8" : "application/json");
+        http.add_response_header(response, headers[i][0], headers[i][1]);
+    http.add_response_header(response, "Content-Type",
+                             is_page ? "text/html; charset=utf-8" : "application/json");
     /* The page says in itself what it may load; no other page may hold it. */
-    MHD_add_response_header(response, "Content-Security-Policy",
-                            is_page ? "frame-ancestors 'none'"
-                                    : "default-src 'none'; frame-ancestors 'none'");
+    http.add_response_header(response, "Content-Security-Policy",
+                             is_page ? "frame-ancestors 'none'"
+                                     : "default-src 'none'; frame-ancestors 'none'");
     if (exchange->status == 405)
-        MHD_add_response_header(response, "Allow", "GET");
+        http.add_response_header(response, "Allow", "GET");
     if (exchange->status == 503)
-        MHD_add_response_header(response, "Retry-After", "1");
-    enum MHD_Result result = MHD_queue_response(exchange->connection, exchange->status, response);
-    MHD_destroy_response(response);
+        http.add_response_header(response, "Retry-After", "1");
+    enum MHD_Result result = http.queue_response(exchange->connection, exchange->status, response);
+    http.destroy_response(response);
     return result;
 }
 
@@ -253,17 +284,17 @@ static void read_request(struct view_server *server, struct exchange *exchange, 
 {
     struct MHD_Connection *connection = exchange->connection;
     struct listing listing = { 0 };
-    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, list_argument, &listing);
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, count_host, &listing);
-    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    http.get_connection_values(connection, MHD_GET_ARGUMENT_KIND, list_argument, &listing);
+    http.get_connection_values(connection, MHD_HEADER_KIND, count_host, &listing);
+    const char *length = http.lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
     struct view_arrived arrived = {
         .method = method,
         .path = path,
-        .host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
-        .fetch_site = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site"),
+        .host = http.lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
+        .fetch_site = http.lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site"),
         .hosts = listing.hosts,
         .has_body = (length && strcmp(length, "0") != 0) ||
-                    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding"),
+                    http.lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding"),
         .arguments = listing.arguments,
         .argument_count = listing.count,
     };
@@ -379,7 +410,7 @@ static int listen_on(int family, unsigned *port)
 
 static struct MHD_Daemon *start(struct view_server *server, int fd)
 {
-    struct MHD_Daemon *daemon = MHD_start_daemon(
+    struct MHD_Daemon *daemon = http.start_daemon(
         MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, serve,
         server, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)VIEW_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -436,7 +467,7 @@ static void end(struct view_server *server)
     }
     for (size_t i = 0; i < DAEMONS; i++)
         if (server->daemons[i])
-            MHD_stop_daemon(server->daemons[i]);
+            http.stop_daemon(server->daemons[i]);
 }
 
 static void tell_address(const struct view_server *server)
@@ -448,6 +479,8 @@ static void tell_address(const struct view_server *server)
 
 bool view_serve(const struct view_server_options *options, const atomic_int *stopped, struct tpa_error *err)
 {
+    if (!load_http(err))
+        return false;
     struct view_server *server = mem_zalloc(1, sizeof *server);
     int64_t idle_s = options->idle_ns / 1000000000 + (options->idle_ns % 1000000000 > 0);
     server->options = *options;
