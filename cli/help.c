@@ -27,7 +27,7 @@ static const struct {
     { "How good are the kernels?", "kernels  roofline" },
     { "Which rank or stage is slow?", "fleet  job  comm" },
     { "Why is a job stuck?", "hang" },
-    { "How do I draw or convert it?", "chart  convert" },
+    { "How do I see, draw or convert it?", "view  chart  convert" },
     { "What does a Python program do?", "bottleneck" },
     { "Is an assistant's answer right?", "check  mcp  skill" },
     { "How does a command work?", "help  completion" },

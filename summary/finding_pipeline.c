@@ -66,6 +66,8 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
         .saves_ns = saves_ns,
         .then_ns = findings->step_ns - saves_ns,
         .saves_share = (double)saves_ns / (double)findings->step_ns,
+        .saves_low_ns = TABLE_INT_MISSING,
+        .saves_high_ns = TABLE_INT_MISSING,
         .time_ns = TABLE_INT_MISSING,
         .count = TABLE_INT_MISSING,
         .where = as_text(where),
