@@ -246,9 +246,11 @@ struct check_facts *check_facts_open(const struct trace *trace)
         trace, &(struct top_options){ .by = TOP_OPERATOR | (trace->file_count > 1 ? TOP_RANK : 0) });
     names_fill(facts);
     facts->row_name = mem_alloc((facts->top->count + 1) * sizeof *facts->row_name);
-    for (size_t i = 0; i < facts->top->count; i++)
-        facts->row_name[i] =
-            check_name_find(facts, facts->top->at[i].name.at, facts->top->at[i].name.len)->id;
+    for (size_t i = 0; i < facts->top->count; i++) {
+        const struct check_name *name =
+            check_name_find(facts, facts->top->at[i].name.at, facts->top->at[i].name.len);
+        facts->row_name[i] = name ? name->id : NAME_NONE; /* none: no answer could write it */
+    }
     struct tpa_error ignored = { 0 }; /* without options nothing is refused */
     facts->all = selection_open(trace, &(struct selection_query){ 0 }, &ignored);
     facts->gpu = gpu_analyze(trace, facts->all, BY(DEVICE));
