@@ -413,14 +413,14 @@ static bool print_torch_text(const struct top *top, const struct table *table, c
     return printed;
 }
 
-/* TOP is for torch's text. */
+/* TOP is for torch's text; NULL for a result that was kept, which is printed as rows. */
 static bool print_result(const struct top *top, struct result *result, const struct top_args *args,
                          struct tpa_error *err)
 {
     struct table *table = result->tables.at[0];
     if (!sort_rows(table, args, err))
         return false;
-    if (wants_torch_text(args)) {
+    if (top && wants_torch_text(args)) {
         if (!print_torch_text(top, table, args, err))
             return false;
         output_print_notices(result);
@@ -551,7 +551,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         .exclude = args->selection.exclude,
     };
     struct kept_query query = top_query_of(call, is_in_first_order(args));
-    struct result *known = kept_find(&query);
+    struct result *known = wants_torch_text(args) ? NULL : kept_find(&query);
     if (known)
         return print_result(NULL, known, args, err) ? EXIT_FINE : EXIT_TROUBLE;
     bool nsys = output_printer(&args->output) == &nsys_text;

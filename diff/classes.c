@@ -158,7 +158,7 @@ static struct classed most_on(const struct classed *kernels, size_t count, int64
             ns += kernels[end].ns;
             longest = longest ? longest : &kernels[end];
         }
-        if (ns > most_ns) {
+        if (longest && ns > most_ns) {
             most = *longest;
             most_ns = ns;
         }
@@ -199,7 +199,7 @@ static void notice_moved(const struct moved_row *rows, size_t count, double whol
         buffer_printf(&ops, " and %zu more", others);
     quantity_append_rounded_time(&before, before_ns);
     quantity_append_rounded_time(&after, after_ns);
-    result_add_notice(result, "kernel_classes", (int64_t)(named + others), NULL, TPA_NOWHERE,
+    result_add_notice(result, "kernel_classes", (int64_t)named + (int64_t)others, NULL, TPA_NOWHERE,
                       "kernels of another class: %s -> %s (%s; %s -> %s)", rows[largest].class_before.at,
                       rows[largest].class_after.at, ops.at, before.at, after.at);
     result->notices.at[result->notices.count - 1].on_top = true;

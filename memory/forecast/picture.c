@@ -93,10 +93,11 @@ static void curve_add_points(struct curve *curve, double least, double most)
 {
     enum { POINTS = 48 };
     const struct forecast_device *device = curve->device;
-    double at = least, known;
-    for (size_t i = 0; at <= most; at = fmax(known, at + 1e-9)) {
+    double at = least;
+    size_t i = 0;
+    while (at <= most) {
         curve_add(curve, at);
-        known = INFINITY; /* the next */
+        double known = INFINITY; /* the next */
         for (size_t r = 0; r < device->recordings.count; r++)
             if (device->recordings.at[r].size[curve->number] > at)
                 known = fmin(known, device->recordings.at[r].size[curve->number]);
@@ -107,6 +108,7 @@ static void curve_add_points(struct curve *curve, double least, double most)
             i++;
         if (i <= POINTS)
             known = fmin(known, floor(least + (most - least) * (double)i / POINTS));
+        at = fmax(known, at + 1e-9);
     }
 }
 
