@@ -285,7 +285,7 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
         others.waited_ns += row->caused_ns;
         others.share += isfinite(row->caused_share) ? row->caused_share : 0;
     }
-    others.who = arena_printf(texts, "%zu others", count);
+    others.who = arena_printf(texts, "%zu other%s", count, count > 1 ? "s" : "");
     others.per_step_ns = steps ? others.waited_ns / steps : 0;
     if (count)
         *VEC_PUSH(&answer->culprits) = others;

@@ -59,8 +59,9 @@ static void add_facts(struct screen *screen, const struct hang *hang, const stru
     buffer_puts(&screen->text, " of ");
     hang_add_count(&screen->text, job->world);
     add_fact(screen, "Ranks with a dump", take(screen));
-    hang_add_ranks(&screen->text, job->culprits, true);
-    add_fact(screen, "Culprits", take(screen));
+    if (job->culprits.count)
+        hang_add_rank_words(&screen->text, job->culprits, false);
+    add_fact(screen, "Held up by", take(screen));
     hang_add_ranks(&screen->text, job->suspects, true);
     add_fact(screen, "Suspects", take(screen));
 }

@@ -476,8 +476,10 @@ static void append_lane(struct step_drawing *drawing, size_t row)
         buffer_printf(&title, "%s%s%.*s", who ? who : "", who ? ", " : "",
                       (int)(who ? strcspn(lane->title, ",") : strlen(lane->title)), lane->title);
     size_t len = title.count, shown = unicode_text_width(title.at, len) > 20 ? strcspn(title.at, "(") : len;
-    append_words(drawing, 0, y + 14, "lane", title.at, shown);
-    buffer_release(&title);
+    struct buffer cut = { 0 };
+    append_cut(&cut, title.at, shown, (size_t)((LEFT - MARGIN) / LETTER_WIDTH));
+    append_words(drawing, 0, y + 14, "lane", cut.at, cut.count);
+    EACH(buffer_release, &title, &cut);
     append_boxes(drawing, drawing->lanes.at[row].lane, y);
     if (lane->place == TIMELINE_DEVICE)
         append_gap(drawing, row, y);

@@ -111,9 +111,14 @@ static const char *steps_text(struct headline *headline)
 {
     if (!headline->step)
         return NULL;
-    return arena_printf(headline->texts, "%zu of %s%s", headline->answer->steps.count,
+    const struct account *account = headline->summary->account;
+    bool singular = false; /* is a step left out? */
+    for (size_t i = 0; i < account->count; i++)
+        singular |= account->at[i].singular != INT64_MIN;
+    return arena_printf(headline->texts, "%zu of %s%s%s", headline->answer->steps.count,
                         time_text(headline, (double)headline->step->step_ns),
-                        headline->step->count > 1 ? " on average" : "");
+                        headline->step->count > 1 ? " on average" : "",
+                        singular ? " without the slowest" : "");
 }
 
 static void add_facts(struct headline *headline)
