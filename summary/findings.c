@@ -253,8 +253,8 @@ static void notice_no_change(const struct findings *findings, const char *of, st
 {
     struct buffer half = { 0 };
     if (findings->half.at)
-        buffer_printf(&half, ". Halving the longest %s would save %.1f %%: %s", findings->longest,
-                      quantity_percent(findings->half_saves_share), findings->half.at);
+        buffer_printf(&half, ". Only a faster %s would: halving the longest saves %.1f %%: %s",
+                      findings->longest, quantity_percent(findings->half_saves_share), findings->half.at);
     result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
                       "no single change would save %.1f %% of %s%s%s%s%s%s%s", 100 * FINDINGS_LEAST_SHARE, of,
                       doubt_of(findings), findings->unpriced ? "; not priced: " : "",

@@ -1174,7 +1174,8 @@ static void add_nothing(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
     const char *half = findings->half.at
-                           ? arena_printf(headline->texts, " Halving the longest %s would save %.1f %%: %.*s",
+                           ? arena_printf(headline->texts,
+                                          " Only a faster %s would: halving the longest saves %.1f %%: %.*s",
                                           findings->longest, quantity_percent(findings->half_saves_share),
                                           (int)findings->half.len, findings->half.at)
                            : "";
