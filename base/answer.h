@@ -111,6 +111,7 @@ struct answer {
     const char *change_note; /* what FROM_NS and TO_NS are */
     VEC_OF(struct answer_fact) facts;
     const char *bars_title;   /* what the bars show */
+    int64_t bars_ns;          /* how long that is; 0: not known */
     const char *now_and_then; /* "A step takes 176.535ms -> 116.714ms at best"; NULL: it is not known */
     const char *
         bars_of; /* what the bars show, behind NOW_AND_THEN: "what the GPUs did in it"; NULL: as BARS_TITLE says */

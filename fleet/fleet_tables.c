@@ -217,7 +217,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
     if (row->slow_gpu && row->why.at && row->caused_by_ns[CAUSE_COMPUTATION] * 2 > row->caused_ns)
         buffer_printf(out, "; its GPU takes %.3g %% longer for the same kernels", 100 * (row->gpu - 1));
     else if (row->why.at)
-        buffer_printf(out, "; its %s grew most", row->why.at);
+        buffer_printf(out, "; its %s takes longer", row->why.at);
 }
 
 /* Without marked steps each recording is one. */
@@ -265,6 +265,7 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
         return;
     append_who(fleet, &who);
     answer->headline = arena_printf(texts, "Others%.*s.", (int)who.count - 6, who.at + 6);
+    answer->because = NULL; /* of the verdict below it */
     buffer_release(&who);
     for (size_t i = 0; i < fleet->ranks.count; i++) {
         const struct fleet_rank_row *row = &fleet->ranks.at[i];

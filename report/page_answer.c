@@ -9,6 +9,7 @@
 #include "report/apart.h"
 #include "report/figures.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,6 +268,18 @@ static void append_gains(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</svg>\n");
 }
 
+/* What the bar of gains is of, where that is not what the bars above it show. */
+static void append_whole_of_gains(struct buffer *out, const struct answer *answer)
+{
+    const double alike = 0.1;
+    double differs_ns = (double)answer->from_ns - (double)answer->bars_ns;
+    if (!answer->bars_ns || fabs(differs_ns) <= alike * (double)answer->from_ns)
+        return;
+    buffer_puts(out, "<p class=\"faint\">And what changes save of ");
+    append_time(out, answer->from_ns);
+    buffer_puts(out, "</p>\n");
+}
+
 static void append_bars(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     if (answer->bars.count == 0)
@@ -278,8 +291,10 @@ static void append_bars(struct buffer *out, const struct answer *answer, const s
     for (size_t i = 0; i < answer->bars.count; i++)
         append_bar(out, &answer->bars.at[i]);
     buffer_puts(out, "</div>\n");
-    if (has_gains(answer))
+    if (has_gains(answer)) {
+        append_whole_of_gains(out, answer);
         append_gains(out, answer);
+    }
     append_parts(out, answer, page);
     append_element(out, "p", "faint", answer->phases);
     buffer_puts(out, "</figure>\n");

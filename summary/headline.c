@@ -377,6 +377,7 @@ static void add_device_bars(struct headline *headline)
     double whole_ns = headline->step ? (double)headline->step->step_ns : all.span_ns;
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
+    headline->answer->bars_ns = (int64_t)whole_ns;
     if (headline->step)
         headline->answer->bars_of =
             arena_printf(headline->texts, "what the %s%s did in it%s", summary_device_word(summary),
