@@ -185,9 +185,10 @@ void finding_add_attention(struct pricing *pricing)
             .complete = complete_attention });
 }
 
-static bool is_optimizer_step(const struct trace *trace, event_id e)
+static bool is_optimizer_step(const struct trace *trace,
+                              event_id e) /* by its name alone, as place_find wants */
 {
-    return !event_on_device((enum event_kind)trace->kind[e]) && edit_is_optimizer_step(trace_name(trace, e));
+    return edit_is_optimizer_step(trace_name(trace, e));
 }
 
 /* "Adam" of "Optimizer.step#Adam.step". */
