@@ -101,6 +101,8 @@ static bool is_of_another_rule(const char *name)
 {
     int64_t number;
     return step_number(name, &number) || annotation_is_data_loading(name) || name_is_compilation(name) ||
+           strncmp(name, "Optimizer.", 10) == 0 ||
+           strstr(name, "torch/optim/") || /* is no part that can go */
            operator_is_communication(name) || strstr(name, "torch/profiler/") ||
            strstr(name, "torch/autograd/profiler") || strncmp(name, "PyTorch Profiler", 16) == 0;
 }
