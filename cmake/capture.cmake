@@ -80,3 +80,6 @@ else()
 endif()
 # Never unloaded: its thread, its handlers and the functions that NVTX points at live as long as the process.
 target_link_options(tpa_capture PRIVATE -Wl,-z,nodelete -Wl,--exclude-libs,ALL)
+if(NOT TPA_SANITIZE) # whose functions are those of the program
+  target_link_options(tpa_capture PRIVATE -Wl,-z,defs) # it must load into any program
+endif()

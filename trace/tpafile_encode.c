@@ -9,7 +9,6 @@
 #define XXH_INLINE_ALL
 #include "trace/tpafile_encode.h"
 
-#include "base/rows.h"
 #include "trace/tpafile_bytes.h"
 #include "base/memory.h"
 #include <xxhash.h>
@@ -356,11 +355,18 @@ static void forget_distinct(struct tpafile_encoder *encoder)
     memset(encoder->slot_index, 0, SLOTS * sizeof *encoder->slot_index);
 }
 
+/* Not by base/rows.h: the library in the user's process has no part of it, and no allocation here may end that process. */
+static int tpafile_encode_compare_numbers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
 /* The column as places in the dictionary of its DISTINCT values, which were just collected. */
 static void append_index(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, size_t count,
                          size_t distinct)
 {
-    SORT_NUMBERS(encoder->values, distinct);
+    qsort(encoder->values, distinct, sizeof *encoder->values, tpafile_encode_compare_numbers);
     append_delta(encoder, out, field, TPAFILE_DICTIONARY, encoder->values, distinct,
                  delta_range(encoder->values, distinct));
     for (size_t i = 0; i < distinct; i++)
