@@ -261,10 +261,12 @@ static void draw_two_ranks(bool wrong, int64_t us, int64_t n)
  *
  * Nothing is launched in tokenize: without it a step takes 700 us.
  */
+static const char *tokenize_name = "tokenize";
+
 static void draw_tokenize(bool wrong, int64_t us, int64_t n)
 {
     int64_t first_us = wrong ? 300 : 4;
-    draw_op_us("user_annotation", "tokenize", us, first_us);
+    draw_op_us("user_annotation", tokenize_name, us, first_us);
     draw_call_us("cudaLaunchKernel", us + first_us, 10, 2 * n + 1);
     draw_work_us("kernel", "elementwise", us + first_us + 12, 600, 2 * n + 1);
     draw_call_us("cudaDeviceSynchronize", us + first_us + 10, 610, 2 * n + 2);
@@ -456,6 +458,19 @@ static void every_finding_has_its_price(void **state)
             }
             release();
         }
+}
+
+/* The same time in the step of an optimizer, which is no part of a loop that can go. */
+static void an_optimizer_is_no_time_of_the_host_alone(void **state)
+{
+    (void)state;
+    const struct price_case of = { FINDING_HOST_TIME, draw_tokenize, 300 };
+    tokenize_name = "Optimizer.step#AdamW.step";
+    draw_case(&of, true);
+    answer();
+    assert_true(row_of(finding_rules[of.rule].name) == SIZE_MAX);
+    release();
+    tokenize_name = "tokenize";
 }
 
 /* A rule comes with a trace in which it must find something, and one in which it must not. */
@@ -768,6 +783,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_its_price),
+        cmocka_unit_test(an_optimizer_is_no_time_of_the_host_alone),
         cmocka_unit_test(no_rule_is_without_a_case),
         cmocka_unit_test(every_rule_is_documented),
         cmocka_unit_test(every_price_is_of_the_change_alone),
