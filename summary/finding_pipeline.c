@@ -69,7 +69,7 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
         .saves_low_ns = TABLE_INT_MISSING,
         .saves_high_ns = TABLE_INT_MISSING,
         .time_ns = TABLE_INT_MISSING,
-        .count = TABLE_INT_MISSING,
+        .count = (int64_t)job->all->count, /* operations of microbatches, and messages */
         .where = as_text(where),
         .advice = as_text(words[job->cause].advice),
         .code = as_text(job->cause == JOB_CAUSE_GC ? "gc.disable()" : NULL),
