@@ -1,5 +1,5 @@
 /* Linked into the library and into the program, so it uses nothing but libc. */
-#include "capture/parts.h"
+#include "capture/kinds.h"
 
 #include <string.h>
 

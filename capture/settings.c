@@ -1,6 +1,6 @@
 /* Linked into the library and into the program, so it uses nothing but libc. */
 #define _GNU_SOURCE /* secure_getenv */
-#include "capture/parts.h"
+#include "capture/settings.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
  * program's.
  */
 #include "base/shell_word.h"
-#include "capture/parts.h"
+#include "capture/settings.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
