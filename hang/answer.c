@@ -8,7 +8,7 @@
 /* What to do about a cause: ACTION, behind which its ranks stand where it ends in a space, and a line to run or to change. */
 static const struct {
     const char *action, *code;
-} todo[HANG_CLASSES] = {
+} remedies[HANG_CLASSES] = {
     [HANG_MISMATCH_OP] = { "Issue the same operation on all ranks: look at ", NULL },
     [HANG_MISMATCH_ORDER] = { "Issue operations in the same order on all ranks: look at ", NULL },
     [HANG_MISMATCH_DTYPE] = { "Pass tensors of the same type on all ranks: look at ", NULL },
@@ -70,7 +70,7 @@ static void answer_add_cause(struct screen *screen, struct hang_job *job, const 
 {
     struct answer_finding finding = { .section = "causes", .command = "tpa hang" };
     struct hang_ranks ranks = cause->ranks.count ? cause->ranks : cause->between;
-    const char *action = todo[cause->class].action;
+    const char *action = remedies[cause->class].action;
     size_t len = strlen(action);
     bool names_ranks = action[len - 1] == ' ';
     buffer_puts(&screen->text, action);
@@ -82,7 +82,7 @@ static void answer_add_cause(struct screen *screen, struct hang_job *job, const 
     finding.where = cause->ranks.count ? hang_last_call(job, cause->ranks.at[0]) : NULL;
     if (finding.where)
         finding.where = arena_printf(screen->texts, "last call: %s", finding.where);
-    finding.code = todo[cause->class].code;
+    finding.code = remedies[cause->class].code;
     size_t waiting = cause->direct.count + cause->indirect.count;
     if (waiting) {
         hang_add_count(&screen->text, waiting);

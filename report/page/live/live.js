@@ -212,7 +212,7 @@ class LiveView {
         return this.nameNumber(`k${kind}`, [name, name]);
     }
 
-    /* EVENT, which the server told of, among SPANS, unless it is. */
+    /* Add EVENT, which an answer of the server names, to SPANS, unless it is there. */
     keepSpan(spans, event) {
         if (this.indexOf.has(event.id) || event.lane === undefined)
             return;
