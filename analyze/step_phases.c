@@ -229,14 +229,51 @@ static int64_t next_begin(const struct intervals *set, int64_t moment_ns)
     return i < set->count ? set->at[i].start_ns : INT64_MAX;
 }
 
-/* Leave of OPERATORS those that a backward pass follows, before any optimizer or loading. */
-static void keep_forward(struct intervals *operators, const struct intervals sets[HOST_SETS])
+/* The last end in SET of what began before MOMENT_NS. */
+static int64_t last_end(const struct intervals *set, int64_t moment_ns)
+{
+    size_t i;
+    SEARCH(i, set->count, set->at[i].start_ns < moment_ns);
+    return i > 0 ? set->at[i - 1].end_ns : INT64_MIN;
+}
+
+static int64_t latest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * Gradients are zeroed before the forward pass, after the update, or between the forward and the backward pass. Add to ENDS what ends a
+ * forward pass: those of ZEROED behind which most of the operators lie that run since the last other phase until the backward pass.
+ */
+static void add_zeroed(struct intervals *ends, const struct intervals *zeroed,
+                       const struct intervals *operators, const struct intervals sets[HOST_SETS])
+{
+    struct intervals added = { 0 };
+    for (size_t i = 0; i < zeroed->count; i++) {
+        int64_t start_ns = zeroed->at[i].start_ns, end_ns = zeroed->at[i].end_ns;
+        int64_t from_ns = latest(latest(last_end(ends, start_ns), last_end(&sets[HOST_DATA], start_ns)),
+                                 last_end(&sets[HOST_BACKWARD], start_ns));
+        int64_t backward_ns = next_begin(&sets[HOST_BACKWARD], start_ns);
+        if (intervals_length_within(operators, from_ns, start_ns) <=
+            intervals_length_within(operators, end_ns, backward_ns))
+            intervals_add(&added, start_ns, end_ns);
+    }
+    for (size_t i = 0; i < added.count; i++)
+        intervals_add(ends, added.at[i].start_ns, added.at[i].end_ns);
+    intervals_merge(ends);
+    intervals_release(&added);
+}
+
+/* Leave of OPERATORS those that a backward pass follows, before any of ENDS or loading. */
+static void keep_forward(struct intervals *operators, const struct intervals sets[HOST_SETS],
+                         const struct intervals *ends)
 {
     size_t kept = 0;
     for (size_t i = 0; i < operators->count; i++) {
         int64_t start_ns = operators->at[i].start_ns,
                 backward_ns = next_begin(&sets[HOST_BACKWARD], start_ns);
-        if (backward_ns < INT64_MAX && backward_ns < next_begin(&sets[HOST_OPTIMIZER], start_ns) &&
+        if (backward_ns < INT64_MAX && backward_ns < next_begin(ends, start_ns) &&
             backward_ns < next_begin(&sets[HOST_DATA], start_ns))
             operators->at[kept++] = operators->at[i];
     }
@@ -273,7 +310,7 @@ static void find_host_phases(const struct trace *trace, const struct account *ac
         [PHASE_OPTIMIZER] = HOST_OPTIMIZER,
         [PHASE_DATA] = HOST_DATA,
     };
-    struct intervals sets[HOST_SETS] = { 0 };
+    struct intervals sets[HOST_SETS] = { 0 }, ends = { 0 }, zeroed = { 0 }; /* ENDS: of a forward pass */
     const struct trace_file *of = &trace->files[file];
     bool *is_of_steps = tracks_of_steps(trace, account, file);
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
@@ -284,8 +321,12 @@ static void find_host_phases(const struct trace *trace, const struct account *ac
                             : says == SAYS_OPERATOR ? HOST_PLAIN_FORWARD
                                                     : set_of[says];
         intervals_add(&sets[set], trace_start_ns(trace, e), trace_end_ns(trace, e));
+        if (set == HOST_OPTIMIZER)
+            intervals_add(strstr(trace_name(trace, e), "zero_grad") ? &zeroed : &ends,
+                          trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
     free(is_of_steps);
+    EACH(intervals_merge, &ends, &zeroed);
     for (size_t set = 0; set < HOST_SETS; set++)
         intervals_merge(&sets[set]);
     struct intervals *operators = &sets[HOST_PLAIN_FORWARD];
@@ -295,7 +336,9 @@ static void find_host_phases(const struct trace *trace, const struct account *ac
     bridge(&sets[HOST_BACKWARD], not_backward, 4, steps);
     for (size_t set = 0; set < HOST_PLAIN_FORWARD; set++)
         subtract(operators, &sets[set]);
-    keep_forward(operators, sets);
+    add_zeroed(&ends, &zeroed, operators, sets);
+    keep_forward(operators, sets, &ends);
+    EACH(intervals_release, &ends, &zeroed);
     const struct intervals *const not_forward[] = { &sets[HOST_DATA], &sets[HOST_BACKWARD],
                                                     &sets[HOST_OPTIMIZER] };
     bridge(operators, not_forward, 3, steps);
