@@ -1,4 +1,4 @@
-#include "capture/parts.h"
+#include "capture/pace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What recording leaves out: capture/pace.h. Times are written in ms and turned into ns. */
-#include "capture/parts.h"
+#include "capture/pace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

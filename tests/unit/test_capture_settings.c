@@ -1,5 +1,5 @@
-/* What the environment says of a recording: capture/parts.h. */
-#include "capture/parts.h"
+/* What the environment says of a recording: capture/settings.h. */
+#include "capture/settings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
