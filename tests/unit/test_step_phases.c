@@ -79,6 +79,41 @@ static void operators_before_a_backward_pass_are_forward(void **state)
     check(draw_two_threads, expected);
 }
 
+/*
+ *     12       22 24      28 30   32         40 50          60
+ *     [ linear )  [ zeroed )  [ ones ) autograd )  [ Optimizer )
+ *
+ * Gradients that are zeroed between the forward and the backward pass end neither; zeroed before the forward pass, they part it from
+ * what ran before.
+ */
+static void draw_zeroed_between(int64_t at, int64_t number)
+{
+    (void)number;
+    draw_host("cpu_op", "aten::linear", 1, at + 12, 10);
+    draw_host("user_annotation", "Optimizer.zero_grad#SGD.zero_grad", 1, at + 24, 4);
+    draw_host("cpu_op", "aten::ones_like", 1, at + 30, 2);
+    draw_host("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 1, at + 32, 8);
+    draw_host("user_annotation", "Optimizer.step#SGD.step", 1, at + 50, 10);
+}
+
+static void draw_zeroed_before(int64_t at, int64_t number)
+{
+    (void)number;
+    draw_host("cpu_op", "aten::item", 1, at, 4);
+    draw_host("user_annotation", "Optimizer.zero_grad#SGD.zero_grad", 1, at + 6, 4);
+    draw_host("cpu_op", "aten::linear", 1, at + 12, 10);
+    draw_host("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 1, at + 22, 8);
+    draw_host("user_annotation", "Optimizer.step#SGD.step", 1, at + 50, 10);
+}
+
+static void zeroed_gradients_end_no_forward_pass(void **state)
+{
+    (void)state;
+    const int64_t between[PHASES] = { 12, 8, 14, 0, 66 }, before[PHASES] = { 10, 8, 14, 0, 68 };
+    check(draw_zeroed_between, between);
+    check(draw_zeroed_before, before);
+}
+
 /* Two microbatches: the second forward pass, 30..40, parts the two backward passes, 10..20 and 40..50. */
 static void draw_accumulation(int64_t at, int64_t number)
 {
@@ -179,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_before_a_backward_pass_are_forward),
+        cmocka_unit_test(zeroed_gradients_end_no_forward_pass),
         cmocka_unit_test(passes_of_microbatches_are_apart),
         cmocka_unit_test(stacks_say_where_phases_begin_and_end),
         cmocka_unit_test(a_closure_leaves_the_optimizer_the_rest),
