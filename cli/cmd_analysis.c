@@ -337,7 +337,8 @@ const struct trace_sql_functions cmd_analysis_functions = { name_at, cmd_analysi
 
 /* ---- the commands ---- */
 
-static struct analysis_command made[ANALYSES_MOST];
+static struct analysis_command
+    *made[ANALYSES_MOST]; /* each when first requested; to the end of the process */
 
 static void make_command(struct analysis_command *own, const struct analysis *analysis)
 {
@@ -369,7 +370,9 @@ static void make_command(struct analysis_command *own, const struct analysis *an
 const struct command *cmd_analysis_at(size_t index)
 {
     assert(index < ANALYSES_MOST);
-    if (!made[index].analysis && analyses[index])
-        make_command(&made[index], analyses[index]);
-    return made[index].analysis ? &made[index].command : NULL;
+    if (!made[index] && analyses[index]) {
+        made[index] = mem_zalloc(1, sizeof *made[index]);
+        make_command(made[index], analyses[index]);
+    }
+    return made[index] ? &made[index]->command : NULL;
 }
