@@ -32,13 +32,14 @@ static const struct table_column job_columns[] = {
     COLUMN(struct job_row, chunks, "chunks", "Chunks", TABLE_TALLY, "stages of the model on a rank"),
     COLUMN(struct job_row, schedule, "schedule", "Schedule", TABLE_TEXT,
            "GPipe, 1F1B, looped BFS or interleaved 1F1B"),
-    COLUMN(struct job_row, step_ns, "step", "Step", TABLE_NS, "mean step, as recorded"),
+    COLUMN(struct job_row, step_ns, "step", "Span", TABLE_NS,
+           "of a step, from its first operation to the end of its last; mean"),
     COLUMN(struct job_row, simulated_ns, "simulated", "Simulated", TABLE_NS,
            "the same replayed: without delays of hosts"),
     COLUMN(struct job_row, ideal_ns, "ideal", "Ideal", TABLE_NS,
            "the same if all operations of a type were equal"),
     COLUMN(struct job_row, slowdown, "slowdown", "Slowdown", TABLE_NUMBER, "simulated over ideal"),
-    COLUMN(struct job_row, delay_slowdown, "delay_slowdown", "Delay", TABLE_NUMBER, "step over simulated"),
+    COLUMN(struct job_row, delay_slowdown, "delay_slowdown", "Delay", TABLE_NUMBER, "span over simulated"),
     COLUMN(struct job_row, bubble_share, "bubble_share", "Bubbles", TABLE_SHARE,
            "of the time of pipelines: all but computation"),
     COLUMN(struct job_row, slowest_share, "slowest_share", "Slowest ranks", TABLE_SHARE,
@@ -57,7 +58,7 @@ static const struct table_column cause_columns[] = {
     COLUMN(struct job_cause_row, time_ns, "time", "A step", TABLE_NS,
            "how much longer a replayed step is with it alone"),
     COLUMN(struct job_cause_row, share, "share", "Of the loss", TABLE_SHARE,
-           "of the step as recorded less one without any; causes overlap"),
+           "of the span as recorded less one without any; causes overlap"),
 };
 
 static const struct table_column bubble_columns[] = {
@@ -93,7 +94,8 @@ static const struct table_column rank_columns[] = {
 
 static const struct table_column step_columns[] = {
     COLUMN(struct job_step_row, step, "step", "Step", TABLE_COUNT, "number of the step"),
-    COLUMN(struct job_step_row, time_ns, "time", "Time", TABLE_NS, "from the first start to the last end"),
+    COLUMN(struct job_step_row, time_ns, "time", "Span", TABLE_NS,
+           "from its first operation to the end of its last"),
     COLUMN(struct job_step_row, simulated_ns, "simulated", "Simulated", TABLE_NS,
            "replayed: without delays of hosts"),
     COLUMN(struct job_step_row, ideal_ns, "ideal", "Ideal", TABLE_NS,

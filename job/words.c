@@ -102,7 +102,8 @@ static void write_gain(const struct job *job, struct buffer *out)
     buffer_printf(out, ". That is %.0f %% of what the job loses: %s, a step takes at most ",
                   100 * job->causes.at[0].share, without[job->cause]);
     quantity_append_rounded_time(out, gain_ns);
-    buffer_printf(out, " less, %.1f %% of it.", quantity_percent(job_over(gain_ns, job->whole.step_ns)));
+    buffer_printf(out, " less, %.1f %% of its span.",
+                  quantity_percent(job_over(gain_ns, job->whole.step_ns)));
 }
 
 const char *job_write_verdict(const struct job *job, struct arena *texts)
