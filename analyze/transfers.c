@@ -4,6 +4,7 @@
  */
 #include "analyze/transfers.h"
 
+#include "analyze/gap_finder.h"
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
@@ -36,7 +37,7 @@ static const struct table_column stall_columns[] = {
     COLUMN(struct stall_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
     COLUMN(struct stall_row, op, "op", "Operator", TABLE_NAME, "the operator in which the host waited; the call where there is none", .aliases = "operator"),
     COLUMN(struct stall_row, blocked_ns, "blocked", "Host blocked", TABLE_NS, "time that host threads spent in the calls"),
-    COLUMN(struct stall_row, saving_ns, "possible_saving", "Possible saving", TABLE_NS, "upper bound: this time minus that of launching as many asynchronous copies", .aliases = "saving could_be_won won"),
+    COLUMN(struct stall_row, saving_ns, "possible_saving", "Possible saving", TABLE_NS, "upper bound: this time minus that of launching as many asynchronous copies, and without the time in which the device waited, too", .aliases = "saving could_be_won won"),
     COLUMN(struct stall_row, count, "count", "Waits", TABLE_TALLY, "how often"),
     COLUMN(struct stall_row, cause, "cause", "Cause", TABLE_TEXT, "why the host had to wait"),
     COLUMN(struct stall_row, transfer, "transfer", "Transfer", TABLE_TEXT, "direction and host memory of the copy"),
@@ -56,9 +57,10 @@ struct transfers_query {
     const struct gpu_events *gpu;
     const struct host_waits *waits;
     unsigned by;
-    struct copy_kind *kinds; /* by name, computed when first needed */
-    bool *known_kinds;       /* by name */
-    struct callers *callers; /* NULL if not needed */
+    struct copy_kind *kinds;  /* by name, computed when first needed */
+    bool *known_kinds;        /* by name */
+    struct intervals *queued; /* by device: see find_queued; NULL: not looked at */
+    struct callers *callers;  /* NULL if not needed */
     struct transfers *transfers;
 };
 
@@ -388,9 +390,50 @@ static struct text transfer_text(struct transfers *transfers, struct copy_kind k
                                 memory ? " " : "", memory ? memory : ""));
 }
 
+/* Shorter waits are not worth a look at all gaps. */
+#define LEAST_QUEUED_NS 1000000
+
+/* What to do where the device waited, too. */
+static const char *const queued_advice =
+    "the device waited, too, behind an event or work that is not in the file: without this wait it would still. Record from "
+    "before that work is launched (tpa gaps)";
+
+static void add_queued(void *queued, const struct gap *gap)
+{
+    int64_t length_ns = gap->part_ns[GAP_STREAM_WAIT] + gap->part_ns[GAP_QUEUED];
+    if (length_ns >= LEAST_QUEUED_NS)
+        intervals_add(queued, gap->end_ns - length_ns, gap->end_ns);
+}
+
+/* When each device was idle although work was queued, for reasons that tpa gaps calls stream wait and queued. */
+static void find_queued(struct transfers_query *query)
+{
+    struct gap_finder *finder = gap_finder_open(query->trace, NULL, LEAST_QUEUED_NS, GAP_LATENCY_BELOW_NS);
+    query->queued = mem_zalloc(query->gpu->device_count + 1, sizeof *query->queued);
+    for (uint32_t d = 0; d < query->gpu->device_count; d++) {
+        gap_finder_visit(finder, d, add_queued, &query->queued[d]);
+        intervals_merge(&query->queued[d]);
+    }
+    gap_finder_free(finder);
+}
+
+/* How much of WAIT its device was idle although work was queued. */
+static int64_t queued_ns(struct transfers_query *query, const struct host_wait *wait)
+{
+    const struct trace *trace = query->trace;
+    if (wait->work == EVENT_NONE || trace_dur_ns(trace, wait->call) < LEAST_QUEUED_NS)
+        return 0;
+    if (!query->queued)
+        find_queued(query);
+    uint32_t device = query->gpu->device_of_track[trace->track[wait->work]];
+    return device == UINT32_MAX
+               ? 0
+               : intervals_length_within(&query->queued[device], trace_start_ns(trace, wait->call),
+                                         trace_end_ns(trace, wait->call));
+}
+
 /* Add a row for COUNT STALLS that belong together. */
-static struct stall_row make_stall(const struct transfers_query *query, const struct stall *stalls,
-                                   size_t count)
+static struct stall_row make_stall(struct transfers_query *query, const struct stall *stalls, size_t count)
 {
     const struct trace *trace = query->trace;
     struct stall_row row = { .rank = stalls->rank,
@@ -416,11 +459,17 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
         int64_t dur_ns = trace_dur_ns(trace, stalls[i].wait.call), launch_ns = query->transfers->launch_ns;
         row.blocked_ns += dur_ns;
         bool counts = !stalls[i].wait.at_begin && (repeats || !stalls[i].wait.at_end);
-        row.saving_ns += dur_ns > launch_ns && counts ? dur_ns - launch_ns : 0;
+        int64_t idle_ns = queued_ns(query, &stalls[i].wait);
+        row.queued_ns += idle_ns;
+        row.saving_ns += dur_ns - idle_ns > launch_ns && counts ? dur_ns - idle_ns - launch_ns : 0;
         row.communication_ns += stalls[i].waits_for_communication ? dur_ns : 0;
         row.longest_ns = dur_ns > row.longest_ns ? dur_ns : row.longest_ns;
         if (is_copy(trace, stalls[i].wait.work))
             sum_add(&row.bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));
+    }
+    if (row.queued_ns > row.blocked_ns / 2) {
+        row.advice = as_text(queued_advice);
+        row.code = (struct code_change){ 0 };
     }
     uint32_t file = trace->tracks[trace->track[stalls->wait.call]].file;
     if (row.kind == WAIT_FOR_UNKNOWN || trace->files[file].lost.much)
@@ -488,6 +537,9 @@ static struct transfers *transfers_own_analyze(const struct trace *trace, const 
     transfers_add_copies(&query);
     add_stalls(&query);
     callers_free(query.callers);
+    for (size_t d = 0; query.queued && d < query.gpu->device_count; d++)
+        intervals_release(&query.queued[d]);
+    free(query.queued);
     EACH(free, query.kinds, query.known_kinds);
     return transfers;
 }
@@ -567,7 +619,7 @@ static void add_advice(const struct transfers *transfers, struct result *result)
     const struct stall_row *stalls = transfers->stalls.at;
     size_t said = 0;
     for (size_t i = 0; i < transfers->stalls.count && said < MOST; i++) {
-        bool repeated = stalls[i].saving_ns == 0;
+        bool repeated = stalls[i].saving_ns == 0 && stalls[i].advice.at != queued_advice;
         for (size_t before = 0; before < i && !repeated; before++)
             repeated = strcmp(stalls[before].advice.at, stalls[i].advice.at) == 0;
         if (repeated)

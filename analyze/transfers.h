@@ -48,7 +48,9 @@ struct stall_row {
     int64_t
         saving_ns; /* time of the calls beyond launch_ns each: an upper bound; nothing of waits at an end of the recording */
     int64_t communication_ns; /* of blocked_ns, in waits for communication */
-    int64_t bytes;            /* of the copies; missing if there is none */
+    int64_t
+        queued_ns; /* of blocked_ns, while its device was idle though work was queued: nothing of that is saved */
+    int64_t bytes; /* of the copies; missing if there is none */
 };
 
 struct transfers {

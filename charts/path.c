@@ -14,6 +14,7 @@ static const enum chart_color colors[PATH_PARTS] = {
     [PART_OPERATOR] = CHART_COLOR_OF_HOST,
     [PART_CALL] = CHART_ORANGE,
     [PART_LAUNCH] = CHART_OLIVE,
+    [PART_QUEUED] = CHART_GREY,
     [PART_STREAM] = CHART_PURPLE,
     [PART_EVENT] = CHART_PURPLE,
     [PART_SYNC] = CHART_ORANGE,
@@ -23,8 +24,8 @@ static const enum chart_color colors[PATH_PARTS] = {
 
 /* From the bottom of the pile: the device, the host, waits. */
 static const enum path_part order[PATH_PARTS] = {
-    PART_KERNEL, PART_COMMUNICATION, PART_COPY,  PART_MEMSET, PART_OPERATOR, PART_CALL,
-    PART_LAUNCH, PART_STREAM,        PART_EVENT, PART_SYNC,   PART_GAP,      PART_UNKNOWN,
+    PART_KERNEL, PART_COMMUNICATION, PART_COPY,  PART_MEMSET, PART_OPERATOR, PART_CALL,    PART_LAUNCH,
+    PART_QUEUED, PART_STREAM,        PART_EVENT, PART_SYNC,   PART_GAP,      PART_UNKNOWN,
 };
 
 static void add_row(struct table *table, const struct replay_graph *graph, const struct path_window *window,

@@ -1,6 +1,7 @@
 /* The binding relations are in the graph; this only follows them. */
 #include "whatif/path.h"
 
+#include "analyze/gap_finder.h"
 #include "base/rows.h"
 #include "base/search.h"
 #include <assert.h>
@@ -17,6 +18,8 @@ static const struct {
     [PART_COMMUNICATION] = { "communication", "communication",
                              "kernels of NCCL or RCCL, collectives on the host" },
     [PART_LAUNCH] = { "launch", "launch latency", "from the end of a launching call to its work" },
+    [PART_QUEUED] = { "queued", "time in queues",
+                      "the same, 30 us or more: behind an event or unknown work" },
     [PART_STREAM] = { "stream", "pauses of a stream", "from one operation of a stream to the next" },
     [PART_EVENT] = { "event", "waits between streams",
                      "from work to work of another stream that waited for it" },
@@ -158,7 +161,11 @@ static void walk_launch(struct walk *walk, moment_id from)
     }
     moment_id end = replay_moment_from(graph, replay_thread_of(graph, from), replay_event_end(graph, call));
     if (end != MOMENT_NONE && replay_moment_ns(graph, end) < walk->at_ns)
-        add(walk, PART_LAUNCH, work, file, replay_moment_ns(graph, end));
+        add(walk,
+            replay_moment_ns(graph, walk->m) - replay_moment_ns(graph, end) < GAP_LATENCY_BELOW_NS
+                ? PART_LAUNCH
+                : PART_QUEUED,
+            work, file, replay_moment_ns(graph, end));
     add(walk, PART_CALL, call, file, replay_moment_ns(graph, from));
     go_to(walk, from);
 }

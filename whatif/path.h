@@ -24,8 +24,9 @@ enum path_part {
     PART_COPY,     /* a copy */
     PART_MEMSET,
     PART_COMMUNICATION, /* a kernel of NCCL or RCCL */
-    PART_LAUNCH,        /* between the end of the launching call and the start of its work */
-    PART_STREAM,        /* between the end of the work before on the stream and the start of the next */
+    PART_LAUNCH, /* between the end of the launching call and the start of its work: less than GAP_LATENCY_BELOW_NS */
+    PART_QUEUED,  /* that, and no less: behind a wait for an event, or behind work that is not in the file */
+    PART_STREAM,  /* between the end of the work before on the stream and the start of the next */
     PART_EVENT,   /* between the end of work on another stream and the start of work that waited for it */
     PART_SYNC,    /* between the end of the work that a call waited for and the end of the call */
     PART_GAP,     /* a thread ran nothing that was recorded: Python, or a wait for another thread */

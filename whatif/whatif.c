@@ -110,8 +110,11 @@ static void compare_paths(struct whatif *whatif, const struct edit *edits, const
     int64_t length_ns = 0;
     for (int part = 0; part < PATH_PARTS; part++)
         length_ns += whatif->now_parts_ns[part];
-    int64_t unexplained_ns = whatif->now_parts_ns[PART_GAP] + whatif->now_parts_ns[PART_STREAM] +
-                             whatif->now_parts_ns[PART_EVENT] + whatif->now_parts_ns[PART_UNKNOWN];
+    static const enum path_part unexplained[] = { PART_GAP, PART_STREAM, PART_EVENT, PART_QUEUED,
+                                                  PART_UNKNOWN };
+    int64_t unexplained_ns = 0;
+    for (size_t i = 0; i < sizeof unexplained / sizeof *unexplained; i++)
+        unexplained_ns += whatif->now_parts_ns[unexplained[i]];
     int64_t named_ns = whatif->now_parts_ns[PART_GAP] - whatif->then_parts_ns[PART_GAP];
     if (named_ns > 0 && name_their_gaps(edits, whatif->edit_count))
         unexplained_ns -= named_ns;

@@ -6,8 +6,8 @@
 /* Does the event run in this piece, rather than wait to? Only then is there something for an arrow to point to. */
 static bool runs(const struct path_segment *piece)
 {
-    return piece->event != EVENT_NONE && piece->part != PART_LAUNCH && piece->part != PART_STREAM &&
-           piece->part != PART_EVENT;
+    return piece->event != EVENT_NONE && piece->part != PART_LAUNCH && piece->part != PART_QUEUED &&
+           piece->part != PART_STREAM && piece->part != PART_EVENT;
 }
 
 void convert_each_mark(const struct trace *trace, convert_mark_fn *visit, void *context)

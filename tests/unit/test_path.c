@@ -59,6 +59,22 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
     return end_ns;
 }
 
+/* Work that starts 30 us after its launch and later was queued, for whatever reason; as in tpa gaps that is no latency of launches. */
+static void late_work_was_queued(void **state)
+{
+    (void)state;
+    for (int64_t late = 0; late < 2; late++) {
+        draw_begin(&wants);
+        draw_call("cudaLaunchKernel", 1, 0, 5, 1);
+        draw_work("kernel", "gemm", 0, 7, 5 + 29999 + late, 40, 1);
+        struct trace *trace = draw_end();
+        assert_string_equal(path_of(trace),
+                            late ? "call 0-5 cudaLaunchKernel, queued 5-30005 gemm, kernel 30005-30045 gemm"
+                                 : "call 0-5 cudaLaunchKernel, launch 5-30004 gemm, kernel 30004-30044 gemm");
+        trace_free(trace);
+    }
+}
+
 /*
  * What a call calls to wait with waits as it does: for the kernel. In half its time that ends at 30, and the call 10 later.
  *
@@ -509,6 +525,7 @@ static void annotations_say_what_gaps_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(late_work_was_queued),
         cmocka_unit_test(a_wait_within_a_call_that_waits_is_one),
         cmocka_unit_test(a_synchronisation_that_waits_for_nothing_is_a_call),
         cmocka_unit_test(a_wait_leads_to_the_work_and_through_its_queue_to_a_launch),

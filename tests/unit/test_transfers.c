@@ -303,6 +303,35 @@ static void names_of_copies_and_calls(void **state)
 }
 
 /*
+ * A synchronous copy is queued behind a kernel, whose stream waits for an event: 50 ms in which the device waits as the host does. The
+ * wait can only shrink by what is left.
+ *
+ *     host        l [l StreamWaitEvent l ][memcpy DtoH                  )      launches of 5 us, the last one of "late"
+ *     stream 7     [first)                              [late  )[DtoH)         late begins 50 ms after its launch
+ */
+static void what_the_device_waits_for_as_well_is_no_saving(void **state)
+{
+    (void)state;
+    const int64_t us = 1000, ms = 1000000;
+    draw_begin(&transfers_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
+    draw_work("kernel", "first", 0, 7, 8 * us, 2 * us, 1);
+    draw_call("cudaStreamWaitEvent", 1, 20 * us, us, 2);
+    draw_call("cudaLaunchKernel", 1, 30 * us, 5 * us, 3);
+    draw_host("cpu_op", "aten::copy_", 1, 36 * us, 54 * ms);
+    draw_call("cudaMemcpy", 1, 40 * us, 53 * ms, 4);
+    draw_work("kernel", "late", 0, 7, 50 * ms, 2 * ms, 3);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 7, 52 * ms, ms, 4);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 1);
+    assert_int_equal(int_called(stalls, 0, "blocked"), 53 * ms);
+    assert_int_equal(int_called(stalls, 0, "won"), 53 * ms - (50 * ms - 40 * us) - 5 * us);
+    assert_non_null(strstr(text_called(stalls, 0, "advice"), "the device waited, too"));
+    release();
+}
+
+/*
  * aten::to copies 40 bytes by aten::copy_ in step 3 on stream 7, and 20 in step 4 on stream 9, where the host waits 6 in the
  * call; a copy whose call was not recorded has 10 bytes.
  */
@@ -366,6 +395,7 @@ int main(void)
         cmocka_unit_test(a_wait_without_work_is_empty),
         cmocka_unit_test(hidden_copies_and_missing_sizes),
         cmocka_unit_test(names_of_copies_and_calls),
+        cmocka_unit_test(what_the_device_waits_for_as_well_is_no_saving),
         cmocka_unit_test(copies_may_be_grouped_by_stream_step_and_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
