@@ -7,13 +7,13 @@
 #include "derive/host_waits.h"
 #include "trace/derived.h"
 
-/* The activity of a name, by name id; HOST_ACTIVITIES: none. */
 bool host_blocks_until_ready(const char *name)
 {
     return strstr(name, "block_until_ready") || strstr(name, "BlockHostUntilReady") ||
            strstr(name, "::Await") != NULL;
 }
 
+/* The activity of a name, by name id; HOST_ACTIVITIES: none. */
 static uint8_t *classify_names(const struct names *names, bool of_calls)
 {
     size_t count = names_count(names);
@@ -30,8 +30,21 @@ static uint8_t *classify_names(const struct names *names, bool of_calls)
     return activity;
 }
 
+/* Let tracks that hold calls and operators only (not OWN, by track) wait during READY, by file. */
+static void add_ready(struct host_state *host, const struct trace *trace, const struct intervals *ready,
+                      const bool *own)
+{
+    for (track_id t = 0; t < host->thread_count; t++) {
+        const struct intervals *set = &ready[trace->tracks[t].file];
+        for (size_t i = 0; i < set->count && !own[t]; i++)
+            intervals_add(&host->threads[t].in[HOST_WAITING], set->at[i].start_ns, set->at[i].end_ns);
+    }
+}
+
 static void add_events(struct host_state *host, const struct trace *trace)
 {
+    struct intervals *ready = mem_zalloc(trace->file_count + 1, sizeof *ready);
+    bool *own = mem_zalloc(trace->track_count + 1, sizeof *own);
     uint8_t *of_call = classify_names(trace->names, true), *of_region = classify_names(trace->names, false);
     for (event_id e = 0; e < trace->event_count; e++) {
         enum event_kind kind = trace->kind[e];
@@ -47,8 +60,17 @@ static void add_events(struct host_state *host, const struct trace *trace)
                                     : NULL;
         if (set)
             intervals_add(set, trace_start_ns(trace, e), trace_end_ns(trace, e));
+        own[trace->track[e]] |= kind == EVENT_PYTHON || kind == EVENT_OTHER || kind == EVENT_ANNOTATION;
+        if (set && activity == HOST_WAITING)
+            intervals_add(&ready[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
+                          trace_end_ns(trace, e));
     }
-    EACH(free, of_call, of_region);
+    for (size_t f = 0; f < host->file_count; f++)
+        intervals_merge(&ready[f]);
+    add_ready(host, trace, ready, own);
+    for (size_t f = 0; f < host->file_count; f++)
+        intervals_release(&ready[f]);
+    EACH(free, of_call, of_region, ready, own);
 }
 
 static void add_waits(struct host_state *host, const struct trace *trace)

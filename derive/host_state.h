@@ -10,6 +10,11 @@
 #include "trace/intervals.h"
 #include "trace/trace.h"
 
+/*
+ * Recordings of XLA have what a thread calls of the runtime in a track of its own, beside that of its functions. Such a track, with
+ * nothing but calls and their operators, waits while a thread of its file waits until what devices compute is ready.
+ */
+
 /* In order of precedence: a moment counts for the first that applies. Calls come first, as they are innermost. */
 enum host_activity {
     HOST_WAITING,       /* in a synchronisation or a blocking copy, as in host_waits.h */

@@ -113,6 +113,27 @@ static void a_gap_is_split_by_its_launch(void **state)
     release();
 }
 
+/* XLA's calls are on a track of their own: while its functions wait until what was computed is ready (24..36), so does that. */
+static void calls_on_a_track_of_their_own_wait_as_the_program_does(void **state)
+{
+    (void)state;
+    draw_gap(40);
+    draw_host("python_function", "api.py(3154): block_until_ready", 2, 24, 12);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_SYNCHRONIZATION, 12);
+    assert_part(GAP_HOST, 8);
+    release();
+    draw_gap(40);
+    draw_host("python_function", "api.py(3154): block_until_ready", 2, 24, 12);
+    draw_host("python_function", "train.py(3): step", 1, 0,
+              60); /* the thread of the calls tells what it does */
+    trace = draw_end();
+    answer();
+    assert_part(GAP_HOST, 20);
+    release();
+}
+
 /*
  *              0     10     20     30     40     50
  *   host       l1           [ l2   )                     l2 at 22..28
@@ -621,6 +642,7 @@ int main(void)
         cmocka_unit_test(a_gap_is_split_by_its_launch),
         cmocka_unit_test(the_host_is_not_blamed_for_queued_work),
         cmocka_unit_test(queued_behind_a_wait_for_an_event),
+        cmocka_unit_test(calls_on_a_track_of_their_own_wait_as_the_program_does),
         cmocka_unit_test(first_use),
         cmocka_unit_test(what_the_host_did_meanwhile),
         cmocka_unit_test(with_stacks_the_line_is_shown),
