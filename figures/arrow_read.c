@@ -5,6 +5,8 @@
  */
 #include "figures/arrow_read.h"
 
+#include <xxhash.h>
+
 /* ---- FlatBuffers ---- */
 
 struct flat {
@@ -136,6 +138,8 @@ static bool need_bytes(struct arrow_reader *reader, uint64_t more, struct tpa_er
  * source. */
 static bool begin_message(struct arrow_reader *reader, struct tpa_error *err)
 {
+    if (reader->message.count > 0)
+        reader->sum = XXH64(reader->message.at, reader->message.count, reader->sum);
     reader->at += (int64_t)reader->message.count;
     reader->message.count = 0;
     if (!add_bytes(reader, 8, err) || reader->message.count == 0)
@@ -174,6 +178,13 @@ static bool read_message(struct arrow_reader *reader, struct message *message, s
 void arrow_reader_init(struct arrow_reader *reader, struct source *source)
 {
     *reader = (struct arrow_reader){ .source = source };
+}
+
+void arrow_begin_sum(struct arrow_reader *reader)
+{
+    reader->at += (int64_t)reader->message.count;
+    reader->message.count = 0;
+    reader->sum = 0;
 }
 
 void arrow_reader_release(struct arrow_reader *reader)

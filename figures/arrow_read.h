@@ -37,9 +37,10 @@ struct arrow_read_fact {
 };
 
 struct arrow_reader {
-    struct source *source;                  /* borrowed */
-    VEC_OF(unsigned char) message;          /* the current one */
-    int64_t at;                             /* its position */
+    struct source *source;         /* borrowed */
+    VEC_OF(unsigned char) message; /* the current one */
+    int64_t at;                    /* its position */
+    uint64_t sum;                  /* XXH64 of the messages before it, each seeded with the one before */
     VEC_OF(struct arrow_read_field) fields; /* of the current stream */
     VEC_OF(struct arrow_read_fact) facts;   /* metadata of its schema */
 };
@@ -60,6 +61,9 @@ struct arrow_batch {
 /* SOURCE is borrowed until the reader is released, and read to its end. */
 void arrow_reader_init(struct arrow_reader *reader, struct source *source);
 void arrow_reader_release(struct arrow_reader *reader);
+
+/* Count READER->sum from the end of the current message. */
+void arrow_begin_sum(struct arrow_reader *reader);
 
 /* Go to the next stream. False at the end of the source; false with ERR if there is no schema, or it is damaged or
  * cannot be read. */

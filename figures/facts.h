@@ -32,7 +32,7 @@
 
 #define FACTS_MISSING TABLE_INT_MISSING
 
-enum { FACTS_VERSION = 4 };
+enum { FACTS_VERSION = 5 };
 
 enum facts_table {
     FACTS_RECORDINGS,

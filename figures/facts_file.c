@@ -3,12 +3,14 @@
 
 #include "figures/arrow_read.h"
 #include "report/arrow_stream.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { MOST_COLUMNS = 64, BATCH_ROWS = 65536 };
 
-static const char version_key[] = "tpa.facts", table_key[] = "tpa.table";
+static const char version_key[] = "tpa.facts", table_key[] = "tpa.table", check_key[] = "check";
 
 /* ---- writing ---- */
 
@@ -42,44 +44,59 @@ static void add_value(struct arrow_column *out, const struct facts *facts, const
     }
 }
 
-static void write_schema(const struct facts_schema *schema, struct buffer *out)
+/* Where messages go. */
+struct writing {
+    struct buffer *out;
+    FILE *file;  /* gets the content of OUT after each message; NULL: it stays in OUT */
+    size_t from; /* where in OUT the current message begins */
+    uint64_t sum;
+    bool failed;
+};
+
+/* A message has been appended. */
+static void end_message(struct writing *to)
+{
+    struct buffer *out = to->out;
+    to->sum = XXH64(out->at + to->from, out->count - to->from, to->sum);
+    if (to->file) {
+        to->failed = to->failed || fwrite(out->at, 1, out->count, to->file) != out->count;
+        buffer_clear(out);
+    }
+    to->from = out->count;
+}
+
+static void write_schema(struct writing *to, const char *table, const struct arrow_field *fields,
+                         size_t count)
 {
     char version[16];
     snprintf(version, sizeof version, "%d", FACTS_VERSION);
-    const struct arrow_fact facts[] = { { version_key, version }, { table_key, schema->key } };
+    const struct arrow_fact facts[] = { { version_key, version }, { table_key, table } };
+    arrow_append_schema(to->out, fields, count, facts, 2);
+    end_message(to);
+}
+
+static void write_end(struct writing *to)
+{
+    arrow_append_end(to->out);
+    end_message(to);
+}
+
+/* ROWS by SCHEMA, with texts of FACTS. */
+static void write_rows(struct writing *to, const struct facts *facts, const struct facts_schema *schema,
+                       const struct facts_rows *rows)
+{
+    struct arrow_column columns[MOST_COLUMNS] = { 0 };
     struct arrow_fact help[MOST_COLUMNS];
     struct arrow_field fields[MOST_COLUMNS];
     for (size_t c = 0; c < schema->column_count; c++) {
-        help[c] = (struct arrow_fact){ "help", schema->columns[c].help };
-        fields[c] =
-            (struct arrow_field){ .name = schema->columns[c].key,
-                                  .type = schema->columns[c].type == FACTS_INT64 ? ARROW_INT64 : ARROW_TEXT,
-                                  .facts = &help[c],
-                                  .fact_count = 1 };
-    }
-    arrow_append_schema(out, fields, schema->column_count, facts, 2);
-}
-
-/* If FILE is given, move the content of OUT to it. False if that fails. */
-static bool flush(struct buffer *out, FILE *file)
-{
-    bool good = !file || fwrite(out->at, 1, out->count, file) == out->count;
-    if (file)
-        buffer_clear(out);
-    return good;
-}
-
-/* ROWS by SCHEMA, with texts of FACTS. If FILE is not NULL, OUT is written to it after each batch. False if that
- * fails. */
-static bool write_rows(const struct facts *facts, const struct facts_schema *schema,
-                       const struct facts_rows *rows, struct buffer *out, FILE *file)
-{
-    bool good = true;
-    struct arrow_column columns[MOST_COLUMNS] = { 0 };
-    write_schema(schema, out);
-    for (size_t c = 0; c < schema->column_count; c++)
         columns[c].type = schema->columns[c].type == FACTS_INT64 ? ARROW_INT64 : ARROW_TEXT;
-    for (size_t first = 0, end; good && first < rows->count; first = end) {
+        help[c] = (struct arrow_fact){ "help", schema->columns[c].help };
+        fields[c] = (struct arrow_field){
+            .name = schema->columns[c].key, .type = columns[c].type, .facts = &help[c], .fact_count = 1
+        };
+    }
+    write_schema(to, schema->key, fields, schema->column_count);
+    for (size_t first = 0, end; !to->failed && first < rows->count; first = end) {
         end = rows->count - first > BATCH_ROWS ? first + BATCH_ROWS : rows->count;
         for (size_t c = 0; c < schema->column_count; c++) {
             arrow_clear(&columns[c]);
@@ -87,38 +104,62 @@ static bool write_rows(const struct facts *facts, const struct facts_schema *sch
                 add_value(&columns[c], facts, &schema->columns[c],
                           (const char *)rows->at + row * schema->row_size);
         }
-        arrow_append_batch(out, columns, schema->column_count);
-        good = flush(out, file);
+        arrow_append_batch(to->out, columns, schema->column_count);
+        end_message(to);
     }
-    arrow_append_end(out);
+    write_end(to);
     for (size_t c = 0; c < schema->column_count; c++)
         arrow_release(&columns[c]);
-    return good && flush(out, file);
+}
+
+/* The checksum of all messages until now. False if writing failed. */
+static bool write_check(struct writing *to)
+{
+    struct arrow_column sum = { .type = ARROW_INT64 };
+    const struct arrow_fact help = {
+        "help", "XXH64 of the messages before this table, each seeded with that of the one before"
+    };
+    const struct arrow_field field = {
+        .name = "xxh64", .type = ARROW_INT64, .facts = &help, .fact_count = 1
+    };
+    arrow_add_int(&sum, (int64_t)to->sum);
+    write_schema(to, check_key, &field, 1);
+    arrow_append_batch(to->out, &sum, 1);
+    end_message(to);
+    write_end(to);
+    arrow_release(&sum);
+    return !to->failed && (!to->file || fflush(to->file) == 0);
+}
+
+static bool write_facts(struct writing to, const struct facts *facts)
+{
+    for (size_t t = 0; t < FACTS_TABLES; t++)
+        write_rows(&to, facts, &facts_tables[t], &facts->tables[t]);
+    return write_check(&to);
 }
 
 void facts_write(const struct facts *facts, struct buffer *out)
 {
-    for (size_t t = 0; t < FACTS_TABLES; t++)
-        write_rows(facts, &facts_tables[t], &facts->tables[t], out, NULL);
+    write_facts((struct writing){ .out = out, .from = out->count }, facts);
 }
 
 bool facts_save(const struct facts *facts, FILE *file)
 {
     struct buffer out = { 0 };
-    bool good = true;
-    for (size_t t = 0; t < FACTS_TABLES && good; t++)
-        good = write_rows(facts, &facts_tables[t], &facts->tables[t], &out, file);
+    bool good = write_facts((struct writing){ .out = &out, .file = file }, facts);
     buffer_release(&out);
-    return good && fflush(file) == 0;
+    return good;
 }
 
 bool facts_save_rows(const struct facts *facts, const struct facts_schema *schema,
                      const struct facts_rows *rows, FILE *file)
 {
     struct buffer out = { 0 };
-    bool good = write_rows(facts, schema, rows, &out, file);
+    struct writing to = { .out = &out, .file = file };
+    write_rows(&to, facts, schema, rows);
+    bool good = write_check(&to);
     buffer_release(&out);
-    return good && fflush(file) == 0;
+    return good;
 }
 
 /* ---- reading ---- */
@@ -234,16 +275,74 @@ static void add_to_table(void *context, const void *row)
     facts_add(target->facts, target->table, row);
 }
 
+/* The current stream, which begins where the sum of the messages before it is SUM, is the table "check". */
+static bool read_check(struct arrow_reader *reader, uint64_t sum, struct tpa_error *err)
+{
+    struct arrow_batch batch = { 0 };
+    int64_t at = reader->at, rows = 0, recorded = 0;
+    bool is_number = reader->fields.count == 1 && reader->fields.at[0].type == ARROW_READ_INT64;
+    while (arrow_read_batch(reader, &batch, err))
+        for (size_t i = 0; is_number && i < batch.rows; i++, rows++)
+            recorded = arrow_int(&batch, 0, i);
+    arrow_batch_release(&batch);
+    arrow_begin_sum(reader);
+    if (err->failed || (rows == 1 && (uint64_t)recorded == sum))
+        return !err->failed;
+    tpa_fail(err, at,
+             "the facts before this place are damaged: their checksum is %016" PRIx64 ", and %016" PRIx64
+             " was written",
+             sum, (uint64_t)recorded);
+    return tpa_hint(err, "copy them once more, or make them again with tpa facts");
+}
+
+/*
+ * Pass each stream of SOURCE that holds a table to READ, and check what was written at once by its checksum. Returns the
+ * version of the last stream; check ERR.
+ */
+static long read_streams(struct source *source,
+                         bool (*read)(void *context, struct arrow_reader *reader, struct tpa_error *err),
+                         void *context, struct tpa_error *err)
+{
+    struct arrow_reader reader;
+    long version = 0;
+    bool checked = true;
+    arrow_reader_init(&reader, source);
+    while (!err->failed && arrow_read_schema(&reader, err)) {
+        if (!check_version(&reader, &version, err))
+            break;
+        checked = version < 5 || is_table(&reader, check_key);
+        if (version >= 5 && checked)
+            read_check(&reader, reader.sum, err);
+        else
+            read(context, &reader, err);
+    }
+    if (!err->failed && !checked) {
+        tpa_fail(err, reader.at, "the file ends before its checksum");
+        tpa_hint(err, "it was cut short; make it again");
+    }
+    arrow_reader_release(&reader);
+    return version;
+}
+
+/* The rows that facts_read_rows passes on. */
+struct passing {
+    struct facts *facts;
+    const struct facts_schema *schema;
+    void (*add)(void *context, const void *row);
+    void *context;
+};
+
+static bool pass_rows(void *context, struct arrow_reader *reader, struct tpa_error *err)
+{
+    const struct passing *to = context;
+    return read_table(to->facts, reader, is_table(reader, to->schema->key) ? to->schema : NULL, to->add,
+                      to->context, err);
+}
+
 bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, struct source *source,
                      void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
 {
-    struct arrow_reader reader;
-    long version;
-    arrow_reader_init(&reader, source);
-    while (!err->failed && arrow_read_schema(&reader, err))
-        if (check_version(&reader, &version, err))
-            read_table(facts, &reader, is_table(&reader, schema->key) ? schema : NULL, add, context, err);
-    arrow_reader_release(&reader);
+    read_streams(source, pass_rows, &(struct passing){ facts, schema, add, context }, err);
     return !err->failed;
 }
 
@@ -277,32 +376,37 @@ static bool check_recordings(const struct facts *facts, struct tpa_error *err)
            tpa_fail(err, TPA_NOWHERE, "the facts have rows of a recording that is not in them, or one twice");
 }
 
+/* The tables that facts_read reads. */
+struct tables_read {
+    struct facts *facts;
+    size_t seen; /* a bit for each table */
+};
+
+static bool read_known_table(void *context, struct arrow_reader *reader, struct tpa_error *err)
+{
+    struct tables_read *read = context;
+    enum facts_table table = table_of(reader);
+    bool known = table < FACTS_TABLES;
+    struct target target = { read->facts, table };
+    if (!read_table(read->facts, reader, known ? &facts_tables[table] : NULL, add_to_table, &target, err))
+        return false;
+    read->seen |= known ? (size_t)1 << table : 0;
+    return true;
+}
+
 bool facts_read(struct facts *facts, struct source *source, struct tpa_error *err)
 {
-    struct arrow_reader reader;
-    struct facts *read = facts_open();
-    arrow_reader_init(&reader, source);
-    size_t seen = 0;
-    long version = 0;
-    while (!err->failed && arrow_read_schema(&reader, err)) {
-        enum facts_table table = table_of(&reader);
-        const struct facts_schema *schema = table < FACTS_TABLES ? &facts_tables[table] : NULL;
-        struct target target = { read, table };
-        if (check_version(&reader, &version, err) &&
-            read_table(read, &reader, schema, add_to_table, &target, err))
-            seen |= schema ? (size_t)1 << table : 0;
-    }
-    if (version < 4) /* which had none */
-        seen |= (size_t)1 << FACTS_OPERATIONS;
-    if (!err->failed && seen != ((size_t)1 << FACTS_TABLES) - 1) {
-        tpa_fail(err, reader.at, "the file ends before all tables were there");
+    struct tables_read read = { .facts = facts_open() };
+    if (read_streams(source, read_known_table, &read, err) < 4) /* which had none */
+        read.seen |= (size_t)1 << FACTS_OPERATIONS;
+    if (!err->failed && read.seen != ((size_t)1 << FACTS_TABLES) - 1) {
+        tpa_fail(err, TPA_NOWHERE, "the file ends before all tables were there");
         tpa_hint(err, "it was cut short; make it again");
     }
-    if (!err->failed && check_recordings(read, err)) {
-        facts_check(read);
-        facts_collect(facts, read);
+    if (!err->failed && check_recordings(read.facts, err)) {
+        facts_check(read.facts);
+        facts_collect(facts, read.facts);
     }
-    arrow_reader_release(&reader);
-    facts_free(read);
+    facts_free(read.facts);
     return !err->failed;
 }

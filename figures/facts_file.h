@@ -9,7 +9,8 @@
  *
  * The metadata of each stream's schema say "tpa.facts", the version, and "tpa.table", the name of the table
  * (facts_tables). Columns of other types than text are 64-bit integers; missing values are null. A reader ignores
- * unknown tables and columns, and treats columns that an older version did not write as missing.
+ * unknown tables and columns, and treats columns that an older version did not write as missing. Since version 5 the table
+ * "check" follows what was written at once: one row, the checksum of its messages (arrow_reader.sum).
  */
 #ifndef TPA_FIGURES_FACTS_FILE_H
 #define TPA_FIGURES_FACTS_FILE_H

@@ -10,6 +10,7 @@
 #include "fleet/parts.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
+#include "tests/unit/facts_bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,12 +93,14 @@ static void write_again(const void *bytes, size_t len)
     buffer_release(&written[1]);
 }
 
-/* Change bytes of the file, as many as the first of DATA says. */
+/* Change bytes of the file, as many as the first of DATA says; the checksum follows, mostly. */
 static void damage(struct buffer *bytes, const uint8_t *data, size_t size)
 {
     size_t used = 1, changes = size && data[0] % 4 == 0 ? data[0] / 4 : 0;
     for (; changes > 0 && used + 3 <= size && bytes->count; changes--, used += 3)
         bytes->at[(data[used] << 8 | data[used + 1]) % bytes->count] = (char)data[used + 2];
+    if (size && data[0] != 4)
+        facts_fix_checks(bytes->at, bytes->count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
