@@ -138,21 +138,16 @@ static int comm_compare_texts(const char *a, const char *b)
     return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
 }
 
-static int comm_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Compare keys: 0 if they belong to one row. */
 static int comm_compare_rows(const struct entry *a, const struct entry *b)
 {
-    int order = comm_compare_numbers(a->collective, b->collective);
+    int order = compare_integers(a->collective, b->collective);
     order = order ? order : comm_compare_texts(a->library, b->library);
-    order = order ? order : comm_compare_numbers(a->group_name, b->group_name);
-    order = order ? order : comm_compare_numbers(a->group_ranks, b->group_ranks);
+    order = order ? order : compare_integers(a->group_name, b->group_name);
+    order = order ? order : compare_integers(a->group_ranks, b->group_ranks);
     order = order ? order : comm_compare_texts(a->type, b->type);
-    order = order ? order : comm_compare_numbers(a->size, b->size);
-    return order ? order : comm_compare_numbers(a->group, b->group);
+    order = order ? order : compare_integers(a->size, b->size);
+    return order ? order : compare_integers(a->group, b->group);
 }
 
 static bool comes_behind(const void *context, const void *a, const void *b)

@@ -3,7 +3,7 @@
  * intervals are compared, each on the clock of its rank. The interval of the last rank is compared with that of the
  * median rank, and both are split into work, other communication, and gaps by cause, where gaps caused by the host are
  * split into operators and the time between them. The parts cover the whole interval, so their differences add up to
- * the difference in length. The rest of the lateness comes from before.
+ * the difference_saturated in length. The rest of the lateness comes from before.
  */
 #include "analyze/comm_late.h"
 
@@ -13,6 +13,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "derive/step_list.h"
+#include "base/sum.h"
 #include <inttypes.h>
 
 /* clang-format off */
@@ -75,7 +76,7 @@ struct lateness {
     size_t *visits;   /* matched collectives, place after place, by start */
     size_t *visit_of; /* by collective: its index in visits */
     size_t visit_count;
-    struct pieces of_last, of_middle, grown; /* GROWN: the difference */
+    struct pieces of_last, of_middle, grown; /* GROWN: the difference_saturated */
 };
 
 static int64_t start_of(const struct lateness *late, size_t collective)
@@ -332,7 +333,7 @@ static void split_way(const struct lateness *late, const struct way *way, struct
     runs_sort(pieces->at, pieces->count, sizeof *pieces->at, is_behind, NULL);
 }
 
-/* ---- the difference ---- */
+/* ---- the difference_saturated ---- */
 
 static struct text piece_text(const struct lateness *late, const struct piece *piece)
 {
@@ -428,12 +429,6 @@ static int64_t set_right(const struct lateness *late, size_t collective, int64_t
     return rank_clock_moment(&late->query->matches->clocks[file], absolute_ns);
 }
 
-static int64_t difference(int64_t a, int64_t b)
-{
-    int64_t apart;
-    return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
-}
-
 static int64_t comm_late_rank_of(const struct lateness *late, size_t collective)
 {
     return selection_rank(late->query->trace, place_of(late, collective)->file);
@@ -494,14 +489,14 @@ static void comm_late_add_row(struct lateness *late, const struct collective_mat
                              .number = match->number,
                              .last = comm_late_rank_of(late, last),
                              .number_of_last = place_of(late, last)->device,
-                             .late_ns = difference(last_ns, first_ns),
-                             .cost_ns = difference(last_ns, next_ns),
+                             .late_ns = difference_saturated(last_ns, first_ns),
+                             .cost_ns = difference_saturated(last_ns, next_ns),
                              .grew_ns = TABLE_INT_MISSING,
                              .apart_ns = TABLE_INT_MISSING,
                              .at_ns = last_ns };
     if (collective_joins_all(all->at[last].kind)) {
-        int64_t apart_ns = difference(set_right(late, last, end_of(late, last)),
-                                      set_right(late, earliest, end_of(late, earliest)));
+        int64_t apart_ns = difference_saturated(set_right(late, last, end_of(late, last)),
+                                                set_right(late, earliest, end_of(late, earliest)));
         row.apart_ns = apart_ns < 0 ? -apart_ns : apart_ns;
     }
     judge_durations(late, match, &row);

@@ -5,6 +5,7 @@
 #include "analyze/nsys_reports.h"
 #include "base/rows.h"
 #include "base/search.h"
+#include "base/sum.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -48,27 +49,15 @@ static struct nsys_figures nsys_reports_figures_of(int64_t *values, size_t count
     return figures;
 }
 
-static int nsys_reports_compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    size_t shorter = a_len < b_len ? a_len : b_len;
-    int order = shorter ? memcmp(a, b, shorter) : 0;
-    return order ? order : a_len < b_len ? -1 : a_len > b_len;
-}
-
-static int nsys_reports_compare_numbers(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int nsys_reports_compare_keys(const struct nsys_row *a, const struct nsys_row *b)
 {
-    int order = nsys_reports_compare_texts(a->domain ? a->domain : "", a->domain ? strlen(a->domain) : 0,
-                                           b->domain ? b->domain : "", b->domain ? strlen(b->domain) : 0);
-    order = order ? order : nsys_reports_compare_numbers(a->pid, b->pid);
-    order = order ? order : nsys_reports_compare_numbers(a->tid, b->tid);
-    order = order ? order : nsys_reports_compare_numbers(a->device, b->device);
-    order = order ? order : nsys_reports_compare_texts(a->second, a->second_len, b->second, b->second_len);
-    order = order ? order : nsys_reports_compare_texts(a->name, a->name_len, b->name, b->name_len);
+    int order = text_compare(a->domain ? a->domain : "", a->domain ? strlen(a->domain) : 0,
+                             b->domain ? b->domain : "", b->domain ? strlen(b->domain) : 0);
+    order = order ? order : compare_integers(a->pid, b->pid);
+    order = order ? order : compare_integers(a->tid, b->tid);
+    order = order ? order : compare_integers(a->device, b->device);
+    order = order ? order : text_compare(a->second, a->second_len, b->second, b->second_len);
+    order = order ? order : text_compare(a->name, a->name_len, b->name, b->name_len);
     return order ? order : (int)a->start_end - (int)b->start_end;
 }
 

@@ -67,11 +67,6 @@ static const struct {
     { "data_transfer", PHASE_DATA },
 };
 
-static bool begins_with(const char *text, const char *beginning)
-{
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
 static bool ends_with(const char *text, const char *ending)
 {
     size_t len = strlen(text), ending_len = strlen(ending);
@@ -86,7 +81,7 @@ static enum evidence region_says(const char *name)
     char word[LONGEST];
     if (annotation_is_data_loading(name))
         return (enum evidence)PHASE_DATA;
-    if (begins_with(name, "Optimizer.step#") || begins_with(name, "Optimizer.zero_grad#") ||
+    if (text_begins_with(name, "Optimizer.step#") || text_begins_with(name, "Optimizer.zero_grad#") ||
         ends_with(name, "optimizer.step") || ends_with(name, "optim.step"))
         return (enum evidence)PHASE_OPTIMIZER;
     size_t end = strlen(name);
@@ -113,7 +108,7 @@ static bool is_autograd(const char *name)
     size_t end = strlen(name);
     while (end > 0 && isdigit((unsigned char)name[end - 1]))
         end--;
-    return begins_with(name, "autograd::engine::") || begins_with(name, "torch::autograd::") ||
+    return text_begins_with(name, "autograd::engine::") || text_begins_with(name, "torch::autograd::") ||
            (end >= 8 && memcmp(name + end - 8, "Backward", 8) == 0);
 }
 
@@ -128,7 +123,7 @@ static enum evidence operator_says(const char *name)
 /* A frame of Python: "nn.Module: Linear_0", "torch/_tensor.py(570): backward". */
 static enum evidence frame_says(const char *name)
 {
-    if (begins_with(name, "nn.Module: "))
+    if (text_begins_with(name, "nn.Module: "))
         return (enum evidence)PHASE_FORWARD;
     if (ends_with(name, ": backward") &&
         (strstr(name, "torch/_tensor.py(") || strstr(name, "torch/autograd/__init__.py(")))
@@ -237,11 +232,6 @@ static int64_t last_end(const struct intervals *set, int64_t moment_ns)
     return i > 0 ? set->at[i - 1].end_ns : INT64_MIN;
 }
 
-static int64_t latest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /*
  * Gradients are zeroed before the forward pass, after the update, or between the forward and the backward pass. Add to ENDS what ends a
  * forward pass: those of ZEROED behind which most of the operators lie that run since the last other phase until the backward pass.
@@ -252,8 +242,9 @@ static void add_zeroed(struct intervals *ends, const struct intervals *zeroed,
     struct intervals added = { 0 };
     for (size_t i = 0; i < zeroed->count; i++) {
         int64_t start_ns = zeroed->at[i].start_ns, end_ns = zeroed->at[i].end_ns;
-        int64_t from_ns = latest(latest(last_end(ends, start_ns), last_end(&sets[HOST_DATA], start_ns)),
-                                 last_end(&sets[HOST_BACKWARD], start_ns));
+        int64_t from_ns =
+            greater_of(greater_of(last_end(ends, start_ns), last_end(&sets[HOST_DATA], start_ns)),
+                       last_end(&sets[HOST_BACKWARD], start_ns));
         int64_t backward_ns = next_begin(&sets[HOST_BACKWARD], start_ns);
         if (intervals_length_within(operators, from_ns, start_ns) <=
             intervals_length_within(operators, end_ns, backward_ns))

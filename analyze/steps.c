@@ -474,28 +474,17 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
 
 /* ---- totals ---- */
 
-static int steps_compare_numbers(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static int steps_compare_texts(const struct text *a, const struct text *b)
-{
-    int order = memcmp(a->at, b->at, a->len < b->len ? a->len : b->len);
-    return order ? order : a->len < b->len ? -1 : a->len > b->len;
-}
-
 /* Compare by the words in BY: 0 if the two belong together. */
 static int steps_compare_rows(const struct step_row *a, const struct step_row *b, unsigned by)
 {
-    int order = by & STEPS_BY_NAME ? steps_compare_texts(&a->name, &b->name) : 0;
+    int order = by & STEPS_BY_NAME ? text_compare(a->name.at, a->name.len, b->name.at, b->name.len) : 0;
     if (!order && by & (BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM)))
-        order = steps_compare_numbers(a->rank, b->rank);
+        order = compare_integers(a->rank, b->rank);
     if (!order && by & BY(CYCLE))
-        order = steps_compare_numbers(a->cycle, b->cycle);
+        order = compare_integers(a->cycle, b->cycle);
     if (!order && by & (BY(DEVICE) | BY(STREAM)))
-        order = steps_compare_numbers(a->device, b->device);
-    return !order && by & BY(STREAM) ? steps_compare_numbers(a->stream, b->stream) : order;
+        order = compare_integers(a->device, b->device);
+    return !order && by & BY(STREAM) ? compare_integers(a->stream, b->stream) : order;
 }
 
 static bool steps_belongs_behind(const void *by, const void *left, const void *right)

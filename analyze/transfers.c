@@ -336,9 +336,7 @@ static int compare_lines(const struct stall *a, const struct stall *b)
         return 0;
     if (!a->line || !b->line)
         return a->line ? 1 : -1;
-    size_t len = a->line_len < b->line_len ? a->line_len : b->line_len;
-    int order = memcmp(a->line, b->line, len);
-    return order ? order : a->line_len < b->line_len ? -1 : a->line_len > b->line_len;
+    return text_compare(a->line, a->line_len, b->line, b->line_len);
 }
 
 /* Compare keys: 0 if they belong to one row. */

@@ -1,4 +1,4 @@
-/* bits.h - counting bits. */
+/* bits.h - counting and mixing bits. */
 #ifndef TPA_BASE_BITS_H
 #define TPA_BASE_BITS_H
 
@@ -22,6 +22,13 @@ static inline size_t bits_count(uint64_t bits)
     bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
     bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
     return (size_t)(bits * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* HASH with NUMBER in it. */
+static inline uint64_t bits_mix(uint64_t hash, uint64_t number)
+{
+    hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
 }
 
 #endif

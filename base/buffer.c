@@ -69,3 +69,28 @@ void buffer_release(struct buffer *buffer)
 {
     VEC_FREE(buffer);
 }
+
+bool text_begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+bool text_ends_with(const char *text, const char *ending)
+{
+    size_t len = strlen(text), end = strlen(ending);
+    return len > end && strcmp(text + len - end, ending) == 0;
+}
+
+bool text_skip(const char **text, const char *word)
+{
+    bool begins = text_begins_with(*text, word);
+    *text += begins ? strlen(word) : 0;
+    return begins;
+}
+
+int text_compare(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t shorter = a_len < b_len ? a_len : b_len;
+    int order = shorter ? memcmp(a, b, shorter) : 0;
+    return order ? order : (a_len > b_len) - (a_len < b_len);
+}

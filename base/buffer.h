@@ -31,4 +31,15 @@ void buffer_clear(struct buffer *buffer);
 /* Free the memory; the buffer is empty again. */
 void buffer_release(struct buffer *buffer);
 
+bool text_begins_with(const char *text, const char *beginning);
+
+/* Does TEXT, which is longer than ENDING, end in it? */
+bool text_ends_with(const char *text, const char *ending);
+
+/* Go beyond WORD, with which *TEXT begins; false, and *TEXT untouched, if it does not. */
+bool text_skip(const char **text, const char *word);
+
+/* The order of two texts by their bytes; of two that begin alike the shorter one comes first. */
+int text_compare(const char *a, size_t a_len, const char *b, size_t b_len);
+
 #endif

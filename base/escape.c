@@ -302,3 +302,14 @@ void escape_json_string(struct buffer *out, const char *s, size_t len)
     escape_json(out, s, len);
     buffer_putc(out, '"');
 }
+
+void escape_sql_name(struct buffer *out, const char *name)
+{
+    buffer_putc(out, '"');
+    for (; *name; name++) {
+        if (*name == '"')
+            buffer_putc(out, '"');
+        buffer_putc(out, *name);
+    }
+    buffer_putc(out, '"');
+}

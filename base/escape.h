@@ -51,4 +51,7 @@ void escape_folded(struct buffer *out, const char *s, size_t len);
 void escape_github(struct buffer *out, const char *s, size_t len);
 void escape_github_property(struct buffer *out, const char *s, size_t len);
 
+/* NAME as a quoted identifier of SQL. */
+void escape_sql_name(struct buffer *out, const char *name);
+
 #endif

@@ -49,9 +49,19 @@ void moment_append(struct buffer *out, int64_t time_ns)
         buffer_printf(out, "@%" PRId64, (int64_t)seconds);
 }
 
-int64_t moment_now(void)
+static int64_t time_of(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t moment_now(void)
+{
+    return time_of(CLOCK_REALTIME);
+}
+
+int64_t moment_steady(void)
+{
+    return time_of(CLOCK_MONOTONIC);
 }

@@ -19,4 +19,7 @@ void moment_append(struct buffer *out, int64_t time_ns);
 /* The current time in nanoseconds since 1970. */
 int64_t moment_now(void);
 
+/* Nanoseconds on a clock that is never set. */
+int64_t moment_steady(void);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "base/unicode.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -501,20 +502,11 @@ void opt_append_usage(const struct opt *row, const void *defaults, struct buffer
         buffer_printf(out, " %s%s", row->value_name, row->flags & OPT_GREEDY ? "..." : "");
 }
 
-/* Width of TEXT in columns. Our own texts are UTF-8 without wide characters. */
-static size_t text_columns(const char *text, size_t len)
-{
-    size_t columns = 0;
-    for (size_t i = 0; i < len; i++)
-        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return columns;
-}
-
 void text_wrap(struct buffer *out, const char *text, size_t column, size_t indent, size_t width)
 {
     bool line_is_empty = true;
     while (*text) {
-        size_t len = strcspn(text, " \n"), columns = text_columns(text, len);
+        size_t len = strcspn(text, " \n"), columns = utf8_count(text, len);
         if (!line_is_empty && column + 1 + columns > width) {
             buffer_putc(out, '\n');
             buffer_pad(out, ' ', indent);

@@ -18,22 +18,17 @@ struct decimal {
     size_t unit_len;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool parse_decimal(const char *text, size_t len, struct decimal *number)
 {
     size_t at = 0, digits = 0;
     *number = (struct decimal){ 0 };
-    for (; at < len && is_digit(text[at]); at++, digits++)
+    for (; at < len && quantity_is_digit(text[at]); at++, digits++)
         if (__builtin_mul_overflow(number->whole, 10, &number->whole) ||
             __builtin_add_overflow(number->whole, text[at] - '0', &number->whole))
             return false;
     if (at < len && text[at] == '.') {
         number->fraction = text + ++at;
-        while (at < len && is_digit(text[at]))
+        while (at < len && quantity_is_digit(text[at]))
             at++, number->fraction_len++;
     }
     number->unit = text + at;
@@ -242,7 +237,7 @@ bool quantity_parse_integer(const char *text, size_t len, int64_t *value)
     if (len == negative)
         return false;
     for (size_t i = negative; i < len; i++)
-        if (!is_digit(text[i]) || __builtin_mul_overflow(sum, 10, &sum) ||
+        if (!quantity_is_digit(text[i]) || __builtin_mul_overflow(sum, 10, &sum) ||
             __builtin_add_overflow(sum, text[i] - '0', &sum))
             return false;
     *value = negative ? -sum : sum;

@@ -82,4 +82,9 @@ void quantity_append_tally(struct buffer *out, int64_t count);
 /* Append BYTES for people: "1.95 GB", in a suitable unit of powers of 1024, with two decimals; "512 B". */
 void quantity_append_rounded_size(struct buffer *out, int64_t bytes);
 
+static inline bool quantity_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 #endif

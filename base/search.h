@@ -61,4 +61,12 @@ static inline size_t search_from(const int64_t *numbers, size_t count, int64_t l
     return i;
 }
 
+/* The representative of the set that NUMBER is in. OF: by number, another of its set; itself. */
+static inline uint32_t search_set(uint32_t *of, uint32_t number)
+{
+    while (of[number] != number)
+        number = of[number] = of[of[number]];
+    return number;
+}
+
 #endif

@@ -23,4 +23,10 @@ struct stats stats_of(int64_t *values, size_t count);
 /* The value that would be at PLACE if the COUNT values, more than PLACE, were sorted. Changes their order. Linear time. */
 int64_t stats_value_at(int64_t *values, size_t count, size_t place);
 
+/* The lower of the middle two, if there are two: their sum may not fit. Changes the order of VALUES, COUNT > 0. */
+static inline int64_t stats_lower_median(int64_t *values, size_t count)
+{
+    return stats_value_at(values, count, (count - 1) / 2);
+}
+
 #endif

@@ -44,4 +44,28 @@ static inline void add_wrapped(int64_t *sum, int64_t value)
     *sum = sum_wrapped(*sum, value);
 }
 
+static inline int64_t greater_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A - B, saturating. */
+static inline int64_t difference_saturated(int64_t a, int64_t b)
+{
+    int64_t apart;
+    return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
+}
+
+/* PART of WHOLE; 0 of nothing. */
+static inline double sum_share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* The sign of A - B. */
+static inline int compare_integers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 #endif

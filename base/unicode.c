@@ -98,3 +98,11 @@ size_t unicode_text_width(const char *s, size_t len)
     }
     return width;
 }
+
+size_t utf8_count(const char *s, size_t len)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < len; i++)
+        count += ((unsigned char)s[i] & 0xc0) != 0x80;
+    return count;
+}

@@ -32,4 +32,7 @@ int unicode_width(uint32_t character);
 /* Columns the LEN bytes at S take, which must all be visible (use escape_terminal first). */
 size_t unicode_text_width(const char *s, size_t len);
 
+/* Characters in the LEN bytes of valid UTF-8 at S. */
+size_t utf8_count(const char *s, size_t len);
+
 #endif

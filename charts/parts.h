@@ -18,4 +18,7 @@ void chart_describe_panels(struct picture *picture, size_t panels, size_t count,
 /* Ends a draw function: false and ERR, saying WHAT is missing, when PICTURE is empty. */
 bool chart_is_drawn(const struct picture *picture, struct tpa_error *err, const char *what);
 
+/* A chart of PICTURE with a bar of time for each name; borrowed. */
+struct chart *picture_add_times(struct picture *picture, const char *key, const char *title);
+
 #endif

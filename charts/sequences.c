@@ -42,15 +42,6 @@ static const enum chart_color cause_colors[] = { CHART_COLOR_OF_COMPUTATION, CHA
                                                  CHART_COLOR_OF_HOST, CHART_COLOR_OF_IDLE,
                                                  CHART_COLOR_OF_OTHER };
 
-static struct chart *open_chart(struct picture *picture, const char *key, const char *title)
-{
-    struct chart *chart = picture_add_chart(picture, key, title);
-    chart->horizontal = true;
-    chart->x = (struct chart_axis){ .kind = TABLE_NAME };
-    chart->y = (struct chart_axis){ .title = "Time", .kind = TABLE_NS };
-    return chart;
-}
-
 static void sequences_add_series(struct chart *chart, struct table *table, const struct table_column *columns,
                                  size_t y, enum chart_color color)
 {
@@ -65,7 +56,7 @@ static void add_chains(struct picture *picture, const struct sequences *sequence
     size_t count = sequences->repeats.count;
     if (count == 0)
         return;
-    struct chart *chart = open_chart(picture, "chains", "Chains of operations that repeat");
+    struct chart *chart = picture_add_times(picture, "chains", "Chains of operations that repeat");
     struct table *table =
         chart_add_table(chart, TABLE_OF_ROWS("chains", NULL, chain_columns, (struct chain_row *)NULL, 0));
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
@@ -89,8 +80,8 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
     size_t count = sequences->runs.count;
     if (count == 0)
         return;
-    struct chart *chart = open_chart(picture, "short_works",
-                                     "Short operations in a row, and why the device is idle between them");
+    struct chart *chart = picture_add_times(
+        picture, "short_works", "Short operations in a row, and why the device is idle between them");
     struct table *table =
         chart_add_table(chart, TABLE_OF_ROWS("runs", NULL, cause_columns, (struct cause_row *)NULL, 0));
     bool any[5] = { false };

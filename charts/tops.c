@@ -55,7 +55,7 @@ static size_t shown_of(size_t count, size_t bars)
     return bars && bars < count ? bars : count;
 }
 
-static struct chart *add_bars(struct picture *picture, const char *key, const char *title)
+struct chart *picture_add_times(struct picture *picture, const char *key, const char *title)
 {
     struct chart *chart = picture_add_chart(picture, key, title);
     chart->horizontal = true;
@@ -82,7 +82,7 @@ static void add_operators(struct picture *picture, const struct top *top, size_t
     struct ranking ranking = rank_rows(top, devices);
     size_t shown = shown_of(ranking.count, bars);
     if (shown > 0) {
-        struct chart *chart = add_bars(picture, key, title);
+        struct chart *chart = picture_add_times(picture, key, title);
         struct table *table =
             chart_add_table(chart, TABLE_OF_ROWS(key, title, columns, (struct operator_bar *)NULL, 0));
         for (size_t i = 0; i < shown; i++) {
@@ -152,7 +152,7 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
     size_t shown = shown_of(count, bars);
     if (shown == 0)
         return;
-    struct chart *chart = add_bars(picture, "kernels", "Kernels by total time");
+    struct chart *chart = picture_add_times(picture, "kernels", "Kernels by total time");
     struct table *table = chart_add_table(chart, table_open("kernels", NULL, columns, KERNEL_COLUMNS));
     int64_t shown_ns = 0;
     for (size_t i = 0; i < shown; i++) {

@@ -81,12 +81,6 @@ static const struct opt report_opts[] = {
 
 /* ---- words of options ---- */
 
-static bool report_ends_in(const char *path, const char *ending)
-{
-    size_t len = strlen(path), end = strlen(ending);
-    return len > end && strcmp(path + len - end, ending) == 0;
-}
-
 static bool report_find_format(const struct report_args *args, enum report_format *format,
                                struct tpa_error *err)
 {
@@ -106,7 +100,7 @@ static bool report_find_format(const struct report_args *args, enum report_forma
     if (args->path == NULL || strcmp(args->path, "-") == 0)
         return true;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (report_ends_in(args->path, endings[i].ending)) {
+        if (text_ends_with(args->path, endings[i].ending)) {
             *format = endings[i].format;
             return true;
         }

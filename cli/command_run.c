@@ -54,16 +54,11 @@ static void add_document(const struct command *command, struct tpa_error *err, b
     json_add_cannot(&json, &cannot);
     json_key(&json, "error");
     json_begin_object(&json);
-    json_key(&json, "kind");
-    json_emit_text(&json, error_kind(err, of_use));
-    json_key(&json, "message");
-    json_emit_text(&json, err->message);
-    json_key(&json, "hint");
-    json_emit_text(&json, err->hint[0] ? err->hint : NULL);
-    json_key(&json, "option");
-    json_emit_text(&json, err->option[0] ? err->option : NULL);
-    json_key(&json, "file");
-    json_emit_text(&json, err->file[0] ? err->file : NULL);
+    json_add_text(&json, "kind", error_kind(err, of_use));
+    json_add_text(&json, "message", err->message);
+    json_add_text(&json, "hint", err->hint[0] ? err->hint : NULL);
+    json_add_text(&json, "option", err->option[0] ? err->option : NULL);
+    json_add_text(&json, "file", err->file[0] ? err->file : NULL);
     json_end_object(&json);
     for (int i = 0; err->cannot && i < 2; i++) {
         json_key(&json, i ? "notices" : "tables");

@@ -45,15 +45,9 @@ static void add_failure(struct fleet_map *map, const char *path, const char *rea
     *VEC_PUSH(&map->failures) = (struct fleet_failure){ mem_strdup(path), mem_strdup(reason) };
 }
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t len = strlen(name), ending_len = strlen(ending);
-    return len > ending_len && strcmp(name + len - ending_len, ending) == 0;
-}
-
 static bool is_wanted(const char *name)
 {
-    return name[0] != '.' && (ingest_may_be_trace(name) || has_ending(name, ".facts"));
+    return name[0] != '.' && (ingest_may_be_trace(name) || text_ends_with(name, ".facts"));
 }
 
 /* Links are followed to files but not to directories, so that a loop of links ends. */
@@ -69,7 +63,7 @@ static void list_directory(struct fleet_map *map, const char *path, int depth, s
             continue;
         char *full = NULL;
         struct stat own, about;
-        if (asprintf(&full, "%s%s%s", path, has_ending(path, "/") ? "" : "/", entry->d_name) < 0)
+        if (asprintf(&full, "%s%s%s", path, text_ends_with(path, "/") ? "" : "/", entry->d_name) < 0)
             mem_out_of_memory(strlen(path));
         bool there = lstat(full, &own) == 0;
         if (there && S_ISDIR(own.st_mode) && depth < DEEPEST_DIRECTORY)

@@ -20,15 +20,9 @@
 #include "report/exact.h"
 #include "report/json_writer.h"
 
-static void help_json_emit(struct json_writer *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_emit_text(json, text);
-}
-
 static void emit_added(struct json_writer *json, const char *key, const struct buffer *text)
 {
-    help_json_emit(json, key, text->count > 0 ? text->at : NULL);
+    json_add_text(json, key, text->count > 0 ? text->at : NULL);
 }
 
 static void emit_choices(struct json_writer *json, const struct opt *row)
@@ -42,9 +36,9 @@ static void emit_choices(struct json_writer *json, const struct opt *row)
     json_begin_array(json);
     for (size_t i = 0; opt_choice_get(row, i, &choice); i++) {
         json_begin_object(json);
-        help_json_emit(json, "name", choice.name);
-        help_json_emit(json, "help", choice.help);
-        help_json_emit(json, "aliases", choice.aliases);
+        json_add_text(json, "name", choice.name);
+        json_add_text(json, "help", choice.help);
+        json_add_text(json, "aliases", choice.aliases);
         json_end_object(json);
     }
     json_end_array(json);
@@ -53,8 +47,7 @@ static void emit_choices(struct json_writer *json, const struct opt *row)
 static void emit_default(struct json_writer *json, const struct opt *row, const void *defaults)
 {
     if (row->type == &opt_flag) {
-        json_key(json, "default");
-        json_emit_bool(json, *(const bool *)((const char *)defaults + row->offset));
+        json_add_bool(json, "default", *(const bool *)((const char *)defaults + row->offset));
         return;
     }
     struct buffer text = { 0 };
@@ -69,14 +62,14 @@ static void emit_option(struct json_writer *json, const struct opt *row, const c
     char letter[] = { row->letter, '\0' };
     json_newline(json);
     json_begin_object(json);
-    help_json_emit(json, "name", row->name);
-    help_json_emit(json, "letter", row->letter ? letter : NULL);
-    help_json_emit(json, "group", group);
-    help_json_emit(json, "kind", row->type->kind);
-    help_json_emit(json, "value", row->value_name);
-    help_json_emit(json, "expects", row->type->expects);
+    json_add_text(json, "name", row->name);
+    json_add_text(json, "letter", row->letter ? letter : NULL);
+    json_add_text(json, "group", group);
+    json_add_text(json, "kind", row->type->kind);
+    json_add_text(json, "value", row->value_name);
+    json_add_text(json, "expects", row->type->expects);
     emit_default(json, row, defaults);
-    help_json_emit(json, "help", row->help);
+    json_add_text(json, "help", row->help);
     emit_choices(json, row);
     json_end_object(json);
 }
@@ -100,7 +93,7 @@ static void emit_keys(struct json_writer *json, const struct table_shape *shape)
 {
     struct buffer key = { 0 };
     json_begin_object(json);
-    help_json_emit(json, "key", shape->key);
+    json_add_text(json, "key", shape->key);
     json_key(json, "columns");
     json_begin_array(json);
     for (size_t c = 0; c < shape->column_count && shape->columns[c].key; c++) {
@@ -123,11 +116,11 @@ static void emit_column(struct json_writer *json, const struct table_shape *shap
     exact_add_key(&key, column->key, kind);
     json_newline(json);
     json_begin_object(json);
-    help_json_emit(json, "key", key.at);
-    help_json_emit(json, "kind", table_kind_name(kind));
-    help_json_emit(json, "unit", table_kind_unit(kind));
-    help_json_emit(json, "title", column->title);
-    help_json_emit(json, "help", column->help);
+    json_add_text(json, "key", key.at);
+    json_add_text(json, "kind", table_kind_name(kind));
+    json_add_text(json, "unit", table_kind_unit(kind));
+    json_add_text(json, "title", column->title);
+    json_add_text(json, "help", column->help);
     json_key(json, "optional"); /* some answers lack it */
     json_emit_bool(json, (column->flags & (TABLE_HIDDEN | TABLE_IF_ANY)) != 0);
     json_end_object(json);
@@ -142,8 +135,8 @@ static void emit_tables(struct json_writer *json, const struct command *command)
         for (const struct table_shape *shape = command->tables[i]; shape->key; shape++) {
             json_newline(json);
             json_begin_object(json);
-            help_json_emit(json, "key", shape->key);
-            help_json_emit(json, "of", shape->of);
+            json_add_text(json, "key", shape->key);
+            json_add_text(json, "of", shape->of);
             json_key(json, "columns");
             json_begin_array(json);
             for (size_t c = 0; c < shape->column_count && shape->columns[c].key; c++)
@@ -159,16 +152,14 @@ static void emit_operands(struct json_writer *json, const struct command *comman
 {
     size_t least, most;
     command_operand_bounds(command, &least, &most);
-    help_json_emit(json, "operands", command->operands);
-    json_key(json, "least_operands");
-    json_emit_integer(json, (int64_t)least);
+    json_add_text(json, "operands", command->operands);
+    json_add_integer(json, "least_operands", (int64_t)least);
     json_key(json, "most_operands");
     if (most == SIZE_MAX)
         json_emit_null(json);
     else
         json_emit_integer(json, (int64_t)most);
-    json_key(json, "runs_program");
-    json_emit_bool(json, command->runs_program);
+    json_add_bool(json, "runs_program", command->runs_program);
     json_key(json, "reads");
     json_begin_array(json);
     if (command->reads_traces)
@@ -186,10 +177,10 @@ static void emit_command(struct json_writer *json, const struct command *command
 {
     json_newline(json);
     json_begin_object(json);
-    help_json_emit(json, "name", command->name);
-    help_json_emit(json, "summary", command->summary);
-    help_json_emit(json, "description", command->description);
-    help_json_emit(json, "section", help_section_title(command->section));
+    json_add_text(json, "name", command->name);
+    json_add_text(json, "summary", command->summary);
+    json_add_text(json, "description", command->description);
+    json_add_text(json, "section", help_section_title(command->section));
     emit_operands(json, command);
     emit_options(json, command);
     emit_tables(json, command);
@@ -212,7 +203,7 @@ static void emit_brief_choices(struct json_writer *json, const struct opt *row)
     json_begin_array(json);
     for (size_t i = 0; opt_choice_get(row, i, &choice); i++) {
         json_begin_object(json);
-        help_json_emit(json, "name", choice.name);
+        json_add_text(json, "name", choice.name);
         json_end_object(json);
     }
     json_end_array(json);
@@ -234,13 +225,12 @@ static void emit_brief_option(struct json_writer *json, const struct opt *row, c
     enum { SHORT = 60 };
     struct buffer value = { 0 };
     json_begin_object(json);
-    help_json_emit(json, "name", row->name);
-    help_json_emit(json, "kind", row->type->kind);
+    json_add_text(json, "name", row->name);
+    json_add_text(json, "kind", row->type->kind);
     if (row->type != &opt_flag)
         opt_append_default(row, defaults, &value);
     if (row->type == &opt_flag && *(const bool *)((const char *)defaults + row->offset)) {
-        json_key(json, "default");
-        json_emit_bool(json, true);
+        json_add_bool(json, "default", true);
     } else {
         emit_added(json, "default", &value);
     }
@@ -258,10 +248,10 @@ static void emit_brief_option(struct json_writer *json, const struct opt *row, c
 static void emit_brief(struct json_writer *json, const struct command *command, enum detail detail)
 {
     json_begin_object(json);
-    help_json_emit(json, "name", command->name);
-    help_json_emit(json, "summary", command->summary);
+    json_add_text(json, "name", command->name);
+    json_add_text(json, "summary", command->summary);
     if (detail < DETAIL_NO_DESCRIPTION && command->description)
-        help_json_emit(json, "description", command->description);
+        json_add_text(json, "description", command->description);
     emit_operands(json, command);
     json_key(json, "options");
     json_begin_array(json);
@@ -284,8 +274,8 @@ static void emit_brief(struct json_writer *json, const struct command *command, 
 static void begin_document(struct json_writer *json)
 {
     json_begin_object(json);
-    help_json_emit(json, "schema", "tpa.help/1");
-    help_json_emit(json, "version", TPA_VERSION);
+    json_add_text(json, "schema", "tpa.help/1");
+    json_add_text(json, "version", TPA_VERSION);
     json_key(json, "commands");
     json_begin_array(json);
 }
@@ -305,8 +295,8 @@ static void list_commands(struct json_writer *json)
             continue;
         json_newline(json);
         json_begin_object(json);
-        help_json_emit(json, "name", command->name);
-        help_json_emit(json, "summary", command->summary);
+        json_add_text(json, "name", command->name);
+        json_add_text(json, "summary", command->summary);
         emit_operands(json, command);
         json_end_object(json);
     }

@@ -24,19 +24,15 @@ static void print_error_json(const struct tpa_error *err)
     struct buffer text = { 0 };
     struct json_writer json = { .text = &text };
     json_begin_object(&json);
-    json_key(&json, "error");
-    json_emit_text(&json, err->message);
-    json_key(&json, "file");
-    json_emit_text(&json, err->file[0] ? err->file : NULL);
+    json_add_text(&json, "error", err->message);
+    json_add_text(&json, "file", err->file[0] ? err->file : NULL);
     json_key(&json, "offset");
     if (err->offset == TPA_NOWHERE)
         json_emit_null(&json);
     else
         json_emit_integer(&json, err->offset);
-    json_key(&json, "context");
-    json_emit_text(&json, err->context[0] ? err->context : NULL);
-    json_key(&json, "hint");
-    json_emit_text(&json, err->hint[0] ? err->hint : NULL);
+    json_add_text(&json, "context", err->context[0] ? err->context : NULL);
+    json_add_text(&json, "hint", err->hint[0] ? err->hint : NULL);
     json_end_object(&json);
     fprintf(stderr, "%s\n", text.at);
     buffer_release(&text);

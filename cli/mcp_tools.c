@@ -72,8 +72,7 @@ static size_t count_sharing(const char *name)
 
 static void add_type(struct json_writer *json, const char *type)
 {
-    json_key(json, "type");
-    json_emit_text(json, type);
+    json_add_text(json, "type", type);
 }
 
 static void add_enum(struct json_writer *json, const struct opt *row)
@@ -144,12 +143,6 @@ static void add_property(struct json_writer *json, const struct opt *row)
     json_end_object(json);
 }
 
-static void mcp_integer_add(struct json_writer *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    json_emit_integer(json, value);
-}
-
 /* An argument of its own instead of an operand or an option: the text of `sql`, the answer that `check` reads. */
 static const char *own_argument(const struct command *command)
 {
@@ -162,10 +155,8 @@ static void add_tool(struct json_writer *json, const struct command *command)
 {
     const char *own = own_argument(command);
     json_begin_object(json);
-    json_key(json, "name");
-    json_emit_text(json, command->name);
-    json_key(json, "description");
-    json_emit_text(json, command->summary);
+    json_add_text(json, "name", command->name);
+    json_add_text(json, "description", command->summary);
     json_key(json, "inputSchema");
     json_begin_object(json);
     add_type(json, "object");
@@ -174,18 +165,17 @@ static void add_tool(struct json_writer *json, const struct command *command)
     json_key(json, "traces");
     json_begin_object(json);
     add_items(json, NULL);
-    mcp_integer_add(json, "minItems", 1);
-    mcp_integer_add(json, "maxItems", MOST_TRACES);
+    json_add_integer(json, "minItems", 1);
+    json_add_integer(json, "maxItems", MOST_TRACES);
     if (strcmp(command->name, "diff") == 0) {
-        json_key(json, "description");
-        json_emit_text(json, "first the old side, then the new one");
+        json_add_text(json, "description", "first the old side, then the new one");
     }
     json_end_object(json);
     json_key(json, "budget");
     json_begin_object(json);
     add_type(json, "integer");
-    mcp_integer_add(json, "minimum", LEAST_TOKENS);
-    mcp_integer_add(json, "maximum", MOST_TOKENS);
+    json_add_integer(json, "minimum", LEAST_TOKENS);
+    json_add_integer(json, "maximum", MOST_TOKENS);
     json_end_object(json);
     if (own) {
         json_key(json, own);
@@ -206,13 +196,11 @@ static void add_tool(struct json_writer *json, const struct command *command)
     if (own && own[0] == 'q')
         json_emit_text(json, own);
     json_end_array(json);
-    json_key(json, "additionalProperties");
-    json_emit_bool(json, false);
+    json_add_bool(json, "additionalProperties", false);
     json_end_object(json);
     json_key(json, "annotations");
     json_begin_object(json);
-    json_key(json, "readOnlyHint");
-    json_emit_bool(json, true);
+    json_add_bool(json, "readOnlyHint", true);
     json_end_object(json);
     json_end_object(json);
 }

@@ -3,6 +3,7 @@
  * A failed start is reported through a pipe that a successful exec closes.
  */
 #include "cli/process.h"
+#include "base/moment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,13 +90,6 @@ static bool process_collect(int *end, struct buffer *into, size_t most)
     return true;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Write the input and read the output until both are done; false and errno if reading fails, ETIMEDOUT on timeout. */
 static bool talk(struct ends *ends, const char *input, size_t len, int64_t until_ms,
                  struct process_result *result)
@@ -107,7 +101,7 @@ static bool talk(struct ends *ends, const char *input, size_t len, int64_t until
         struct pollfd polled[3] = { { ends->input, POLLOUT, 0 },
                                     { ends->output, POLLIN, 0 },
                                     { ends->errors, POLLIN, 0 } };
-        int64_t left_ms = until_ms - now_ms();
+        int64_t left_ms = until_ms - moment_steady() / 1000000;
         if (left_ms <= 0) {
             errno = ETIMEDOUT;
             return false;
@@ -132,7 +126,7 @@ static bool wait_for(pid_t child, int64_t until_ms, int *status)
 {
     pid_t ended;
     while ((ended = waitpid(child, status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-        if (now_ms() >= until_ms) {
+        if (moment_steady() / 1000000 >= until_ms) {
             errno = ETIMEDOUT;
             return false;
         }
@@ -166,7 +160,7 @@ bool process_run(const char *const argv[], const char *input, size_t len, int ti
         errno = code;
         return tpa_fail_errno(err, "cannot start %s", argv[0]);
     }
-    int64_t until_ms = now_ms() + (int64_t)timeout_s * 1000;
+    int64_t until_ms = moment_steady() / 1000000 + (int64_t)timeout_s * 1000;
     bool done = talk(&ours, input, len, until_ms, result) && wait_for(child, until_ms, &status);
     code = errno;
     close_ends(&ours);

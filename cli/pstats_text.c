@@ -8,6 +8,7 @@
 #include "cli/parts.h"
 
 #include "report/output.h"
+#include "base/unicode.h"
 #include <inttypes.h>
 #include <math.h>
 #include <time.h>
@@ -70,15 +71,6 @@ static void add_seconds(struct buffer *out, double seconds)
     buffer_add(out, digits + at, len);
 }
 
-/* Characters in LEN bytes of UTF-8, as Python counts them. */
-static size_t count_characters(const char *text, size_t len)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < len; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return count;
-}
-
 static void add_function(struct printer_state *state, function_id id)
 {
     profile_function_text(&state->profile->functions[id], &state->text);
@@ -88,7 +80,7 @@ static size_t function_width(struct printer_state *state, function_id id)
 {
     buffer_clear(&state->name);
     profile_function_text(&state->profile->functions[id], &state->name);
-    return count_characters(state->name.at, state->name.count);
+    return utf8_count(state->name.at, state->name.count);
 }
 
 /* Write VALUE before END. Returns its start. */

@@ -5,6 +5,7 @@
 #include "derive/file_set.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
+#include "base/stats.h"
 
 /* Do all files with communication have steps? */
 static bool have_steps(const struct collectives *all, const struct step_list *steps)
@@ -110,13 +111,6 @@ static int64_t absolute(const struct collectives *all, const struct collective *
     return absolute_ns;
 }
 
-/* The lower of the middle two, if there are two: clocks may be so far apart that their sum does not fit. */
-static int64_t collective_matches_median_of(int64_t *values, size_t count)
-{
-    SORT_NUMBERS(values, count);
-    return values[(count - 1) / 2];
-}
-
 /*
  * The offsets of clocks, by the ends of collectives that ended for all at about the same time. Each round is compared with the
  * first place in it, as clocks drift from round to round.
@@ -160,7 +154,7 @@ static void compare_clocks(struct collective_matches *matches)
     matches->clock_ns = mem_alloc(mem_times(all->place_count + 1, sizeof *matches->clock_ns));
     for (size_t p = 0; p < all->place_count; p++) {
         matches->clock_ns[p] =
-            ahead[p].count ? collective_matches_median_of(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
+            ahead[p].count ? stats_lower_median(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
         VEC_FREE(&ahead[p]);
     }
     EACH(free, references, ahead);

@@ -32,11 +32,6 @@ struct search {
     struct process_groups *groups;
 };
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static uint8_t facts_of(struct search *search, name_id id)
 {
     uint8_t *facts = &search->facts[id];
@@ -45,7 +40,7 @@ static uint8_t facts_of(struct search *search, name_id id)
         *facts = FACT_CHECKED;
         *facts |= operator_is_communication(name) ? FACT_COMMUNICATES : 0;
         *facts |= collective_runs_on_host(name) ? FACT_ON_HOST : 0;
-        *facts |= starts_with(name, "ucc:") || starts_with(name, "mpi:") ? FACT_EITHER : 0;
+        *facts |= text_begins_with(name, "ucc:") || text_begins_with(name, "mpi:") ? FACT_EITHER : 0;
         *facts |= strcmp(name, "record_param_comms") == 0 ? FACT_RECORD : 0;
         *facts |= (*facts & FACT_COMMUNICATES) && (strstr(name, "ccl:") == name + 1) ? FACT_NCCL : 0;
     }
@@ -121,7 +116,7 @@ static void learn_shapes(const struct trace *trace, event_id e, struct collectiv
     bool fills = one->kind == COLLECTIVE_ALL_GATHER || one->kind == COLLECTIVE_REDUCE_SCATTER ||
                  one->kind == COLLECTIVE_ALL_TO_ALL || one->kind == COLLECTIVE_GATHER ||
                  one->kind == COLLECTIVE_SCATTER;
-    if (fills && trace->kind[e] == EVENT_OP && starts_with(trace_name(trace, e), "c10d::")) {
+    if (fills && trace->kind[e] == EVENT_OP && text_begins_with(trace_name(trace, e), "c10d::")) {
         int64_t out = shape_elements(dims, 0), in = shape_elements(dims, 1);
         if (out >= 0 && in >= 0 && size->in < 0 && size->out < 0) {
             size->in = in;
@@ -148,10 +143,10 @@ static void learn_peers(const char *name, struct collective *one)
     if (!digits)
         return;
     int64_t own = strtoll(digits, &end, 10);
-    if (starts_with(end, "->")) {
+    if (text_begins_with(end, "->")) {
         one->source = own;
         one->target = strtoll(end + 2, &end, 10);
-    } else if (starts_with(end, "<-")) {
+    } else if (text_begins_with(end, "<-")) {
         one->target = own;
         one->source = strtoll(end + 2, &end, 10);
     }
@@ -335,11 +330,6 @@ static bool is_collective_record(const struct trace *trace, event_id e)
     return said && collective_kind_of(said) != COLLECTIVE_UNKNOWN;
 }
 
-static uint32_t collectives_file_of(const struct trace *trace, event_id e)
-{
-    return trace->tracks[trace->track[e]].file;
-}
-
 /* Does a process group of FILE use the library of REGION ("ucc:all_reduce") for tensors of the host? */
 static bool is_of_cpu(const struct trace_file *file, const char *region)
 {
@@ -362,14 +352,13 @@ static void add_regions(struct search *search, const bool *has_gpu)
         if (collectives_is_region(trace, tree->event[n]) &&
             facts_of(search, trace->name[tree->event[n]]) & FACT_RECORD &&
             is_collective_record(trace, tree->event[n]))
-            has_records[collectives_file_of(trace, tree->event[n])] = true;
+            has_records[trace_file_of(trace, tree->event[n])] = true;
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         if (!collectives_is_region(trace, e))
             continue;
         uint8_t facts = facts_of(search, trace->name[e]);
-        uint32_t file = collectives_file_of(trace, e),
-                 place = (uint32_t)(search->all->gpu->device_count + file);
+        uint32_t file = trace_file_of(trace, e), place = (uint32_t)(search->all->gpu->device_count + file);
         bool issued = has_records[file] ? facts & FACT_RECORD && is_collective_record(trace, e)
                                         : (facts & FACT_NCCL) != 0;
         bool on_host = facts & FACT_ON_HOST &&
@@ -433,12 +422,6 @@ static void fill_device(const struct gpu_events *gpu, size_t device, bool has_an
     index_work(trace, place);
 }
 
-static bool collectives_takes_operator(const void *context, event_id e)
-{
-    const struct trace *trace = context;
-    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
-}
-
 struct host_work {
     uint32_t file;
     event_id event;
@@ -454,7 +437,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
     const struct trace *trace = search->trace;
     struct collectives *all = search->all;
     VEC_OF(struct host_work) operations = { 0 };
-    struct calltree *tree = calltree_open(trace, collectives_takes_operator, trace);
+    struct calltree *tree = calltree_open(trace, calltree_takes_operators, trace);
     calltree_nest(tree);
     bool *calls = mem_zalloc(tree->count + 1, sizeof *calls);
     for (node_id n = 0; n < tree->count; n++)
@@ -462,7 +445,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
             calls[tree->parent[n]] = true;
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
-        uint32_t file = collectives_file_of(trace, e);
+        uint32_t file = trace_file_of(trace, e);
         if (!calls[n] && wanted[file] && !(facts_of(search, trace->name[e]) & FACT_COMMUNICATES))
             *VEC_PUSH(&operations) = (struct host_work){ file, e, trace_start_ns(trace, e) };
     }

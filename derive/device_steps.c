@@ -3,17 +3,13 @@
 
 #include "base/search.h"
 #include "trace/derived.h"
+#include "base/sum.h"
 
 /* What each step launched. */
 struct launched {
     int64_t first_start_ns, last_end_ns;
     size_t count;
 };
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Does CALL, which launched WORK in STEP, end after it? The call of a queue that was filled before has no part in that. */
 static bool call_outlasts(const struct trace *trace, event_id work, event_id call, const struct step *step)
@@ -66,7 +62,7 @@ static int64_t end_before_first(const struct gpu_events *gpu, const uint32_t *st
                 break;
             int64_t work_end_ns = trace_end_ns(trace, gpu->event[i]);
             if (step_of[i] == UINT32_MAX && work_end_ns < launched->first_start_ns)
-                end_ns = later(end_ns, work_end_ns);
+                end_ns = greater_of(end_ns, work_end_ns);
         }
     }
     return end_ns;
@@ -100,10 +96,10 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
             first = i;
             previous_end_ns = end_before_first(gpu, step_of, range, &launched[i]);
         }
-        int64_t start_ns = later(previous_end_ns, range->start_ns);
-        int64_t end_ns = later(start_ns, range->end_ns);
+        int64_t start_ns = greater_of(previous_end_ns, range->start_ns);
+        int64_t end_ns = greater_of(start_ns, range->end_ns);
         if (launched[i].count)
-            end_ns = later(end_ns, launched[i].last_end_ns);
+            end_ns = greater_of(end_ns, launched[i].last_end_ns);
         previous_end_ns = end_ns;
         *VEC_PUSH(steps) = (struct device_step){
             .file = range->file,
@@ -144,7 +140,7 @@ static void *device_steps_derive(const struct trace *trace)
 
 DERIVED(device_steps, device_steps_of, device_steps_derive, device_steps_free);
 
-/* Index of the first step of FILE or of a later one. */
+/* Index of the first step of FILE or of a greater_of one. */
 static size_t first_step_from(const struct device_steps *steps, uint64_t file)
 {
     size_t i;

@@ -82,12 +82,6 @@ struct adding {
     VEC_OF(struct body_span) spans;
 };
 
-static bool graph_bodies_takes_operator(const void *context, event_id e)
-{
-    const struct trace *trace = context;
-    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
-}
-
 static bool is_launch(const struct adding *adding, event_id e)
 {
     const struct trace *trace = adding->trace;
@@ -313,7 +307,7 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
                              .trace = trace,
                              .sorts = call_sorts_open(trace->names),
                              .work_of = operations_of_calls(trace),
-                             .operators = calltree_open(trace, graph_bodies_takes_operator, trace) };
+                             .operators = calltree_open(trace, calltree_takes_operators, trace) };
     calltree_nest(adding.operators);
     adding.skips = calltree_skips(adding.operators);
     for (int frames = 0; frames < 2; frames++) {

@@ -4,12 +4,6 @@
 #include "trace/calltree.h"
 #include "trace/derived.h"
 
-static bool host_computing_takes(const void *context, event_id e)
-{
-    const struct trace *trace = context;
-    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
-}
-
 enum name_sort {
     NAME_OPERATOR,
     NAME_AROUND, /* code around operators, which may wait: DistributedDataParallel.forward, autograd's evaluate_function */
@@ -34,7 +28,7 @@ static void *host_computing_derive(const struct trace *trace)
     struct host_computing *computing = mem_zalloc(1, sizeof *computing);
     computing->thread_count = trace->track_count;
     computing->threads = mem_zalloc(trace->track_count + 1, sizeof *computing->threads);
-    struct calltree *tree = calltree_open(trace, host_computing_takes, trace);
+    struct calltree *tree = calltree_open(trace, calltree_takes_operators, trace);
     calltree_nest(tree);
     uint8_t *sorts = sorts_of_names(trace);
     bool *calls = mem_zalloc(tree->count + 1, sizeof *calls), /* by node; COMMUNICATES: it, or one within */

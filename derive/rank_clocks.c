@@ -6,6 +6,8 @@
 
 #include "base/rows.h"
 #include "base/wide.h"
+#include "base/stats.h"
+#include "base/sum.h"
 
 enum {
     LEAST_ANCHORS = 3,
@@ -35,13 +37,6 @@ struct search {
 
 static const struct key by_member_end_ahead[] = { ASC(struct anchor, member), ASC(struct anchor, end_ns),
                                                   ASC(struct anchor, ahead_ns), KEY_END };
-
-/* The median, the lower of two: clocks may be so far apart that their sum does not fit. VALUES are sorted. */
-static int64_t rank_clocks_median_of(int64_t *values, size_t count)
-{
-    SORT_NUMBERS(values, count);
-    return values[(count - 1) / 2];
-}
 
 /* The median distance of COUNT values from CENTRE, the mean of the middle two; VALUES are overwritten. */
 static int64_t deviation_of(int64_t *values, size_t count, int64_t centre)
@@ -84,7 +79,7 @@ static int64_t find_drift(const struct anchor *anchors, size_t count)
                 slope[slopes++] = slope_of(gained_ns, b->end_ns - a->end_ns);
         }
     if (slopes)
-        drift = rank_clocks_median_of(slope, slopes);
+        drift = stats_lower_median(slope, slopes);
     free(slope);
     return drift;
 }
@@ -97,7 +92,7 @@ static void fit(struct rank_clock *clock, const struct anchor *anchors, size_t c
     clock->middle_ns = anchors[count / 2].end_ns;
     for (size_t i = 0; i < count; i++)
         ahead[i] = anchors[i].ahead_ns - drifted(drift, anchors[i].end_ns - clock->middle_ns);
-    clock->ahead_ns = rank_clocks_median_of(ahead, count);
+    clock->ahead_ns = stats_lower_median(ahead, count);
     clock->error_ns = deviation_of(ahead, count, clock->ahead_ns);
     free(ahead);
 }
@@ -105,11 +100,6 @@ static void fit(struct rank_clock *clock, const struct anchor *anchors, size_t c
 static bool same_host(const struct clock_problem *problem, uint32_t a, uint32_t b)
 {
     return problem->host[a] != CLOCK_NO_HOST && problem->host[a] == problem->host[b];
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* The clock of a member from its COUNT anchors, by time, which are relative to FROM. */
@@ -132,8 +122,8 @@ static void set_clock(struct search *search, const struct anchor *anchors, size_
     int64_t apart_ns;
     bool noise = clock.drift == 0 && same_host(search->problem, anchors[0].member, from) &&
                  !__builtin_sub_overflow(clock.ahead_ns, clocks[from].applied_ns, &apart_ns) &&
-                 apart_ns <= larger(clock.error_ns, MOST_ERROR_NS) &&
-                 apart_ns >= -larger(clock.error_ns, MOST_ERROR_NS);
+                 apart_ns <= greater_of(clock.error_ns, MOST_ERROR_NS) &&
+                 apart_ns >= -greater_of(clock.error_ns, MOST_ERROR_NS);
     clock.applied_ns = noise ? clocks[from].applied_ns : clock.ahead_ns;
     if (__builtin_add_overflow(clock.error_ns, on_the_way_ns, &clock.error_ns))
         clock.error_ns = INT64_MAX;

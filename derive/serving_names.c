@@ -1,35 +1,22 @@
 /* One function per engine; a name must match to its end. */
 #include "derive/serving_names.h"
+#include "base/quantity.h"
+#include "base/buffer.h"
 
 #include <string.h>
-
-/* Take WORD off the front of *AT; false, and *AT untouched, if it does not match. */
-static bool serving_names_collect(const char **at, const char *word)
-{
-    size_t len = strlen(word);
-    if (strncmp(*at, word, len) != 0)
-        return false;
-    *at += len;
-    return true;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* Parse a number, and skip further numbers joined by underscores. False if there is none, or it is too large. */
 static bool serving_names_collect_number(const char **at, int64_t *number)
 {
     const char *c = *at;
     int64_t value = 0;
-    if (!is_digit(*c))
+    if (!quantity_is_digit(*c))
         return false;
-    for (; is_digit(*c); c++)
+    for (; quantity_is_digit(*c); c++)
         if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *c - '0', &value))
             return false;
-    while (*c == '_' && is_digit(c[1]))
-        for (c++; is_digit(*c);)
+    while (*c == '_' && quantity_is_digit(c[1]))
+        for (c++; quantity_is_digit(*c);)
             c++;
     *number = value;
     *at = c;
@@ -56,9 +43,9 @@ static bool fill(struct serving_step *step, int64_t prefill, int64_t decode, int
 /* "C(512)" or "C(sq512sk512sqsq..sqsk..)": requests and their tokens. */
 static bool collect_requests(const char **at, int64_t *requests, int64_t *tokens)
 {
-    if (!serving_names_collect_number(at, requests) || !serving_names_collect(at, "("))
+    if (!serving_names_collect_number(at, requests) || !text_skip(at, "("))
         return false;
-    serving_names_collect(at, "sq");
+    text_skip(at, "sq");
     if (!serving_names_collect_number(at, tokens))
         return false;
     const char *end = strchr(*at, ')');
@@ -71,12 +58,12 @@ static bool collect_requests(const char **at, int64_t *requests, int64_t *tokens
 static bool is_vllm(const char *name, struct serving_step *step)
 {
     int64_t all, prefill, prefill_tokens, decode, decode_tokens;
-    if (!serving_names_collect(&name, "execute_"))
+    if (!text_skip(&name, "execute_"))
         return false;
-    if (serving_names_collect_number(&name, &all) && !serving_names_collect(&name, "_"))
+    if (serving_names_collect_number(&name, &all) && !text_skip(&name, "_"))
         return false;
-    return serving_names_collect(&name, "context_") && collect_requests(&name, &prefill, &prefill_tokens) &&
-           serving_names_collect(&name, "_generation_") && collect_requests(&name, &decode, &decode_tokens) &&
+    return text_skip(&name, "context_") && collect_requests(&name, &prefill, &prefill_tokens) &&
+           text_skip(&name, "_generation_") && collect_requests(&name, &decode, &decode_tokens) &&
            *name == '\0' && fill(step, prefill, decode, prefill_tokens, decode_tokens);
 }
 
@@ -96,7 +83,7 @@ static bool is_sglang(const char *name, struct serving_step *step)
                   { "PREFILL ", SERVING_PREFILL },
                   { "DECODE ", SERVING_DECODE },
                   { "MIXED ", SERVING_MIXED } };
-    if (!serving_names_collect(&name, "step["))
+    if (!text_skip(&name, "step["))
         return false;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         struct serving_step found = { .phase = modes[i].phase, .tokens = -1 };
@@ -114,13 +101,13 @@ static bool is_sglang(const char *name, struct serving_step *step)
 static bool is_atom(const char *name, struct serving_step *step)
 {
     struct serving_step found = { .tokens = -1 };
-    if (serving_names_collect(&name, "prefill["))
+    if (text_skip(&name, "prefill["))
         found.phase = SERVING_PREFILL;
-    else if (serving_names_collect(&name, "decode["))
+    else if (text_skip(&name, "decode["))
         found.phase = SERVING_DECODE;
     else
         return false;
-    if (!serving_names_collect(&name, "bs=") || !serving_names_collect_number(&name, &found.requests))
+    if (!text_skip(&name, "bs=") || !serving_names_collect_number(&name, &found.requests))
         return false;
     find_number(name, " tok=", &found.tokens);
     *step = found;
@@ -130,27 +117,25 @@ static bool is_atom(const char *name, struct serving_step *step)
 static bool is_tensorrt(const char *name, struct serving_step *step)
 {
     int64_t number, prefill, prefill_tokens, decode;
-    return serving_names_collect(&name, "[Executor] _forward_step ") &&
-           serving_names_collect_number(&name, &number) && serving_names_collect(&name, ": ") &&
-           serving_names_collect_number(&name, &prefill) && serving_names_collect(&name, " ctx reqs, ") &&
-           serving_names_collect_number(&name, &prefill_tokens) &&
-           serving_names_collect(&name, " ctx tokens, ") && serving_names_collect_number(&name, &decode) &&
-           serving_names_collect(&name, " gen reqs") &&
-           fill(step, prefill, decode, prefill_tokens, decode ? -1 : 0);
+    return text_skip(&name, "[Executor] _forward_step ") && serving_names_collect_number(&name, &number) &&
+           text_skip(&name, ": ") && serving_names_collect_number(&name, &prefill) &&
+           text_skip(&name, " ctx reqs, ") && serving_names_collect_number(&name, &prefill_tokens) &&
+           text_skip(&name, " ctx tokens, ") && serving_names_collect_number(&name, &decode) &&
+           text_skip(&name, " gen reqs") && fill(step, prefill, decode, prefill_tokens, decode ? -1 : 0);
 }
 
 static bool is_diffusion(const char *name, struct serving_step *step)
 {
     int64_t requests, width, height;
-    if (!serving_names_collect(&name, "execute_diffusion_"))
+    if (!text_skip(&name, "execute_diffusion_"))
         return false;
     const char *end = name;
-    while (is_digit(*end))
+    while (quantity_is_digit(*end))
         end++;
     if (*end != '_' || !serving_names_collect_number(&name, &requests))
         return false;
     name = end + 1;
-    if (!serving_names_collect_number(&name, &width) || !serving_names_collect(&name, "x") ||
+    if (!serving_names_collect_number(&name, &width) || !text_skip(&name, "x") ||
         !serving_names_collect_number(&name, &height))
         return false;
     *step = (struct serving_step){ .phase = SERVING_DIFFUSION, .requests = requests, .tokens = -1 };

@@ -31,12 +31,6 @@ static int64_t rank_of(const struct fleet *fleet, size_t arrival)
     return fleet->job.members.at[fleet->meetings.arrivals.at[arrival].member].rank;
 }
 
-static int64_t fleet_blame_difference(int64_t a, int64_t b)
-{
-    int64_t apart;
-    return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
-}
-
 static void add_row(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
     const struct fleet_arrival *last = &fleet->meetings.arrivals.at[meeting->last];
@@ -47,7 +41,7 @@ static void add_row(struct fleet *fleet, const struct fleet_meeting *meeting)
         .step = meeting->step,
         .bytes = meeting->bytes,
         .ranks = (int64_t)meeting->count,
-        .start_ns = fleet_blame_difference(meeting->start_ns, fleet->meetings.first_ns),
+        .start_ns = difference_saturated(meeting->start_ns, fleet->meetings.first_ns),
         .last = rank_of(fleet, meeting->last),
         .first = rank_of(fleet, meeting->earliest),
         .blamed = meeting->sure && !meeting->of_pipeline ? rank_of(fleet, meeting->blamed) : FACTS_MISSING,
@@ -109,19 +103,14 @@ static name_id purpose_of(const struct fleet *fleet, const struct fleet_group_su
     return *description && strcmp(description, "undefined") != 0 ? sum->description : sum->name;
 }
 
-static int fleet_blame_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* By purpose, and then by rank or by group. */
 static bool fleet_blame_comes_behind(const void *context, const void *left, const void *right)
 {
     const struct fleet *fleet = context;
     const struct fleet_group_sum *a = left, *b = right;
-    int order = fleet_blame_compare_numbers(purpose_of(fleet, a), purpose_of(fleet, b));
-    order = order ? order : fleet_blame_compare_numbers(a->name, b->name);
-    return (order ? order : fleet_blame_compare_numbers(a->ranks, b->ranks)) > 0;
+    int order = compare_integers(purpose_of(fleet, a), purpose_of(fleet, b));
+    order = order ? order : compare_integers(a->name, b->name);
+    return (order ? order : compare_integers(a->ranks, b->ranks)) > 0;
 }
 
 /* The number of different ranks in the COUNT SUMS. */

@@ -7,6 +7,7 @@
  */
 #include "derive/collective_names.h"
 #include "fleet/fleet.h"
+#include "base/search.h"
 
 static bool is_message(const struct fleet *fleet, const struct fleet_meeting *meeting)
 {
@@ -19,14 +20,6 @@ static uint32_t rank_at(struct fleet *fleet, size_t arrival)
 {
     int64_t rank = fleet->job.members.at[fleet->meetings.arrivals.at[arrival].member].rank;
     return (uint32_t)(fleet_rank(fleet, rank) - fleet->ranks.at);
-}
-
-/* The first rank of the pipeline of RANK. JOINED is by rank: another of its pipeline; itself. */
-static uint32_t pipeline_of(uint32_t *joined, uint32_t rank)
-{
-    while (joined[rank] != rank)
-        rank = joined[rank] = joined[joined[rank]];
-    return rank;
 }
 
 /* Join the ranks of each message; returns the number of messages. */
@@ -42,8 +35,8 @@ static size_t join(struct fleet *fleet, uint32_t *joined)
         meeting->of_pipeline = true;
         messages++;
         for (size_t i = meeting->first + 1; i < meeting->first + meeting->count; i++) {
-            uint32_t a = pipeline_of(joined, rank_at(fleet, meeting->first)),
-                     b = pipeline_of(joined, rank_at(fleet, i));
+            uint32_t a = search_set(joined, rank_at(fleet, meeting->first)),
+                     b = search_set(joined, rank_at(fleet, i));
             joined[a > b ? a : b] = a > b ? b : a;
         }
     }
@@ -58,12 +51,12 @@ void fleet_find_pipeline(struct fleet *fleet)
     for (size_t m = 0; m < fleet->meetings.count && fleet->messages; m++) {
         struct fleet_meeting *meeting = &fleet->meetings.at[m];
         for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
-            uint32_t rank = pipeline_of(joined, rank_at(fleet, i));
+            uint32_t rank = search_set(joined, rank_at(fleet, i));
             meeting->of_pipeline |= seen[rank];
             seen[rank] = true;
         }
         for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
-            seen[pipeline_of(joined, rank_at(fleet, i))] = false;
+            seen[search_set(joined, rank_at(fleet, i))] = false;
     }
     EACH(free, joined, seen);
 }

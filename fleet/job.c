@@ -2,6 +2,7 @@
 
 #include "base/runs.h"
 #include "base/search.h"
+#include "base/sum.h"
 
 unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_member *member)
 {
@@ -28,17 +29,12 @@ struct identity {
     size_t count;
 };
 
-static int job_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static bool is_of_later_job(const void *context, const void *left, const void *right)
 {
     const struct facts *facts = context;
     const struct identity *a = left, *b = right;
     int order = strcmp(names_text(facts->texts, a->job), names_text(facts->texts, b->job));
-    order = order ? order : job_compare_numbers(a->world_size, b->world_size);
+    order = order ? order : compare_integers(a->world_size, b->world_size);
     return (order ? order
                   : strcmp(names_text(facts->texts, a->backend), names_text(facts->texts, b->backend))) > 0;
 }
@@ -99,11 +95,11 @@ static bool comes_later(const void *context, const void *left, const void *right
 {
     const struct facts *facts = context;
     const struct fleet_member *a = left, *b = right;
-    int order = job_compare_numbers(a->rank, b->rank);
-    order = order ? order : job_compare_numbers(a->recording->start_ns, b->recording->start_ns);
-    order = order ? order : job_compare_numbers(b->recording->events, a->recording->events);
+    int order = compare_integers(a->rank, b->rank);
+    order = order ? order : compare_integers(a->recording->start_ns, b->recording->start_ns);
+    order = order ? order : compare_integers(b->recording->events, a->recording->events);
     order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : job_compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+    return (order ? order : compare_integers(a->recording->recording, b->recording->recording)) > 0;
 }
 
 static bool has_later_file(const void *context, const void *left, const void *right)
@@ -111,7 +107,7 @@ static bool has_later_file(const void *context, const void *left, const void *ri
     const struct facts *facts = context;
     const struct fleet_member *a = left, *b = right;
     int order = compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : job_compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+    return (order ? order : compare_integers(a->recording->recording, b->recording->recording)) > 0;
 }
 
 /* Smallest and largest number of a marked step; false if there are none. */
@@ -226,9 +222,9 @@ static bool job_comes_behind(const void *context, const void *left, const void *
 {
     const struct facts *facts = context;
     const struct fleet_stranger *a = left, *b = right;
-    int order = job_compare_numbers(a->recording->rank, b->recording->rank);
+    int order = compare_integers(a->recording->rank, b->recording->rank);
     order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : job_compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+    return (order ? order : compare_integers(a->recording->recording, b->recording->recording)) > 0;
 }
 
 /* ---- members by recording ---- */

@@ -11,11 +11,6 @@
 #include "fleet/parts.h"
 #include <inttypes.h>
 
-static int meetings_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* ---- last ranks ---- */
 
 /* A meeting of SLICE that is judged: FIRST, LAST and EARLIEST of MEETING are among the arrivals of the slice. */
@@ -60,28 +55,17 @@ static bool has_sure_clocks(const struct hearing *hearing)
     return true;
 }
 
-static int64_t meetings_difference(int64_t a, int64_t b)
-{
-    int64_t apart;
-    return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Does LATE exceed the uncertainty of the clocks and the ends of the two? */
 static bool is_sure(const struct hearing *hearing)
 {
     const struct fleet_meetings *meetings = hearing->meetings;
     const struct slice_arrival *last = &hearing->arrivals[hearing->meeting->last],
                                *earliest = &hearing->arrivals[hearing->meeting->earliest];
-    int64_t doubt_ns = larger(meetings->clocks[last->row->member].error_ns,
-                              meetings->clocks[earliest->row->member].error_ns);
+    int64_t doubt_ns = greater_of(meetings->clocks[last->row->member].error_ns,
+                                  meetings->clocks[earliest->row->member].error_ns);
     if (slice_joins_all(meetings->job, last->row->collective)) {
-        int64_t apart_ns = meetings_difference(last->end_ns, earliest->end_ns);
-        doubt_ns = larger(doubt_ns, apart_ns < 0 ? -apart_ns : apart_ns);
+        int64_t apart_ns = difference_saturated(last->end_ns, earliest->end_ns);
+        doubt_ns = greater_of(doubt_ns, apart_ns < 0 ? -apart_ns : apart_ns);
     }
     return hearing->meeting->late_ns > doubt_ns;
 }
@@ -103,10 +87,10 @@ static void judge_by_clock(const struct hearing *hearing)
             meeting->earliest = i;
     }
     const struct slice_arrival *last = &arrivals[meeting->last];
-    meeting->late_ns = meetings_difference(last->start_ns, arrivals[meeting->earliest].start_ns);
-    meeting->cost_ns = meetings_difference(last->start_ns, before_ns);
+    meeting->late_ns = difference_saturated(last->start_ns, arrivals[meeting->earliest].start_ns);
+    meeting->cost_ns = difference_saturated(last->start_ns, before_ns);
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
-        int64_t waited_ns = meetings_difference(last->start_ns, arrivals[i].start_ns),
+        int64_t waited_ns = difference_saturated(last->start_ns, arrivals[i].start_ns),
                 most_ns = arrivals[i].row->collective->duration_ns;
         arrivals[i].waited_ns = waited_ns < most_ns ? waited_ns : most_ns;
     }
@@ -252,7 +236,7 @@ static bool is_before_recording(const struct hearing *hearing)
     const struct slice_row *last = hearing->arrivals[hearing->meeting->last].row;
     int64_t begin_ns = hearing->meetings->job->members.at[last->member].recording->start_ns;
     return begin_ns != FACTS_MISSING &&
-           meetings_difference(last->collective->start_ns, begin_ns) < hearing->meeting->late_ns / 2;
+           difference_saturated(last->collective->start_ns, begin_ns) < hearing->meeting->late_ns / 2;
 }
 
 /* ---- what is kept ---- */
@@ -416,9 +400,9 @@ static bool is_later_visit(const void *context, const void *left, const void *ri
     const struct fleet_meetings *meetings = context;
     const struct fleet_arrival *a = &meetings->arrivals.at[((const struct visit *)left)->arrival],
                                *b = &meetings->arrivals.at[((const struct visit *)right)->arrival];
-    int order = meetings_compare_numbers(a->member, b->member);
-    order = order ? order : meetings_compare_numbers(a->device, b->device);
-    return (order ? order : meetings_compare_numbers(a->began_ns, b->began_ns)) > 0;
+    int order = compare_integers(a->member, b->member);
+    order = order ? order : compare_integers(a->device, b->device);
+    return (order ? order : compare_integers(a->began_ns, b->began_ns)) > 0;
 }
 
 /* New, by device and time; INDEX: the position of each arrival. */
@@ -512,22 +496,21 @@ static int compare_meetings(const struct fleet_meetings *meetings, const struct 
 {
     const struct fleet_arrival *last = &meetings->arrivals.at[a->last],
                                *other = &meetings->arrivals.at[b->last];
-    int order = meetings_compare_numbers(a->start_ns, b->start_ns);
-    order = order ? order : meetings_compare_numbers(last->member, other->member);
-    order = order ? order : meetings_compare_numbers(last->device, other->device);
-    order = order
-                ? order
-                : meetings_compare_numbers(a->group ? a->group->group : -1, b->group ? b->group->group : -1);
-    order = order ? order : meetings_compare_numbers(a->number, b->number);
-    order = order ? order : meetings_compare_numbers(a->source, b->source);
-    order = order ? order : meetings_compare_numbers(a->target, b->target);
-    order = order ? order : meetings_compare_numbers(a->transfer_ns, b->transfer_ns);
-    order = order ? order : meetings_compare_numbers(a->bytes, b->bytes);
+    int order = compare_integers(a->start_ns, b->start_ns);
+    order = order ? order : compare_integers(last->member, other->member);
+    order = order ? order : compare_integers(last->device, other->device);
+    order =
+        order ? order : compare_integers(a->group ? a->group->group : -1, b->group ? b->group->group : -1);
+    order = order ? order : compare_integers(a->number, b->number);
+    order = order ? order : compare_integers(a->source, b->source);
+    order = order ? order : compare_integers(a->target, b->target);
+    order = order ? order : compare_integers(a->transfer_ns, b->transfer_ns);
+    order = order ? order : compare_integers(a->bytes, b->bytes);
     order = order ? order
                   : strcmp(names_text(meetings->job->facts->texts, a->kind),
                            names_text(meetings->job->facts->texts, b->kind));
-    order = order ? order : meetings_compare_numbers((int64_t)a->count, (int64_t)b->count);
-    return order ? order : meetings_compare_numbers(a->late_ns, b->late_ns);
+    order = order ? order : compare_integers((int64_t)a->count, (int64_t)b->count);
+    return order ? order : compare_integers(a->late_ns, b->late_ns);
 }
 
 static bool is_later(const void *context, const void *a, const void *b)

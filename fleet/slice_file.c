@@ -242,24 +242,19 @@ bool slice_add_file(struct slice *slice, struct facts *facts, const bool *mixed,
     return facts_read_rows(facts, &schema, source, add_record, &filling, err);
 }
 
-static int slice_file_compare_integers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* As facts_finish orders the rows of a recording. */
 static bool belongs_behind(const void *context, const void *left, const void *right)
 {
     const struct names *texts = context;
     const struct slice_record *a = left, *b = right;
-    int order = slice_file_compare_integers(a->member, b->member);
+    int order = compare_integers(a->member, b->member);
     for (size_t c = 1; c < facts_tables[FACTS_COLLECTIVES].column_count && order == 0; c++) {
         const struct facts_column *column = &facts_tables[FACTS_COLLECTIVES].columns[c];
         if (column->type == FACTS_INT64) {
             int64_t one, other;
             memcpy(&one, (const char *)&a->one + column->offset, sizeof one);
             memcpy(&other, (const char *)&b->one + column->offset, sizeof other);
-            order = slice_file_compare_integers(one, other);
+            order = compare_integers(one, other);
         } else {
             name_id one, other;
             memcpy(&one, (const char *)&a->one + column->offset, sizeof one);

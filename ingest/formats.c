@@ -70,12 +70,6 @@ static int compare_paths(const void *a, const void *b)
     return order ? order : strcmp(left, right);
 }
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t len = strlen(name), end = strlen(ending);
-    return len > end && strcmp(name + len - end, ending) == 0;
-}
-
 /* Names in a directory that may be traces, or profiles; their format is determined later. */
 static const char *const trace_endings[] = {
     ".json",           ".json.gz",    ".json.zst", ".tpa", ".trace", ".pt.trace", ".xplane.pb", ".pftrace",
@@ -94,7 +88,7 @@ static bool has_one_of(const char *name, const char *const *endings)
     if (name[0] == '.')
         return false;
     for (size_t i = 0; endings && endings[i]; i++)
-        if (has_ending(name, endings[i]))
+        if (text_ends_with(name, endings[i]))
             return true;
     return !endings;
 }
@@ -436,12 +430,12 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
  */
 static bool is_repeated(const char *path, const struct paths *found, const bool *used)
 {
-    if (!has_ending(path, "trace.json.gz"))
+    if (!text_ends_with(path, "trace.json.gz"))
         return false;
     size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
     for (size_t i = 0; i < found->count; i++)
         if (used[i] && strncmp(found->at[i], path, folder) == 0 && !strchr(found->at[i] + folder, '/') &&
-            has_ending(found->at[i], ".xplane.pb"))
+            text_ends_with(found->at[i], ".xplane.pb"))
             return true;
     return false;
 }

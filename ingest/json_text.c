@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "ingest/json_text.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -19,11 +20,6 @@ const char *json_word_end(const char *at)
     while (!ends_word[(unsigned char)*at])
         at++;
     return at;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 /* A decomposed number: DIGITS * 10^EXPONENT. */
@@ -51,7 +47,7 @@ static bool json_text_split(const char *at, const char *end, struct decimal *num
             after_point = true;
             continue;
         }
-        if (!is_digit(*at))
+        if (!quantity_is_digit(*at))
             break;
         any = true;
         unsigned digit = (unsigned)(*at - '0');
@@ -77,10 +73,10 @@ static bool json_text_split(const char *at, const char *end, struct decimal *num
         bool negative = false;
         if (at < end && (*at == '-' || *at == '+'))
             negative = *at++ == '-';
-        if (at == end || !is_digit(*at))
+        if (at == end || !quantity_is_digit(*at))
             return false;
         int exponent = 0;
-        for (; at < end && is_digit(*at); at++)
+        for (; at < end && quantity_is_digit(*at); at++)
             if (exponent < EXPONENT_LIMIT)
                 exponent = exponent * 10 + (*at - '0');
         number->exponent += negative ? -exponent : exponent;
@@ -134,7 +130,7 @@ static bool eight_digits(const char *at, uint64_t *value)
 #else
     uint64_t sum = 0;
     for (int i = 0; i < 8; i++) {
-        if (!is_digit(at[i]))
+        if (!quantity_is_digit(at[i]))
             return false;
         sum = sum * 10 + (uint64_t)(at[i] - '0');
     }
@@ -154,7 +150,7 @@ bool json_microseconds(const char *start, const char *end, int64_t *ns)
         whole = whole * 100000000 + eight;
         at += 8;
     }
-    while (at < end && at - start < 16 && is_digit(*at))
+    while (at < end && at - start < 16 && quantity_is_digit(*at))
         whole = whole * 10 + (uint64_t)(*at++ - '0');
     if (at > start && whole <= TIME_LIMIT / 1000 - 1) {
         ptrdiff_t left = end - at;
@@ -162,7 +158,8 @@ bool json_microseconds(const char *start, const char *end, int64_t *ns)
             *ns = (int64_t)(whole * 1000);
             return true;
         }
-        if (*at == '.' && left == 4 && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3])) {
+        if (*at == '.' && left == 4 && quantity_is_digit(at[1]) && quantity_is_digit(at[2]) &&
+            quantity_is_digit(at[3])) {
             unsigned decimals =
                 (unsigned)(at[1] - '0') * 100 + (unsigned)(at[2] - '0') * 10 + (unsigned)(at[3] - '0');
             *ns = (int64_t)(whole * 1000 + decimals);
@@ -185,7 +182,7 @@ bool json_integer(const char *start, const char *end, int64_t *value)
         small = small * 100000000 + eight;
         at += 8;
     }
-    while (at < end && at - start < 18 && is_digit(*at))
+    while (at < end && at - start < 18 && quantity_is_digit(*at))
         small = small * 10 + (uint64_t)(*at++ - '0');
     if (at == end && at > start) {
         *value = (int64_t)small;
@@ -194,7 +191,7 @@ bool json_integer(const char *start, const char *end, int64_t *value)
     /* 19 or 20 digits: 2^64-1 has 20, one more than struct decimal keeps. */
     if (end - start == 20 && *start >= '1' && *start <= '9') {
         uint64_t large = 0;
-        for (at = start; at < end && is_digit(*at); at++) {
+        for (at = start; at < end && quantity_is_digit(*at); at++) {
             uint64_t digit = (uint64_t)(*at - '0');
             if (large > (UINT64_MAX - digit) / 10)
                 return false;

@@ -13,6 +13,7 @@
  * everywhere else: so sizes count as 0 once their total would exceed 2^62, which real files never reach.
  */
 #include "ingest/object_values.h"
+#include "base/bits.h"
 
 static const char *const key_texts[] = {
 #define KEY_TEXT(name, text) text,
@@ -151,12 +152,6 @@ static bool is_true(const struct fields *fields, enum snapshot_key key)
 
 /* ---- shared values ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t number)
-{
-    hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 struct handle_search {
     const struct snapshot *snapshot;
     int64_t handle;
@@ -174,7 +169,7 @@ static uint32_t add_stream(struct objects *o, int64_t handle)
         return o->last_stream.id;
     struct handle_search search = { snapshot, handle };
     uint32_t next = (uint32_t)snapshot->streams.count;
-    uint32_t id = id_set_find(&o->streams, mix(1, (uint64_t)handle), next, same_stream, &search);
+    uint32_t id = id_set_find(&o->streams, bits_mix(1, (uint64_t)handle), next, same_stream, &search);
     if (id == ID_NEW) {
         *VEC_PUSH(&snapshot->streams) = handle;
         id = next;
@@ -201,8 +196,8 @@ static uint32_t add_pool(struct objects *o, struct snapshot_pool pool)
     struct snapshot *snapshot = o->snapshot;
     struct pool_search search = { snapshot, pool };
     uint32_t next = (uint32_t)snapshot->pools.count;
-    uint32_t id =
-        id_set_find(&o->pools, mix(mix(2, (uint64_t)pool.a), (uint64_t)pool.b), next, same_pool, &search);
+    uint32_t id = id_set_find(&o->pools, bits_mix(bits_mix(2, (uint64_t)pool.a), (uint64_t)pool.b), next,
+                              same_pool, &search);
     if (id != ID_NEW)
         return id;
     *VEC_PUSH(&snapshot->pools) = pool;
@@ -242,7 +237,7 @@ static frame_id add_frame(struct objects *o, struct snapshot_frame frame)
 {
     struct snapshot *snapshot = o->snapshot;
     struct frame_search search = { snapshot, frame };
-    uint64_t hash = mix(mix(mix(3, frame.file), frame.function), (uint64_t)frame.line);
+    uint64_t hash = bits_mix(bits_mix(bits_mix(3, frame.file), frame.function), (uint64_t)frame.line);
     uint32_t next = (uint32_t)snapshot->frames.count;
     uint32_t id = id_set_find(&o->frames, hash, next, same_frame, &search);
     if (id != ID_NEW)
@@ -270,9 +265,9 @@ static stack_id add_stack(struct objects *o, size_t count)
     struct snapshot *snapshot = o->snapshot;
     size_t first = snapshot->stack_frames.count - count;
     struct stack_search search = { snapshot, snapshot->stack_frames.at + first, count };
-    uint64_t hash = mix(4, count);
+    uint64_t hash = bits_mix(4, count);
     for (size_t i = 0; i < count; i++)
-        hash = mix(hash, search.frames[i]);
+        hash = bits_mix(hash, search.frames[i]);
     uint32_t next = (uint32_t)snapshot->stacks.count;
     uint32_t id = id_set_find(&o->stacks, hash, next, same_stack, &search);
     if (id != ID_NEW) {

@@ -18,6 +18,7 @@
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
+#include "ingest/csv.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -633,25 +634,12 @@ static bool rocprof_json_read_process(struct json_pull *in, struct trace_builder
     return ok;
 }
 
-static bool rocprof_json_read_text(struct source *source, struct buffer *text, struct tpa_error *err)
-{
-    enum { STEP = 1 << 20 };
-    int64_t got;
-    do {
-        VEC_RESERVE(text, STEP + 1);
-        got = source_read(source, text->at + text->count, STEP, err);
-        text->count += got > 0 ? (size_t)got : 0;
-    } while (got > 0);
-    text->at[text->count] = '\0';
-    return got == 0;
-}
-
 static bool read_rocprof(struct source *source, struct trace_builder *builder,
                          const struct ingest_options *options, struct tpa_error *err)
 {
     struct buffer text = { 0 };
     struct json_text key;
-    bool ok = rocprof_json_read_text(source, &text, err), first = true;
+    bool ok = csv_read_all(source, &text, err), first = true;
     struct step_guess *guess = step_guess_open();
     if (ok && source_damage(source))
         trace_builder_lacks(

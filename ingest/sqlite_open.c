@@ -6,6 +6,7 @@
  * pages is applied to a copy in memory; a journal is reported.
  */
 #include "ingest/sqlite_open.h"
+#include "base/escape.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -322,17 +323,6 @@ bool database_has(const struct database *db, const char *table)
 
 /* ---- tables ---- */
 
-static void add_quoted(struct buffer *text, const char *name)
-{
-    buffer_putc(text, '"');
-    for (; *name; name++) {
-        if (*name == '"')
-            buffer_putc(text, '"');
-        buffer_putc(text, *name);
-    }
-    buffer_putc(text, '"');
-}
-
 /*
  * Ends the program if memory ran out, as SQLite reports. It also reports that for some damaged records: a row whose
  * header gives impossible lengths. So an allocation is tried here that is at least as large as any of SQLite's.
@@ -406,7 +396,7 @@ static bool find_columns(struct table_scan *scan, const char *const *columns, si
     struct buffer pragma = { 0 };
     sqlite3_stmt *statement = NULL;
     buffer_puts(&pragma, "PRAGMA table_xinfo(");
-    add_quoted(&pragma, scan->table);
+    escape_sql_name(&pragma, scan->table);
     buffer_putc(&pragma, ')');
     int code = sqlite3_prepare_v2(scan->db->handle, pragma.at, -1, &statement, NULL);
     buffer_release(&pragma);
@@ -418,7 +408,7 @@ static bool find_columns(struct table_scan *scan, const char *const *columns, si
             if (!columns[i] || scan->at[i] >= 0 || sqlite3_stricmp(name, columns[i]) != 0)
                 continue;
             buffer_puts(query, *places ? ", " : "");
-            add_quoted(query, name);
+            escape_sql_name(query, name);
             scan->at[i] = (*places)++;
         }
     }
@@ -434,7 +424,7 @@ static bool prepare(struct table_scan *scan, const char *columns, bool rowid)
     struct buffer query = { 0 };
     sqlite3_stmt *statement = NULL;
     buffer_printf(&query, "SELECT %s%s FROM main.", columns, rowid ? ", rowid" : "");
-    add_quoted(&query, scan->table);
+    escape_sql_name(&query, scan->table);
     buffer_puts(&query, " NOT INDEXED");
     int code = sqlite3_prepare_v2(scan->db->handle, query.at, -1, &statement, NULL);
     buffer_release(&query);

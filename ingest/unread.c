@@ -216,12 +216,6 @@ static bool holds(const char *bytes, size_t len, const char *word)
     return !word || memmem(bytes, len, word, strlen(word)) != NULL;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t len = strlen(text), end = strlen(ending);
-    return len > end && strcmp(text + len - end, ending) == 0;
-}
-
 static bool is_binary(const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len && i < 512; i++)
@@ -319,7 +313,7 @@ bool unread_fail(const char *name, const char *bytes, size_t len, const char *da
     }
     bool binary = is_binary(bytes, len);
     for (size_t i = 0; binary && i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(name, endings[i].ending))
+        if (text_ends_with(name, endings[i].ending))
             return fail_as(endings[i].what, endings[i].hint, TPA_PASSED_OVER, err);
     for (size_t i = 0; !binary && i < sizeof texts / sizeof *texts; i++)
         if (holds(bytes, len, texts[i].word) && holds(bytes, len, texts[i].second))

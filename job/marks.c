@@ -3,15 +3,6 @@
 
 #include "job/operations.h"
 
-static bool skip(const char **at, const char *word)
-{
-    size_t len = strlen(word);
-    if (strncmp(*at, word, len) != 0)
-        return false;
-    *at += len;
-    return true;
-}
-
 /* Read "F", "B", "I", "W"; false: it is none of these. */
 static bool read_pass(const char **at, uint32_t *type)
 {
@@ -30,19 +21,19 @@ struct mark_name mark_read(const char *name)
 {
     static const struct mark_name none = { .kind = MARK_NONE };
     struct mark_name mark = { .kind = MARK_COMPUTES, .stage = -1 };
-    if (skip(&name, "PP:")) {
+    if (text_skip(&name, "PP:")) {
         mark.stage = quantity_read_number(&name);
         if (mark.stage < 0)
             return none;
-        if (skip(&name, "SEND_"))
+        if (text_skip(&name, "SEND_"))
             mark.kind = MARK_SENDS;
-        else if (skip(&name, "RECV_"))
+        else if (text_skip(&name, "RECV_"))
             mark.kind = MARK_RECEIVES;
         if (!read_pass(&name, &mark.type))
             return none;
-    } else if (skip(&name, "Forward ")) {
+    } else if (text_skip(&name, "Forward ")) {
         mark.type = FORWARD_COMPUTE;
-    } else if (skip(&name, "Backward ")) {
+    } else if (text_skip(&name, "Backward ")) {
         mark.type = BACKWARD_COMPUTE;
     } else {
         return none;

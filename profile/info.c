@@ -37,9 +37,7 @@ struct source_file {
 static int compare_sources(const void *a, const void *b)
 {
     const struct source_file *left = a, *right = b;
-    uint32_t shorter = left->len < right->len ? left->len : right->len;
-    int order = memcmp(left->text, right->text, shorter);
-    return order ? order : (left->len > right->len) - (left->len < right->len);
+    return text_compare(left->text, left->len, right->text, right->len);
 }
 
 /* Distinct files of the listed functions; "~" means built-in and is not a file. */

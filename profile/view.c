@@ -182,12 +182,6 @@ static int compare_stdname(const struct profile_function *a, const struct profil
     return (i < pieces_a.count) - (j < pieces_b.count);
 }
 
-static int compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
-    return order ? order : (a_len > b_len) - (a_len < b_len);
-}
-
 static double per_call(double seconds, int64_t calls)
 {
     return calls ? seconds / (double)calls : -INFINITY;
@@ -233,8 +227,8 @@ static int compare_by(const struct profile_function *a, const struct profile_fun
                       enum profile_key key)
 {
     switch (key) {
-    case PROFILE_BY_FILE: return compare_bytes(a->file, a->file_length, b->file, b->file_length);
-    case PROFILE_BY_NAME: return compare_bytes(a->name, a->name_length, b->name, b->name_length);
+    case PROFILE_BY_FILE: return text_compare(a->file, a->file_length, b->file, b->file_length);
+    case PROFILE_BY_NAME: return text_compare(a->name, a->name_length, b->name, b->name_length);
     case PROFILE_BY_STDNAME: return compare_stdname(a, b);
     default: break;
     }

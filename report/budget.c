@@ -142,8 +142,7 @@ static void make_columns(struct piece *piece, bool needed, size_t most)
     struct buffer key = { 0 };
     struct json_writer json = { .text = &piece->head[needed], .compact = true };
     json_begin_object(&json);
-    json_key(&json, "key");
-    json_emit_text(&json, table->key);
+    json_add_text(&json, "key", table->key);
     json_key(&json, "columns");
     json_begin_array(&json);
     for (size_t c = 0; c < table->column_count; c++) {
@@ -278,8 +277,7 @@ static void add_start(const struct pieces *pieces, const struct shown *shown, st
     if (shown->texts > 2)
         cannot.needs = NULL;
     json_begin_object(&json);
-    json_key(&json, "schema");
-    json_emit_text(&json, pieces->result->schema);
+    json_add_text(&json, "schema", pieces->result->schema);
     json_add_cannot(&json, &cannot);
     buffer_puts(out, ",\"tables\":[");
 }

@@ -49,12 +49,9 @@ static void write_columns(struct json_writer *json, const struct table *table)
         json_begin_object(json);
         json_key(json, "key");
         json_emit_string(json, key.at, key.count);
-        json_key(json, "kind");
-        json_emit_text(json, table_kind_name(column->kind));
-        json_key(json, "title");
-        json_emit_text(json, column->title);
-        json_key(json, "help");
-        json_emit_text(json, column->help);
+        json_add_text(json, "kind", table_kind_name(column->kind));
+        json_add_text(json, "title", column->title);
+        json_add_text(json, "help", column->help);
         json_end_object(json);
     }
     json_end_array(json);
@@ -118,16 +115,13 @@ static bool write_table(struct json_writer *json, const struct table *table, FIL
 {
     json_newline(json);
     json_begin_object(json);
-    json_key(json, "key");
-    json_emit_text(json, table->key);
-    json_key(json, "title");
-    json_emit_text(json, table->title);
+    json_add_text(json, "key", table->key);
+    json_add_text(json, "title", table->title);
     write_columns(json, table);
     json_key(json, "rows");
     if (!json_add_rows(json, table, out, err))
         return false;
-    json_key(json, "total_rows");
-    json_emit_integer(json, (int64_t)table->total_rows);
+    json_add_integer(json, "total_rows", (int64_t)table->total_rows);
     json_newline(json);
     json_key(json, "footer");
     json_emit_footers(json, table);
@@ -138,17 +132,13 @@ static bool write_table(struct json_writer *json, const struct table *table, FIL
 void json_emit_notice(struct json_writer *json, const struct table_notice *notice, bool brief)
 {
     json_begin_object(json);
-    json_key(json, "kind");
-    json_emit_text(json, notice->kind);
+    json_add_text(json, "kind", notice->kind);
     if (!brief || notice->count) {
-        json_key(json, "count");
-        json_emit_integer(json, notice->count);
+        json_add_integer(json, "count", notice->count);
     }
-    json_key(json, "text");
-    json_emit_text(json, notice->text);
+    json_add_text(json, "text", notice->text);
     if (!brief || notice->file) {
-        json_key(json, "file");
-        json_emit_text(json, notice->file);
+        json_add_text(json, "file", notice->file);
     }
     if (!brief || notice->offset != TPA_NOWHERE) {
         json_key(json, "offset");
@@ -160,8 +150,7 @@ void json_emit_notice(struct json_writer *json, const struct table_notice *notic
     if (notice->lacks) {
         struct buffer sorts = { 0 };
         lacks_append(&sorts, notice->lacks);
-        json_key(json, "lacks");
-        json_emit_text(json, sorts.at);
+        json_add_text(json, "lacks", sorts.at);
         buffer_release(&sorts);
     }
     json_end_object(json);
@@ -184,12 +173,9 @@ void json_add_cannot(struct json_writer *json, const struct cannot_answer *canno
         return;
     json_key(json, "cannot_answer");
     json_begin_object(json);
-    json_key(json, "reason");
-    json_emit_text(json, cannot->reason);
-    json_key(json, "text");
-    json_emit_text(json, cannot->text);
-    json_key(json, "needs");
-    json_emit_text(json, cannot->needs);
+    json_add_text(json, "reason", cannot->reason);
+    json_add_text(json, "text", cannot->text);
+    json_add_text(json, "needs", cannot->needs);
     json_key(json, "instead");
     json_begin_array(json);
     for (size_t i = 0; i < MOST && cannot->instead[i]; i++)
@@ -206,8 +192,7 @@ static bool print_json(const struct result *result, const struct print_options *
     struct json_writer json = { .text = &text };
     bool ok = true;
     json_begin_object(&json);
-    json_key(&json, "schema");
-    json_emit_text(&json, result->schema);
+    json_add_text(&json, "schema", result->schema);
     json_add_cannot(&json, &result->cannot);
     json_key(&json, "tables");
     json_begin_array(&json);

@@ -148,3 +148,21 @@ void json_newline(struct json_writer *json)
 {
     json->line_due = true;
 }
+
+void json_add_text(struct json_writer *json, const char *key, const char *value)
+{
+    json_key(json, key);
+    json_emit_text(json, value);
+}
+
+void json_add_integer(struct json_writer *json, const char *key, int64_t value)
+{
+    json_key(json, key);
+    json_emit_integer(json, value);
+}
+
+void json_add_bool(struct json_writer *json, const char *key, bool value)
+{
+    json_key(json, key);
+    json_emit_bool(json, value);
+}

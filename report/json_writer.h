@@ -53,4 +53,9 @@ void json_emit_null(struct json_writer *json);
 /* The next item, or the end, goes on a line of its own. */
 void json_newline(struct json_writer *json);
 
+/* A key and its value. */
+void json_add_text(struct json_writer *json, const char *key, const char *value);
+void json_add_integer(struct json_writer *json, const char *key, int64_t value);
+void json_add_bool(struct json_writer *json, const char *key, bool value);
+
 #endif

@@ -173,8 +173,7 @@ static bool emit_flame(struct writing *page, const char *tag, const struct flame
     }
     json_end_array(&json);
     if (flame->bytes) {
-        json_key(&json, "bytes");
-        json_emit_integer(&json, 1);
+        json_add_integer(&json, "bytes", 1);
     }
     json_end_object(&json);
 

@@ -339,8 +339,7 @@ static void emit_strip(struct json_writer *json, const struct timeline *timeline
 
 static void emit_strips(struct json_writer *json, const struct timeline *timeline)
 {
-    json_key(json, "bins");
-    json_emit_integer(json, (int64_t)timeline->bins);
+    json_add_integer(json, "bins", (int64_t)timeline->bins);
     json_key(json, "strips");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->strips.count; i++)
@@ -378,8 +377,7 @@ static void emit_uses(struct json_writer *json, const struct timeline *timeline,
         add_signed(&bytes, use->blocks);
         last = use->at_ns / uses->every_ns;
     }
-    json_key(json, "every");
-    json_emit_integer(json, uses->every_ns);
+    json_add_integer(json, "every", uses->every_ns);
     json_key(json, "uses");
     emit_base64(json, &bytes);
     emit_kept(json, "lines", &lines);
@@ -391,18 +389,13 @@ static void append_timeline(struct buffer *out, const struct timeline *timeline,
 {
     struct json_writer json = { .text = out };
     json_begin_object(&json);
-    json_key(&json, "length");
-    json_emit_integer(&json, timeline->dur_ns);
-    json_key(&json, "alive");
-    json_emit_integer(&json, timeline->alive);
+    json_add_integer(&json, "length", timeline->dur_ns);
+    json_add_integer(&json, "alive", timeline->alive);
     if (timeline->side) {
-        json_key(&json, "side");
-        json_emit_text(&json, timeline->side);
+        json_add_text(&json, "side", timeline->side);
     }
-    json_key(&json, "left_out");
-    json_emit_integer(&json, (int64_t)(timeline->left_out + timeline->spans.count - count));
-    json_key(&json, "command");
-    json_emit_text(&json, timeline->command ? timeline->command : "");
+    json_add_integer(&json, "left_out", (int64_t)(timeline->left_out + timeline->spans.count - count));
+    json_add_text(&json, "command", timeline->command ? timeline->command : "");
     emit_kinds(&json, timeline);
     emit_lanes(&json, timeline);
     emit_steps(&json, timeline);

@@ -7,6 +7,7 @@
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "base/unicode.h"
+#include "base/quantity.h"
 
 #define ELLIPSIS "..."
 enum { ELLIPSIS_WIDTH = 3, MAX_GROUPS = 256 };
@@ -310,11 +311,6 @@ static void replace(struct buffer *text, size_t from, size_t to)
     *text = shorter;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /*
  * TO, or where the outermost bracket that is still open there begins, or a number that would be halved: what is kept from
  * FROM on has none.
@@ -328,7 +324,7 @@ static size_t before_what_is_cut(const char *s, size_t from, size_t to)
         else if ((s[i] == '>' || s[i] == ')') && depth > 0 && --depth == 0)
             bracket = to;
     }
-    while (bracket > from && is_digit(s[bracket - 1]) && is_digit(s[bracket]))
+    while (bracket > from && quantity_is_digit(s[bracket - 1]) && quantity_is_digit(s[bracket]))
         bracket--;
     return bracket;
 }

@@ -406,9 +406,8 @@ static bool is_behind(const void *context, const void *a, const void *b)
 {
     const struct names *names = context;
     name_id first = *(const name_id *)a, second = *(const name_id *)b;
-    size_t len_a = names_length(names, first), len_b = names_length(names, second);
-    int order = memcmp(names_text(names, first), names_text(names, second), len_a < len_b ? len_a : len_b);
-    return order > 0 || (order == 0 && len_a > len_b);
+    return text_compare(names_text(names, first), names_length(names, first), names_text(names, second),
+                        names_length(names, second)) > 0;
 }
 
 static void rank_names(struct sql_source *source)

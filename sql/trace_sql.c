@@ -12,6 +12,8 @@
 #include "analyze/selection.h"
 #include "sql/parts.h"
 #include "trace/span.h"
+#include "base/moment.h"
+#include "base/escape.h"
 #include <ctype.h>
 #include <math.h>
 #include <time.h>
@@ -45,17 +47,10 @@ struct trace_sql {
 
 /* ---- SQLite ---- */
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int look_around(void *context)
 {
     struct trace_sql *sql = context;
-    sql->too_long = sql->limit_ns && now_ns() > sql->deadline_ns;
+    sql->too_long = sql->limit_ns && moment_steady() > sql->deadline_ns;
     return sql->too_long || (sql->interrupted && *sql->interrupted);
 }
 
@@ -285,17 +280,6 @@ static bool ask(struct trace_sql *sql, const char *name, const char *options, co
     return code == SQLITE_OK || tpa_fail(err, TPA_NOWHERE, "%s: %s", call, sqlite3_errmsg(sql->db));
 }
 
-static void add_quoted(struct buffer *out, const char *text)
-{
-    buffer_putc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            buffer_putc(out, '"');
-        buffer_putc(out, *text);
-    }
-    buffer_putc(out, '"');
-}
-
 /* Add the first statement of TEXT to OUT with the calls of functions replaced; *END is set to its end. */
 static bool replace_calls(struct trace_sql *sql, const char *text, const char **end, struct buffer *out,
                           struct tpa_error *err)
@@ -309,7 +293,7 @@ static bool replace_calls(struct trace_sql *sql, const char *text, const char **
             buffer_clear(&call);
             buffer_printf(&call, "%s('%s')", name, options.at);
             good = ask(sql, name, options.at, call.at, err);
-            add_quoted(out, call.at);
+            escape_sql_name(out, call.at);
             if (lacks_alias(behind))
                 buffer_printf(out, " AS \"%s\"", name);
         } else {
@@ -657,7 +641,7 @@ static bool run_watched(struct trace_sql *sql, const char *text, size_t most, st
 {
     sqlite3_stmt *statement = NULL;
     sql->too_long = false;
-    sql->deadline_ns = now_ns() + sql->limit_ns;
+    sql->deadline_ns = moment_steady() + sql->limit_ns;
     int code = sqlite3_prepare_v2(sql->db, text, -1, &statement, NULL);
     if (code != SQLITE_OK)
         return fail(sql, code, text, err);

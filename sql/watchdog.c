@@ -1,5 +1,6 @@
 /* The thread blocks all signals: they belong to the thread that runs the statement. */
 #include "sql/parts.h"
+#include "base/moment.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,13 +19,6 @@ struct watchdog {
     pthread_cond_t changed;
     bool done; /* under LOCK */
 };
-
-static int64_t watchdog_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* Wait until UNTIL_NS or the end of the statement. Is it done? LOCK is held. */
 static bool wait_until(struct watchdog *dog, int64_t until_ns)
@@ -47,15 +41,15 @@ static void *watch(void *context)
     bool too_long = false;
     pthread_mutex_lock(&dog->lock);
     while (!dog->done && !too_long && !is_interrupted(dog)) {
-        int64_t now_ns = watchdog_now_ns(), next_ns = dog->deadline_ns;
+        int64_t now_ns = moment_steady(), next_ns = dog->deadline_ns;
         if (dog->interrupted && next_ns > now_ns + LOOK_EVERY_NS)
             next_ns = now_ns + LOOK_EVERY_NS;
         wait_until(dog, next_ns);
-        too_long = watchdog_now_ns() >= dog->deadline_ns;
+        too_long = moment_steady() >= dog->deadline_ns;
     }
     if (!dog->done)
         sqlite3_interrupt(dog->db);
-    if (!dog->done && !wait_until(dog, watchdog_now_ns() + WATCHDOG_GRACE_NS) && dog->give_up)
+    if (!dog->done && !wait_until(dog, moment_steady() + WATCHDOG_GRACE_NS) && dog->give_up)
         dog->give_up(too_long);
     pthread_mutex_unlock(&dog->lock);
     return NULL;
@@ -67,7 +61,7 @@ struct watchdog *watchdog_begin(sqlite3 *db, int64_t limit_ns, const atomic_int 
     if (!limit_ns && !interrupted)
         return NULL;
     struct watchdog *dog = mem_zalloc(1, sizeof *dog);
-    int64_t now_ns = watchdog_now_ns();
+    int64_t now_ns = moment_steady();
     bool endless = !limit_ns || limit_ns > INT64_MAX - now_ns;
     *dog = (struct watchdog){ .db = db,
                               .interrupted = interrupted,

@@ -44,24 +44,19 @@ enum workload {
     WORKLOADS
 };
 
-static bool begins_with(const char *name, const char *start)
-{
-    return strncmp(name, start, strlen(start)) == 0;
-}
-
 /* What the names of TRACE say: training first, then the engine with more names. */
 static enum workload workload_of(const struct trace *trace)
 {
     size_t operators = 0, vllm = 0, sglang = 0;
     for (name_id id = 0; id < names_count(trace->names); id++) {
         const char *name = names_text(trace->names, id);
-        if (strstr(name, "ackward") || begins_with(name, "Optimizer.step#"))
+        if (strstr(name, "ackward") || text_begins_with(name, "Optimizer.step#"))
             return WORKLOAD_TRAINING;
-        operators += begins_with(name, "aten::");
-        vllm +=
-            begins_with(name, "vllm::") || begins_with(name, "vllm/") || begins_with(name, "_C_cache_ops::");
-        sglang += begins_with(name, "sgl_kernel::") || begins_with(name, "sglang::") ||
-                  begins_with(name, "sglang/");
+        operators += text_begins_with(name, "aten::");
+        vllm += text_begins_with(name, "vllm::") || text_begins_with(name, "vllm/") ||
+                text_begins_with(name, "_C_cache_ops::");
+        sglang += text_begins_with(name, "sgl_kernel::") || text_begins_with(name, "sglang::") ||
+                  text_begins_with(name, "sglang/");
     }
     if (vllm || sglang)
         return vllm >= sglang ? WORKLOAD_VLLM : WORKLOAD_SGLANG;

@@ -7,6 +7,7 @@
 #include "base/rows.h"
 #include "derive/communication.h"
 #include "trace/span.h"
+#include "base/sum.h"
 #include <math.h>
 
 const struct summary_rule summary_rules[RULES] = {
@@ -31,11 +32,6 @@ const struct summary_rule summary_rules[RULES] = {
                             "a step", "of the peak", "memory", "tpa memory",
                             "look for tensors that are kept from step to step, such as losses that are summed up" },
 };
-
-static double share_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : 0;
-}
 
 /* It is a finding when SHARE passes the threshold of its rule. */
 static void consider(struct summary *summary, struct finding finding)
@@ -118,7 +114,7 @@ static void find_steps(struct summary *summary)
             consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
                                                 .rank = steps->rank,
                                                 .detail = slowest_text(summary, steps),
-                                                .share = share_of(over_ns, steps->total_ns),
+                                                .share = sum_share(over_ns, steps->total_ns),
                                                 .time_ns = over_ns,
                                                 .bytes = TABLE_INT_MISSING });
     }
@@ -219,7 +215,7 @@ static void rules_find_peaks(struct summary *summary)
             consider(summary, (struct finding){ .rule = RULE_MEMORY_FULL,
                                                 .rank = peak->place.rank,
                                                 .device = peak->place.device.at,
-                                                .share = share_of(peak->bytes, properties->total_memory),
+                                                .share = sum_share(peak->bytes, properties->total_memory),
                                                 .time_ns = TABLE_INT_MISSING,
                                                 .bytes = peak->bytes });
     }
@@ -248,7 +244,7 @@ static void find_growth(struct summary *summary)
         consider(summary, (struct finding){ .rule = RULE_MEMORY_GROWS,
                                             .rank = steps[first].place.rank,
                                             .device = steps[first].place.device.at,
-                                            .share = share_of(least, most),
+                                            .share = sum_share(least, most),
                                             .time_ns = TABLE_INT_MISSING,
                                             .bytes = least });
     }

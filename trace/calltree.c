@@ -133,6 +133,12 @@ static void each_thread(struct calltree *tree, parallel_task *task, void *contex
 
 /* ---- opening ---- */
 
+bool calltree_takes_operators(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context)
 {
     struct calltree *tree = mem_zalloc(1, sizeof *tree);

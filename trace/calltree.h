@@ -44,6 +44,9 @@ struct calltree {
 /* Does the event count as a call? Points and device events usually do not. */
 typedef bool calltree_takes(const void *context, event_id e);
 
+/* Takes the operators that last; CONTEXT is their trace. */
+calltree_takes calltree_takes_operators;
+
 /* New: the events that TAKES says, in order; not nested yet. Free with calltree_free (NULL is allowed). */
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context);
 void calltree_free(struct calltree *tree);

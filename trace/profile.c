@@ -438,19 +438,12 @@ void profile_function_text(const struct profile_function *f, struct buffer *out)
     }
 }
 
-/* Bytewise, which for UTF-8 is by code point, as Python compares. */
-static int compare_text(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-    return order ? order : (a_length > b_length) - (a_length < b_length);
-}
-
 int profile_function_compare(const struct profile_function *a, const struct profile_function *b)
 {
-    int order = compare_text(a->file, a->file_length, b->file, b->file_length);
+    int order = text_compare(a->file, a->file_length, b->file, b->file_length);
     if (order == 0)
         order = (a->line > b->line) - (a->line < b->line);
-    return order ? order : compare_text(a->name, a->name_length, b->name, b->name_length);
+    return order ? order : text_compare(a->name, a->name_length, b->name, b->name_length);
 }
 
 int64_t profile_ns(double seconds)

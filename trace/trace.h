@@ -444,6 +444,11 @@ double trace_arg_decimal(const struct trace *trace, enum trace_arg arg, event_id
 /* The text of a TEXT or JSON argument; NULL when the event has none; borrowed. */
 const char *trace_arg_text(const struct trace *trace, enum trace_arg arg, event_id e);
 
+static inline uint32_t trace_file_of(const struct trace *trace, event_id e)
+{
+    return trace->tracks[trace->track[e]].file;
+}
+
 /* From the origin of the trace. */
 static inline int64_t trace_start_ns(const struct trace *trace, event_id e)
 {

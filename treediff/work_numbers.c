@@ -1,5 +1,6 @@
 /* A hash table of the first node of each number; children come before parents. */
 #include "treediff/tree_diff.h"
+#include "base/bits.h"
 
 /* A node of either tree. */
 struct known {
@@ -13,19 +14,13 @@ struct numbering {
     uint32_t count;
 };
 
-static uint64_t mixed(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t hash_of(const struct work_tree *tree, uint32_t node)
 {
     const struct work_node *at = &tree->nodes.at[node];
-    uint64_t hash = mixed(at->kind + 1, at->name);
+    uint64_t hash = bits_mix(at->kind + 1, at->name);
     for (uint32_t i = 0; i < at->count; i++)
-        hash = mixed(hash, tree->nodes.at[work_children(tree, node)[i]].number);
-    return mixed(hash, at->count);
+        hash = bits_mix(hash, tree->nodes.at[work_children(tree, node)[i]].number);
+    return bits_mix(hash, at->count);
 }
 
 static bool is_equal(const struct work_tree *tree, uint32_t node, const struct known *other)

@@ -29,14 +29,11 @@ void view_add_error(struct buffer *out, const char *why, const char *hint)
 {
     struct json_writer json = { .text = out, .compact = true };
     json_begin_object(&json);
-    json_key(&json, "schema");
-    json_emit_text(&json, "tpa.error/1");
+    json_add_text(&json, "schema", "tpa.error/1");
     json_key(&json, "error");
     json_begin_object(&json);
-    json_key(&json, "message");
-    json_emit_text(&json, why);
-    json_key(&json, "hint");
-    json_emit_text(&json, hint && *hint ? hint : NULL);
+    json_add_text(&json, "message", why);
+    json_add_text(&json, "hint", hint && *hint ? hint : NULL);
     json_end_object(&json);
     json_end_object(&json);
     buffer_putc(out, '\n');
@@ -50,18 +47,6 @@ static unsigned wrong(struct buffer *out, const char *why)
 
 /* ---- info ---- */
 
-static void add_key_number(struct json_writer *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    json_emit_integer(json, value);
-}
-
-static void add_key_text(struct json_writer *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_emit_text(json, text);
-}
-
 static void emit_files(struct json_writer *json, const struct timeline *timeline)
 {
     json_key(json, "files");
@@ -69,9 +54,9 @@ static void emit_files(struct json_writer *json, const struct timeline *timeline
     for (size_t i = 0; i < timeline->files.count; i++) {
         const struct timeline_file *file = &timeline->files.at[i];
         json_begin_object(json);
-        add_key_text(json, "name", file->name);
-        add_key_number(json, "rank", file->rank);
-        add_key_number(json, "origin_ns", file->origin_ns - timeline->start_ns);
+        json_add_text(json, "name", file->name);
+        json_add_integer(json, "rank", file->rank);
+        json_add_integer(json, "origin_ns", file->origin_ns - timeline->start_ns);
         json_end_object(json);
     }
     json_end_array(json);
@@ -92,12 +77,12 @@ static void emit_lanes(struct json_writer *json, const struct view_spans *spans)
             count += (int64_t)spans->rows.at[row].first_of_class[VIEW_CLASSES];
         }
         json_begin_object(json);
-        add_key_number(json, "lane", (int64_t)lane);
-        add_key_text(json, "title", of->title);
-        add_key_text(json, "group", of->group);
-        add_key_text(json, "place", places[of->place]);
-        add_key_number(json, "depth", depth);
-        add_key_number(json, "spans", count);
+        json_add_integer(json, "lane", (int64_t)lane);
+        json_add_text(json, "title", of->title);
+        json_add_text(json, "group", of->group);
+        json_add_text(json, "place", places[of->place]);
+        json_add_integer(json, "depth", depth);
+        json_add_integer(json, "spans", count);
         json_end_object(json);
     }
     json_end_array(json);
@@ -109,9 +94,9 @@ static void emit_kinds(struct json_writer *json, const struct timeline *timeline
     json_begin_array(json);
     for (size_t i = 0; i < timeline->kinds.count; i++) {
         json_begin_object(json);
-        add_key_number(json, "kind", (int64_t)i);
-        add_key_text(json, "title", timeline->kinds.at[i].title);
-        add_key_text(json, "group", timeline->kinds.at[i].group);
+        json_add_integer(json, "kind", (int64_t)i);
+        json_add_text(json, "title", timeline->kinds.at[i].title);
+        json_add_text(json, "group", timeline->kinds.at[i].group);
         json_end_object(json);
     }
     json_end_array(json);
@@ -124,12 +109,12 @@ static void emit_steps(struct json_writer *json, const struct timeline *timeline
     for (size_t i = 0; i < timeline->steps.count; i++) {
         const struct timeline_step *step = &timeline->steps.at[i];
         json_begin_object(json);
-        add_key_number(json, "number", step->number);
-        add_key_number(json, "file", step->file);
-        add_key_number(json, "start_ns", step->start_ns - timeline->start_ns);
-        add_key_number(json, "dur_ns", step->dur_ns);
-        add_key_number(json, "host_start_ns", step->host_ns - timeline->start_ns);
-        add_key_number(json, "host_end_ns", step->host_end_ns - timeline->start_ns);
+        json_add_integer(json, "number", step->number);
+        json_add_integer(json, "file", step->file);
+        json_add_integer(json, "start_ns", step->start_ns - timeline->start_ns);
+        json_add_integer(json, "dur_ns", step->dur_ns);
+        json_add_integer(json, "host_start_ns", step->host_ns - timeline->start_ns);
+        json_add_integer(json, "host_end_ns", step->host_end_ns - timeline->start_ns);
         json_end_object(json);
     }
     json_end_array(json);
@@ -140,11 +125,10 @@ static unsigned answer_info(const struct view_answers *answers, struct buffer *o
     const struct view_spans *spans = answers->spans;
     struct json_writer json = { .text = out, .compact = true };
     json_begin_object(&json);
-    add_key_text(&json, "schema", "tpa.view.info/1");
-    add_key_number(&json, "length_ns", spans->length_ns);
-    add_key_number(&json, "events", (int64_t)answers->trace->event_count);
-    json_key(&json, "critical_path");
-    json_emit_bool(&json, spans->has_path);
+    json_add_text(&json, "schema", "tpa.view.info/1");
+    json_add_integer(&json, "length_ns", spans->length_ns);
+    json_add_integer(&json, "events", (int64_t)answers->trace->event_count);
+    json_add_bool(&json, "critical_path", spans->has_path);
     emit_files(&json, spans->timeline);
     emit_lanes(&json, spans);
     emit_kinds(&json, spans->timeline);

@@ -6,6 +6,7 @@
 #include "derive/features.h"
 #include "whatif/path_places.h"
 #include "whatif/replay.h"
+#include "base/sum.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -260,11 +261,6 @@ static struct window_key key_of(const struct replay_graph *graph, const struct p
     return key;
 }
 
-static double path_tables_share_of(int64_t time_ns, int64_t length_ns)
-{
-    return length_ns > 0 ? (double)time_ns / (double)length_ns : 0;
-}
-
 /* Rows of the modules, or of the lines. */
 struct places {
     const struct code_paths *code;
@@ -315,7 +311,7 @@ static void add_parts(struct tables *tables, struct window_key key, const struct
                 .help = as_text(path_part_help((enum path_part)part)),
                 .time_ns = sums[part],
                 .segments = counts[part],
-                .share = path_tables_share_of(sums[part], length_ns),
+                .share = sum_share(sums[part], length_ns),
             };
 }
 
@@ -412,7 +408,7 @@ static void add_gaps(struct tables *tables, struct window_key key, const struct 
             row.time_ns += places.at[end].time_ns;
         }
         row.count = (int64_t)(end - first);
-        row.share = path_tables_share_of(row.time_ns, length_ns);
+        row.share = sum_share(row.time_ns, length_ns);
         *VEC_PUSH(&tables->items) = row;
     }
     VEC_FREE(&places);
@@ -437,7 +433,7 @@ static void add_items(struct tables *tables, struct window_key key, const struct
             .name = name_of(tables, items->at[i].name),
             .time_ns = items->at[i].time_ns,
             .count = (int64_t)items->at[i].count,
-            .share = path_tables_share_of(items->at[i].time_ns, window->end_ns - window->start_ns),
+            .share = sum_share(items->at[i].time_ns, window->end_ns - window->start_ns),
             .gone_saves_ns = sensitivity.known ? sensitivity.gone_saves_ns : TABLE_INT_MISSING,
             .leaves_share = sensitivity.known ? sensitivity.leaves_share : NAN,
         };
@@ -459,7 +455,7 @@ static void add_places(struct tables *tables, struct places *to, struct window_k
             .time_ns = places.at[i].time_ns,
             .self_ns = places.at[i].self_ns,
             .count = (int64_t)places.at[i].count,
-            .share = path_tables_share_of(places.at[i].time_ns, length_ns),
+            .share = sum_share(places.at[i].time_ns, length_ns),
         };
     }
     VEC_FREE(&places);

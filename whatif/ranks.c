@@ -12,13 +12,6 @@
 
 /* ---- which files belong together ---- */
 
-static uint32_t find_group(uint32_t *group, uint32_t file)
-{
-    while (group[file] != file)
-        file = group[file] = group[group[file]];
-    return file;
-}
-
 static uint32_t file_of_member(const struct replay_graph *graph, size_t member)
 {
     return graph->collectives->places[graph->collectives->at[member].place].file;
@@ -44,13 +37,13 @@ static void group_files(struct replay_graph *graph)
         const struct collective_match *match = &graph->matches->at[m];
         const size_t *member = graph->matches->member + match->first;
         for (size_t i = 1; i < match->count && ties_files(graph, match); i++) {
-            uint32_t a = find_group(graph->group, file_of_member(graph, member[0])),
-                     b = find_group(graph->group, file_of_member(graph, member[i]));
+            uint32_t a = search_set(graph->group, file_of_member(graph, member[0])),
+                     b = search_set(graph->group, file_of_member(graph, member[i]));
             graph->group[a > b ? a : b] = a > b ? b : a;
         }
     }
     for (uint32_t f = 0; f < graph->trace->file_count; f++)
-        graph->group[f] = find_group(graph->group, f);
+        graph->group[f] = search_set(graph->group, f);
 }
 
 /* ---- clocks ---- */

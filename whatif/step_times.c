@@ -11,6 +11,7 @@
 #include "whatif/path.h"
 #include "whatif/rounds.h"
 #include "trace/derived.h"
+#include "base/sum.h"
 #include <math.h>
 
 /* New, by file, free with free(): its first thread; UINT32_MAX: it has none. */
@@ -217,18 +218,13 @@ static bool gather_block(void *context, const struct replay *replay, size_t bloc
     return false;
 }
 
-static int64_t longer(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
-}
-
 /* The devices needed NOW_NS for ONE, and would need THEN_NS. */
 static void need(struct step_time *one, int64_t now_ns, int64_t then_ns)
 {
     int64_t ahead_ns = now_ns > one->now_ns ? now_ns - one->now_ns : 0;
-    one->then_ns = longer(one->then_ns, then_ns - ahead_ns);
-    one->device_now_ns = longer(one->device_now_ns, now_ns);
-    one->device_then_ns = longer(one->device_then_ns, then_ns);
+    one->then_ns = greater_of(one->then_ns, then_ns - ahead_ns);
+    one->device_now_ns = greater_of(one->device_now_ns, now_ns);
+    one->device_then_ns = greater_of(one->device_then_ns, then_ns);
 }
 
 /* How far the period of ONE is from NS. */
@@ -277,9 +273,9 @@ static void pace(struct step_time *steps, const struct device_time *of, size_t c
 }
 
 /*
- * Of the steps of a file from FIRST to END, three periods and more: one in which the devices need longer than the host is followed by
+ * Of the steps of a file from FIRST to END, three periods and more: one in which the devices need greater_of than the host is followed by
  * others in which they need less. So the steps together take what the host takes for all, or what the devices need for all, whichever
- * is more; each gets that share of the time by which its own devices need longer that this comes to. It grows steadily, from none.
+ * is more; each gets that share of the time by which its own devices need greater_of that this comes to. It grows steadily, from none.
  */
 static void share_needs(struct step_time *first, const struct step_time *end)
 {
@@ -365,11 +361,11 @@ static bool is_uneven(const struct step_time *first, const struct step_time *end
 
 /*
  * What the replay makes of the steps from FIRST to END, which mostly take the devices equally long, as a share of the time of all that do;
- * and no less than what the host needs from begin to begin, if it is only HELD_UP by the devices. 0: they take the devices longer for
+ * and no less than what the host needs from begin to begin, if it is only HELD_UP by the devices. 0: they take the devices greater_of for
  * some than for others.
  *
  * With the first step, where none is unusual, that time begins with its first work, which no work moves. So work that ends earlier makes
- * no step longer, be it of the step before it.
+ * no step greater_of, be it of the step before it.
  */
 static double speed_up(const struct step_time *first, const struct step_time *end, bool held_up)
 {
@@ -418,10 +414,10 @@ static void pace_by_devices(struct step_time *first, const struct step_time *end
     for (struct step_time *one = first; one < end; one++) {
         if (!one->is_period)
             continue;
-        one->now_ns = uneven ? one->device_now_ns : longer(one->device_now_ns, one->now_ns);
+        one->now_ns = uneven ? one->device_now_ns : greater_of(one->device_now_ns, one->now_ns);
         one->then_ns = faster > 0 ? (int64_t)(faster * (double)one->now_ns)
                        : uneven   ? one->device_then_ns
-                                  : longer(one->device_then_ns, one->then_ns);
+                                  : greater_of(one->device_then_ns, one->then_ns);
     }
 }
 
@@ -523,7 +519,7 @@ static bool *migrations(const struct trace *trace)
 static void extend(int64_t *begin_ns, int64_t *end_ns, int64_t from_ns, int64_t ns)
 {
     *begin_ns = from_ns < *begin_ns ? from_ns : *begin_ns;
-    *end_ns = longer(*end_ns, ns);
+    *end_ns = greater_of(*end_ns, ns);
 }
 
 /* The files whose recordings belong together, each group as one step. What came before the first moment may take less, too: then
@@ -580,7 +576,7 @@ struct rank_step {
 
 static const struct key by_ranks[] = { ASC(struct rank_step, rank), KEY_END };
 
-/* The steps of a rank into TIMES, where they are longer than those of the ranks so far. */
+/* The steps of a rank into TIMES, where they are greater_of than those of the ranks so far. */
 static void collect_rank(struct step_times *times, const struct rank_step *steps, size_t count)
 {
     int64_t *now = mem_alloc(mem_times(count, sizeof *now)),
@@ -590,14 +586,14 @@ static void collect_rank(struct step_times *times, const struct rank_step *steps
         then[i] = steps[i].then_ns;
     }
     struct stats now_stats = stats_of(now, count), then_stats = stats_of(then, count);
-    times->median_now_ns = longer(times->median_now_ns, now_stats.median);
-    times->median_then_ns = longer(times->median_then_ns, then_stats.median);
-    times->now_ns = longer(times->now_ns, now_stats.mean);
-    times->then_ns = longer(times->then_ns, then_stats.mean);
+    times->median_now_ns = greater_of(times->median_now_ns, now_stats.median);
+    times->median_then_ns = greater_of(times->median_then_ns, then_stats.median);
+    times->now_ns = greater_of(times->now_ns, now_stats.mean);
+    times->then_ns = greater_of(times->then_ns, then_stats.mean);
     EACH(free, now, then);
 }
 
-/* The slowest rank is how fast the job is. That matters where an edit lets ranks no longer wait for one another. */
+/* The slowest rank is how fast the job is. That matters where an edit lets ranks no greater_of wait for one another. */
 static void collect_medians(struct step_times *times, const struct trace *trace)
 {
     bool any = false;

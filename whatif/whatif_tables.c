@@ -8,6 +8,7 @@
 #include "base/quantity.h"
 #include "derive/collective_names.h"
 #include "derive/file_set.h"
+#include "base/sum.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -91,11 +92,6 @@ static const struct table_column sweep_columns[] = {
     COLUMN(struct sweep_row, gain_share, "gain_share", "Gain, share", TABLE_SHARE, "of the step time now"),
 };
 /* clang-format on */
-
-static double whatif_tables_share_of(int64_t part_ns, int64_t whole_ns)
-{
-    return whole_ns > 0 ? (double)part_ns / (double)whole_ns : 0;
-}
 
 static struct text whatif_tables_keep(struct result *result, struct buffer *text)
 {
@@ -204,7 +200,7 @@ static void notice_gain(const struct whatif *whatif, struct result *result)
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take as long as it did, %s: nothing waits for what is changed", what,
                           now.at);
-    } else if (fabs(whatif_tables_share_of(now_ns - then_ns, now_ns)) < least_shown) {
+    } else if (fabs(sum_share(now_ns - then_ns, now_ns)) < least_shown) {
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take about as long as it did, %s: less than 0.05 %% more or less", what,
                           now.at);
@@ -216,8 +212,7 @@ static void notice_gain(const struct whatif *whatif, struct result *result)
                           quantity_percent(whatif->unexplained_share));
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take %s instead of %s (%+.1f %%)%s", what, then.at, now.at,
-                          quantity_percent(-whatif_tables_share_of(now_ns - then_ns, now_ns)),
-                          rest.at ? rest.at : "");
+                          quantity_percent(-sum_share(now_ns - then_ns, now_ns)), rest.at ? rest.at : "");
         buffer_release(&rest);
     }
     buffer_release(&now);
@@ -232,7 +227,7 @@ static void add_result(const struct whatif *whatif, struct result *result)
     struct result_row row = { now_ns,
                               then_ns,
                               now_ns - then_ns,
-                              whatif_tables_share_of(now_ns - then_ns, now_ns),
+                              sum_share(now_ns - then_ns, now_ns),
                               whatif->steps->median_now_ns,
                               whatif->steps->median_then_ns,
                               whatif->then_low_ns,
@@ -289,7 +284,7 @@ static void add_edits(const struct whatif *whatif, const struct edit *edits, str
             .time_ns = gain->effect.time_ns,
             .then_ns = gain->then_ns,
             .gain_ns = now_ns - gain->then_ns,
-            .gain_share = whatif_tables_share_of(now_ns - gain->then_ns, now_ns),
+            .gain_share = sum_share(now_ns - gain->then_ns, now_ns),
         };
     }
     result_add_table(result, TABLE_OF_ROWS("edits", "Edits", edit_columns, rows, whatif->edit_count));
@@ -312,8 +307,8 @@ static void add_paths(const struct whatif *whatif, struct result *result)
                 .help = as_text(path_part_help((enum path_part)part)),
                 .now_ns = whatif->now_parts_ns[part],
                 .then_ns = whatif->then_parts_ns[part],
-                .now_share = whatif_tables_share_of(whatif->now_parts_ns[part], now_ns),
-                .then_share = whatif_tables_share_of(whatif->then_parts_ns[part], then_ns),
+                .now_share = sum_share(whatif->now_parts_ns[part], now_ns),
+                .then_share = sum_share(whatif->then_parts_ns[part], then_ns),
             };
     result_add_table(
         result, TABLE_OF_ROWS("path", "Critical path of a step, now and then", path_columns, rows, count));
@@ -431,7 +426,7 @@ void whatif_add_sweep(const struct sweep_point *points, size_t count, const char
             .factor = points[i].factor,
             .then_ns = points[i].then_ns,
             .gain_ns = points[i].now_ns - points[i].then_ns,
-            .gain_share = whatif_tables_share_of(points[i].now_ns - points[i].then_ns, points[i].now_ns),
+            .gain_share = sum_share(points[i].now_ns - points[i].then_ns, points[i].now_ns),
         };
     result_add_table(result, TABLE_OF_ROWS("sweep", "Sweep", sweep_columns, rows, count));
     draw_sweep(rows, count, what, result);

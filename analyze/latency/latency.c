@@ -36,11 +36,6 @@ struct row_names {
     bool exact;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -57,9 +52,10 @@ static name_id fold(struct row_names *names, name_id name)
     bool all = serving_step_of(text, &step);
     struct buffer folded = { 0 };
     for (size_t i = 0, end; i < len; i = end) {
-        for (end = i + 1; end < len && is_digit(text[i]) && is_digit(text[end]);)
+        for (end = i + 1; end < len && quantity_is_digit(text[i]) && quantity_is_digit(text[end]);)
             end++;
-        bool number = is_digit(text[i]) && !names->exact && (all || i == 0 || !is_letter(text[i - 1]));
+        bool number =
+            quantity_is_digit(text[i]) && !names->exact && (all || i == 0 || !is_letter(text[i - 1]));
         if (number)
             buffer_putc(&folded, '*');
         else

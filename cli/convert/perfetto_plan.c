@@ -31,18 +31,13 @@ struct planning {
     uint32_t begun;
 };
 
-static uint32_t perfetto_plan_file_of(const struct trace *trace, event_id e)
-{
-    return trace->tracks[trace->track[e]].file;
-}
-
 /* Does A come after B? Of equal starts the longer comes first; equal events stay in order. */
 static bool comes_after(const void *context, const void *left, const void *right)
 {
     const struct trace *trace = context;
     event_id a = *(const event_id *)left, b = *(const event_id *)right;
-    if (trace->file_count > 1 && perfetto_plan_file_of(trace, a) != perfetto_plan_file_of(trace, b))
-        return perfetto_plan_file_of(trace, a) > perfetto_plan_file_of(trace, b);
+    if (trace->file_count > 1 && trace_file_of(trace, a) != trace_file_of(trace, b))
+        return trace_file_of(trace, a) > trace_file_of(trace, b);
     int64_t a_ns = trace_start_ns(trace, a), b_ns = trace_start_ns(trace, b);
     return a_ns != b_ns ? a_ns > b_ns : trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
@@ -195,8 +190,7 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
     event_id last = EVENT_NONE;
     for (size_t i = 0; i < trace->event_count; i++) {
         event_id e = order[i]; /* then overwritten */
-        bool ends_file =
-            last != EVENT_NONE && perfetto_plan_file_of(trace, e) != perfetto_plan_file_of(trace, last);
+        bool ends_file = last != EVENT_NONE && trace_file_of(trace, e) != trace_file_of(trace, last);
         end_until(&planning, ends_file ? INT64_MAX : trace_start_ns(trace, e));
         plan_event(&planning, e);
         last = e;

@@ -75,15 +75,10 @@ struct reading {
     name_id *shapes, *types, *stacks;
 };
 
-static bool json_starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool is_labelled_npu(const struct trace *trace, track_id t)
 {
     name_id labels = trace->tracks[t].process_labels;
-    return labels != NAME_NONE && json_starts_with(names_text(trace->texts, labels), "NPU");
+    return labels != NAME_NONE && text_begins_with(names_text(trace->texts, labels), "NPU");
 }
 
 static bool is_communication(const char *process)
@@ -121,7 +116,7 @@ static bool may_be_ascend(const char *head, size_t len)
 
 static bool is_python(const struct trace *trace, track_id t)
 {
-    return json_starts_with(draft_process(trace, t), "Python");
+    return text_begins_with(draft_process(trace, t), "Python");
 }
 
 /* The pid of the only process of Python; RECORDER_NONE if there are none, or several. */
@@ -168,8 +163,8 @@ static struct track_facts facts_of(const struct trace *trace, track_id t, int64_
     if (strcmp(process, "Ascend Hardware") == 0)
         facts.lane = LANE_STREAM;
     else if (is_communication(process))
-        facts.lane = json_starts_with(thread, "Group")   ? LANE_COLLECTIVES
-                     : json_starts_with(thread, "Plane") ? LANE_PIECES
+        facts.lane = text_begins_with(thread, "Group")   ? LANE_COLLECTIVES
+                     : text_begins_with(thread, "Plane") ? LANE_PIECES
                                                          : LANE_MIXED;
     else if (strcmp(process, "Overlap Analysis") == 0)
         facts.lane = LANE_DERIVED;
@@ -265,7 +260,7 @@ static void add_event(struct reading *reading, event_id e)
     case LANE_MIXED: {
         int64_t unused;
         bool is_whole = trace_arg(trace, (enum trace_arg)KEY_ALGORITHM, e, &unused) ||
-                        json_starts_with(trace_name(trace, e), "hcom_");
+                        text_begins_with(trace_name(trace, e), "hcom_");
         json_add_task(reading, e, facts, is_whole ? ASCEND_COLLECTIVE : ASCEND_PIECE);
         break;
     }

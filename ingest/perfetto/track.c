@@ -10,6 +10,7 @@
 #include "ingest/perfetto/parts.h"
 
 #include "ingest/json_text.h"
+#include "base/quantity.h"
 #include <inttypes.h>
 
 /* How far up parents are followed: they may loop. */
@@ -184,18 +185,13 @@ void pf_tracks_release(struct pf_tracks *tracks)
 
 /* ---- numbers in names ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int64_t pf_last_number(struct pf_text text, int64_t missing)
 {
     size_t end = text.len, first;
     int64_t number = 0;
-    while (end > 0 && !is_digit(text.at[end - 1]))
+    while (end > 0 && !quantity_is_digit(text.at[end - 1]))
         end--;
-    for (first = end; first > 0 && is_digit(text.at[first - 1]) && end - first < 18;)
+    for (first = end; first > 0 && quantity_is_digit(text.at[first - 1]) && end - first < 18;)
         first--;
     for (size_t i = first; i < end; i++)
         number = number * 10 + (text.at[i] - '0');
@@ -214,7 +210,7 @@ static int64_t number_behind(struct pf_text text, const char *word)
             at++;
         int64_t number = 0;
         size_t first = at;
-        while (at < text.len && is_digit(text.at[at]) && at - first < 18)
+        while (at < text.len && quantity_is_digit(text.at[at]) && at - first < 18)
             number = number * 10 + (text.at[at++] - '0');
         if (at > first)
             return number;
