@@ -60,13 +60,13 @@ size_t timeline_add_strip(struct timeline *timeline, const char *title)
     return timeline->strips.count - 1;
 }
 
-size_t timeline_add_series(struct timeline *timeline, const char *title)
+size_t timeline_add_series(struct timeline *timeline, const char *title, uint32_t strip)
 {
     int64_t *most = mem_alloc(mem_times(timeline->bins, sizeof *most));
     for (size_t i = 0; i < timeline->bins; i++)
         most[i] = INT64_MIN;
     *VEC_PUSH(&timeline->series) =
-        (struct timeline_series){ arena_strndup(&timeline->arena, title, strlen(title)), most };
+        (struct timeline_series){ arena_strndup(&timeline->arena, title, strlen(title)), strip, most };
     return timeline->series.count - 1;
 }
 
@@ -122,12 +122,18 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
     }
 }
 
-void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, int64_t value)
+void timeline_set_series(struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
+                         int64_t value)
 {
-    if (ns < timeline->start_ns || ns > timeline->start_ns + timeline->dur_ns)
+    int64_t *most = timeline->series.at[series].most;
+    start_ns = start_ns < timeline->start_ns ? 0 : start_ns - timeline->start_ns;
+    end_ns = end_ns - timeline->start_ns < timeline->dur_ns ? end_ns - timeline->start_ns : timeline->dur_ns;
+    if (start_ns > end_ns || start_ns > timeline->dur_ns)
         return;
-    int64_t *most = &timeline->series.at[series].most[bin_at(timeline, ns - timeline->start_ns)];
-    *most = value > *most ? value : *most;
+    size_t bin = bin_at(timeline, start_ns);
+    do
+        most[bin] = value > most[bin] ? value : most[bin];
+    while (++bin < timeline->bins && bin_ns(timeline, bin) < end_ns);
 }
 
 /* Sort ORDER, of COUNT of SPANS, by start, then lane and depth, equal ones by index: the order of equal weights. */

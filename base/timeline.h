@@ -80,9 +80,9 @@ struct timeline_excerpt {
 
 /* An input file: moments in tables count from the origin of their file. */
 struct timeline_file {
-    int64_t rank, origin_ns; /* on the clock of the timeline */
-    int64_t shift_ns;        /* what its times were moved by onto that clock */
-    const char *name;
+    int64_t rank, origin_ns;  /* on the clock of the timeline */
+    int64_t shift_ns;         /* what its times were moved by onto that clock */
+    const char *name, *group; /* GROUP: of its lanes */
 };
 
 /* The whole recording in a row of bins: time of each kind per bin. */
@@ -94,8 +94,11 @@ struct timeline_strip {
 /* A figure over time, such as memory in use: the maximum of each bin. */
 struct timeline_series {
     const char *title;
-    int64_t *most; /* by bin; INT64_MIN: as in the bin before */
+    uint32_t strip; /* of the device whose queue of launches it is; TIMELINE_BYTES: it is memory in use */
+    int64_t *most;  /* by bin; INT64_MIN: not known */
 };
+
+#define TIMELINE_BYTES UINT32_MAX
 
 enum { TIMELINE_MOST_KINDS = 64 };
 
@@ -142,7 +145,7 @@ uint32_t timeline_add_kind(struct timeline *timeline, const char *title, const c
 uint32_t timeline_add_lane(struct timeline *timeline, const char *title, const char *group,
                            enum timeline_place place);
 size_t timeline_add_strip(struct timeline *timeline, const char *title);
-size_t timeline_add_series(struct timeline *timeline, const char *title);
+size_t timeline_add_series(struct timeline *timeline, const char *title, uint32_t strip);
 
 /* Add a copy of SPAN, cut at the ends of the timeline; nothing if it is outside. */
 void timeline_add_span(struct timeline *timeline, const struct timeline_span *span);
@@ -151,8 +154,9 @@ void timeline_add_span(struct timeline *timeline, const struct timeline_span *sp
 void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind, int64_t start_ns,
                          int64_t end_ns, int64_t time_ns);
 
-/* Set the series to VALUE from NS on. Call in order of time. */
-void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, int64_t value);
+/* The series is VALUE in [START, END), or at START where they are equal; both may lie beyond the timeline. */
+void timeline_set_series(struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
+                         int64_t value);
 
 /*
  * Keep only the MOST (1 or more) spans that timeline_rank would give the lowest ranks, in their present order. Returns the

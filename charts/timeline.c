@@ -131,6 +131,8 @@ const char *timeline_name_track(struct timeline_making *making, const struct tra
 const char *timeline_name_file(struct timeline_making *making, uint32_t file)
 {
     buffer_clear(&making->text);
+    if (making->groups)
+        return making->groups[file];
     if (making->trace->file_count == 1)
         return "";
     buffer_printf(&making->text, "rank %" PRId64, selection_rank(making->trace, file));
@@ -426,6 +428,7 @@ static void add_files(struct timeline_making *making)
             .origin_ns = trace_file_span(trace, file).start_ns + making->shift_ns[file],
             .shift_ns = making->shift_ns[file],
             .name = arena_printf(&making->timeline->arena, "%s", slash ? slash + 1 : trace->files[file].path),
+            .group = arena_printf(&making->timeline->arena, "%s", timeline_name_file(making, file)),
         };
     }
 }
@@ -461,8 +464,9 @@ static struct timeline *make_all(struct timeline_making *making)
     making->gpu = gpu_events_of(trace);
     making->details = names_open();
     making->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *making->shift_ns);
-    for (size_t file = 0; file < trace->file_count && making->graph && making->graph->shift_ns; file++)
-        making->shift_ns[file] = making->graph->shift_ns[file];
+    const int64_t *shift_ns = making->graph ? making->graph->shift_ns : making->lain_ns;
+    for (size_t file = 0; file < trace->file_count && shift_ns; file++)
+        making->shift_ns[file] = shift_ns[file];
     struct interval span = find_span(making);
     if (span.start_ns < span.end_ns) {
         making->timeline =
@@ -486,13 +490,16 @@ struct timeline *chart_timeline(const struct trace *trace, const struct selectio
 }
 
 struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *take, void *context,
-                                     bool with_path, int64_t most_gaps)
+                                     const struct timeline_ways *ways)
 {
-    bool replays = with_path || trace->file_count > 1; /* whose clocks the graph lays on one */
+    /* whose clocks the graph lays on one */
+    bool replays = !ways->shift_ns && (ways->with_path || trace->file_count > 1);
     struct timeline_making making = { .trace = trace,
                                       .graph = replays ? replay_graph_of(trace) : NULL,
                                       .take = take,
                                       .take_context = context,
-                                      .most_gaps = most_gaps };
+                                      .most_gaps = ways->most_gaps,
+                                      .lain_ns = ways->shift_ns,
+                                      .groups = ways->groups };
     return make_all(&making);
 }

@@ -28,12 +28,16 @@ struct trace_wants chart_timeline_wants(void);
 /* New; free with timeline_free. NULL: SELECTION holds nothing that takes time. Times are from the earliest origin. */
 struct timeline *chart_timeline(const struct trace *trace, const struct selection *selection);
 
-/*
- * As chart_timeline of all of TRACE, but TAKE gets all spans, each lane's by time, and the timeline holds none. WITH_PATH: the
- * critical path is a lane, which takes the memory of a replay. MOST_GAPS: of a device, as gaps shorter than the recording
- * divided by this are left out.
- */
+/* How chart_timeline_each makes the lanes. SHIFT_NS and GROUPS are by file, and borrowed; NULL: as ranks of one job have them. */
+struct timeline_ways {
+    bool with_path; /* the critical path is a lane, which takes the memory of a replay; not with SHIFT_NS */
+    int64_t most_gaps;         /* of a device, gaps shorter than the recording divided by this are left out */
+    const int64_t *shift_ns;   /* added to the times of a file */
+    const char *const *groups; /* of the lanes of a file */
+};
+
+/* As chart_timeline of all of TRACE, but TAKE gets all spans, each lane's by time, and the timeline holds none. */
 struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *take, void *context,
-                                     bool with_path, int64_t most_gaps);
+                                     const struct timeline_ways *ways);
 
 #endif

@@ -3,6 +3,7 @@
 #include "analyze/gap_colors.h"
 #include "charts/timeline_parts.h"
 
+#include "base/rows.h"
 #include "derive/device_use.h"
 #include <inttypes.h>
 
@@ -188,6 +189,46 @@ static void fill_rest(struct timeline_making *making, size_t strip)
     }
 }
 
+/* ---- queues ---- */
+
+/* When work I was launched, if it waited; INT64_MIN: it did not, or is not known to have. */
+static int64_t launched_ns(const struct timeline_making *making, size_t i)
+{
+    event_id call = making->gpu->call[i];
+    if (call == EVENT_NONE || !holds_work(making, i))
+        return INT64_MIN;
+    int64_t called_ns = trace_start_ns(making->trace, call);
+    return called_ns < trace_start_ns(making->trace, making->gpu->event[i]) ? called_ns : INT64_MIN;
+}
+
+/* How much work was launched and had not begun. Calls are nearly in the order of what they launched. */
+static void add_queue(struct timeline_making *making, const struct gpu_device *device, size_t strip)
+{
+    struct timeline *timeline = making->timeline;
+    size_t count = 0, k = 0;
+    int64_t depth = 0, *calls = mem_alloc(mem_times(device->count + 1, sizeof *calls));
+    for (size_t i = device->first; i < device->first + device->count; i++)
+        if (launched_ns(making, i) != INT64_MIN)
+            calls[count++] = launched_ns(making, i);
+    SORT_NUMBERS(calls, count);
+    const char *title = arena_printf(&timeline->arena, "%s: queue", timeline->strips.at[strip].title);
+    size_t series = count ? timeline_add_series(timeline, title, (uint32_t)strip) : 0;
+    int64_t shift_ns = making->shift_ns[device->file], last_ns = timeline->start_ns - shift_ns;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        int64_t start_ns = trace_start_ns(making->trace, making->gpu->event[i]);
+        if (launched_ns(making, i) == INT64_MIN)
+            continue;
+        for (; k < count && calls[k] < start_ns; last_ns = calls[k++])
+            timeline_set_series(timeline, series, last_ns + shift_ns, calls[k] + shift_ns, depth++);
+        timeline_set_series(timeline, series, last_ns + shift_ns, start_ns + shift_ns, depth--);
+        last_ns = start_ns;
+    }
+    if (count)
+        timeline_set_series(timeline, series, last_ns + shift_ns, timeline->start_ns + timeline->dur_ns,
+                            depth);
+    free(calls);
+}
+
 /* ---- without devices: what the busiest thread of a file did ---- */
 
 static bool timeline_devices_takes(const void *context, event_id e)
@@ -257,6 +298,7 @@ static void timeline_devices_add_device(struct timeline_making *making, const st
         timeline_add_lane(timeline, arena_printf(&timeline->arena, "%s, idle", name), rank, TIMELINE_DEVICE);
     timeline->lanes.at[lane].strip = (uint32_t)strip;
     fill_busy(making, strip, device);
+    add_queue(making, device, strip);
     struct taking taking = { making, lane, strip };
     gap_finder_visit(gaps, d, collect_gap, &taking);
     fill_rest(making, strip);

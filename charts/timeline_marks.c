@@ -156,10 +156,12 @@ static void add_levels(struct timeline_making *making, const struct memory_recor
         snprintf(title, sizeof title, "%s%smemory of %s", rank, *rank ? ", " : "", type ? type : "a device");
     if (device->id >= 0 && len > 0 && (size_t)len < sizeof title)
         snprintf(title + len, sizeof title - (size_t)len, ":%" PRId64, device->id);
-    size_t series = timeline_add_series(making->timeline, title);
-    for (uint32_t i = device->first; i < device->first + device->count; i++)
-        timeline_set_series(making->timeline, series,
-                            trace_start_ns(trace, records->at[i].event) + making->shift_ns[device->file],
+    size_t series = timeline_add_series(making->timeline, title, TIMELINE_BYTES);
+    int64_t shift_ns = making->shift_ns[device->file],
+            end_ns = making->timeline->start_ns + making->timeline->dur_ns;
+    for (uint32_t i = device->first, last = i + device->count - 1; i <= last; i++)
+        timeline_set_series(making->timeline, series, trace_start_ns(trace, records->at[i].event) + shift_ns,
+                            i < last ? trace_start_ns(trace, records->at[i + 1].event) + shift_ns : end_ns,
                             records->at[i].allocated);
 }
 

@@ -40,9 +40,11 @@ struct timeline_making {
     struct timeline *timeline;
     timeline_taker *take; /* gets the spans; NULL: the timeline keeps them */
     void *take_context;
-    int64_t most_gaps;     /* of a device: see chart_timeline_each */
-    int64_t *shift_ns;     /* by file: to be added to its times */
-    uint8_t *kind_of_name; /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
+    int64_t most_gaps;         /* of a device, as these three: see chart_timeline_each */
+    const int64_t *lain_ns;    /* NULL: as GRAPH lays them */
+    const char *const *groups; /* NULL: ranks */
+    int64_t *shift_ns;         /* by file: to be added to its times */
+    uint8_t *kind_of_name;     /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
     float *
         launched_ns; /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
     name_id gap_name[GAP_CAUSES]; /* in timeline->names */

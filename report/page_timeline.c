@@ -303,6 +303,7 @@ static void emit_steps(struct json_writer *json, const struct timeline *timeline
         json_emit_integer(json, file->rank);
         json_emit_integer(json, file->origin_ns - timeline->start_ns);
         json_emit_text(json, file->name);
+        json_emit_text(json, file->group);
     }
     json_end_array(json);
 }
@@ -349,6 +350,7 @@ static void emit_strips(struct json_writer *json, const struct timeline *timelin
     json_begin_array(json);
     for (size_t i = 0; i < timeline->series.count; i++) {
         json_emit_text(json, timeline->series.at[i].title);
+        json_emit_integer(json, (int32_t)timeline->series.at[i].strip);
         json_begin_array(json);
         for (size_t bin = 0; bin < timeline->bins; bin++)
             if (timeline->series.at[i].most[bin] == INT64_MIN)

@@ -292,14 +292,18 @@ static int64_t most_gaps(const struct trace *trace)
 
 static const struct key by_place[] = { ASC(struct view_row, lane), ASC(struct view_row, depth), KEY_END };
 
-struct view_spans *view_spans_open(const struct trace *trace)
+struct view_spans *view_spans_open(const struct trace *trace, const struct view_sides *sides)
 {
     enum { MOST_REPLAYED = 20000000 }; /* events: the graph of more would take more memory than they do */
     struct view_spans *spans = mem_zalloc(1, sizeof *spans);
     struct filling filling = { .spans = spans };
     spans->trace = trace;
-    spans->has_path = trace->event_count <= MOST_REPLAYED;
-    spans->timeline = chart_timeline_each(trace, take_span, &filling, spans->has_path, most_gaps(trace));
+    spans->has_path = sides->count == 1 && trace->event_count <= MOST_REPLAYED;
+    struct timeline_ways ways = { .with_path = spans->has_path,
+                                  .most_gaps = most_gaps(trace),
+                                  .shift_ns = sides->shift_ns,
+                                  .groups = sides->group };
+    spans->timeline = chart_timeline_each(trace, take_span, &filling, &ways);
     spans->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *spans->shift_ns);
     if (spans->timeline) {
         const struct timeline *timeline = spans->timeline;

@@ -1,7 +1,7 @@
 /*
  * spans.h - all spans of a recording by their rows, for pictures of any stretch of it.
  *
- *     struct view_spans *spans = view_spans_open(trace);
+ *     struct view_spans *spans = view_spans_open(trace, sides);
  *     if (spans) ...                                              // NULL: nothing in TRACE takes time
  *     view_spans_free(spans);
  *
@@ -18,6 +18,7 @@
 #include "base/buffer.h"
 #include "base/timeline.h"
 #include "trace/trace.h"
+#include "view/sides.h"
 
 /* VIEW_TOP: no step is longer than 2^VIEW_TOP ns, so that the end of each can be told. */
 enum { VIEW_CLASSES = 63, VIEW_TOP = 61, VIEW_MANY = 12 };
@@ -78,8 +79,8 @@ struct view_spans {
     struct view_drawing drawing;
 };
 
-/* New; free with view_spans_free (NULL is allowed). NULL: nothing in TRACE takes time. */
-struct view_spans *view_spans_open(const struct trace *trace);
+/* New; free with view_spans_free (NULL is allowed). NULL: nothing in TRACE takes time. SIDES are those of TRACE. */
+struct view_spans *view_spans_open(const struct trace *trace, const struct view_sides *sides);
 void view_spans_free(struct view_spans *spans);
 
 /* The start and the end of the span ID, cut at the ends of the recording. */

@@ -111,15 +111,16 @@ class Recording {
             this.steps.push({ number: data.steps[i], at: data.steps[i + 1], length: data.steps[i + 2], host: data.steps[i + 3],
                               hostEnd: data.steps[i + 4], file: data.steps[i + 5] });
         this.files = [];
-        for (let i = 0; i < data.files.length; i += 3)
-            this.files.push({ rank: data.files[i], at: data.files[i + 1], name: data.files[i + 2] });
+        for (let i = 0; i < data.files.length; i += 4)
+            this.files.push({ rank: data.files[i], at: data.files[i + 1], name: data.files[i + 2], group: data.files[i + 3] });
         this.strips = [];
         for (let i = 0; i < data.strips.length; i += 3)
             this.strips.push({ title: data.strips[i], kinds: data.strips[i + 1], shares: bytesOf(data.strips[i + 2]) });
         this.spans = readSpans(data);
         this.uses = data.alive ? readUses(data) : [];
-        for (let i = 0; i < data.series.length; i += 2)
-            this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: data.series[i + 1], text: bytesText, bytes: true });
+        for (let i = 0; i < data.series.length; i += 3)
+            if (data.series[i + 1] < 0)
+                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: data.series[i + 2], text: bytesText, bytes: true });
         addDeviceSeries(this);
         this.lanes.forEach((lane, number) => {
             lane.number = number;
@@ -187,7 +188,7 @@ class Recording {
 
     /* Is LANE of FILE? Lanes of a single file have no group. */
     isOfFile(lane, file) {
-        return !lane.group || !this.files[file] || lane.group === `rank ${this.files[file].rank}`;
+        return !lane.group || !this.files[file] || lane.group === this.files[file].group;
     }
 
     /* The step whose range on the host holds event I, or of work the call that launched it; -1: none. */

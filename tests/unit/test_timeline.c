@@ -204,15 +204,37 @@ static void a_series_keeps_the_most_of_each_bin(void **state)
 {
     (void)state;
     struct timeline *timeline = timeline_open("t", 0, 100, 4);
-    size_t series = timeline_add_series(timeline, "memory");
-    timeline_set_series(timeline, series, 3, 7);
-    timeline_set_series(timeline, series, 20, 5);
-    timeline_set_series(timeline, series, 60, 2);
-    timeline_set_series(timeline, series, 200, 9);
-    assert_int_equal(timeline->series.at[series].most[0], 7);
-    assert_true(timeline->series.at[series].most[1] == INT64_MIN);
-    assert_int_equal(timeline->series.at[series].most[2], 2);
+    size_t series = timeline_add_series(timeline, "memory", TIMELINE_BYTES);
+    static const int64_t most[] = { 7, 7, 5, INT64_MIN };
+    timeline_set_series(timeline, series, 3, 30, 7);
+    timeline_set_series(timeline, series, 30, 60, 5);
+    timeline_set_series(timeline, series, 60, 60, 2);
+    timeline_set_series(timeline, series, 60, 50, 9);
+    timeline_set_series(timeline, series, 200, 300, 9);
+    for (int bin = 0; bin < 4; bin++)
+        assert_true(timeline->series.at[series].most[bin] == most[bin]);
     timeline_free(timeline);
+}
+
+/* The first kernel waits from 40 to 100, the second from 600 to 700. */
+static void work_waits_in_the_queue_from_its_call_to_its_start(void **state)
+{
+    (void)state;
+    struct trace *trace = one_step();
+    struct timeline *timeline = timeline_of(trace);
+    assert_int_equal(timeline->series.count, 1);
+    const struct timeline_series *queue = &timeline->series.at[0];
+    assert_string_equal(queue->title, "device 0: queue");
+    assert_int_equal(queue->strip, 0);
+    for (size_t bin = 0; bin < timeline->bins; bin++) {
+        int64_t from_ns = timeline->dur_ns * (int64_t)bin / (int64_t)timeline->bins,
+                to_ns = timeline->dur_ns * (int64_t)(bin + 1) / (int64_t)timeline->bins;
+        bool waits = (to_ns > 40 && from_ns < 100) || (to_ns > 600 && from_ns < 700);
+        if (from_ns < to_ns) /* some bins are shorter than a nanosecond */
+            assert_int_equal(queue->most[bin], waits);
+    }
+    timeline_free(timeline);
+    trace_free(trace);
 }
 
 static void an_empty_trace_has_no_timeline(void **state)
@@ -235,6 +257,7 @@ int main(void)
         cmocka_unit_test(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks),
         cmocka_unit_test(what_is_cut_is_what_a_ranking_has_last),
         cmocka_unit_test(a_series_keeps_the_most_of_each_bin),
+        cmocka_unit_test(work_waits_in_the_queue_from_its_call_to_its_start),
         cmocka_unit_test(an_empty_trace_has_no_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
