@@ -7,12 +7,20 @@
 #include "memory/alive.h"
 #include "memory/forecast/query.h"
 #include "profile/view.h"
+#include "view/spans.h"
 
 /* cmd_report.c - the page of `tpa report`, for a command that compares it with another. */
 
 /* Write the page that `tpa report` makes of COUNT TRACES without options but those of LOAD. False and ERR on failure. */
 bool report_page(char **traces, size_t count, const struct load_args *load, FILE *into,
                  struct tpa_error *err);
+
+/* view_findings.c - what tpa summary finds, and where it is. */
+
+/* Append the findings for TRACE with the places of SPANS, which are of TRACE or of it with fewer arguments: an array of JSON. False and
+ * ERR if there can be none. */
+bool view_add_findings(const struct view_spans *spans, const struct trace *trace, struct buffer *out,
+                       struct tpa_error *err);
 
 /* memory_snapshot.c - `tpa memory` and `tpa summary` for snapshots of the allocator instead of traces. */
 

@@ -22,7 +22,8 @@ enum {
 
 bool view_is_slow(enum view_question question)
 {
-    return question == VIEW_SUM || question == VIEW_FIND || question == VIEW_EVENT || question == VIEW_SQL;
+    return question == VIEW_SUM || question == VIEW_FIND || question == VIEW_EVENT || question == VIEW_SQL ||
+           question == VIEW_FINDINGS;
 }
 
 void view_add_error(struct buffer *out, const char *why, const char *hint)
@@ -133,8 +134,9 @@ static unsigned answer_info(const struct view_answers *answers, struct buffer *o
     emit_lanes(&json, spans);
     emit_kinds(&json, spans->timeline);
     emit_steps(&json, spans->timeline);
-    json_end_object(&json);
-    buffer_putc(out, '\n');
+    buffer_putc(out, ',');
+    answers->commands->describe(answers->commands->context, out);
+    buffer_puts(out, "}\n");
     return 200;
 }
 
@@ -408,6 +410,16 @@ static unsigned answer_sql(const struct view_answers *answers, const struct view
                : fail_with(&err, out);
 }
 
+static unsigned answer_findings(const struct view_answers *answers, struct buffer *out)
+{
+    struct tpa_error err = { 0 };
+    buffer_puts(out, "{\"schema\":\"tpa.view.findings/1\",\"findings\":");
+    if (!answers->commands->findings(answers->commands->context, answers->spans, out, &err))
+        return fail_with(&err, out);
+    buffer_puts(out, "}\n");
+    return 200;
+}
+
 static unsigned answer_page(const struct view_answers *answers, struct buffer *out)
 {
     struct tpa_error err = { 0 };
@@ -426,6 +438,7 @@ unsigned view_answer(struct view_answers *answers, const struct view_request *re
     case VIEW_FIND: return answer_find(answers, request, out);
     case VIEW_EVENT: return answer_event(answers, request, out);
     case VIEW_SQL: return answer_sql(answers, request, out);
+    case VIEW_FINDINGS: return answer_findings(answers, out);
     case VIEW_STOP:
         answers->commands->stop(answers->commands->context);
         buffer_puts(out, "{\"schema\":\"tpa.view.stop/1\"}\n");

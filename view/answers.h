@@ -23,6 +23,11 @@ struct view_commands {
     /* Append the result of QUERY, at most MOST rows of each statement, as `tpa sql --format json` prints it. */
     bool (*sql)(void *context, const struct trace *trace, const char *query, size_t most, struct buffer *out,
                 struct tpa_error *err);
+    /* Append, as JSON, the members "sides" and "commands" of an answer to VIEW_INFO. */
+    void (*describe)(void *context, struct buffer *out);
+    /* Append the findings of tpa summary with their places: an array. */
+    bool (*findings)(void *context, const struct view_spans *spans, struct buffer *out,
+                     struct tpa_error *err);
     /* End the query that runs, in whichever thread; NULL is not allowed. */
     void (*stop)(void *context);
     /* Append the page. */

@@ -69,9 +69,9 @@ static const struct question_argument {
 };
 
 static const char *const paths[VIEW_QUESTIONS] = {
-    [VIEW_PAGE] = "/",         [VIEW_INFO] = "/api/1/info", [VIEW_TILE] = "/api/1/tile",
-    [VIEW_SUM] = "/api/1/sum", [VIEW_FIND] = "/api/1/find", [VIEW_EVENT] = "/api/1/event",
-    [VIEW_SQL] = "/api/1/sql", [VIEW_STOP] = "/api/1/stop",
+    [VIEW_PAGE] = "/",         [VIEW_INFO] = "/api/1/info",         [VIEW_TILE] = "/api/1/tile",
+    [VIEW_SUM] = "/api/1/sum", [VIEW_FIND] = "/api/1/find",         [VIEW_EVENT] = "/api/1/event",
+    [VIEW_SQL] = "/api/1/sql", [VIEW_FINDINGS] = "/api/1/findings", [VIEW_STOP] = "/api/1/stop",
 };
 
 static bool read_number(const char *text, int64_t *value)

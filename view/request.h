@@ -25,6 +25,7 @@ enum view_question {
     VIEW_FIND,
     VIEW_EVENT,
     VIEW_SQL,
+    VIEW_FINDINGS,
     VIEW_STOP,
     VIEW_QUESTIONS
 };

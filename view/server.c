@@ -26,6 +26,7 @@ enum {
     MOST_ARGUMENTS = 16,
     SILENCE_S = 30, /* after which libmicrohttpd closes a connection */
     LOOK_EVERY_MS = 100,
+    FAREWELL_S = 1, /* for what takes long, when the server ends */
     DAEMONS = 2,
 };
 
@@ -454,6 +455,16 @@ static bool begin(struct view_server *server, struct tpa_error *err)
     return server->has_worker || tpa_fail(err, TPA_NOWHERE, "cannot start a thread");
 }
 
+/* Does what takes long end when it is told to? A query does, a sum may not. */
+static bool end_worker(struct view_server *server)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FAREWELL_S;
+    server->options.stop(server->options.context);
+    return pthread_timedjoin_np(server->worker, NULL, &until) == 0;
+}
+
 /* Close all connections, and end what takes long. */
 static void end(struct view_server *server)
 {
@@ -461,10 +472,8 @@ static void end(struct view_server *server)
     server->ends = true;
     pthread_cond_signal(&server->changed);
     pthread_mutex_unlock(&server->lock);
-    if (server->has_worker) {
-        server->options.stop(server->options.context);
-        pthread_join(server->worker, NULL);
-    }
+    if (server->has_worker && !end_worker(server))
+        server->options.leave(server->options.context);
     for (size_t i = 0; i < DAEMONS; i++)
         if (server->daemons[i])
             http.stop_daemon(server->daemons[i]);

@@ -25,6 +25,8 @@ struct view_server_options {
     void (*tell)(void *context, const char *address);
     /* End what takes long, of answers. */
     void (*stop)(void *context);
+    /* End the process, as an answer does not end: nobody is to wait for it. Does not return. */
+    void (*leave)(void *context);
 };
 
 /* Answer until *STOPPED or nobody asks. False and ERR if that cannot begin. */

@@ -17,6 +17,7 @@ class Timeline {
         this.matches = [];
         this.matching = null;
         this.marks = [];
+        this.findings = []; /* with a place: { at, open } */
         this.compared = [];
         this.flows = true;
         this.wanted = 0;

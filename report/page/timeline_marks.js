@@ -11,8 +11,8 @@ function pinOf(lane) {
 }
 
 function isShownLane(view, lane) {
-    const ranks = view.compared.map((rank) => `rank ${rank}`);
-    return !ranks.length || (lane.group ? ranks.includes(lane.group) : ranks.some((rank) => lane.title.startsWith(`${rank},`)));
+    const groups = view.recording.files.filter((file) => view.compared.includes(String(file.rank))).map((file) => file.group);
+    return !groups.length || (lane.group ? groups.includes(lane.group) : groups.some((group) => lane.title.startsWith(`${group},`)));
 }
 
 function layOutAgain(view) {
@@ -43,21 +43,32 @@ function toggleMark(view, at = view.pointed === undefined ? view.from + view.spa
     view.draw();
 }
 
+/* A flag with TEXT, no further left than LEAST, on a pole down to HIGH; where it is: [left, right], or null where it is out of sight. */
+function drawFlag(view, pen, at, text, color, high, least = 0) {
+    const x = Math.round(view.xOf(at)) + 0.5, wide = widthOf(pen, text) + 6, left = Math.max(x, least);
+    if (x < view.gutter || x > view.wide)
+        return null;
+    pen.fillStyle = pen.strokeStyle = view.colors[color];
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.moveTo(x, 0);
+    pen.lineTo(x, high);
+    pen.stroke();
+    pen.fillRect(left, 0, wide, 13);
+    pen.fillStyle = isDark(view.colors[color]) ? "#ffffff" : "#0c1116";
+    pen.fillText(text, left + 3, 7);
+    return [left, left + wide];
+}
+
+/* Findings have flags on the axis, which lead to them, those at one place beside each other. */
 function drawMarks(view, pen, high) {
-    view.marks.forEach((mark, k) => {
-        const x = Math.round(view.xOf(mark)) + 0.5, text = String(k + 1), wide = widthOf(pen, text) + 6;
-        if (x < view.gutter || x > view.wide)
-            return;
-        pen.fillStyle = pen.strokeStyle = view.colors["--text"];
-        pen.lineWidth = 1;
-        pen.beginPath();
-        pen.moveTo(x, 0);
-        pen.lineTo(x, high);
-        pen.stroke();
-        pen.fillRect(x, 0, wide, 13);
-        pen.fillStyle = view.colors["--back"];
-        pen.fillText(text, x + 3, 7);
-    });
+    let least = 0;
+    view.findings.forEach((finding) => { finding.flag = null; });
+    for (const finding of view.findings.filter(({ at }) => at !== undefined).sort((a, b) => a.at - b.at)) {
+        finding.flag = drawFlag(view, pen, finding.at, `finding ${view.findings.indexOf(finding) + 1}`, "--vermilion", AXIS, least);
+        least = finding.flag ? finding.flag[1] + 1 : least;
+    }
+    view.marks.forEach((mark, k) => drawFlag(view, pen, mark, String(k + 1), "--text", high));
 }
 
 /* In PANEL each mark, and how long it is to the next. */
@@ -80,10 +91,10 @@ function addRankSelects(view) {
     view.rankSelects = [];
     if (files.length < 2 || !lanes.some((lane) => lane.group))
         return;
-    const ranks = files.map((file) => String(file.rank)).sort((a, b) => a - b);
-    for (const text of ["Rank", "and"]) {
+    const ranks = [...files].sort((a, b) => a.rank - b.rank), isRank = files.every((file) => file.group === `rank ${file.rank}`);
+    for (const text of [isRank ? "Rank" : "Lanes of", "and"]) {
         const select = element("select"), label = element("label", `${text} `, [select]);
-        select.append(new Option(text === "and" ? "none" : "all", ""), ...ranks.map((rank) => new Option(rank, rank)));
+        select.append(new Option(text === "and" ? "none" : "all", ""), ...ranks.map(({ rank, group }) => new Option(isRank ? rank : group, rank)));
         select.addEventListener("change", () => compareRanks(view, view.rankSelects.map((of) => of.value).filter(Boolean)));
         view.rankSelects.push(select);
         view.root.querySelector(".tools .grow").after(label);

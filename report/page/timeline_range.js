@@ -57,7 +57,7 @@ function sliceTable(view, slices) {
 /* "Step 6 of rank 0: " where the stretch is a step. */
 function stepTitle(view, from, to) {
     const { steps, files } = view.recording, step = steps.find((of) => of.at === from && of.at + of.length === to);
-    return step ? `Step ${step.number}${files.length > 1 ? ` of rank ${files[step.file].rank}` : ""}: ` : "";
+    return step ? `Step ${step.number}${files.length > 1 ? ` of ${files[step.file].group}` : ""}: ` : "";
 }
 
 function showRange(view, panel, [from, to]) {

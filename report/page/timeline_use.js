@@ -74,7 +74,11 @@ function followPointer(view) {
 }
 
 function click(view, { x, y }) {
-    const found = view.at(x, y);
+    const found = view.at(x, y), finding = y < AXIS ? view.findings.find(({ flag }) => flag && x >= flag[0] && x <= flag[1]) : null;
+    if (finding) {
+        finding.open();
+        return;
+    }
     if (found.lane && x > view.gutter - PIN_ROOM - 4) {
         togglePin(view, found.lane);
         return;
@@ -167,7 +171,7 @@ function setUpTimeline(view) {
     const select = root.querySelector("select[id^=step]");
     if (select) {
         select.append(new Option("all", ""), ...recording.steps.map((step, k) => new Option(recording.files.length > 1
-            ? `${step.number}, rank ${recording.files[step.file].rank}` : String(step.number), String(k))));
+            ? `${step.number}, ${recording.files[step.file].group}` : String(step.number), String(k))));
         select.addEventListener("change", () => select.value === "" ? view.show(0, recording.length) : view.openStep(Number(select.value)));
     }
     addRankSelects(view);

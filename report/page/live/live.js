@@ -409,19 +409,52 @@ class LiveView {
 
     /* ---- a stretch ---- */
 
-    command(name, from, to) {
-        const files = this.recording.data.command.replace(/^tpa convert /, "").replace(/ --range$/, "");
-        return `tpa ${name} --range ${from}ns..${to}ns ${files}`;
+    /* The sides that have something of the stretch, each with the stretch as it counts it. */
+    sidesOf(from, to) {
+        return this.info.sides.map((side) => ({ ...side, from: Math.max(0, from - side.origin_ns), to: to - side.origin_ns })).filter((side) => side.to > 0);
+    }
+
+    /* A line to copy. */
+    commandLine(name, side) {
+        const text = `tpa ${name} --range ${side.from}ns..${side.to}ns ${side.files}${{ convert: " -o slice.json.gz", report: " -o slice.html" }[name] || ""}`;
+        const copy = element("button", "Copy");
+        copy.type = "button";
+        copy.addEventListener("click", async () => {
+            await navigator.clipboard.writeText(text);
+            copy.textContent = "Copied";
+        });
+        return element("div", "", [element("code", text), " ", copy]);
+    }
+
+    /* Every command that takes a stretch: its line for each side, and, where it is a function of SQL, its first table. */
+    commandsOf(from, to) {
+        const sides = this.sidesOf(from, to), box = element("details", "", [element("summary", "This stretch in every command")]);
+        box.className = "commands";
+        for (const { command, help, function: isFunction } of this.info.commands) {
+            const lines = sides.map((side) => this.commandLine(command, side)), out = element("div"), show = element("button", "Show");
+            show.type = "button";
+            show.addEventListener("click", async () => {
+                try {
+                    const made = [];
+                    for (const side of sides) {
+                        const answer = await ask("sql", { q: `select * from ${command}('--range ${side.from}ns..${side.to}ns ${side.options}')` });
+                        made.push(this.table(`${command} ${side.label}`, answer.tables[0]));
+                    }
+                    out.replaceChildren(...made);
+                } catch (error) {
+                    out.replaceChildren(element("p", String(error.message || error)));
+                }
+            });
+            box.append(element("div", "", [element("p", "", [element("b", command), `: ${help} `, ...(isFunction ? [show] : [])]), ...lines, out]));
+        }
+        return box;
     }
 
     /* Sums come from the server: they are of all events, as the commands have them. */
     showRange(panel, range) {
         const [from, to] = range.map(Math.round), figures = element("div"), tables = element("div");
         figures.className = "columns-of-panel";
-        panel.append(element("h4", `${timeText(to - from)} from ${timeText(from)} on`), figures, tables,
-                     element("p", "This stretch in a terminal:"),
-                     ...["gpu", "gaps", "kernels", "top"].map((name) => element("p", "", [element("code", this.command(name, from, to))])),
-                     element("p", "", [element("code", `${this.command("convert", from, to)} -o slice.json.gz`)]));
+        panel.append(element("h4", `${stepTitle(this.view, from, to)}${timeText(to - from)} from ${timeText(from)} on`), figures, tables, this.commandsOf(from, to));
         this.stretch = [from, to];
         clearTimeout(this.summing);
         this.summing = setTimeout(() => this.fillRange(figures, tables, from, to), 250);
@@ -432,15 +465,20 @@ class LiveView {
             const sums = await ask("sum", { from, to });
             for (const device of sums.devices) {
                 const own = sums.idle.filter((row) => row.rank === device.rank && row.device === device.device);
-                figures.append(element("div", "", [element("h4", `${sums.devices.some((of) => of.rank !== device.rank) ? `rank ${device.rank}, ` : ""}device ${device.device}`), listOf([
+                const { group } = this.recording.files.find((file) => file.rank === device.rank) || {};
+                figures.append(element("div", "", [element("h4", `${group ? `${group}, ` : ""}device ${device.device}`), listOf([
                     ["Span of the work launched", timeText(device.span_ns)], ["Busy", share(device.busy_ns, device.span_ns)],
                     ["Computing", share(device.computation_ns, device.span_ns)], ["Communication, exposed", share(device.exposed_communication_ns, device.span_ns)],
                     ["Copies, exposed", share(device.exposed_memcpy_ns, device.span_ns)], ["Idle", share(device.idle_ns || 0, device.span_ns)],
                     ...own.map((row) => [`Idle: ${row.cause}`, share(row.time_ns, device.span_ns)])])]));
             }
-            for (const [title, table, place] of [["Kernels that began in it", "kernels", "device, stream"], ["Operators that began in it", "operators", "tid"]]) {
-                const answer = await ask("sql", { n: 500, q: `select name, ${place}, count(*) as count, sum(dur_ns) as time_ns, max(dur_ns) as longest_ns, id from ${table} ` +
-                    `where at_ns >= ${from} and at_ns < ${to} group by name, ${place} order by time_ns desc` });
+            const within = this.sidesOf(from, to).map((side) => `${side.options.replace(/^--rank (.*)$/, "rank in ($1) and ")}at_ns >= ${side.from} and at_ns < ${side.to}`).join(" or ");
+            const file = this.info.sides.length > 1 ? `case rank ${this.recording.files.map(({ rank, group }) => `when ${rank} then '${group}'`).join(" ")} end as run, ` : this.info.files.length > 1 ? "rank, " : "";
+            for (const [title, table, columns, group, time] of [
+                ["Kernels that began in it", "kernels", `name, ${file}device, stream`, "name, rank, device, stream", "dur_ns"],
+                ["Operators that began in it", "operators", `name, ${file}coalesce(thread, tid) as on_thread`, "name, rank, thread, tid", "dur_ns"],
+                ["Threads, by the operators that began in it, without those that these called", "operators", `coalesce(thread, tid) as thread, ${file.replace(/, $/, "") || "tid"}`, "rank, thread, tid", "self_ns"]]) {
+                const answer = await ask("sql", { n: 500, q: `select ${columns}, count(*) as count, sum(${time}) as time_ns, max(${time}) as longest_ns, id from ${table} where ${within} group by ${group} order by time_ns desc` });
                 if (answer.tables[0].rows.length)
                     tables.append(this.table(title, answer.tables[0]));
             }
@@ -482,6 +520,53 @@ class LiveView {
         return element("table", "", [element("caption", rows.length > MOST ? `${title}: the first ${MOST} of ${rows.length}` : title), element("thead", "", [element("tr", "", heads)]), body]);
     }
 
+    /* ---- findings: a list, and flags on the axis ---- */
+
+    addFindings() {
+        const MOST = 4e6, box = element("details", "", [element("summary", "What to change")]), list = element("ol"), look = element("button", "Look for findings");
+        box.className = "found";
+        look.type = "button";
+        look.addEventListener("click", () => this.fillFindings(list, look));
+        box.append(element("p", "", [look]), list);
+        this.view.root.append(box);
+        if (this.info.sides.length === 1 && this.info.events <= MOST)
+            this.fillFindings(list, look).then(() => { box.open = this.view.findings.length > 0; });
+    }
+
+    async fillFindings(list, look) {
+        const { view } = this;
+        look.disabled = true;
+        look.textContent = "Looking \u2026";
+        try {
+            const { findings } = await ask("findings", {});
+            view.findings = findings.map((finding) => this.placedFinding(finding));
+            list.replaceChildren(...view.findings.map((finding) => {
+                const button = element("button", finding.action);
+                button.type = "button";
+                button.disabled = finding.at === undefined;
+                button.addEventListener("click", () => finding.open());
+                return element("li", "", [button, ` ${[finding.saves, finding.where].filter(Boolean).join("; ")} `, element("code", finding.command ? `${finding.command} ${this.info.sides[0].files}` : "")]);
+            }));
+            look.parentElement.textContent = findings.length ? "" : this.info.sides.length > 1 ? "Of separate runs, tpa diff says what changed." : "No rule found anything.";
+            view.draw();
+        } catch (error) {
+            look.parentElement.textContent = String(error.message || error);
+        }
+    }
+
+    /* FINDING with the moment where it is, if it is anywhere: the longest idle time of its cause, or its longest event. */
+    placedFinding(finding) {
+        const { view, recording } = this, rank = finding.rank < 0 ? "" : String(finding.rank);
+        const stretch = (finding.place || "").startsWith("idle: ") ? stretchOf(recording, finding.place.slice(6), rank, "") : pauseIn(recording, finding.where || "");
+        const [from, length] = (stretch.match(/^#t=(\d+),(\d+)$/) || []).slice(1).map(Number);
+        if (from !== undefined)
+            return { ...finding, at: from, open: () => {
+                view.show(from - length * 0.1, length * 1.2);
+                view.choseRange(from, from + length);
+            } };
+        return finding.event === undefined ? finding : { ...finding, at: finding.start_ns, open: () => this.goTo(finding.event) };
+    }
+
     /* ---- SQL ---- */
 
     addQuery() {
@@ -518,6 +603,7 @@ async function goLive() {
     const view = timelines[0];
     try {
         live = new LiveView(view, await ask("info", {}));
+        live.addFindings();
         live.addQuery();
         followHash();
         view.draw(true);
