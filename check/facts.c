@@ -13,6 +13,7 @@
 #include "base/search.h"
 #include "base/shell_word.h"
 #include "memory/memory.h"
+#include "trace/derived.h"
 #include <ctype.h>
 #include <math.h>
 
@@ -272,6 +273,22 @@ void check_facts_free(struct check_facts *facts)
     memory_free(facts->memory);
     selection_free(facts->all);
     EACH(free, facts->row_name, facts->nccl, facts);
+}
+
+static void *facts_derive(const struct trace *trace)
+{
+    return check_facts_open(trace);
+}
+
+static void facts_release(void *facts)
+{
+    check_facts_free(facts);
+}
+
+struct check_facts *check_facts_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { facts_derive, facts_release };
+    return (struct check_facts *)(uintptr_t)trace_derive(trace, &derivation); /* it keeps the sums of names */
 }
 
 const struct top *check_facts_top(const struct check_facts *facts)

@@ -129,6 +129,9 @@ struct check_facts;
 struct check_facts *check_facts_open(const struct trace *trace);
 void check_facts_free(struct check_facts *facts);
 
+/* Those of TRACE, made once, and freed with it. For one thread. */
+struct check_facts *check_facts_of(const struct trace *trace);
+
 /* Append the admissible values of QUESTION; none if the trace has no such thing. */
 void check_facts_answer(struct check_facts *facts, const struct check_query *query,
                         struct check_readings *readings);

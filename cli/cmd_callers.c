@@ -3,6 +3,7 @@
  * differ only in direction.
  */
 #include "profile/of_trace.h"
+#include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/parts.h"
 #include "profile/view.h"
@@ -70,6 +71,13 @@ static int callers_answer(enum pstats_report report, const struct invocation *ca
 {
     const struct calls_args *args = call->args;
     struct ingested ingested;
+    struct result *known =
+        profile_wants_pstats(&args->output) ? NULL : kept_find(&(struct kept_query){ call, .is_cut = true });
+    if (known) {
+        struct output_args rows = args->output;
+        rows.limit = (struct limit){ 0 };
+        return output_result(known, &rows, err) ? EXIT_FINE : EXIT_TROUBLE;
+    }
     if (!load_any(call, &args->load, &(struct trace_wants){ 0 }, &ingested, err)) {
         if (call->operand_count > 1 && err->file[0] && strcmp(err->file, call->operands[0]) == 0 &&
             access(err->file, F_OK) != 0)
@@ -100,7 +108,7 @@ static int callers_answer(enum pstats_report report, const struct invocation *ca
             .exclude = args->selection.exclude,
             .strip_dirs = args->strip_dirs,
         };
-        exit_code = profile_report(report, &ingested, &query, &args->output, err);
+        exit_code = profile_report(call, report, &ingested, &query, &args->output, err);
     }
     ingested_free(&ingested);
     return exit_code;

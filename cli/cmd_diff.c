@@ -2,6 +2,7 @@
 #include "diff/diff.h"
 #include "treediff/tree_diff.h"
 #include "cli/analysis.h"
+#include "cli/kept.h"
 #include "cli/sides.h"
 #include "cli/nightly/noise.h"
 #include "report/cases.h"
@@ -482,10 +483,22 @@ static bool check_tree_options(const struct diff_args *args, struct tpa_error *e
     return true;
 }
 
+static bool print_tree(const struct diff_args *args, struct result *result, struct tpa_error *err)
+{
+    struct output_args output = args->output;
+    struct limit limit = output_limit_or(&output, ANALYSIS_LIMIT_FOR_PEOPLE);
+    if (output_is_for_people(&output))
+        tree_shorten(result, &limit);
+    output.limit = output_is_for_people(&output) ? (struct limit){ 0 } : limit;
+    return output_result(result, &output, err);
+}
+
 static int tree_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct diff_args *args = call->args;
     const struct work_tree_options options = { .first_step = args->first_step, .steps = args->steps };
+    const struct kept_query query = { call };
+    bool kept = false;
     struct sides_found found;
     if (!sides_find(call, &args->base, &args->other, &found, err))
         return EXIT_TROUBLE;
@@ -495,16 +508,13 @@ static int tree_main(const struct invocation *call, struct tpa_error *err)
     if (tree_sides_read(call, &args->load, &found, &options, &sides, result, err)) {
         struct tree_diff *diff = tree_diff_open(sides.trees[0], sides.trees[1], args->min_change_ns);
         tree_diff_add_tables(diff, result);
-        struct output_args output = args->output;
-        struct limit limit = output_limit_or(&output, ANALYSIS_LIMIT_FOR_PEOPLE);
-        if (output_is_for_people(&output))
-            tree_shorten(result, &limit);
-        output.limit = output_is_for_people(&output) ? (struct limit){ 0 } : limit;
-        code = output_result(result, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
+        kept = kept_put(&query, result);
+        code = !kept_branch() || print_tree(args, result, err) ? EXIT_FINE : EXIT_TROUBLE;
         tree_diff_free(diff);
     }
     tree_sides_release(&sides);
-    result_free(result);
+    if (!kept)
+        result_free(result);
     return code;
 }
 
@@ -545,11 +555,30 @@ static void fit_snapshots(struct result *result)
     }
 }
 
+/* Shorten RESULT, of SNAPSHOTS or not, and print it. */
+static bool print_diff(const struct diff_args *args, struct result *result, bool snapshots,
+                       struct tpa_error *err)
+{
+    struct output_args output = args->output;
+    shorten(result, &output);
+    if (snapshots && shows_screen(args) && !output_limit_given(&output) &&
+        strcmp(output_printer(&output)->name, "table") == 0)
+        fit_snapshots(result);
+    output.limit = (struct limit){ 0 };
+    return output_result(result, &output, err);
+}
+
 static int diff_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct diff_args *args = call->args;
     if (!check_tree_options(args, err))
         return EXIT_TROUBLE;
+    const struct kept_query query = { call };
+    struct result *known = kept_find(&query);
+    if (known)
+        return (args->tree ? print_tree(args, known, err) : print_diff(args, known, false, err))
+                   ? EXIT_FINE
+                   : EXIT_TROUBLE;
     if (args->tree)
         return tree_main(call, err);
     struct sides_options options = {
@@ -565,20 +594,16 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
     struct measures *sides[2] = { NULL, NULL };
     enum gates_outcome outcome = GATES_WITHIN;
     int code = EXIT_TROUBLE;
+    bool kept = false;
     bool good = sides_measure(call, &args->load, &found, &options, sides, result, err);
     if (good && compare(call, sides, result, &outcome, err)) {
-        struct output_args output = args->output;
-        shorten(result, &output);
-        bool snapshots = sides[0]->source == MEASURE_SNAPSHOTS;
-        if (snapshots && shows_screen(args) && !output_limit_given(&output) &&
-            strcmp(output_printer(&output)->name, "table") == 0)
-            fit_snapshots(result);
-        output.limit = (struct limit){ 0 };
-        if (output_result(result, &output, err))
+        kept = kept_put(&query, result);
+        if (!kept_branch() || print_diff(args, result, sides[0]->source == MEASURE_SNAPSHOTS, err))
             code = exit_code(outcome, args);
     }
     EACH(measures_free, sides[0], sides[1]);
-    result_free(result);
+    if (!kept)
+        result_free(result);
     return code;
 }
 

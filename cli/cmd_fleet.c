@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "derive/features.h"
 #include "cli/fleet_map.h"
+#include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "fleet/fleet.h"
@@ -50,6 +51,12 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
 {
     enum { ROWS_FOR_PEOPLE = 10 };
     const struct fleet_args *args = call->args;
+    struct output_args output = args->output;
+    output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
+    const struct kept_query query = { call };
+    struct result *known = kept_find(&query);
+    if (known)
+        return output_result(known, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
     struct fleet_map map = { .jobs = args->jobs,
                              .max_ratio = args->max_ratio,
                              .step_range = args->step_range,
@@ -63,8 +70,6 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
     load_bound_results(args->max_ratio);
     if (good) {
         struct result *result = result_open("tpa.fleet/1");
-        struct output_args output = args->output;
-        output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         fleet_add_result(fleet, result);
         fleet_add_answer(fleet, result_answer(result), &result->arena);
         fleet_add_findings(fleet, result_answer(result), &result->arena);
@@ -79,9 +84,8 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         if (result->picture)
             result->picture->source = command_line_name_files(
                 &result->arena, (const char *const *)call->operands, call->operand_count);
-        good = output_result(result, &output, err);
+        good = kept_output(&query, result, &output, err);
         fleet_free(fleet);
-        result_free(result);
     }
     fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;

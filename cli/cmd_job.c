@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "derive/features.h"
 #include "cli/fleet_map.h"
+#include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -65,12 +66,19 @@ static void add_one_rank(const struct job *job, struct result *result, const cha
                             "give the traces of several ranks, or their directory", instead);
 }
 
-static bool print_job(struct result *result, const struct job_args *args, struct tpa_error *err)
+static struct output_args job_output(const struct job_args *args)
 {
     enum { ROWS_FOR_PEOPLE = 10 };
     struct output_args output = args->output;
     output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
-    return output_result(result, &output, err);
+    return output;
+}
+
+/* Print RESULT, which is taken. */
+static bool print_job(const struct invocation *call, struct result *result, struct tpa_error *err)
+{
+    struct output_args output = job_output(call->args);
+    return kept_output(&(struct kept_query){ call }, result, &output, err);
 }
 
 /* Of traces together. */
@@ -88,8 +96,7 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
     load_add_notices(trace, result);
     if (!load_cannot_if_empty(trace, result))
         add_one_rank(job, result, "summary");
-    bool good = print_job(result, args, err);
-    result_free(result);
+    bool good = print_job(call, result, err);
     job_free(job);
     trace_free(trace);
     return good;
@@ -119,8 +126,7 @@ static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
         fleet_job_release(&ranks);
         add_one_rank(job, result, map.facts_read == map.files ? NULL : "summary");
         result->cannot.of_facts = map.facts_read == map.files;
-        good = print_job(result, args, err);
-        result_free(result);
+        good = print_job(call, result, err);
     }
     good = good && job;
     job_free(job);
@@ -130,6 +136,11 @@ static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
 
 static int job_main(const struct invocation *call, struct tpa_error *err)
 {
+    struct result *known = kept_find(&(struct kept_query){ call });
+    if (known) {
+        struct output_args output = job_output(call->args);
+        return output_result(known, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
+    }
     bool mapped = fleet_map_wanted(call->operands, call->operand_count);
     return (mapped ? run_on_facts : run_on_traces)(call, err) ? EXIT_FINE : EXIT_TROUBLE;
 }

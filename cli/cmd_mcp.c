@@ -63,8 +63,14 @@ static bool run(int count, char **argv, struct buffer *document, struct buffer *
 
 /* What assistants ask of a trace that is open: first as it is, then by each word of --by. The summary needs what most of the others
  * derive, so it comes after them: a question that stops it then costs less. */
-static const char *const likely[] = { "top",  "gpu",  "kernels",  "steps",    "transfers", "comm",
-                                      "gaps", "info", "launches", "roofline", "path",      "summary" };
+static const struct likely {
+    const char *command, *option;
+} likely[] = {
+    { "top" },     { "gpu" },     { "kernels" },  { "steps" },    { "transfers" }, { "comm" },
+    { "gaps" },    { "info" },    { "launches" }, { "roofline" }, { "path" },      { "check", "--text=." },
+    { "memory" },  { "modules" }, { "callers" },  { "callees" },  { "latency" },   { "sequences" },
+    { "summary" },
+};
 enum { LIKELY = sizeof likely / sizeof *likely };
 
 /* Number I of the words of --by that COMMAND takes, over all of them if I is large: then it is counted down. False: behind the last. */
@@ -82,15 +88,17 @@ static bool word_of_by(const struct command *command, size_t *i, struct opt_choi
 static bool likely_question(size_t i, struct buffer *words)
 {
     struct opt_choice choice = { 0 };
-    const char *name = i < LIKELY ? likely[i] : NULL;
+    const struct likely *found = i < LIKELY ? &likely[i] : NULL;
     size_t left = i - LIKELY;
-    for (size_t c = 0; i >= LIKELY && c < LIKELY && !name; c++)
-        if (word_of_by(command_find(likely[c], NULL), &left, &choice))
-            name = likely[c];
-    if (!name)
+    for (size_t c = 0; i >= LIKELY && c < LIKELY && !found; c++)
+        if (word_of_by(command_find(likely[c].command, NULL), &left, &choice))
+            found = &likely[c];
+    if (!found)
         return false;
     buffer_clear(words);
-    buffer_printf(words, "%s%c--format=json%c", name, '\0', '\0');
+    buffer_printf(words, "%s%c--format=json%c", found->command, '\0', '\0');
+    if (found->option)
+        buffer_printf(words, "%s%c", found->option, '\0');
     if (choice.name)
         buffer_printf(words, "--by=%s%c", choice.name, '\0');
     return true;
@@ -102,7 +110,7 @@ static bool ahead(const struct buffer *asked, size_t i, struct buffer *words)
     VEC_OF(char *) files = { 0 };
     const char *end = memmem(asked->at, asked->count, "\0--", 4);
     const size_t begin = end ? (size_t)(end - asked->at) + 4 : asked->count;
-    for (size_t at = begin; at < asked->count; at += strlen(asked->at + at) + 1)
+    for (size_t at = begin; at < asked->count && asked->at[at]; at += strlen(asked->at + at) + 1)
         *VEC_PUSH(&files) = asked->at + at;
     bool open = files.count && load_keeps(files.at, files.count) && likely_question(i, words);
     VEC_FREE(&files);

@@ -3,6 +3,7 @@
  */
 #include "analyze/registry.h"
 #include "cli/cmd_analysis.h"
+#include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/timeline.h"
@@ -275,9 +276,10 @@ static size_t most_rows(const struct limit *limit)
     return limit->is_share ? 0 : (size_t)limit->count;
 }
 
-static bool run_text(struct trace_sql *sql, const char *text, const struct output_args *output,
+static bool run_text(const struct invocation *call, struct trace_sql *sql, const char *text,
                      const struct trace *trace, struct tpa_error *err)
 {
+    const struct output_args *output = &((const struct sql_args *)call->args)->output;
     struct result *result = result_open("tpa.sql/1");
     struct table *table = NULL;
     bool good;
@@ -289,21 +291,22 @@ static bool run_text(struct trace_sql *sql, const char *text, const struct outpu
     if (good) {
         trace_sql_add_notices(sql, result);
         load_add_notices(trace, result);
-        good = output_result(result, output, err);
+        return kept_output(&(struct kept_query){ call, .is_cut = true }, result, output, err);
     }
     result_free(result);
-    return good;
+    return false;
 }
 
 /* Run TEXT on TRACE; without it, prompt. */
-static bool ask_trace(const struct sql_args *args, struct trace_sql *sql, const char *text,
+static bool ask_trace(const struct invocation *call, struct trace_sql *sql, const char *text,
                       const struct trace *trace, struct tpa_error *err)
 {
+    const struct sql_args *args = call->args;
     int64_t *shift_ns = timeline_shifts(trace);
     trace_sql_use(sql, trace, shift_ns);
     trace_sql_limit(sql, args->timeout_ns, NULL, sql_prompt_give_up);
-    bool good = text ? run_text(sql, text, &args->output, trace, err)
-                     : sql_prompt(sql, &args->output, args->timeout_ns, err);
+    bool good =
+        text ? run_text(call, sql, text, trace, err) : sql_prompt(sql, &args->output, args->timeout_ns, err);
     trace_sql_free(sql);
     free(shift_ns);
     return good;
@@ -324,7 +327,7 @@ static bool ask(const struct invocation *call, struct trace_sql *sql, const char
         trace_sql_free(sql);
         return false;
     }
-    bool good = ask_trace(args, sql, text, trace, err);
+    bool good = ask_trace(call, sql, text, trace, err);
     trace_free(trace);
     return good;
 }
@@ -350,6 +353,12 @@ static int sql_main(const struct invocation *call, struct tpa_error *err)
     if (good && call->operand_count == 0) {
         good = tpa_fail(err, TPA_NOWHERE, "operand missing: tpa sql [OPTIONS] TRACE...");
         tpa_hint(err, "only .tables, .schema TABLE and .help need no trace");
+    }
+    struct result *known =
+        good && args->query ? kept_find(&(struct kept_query){ call, .is_cut = true }) : NULL;
+    if (known) {
+        buffer_release(&text);
+        return output_result(known, &args->output, err) ? EXIT_FINE : EXIT_TROUBLE;
     }
     struct trace_sql *sql = good ? trace_sql_open(&cmd_analysis_functions, err) : NULL;
     good = sql && ask(call, sql, prompts ? NULL : text.at, err);

@@ -484,8 +484,9 @@ static int top_of_sums(const struct invocation *call, struct ingested *ingested,
     };
     int exit_code = EXIT_TROUBLE;
     if (check_options_of_sums(args, err))
-        exit_code = ingested->profile ? profile_report(PSTATS_STATS, ingested, &query, &args->output, err)
-                                      : actions_report(ingested, &query, &args->output, err);
+        exit_code = ingested->profile
+                        ? profile_report(call, PSTATS_STATS, ingested, &query, &args->output, err)
+                        : actions_report(ingested, &query, &args->output, err);
     ingested_free(ingested);
     return exit_code;
 }

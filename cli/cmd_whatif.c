@@ -1,5 +1,6 @@
 /* cmd_whatif.c - `tpa whatif`: the gain of a hypothetical change. */
 #include "cli/analysis.h"
+#include "cli/kept.h"
 #include "derive/file_set.h"
 #include "cli/convert/convert.h"
 #include "cli/output_file.h"
@@ -197,6 +198,7 @@ struct whatif_gate {
 
 /* What the command line requests. */
 struct request {
+    const struct invocation *call;
     const struct whatif_args *args;
     struct edits edits;
     struct whatif_gate gate;
@@ -366,10 +368,18 @@ static bool measure_elsewhere(const struct invocation *call, struct edits *edits
     return true;
 }
 
+static struct output_args whatif_output(const struct whatif_args *args)
+{
+    struct output_args output = args->output;
+    output.limit = analysis_limit(&args->output);
+    return output;
+}
+
 static bool whatif_answer(const struct trace *trace, const struct request *request, int *status,
                           struct tpa_error *err)
 {
     const struct whatif_args *args = request->args;
+    const struct output_args output = whatif_output(args);
     const struct replay_graph *graph = replay_graph_of(trace);
     struct whatif *whatif = whatif_open(graph, request->edits.at, request->edits.count, args->whole, err);
     if (!whatif)
@@ -390,10 +400,10 @@ static bool whatif_answer(const struct trace *trace, const struct request *reque
             notice_gate(request, whatif, trace, result);
         path_add_notices(graph, result);
         load_add_notices(trace, result);
-        struct output_args output = args->output;
-        output.limit = analysis_limit(&args->output);
-        fine = fine && output_result(result, &output, err);
-        result_free(result);
+        if (fine)
+            fine = kept_output(&(struct kept_query){ request->call }, result, &output, err);
+        else
+            result_free(result);
     }
     whatif_free(whatif);
     return fine;
@@ -416,10 +426,16 @@ static bool is_empty(const struct trace *trace, struct tpa_error *err)
 static int whatif_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct whatif_args *args = call->args;
-    struct request request = { .args = args };
+    struct request request = { .call = call, .args = args };
     int status = EXIT_FINE;
     bool fine = collect_edits(args, &request.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &request.gate, err));
+    struct result *known = fine ? kept_find(&(struct kept_query){ call }) : NULL;
+    if (known) {
+        const struct output_args output = whatif_output(args);
+        VEC_FREE(&request.edits);
+        return output_result(known, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
+    }
     const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
                                       : args->overlap_comm || args->no_contention ||
                                               args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse ||

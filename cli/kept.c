@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 #include "cli/command_line.h"
+#include <inttypes.h>
 #include <string.h>
 
 /* Options that say how a result is printed, or how fast it is made, but not what is in it. */
@@ -44,7 +45,10 @@ static void describe(const struct kept_query *query, struct buffer *key)
 {
     struct buffer without = { 0 };
     buffer_printf(&without, " %s %s ", of_printing, query->without ? query->without : "");
-    buffer_printf(key, "%s %d", query->call->command->name, query->variant);
+    char *limit = query->is_cut ? strstr(without.at, " limit ") : NULL;
+    if (limit)
+        memset(limit, ' ', sizeof " limit" - 1);
+    buffer_printf(key, "%s %" PRIu64, query->call->command->name, query->variant);
     command_line_add_options(key, query->call, without.at);
     for (size_t i = 0; i < query->call->operand_count; i++) {
         buffer_putc(key, '\0');
@@ -132,6 +136,16 @@ bool kept_branch(void)
     if (here < 0) /* the kept results are about to be changed */
         keep.most = 0;
     return here != 0;
+}
+
+bool kept_output(const struct kept_query *query, struct result *result, const struct output_args *output,
+                 struct tpa_error *err)
+{
+    bool kept = kept_put(query, result);
+    bool good = !kept_branch() || output_result(result, output, err);
+    if (!kept)
+        result_free(result);
+    return good;
 }
 
 void kept_use(uint64_t number)

@@ -19,13 +19,15 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include <stdint.h>
 
 /* What a result depends on: the command, its operands, and its options but for those of printing and those in WITHOUT. */
 struct kept_query {
     const struct invocation *call;
     const char *without; /* names of options, separated by blanks */
-    int variant;         /* tells results of one call apart */
+    uint64_t variant;    /* tells results of one call apart */
+    bool is_cut;         /* it depends on --limit, too */
 };
 
 /* Keep results of at most MOST bytes together; if that EVICTS, those that were not used for longest go first, and else new ones are not
@@ -43,6 +45,10 @@ bool kept_put(const struct kept_query *query, struct result *result);
 
 /* Is it for this process to print what was made? */
 bool kept_branch(void);
+
+/* Keep RESULT, which is taken, and print it if that is for this process. */
+bool kept_output(const struct kept_query *query, struct result *result, const struct output_args *output,
+                 struct tpa_error *err);
 
 /* The result with this number was used. */
 void kept_use(uint64_t number);

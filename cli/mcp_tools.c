@@ -223,6 +223,7 @@ struct making {
     const struct command *command;
     struct mcp_call *call;
     struct buffer operands; /* as the words */
+    struct buffer answer; /* which file check reads, and in which state: another one needs no other keeper */
     size_t traces;
     bool has_own;
 };
@@ -292,9 +293,9 @@ static void describe_file(struct buffer *out, const char *path, int depth)
         closedir(folder);
 }
 
-/* The path VALUE of ARGUMENT, if it may be read; PATH is replaced. */
+/* The path VALUE of ARGUMENT, if it may be read; PATH is replaced. What it is now is appended to STATE. */
 static bool take_path(struct making *making, const char *argument, const struct json_text *value,
-                      struct buffer *path)
+                      struct buffer *path, struct buffer *state)
 {
     if (!value->is_string)
         return refuse_type(making, argument, "a text");
@@ -306,7 +307,7 @@ static bool take_path(struct making *making, const char *argument, const struct 
     if (place == ROOTS_UNREADABLE)
         return refuse(making, "cannot_read", "%s: %s is missing, or no file or folder that can be read",
                       argument, path->at);
-    describe_file(&making->call->files, path->at, 0);
+    describe_file(state, path->at, 0);
     return true;
 }
 
@@ -320,7 +321,7 @@ static bool take_traces(struct making *making, const struct json_text *value)
         json_enter(&in, '[');
     while (good && json_next_element(&in) && json_read(&in, &element)) {
         good = making->traces++ < MOST_TRACES
-                   ? take_path(making, "traces", &element, &path)
+                   ? take_path(making, "traces", &element, &path, &making->call->files)
                    : refuse(making, "bad_argument", "traces: at most %d paths", MOST_TRACES);
         if (good)
             mcp_word_add(&making->operands, path.at);
@@ -347,7 +348,7 @@ static bool take_text(struct making *making, const char *argument, const struct 
                       const struct json_text *value, struct buffer *text)
 {
     if (row->type == &opt_file || row->type == &opt_file_list || row->type == &opt_directory)
-        return take_path(making, argument, value, text);
+        return take_path(making, argument, value, text, &making->call->files);
     if (!value->is_string)
         return refuse_type(making, argument, "a text");
     return message_string(value, text) || refuse(making, "bad_argument", "%s: a text with a NUL", argument);
@@ -419,7 +420,7 @@ static bool take_other(struct making *making, const char *key, const struct opt 
             mcp_option_add(making, "query", text.at);
         making->has_own = good;
     } else if (own && strcmp(own, key) == 0) {
-        good = take_path(making, key, value, &text);
+        good = take_path(making, key, value, &text, &making->answer);
         if (good) { /* the first operand */
             struct buffer traces = making->operands;
             making->operands = (struct buffer){ 0 };
@@ -431,7 +432,7 @@ static bool take_other(struct making *making, const char *key, const struct opt 
         making->has_own = good;
     } else {
         good = !(row && row->type == &opt_file && strcmp(key, "output") != 0 && value->is_string) ||
-               take_path(making, key, value, &text);
+               take_path(making, key, value, &text, &making->call->files);
         good = good && refuse(making, "bad_argument", "there is no argument %.100s", key);
     }
     buffer_release(&text);
@@ -500,7 +501,11 @@ bool mcp_tools_prepare(void *context, const char *name, const struct json_text *
         mcp_word_add(&call->words, "--");
         buffer_add(&call->words, making.operands.at, making.operands.count);
         buffer_putc(&call->files, '\0');
+        if (making.answer.count) {
+            mcp_word_add(&call->words, "");
+            mcp_word_add(&call->words, making.answer.at);
+        }
     }
-    EACH(buffer_release, &making.operands, &word);
+    EACH(buffer_release, &making.operands, &making.answer, &word);
     return true;
 }

@@ -67,7 +67,7 @@ bool pstats_text_print(enum pstats_report report, const struct profile *profile,
  * profile_report.c - `tpa top`, `callers` and `callees` for a Python profile or a report on actions instead of a trace.
  *
  *     if (ingested.profile)
- *         return profile_report(PSTATS_STATS, &ingested, &query, &args->output, err);
+ *         return profile_report(call, PSTATS_STATS, &ingested, &query, &args->output, err);
  */
 
 /* The limit among the output options is on functions, not on rows. Zero-initialised: all, by tottime. */
@@ -79,8 +79,9 @@ struct profile_query {
 };
 
 /* Print the profile in INGESTED, as text of pstats or according to OUTPUT. Returns the exit code. */
-int profile_report(enum pstats_report report, struct ingested *ingested, const struct profile_query *query,
-                   const struct output_args *output, struct tpa_error *err);
+int profile_report(const struct invocation *call, enum pstats_report report, struct ingested *ingested,
+                   const struct profile_query *query, const struct output_args *output,
+                   struct tpa_error *err);
 
 /* Print the actions in INGESTED. Returns the exit code. */
 int actions_report(const struct ingested *ingested, const struct profile_query *query,

@@ -2,6 +2,7 @@
 
 #include "profile/view.h"
 #include "base/regex.h"
+#include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/output_file.h"
 
@@ -34,9 +35,9 @@ static bool write_pstats(enum pstats_report report, const struct profile *profil
     return true;
 }
 
-static bool write_tables(enum pstats_report report, const struct ingested *ingested,
-                         const struct profile_view *view, const struct output_args *output,
-                         struct tpa_error *err)
+static bool write_tables(const struct invocation *call, enum pstats_report report,
+                         const struct ingested *ingested, const struct profile_view *view,
+                         const struct output_args *output, struct tpa_error *err)
 {
     static const char *const schemas[] = {
         [PSTATS_STATS] = "tpa.top/1",
@@ -55,13 +56,11 @@ static bool write_tables(enum pstats_report report, const struct ingested *inges
     /* The view is cut already; a function may have many rows. */
     struct output_args rows = *output;
     rows.limit = (struct limit){ 0 };
-    bool fine = output_result(result, &rows, err);
-    result_free(result);
-    return fine;
+    return kept_output(&(struct kept_query){ call, .is_cut = true }, result, &rows, err);
 }
 
-int profile_report(enum pstats_report report, struct ingested *ingested, const struct profile_query *query,
-                   const struct output_args *output, struct tpa_error *err)
+int profile_report(const struct invocation *call, enum pstats_report report, struct ingested *ingested,
+                   const struct profile_query *query, const struct output_args *output, struct tpa_error *err)
 {
     bool as_pstats = profile_wants_pstats(output);
     struct profile_sort sort = { .reverse = query->reverse };
@@ -75,7 +74,7 @@ int profile_report(enum pstats_report report, struct ingested *ingested, const s
     bool fine = profile_sort_parse(&sort, words, err) &&
                 profile_view_make(&view, ingested->profile, &sort, &restriction, err) &&
                 (as_pstats ? write_pstats(report, ingested->profile, &view, &sort, output, err)
-                           : write_tables(report, ingested, &view, output, err));
+                           : write_tables(call, report, ingested, &view, output, err));
     profile_view_release(&view);
     profile_sort_release(&sort);
     return fine ? EXIT_FINE : EXIT_TROUBLE;

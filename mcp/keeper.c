@@ -146,7 +146,7 @@ static enum ending answer(const struct keeper_work *work, const struct buffer *w
     VEC_OF(char *) argv = { 0 };
     struct buffer text = { 0 }, document = { 0 }, message = { 0 }, copy = { 0 };
     buffer_add(&copy, words->at, words->count);
-    for (size_t at = 0; at < copy.count; at += strlen(copy.at + at) + 1)
+    for (size_t at = 0; at < copy.count && copy.at[at]; at += strlen(copy.at + at) + 1)
         *VEC_PUSH(&argv) = copy.at + at;
     *VEC_PUSH(&argv) = NULL;
     bool good = work->run((int)argv.count - 1, argv.at, &document, &message);
@@ -262,8 +262,8 @@ static void finish(const struct keeper_work *work, pid_t child, const struct gat
         tell('x', "", 0);
 }
 
-/* Answer in a child, which then is the keeper; returns in the one that is. */
-static void ask_child(const struct keeper_work *work, const struct buffer *words, struct answers *answers)
+/* Answer in a child; returns in the one that is the keeper then. True: it is the child, which knows more. */
+static bool ask_child(const struct keeper_work *work, const struct buffer *words, struct answers *answers)
 {
     struct gate gate = { -1, -1 };
     pid_t child = begin(work, words, answers, false, &gate);
@@ -271,6 +271,7 @@ static void ask_child(const struct keeper_work *work, const struct buffer *words
         tell('x', "", 0);
     else if (child > 0)
         finish(work, child, &gate, false, words, answers, false);
+    return child == 0;
 }
 
 /* ---- ahead ---- */
@@ -353,6 +354,31 @@ static bool is_waiting(int asked)
     return poll(&at, 1, 0) != 0;
 }
 
+/* Move what was allocated into large pages, as far as there are, until a question comes: each question forks, and copies and drops the
+ * table of all pages. */
+static void enlarge_pages(int asked)
+{
+    enum { LARGE = 2 << 20, PIECE = 4 << 20, COLLAPSE = 25 /* MADV_COLLAPSE, Linux 6.1 */ };
+    const uint64_t most_mapped = (uint64_t)1 << 36; /* more is only reserved, as by sanitizers */
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        uintptr_t from, to;
+        char writes, is_private;
+        unsigned long inode;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " r%c%*c%c %*x %*s %lu", &from, &to, &writes, &is_private,
+                   &inode) != 5 ||
+            writes != 'w' || is_private != 'p' || inode || to - from > most_mapped)
+            continue;
+        from = (from + LARGE - 1) / LARGE * LARGE;
+        to = to / LARGE * LARGE;
+        for (; from < to && !is_waiting(asked); from += PIECE) /* it fails for a piece that was never used */
+            (void)madvise((void *)from, to - from < PIECE ? to - from : PIECE, COLLAPSE);
+    }
+    if (maps)
+        fclose(maps);
+}
+
 static int64_t keeper_now_ms(void)
 {
     struct timespec now;
@@ -383,11 +409,12 @@ __attribute__((noreturn)) static void keep(int asked, const struct keeper_work *
         const struct buffer *known = answers_find(answers, &words);
         if (known)
             tell('a', known->at, known->count);
-        else
-            ask_child(work, &words, answers);
+        else if (ask_child(work, &words, answers))
+            enlarge_pages(asked);
         while (!is_waiting(asked) && spent_ms < MOST_AHEAD_MS && work->ahead(&words, ahead, &next)) {
             int64_t begun_ms = keeper_now_ms();
             ahead += work_ahead(work, asked, &next, answers);
+            enlarge_pages(asked);
             spent_ms += keeper_now_ms() - begun_ms;
         }
     }

@@ -3,7 +3,7 @@
  *
  *     struct keeper keeper;
  *     keeper_open(&keeper, &work, &err);
- *     keeper_ask(&keeper, words, len);               // words, each with a NUL behind
+ *     keeper_ask(&keeper, words, len);               // words, each with a NUL behind; those behind an empty one tell questions apart
  *     while (keeper_hear(&keeper, &event)) ...       // when keeper.heard can be read: progress, then an answer or its loss
  *     keeper_stop(&keeper);                          // gives up on the question within milliseconds; what was kept stays
  *     keeper_close(&keeper);

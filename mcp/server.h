@@ -15,7 +15,8 @@
 
 /* What a call comes to. */
 struct mcp_call {
-    struct buffer words; /* the command line, each word with a NUL behind */
+    /* the command line, each word with a NUL behind; behind an empty word, in which state other files are that it reads */
+    struct buffer words;
     struct buffer files; /* what it reads, and in which state: calls with the same files share a keeper */
     const char *
         kind; /* of an error that a client can repair: "bad_argument", "outside_roots", "cannot_read"; NULL: none */
