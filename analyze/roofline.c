@@ -712,7 +712,8 @@ static void roofline_release(void *value)
     struct roofline *roofline = value;
     roofline_calls_release(&roofline->calls);
     roofline_slow_release(&roofline->slow);
-    EACH(VEC_FREE, &roofline->rows, &roofline->devices, &roofline->peaks, &roofline->steps, &roofline->rest);
+    EACH(VEC_FREE, &roofline->tensor_cores.work, &roofline->rows, &roofline->devices, &roofline->peaks,
+         &roofline->steps, &roofline->rest);
     group_free(roofline->group);
     arena_release(&roofline->texts);
     free(roofline);
@@ -725,6 +726,7 @@ static void *roofline_derive_usual(const struct trace *trace)
     struct roofline *usual = roofline_own_analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
     usual->own = NULL;
     usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW);
+    usual->tensor_cores = tensor_cores_find(usual);
     roofline_calls_forget(&usual->calls);
     selection_free(all);
     return usual;

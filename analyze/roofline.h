@@ -19,6 +19,7 @@
 
 #include "analyze/group.h"
 #include "analyze/roofline_calls.h"
+#include "analyze/tensor_cores.h"
 
 extern const struct trace_wants roofline_wants;
 
@@ -93,7 +94,8 @@ struct roofline {
     const struct trace *trace; /* borrowed */
     struct roofline_calls
         calls; /* of the cached result without `at` and `of_work`: they are most of its memory */
-    struct roofline_slow slow;        /* below ROOFLINE_SLOW; of the cached result only */
+    struct roofline_slow slow;        /* below ROOFLINE_SLOW; of the cached result only, as is the next */
+    struct tensor_cores tensor_cores; /* what tensor cores could do */
     int64_t rate_ns[PEAK_RATES + 1];  /* time of the calls that are held to each enum peak_rate */
     VEC_OF(struct roofline_row) rows; /* largest time first */
     VEC_OF(struct roofline_device) devices;

@@ -95,16 +95,15 @@ static double factor_of(const struct roofline *roofline, const struct gpu_events
     return fmin(1, fmax(factor, (double)floor_ns / time_ns));
 }
 
-struct tensor_cores tensor_cores_find(const struct trace *trace)
+struct tensor_cores tensor_cores_find(const struct roofline *roofline)
 {
     static const double unknown_ratio = 0.5;
+    const struct trace *trace = roofline->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     struct tensor_cores found = { .longest = NAME_NONE, .rate = PEAK_NONE };
     tensor_core_work_find(&found, trace, gpu);
     if (found.work.count == 0)
         return found;
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    const struct roofline *roofline = roofline_open(trace, all, ROOFLINE_BY_DEFAULT, NULL);
     int64_t shortest_ns = roofline_shortest_kernel_ns(trace, gpu);
     int64_t floor_ns = shortest_ns < FLOOR_NS ? shortest_ns : FLOOR_NS;
     double then_ns = 0;
@@ -118,7 +117,5 @@ struct tensor_cores tensor_cores_find(const struct trace *trace)
         then_ns += found.work.at[k].factor * (double)trace_dur_ns(trace, gpu->event[i]);
     }
     found.then_ns = llround(then_ns);
-    roofline_free(roofline);
-    selection_free(all);
     return found;
 }

@@ -1,10 +1,9 @@
 /*
  * tensor_cores.h - matrix products and convolutions that run in float32 without tensor cores, where the device has some.
  *
- *     struct tensor_cores found = tensor_cores_find(trace);
- *     for (size_t i = 0; i < found.work.count; i++)
- *         ... found.work.at[i].place of gpu_events takes found.work.at[i].factor of its time ...
- *     VEC_FREE(&found.work);
+ *     const struct tensor_cores *found = &roofline_of(trace)->tensor_cores;
+ *     for (size_t i = 0; i < found->work.count; i++)
+ *         ... found->work.at[i].place of gpu_events takes found->work.at[i].factor of its time ...
  *
  * On tensor cores such a kernel would take at least its time times the peak of float32 over that of TF32 (float16 where the device
  * has no TF32), by the data sheet; half where that is not known. No less than its bytes take, where they are known, nor than the
@@ -34,7 +33,9 @@ struct tensor_cores {
     double now, then;    /* its peaks of float32 and of RATE a second; 0: not known */
 };
 
-/* Those of TRACE; release with VEC_FREE(&found.work). */
-struct tensor_cores tensor_cores_find(const struct trace *trace);
+struct roofline;
+
+/* Those of the trace of ROOFLINE, which still has its calls; release with VEC_FREE(&found.work). */
+struct tensor_cores tensor_cores_find(const struct roofline *roofline);
 
 #endif

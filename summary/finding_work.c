@@ -2,7 +2,6 @@
 
 #include "analyze/roofline.h"
 #include "analyze/sequences/sequences.h"
-#include "analyze/tensor_cores.h"
 #include "analyze/unfused_attention.h"
 #include "derive/advice.h"
 #include "derive/callers.h"
@@ -30,23 +29,22 @@ static struct text tensor_title(struct pricing *pricing, const struct tensor_cor
 void finding_add_tensor_cores(struct pricing *pricing)
 {
     const struct trace *trace = pricing->trace;
-    struct tensor_cores found = tensor_cores_find(trace);
-    enum advice advice = found.rate == PEAK_FP16 ? ADVICE_MATRIX_HALF : ADVICE_MATRIX_PRECISION;
+    const struct tensor_cores *found = &roofline_of(trace)->tensor_cores;
+    enum advice advice = found->rate == PEAK_FP16 ? ADVICE_MATRIX_HALF : ADVICE_MATRIX_PRECISION;
     bool has_operators =
         pricing->summary->features & FEATURE_OPS; /* else that is said of all that lacks them */
-    if (found.time_ns * 20 > found.kernels_ns)    /* 5 % or less is not looked at */
+    if (found->time_ns * 20 > found->kernels_ns)  /* 5 % or less is not looked at */
         finding_add(pricing, FINDING_TENSOR_CORES,
                     (struct priced_finding){ .code = as_text(trace_code(trace, advice).now),
-                                             .title = tensor_title(pricing, &found),
-                                             .where = as_text(names_text(trace->names, found.longest)),
+                                             .title = tensor_title(pricing, found),
+                                             .where = as_text(names_text(trace->names, found->longest)),
                                              .advice = as_text(trace_advice(trace, advice)),
                                              .edit = { .kind = EDIT_TENSOR_CORES } },
                     "tensor cores");
-    else if (has_operators && !found.knows_device)
+    else if (has_operators && !found->knows_device)
         finding_add_blind(pricing, "tensor cores", "the trace does not record which device it was");
     else if (has_operators)
         pricing_add_quiet(pricing, "tensor cores");
-    VEC_FREE(&found.work);
 }
 
 /* What the slowest operator of ROOFLINE, by the time it could win, is called. */

@@ -2,7 +2,6 @@
 #include "whatif/editing.h"
 
 #include "analyze/roofline.h"
-#include "analyze/tensor_cores.h"
 
 /* Where operators of TRACE do not reach SHARE. Release with roofline_slow_release. */
 static struct roofline_slow find_slow(const struct trace *trace, double share)
@@ -30,8 +29,7 @@ void edit_at_peak(const struct editing *editing)
 
 void edit_tensor_cores(const struct editing *editing)
 {
-    struct tensor_cores found = tensor_cores_find(editing->trace);
-    for (size_t i = 0; i < found.work.count; i++)
-        editing_scale_work(editing, found.work.at[i].place, found.work.at[i].factor);
-    VEC_FREE(&found.work);
+    const struct tensor_cores *found = &roofline_of(editing->trace)->tensor_cores;
+    for (size_t i = 0; i < found->work.count; i++)
+        editing_scale_work(editing, found->work.at[i].place, found->work.at[i].factor);
 }
