@@ -69,7 +69,13 @@ static void find_classes(struct beside *beside)
         *VEC_PUSH(&communicating) = (struct communicating){ all->at[i].event, i };
     SORT(&communicating, by_event);
     beside->class_of = mem_alloc(mem_times(gpu->count + 1, sizeof *beside->class_of));
+    uint32_t usual[GPU_WORK_KINDS] = { 0 }; /* 1 + the class of all computations, and of all memsets */
     for (size_t i = 0; i < gpu->count; i++) {
+        uint32_t *known = &usual[gpu->work[i]];
+        if (*known) {
+            beside->class_of[i] = *known - 1;
+            continue;
+        }
         struct communicating wanted = { gpu->event[i], 0 };
         const struct communicating *found =
             gpu_work_communicates(gpu->work[i])
@@ -77,6 +83,8 @@ static void find_classes(struct beside *beside)
                 : NULL;
         struct beside_class class = beside_class_of(beside, i, found ? &all->at[found->index] : NULL);
         beside->class_of[i] = beside_add_class(beside, ids, &class);
+        if (class.kind == BESIDE_KERNEL || class.kind == BESIDE_MEMSET)
+            *known = beside->class_of[i] + 1;
     }
     VEC_FREE(&communicating);
     names_free(ids);
@@ -237,7 +245,8 @@ struct beside *beside_open(const struct trace *trace)
         for (end = first; end < beside->streams->count &&
                           beside->streams->at[end].device == beside->streams->at[first].device;)
             end++;
-        sweep_device(&sweep, first, end);
+        if (end - first > 1) /* nothing runs beside a stream that is alone */
+            sweep_device(&sweep, first, end);
     }
     for (size_t s = 0; s < beside->streams->count; s++)
         for (size_t i = 0; i < beside->of_stream[s].sets.count; i++)

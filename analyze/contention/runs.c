@@ -52,20 +52,50 @@ static name_id *names_before(const struct beside *beside)
     return before;
 }
 
+/* Work as it is collected: of SELECTION, and not a collective. */
+static bool is_run(const struct beside *beside, const struct selection *selection, uint32_t position)
+{
+    event_id e = beside->gpu->event[position];
+    return beside->gpu->work[position] == GPU_COMPUTATION && trace_dur_ns(beside->trace, e) > 0 &&
+           (!selection || selection_holds_work(selection, e, beside->gpu->call[position]));
+}
+
 /* Add what ran beside RUN, on STREAM. */
 static void find_overlaps(struct contention_runs *all, const struct beside *beside, struct run *run,
                           size_t stream)
 {
     int64_t end_ns = run->start_ns + run->duration_ns;
     run->any_ns = beside_time(beside, stream, BESIDE_ANY, run->start_ns, end_ns);
-    run->first_overlap = all->overlaps.count;
+    run->first_overlap = (uint32_t)all->overlaps.count;
     for (size_t i = 0; run->any_ns > 0 && i < beside->of_stream[stream].sets.count; i++) {
         uint32_t class = beside->of_stream[stream].sets.at[i].class;
         int64_t ns = class == BESIDE_ANY ? 0 : beside_time(beside, stream, class, run->start_ns, end_ns);
         if (ns > 0)
             *VEC_PUSH(&all->overlaps) = (struct overlap){ class, ns };
     }
-    run->overlaps = all->overlaps.count - run->first_overlap;
+    run->overlaps = (uint32_t)all->overlaps.count - run->first_overlap;
+}
+
+/* How many runs there are, up to the first that ran beside anything: then all of them. 0: nothing slowed them down. */
+static size_t count_runs(const struct beside *beside, const struct selection *selection)
+{
+    struct contention_runs none = { 0 };
+    size_t count = 0;
+    for (size_t s = 0; s < beside->streams->count; s++)
+        for (size_t i = 0; i < beside->streams->at[s].count; i++) {
+            uint32_t position = beside->streams->position[beside->streams->at[s].first + i];
+            bool decided = none.overlaps.count > 0;
+            if ((!decided && beside->of_stream[s].sets.count == 0) || !is_run(beside, selection, position))
+                continue;
+            struct run run = { .start_ns = trace_start_ns(beside->trace, beside->gpu->event[position]),
+                               .duration_ns = trace_dur_ns(beside->trace, beside->gpu->event[position]) };
+            if (!decided)
+                find_overlaps(&none, beside, &run, s);
+            count++;
+        }
+    bool any = none.overlaps.count > 0;
+    VEC_FREE(&none.overlaps);
+    return any ? count : 0;
 }
 
 static void runs_collect(struct contention_runs *all, const struct beside *beside,
@@ -84,8 +114,7 @@ static void runs_collect(struct contention_runs *all, const struct beside *besid
         for (size_t i = 0; i < beside->streams->at[s].count; i++) {
             uint32_t position = beside->streams->position[beside->streams->at[s].first + i];
             event_id e = gpu->event[position], call = gpu->call[position], op = gpu->op[position];
-            if (gpu->work[position] != GPU_COMPUTATION || trace_dur_ns(trace, e) == 0 ||
-                (selection && !selection_holds_work(selection, e, call)))
+            if (!is_run(beside, selection, position))
                 continue;
             step = step_list_of_work(steps, trace, e, call, step);
             struct run run = {
@@ -96,7 +125,7 @@ static void runs_collect(struct contention_runs *all, const struct beside *besid
                 .before = before[position],
                 .start_ns = trace_start_ns(trace, e),
                 .duration_ns = trace_dur_ns(trace, e),
-                .step = step ? step - steps->at : -1,
+                .step = step ? (int32_t)(step - steps->at) : -1,
                 .level = 1,
             };
             find_overlaps(all, beside, &run, s);
@@ -276,11 +305,12 @@ struct contention_runs contention_runs_collect(const struct beside *beside, cons
 {
     struct contention_runs all = { 0 };
     find_ticks(&all, beside->gpu);
-    runs_collect(&all, beside, selection);
-    if (all.overlaps.count)
+    size_t count = count_runs(beside, selection);
+    if (count) {
+        VEC_RESERVE(&all.runs, count);
+        runs_collect(&all, beside, selection);
         number_runs(&all, beside);
-    else
-        all.runs.count = 0; /* nothing slowed them down */
+    }
     return all;
 }
 

@@ -5,8 +5,11 @@
 #include "analyze/contention/beside.h"
 #include "analyze/selection.h"
 
-/* An execution of a kernel that does not communicate. */
+/* An execution of a kernel that does not communicate. There are many: the order of the fields leaves no gaps. */
 struct run {
+    int64_t start_ns, duration_ns;
+    int64_t any_ns;       /* time beside anything */
+    double level;         /* of its step: what its duration is divided by, to compare places */
     uint32_t position;    /* of gpu_events.event */
     uint32_t device;      /* of gpu_events.devices */
     uint32_t kernel;      /* id of device and name */
@@ -15,13 +18,11 @@ struct run {
     uint32_t place;       /* of the cell in its step */
     event_id owner;       /* the operator or call that launched it; EVENT_NONE */
     name_id name, before; /* BEFORE: of the work before it on its stream */
-    int64_t start_ns, duration_ns;
-    int64_t step;    /* index into the steps; -1: in none */
-    int64_t any_ns;  /* time beside anything */
-    double level;    /* of its step: what its duration is divided by, to compare places */
-    bool has_launch; /* are grid and block recorded? */
-    bool has_shapes;
-    size_t first_overlap, overlaps; /* of contention_runs.overlaps */
+    int32_t step;         /* index into the steps; -1: in none */
+    uint32_t first_overlap;
+    uint32_t overlaps : 30; /* of contention_runs.overlaps */
+    bool has_launch : 1;    /* are grid and block recorded? */
+    bool has_shapes : 1;
 };
 
 /* The time that a run spent beside a class. */
