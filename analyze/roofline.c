@@ -640,17 +640,6 @@ static void find_steps(struct roofline *roofline, const struct selection *select
 
 /* ---- slow work ---- */
 
-int64_t roofline_shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu)
-{
-    int64_t least_ns = INT64_MAX;
-    for (size_t i = 0; i < gpu->count; i++) {
-        int64_t time_ns = trace_dur_ns(trace, gpu->event[i]);
-        if (trace->kind[gpu->event[i]] == EVENT_KERNEL && time_ns > 0 && time_ns < least_ns)
-            least_ns = time_ns;
-    }
-    return least_ns;
-}
-
 /* Is work I of a call that does not reach SHARE, and longer than the shortest kernel, of FLOOR_NS? */
 static const struct roofline_call *slow_call(const struct roofline *roofline, const struct gpu_events *gpu,
                                              size_t i, double share, int64_t floor_ns)
@@ -726,7 +715,7 @@ static void *roofline_derive_usual(const struct trace *trace)
     struct roofline *usual = roofline_own_analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
     usual->own = NULL;
     usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW);
-    usual->tensor_cores = tensor_cores_find(usual);
+    usual->tensor_cores = tensor_cores_find(&usual->calls);
     roofline_calls_forget(&usual->calls);
     selection_free(all);
     return usual;

@@ -124,9 +124,6 @@ const struct roofline *roofline_open(const struct trace *trace, const struct sel
 /* That cached result. Borrowed; lives as long as TRACE. */
 const struct roofline *roofline_of(const struct trace *trace);
 
-/* The shortest kernel that took any time, on any device; INT64_MAX: none. */
-int64_t roofline_shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu);
-
 /* The work below SHARE of the peak, of a result with its calls. Free with roofline_slow_release. */
 struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share);
 void roofline_slow_release(struct roofline_slow *slow);

@@ -770,6 +770,17 @@ bool roofline_is_below(const struct roofline_call *call, double share)
     return roofline_at_peak_ns(call) < share * (double)call->time_ns;
 }
 
+int64_t roofline_shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu)
+{
+    int64_t least_ns = INT64_MAX;
+    for (size_t i = 0; i < gpu->count; i++) {
+        int64_t time_ns = trace_dur_ns(trace, gpu->event[i]);
+        if (trace->kind[gpu->event[i]] == EVENT_KERNEL && time_ns > 0 && time_ns < least_ns)
+            least_ns = time_ns;
+    }
+    return least_ns;
+}
+
 void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection)
 {
     const struct trace *trace = calls->trace;

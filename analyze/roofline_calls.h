@@ -66,6 +66,9 @@ void roofline_calls_release(struct roofline_calls *calls);
 /* Free the calls and of_work early. */
 void roofline_calls_forget(struct roofline_calls *calls);
 
+/* The shortest kernel that took any time, on any device; INT64_MAX: none. */
+int64_t roofline_shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu);
+
 /* The name, or another text, of ID: one of the trace's or, after these, of the captures of its graphs. Borrowed. */
 const char *roofline_name(const struct trace *trace, name_id id);
 const char *roofline_text(const struct trace *trace, name_id id);

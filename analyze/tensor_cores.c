@@ -1,7 +1,6 @@
 /* tensor_cores.c - see tensor_cores.h. */
 #include "analyze/tensor_cores.h"
 
-#include "analyze/roofline.h"
 #include "derive/gpu_events.h"
 #include "derive/kernel_class.h"
 #include <math.h>
@@ -82,12 +81,12 @@ static void tensor_core_work_find(struct tensor_cores *found, const struct trace
 }
 
 /* The least that work I takes of its time, by RATIO of the peaks. */
-static double factor_of(const struct roofline *roofline, const struct gpu_events *gpu, size_t i, double ratio,
-                        bool halves_bytes, int64_t floor_ns)
+static double factor_of(const struct roofline_calls *calls, const struct gpu_events *gpu, size_t i,
+                        double ratio, bool halves_bytes, int64_t floor_ns)
 {
     double time_ns = (double)trace_dur_ns(gpu->trace, gpu->event[i]), factor = ratio;
-    uint32_t number = roofline->calls.of_work[i];
-    const struct roofline_call *call = number ? &roofline->calls.at[number - 1] : NULL;
+    uint32_t number = calls->of_work[i];
+    const struct roofline_call *call = number ? &calls->at[number - 1] : NULL;
     if (time_ns <= 0)
         return 1;
     if (call && call->time_ns > 0 && !isnan(call->memory_ns))
@@ -95,10 +94,10 @@ static double factor_of(const struct roofline *roofline, const struct gpu_events
     return fmin(1, fmax(factor, (double)floor_ns / time_ns));
 }
 
-struct tensor_cores tensor_cores_find(const struct roofline *roofline)
+struct tensor_cores tensor_cores_find(const struct roofline_calls *calls)
 {
     static const double unknown_ratio = 0.5;
-    const struct trace *trace = roofline->trace;
+    const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     struct tensor_cores found = { .longest = NAME_NONE, .rate = PEAK_NONE };
     tensor_core_work_find(&found, trace, gpu);
@@ -113,7 +112,7 @@ struct tensor_cores tensor_cores_find(const struct roofline *roofline)
         enum peak_rate rate =
             rates_of(&gpu->devices[gpu->device_of_track[trace->track[gpu->event[i]]]], &now, &then);
         double ratio = then > 0 ? now / then : unknown_ratio;
-        found.work.at[k].factor = factor_of(roofline, gpu, i, ratio, rate == PEAK_FP16, floor_ns);
+        found.work.at[k].factor = factor_of(calls, gpu, i, ratio, rate == PEAK_FP16, floor_ns);
         then_ns += found.work.at[k].factor * (double)trace_dur_ns(trace, gpu->event[i]);
     }
     found.then_ns = llround(then_ns);

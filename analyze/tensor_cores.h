@@ -12,10 +12,7 @@
 #ifndef TPA_ANALYZE_TENSOR_CORES_H
 #define TPA_ANALYZE_TENSOR_CORES_H
 
-#include "base/memory.h"
-#include "derive/device_peaks.h"
-#include "derive/op_cost.h"
-#include "trace/trace.h"
+#include "analyze/roofline_calls.h"
 
 /* A kernel that tensor cores could do. */
 struct tensor_core_work {
@@ -33,9 +30,7 @@ struct tensor_cores {
     double now, then;    /* its peaks of float32 and of RATE a second; 0: not known */
 };
 
-struct roofline;
-
-/* Those of the trace of ROOFLINE, which still has its calls; release with VEC_FREE(&found.work). */
-struct tensor_cores tensor_cores_find(const struct roofline *roofline);
+/* Those of the trace of CALLS; release with VEC_FREE(&found.work). */
+struct tensor_cores tensor_cores_find(const struct roofline_calls *calls);
 
 #endif
