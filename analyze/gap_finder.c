@@ -203,9 +203,14 @@ static void split(const struct gap_finder *finder, struct gap *gap, int64_t queu
 void gap_finder_split(const struct gap_finder *finder, const struct gap *gap, int64_t start_ns,
                       int64_t end_ns, int64_t part_ns[GAP_CAUSES])
 {
-    struct gap stretch = *gap;
+    if (start_ns == gap->start_ns && end_ns == gap->end_ns) { /* all of it, as mostly */
+        for (size_t c = 0; c < GAP_CAUSES; c++)
+            part_ns[c] += gap->part_ns[c];
+        return;
+    }
     if (start_ns >= end_ns)
         return;
+    struct gap stretch = *gap;
     stretch.start_ns = start_ns;
     stretch.end_ns = end_ns;
     for (size_t c = 0; c < GAP_CAUSES; c++)

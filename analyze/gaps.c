@@ -126,6 +126,8 @@ static void add_gap(void *context, const struct gap *gap)
         sum->count++;
         sum_add(&sum->time_ns, part_ns);
         sum->longest_ns = part_ns > sum->longest_ns ? part_ns : sum->longest_ns;
+        if (part_ns > gaps->longest[c].part_ns[c])
+            gaps->longest[c] = *gap;
         sum_add(&gaps->part_ns[c], part_ns);
         sum_add(&gaps->length_ns[range][c], part_ns);
     }

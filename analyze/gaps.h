@@ -37,13 +37,14 @@ enum { GAP_LENGTHS = 40 };
 
 struct gaps {
     const struct trace *trace;
-    struct gap *at;              /* gaps of at least gaps_options.min_ns, longest first */
-    size_t count;                /* at most gaps_options.most_gaps */
-    size_t listed;               /* number of gaps of that length */
-    size_t short_count;          /* gaps shorter than that */
-    int64_t short_ns;            /* their lengths added up */
-    int64_t idle_ns;             /* lengths of all gaps added up */
-    int64_t part_ns[GAP_CAUSES]; /* their parts: they add up to idle_ns */
+    struct gap *at;                 /* gaps of at least gaps_options.min_ns, longest first */
+    size_t count;                   /* at most gaps_options.most_gaps */
+    size_t listed;                  /* number of gaps of that length */
+    size_t short_count;             /* gaps shorter than that */
+    int64_t short_ns;               /* their lengths added up */
+    int64_t idle_ns;                /* lengths of all gaps added up */
+    int64_t part_ns[GAP_CAUSES];    /* their parts: they add up to idle_ns */
+    struct gap longest[GAP_CAUSES]; /* those with the longest part of each; all 0 without any */
     /* devices and streams in order, their largest cause first; others by time */
     struct gap_cause_row *causes;
     size_t cause_count;

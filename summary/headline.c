@@ -625,7 +625,8 @@ static bool is_of_pauses(const struct headline *headline, double share)
 static const char *describe_meanwhile(struct headline *headline, enum gap_cause cause, const char *one_gap)
 {
     struct buffer text = { 0 };
-    if (*one_gap && (cause == GAP_STREAM_WAIT || cause == GAP_QUEUED || cause == GAP_UNKNOWN))
+    if (*one_gap && headline->summary->gaps &&
+        (cause == GAP_STREAM_WAIT || cause == GAP_QUEUED || cause == GAP_UNKNOWN))
         unexplained_describe_host(headline->summary, cause, &text);
     const char *kept = text.count ? arena_strndup(headline->texts, text.at, text.count) : "";
     buffer_release(&text);

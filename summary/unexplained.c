@@ -60,48 +60,23 @@ static void describe_wait(const struct trace *trace, const struct gap *gap, stru
     callers_free(callers);
 }
 
-struct longest {
-    struct gap gap;
-    enum gap_cause cause;
-};
-
-/* A gap_taker. */
-static void take_longest(void *context, const struct gap *gap)
-{
-    struct longest *longest = context;
-    if (gap->part_ns[longest->cause] > longest->gap.part_ns[longest->cause])
-        longest->gap = *gap;
-}
-
-/* The gap with the longest part that is due to CAUSE. */
-static struct gap find_longest_gap(const struct summary *summary, enum gap_cause cause)
-{
-    struct longest longest = { .cause = cause };
-    struct gap_finder *finder = gap_finder_open(summary->trace, summary->selection, 0, GAP_LATENCY_BELOW_NS);
-    for (uint32_t d = 0; d < gpu_events_of(summary->trace)->device_count; d++)
-        gap_finder_visit(finder, d, take_longest, &longest);
-    gap_finder_free(finder);
-    return longest.gap;
-}
-
 void unexplained_describe_host(const struct summary *summary, enum gap_cause cause, struct buffer *text)
 {
-    struct gap gap = find_longest_gap(summary, cause);
-    describe_wait(summary->trace, &gap, text);
+    describe_wait(summary->trace, &summary->gaps->longest[cause], text);
 }
 
 static void describe_longest(const struct summary *summary, enum gap_cause cause, struct buffer *text)
 {
     const struct trace *trace = summary->trace;
-    struct gap gap = find_longest_gap(summary, cause);
-    const struct gpu_device *device = &gpu_events_of(trace)->devices[gap.device];
+    const struct gap *gap = &summary->gaps->longest[cause];
+    const struct gpu_device *device = &gpu_events_of(trace)->devices[gap->device];
     buffer_puts(text, "the longest gap takes ");
-    quantity_append_rounded_time(text, (double)(gap.end_ns - gap.start_ns));
+    quantity_append_rounded_time(text, (double)(gap->end_ns - gap->start_ns));
     buffer_puts(text, " at ");
     quantity_append_rounded_time(text,
-                                 (double)(gap.start_ns - trace_file_span(trace, device->file).start_ns));
+                                 (double)(gap->start_ns - trace_file_span(trace, device->file).start_ns));
     buffer_printf(text, " on device %d", (int)device->id);
-    describe_wait(trace, &gap, text);
+    describe_wait(trace, gap, text);
 }
 
 bool unexplained_describe(const struct summary *summary, struct buffer *text)
