@@ -86,8 +86,9 @@ struct answer_finding {
     const char *place;
     /* row of SECTION's first table, from 1, that the link leads to; 0: none, it leads to the section */
     size_t row;
-    bool named; /* TITLE contains a name from the trace and may be long */
-    bool good;  /* an improvement: nothing to do */
+    bool named;    /* TITLE contains a name from the trace and may be long */
+    bool good;     /* an improvement: nothing to do */
+    bool of_ranks; /* it is about ranks that hold up others */
 };
 
 /* A rank for which the others of its job wait, or several that matter less. */

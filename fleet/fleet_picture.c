@@ -62,7 +62,8 @@ static void fleet_picture_draw_bars(const struct fleet *fleet, struct picture *p
                                                        .mark = CHART_BAR,
                                                        .color = bar_colors[column],
                                                        .table = table,
-                                                       .y = column });
+                                                       .y = column,
+                                                       .idle = bar_colors[column] == CHART_COLOR_OF_IDLE });
 }
 
 struct field_row {

@@ -179,6 +179,17 @@ static bool is_held_up(const struct fleet *fleet)
            fleet->blamed_ns != 0 && (fleet->total_ns <= 0 || waiting_share_of(fleet) >= WORTH_A_FINDING);
 }
 
+/* ", always; its data loading takes longer" */
+static void append_reason(const struct fleet_rank_row *row, struct buffer *out)
+{
+    if (row->pattern.at)
+        buffer_printf(out, ", %s", row->pattern.at);
+    if (row->slow_gpu && row->why.at && row->caused_by_ns[CAUSE_COMPUTATION] * 2 > row->caused_ns)
+        buffer_printf(out, "; its GPU takes %.3g %% longer for the same kernels", 100 * (row->gpu - 1));
+    else if (row->why.at)
+        buffer_printf(out, "; its %s takes longer", row->why.at);
+}
+
 static void append_who(const struct fleet *fleet, struct buffer *out)
 {
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
@@ -212,12 +223,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         append_share(out, waited);
         buffer_puts(out, " of the time");
     }
-    if (row->pattern.at)
-        buffer_printf(out, ", %s", row->pattern.at);
-    if (row->slow_gpu && row->why.at && row->caused_by_ns[CAUSE_COMPUTATION] * 2 > row->caused_ns)
-        buffer_printf(out, "; its GPU takes %.3g %% longer for the same kernels", 100 * (row->gpu - 1));
-    else if (row->why.at)
-        buffer_printf(out, "; its %s takes longer", row->why.at);
+    append_reason(row, out);
 }
 
 /* Without marked steps each recording is one. */
@@ -253,6 +259,43 @@ static void notice_first(const struct fleet *fleet, struct result *result)
 
 /* ---- the first screen ---- */
 
+/* "Rank 9 (node1) holds the job up: others wait 22.6 % of the time, 100 % of it for this rank; its data loading takes longer". */
+static void append_blame(const struct fleet *fleet, struct buffer *out)
+{
+    const struct fleet_rank_row *row = &fleet->ranks.at[0];
+    buffer_printf(out, "Rank %" PRId64, row->rank);
+    if (row->host.at)
+        buffer_printf(out, " (%s)", row->host.at);
+    buffer_puts(out, " holds the job up: ");
+    if (fleet->total_ns > 0) {
+        buffer_puts(out, "others wait ");
+        append_share(out, waiting_share_of(fleet));
+        buffer_puts(out, " of the time, ");
+    }
+    append_share(out, row->caused_share);
+    buffer_puts(out, fleet->total_ns > 0 ? " of it for this rank" : " of what others wait is for this rank");
+    append_reason(row, out);
+}
+
+/* WHO is the headline, unless another change than one to the ranks saves far more: then it stands below that. */
+static void say_who(struct answer *answer, const char *who, struct arena *texts)
+{
+    size_t at = 0;
+    while (at < answer->findings.count && !answer->findings.at[at].of_ranks)
+        at++;
+    bool first = answer->findings.count == 0 || answer->findings.at[0].saves_ns == 0 ||
+                 (at < answer->findings.count &&
+                  2 * answer->findings.at[at].saves_ns >= answer->findings.at[0].saves_ns);
+    if (!first && answer->headline) {
+        answer->because = arena_printf(texts, "%s.", who);
+        return;
+    }
+    answer->headline = arena_printf(texts, "%s.", who);
+    answer->because = at > 0 && at < answer->findings.count
+                          ? arena_printf(texts, "Change %zu evens that out; change 1 saves more.", at + 1)
+                          : NULL; /* of the verdict below it */
+}
+
 void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct arena *texts)
 {
     enum { MOST = 5 };
@@ -263,9 +306,8 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
     int64_t steps = has_marked_steps(fleet) ? (int64_t)fleet->steps.count : 0;
     if (!is_held_up(fleet))
         return;
-    append_who(fleet, &who);
-    answer->headline = arena_printf(texts, "Others%.*s.", (int)who.count - 6, who.at + 6);
-    answer->because = NULL; /* of the verdict below it */
+    append_blame(fleet, &who);
+    say_who(answer, arena_strndup(texts, who.at, who.count), texts);
     buffer_release(&who);
     for (size_t i = 0; i < fleet->ranks.count; i++) {
         const struct fleet_rank_row *row = &fleet->ranks.at[i];

@@ -315,13 +315,25 @@ static void append_change(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</div>\n");
 }
 
+/* A sentence begins with a capital letter, unless it begins with a name of code. */
+static void append_because(struct buffer *out, const char *text)
+{
+    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    struct buffer sentence = { 0 };
+    buffer_puts(&sentence, text);
+    if (word > 0 && text[word] == ' ')
+        sentence.at[0] = (char)(*text - 'a' + 'A');
+    append_element(out, "p", "faint because", sentence.at);
+    buffer_release(&sentence);
+}
+
 /* What happened, in large letters: the verdict up to its first semicolon if there is no headline; below it the rest. */
 static void append_verdict(struct buffer *out, const struct answer *answer)
 {
     enum { FITS = 80 }; /* columns of two lines of large letters, roughly */
     const char *headline = answer->headline, *verdict = answer->verdict,
                *because = answer->because ? answer->because : verdict;
-    if (headline && verdict && strncmp(headline, verdict, strlen(headline)) == 0)
+    if (headline && verdict && !answer->because && strncmp(headline, verdict, strlen(headline)) == 0)
         headline = NULL; /* a verdict that goes on */
     const char *text = headline  ? headline
                        : verdict ? verdict
@@ -331,10 +343,8 @@ static void append_verdict(struct buffer *out, const struct answer *answer)
     buffer_printf(out, "<p class=\"verdict%s\">", unicode_text_width(text, len) > FITS ? " long" : "");
     append_prose(out, text, len);
     buffer_puts(out, rest ? ".</p>\n" : "</p>\n");
-    append_element(out, "p", "faint because",
-                   rest                              ? rest + 2
-                   : headline && because && *because ? because
-                                                     : NULL);
+    if (rest || (headline && because && *because))
+        append_because(out, rest ? rest + 2 : because);
 }
 
 static void append_hero(struct buffer *out, const struct answer *answer)
@@ -586,7 +596,7 @@ static void append_finding(struct buffer *out, const struct answer *answer, size
     buffer_puts(out, "</div></li>\n");
 }
 
-/* "savings overlap: alone they add up to 140.112ms, together 80.571ms" */
+/* "savings overlap: alone they add up to 140.112ms, together 80.571ms"; where together is more, why. */
 static void append_overlap(struct buffer *out, const struct answer *answer)
 {
     int64_t together_ns = answer->from_ns - answer->together_ns;
@@ -597,7 +607,8 @@ static void append_overlap(struct buffer *out, const struct answer *answer)
     append_time(out, answer->alone_ns);
     buffer_puts(out, ", together ");
     append_time(out, together_ns);
-    buffer_puts(out, "</small>");
+    buffer_puts(out, answer->alone_ns > together_ns ? "</small>"
+                                                    : ", as each alone leaves what another holds up</small>");
 }
 
 static void append_findings(struct buffer *out, const struct answer *answer, const struct page *page,

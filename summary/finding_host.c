@@ -594,9 +594,10 @@ void finding_add_compilation(struct pricing *pricing)
     struct priced_finding finding = { .title = pricing_keep(pricing, &title),
                                       .where = pricing_keep(pricing, &where),
                                       .advice = as_text(steps > 1 ? again : once),
+                                      .once = steps <= 1,
                                       .edit = { .kind = EDIT_NO_COMPILE } };
-    if (steps > 1)
-        finding.action = as_text("Compile once, not in each step");
+    finding.action =
+        as_text(steps > 1 ? "Compile once, not in each step" : "Record later steps, which compile nothing");
     if (steps > 1 && trace_framework(trace) == FRAMEWORK_TORCH)
         finding_set_code(
             &finding, (struct code_change){ "torch.compile(model)", "torch.compile(model, dynamic=True)" });

@@ -583,6 +583,13 @@ static struct text advise_launches(const struct pricing *pricing, const struct i
     return as_text(among_ranks ? launch_advice_of_ranks : trace_advice(pricing->trace, rule->advice));
 }
 
+/* Is what was recorded so short that what is done at first use is of its first steps? */
+static bool is_of_first_steps(const struct trace *trace)
+{
+    enum { FIRST_STEPS = 2 };
+    return step_list_of(trace)->count <= FIRST_STEPS * (size_t)trace->file_count;
+}
+
 /* WHERE is used up, and the ranks are added to it. */
 static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule, struct buffer where)
 {
@@ -605,6 +612,9 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
                                       .advice = advise_launches(pricing, rule),
                                       .edit = { .kind = rule->edit } };
     finding_set_code(&finding, code_of_launches(pricing, rule));
+    finding.once = rule->edit == EDIT_NO_FIRST_USE && is_of_first_steps(pricing->trace);
+    if (finding.once)
+        finding.action = as_text("Record later steps, which load nothing");
     finding_add(pricing, rule->rule, finding, rule->subject);
 }
 
@@ -649,7 +659,6 @@ static bool pins_around_work_alone(const struct trace *trace)
 
 static void advise_allocation(const struct pricing *pricing, bool pins, struct priced_finding *finding)
 {
-    enum { FIRST_STEPS = 2 };
     const struct trace *trace = pricing->trace;
     enum advice advice = pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS;
     finding->advice = as_text(trace_advice(trace, advice));
@@ -663,7 +672,7 @@ static void advise_allocation(const struct pricing *pricing, bool pins, struct p
             "used again, or copy from pageable memory");
         finding_set_code(finding, (struct code_change){ NULL, NULL });
     }
-    if (pins || trace_framework(trace) != FRAMEWORK_TORCH || step_list_of(trace)->count > FIRST_STEPS)
+    if (pins || trace_framework(trace) != FRAMEWORK_TORCH || !is_of_first_steps(trace))
         return;
     finding->action = as_text("Record later steps, which allocate less");
     finding->advice = as_text(allocation_advice_at_first);
@@ -900,6 +909,7 @@ static struct edit edit_of_longest(struct pricing *pricing)
     if (name) {
         edit.pattern = finding_pattern(pricing, as_text(name));
         edit.pattern_len = strlen(edit.pattern);
+        pricing->findings->longest_name = as_text(name);
     }
     return edit;
 }
@@ -922,6 +932,7 @@ static void find_longest(struct pricing *pricing)
     }
     pricing->findings->half = pricing_keep(pricing, &command);
     pricing->findings->half_saves_share = share;
+    pricing->findings->half_saves_ns = gain.now_ns - gain.then_ns;
     pricing->findings->longest = edit.target == TARGET_KERNEL ? "kernel"
                                  : edit.target == TARGET_COPY ? "copy"
                                                               : "operation";

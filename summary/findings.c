@@ -11,7 +11,6 @@
 #include "derive/step_list.h"
 #include "summary/finding_rules.h"
 #include "trace/lost_work.h"
-#include "summary/unexplained.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +21,12 @@ static const struct key by_saves[] = { DESC(struct priced_finding, saves_ns), KE
 static void price_together(struct pricing *pricing)
 {
     struct findings *findings = pricing->findings;
-    struct step_gain gain = pricing_gain_together(pricing);
+    struct step_gain gain = pricing_gain_of_later(pricing);
     findings->step_ns = gain.now_ns;
     findings->together_ns = gain.then_ns;
     findings->bound = gain.bound;
     for (size_t i = 0; i < findings->count; i++)
-        if (findings->at[i].then_ns < findings->together_ns)
+        if (!findings->at[i].once && findings->at[i].then_ns < findings->together_ns)
             findings->together_ns = findings->at[i].then_ns;
 }
 
@@ -147,7 +146,7 @@ static void describe_recording(const struct summary *summary, struct findings *f
     findings->has_frames = summary->has_frames;
     for (size_t i = 0; i < findings->count; i++)
         findings->priced_host |= is_of_host(&findings->at[i]);
-    unexplained_describe(summary, &findings->unexplained);
+    unexplained_describe(summary, &findings->unexplained, &findings->of_unexplained);
 }
 
 /* Work that is missing, or that nothing links to the host, leaves waits and idle time unexplained. */
@@ -248,6 +247,14 @@ static void append_now_and_then(struct buffer *text, int64_t now_ns, int64_t the
     quantity_append_rounded_time(text, (double)then_ns);
 }
 
+/* Does the answer say what to do instead of a change? Then it says what the notice added last says. */
+static void make_answered_instead(struct result *result)
+{
+    const struct answer *answer = result_answer(result);
+    if (answer->nothing && answer->findings.count)
+        result_make_answered(result);
+}
+
 /* Where nothing would save enough. */
 static void notice_no_change(const struct findings *findings, const char *of, struct result *result)
 {
@@ -263,6 +270,7 @@ static void notice_no_change(const struct findings *findings, const char *of, st
                       findings->unexplained.count ? findings->unexplained.at : "");
     buffer_release(&half);
     on_top(result);
+    make_answered_instead(result);
 }
 
 /* The first sentence is the answer. */
@@ -283,6 +291,15 @@ static void notice_answer(const struct findings *findings, struct result *result
     }
     const struct priced_finding *first = &findings->at[0];
     struct buffer step = { 0 };
+    if (first->once) {
+        result_add_notice(
+            result, "answer", 1, NULL, TPA_NOWHERE,
+            "what takes most: %s; up to %.1f %% of %s, in the first step only, so later steps gain nothing: %s",
+            first->title.at, quantity_percent(first->saves_share), of, first->advice.at);
+        on_top(result);
+        result_make_answered(result);
+        return;
+    }
     append_now_and_then(&step, findings->step_ns, findings->step_ns - first->saves_ns);
     result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
                       "what pays most: %s; without that up to %.1f %% of %s is saved, %s%s: %s",
@@ -307,15 +324,17 @@ static void notice_together(const struct findings *findings, struct result *resu
                                           [BOUND_DEVICE] = ", then the devices are the limit",
                                           [BOUND_WORK] = ", then the devices' work is the limit" };
     const double far_more = 1.2;
-    int64_t sum_ns = 0, together_ns = findings->step_ns - findings->together_ns;
-    for (size_t i = 0; i < findings->count; i++)
-        sum_ns += findings->at[i].saves_ns;
-    if (findings->count < 2)
+    int64_t sum_ns = 0, together_ns = findings->step_ns - findings->together_ns, count = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        sum_ns += findings->at[i].once ? 0 : findings->at[i].saves_ns;
+        count += !findings->at[i].once;
+    }
+    if (count < 2)
         return;
     struct buffer step = { 0 };
     append_now_and_then(&step, findings->step_ns, findings->together_ns);
-    result_add_notice(result, "together", (int64_t)findings->count, NULL, TPA_NOWHERE,
-                      "together, at best: %s%s%s", step.at, limits[findings->bound.kind],
+    result_add_notice(result, "together", count, NULL, TPA_NOWHERE, "together, at best: %s%s%s", step.at,
+                      limits[findings->bound.kind],
                       (double)together_ns > far_more * (double)sum_ns
                           ? "; more than one by one, as each alone leaves what another holds up"
                       : together_ns < sum_ns ? "; savings overlap"
@@ -397,6 +416,7 @@ void findings_add_result(const struct findings *findings, struct result *result)
         result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "no change is priced, as %s",
                           findings->withheld);
         on_top(result);
+        make_answered_instead(result);
         return;
     }
     if (!findings->priced) {

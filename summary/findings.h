@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "whatif/edits.h"
 #include "whatif/whatif.h"
-#include "summary/state.h"
+#include "summary/unexplained.h"
 
 #define FINDINGS_LEAST_SHARE 0.005
 
@@ -39,6 +39,7 @@ struct priced_finding {
     struct text was,
         code;          /* a line of the user's code before and after; missing: it is new, or none is known */
     struct text check; /* a command that shows the prediction */
+    bool once; /* what is saved is only in the first step, which later steps do not have: they save nothing */
     struct edit edit;
 };
 
@@ -54,19 +55,23 @@ struct findings {
     struct buffer elsewhere;   /* larger figures that other commands have, and why the saving here is less */
     bool is_capture;           /* most of the recording is the capture of a graph */
     struct buffer unexplained; /* idle time that no finding explains, in a sentence */
-    struct step_bound bound;   /* with the edits of all findings */
-    bool priced_host;          /* some findings are about what the host does */
-    double overhead_share;     /* of the recording: the profiler's own events */
+    struct unexplained of_unexplained;
+    struct step_bound bound; /* with the edits of all findings */
+    bool priced_host;        /* some findings are about what the host does */
+    double overhead_share;   /* of the recording: the profiler's own events */
     bool has_frames;
     int64_t
-        together_ns; /* with the edits of all findings, or of the best alone if that is less; step_ns when there are none */
+        together_ns; /* with the edits of all findings from which later steps gain, or of the best alone if that is less; step_ns when
+                        there are none */
     struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
     struct buffer blind;  /* rules that could not look, with how to record what they need */
     bool no_launches;     /* devices worked, and nothing of what the host did for them was recorded */
     const char *unpriced; /* what takes time, and could not be priced; NULL: nothing known */
     struct text half; /* without findings: a command, by which what takes longest takes half of its time */
-    double half_saves_share;     /* what that saves */
-    const char *longest;         /* and what it is: "kernel" */
+    double half_saves_share; /* what that saves */
+    int64_t half_saves_ns;   /* the same */
+    const char *longest;     /* what it is: "kernel" */
+    struct text longest_name;
     bool allocates_at_first_use; /* most of what allocation costs is gone without first uses */
     int64_t end_wait_ns;         /* the wait with which the recording ends; 0: none */
     struct text end_wait;        /* its call */

@@ -29,6 +29,11 @@ struct headline {
     struct answer *answer;
     struct arena *texts;
     const struct account_rank *step; /* the account of a step; NULL: none is known */
+    /* What the verdict names as the largest part: "the GPU is idle 44.0 % of a step", its share, and the rules that are about it, a set;
+     * "": nothing. */
+    const char *largest;
+    double largest_share;
+    unsigned rules;
 };
 
 static const char *copy(struct headline *headline, struct text text)
@@ -71,12 +76,12 @@ static const char *gpu_text(struct headline *headline)
 {
     const struct gpu *gpu = headline->summary->gpu;
     struct text name = { 0 };
-    for (size_t i = 0; gpu && i < gpu->count && !name.at; i++)
+    for (size_t i = 0; gpu && i < gpu->count && !name.len; i++)
         name = gpu->at[i].name;
     size_t count = headline_device_count(gpu);
     if (count == 0)
         return NULL;
-    if (!name.at)
+    if (!name.len)
         return arena_printf(headline->texts, "%zu, model not recorded", count);
     return count == 1 ? copy(headline, name)
                       : arena_printf(headline->texts, "%zu x %.*s", count, (int)name.len, name.at);
@@ -143,7 +148,7 @@ static void add_facts(struct headline *headline)
 
 /* ---- where the time went ---- */
 
-enum { USE_COMMUNICATION = 1, USES = 3 };
+enum { USE_COMPUTING, USE_COMMUNICATION, USE_COPIES, USES };
 
 /* What devices did with their time; double, as times may be absurd. */
 struct use {
@@ -330,14 +335,14 @@ static void add_device_bar(struct headline *headline, const struct use *use, con
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
-/* Steps are those of a mean device; without them the times of all devices are added up. */
+/* WHOLE_NS is that of the mean device, in a step or in what was recorded. */
 static const char *bars_title(struct headline *headline, double whole_ns)
 {
     const char *device = summary_device_word(headline->summary), *whole = time_text(headline, whole_ns);
     size_t count = headline_device_count(headline->summary->gpu);
     if (!headline->step)
-        return count > 1 ? arena_printf(headline->texts, "What the %zu %ss did in %s, added up", count,
-                                        device, whole)
+        return count > 1 ? arena_printf(headline->texts, "What a %s did in %s, on average of %zu", device,
+                                        whole, count)
                          : arena_printf(headline->texts, "What the %s did in %s", device, whole);
     return arena_printf(headline->texts, "What the %s%s did in a step of %s%s", device, count > 1 ? "s" : "",
                         whole, headline->step->count > 1 ? ", on average" : "");
@@ -374,7 +379,8 @@ static void add_device_bars(struct headline *headline)
     struct use all = use_of(summary, TABLE_INT_MISSING);
     if (!(all.span_ns > 0))
         return;
-    double whole_ns = headline->step ? (double)headline->step->step_ns : all.span_ns;
+    double whole_ns = headline->step ? (double)headline->step->step_ns
+                                     : all.span_ns / (double)headline_device_count(summary->gpu);
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
     headline->answer->bars_ns = (int64_t)whole_ns;
@@ -588,27 +594,65 @@ static const char *describe_cause(const struct summary *summary, enum gap_cause 
 static void set_idle_headline(struct headline *headline, double share, const char *why)
 {
     bool several = headline_device_count(headline->summary->gpu) > 1;
-    headline->answer->headline = arena_printf(
-        headline->texts, "The %s%s idle %.1f %% of %s%s%s.", summary_device_word(headline->summary),
-        several ? "s are" : " is", quantity_percent(share), headline->step ? "a step" : "the time",
-        why ? ": " : "", why ? why : "");
+    headline->largest = arena_printf(headline->texts, "The %s%s idle %.1f %% of %s",
+                                     summary_device_word(headline->summary), several ? "s are" : " is",
+                                     quantity_percent(share), headline->step ? "a step" : "the time");
+    headline->answer->headline =
+        arena_printf(headline->texts, "%s%s%s.", headline->largest, why ? ": " : "", why ? why : "");
 }
 
-/* "for 27.0 % of a step, in one gap of 57.347ms: train.py:42": what the headline leaves out. */
+/* "that is 27.0 % of a step, in one gap of 57.347ms; meanwhile ...: train.py:42": what the headline leaves out. */
 static void set_because(struct headline *headline, const struct use *use, double cause_ns,
-                        const char *one_gap, const char *where)
+                        const char *one_gap, const char *meanwhile, const char *where)
 {
     bool all = quantity_percent(cause_ns / use->idle_ns) > 99.9;
     const char *share =
         all ? ""
-            : arena_printf(headline->texts, "for %.1f %% of %s", quantity_percent(cause_ns / use->span_ns),
-                           headline->step ? "a step" : "the time");
+            : arena_printf(headline->texts, "that is %.1f %% of %s",
+                           quantity_percent(cause_ns / use->span_ns), headline->step ? "a step" : "the time");
     if (all && !*one_gap && !where)
         headline->answer->because = "";
     else
         headline->answer->because =
-            arena_printf(headline->texts, "%s%s%s%s.", share, all && *one_gap ? one_gap + 2 : one_gap,
-                         where && (*share || *one_gap) ? ": " : "", where ? where : "");
+            arena_printf(headline->texts, "%s%s%s%s%s.", share, all && *one_gap ? one_gap + 2 : one_gap,
+                         meanwhile, where && (*share || *one_gap) ? ": " : "", where ? where : "");
+}
+
+/* The rules that are about idle time with CAUSE, a set. */
+static unsigned rules_of_cause(enum gap_cause cause)
+{
+    switch (cause) {
+    case GAP_DATA_LOADING: return 1U << FINDING_DATA_LOADING;
+    case GAP_SYNCHRONIZATION: return 1U << FINDING_HOST_WAIT;
+    case GAP_ALLOCATION: return 1U << FINDING_ALLOCATION | 1U << FINDING_FIRST_USE;
+    case GAP_FIRST_USE: return 1U << FINDING_FIRST_USE;
+    case GAP_HOST:
+    case GAP_LAUNCH_CALL:
+    case GAP_LAUNCH_LATENCY:
+        return 1U << FINDING_LAUNCHES | 1U << FINDING_HOST_TIME | 1U << FINDING_HOST_OPERATORS |
+               1U << FINDING_PAUSES | 1U << FINDING_OPTIMIZER | 1U << FINDING_COMPILATION;
+    default: return 0;
+    }
+}
+
+/* Which rule FINDING is of; FINDING_RULES: another module's. */
+static enum finding_rule rule_of(const struct priced_finding *finding)
+{
+    size_t rule = 0;
+    while (rule < FINDING_RULES && strcmp(finding->rule.at, finding_rules[rule].name) != 0)
+        rule++;
+    return (enum finding_rule)rule;
+}
+
+/* What the host does instead of launching, if the first finding says so and is about most of CAUSE_SHARE; else SAYS. */
+static const char *what_host_does(struct headline *headline, double cause_share, const char *says)
+{
+    static const unsigned telling = 1U << FINDING_HOST_TIME | 1U << FINDING_HOST_OPERATORS |
+                                    1U << FINDING_OPTIMIZER | 1U << FINDING_COMPILATION;
+    const struct priced_finding *first = headline->findings->count ? &headline->findings->at[0] : NULL;
+    if (!first || !(telling >> rule_of(first) & 1) || first->saves_share < cause_share / 2)
+        return says;
+    return copy(headline, first->title);
 }
 
 /* Is SHARE of a step, in which devices idle for the host, mostly what it pauses for no recorded reason? */
@@ -656,9 +700,14 @@ static const char *describe_idle(struct headline *headline, const struct use *us
         says = "the host launches nothing between the last work of a step and the first of the next";
     else if (order[0] == GAP_HOST && is_of_pauses(headline, cause_ns / use->span_ns))
         says = "the host launches nothing, and nothing was recorded of what it does";
-    says = arena_printf(headline->texts, "%s%s", says, describe_meanwhile(headline, order[0], one_gap));
+    if (order[0] == GAP_HOST)
+        says = what_host_does(headline, cause_ns / use->span_ns, says);
+    headline->rules = rules_of_cause(order[0]);
+    headline->largest_share = cause_ns / use->span_ns;
     set_idle_headline(headline, use->idle_ns / use->span_ns, says);
-    set_because(headline, use, cause_ns, one_gap, where);
+    const char *meanwhile = describe_meanwhile(headline, order[0], one_gap);
+    set_because(headline, use, cause_ns, one_gap, meanwhile, where);
+    says = arena_printf(headline->texts, "%s%s", says, meanwhile);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
                             where ? where : "");
@@ -688,17 +737,27 @@ static const char *describe_uses(struct headline *headline, const struct use *us
            copies_ns = use->used_ns[2];
     if (use->idle_ns >= least_ns && use->idle_ns >= communication_ns && use->idle_ns >= copies_ns)
         return describe_idle(headline, use, whose);
-    if (communication_ns >= least_ns && communication_ns >= copies_ns)
-        return arena_printf(headline->texts, "%.1f %% of %s time is %s; %.1f %% is idle.",
-                            quantity_percent(communication_ns / use->span_ns), whose,
-                            describe_communication(headline), quantity_percent(use->idle_ns / use->span_ns));
-    if (copies_ns >= least_ns)
-        return arena_printf(
-            headline->texts, "%.1f %% of %s time is copies that no computation hides; %.1f %% is idle.",
-            quantity_percent(copies_ns / use->span_ns), whose, quantity_percent(use->idle_ns / use->span_ns));
-    return arena_printf(headline->texts, "%.1f %% of %s time is computing%s.",
-                        quantity_percent(use->used_ns[0] / use->span_ns), whose,
-                        describe_top_operator(headline));
+    bool communicates = communication_ns >= least_ns && communication_ns >= copies_ns,
+         copies = !communicates && copies_ns >= least_ns;
+    const char *what = communicates ? describe_communication(headline)
+                       : copies     ? "copies that no computation hides"
+                                    : "computing";
+    headline->rules = communicates ? 1U << FINDING_COMMUNICATION | 1U << FINDING_SLOW_RANKS
+                      : copies     ? 1U << FINDING_PAGEABLE_COPIES | 1U << FINDING_PINNED_COPIES |
+                                     1U << FINDING_COPIES_TO_HOST | 1U << FINDING_DEVICE_COPIES |
+                                     1U << FINDING_OTHER_COPIES
+                               : 0;
+    headline->largest_share = use->used_ns[communicates ? USE_COMMUNICATION
+                                           : copies     ? USE_COPIES
+                                                        : USE_COMPUTING] /
+                              use->span_ns;
+    headline->largest =
+        arena_printf(headline->texts, "%.1f %% of %s time is %.*s", quantity_percent(headline->largest_share),
+                     whose, (int)strcspn(what, ";"), what);
+    if (!communicates && !copies)
+        return arena_printf(headline->texts, "%s%s.", headline->largest, describe_top_operator(headline));
+    return arena_printf(headline->texts, "%s%s; %.1f %% is idle.", headline->largest,
+                        what + strcspn(what, ";"), quantity_percent(use->idle_ns / use->span_ns));
 }
 
 /* How long was recorded, in ns, for each device that worked, added up. */
@@ -841,7 +900,8 @@ static const char *describe_outside(struct headline *headline)
         struct intervals busy = { 0 };
         const struct trace_file *file = &trace->files[f];
         for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
-            if ((trace->kind[e] == EVENT_OP || event_is_call((enum event_kind)trace->kind[e])) &&
+            if ((trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_OTHER ||
+                 event_is_call((enum event_kind)trace->kind[e])) &&
                 !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)))
                 intervals_add(&busy, trace_start_ns(trace, e), trace_end_ns(trace, e));
         intervals_merge(&busy);
@@ -866,14 +926,119 @@ static const char *describe_host(struct headline *headline)
     const char *compilation = describe_compilation(headline);
     const char *outside = compilation ? compilation : describe_outside(headline);
     const char *steps = outside ? outside : describe_steps(headline);
-    for (size_t i = 0; !steps && i < summary->top_count; i++)
-        if (summary->top[i].named)
-            return arena_printf(headline->texts,
-                                "%s takes %.1f %% of the %s own time%s; no GPU was recorded.",
-                                summary->top[i].name, quantity_percent(summary->top[i].share),
-                                summary->has_frames ? "host's" : "operators'",
-                                summary->has_frames ? describe_caller(headline, summary->top[i].name) : "");
+    for (size_t i = 0; !steps && i < summary->top_count; i++) {
+        const struct summary_top *top = &summary->top[i];
+        if (!top->named)
+            continue;
+        headline->largest =
+            arena_printf(headline->texts, "%s takes %.1f %% of the %s own time", top->name,
+                         quantity_percent(top->share), summary->has_frames ? "host's" : "operators'");
+        headline->largest_share = top->share;
+        return arena_printf(headline->texts, "%s%s; no GPU was recorded.", headline->largest,
+                            summary->has_frames ? describe_caller(headline, top->name) : "");
+    }
     return steps;
+}
+
+/* ---- from the verdict to the first change ---- */
+
+/* The first finding from which later steps gain; the count of findings when there is none, or when most of what was recorded is what
+ * they do not have. */
+static size_t first_lasting(const struct findings *findings)
+{
+    size_t i = 0;
+    if (findings->count && findings->at[0].once && findings->at[0].saves_share >= 0.5)
+        return findings->count;
+    while (i < findings->count && findings->at[i].once)
+        i++;
+    return i;
+}
+
+static const char *whole_word(const struct headline *headline)
+{
+    return headline->findings->has_steps ? "a step" : "the recording";
+}
+
+/* "launch work in fewer calls" */
+static const char *change_of(struct headline *headline, const struct priced_finding *finding)
+{
+    struct text change = finding->action.at ? finding->action : finding->title;
+    char begin = change.len && change.at[0] >= 'A' && change.at[0] <= 'Z' ? (char)(change.at[0] - 'A' + 'a')
+                                                                          : *change.at;
+    return arena_printf(headline->texts, "%c%.*s", begin, change.len ? (int)change.len - 1 : 0,
+                        change.at + 1);
+}
+
+/* Why the first change, which is not about the largest part, or saves little of it, comes first: a sentence; "": it needs none. */
+static const char *describe_order(struct headline *headline, size_t first)
+{
+    const struct findings *findings = headline->findings;
+    const struct priced_finding *change = &findings->at[first];
+    bool launches = rule_of(change) == FINDING_LAUNCHES;
+    if (headline->rules >> rule_of(change) & 1) {
+        if (change->saves_share >= headline->largest_share / 2)
+            return "";
+        return arena_printf(headline->texts, " Of that, change %zu saves up to %.1f %% of %s%s.", first + 1,
+                            quantity_percent(change->saves_share), whole_word(headline),
+                            rule_of(change) == FINDING_COMMUNICATION
+                                ? ", as there is no more computation to hide it behind"
+                            : findings->bound.kind == BOUND_HOST ? ", as then the host is the limit"
+                            : findings->bound.kind == BOUND_DEVICE || findings->bound.kind == BOUND_WORK
+                                ? ", as then the devices are the limit"
+                                : "");
+    }
+    for (size_t i = first + 1; i < findings->count; i++)
+        if (headline->rules >> rule_of(&findings->at[i]) & 1)
+            return arena_printf(headline->texts, " Change %zu is about that; change %zu saves more%s.", i + 1,
+                                first + 1,
+                                launches ? ", as the host then does this while the devices compute" : "");
+    return headline->rules
+               ? arena_printf(headline->texts, " Nothing that would shorten that saves more than change %zu.",
+                              first + 1)
+               : "";
+}
+
+/* Let VERDICT lead to the first change: say what of the recording later steps do not have, and what saves most if that is not about the
+ * largest part. */
+static const char *lead_to_change(struct headline *headline, const char *verdict)
+{
+    static const struct {
+        enum finding_rule rule;
+        const char *word;
+    } firsts[] = { { FINDING_FIRST_USE, "the loading of modules and kernels" },
+                   { FINDING_COMPILATION, "compilation" },
+                   { FINDING_ALLOCATION, "allocation" } };
+    const struct findings *findings = headline->findings;
+    struct answer *answer = headline->answer;
+    size_t first = first_lasting(findings);
+    for (size_t i = 0; first == findings->count && findings->count && i < sizeof firsts / sizeof *firsts; i++)
+        if (rule_of(&findings->at[0]) == firsts[i].rule && findings->at[0].saves_share >= 0.5) {
+            answer->headline = arena_printf(headline->texts, "%.1f %% of %s is %s: record later steps.",
+                                            quantity_percent(findings->at[0].saves_share),
+                                            whole_word(headline), firsts[i].word);
+            answer->because = headline->summary->gpu ? verdict : "no GPU was recorded.";
+            return arena_printf(headline->texts, "%s %s", answer->headline,
+                                headline->summary->gpu ? verdict : "No GPU was recorded.");
+        }
+    if (first == findings->count || !headline->largest)
+        return verdict;
+    const char *order = describe_order(headline, first), *rest;
+    if (!(headline->rules >> rule_of(&findings->at[first]) & 1)) {
+        const char *more = strstr(verdict, "; ");
+        rest = more ? more : strchr(verdict, ':');
+        answer->headline = arena_printf(headline->texts, "%s; what saves most is to %s.", headline->largest,
+                                        change_of(headline, &findings->at[first]));
+        answer->because = rest ? rest + 2 : "";
+    } else if (!answer->headline && *order) {
+        const char *more = strstr(verdict, "; ");
+        answer->headline = arena_printf(headline->texts, "%.*s.",
+                                        (int)(more ? more - verdict : (ptrdiff_t)strlen(verdict)), verdict);
+        answer->because = more ? more + 2 : "";
+    }
+    if (*order && answer->headline)
+        answer->because = arena_printf(headline->texts, "%s%s", answer->because ? answer->because : "",
+                                       answer->because && *answer->because ? order : order + 1);
+    return arena_printf(headline->texts, "%s%s", verdict, order);
 }
 
 /* "5 of 6 graph replays have no work in the file ...": absence is not idleness. NULL: little or nothing was lost. */
@@ -926,9 +1091,11 @@ static void add_verdict(struct headline *headline, struct result *result)
         verdict = describe_unrecorded(headline);
     if (!verdict)
         verdict = pipeline_verdict(headline->summary, headline->findings, headline->texts);
-    if (!verdict)
+    if (!verdict) {
         verdict = headline->summary->gpu ? describe_rest(headline, describe_devices(headline))
                                          : describe_host(headline);
+        verdict = verdict ? lead_to_change(headline, verdict) : NULL;
+    }
     if (!verdict)
         return;
     headline->answer->verdict = verdict;
@@ -965,17 +1132,20 @@ static const char *place_of(struct headline *headline, const char *rule)
 
 static void add_priced(struct headline *headline, const struct priced_finding *finding)
 {
+    const char *price =
+        arena_printf(headline->texts, "%s, %.1f %%", time_text(headline, (double)finding->saves_ns),
+                     quantity_percent(finding->saves_share));
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .title = copy(headline, finding->title),
         .action = copy(headline, finding->action),
-        .saves_ns = finding->saves_ns,
-        .saves = arena_printf(headline->texts, "saves up to %s, %.1f %% of %s",
-                              time_text(headline, (double)finding->saves_ns),
-                              quantity_percent(finding->saves_share),
-                              headline->findings->has_steps ? "a step" : "the recording"),
+        .saves_ns = finding->once ? 0 : finding->saves_ns,
+        .saves = finding->once
+                     ? arena_printf(headline->texts,
+                                    "%s of %s, in the first step only: later steps do not have it", price,
+                                    whole_word(headline))
+                     : arena_printf(headline->texts, "saves up to %s of %s", price, whole_word(headline)),
         .gain =
-            arena_printf(headline->texts, "up to %s, %.1f %%", time_text(headline, (double)finding->saves_ns),
-                         quantity_percent(finding->saves_share)),
+            arena_printf(headline->texts, finding->once ? "%s, in the first step only" : "up to %s", price),
         .was = copy(headline, finding->was),
         .code = copy(headline, finding->code),
         .where = copy(headline, finding->where),
@@ -983,6 +1153,7 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
         .command = copy(headline, finding->check),
         .section = finding->section,
         .place = place_of(headline, finding->rule.at),
+        .of_ranks = rule_of(finding) == FINDING_SLOW_RANKS,
     };
 }
 
@@ -1059,9 +1230,13 @@ static void add_now_and_then(struct headline *headline)
                         : is_part_of_recording(headline)
                             ? arena_printf(headline->texts, "%s of the recording", now)
                             : arena_printf(headline->texts, "The recording takes %s", now);
-    if (findings->count)
+    if (first_lasting(findings) < findings->count)
         headline->answer->now_and_then = arena_printf(headline->texts, "%s -> %s at best", whole,
                                                       time_text(headline, (double)findings->together_ns));
+    else if (findings->count)
+        headline->answer->now_and_then =
+            arena_printf(headline->texts, "%s, of which later steps do not have %s", whole,
+                         time_text(headline, (double)findings->at[0].saves_ns));
     else if (headline->step)
         headline->answer->now_and_then = arena_printf(headline->texts, "A step takes %s",
                                                       time_text(headline, (double)headline->step->step_ns));
@@ -1072,24 +1247,25 @@ static void add_change(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;
-    if (!findings->priced || findings->count == 0)
+    size_t first = first_lasting(findings), count = 0;
+    if (!findings->priced || first == findings->count)
         return;
     answer->from_ns = findings->step_ns;
-    answer->to_ns = findings->at[0].then_ns;
+    answer->to_ns = findings->at[first].then_ns;
     answer->together_ns = findings->together_ns;
-    for (size_t i = 0; i < findings->count; i++)
-        answer->alone_ns += findings->at[i].saves_ns;
-    const char *whole = findings->has_steps ? "a step" : "the recording";
-    struct text first = findings->at[0].action.at ? findings->at[0].action : findings->at[0].title;
-    const char *rest = findings->count == 1
-                           ? ""
-                           : arena_printf(headline->texts, "; with all %zu: %s", findings->count,
-                                          time_text(headline, (double)findings->together_ns));
-    char begin =
-        first.len && first.at[0] >= 'A' && first.at[0] <= 'Z' ? (char)(first.at[0] - 'A' + 'a') : *first.at;
+    for (size_t i = 0; i < findings->count; i++) {
+        answer->alone_ns += findings->at[i].once ? 0 : findings->at[i].saves_ns;
+        count += !findings->at[i].once;
+    }
+    const char *rest = count == 1 ? ""
+                                  : arena_printf(headline->texts, "; with all %zu: %s", count,
+                                                 time_text(headline, (double)findings->together_ns));
     answer->change_note =
-        arena_printf(headline->texts, "%s, at best, with change 1 (%c%.*s)%s; predicted by replay", whole,
-                     begin, first.len ? (int)first.len - 1 : 0, first.at + 1, rest);
+        rule_of(&findings->at[first]) == FINDING_PAUSES
+            ? arena_printf(headline->texts, "%s, at best, if the host did not pause%s; predicted by replay",
+                           whole_word(headline), rest)
+            : arena_printf(headline->texts, "%s, at best, with change %zu (%s)%s; predicted by replay",
+                           whole_word(headline), first + 1, change_of(headline, &findings->at[first]), rest);
 }
 
 /* What takes longest on devices; without them on the host. */
@@ -1171,20 +1347,93 @@ static void add_phases(struct headline *headline)
     step_phases_release(&phases);
 }
 
-/* Where no finding saves enough: what the largest part would have to do. */
-static void add_nothing(struct headline *headline)
+/* What has to be recorded to explain idle time. */
+static void add_to_record(struct headline *headline)
+{
+    const struct unexplained *unexplained = &headline->findings->of_unexplained;
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .action = unexplained->action,
+        .title = "idle for a reason that the file does not have",
+        .where = copy(headline, unexplained->longest),
+        .advice = unexplained->recipe,
+        .saves = arena_printf(headline->texts, "%.1f %% of the time of the %s%s is not explained",
+                              quantity_percent(unexplained->share), summary_device_word(headline->summary),
+                              headline->summary->gpu->count > 1 ? "s" : ""),
+        .command = "tpa gaps",
+        .section = "gaps",
+    };
+}
+
+/* What takes longest would have to be faster. */
+static void add_longest(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
-    const char *half = findings->half.at
-                           ? arena_printf(headline->texts,
-                                          " Only a faster %s would: halving the longest saves %.1f %%: %.*s",
-                                          findings->longest, quantity_percent(findings->half_saves_share),
-                                          (int)findings->half.len, findings->half.at)
-                           : "";
-    headline->answer->nothing = arena_printf(
-        headline->texts, "No single change would save %.1f %% of %s%s%s.%s", 100 * FINDINGS_LEAST_SHARE,
-        findings->has_steps ? "a step" : "the recording", findings->unexplained.count ? "; but " : "",
-        findings->unexplained.count ? findings->unexplained.at : "", half);
+    const char *half =
+        arena_printf(headline->texts, "%s, %.1f %%", time_text(headline, (double)findings->half_saves_ns),
+                     quantity_percent(findings->half_saves_share));
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .action = arena_printf(headline->texts, "Make the longest %s faster", findings->longest),
+        .title = "it takes longest",
+        .where = copy(headline, findings->longest_name),
+        .advice =
+            arena_printf(headline->texts,
+                         "do less in it, compute in smaller types, or use a faster implementation; no other "
+                         "change would save %.1f %% of %s",
+                         100 * FINDINGS_LEAST_SHARE, whole_word(headline)),
+        .saves =
+            arena_printf(headline->texts, "if it took half its time: %s of %s", half, whole_word(headline)),
+        .gain = arena_printf(headline->texts, "if it took half its time: %s", half),
+        .command = copy(headline, findings->half),
+        .section = headline->summary->gpu ? "kernels" : "operators",
+    };
+}
+
+/* What the host does longest is on no path that is replayed. */
+static void add_unpriced_longest(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .action = "See what it does longest",
+        .title = "what a change saves is not known",
+        .where = copy(headline, as_text(summary->top[0].name)),
+        .advice = trace_feature_recipe(summary->trace, FEATURE_STACKS),
+        .saves = arena_printf(headline->texts, "%.1f %% of what operators take; no change is priced",
+                              quantity_percent(summary->top[0].share)),
+        .command = "tpa top",
+        .section = "operators",
+    };
+}
+
+static void add_to_record_again(struct headline *headline)
+{
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .action = "Record again",
+        .title = "what a change saves is not known",
+        .advice = copy(headline, as_text(headline->findings->withheld)),
+        .saves = "no change is priced",
+        .command = "tpa info",
+        .section = "summary",
+    };
+}
+
+/* Where no finding saves enough: what the largest part would have to do, or what to record. */
+static void add_instead(struct headline *headline)
+{
+    const struct findings *findings = headline->findings;
+    if (findings->withheld) {
+        add_to_record_again(headline);
+        headline->answer->nothing = "No change is priced.";
+    }
+    if (!findings->priced)
+        return;
+    if (findings->of_unexplained.action)
+        add_to_record(headline);
+    if (findings->half.at)
+        add_longest(headline);
+    else if (!headline->summary->gpu && headline->summary->top_count && headline->summary->top[0].named)
+        add_unpriced_longest(headline);
+    headline->answer->nothing = arena_printf(headline->texts, "No single change would save %.1f %% of %s.",
+                                             100 * FINDINGS_LEAST_SHARE, whole_word(headline));
 }
 
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
@@ -1215,6 +1464,6 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_now_and_then(&headline);
     headline.answer->in_text = summary->by == SUMMARY_BY_ALL;
     add_unpriced(&headline, MOST);
-    if (headline.answer->findings.count == 0 && findings->priced)
-        add_nothing(&headline);
+    if (headline.answer->findings.count == 0)
+        add_instead(&headline);
 }

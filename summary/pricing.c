@@ -107,6 +107,21 @@ static void add_edit(struct pricing *pricing, const struct edit *edit, const str
     pricing->is_replayed = false;
 }
 
+struct step_gain pricing_gain_of_later(struct pricing *pricing)
+{
+    bool all = true;
+    for (size_t i = 0; i < pricing->findings->count; i++)
+        all &= !pricing->findings->at[i].once;
+    if (!all) {
+        changes_clear(pricing->together);
+        pricing->is_replayed = false;
+        for (size_t i = 0; i < pricing->findings->count; i++)
+            if (!pricing->findings->at[i].once)
+                add_edit(pricing, &pricing->findings->at[i].edit, NULL);
+    }
+    return pricing_gain_together(pricing);
+}
+
 /* Take back edits that are of none of the findings. */
 static void make_anew(struct pricing *pricing)
 {

@@ -78,6 +78,9 @@ void pricing_add_option(struct buffer *command, const struct edit *edit);
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);
 struct step_gain pricing_gain_together(struct pricing *pricing);
 
+/* With the edits of the findings from which later steps gain. All are settled. */
+struct step_gain pricing_gain_of_later(struct pricing *pricing);
+
 /* SUBJECT could not be checked because the trace lacks FEATURE (enum trace_feature). */
 void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject);
 

@@ -8,14 +8,14 @@
 /* clang-format off */
 static const struct {
     enum gap_cause cause;
-    const char *lacks, *recipe;
+    const char *lacks, *action, *recipe;
 } kinds[] = {
-    { GAP_STREAM_WAIT, "a stream waits for an event of work that is not in the file",
+    { GAP_STREAM_WAIT, "a stream waits for an event of work that is not in the file", "Record what the stream waits for",
       "record from before that work is launched (a longer warmup), and every rank and device that takes part" },
-    { GAP_QUEUED, "work is queued, and what its stream waits for is not recorded",
+    { GAP_QUEUED, "work is queued, and what its stream waits for is not recorded", "Record what queued work waits for",
       "record what streams wait for: torch.profiler's experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True), or Nsight "
       "Systems" },
-    { GAP_UNKNOWN, "the launch of the next work is not in the file",
+    { GAP_UNKNOWN, "the launch of the next work is not in the file", "Record the launches",
       "begin to record before it is launched (a longer warmup), and record calls of the runtime (ProfilerActivity.CPU)" },
 };
 /* clang-format on */
@@ -79,7 +79,7 @@ static void describe_longest(const struct summary *summary, enum gap_cause cause
     describe_wait(trace, gap, text);
 }
 
-bool unexplained_describe(const struct summary *summary, struct buffer *text)
+bool unexplained_describe(const struct summary *summary, struct buffer *text, struct unexplained *unexplained)
 {
     const double worth_a_word = 0.1;
     int64_t span_ns = 0;
@@ -100,17 +100,23 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text)
                   "%.1f %% of the time of the %s%s is idle for a reason that the file does not have: %s; ",
                   quantity_percent(share), summary_device_word(summary), summary->gpu->count > 1 ? "s" : "",
                   kinds[most].lacks);
+    size_t longest = text->count;
     describe_longest(summary, kinds[most].cause, text);
+    *unexplained = (struct unexplained){
+        .share = share,
+        .action = kinds[most].action,
+        .longest = { text->at + longest, text->count - longest },
+        .recipe = kinds[most].recipe,
+    };
     bool is_known = kinds[most].cause != GAP_QUEUED || (trace_framework(summary->trace) == FRAMEWORK_TORCH &&
                                                         strcmp(summary_device_word(summary), "GPU") == 0);
-    if (kinds[most].cause == GAP_UNKNOWN && trace_framework(summary->trace) != FRAMEWORK_TORCH)
-        buffer_printf(text, ". To see why, record launches: %s",
-                      trace_feature_recipe(summary->trace, FEATURE_LAUNCHES));
-    else
-        buffer_printf(text, ". To see why, %s",
-                      is_known
-                          ? kinds[most].recipe
-                          : "record what streams wait for, with the profiler of the maker of the device");
+    if (!is_known)
+        unexplained->recipe = "record what streams wait for, with the profiler of the maker of the device";
+    bool launches = kinds[most].cause == GAP_UNKNOWN && trace_framework(summary->trace) != FRAMEWORK_TORCH;
+    if (launches)
+        unexplained->recipe = trace_feature_recipe(summary->trace, FEATURE_LAUNCHES);
+    buffer_printf(text, ". To see why, %s%s", launches ? "record launches: " : "", unexplained->recipe);
+    unexplained->longest.at = text->at + longest; /* which may have moved */
     return true;
 }
 

@@ -618,6 +618,71 @@ static void allocation_is_priced_on_top_of_first_use(void **state)
     release();
 }
 
+/* What first use takes is not now and then: later steps do not have it. That is nearly all of this recording, 1089 of 1205 us. */
+static void what_only_first_steps_have_is_no_saving(void **state)
+{
+    (void)state;
+    verdict_of_mallocs(900, 1, 200);
+    const struct answer *of = result->answer;
+    assert_string_equal(of->headline,
+                        "90.4 % of the recording is the loading of modules and kernels: record later steps.");
+    assert_string_equal(of->findings.at[0].action, "Record later steps, which load nothing");
+    assert_non_null(strstr(of->findings.at[0].saves, "in the first step only"));
+    assert_int_equal(of->findings.at[0].saves_ns, 0);
+    assert_int_equal(of->from_ns, 0);
+    assert_null(strstr(of->now_and_then, "->"));
+    release();
+}
+
+/* Three steps: eleven launches 48 us apart of kernels of 10 us, and within them a wait of 450 us for the batch. Most idle time is the loader's, but
+ * as one graph the launches take no time, and the host loads meanwhile. */
+static void the_headline_leads_to_the_first_change(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t n = 0; n < 3; n++) {
+        char name[32];
+        int64_t us = 1000 * n;
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+        draw_op_us("user_annotation", name, us, 1000);
+        draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us + 150,
+                   450);
+        for (int64_t i = 0; i < 11; i++) {
+            int64_t at_us = us + 10 + 48 * i + (i < 3 ? 0 : 450);
+            draw_call_us("cudaLaunchKernel", at_us, 10, 20 * n + i + 1);
+            draw_work_us("kernel", "elementwise", at_us + 12, 10, 20 * n + i + 1);
+        }
+    }
+    trace = draw_end();
+    answer();
+    const struct answer *of = result->answer;
+    assert_int_equal(row_of("launches"), 0);
+    assert_int_equal(row_of("data_loading"), 1);
+    assert_non_null(strstr(of->headline, "; what saves most is to launch work in fewer calls."));
+    assert_non_null(strstr(of->because, "the host waits for the next batch"));
+    assert_non_null(
+        strstr(of->because, "Change 2 is about that; change 1 saves more, as the host then does this"));
+    assert_non_null(strstr(of->verdict, "Change 2 is about that"));
+    release();
+}
+
+/* Two devices that work for 1 ms at once: the bar is of the mean device, not of 2 ms, and nothing is written of others beside it. */
+static void bars_are_of_the_mean_device(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int device = 0; device < 2; device++) {
+        draw_call_us("cudaLaunchKernel", 10 * device, 5, device + 1);
+        draw_work("kernel", "elementwise", device, 7, 20000, 1000000, device + 1);
+    }
+    trace = draw_end();
+    answer();
+    assert_string_equal(result->answer->bars_title, "What a GPU did in 1.000ms, on average of 2");
+    assert_int_equal(result->answer->bars_ns, 1000000);
+    assert_string_equal(result->answer->findings.at[0].action, "Make the longest kernel faster");
+    release();
+}
+
 /* With one rank nothing is known of waits for collectives on the host: their price is unknown, not 0. */
 static void communication_on_the_host_of_one_rank_is_not_looked_at(void **state)
 {
@@ -789,6 +854,9 @@ int main(void)
         cmocka_unit_test(every_price_is_of_the_change_alone),
         cmocka_unit_test(a_graph_leaves_the_profiler_its_time),
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
+        cmocka_unit_test(what_only_first_steps_have_is_no_saving),
+        cmocka_unit_test(the_headline_leads_to_the_first_change),
+        cmocka_unit_test(bars_are_of_the_mean_device),
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
         cmocka_unit_test(the_operator_that_copies_most_is_named),
