@@ -94,11 +94,12 @@ struct timeline_strip {
 /* A figure over time, such as memory in use: the maximum of each bin. */
 struct timeline_series {
     const char *title;
-    uint32_t strip; /* of the device whose queue of launches it is; TIMELINE_BYTES: it is memory in use */
+    uint32_t strip; /* of the device whose queue of launches it is; or one of the following */
     int64_t *most;  /* by bin; INT64_MIN: not known */
 };
 
-#define TIMELINE_BYTES UINT32_MAX
+#define TIMELINE_BYTES UINT32_MAX         /* memory in use */
+#define TIMELINE_COUNTER (UINT32_MAX - 1) /* a counter, times 1000; not below 0 */
 
 enum { TIMELINE_MOST_KINDS = 64 };
 

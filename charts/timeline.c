@@ -24,7 +24,8 @@ enum { MOST_DEPTH = 250, BINS = 1200 };
 
 struct trace_wants chart_timeline_wants(void)
 {
-    return (struct trace_wants){ .args = gaps_wants.args | latency_wants.args | REPLAY_WANTS |
+    return (struct trace_wants){ .counters = true,
+                                 .args = gaps_wants.args | latency_wants.args | REPLAY_WANTS |
                                          MEMORY_RECORDS_WANTS | WANT(INPUT_DIMS) | WANT(GRID) | WANT(BLOCK) |
                                          WANT(BYTES) | WANT(STREAM) | WANT(CORRELATION) | WANT(CALL_STACK) |
                                          WANT(COLLECTIVE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) };
@@ -450,6 +451,7 @@ static void make(struct timeline_making *making)
     timeline_add_devices(making);
     timeline_add_path(making);
     timeline_add_memory(making);
+    timeline_add_counters(making);
     add_threads(making);
     timeline_add_rest(making);
     drop_light(making);

@@ -1,7 +1,8 @@
-/* timeline_marks.c - what lies beside the events of a timeline: its steps, the critical path, memory in use. */
+/* timeline_marks.c - what lies beside the events of a timeline: its steps, the critical path, memory in use, counters. */
 #include "charts/timeline_parts.h"
 
 #include "analyze/latency/latency.h"
+#include "base/rows.h"
 #include "derive/device_steps.h"
 #include "memory/memory_records.h"
 #include <inttypes.h>
@@ -176,4 +177,59 @@ void timeline_add_memory(struct timeline_making *making)
                 making->timeline->series.count < MOST_SERIES &&
                 !(selection && selection->files && !selection->files[records->devices[d].file]))
                 add_levels(making, records, &records->devices[d]);
+}
+
+/* ---- counters ---- */
+
+struct counted {
+    uint32_t file;
+    name_id counter;
+    track_id track;
+    int64_t at_ns;
+    double value;
+};
+
+static const struct key by_counter[] = { ASC(struct counted, file), ASC(struct counted, counter),
+                                         ASC(struct counted, track), KEY_END };
+static const struct key by_counter_and_time[] = { ASC(struct counted, file), ASC(struct counted, counter),
+                                                  ASC(struct counted, track), ASC(struct counted, at_ns),
+                                                  KEY_END };
+
+/* A counter in thousandths. */
+static int64_t thousandths(double value)
+{
+    const double most = 1e15;
+    return value > 0 ? (int64_t)((value < most ? value : most) * 1000 + 0.5) : 0;
+}
+
+/* A lane of each counter of each process: from a sample on it has its value. */
+void timeline_add_counters(struct timeline_making *making)
+{
+    enum { MOST_COUNTERS = 32 };
+    const struct trace *trace = making->trace;
+    struct timeline *timeline = making->timeline;
+    VEC_OF(struct counted) samples = { 0 };
+    size_t count = 0;
+    for (size_t i = 0; i < trace->sample_count; i++) {
+        const struct trace_sample *sample = &trace->samples[i];
+        uint32_t file = trace->tracks[sample->track].file;
+        if (making->selection && making->selection->files && !making->selection->files[file])
+            continue;
+        *VEC_PUSH(&samples) = (struct counted){ file, sample->counter, sample->track,
+                                                sample->ts_ns + making->shift_ns[file], sample->value };
+    }
+    SORT(&samples, by_counter_and_time);
+    FOR_GROUPS(&samples, by_counter, first, end) {
+        if (count++ == MOST_COUNTERS)
+            break;
+        const char *file = timeline_name_file(making, samples.at[first].file);
+        const char *title = arena_printf(&timeline->arena, "%s%s%s", file, *file ? ", " : "",
+                                         names_text(trace->texts, samples.at[first].counter));
+        size_t series = timeline_add_series(timeline, title, TIMELINE_COUNTER);
+        for (size_t i = first; i < end; i++)
+            timeline_set_series(timeline, series, samples.at[i].at_ns,
+                                i + 1 < end ? samples.at[i + 1].at_ns : timeline->start_ns + timeline->dur_ns,
+                                thousandths(samples.at[i].value));
+    }
+    VEC_FREE(&samples);
 }

@@ -73,11 +73,12 @@ const char *timeline_name_file(struct timeline_making *making, uint32_t file);
 /* The lanes, spans and strips of devices; a strip of a thread for each file without. */
 void timeline_add_devices(struct timeline_making *making);
 
-/* Steps; what stands for the recording where there are none; the critical path; memory in use. */
+/* Steps; what stands for the recording where there are none; the critical path; memory in use; counters. */
 void timeline_add_steps(struct timeline_making *making);
 void timeline_add_excerpt(struct timeline_making *making);
 void timeline_add_path(struct timeline_making *making);
 void timeline_add_memory(struct timeline_making *making);
+void timeline_add_counters(struct timeline_making *making);
 
 /* Waits of devices, and what the host did asynchronously. */
 void timeline_add_rest(struct timeline_making *making);

@@ -30,6 +30,7 @@ struct view_args {
     struct load_args load;
     uint64_t port;
     int64_t idle_ns;
+    struct ranges align;
     bool browser;
 };
 
@@ -43,6 +44,8 @@ static const struct opt view_opts[] = {
     OPT_COUNT(0, "port", struct view_args, port, 0, 65535, "N", "listen on port N of 127.0.0.1 and ::1; 0, as without it, takes one that is free"),
     OPT_TIME(0, "idle", struct view_args, idle_ns, "TIME", "end after so long without a request; 0 never does"),
     OPT_FLAG(0, "browser", struct view_args, browser, "print the address, and open no browser"),
+    OPT_GROUP("Separate runs"),
+    OPT_RANGES(0, "align", struct view_args, align, "N", "step N of each begins at one moment; without it, the first that all have"),
     LOAD_OPTIONS(struct view_args, load),
     OPT_END,
 };
@@ -498,8 +501,15 @@ static bool view_trace(const struct trace *trace, struct viewing *viewing, struc
         .findings = view_findings,
         .page = view_page,
     };
+    const struct view_args *args = viewing->call->args;
     viewing->trace = trace;
-    viewing->sides = view_sides_of(trace);
+    viewing->sides = view_sides_of(trace, &args->align);
+    if (args->align.count && !viewing->sides.has_step) {
+        arena_release(&viewing->sides.arena);
+        return tpa_fail(err, TPA_NOWHERE, "--align: %s",
+                        viewing->sides.count == 1 ? "the files are one job, which lies on one clock already"
+                                                  : "the runs have no such step in common");
+    }
     struct view_answers answers = { .trace = trace,
                                     .commands = &commands,
                                     .spans = view_spans_open(trace, &viewing->sides),

@@ -352,11 +352,15 @@ static void emit_strips(struct json_writer *json, const struct timeline *timelin
         json_emit_text(json, timeline->series.at[i].title);
         json_emit_integer(json, (int32_t)timeline->series.at[i].strip);
         json_begin_array(json);
-        for (size_t bin = 0; bin < timeline->bins; bin++)
-            if (timeline->series.at[i].most[bin] == INT64_MIN)
-                json_emit_integer(json, -1);
-            else
-                json_emit_integer(json, timeline->series.at[i].most[bin]);
+        int64_t last = 0;
+        for (size_t bin = 0; bin < timeline->bins; bin++) {
+            int64_t most = timeline->series.at[i].most[bin];
+            if (most == INT64_MIN || most == last)
+                continue;
+            json_emit_integer(json, (int64_t)bin);
+            json_emit_integer(json, most);
+            last = most;
+        }
         json_end_array(json);
     }
     json_end_array(json);

@@ -65,8 +65,8 @@ static struct interval numbers_of(const struct view_sides *sides, const struct t
     return numbers;
 }
 
-/* The first step of the first side that all sides have. */
-static void find_step(struct view_sides *sides, const struct trace *trace)
+/* The first step of the first side that all sides have, and WANTED holds. */
+static void find_step(struct view_sides *sides, const struct trace *trace, const struct ranges *wanted)
 {
     const struct device_steps *steps = device_steps_of(trace);
     struct interval all = { INT64_MIN, INT64_MAX };
@@ -77,7 +77,7 @@ static void find_step(struct view_sides *sides, const struct trace *trace)
     }
     for (size_t i = 0; i < steps->count && !sides->has_step; i++) {
         bool common = sides->side[steps->at[i].file] == 0 && steps->at[i].number >= all.start_ns &&
-                      steps->at[i].number <= all.end_ns;
+                      steps->at[i].number <= all.end_ns && ranges_hold(wanted, steps->at[i].number);
         for (uint32_t side = 1; common && side < sides->count; side++)
             common = begin_of_step(sides, trace, side, steps->at[i].number) != INT64_MAX;
         sides->has_step = common;
@@ -127,7 +127,7 @@ static void *make_room(struct view_sides *sides, size_t count, size_t size)
     return memset(arena_alloc(&sides->arena, mem_times(count, size)), 0, count * size);
 }
 
-struct view_sides view_sides_of(const struct trace *trace)
+struct view_sides view_sides_of(const struct trace *trace, const struct ranges *wanted)
 {
     const struct file_set *set = file_set_of(trace);
     struct view_sides sides = { .count = set->jobs < 2 ? 1 : set->jobs };
@@ -141,7 +141,7 @@ struct view_sides view_sides_of(const struct trace *trace)
         sides.side[f] = set->files[f].job;
     for (uint32_t side = 0; side < sides.count; side++)
         share_clock(&sides, trace, side);
-    find_step(&sides, trace);
+    find_step(&sides, trace, wanted);
     align(&sides, trace);
     name_sides(&sides, trace);
     return sides;

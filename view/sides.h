@@ -1,7 +1,7 @@
 /*
  * sides.h - separate runs on one axis: before and after a change, say, with the same step of each at the same moment.
  *
- *     struct view_sides sides = view_sides_of(trace);
+ *     struct view_sides sides = view_sides_of(trace, &(struct ranges){ 0 });
  *     struct view_spans *spans = view_spans_open(trace, &sides);
  *     arena_release(&sides.arena);                                // after SPANS
  *
@@ -11,6 +11,7 @@
 #define TPA_VIEW_SIDES_H
 
 #include "base/arena.h"
+#include "base/quantity.h"
 #include "trace/trace.h"
 
 struct view_sides {
@@ -24,7 +25,7 @@ struct view_sides {
     struct arena arena;
 };
 
-/* Those of TRACE. All is of the arena, which is to be released. */
-struct view_sides view_sides_of(const struct trace *trace);
+/* Those of TRACE. The step is the first that all have and WANTED holds. All is of the arena, which is to be released. */
+struct view_sides view_sides_of(const struct trace *trace, const struct ranges *wanted);
 
 #endif

@@ -326,10 +326,9 @@ class Timeline {
             return;
         const most = row.lane.most || Math.max(1, ...bins);
         const each = this.recording.length / bins.length;
-        let value = 0;
         pen.fillStyle = this.colors["--blue"];
         for (let bin = 0; bin < bins.length; bin++) {
-            value = bins[bin] < 0 ? value : bins[bin];
+            const value = bins[bin];
             const left = Math.floor(Math.max(this.xOf(bin * each), this.gutter)), right = Math.ceil(Math.min(this.xOf((bin + 1) * each), wide));
             if (right > left && value > 0) /* whole pixels: parts of two boxes in one would be pale */
                 pen.fillRect(left, y + SERIES * (1 - value / most), right - left, SERIES * value / most);

@@ -93,6 +93,19 @@ function readUses(data) {
     return uses;
 }
 
+/* A counter in thousandths. */
+function counterText(value) {
+    return (value / 1000).toLocaleString("en", { maximumFractionDigits: 3 });
+}
+
+/* CHANGES of a figure, each a bin and its value from there on, as a value for each of BINS. */
+function stairsOf(changes, bins) {
+    const all = new Array(bins).fill(0);
+    for (let k = 0; k < changes.length; k += 2)
+        all.fill(changes[k + 1], changes[k]);
+    return all;
+}
+
 /* The events and lanes of a page's data, whatever of them is shown. */
 class Recording {
     constructor(data) {
@@ -119,8 +132,10 @@ class Recording {
         this.spans = readSpans(data);
         this.uses = data.alive ? readUses(data) : [];
         for (let i = 0; i < data.series.length; i += 3)
-            if (data.series[i + 1] < 0)
-                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: data.series[i + 2], text: bytesText, bytes: true });
+            if (data.series[i + 1] === -1)
+                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: stairsOf(data.series[i + 2], data.bins), text: bytesText, bytes: true });
+            else if (data.series[i + 1] === -2)
+                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, pinned: false, bins: stairsOf(data.series[i + 2], data.bins), text: counterText });
         addDeviceSeries(this);
         this.lanes.forEach((lane, number) => {
             lane.number = number;
