@@ -4,12 +4,13 @@
 #include "cli/command_line.h"
 #include "cli/kept.h"
 #include "derive/features.h"
+#include "memory/program_memory.h"
 #include "trace/span.h"
 
 /* Add a notice on the features in NEEDS that the trace lacks; false if there are any. */
 static bool analysis_check_needs(const struct trace *trace, unsigned needs, struct result *result)
 {
-    unsigned has = trace_features(trace), lacks = needs & ~has;
+    unsigned has = program_memory_features(trace), lacks = needs & ~has;
     if (!load_cannot_if_empty(trace, result) && lacks) {
         enum trace_feature first = (enum trace_feature)(lacks & -lacks);
         struct buffer text = { 0 };

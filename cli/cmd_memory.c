@@ -2,6 +2,7 @@
 #include "memory/memory.h"
 #include "cli/analysis.h"
 #include "cli/parts.h"
+#include "memory/program_memory.h"
 #include "memory/snapshot_tables.h"
 #include "derive/features.h"
 
@@ -204,10 +205,12 @@ const struct command cmd_memory = {
         "The figures of a framework's trace are those of its allocators: what NCCL or cudaMalloc take besides is not "
         "in it. Of a memory timeline (prof.export_memory_timeline, in its .json and .raw.json.gz forms) they are the "
         "peak and what memory was used for: parameters, activations, gradients ...\n\n"
+        "Of an XSpace of JAX or TensorFlow, also what XLA assigned each program: its peak, parameters, results and temporary "
+        "buffers, and those in use at the peak, with their instruction, operator and line.\n\n"
         "Of a snapshot (torch.cuda.memory._dump_snapshot) they come from a replay of the allocator's history, in requested "
         "bytes. They are the peak of each device, what was in use then by line of code, why memory ran out, what "
         "each step leaves behind, and how much of the segments lies idle.",
-    .tables = { memory_tables, snapshot_tables, forecast_tables },
+    .tables = { memory_tables, program_memory_tables, snapshot_tables, forecast_tables },
     .options = memory_opts,
     COMMAND_ARGS(memory_defaults),
     .main = memory_main,

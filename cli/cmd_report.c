@@ -17,6 +17,7 @@
 #include "cli/report/profile.h"
 #include "cli/report/sections.h"
 #include "memory/forecast/picture.h"
+#include "memory/program_memory.h"
 #include "cli/report/snapshot.h"
 #include "derive/features.h"
 #include "job/job.h"
@@ -305,7 +306,7 @@ static void fill_section(void *context, size_t i)
 {
     struct filling *filling = context;
     const struct report_section *section = &report_sections()[i];
-    if (!(filling->chosen >> i & 1) || section->needs & ~trace_features(filling->trace))
+    if (!(filling->chosen >> i & 1) || section->needs & ~program_memory_features(filling->trace))
         return;
     filling->contents[i] = (struct report_content){ result_open("tpa.report/1"),
                                                     picture_open(section->key, section->title), NULL, NULL };
@@ -336,7 +337,7 @@ static bool fill_sections(const struct trace *trace, const struct selection *sel
 /* Add notices on missing data and sections, and about the trace. */
 static void add_notes(const struct trace *trace, uint64_t chosen, struct result *notes)
 {
-    unsigned has = trace_features(trace);
+    unsigned has = program_memory_features(trace);
     for (unsigned feature = 1; feature < 1u << FEATURE_COUNT; feature <<= 1) {
         struct buffer names = { 0 };
         for (size_t i = 0; report_sections()[i].key; i++) {

@@ -221,7 +221,7 @@ static bool read_input(const struct invocation *call, const struct load_args *ar
     if (keeps) {
         describe_reading(call->operands, call->operand_count, args, &key);
         options->wants.args = UINT64_MAX >> (64 - ARG_COUNT);
-        options->wants.flows = options->wants.counters = true;
+        options->wants.flows = options->wants.counters = options->wants.programs = true;
     }
     bool fine =
         (keeps && find_kept(&key, ingested)) ||

@@ -3,13 +3,15 @@
 
 #include "analyze/many_rows.h"
 #include "memory/memory_query.h"
+#include "memory/program_memory.h"
 #include "derive/callers.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
 
-const struct trace_wants memory_wants = { .args = MEMORY_RECORDS_WANTS | CALLERS_WANTS };
+const struct trace_wants memory_wants = { .args = MEMORY_RECORDS_WANTS | CALLERS_WANTS, .programs = true };
 const struct trace_wants memory_code_wants = { .args =
-                                                   MEMORY_RECORDS_WANTS | CALLERS_WANTS | CODE_PATHS_WANTS };
+                                                   MEMORY_RECORDS_WANTS | CALLERS_WANTS | CODE_PATHS_WANTS,
+                                               .programs = true };
 
 /* Missing data of the files, and failed allocations. */
 static void count_notices(const struct memory_query *query)
@@ -145,6 +147,12 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
 {
     struct memory *memory = memory_analyze(trace, selection, options);
     memory_show(memory, result);
+    program_memory_add_tables(trace, selection, memory->several_files, result);
+    if (!(trace_features(trace) & FEATURE_MEMORY))
+        result_add_notice(
+            result, "no_memory", 0, NULL, TPA_NOWHERE,
+            "this is what the compiler assigned; the trace holds no %s of the run: to record them, %s",
+            trace_feature_name(FEATURE_MEMORY), trace_feature_recipe(trace, FEATURE_MEMORY));
     add_notices(trace, memory, result);
     memory_free(memory);
 }

@@ -27,7 +27,7 @@ void memory_add_failures(const struct memory *memory, struct result *result);
 /*
  * Add the tables "memory" (per device and for the host), "categories", "alive" (at the peak, by operator), "operators"
  * (what each allocates and frees; by anything else "allocations"), "steps" (growth; if there are steps) and "unfreed"
- * (blocks that were not freed) and notices to RESULT. A table without rows is left out.
+ * (blocks that were not freed), those of program_memory.h, and notices to RESULT. A table without rows is left out.
  */
 void memory_add_tables(const struct trace *trace, const struct selection *selection,
                        const struct memory_options *options, struct result *result);

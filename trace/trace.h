@@ -170,6 +170,7 @@ struct trace_wants {
     uint64_t args; /* bit 1 << ARG_... */
     bool flows;    /* flow arrows (s/t/f) */
     bool counters; /* counter samples (C) */
+    bool programs; /* what compiled programs hold in memory: TRACE_PROGRAM_MEMORY */
     bool
         only_count; /* not what there is but how much: events_counted ...; of formats that come in chunks or columns */
     /* Memory that the command takes beside the trace, per event, rather too low; 0: TRACE_WORK_BYTES. See trace/room.c. */
@@ -186,6 +187,7 @@ static inline void trace_wants_join(struct trace_wants *all, const struct trace_
     all->args |= more->args;
     all->flows |= more->flows;
     all->counters |= more->counters;
+    all->programs |= more->programs;
 }
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
@@ -419,6 +421,18 @@ const struct trace_notice *trace_lacks_notice(const struct trace *trace);
 
 /* The same: its coordinates in the job, as far as the merged file has them: "dp=0 pp=2 tp=1". */
 #define TRACE_COORDINATES "coordinates"
+
+/*
+ * The keys of properties that begin so, followed by the name of a compiled program, say what its compiler assigned it in memory.
+ * The value is lines of fields between tabs, sizes in bytes:
+ *
+ *     space   NUMBER peak parameters output thread-local constants temporary aliased total
+ *     buffer  NUMBER kind bytes unpadded count instruction opcode shape operator line
+ *
+ * See memory/program_memory.h for what they mean. "buffer" are those in use at the peak, and add up to it. UNPADDED is -1
+ * if unknown. COUNT is more than 1 for a sum of small ones, without texts. Kept in converted traces.
+ */
+#define TRACE_PROGRAM_MEMORY "program memory: "
 
 /* The value of KEY in FILE; NULL: none. */
 const char *trace_file_property(const struct trace_file *file, const char *key);

@@ -58,7 +58,7 @@ struct convert_form {
 /* All data of a trace, for convert_form.wants. */
 #define CONVERT_WANTS_ALL                                                                                    \
     {                                                                                                        \
-        .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true                              \
+        .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true, .programs = true            \
     }
 
 /* The packing of the output, by the name of the file. */

@@ -5,61 +5,11 @@
 #include <inttypes.h>
 
 enum {
-    MOST_DIMS = 16,
     MOST_FRAMES = 64,
-    MOST_DEPTH = 16,
     MOST_FRAME_TEXT = 1024, /* bytes of a name of a file, function or scope */
     STEPS_PER_BYTE = 64,    /* of work that grows with the square of a program; then costs are estimates */
     TEXTS_PER_BYTE = 16,    /* bytes of texts for each byte of HLO; then operators have none */
     TEXTS_ALWAYS = 1 << 20,
-};
-
-struct hlo_text {
-    const char *at;
-    size_t len;
-};
-
-/* A shape; of a tuple, BYTES is the sum of its parts, and the rest is unknown. */
-struct hlo_shape {
-    uint32_t type; /* PrimitiveType; TYPE_TUPLE */
-    uint32_t rank;
-    int64_t dims[MOST_DIMS];
-    int64_t elements, bytes;
-};
-
-/* Ids in hlo_module.ids. */
-struct hlo_list {
-    uint32_t first, count;
-};
-
-struct hlo_instruction {
-    struct wire fields, metadata;
-    struct hlo_text name, opcode;
-    struct hlo_shape result; /* of a library's call, which returns its workspace beside it, without that */
-    struct hlo_list operands, called;
-    bool is_library; /* a call of cuBLAS, hipBLAS or cuDNN */
-};
-
-struct hlo_computation {
-    uint32_t first, count; /* instructions */
-    uint32_t root;         /* index of an instruction */
-    uint64_t root_id;
-    bool has_root, is_priced;
-    int64_t flops;
-};
-
-struct hlo_module {
-    VEC_OF(struct hlo_instruction) instructions;
-    VEC_OF(struct hlo_computation) computations;
-    VEC_OF(uint64_t) ids;
-    struct id_table instruction_of, computation_of;
-    struct hlo_text name;
-    uint64_t id, steps; /* STEPS: that are left, see STEPS_PER_BYTE */
-    /* Of the source: StackFrameIndexProto. */
-    VEC_OF(struct hlo_text) files;
-    VEC_OF(struct hlo_text) functions;
-    VEC_OF(struct wire) locations;
-    VEC_OF(struct wire) frames;
 };
 
 static bool text_is(struct hlo_text text, const char *word)
@@ -77,8 +27,7 @@ static struct hlo_text text_of(const struct wire_field *field)
     return (struct hlo_text){ (const char *)field->bytes, (size_t)field->value };
 }
 
-/* The next field of IN that is no group. */
-static bool next_field(struct wire *in, struct wire_field *field)
+bool hlo_next_field(struct wire *in, struct wire_field *field)
 {
     while (wire_next(in, field)) {
         if (field->type != WIRE_GROUP)
@@ -89,30 +38,28 @@ static bool next_field(struct wire *in, struct wire_field *field)
     return false;
 }
 
-/* The last number of field NUMBER in IN; OTHERWISE if there is none. */
-static uint64_t number_in(struct wire in, uint32_t number, uint64_t otherwise)
+uint64_t hlo_number_in(struct wire in, uint32_t number, uint64_t otherwise)
 {
     struct wire_field field;
-    while (next_field(&in, &field))
+    while (hlo_next_field(&in, &field))
         if (wire_is(&field, number, WIRE_VARINT))
             otherwise = field.value;
     return otherwise;
 }
 
-/* The last message or text of field NUMBER in IN; empty if there is none. */
-static struct wire message_in(struct wire in, uint32_t number)
+struct wire hlo_message_in(struct wire in, uint32_t number)
 {
     struct wire found = wire_over(NULL, 0);
     struct wire_field field;
-    while (next_field(&in, &field))
+    while (hlo_next_field(&in, &field))
         if (wire_is(&field, number, WIRE_BYTES))
             found = wire_in(&field);
     return found;
 }
 
-static struct hlo_text text_in(struct wire in, uint32_t number)
+struct hlo_text hlo_text_in(struct wire in, uint32_t number)
 {
-    struct wire found = message_in(in, number);
+    struct wire found = hlo_message_in(in, number);
     return (struct hlo_text){ (const char *)found.at, (size_t)(found.end - found.at) };
 }
 
@@ -122,7 +69,7 @@ static size_t numbers_in(struct wire in, uint32_t number, int64_t *numbers, size
     size_t count = 0;
     struct wire_field field;
     uint64_t value;
-    while (next_field(&in, &field)) {
+    while (hlo_next_field(&in, &field)) {
         if (wire_is(&field, number, WIRE_VARINT) && count < most)
             numbers[count++] = (int64_t)field.value;
         struct wire packed = wire_is(&field, number, WIRE_BYTES) ? wire_in(&field) : wire_over(NULL, 0);
@@ -151,33 +98,33 @@ static int64_t plus(int64_t a, int64_t b)
 
 enum { TYPE_TUPLE = 13 };
 
-/* PrimitiveType: bits of an element, and torch's word. */
+/* PrimitiveType: bits of an element, torch's word, and XLA's. */
 static const struct {
     uint16_t bits;
-    const char *name;
+    const char *name, *word;
 } types[] = {
-    [1] = { 8, "bool" },
-    [2] = { 8, "signed char" },
-    [3] = { 16, "short int" },
-    [4] = { 32, "int" },
-    [5] = { 64, "long int" },
-    [6] = { 8, "unsigned char" },
-    [7] = { 16, "unsigned short" },
-    [8] = { 32, "unsigned int" },
-    [9] = { 64, "unsigned long" },
-    [10] = { 16, "c10::Half" },
-    [11] = { 32, "float" },
-    [12] = { 64, "double" },
-    [15] = { 64, "c10::complex<float>" },
-    [16] = { 16, "c10::BFloat16" },
-    [18] = { 128, "c10::complex<double>" },
-    [19] = { 8, "c10::Float8_e5m2" },
-    [20] = { 8, "c10::Float8_e4m3fn" },
-    [21] = { 4, "int4" },
-    [22] = { 4, "uint4" },
-    [23] = { 8, "c10::Float8_e4m3b11fnuz" },
-    [24] = { 8, "c10::Float8_e5m2fnuz" },
-    [25] = { 8, "c10::Float8_e4m3fnuz" },
+    [1] = { 8, "bool", "pred" },
+    [2] = { 8, "signed char", "s8" },
+    [3] = { 16, "short int", "s16" },
+    [4] = { 32, "int", "s32" },
+    [5] = { 64, "long int", "s64" },
+    [6] = { 8, "unsigned char", "u8" },
+    [7] = { 16, "unsigned short", "u16" },
+    [8] = { 32, "unsigned int", "u32" },
+    [9] = { 64, "unsigned long", "u64" },
+    [10] = { 16, "c10::Half", "f16" },
+    [11] = { 32, "float", "f32" },
+    [12] = { 64, "double", "f64" },
+    [15] = { 64, "c10::complex<float>", "c64" },
+    [16] = { 16, "c10::BFloat16", "bf16" },
+    [18] = { 128, "c10::complex<double>", "c128" },
+    [19] = { 8, "c10::Float8_e5m2", "f8e5m2" },
+    [20] = { 8, "c10::Float8_e4m3fn", "f8e4m3fn" },
+    [21] = { 4, "int4", "s4" },
+    [22] = { 4, "uint4", "u4" },
+    [23] = { 8, "c10::Float8_e4m3b11fnuz", "f8e4m3b11fnuz" },
+    [24] = { 8, "c10::Float8_e5m2fnuz", "f8e5m2fnuz" },
+    [25] = { 8, "c10::Float8_e4m3fnuz", "f8e4m3fnuz" },
 };
 
 static int64_t bits_of_type(uint32_t type)
@@ -186,11 +133,11 @@ static int64_t bits_of_type(uint32_t type)
 }
 
 /* ShapeProto: 2 element_type, 3 dimensions, 4 tuple_shapes. */
-static struct hlo_shape read_shape(struct wire in, int depth)
+struct hlo_shape hlo_read_shape(struct wire in, int depth)
 {
-    struct hlo_shape shape = { .type = (uint32_t)number_in(in, 2, 0), .elements = 1 };
+    struct hlo_shape shape = { .type = (uint32_t)hlo_number_in(in, 2, 0), .elements = 1 };
     struct wire_field field;
-    shape.rank = (uint32_t)numbers_in(in, 3, shape.dims, MOST_DIMS);
+    shape.rank = (uint32_t)numbers_in(in, 3, shape.dims, HLO_MOST_DIMS);
     for (uint32_t i = 0; i < shape.rank; i++)
         shape.elements = times(shape.elements, shape.dims[i]);
     if (shape.type != TYPE_TUPLE) {
@@ -198,10 +145,46 @@ static struct hlo_shape read_shape(struct wire in, int depth)
         shape.bytes = bits / 8 + (bits % 8 > 0);
         return shape;
     }
-    while (depth < MOST_DEPTH && next_field(&in, &field))
+    while (depth < HLO_MOST_DEPTH && hlo_next_field(&in, &field))
         if (wire_is(&field, 4, WIRE_BYTES))
-            shape.bytes = plus(shape.bytes, read_shape(wire_in(&field), depth + 1).bytes);
+            shape.bytes = plus(shape.bytes, hlo_read_shape(wire_in(&field), depth + 1).bytes);
     return shape;
+}
+
+int64_t hlo_unpadded_bytes(struct wire in)
+{
+    enum { POINTER = 8 };
+    struct hlo_shape shape = hlo_read_shape(in, HLO_MOST_DEPTH);
+    struct wire_field field;
+    int64_t parts = 0;
+    if (shape.type != TYPE_TUPLE)
+        return bits_of_type(shape.type) ? shape.bytes : HLO_UNKNOWN;
+    while (hlo_next_field(&in, &field))
+        parts += wire_is(&field, 4, WIRE_BYTES);
+    return parts * POINTER;
+}
+
+void hlo_describe_shape(struct buffer *text, struct wire in, int depth)
+{
+    struct hlo_shape shape = hlo_read_shape(in, HLO_MOST_DEPTH);
+    struct wire_field field;
+    if (shape.type == TYPE_TUPLE && depth < HLO_MOST_DEPTH && text->count < MOST_FRAME_TEXT) {
+        const char *before = "(";
+        while (hlo_next_field(&in, &field) && text->count < MOST_FRAME_TEXT)
+            if (wire_is(&field, 4, WIRE_BYTES)) {
+                buffer_puts(text, before);
+                hlo_describe_shape(text, wire_in(&field), depth + 1);
+                before = ", ";
+            }
+        buffer_puts(text, *before == '(' ? "()" : ")");
+        return;
+    }
+    buffer_puts(text, shape.type == TYPE_TUPLE   ? "(...)"
+                      : bits_of_type(shape.type) ? types[shape.type].word
+                                                 : "?");
+    for (uint32_t i = 0; i < shape.rank; i++)
+        buffer_printf(text, "%s%" PRId64, i ? "," : "[", shape.dims[i]);
+    buffer_puts(text, shape.type == TYPE_TUPLE ? "" : shape.rank ? "]" : "[]");
 }
 
 /* The first part of the tuple that IN describes; IN itself if it is none. */
@@ -209,7 +192,7 @@ static struct wire first_part(struct wire in)
 {
     struct wire_field field;
     struct wire parts = in;
-    while (number_in(in, 2, 0) == TYPE_TUPLE && next_field(&parts, &field))
+    while (hlo_number_in(in, 2, 0) == TYPE_TUPLE && hlo_next_field(&parts, &field))
         if (wire_is(&field, 4, WIRE_BYTES))
             return wire_in(&field);
     return in;
@@ -222,7 +205,7 @@ static struct hlo_list add_ids(struct hlo_module *module, struct wire in, uint32
     struct hlo_list list = { (uint32_t)module->ids.count, 0 };
     struct wire_field field;
     uint64_t value;
-    while (next_field(&in, &field)) {
+    while (hlo_next_field(&in, &field)) {
         if (wire_is(&field, number, WIRE_VARINT))
             *VEC_PUSH(&module->ids) = field.value;
         struct wire packed = wire_is(&field, number, WIRE_BYTES) ? wire_in(&field) : wire_over(NULL, 0);
@@ -236,21 +219,21 @@ static struct hlo_list add_ids(struct hlo_module *module, struct wire in, uint32
 static void add_instruction(struct hlo_module *module, struct wire in)
 {
     struct hlo_instruction *instruction = VEC_PUSH(&module->instructions);
-    struct wire shape = message_in(in, 3);
-    struct hlo_text opcode = text_in(in, 2), target = text_in(in, 28);
+    struct wire shape = hlo_message_in(in, 3);
+    struct hlo_text opcode = hlo_text_in(in, 2), target = hlo_text_in(in, 28);
     bool is_library = text_is(opcode, "custom-call") &&
                       (text_begins(target, "__cublas$") || text_begins(target, "__cudnn$"));
     *instruction = (struct hlo_instruction){
         .fields = in,
-        .metadata = message_in(in, 7),
-        .name = text_in(in, 1),
+        .metadata = hlo_message_in(in, 7),
+        .name = hlo_text_in(in, 1),
         .opcode = opcode,
-        .result = read_shape(is_library ? first_part(shape) : shape, 0),
+        .result = hlo_read_shape(is_library ? first_part(shape) : shape, 0),
         .operands = add_ids(module, in, 36),
         .called = add_ids(module, in, 38),
         .is_library = is_library,
     };
-    id_table_set(&module->instruction_of, number_in(in, 35, 0), (uint32_t)module->instructions.count - 1);
+    id_table_set(&module->instruction_of, hlo_number_in(in, 35, 0), (uint32_t)module->instructions.count - 1);
 }
 
 static void add_computation(struct hlo_module *module, struct wire in)
@@ -258,7 +241,7 @@ static void add_computation(struct hlo_module *module, struct wire in)
     struct hlo_computation computation = { .first = (uint32_t)module->instructions.count };
     uint64_t id = 0;
     struct wire_field field;
-    while (next_field(&in, &field)) {
+    while (hlo_next_field(&in, &field)) {
         if (wire_is(&field, 2, WIRE_BYTES)) {
             add_instruction(module, wire_in(&field));
         } else if (wire_is(&field, 5, WIRE_VARINT)) {
@@ -280,7 +263,7 @@ static void add_computation(struct hlo_module *module, struct wire in)
 static void read_frames(struct hlo_module *module, struct wire in)
 {
     struct wire_field field;
-    while (next_field(&in, &field)) {
+    while (hlo_next_field(&in, &field)) {
         if (field.type != WIRE_BYTES)
             continue;
         switch (field.number) {
@@ -296,7 +279,7 @@ static void read_frames(struct hlo_module *module, struct wire in)
 static void read_module(struct hlo_module *module, struct wire in)
 {
     struct wire_field field;
-    while (next_field(&in, &field)) {
+    while (hlo_next_field(&in, &field)) {
         if (wire_is(&field, 1, WIRE_BYTES))
             module->name = text_of(&field);
         else if (wire_is(&field, 3, WIRE_BYTES))
@@ -442,30 +425,31 @@ static int64_t convolution_flops(struct hlo_module *module, const struct hlo_ins
                                  const struct hlo_shape *input, const struct hlo_shape *kernel,
                                  const struct hlo_shape *output)
 {
-    struct wire dims = message_in(instruction->fields, 16), window = message_in(instruction->fields, 15);
-    int64_t in_spatial[MOST_DIMS], out_spatial[MOST_DIMS];
-    size_t count = numbers_in(dims, 11, in_spatial, MOST_DIMS),
-           out_count = numbers_in(dims, 12, out_spatial, MOST_DIMS), at = 0;
-    int64_t batch_groups = (int64_t)number_in(instruction->fields, 61, 1), pairs = 1;
+    struct wire dims = hlo_message_in(instruction->fields, 16),
+                window = hlo_message_in(instruction->fields, 15);
+    int64_t in_spatial[HLO_MOST_DIMS], out_spatial[HLO_MOST_DIMS];
+    size_t count = numbers_in(dims, 11, in_spatial, HLO_MOST_DIMS),
+           out_count = numbers_in(dims, 12, out_spatial, HLO_MOST_DIMS), at = 0;
+    int64_t batch_groups = (int64_t)hlo_number_in(instruction->fields, 61, 1), pairs = 1;
     struct wire_field field;
-    while (next_field(&window, &field)) {
+    while (hlo_next_field(&window, &field)) {
         if (!wire_is(&field, 1, WIRE_BYTES) || at >= count || at >= out_count)
             continue;
         struct wire in = wire_in(&field);
-        struct window_dim dim = { .size = (int64_t)number_in(in, 1, 1),
-                                  .stride = (int64_t)number_in(in, 2, 1),
-                                  .padding = (int64_t)number_in(in, 3, 0),
-                                  .dilation = (int64_t)number_in(in, 5, 1),
-                                  .base_dilation = (int64_t)number_in(in, 6, 1) };
+        struct window_dim dim = { .size = (int64_t)hlo_number_in(in, 1, 1),
+                                  .stride = (int64_t)hlo_number_in(in, 2, 1),
+                                  .padding = (int64_t)hlo_number_in(in, 3, 0),
+                                  .dilation = (int64_t)hlo_number_in(in, 5, 1),
+                                  .base_dilation = (int64_t)hlo_number_in(in, 6, 1) };
         pairs = times(
             pairs, count_pairs(module, &dim, dim_of(input, in_spatial[at]), dim_of(output, out_spatial[at])));
         at++;
     }
-    int64_t features = dim_of(kernel, (int64_t)number_in(dims, 3, 0)),
-            batch = dim_of(output, (int64_t)number_in(dims, 9, 0)),
-            out_features = dim_of(output, (int64_t)number_in(dims, 10, 0));
+    int64_t features = dim_of(kernel, (int64_t)hlo_number_in(dims, 3, 0)),
+            batch = dim_of(output, (int64_t)hlo_number_in(dims, 9, 0)),
+            out_features = dim_of(output, (int64_t)hlo_number_in(dims, 10, 0));
     if (batch_groups > 1)
-        batch = dim_of(input, (int64_t)number_in(dims, 7, 0)) / batch_groups;
+        batch = dim_of(input, (int64_t)hlo_number_in(dims, 7, 0)) / batch_groups;
     return times(2, times(times(features, out_features), times(batch, pairs)));
 }
 
@@ -473,11 +457,11 @@ static int64_t convolution_flops(struct hlo_module *module, const struct hlo_ins
 static size_t contracted_by_library(const struct hlo_instruction *instruction, int64_t *dims)
 {
     static const char word[] = "\"lhs_contracting_dimensions\":";
-    struct hlo_text json = text_in(instruction->fields, 43);
+    struct hlo_text json = hlo_text_in(instruction->fields, 43);
     const char *at = json.len ? memmem(json.at, json.len, word, sizeof word - 1) : NULL;
     const char *end = at ? memchr(at, ']', (size_t)(json.at + json.len - at)) : NULL;
     size_t count = 0;
-    for (at = end ? at + sizeof word - 1 : end; at && at < end && count < MOST_DIMS; at++)
+    for (at = end ? at + sizeof word - 1 : end; at && at < end && count < HLO_MOST_DIMS; at++)
         if (*at >= '0' && *at <= '9') {
             int64_t number = 0;
             for (; at < end && *at >= '0' && *at <= '9' && number < 1000; at++)
@@ -492,8 +476,8 @@ static int64_t library_flops(struct hlo_module *module, const struct hlo_instruc
                              const struct hlo_shape *left, const struct hlo_shape *right,
                              const struct hlo_shape *result)
 {
-    struct hlo_text target = text_in(instruction->fields, 28);
-    int64_t dims[MOST_DIMS];
+    struct hlo_text target = hlo_text_in(instruction->fields, 28);
+    int64_t dims[HLO_MOST_DIMS];
     size_t count = text_begins(target, "__cublas$") ? contracted_by_library(instruction, dims) : 0;
     if (count)
         return product_flops(left, result, dims, count);
@@ -518,12 +502,12 @@ static int64_t flops_of_called(struct hlo_module *module, const struct hlo_instr
 
 static int64_t elements_of_window(const struct hlo_instruction *instruction)
 {
-    struct wire window = message_in(instruction->fields, 15);
+    struct wire window = hlo_message_in(instruction->fields, 15);
     struct wire_field field;
     int64_t elements = 1;
-    while (next_field(&window, &field))
+    while (hlo_next_field(&window, &field))
         if (wire_is(&field, 1, WIRE_BYTES))
-            elements = times(elements, (int64_t)number_in(wire_in(&field), 1, 1));
+            elements = times(elements, (int64_t)hlo_number_in(wire_in(&field), 1, 1));
     return elements;
 }
 
@@ -536,12 +520,12 @@ static int64_t instruction_flops(struct hlo_module *module, const struct hlo_ins
                                  *second = operand_of(module, instruction, 1);
     struct hlo_shape result = instruction->result, left = first ? first->result : nothing,
                      right = second ? second->result : nothing;
-    int64_t dims[MOST_DIMS];
+    int64_t dims[HLO_MOST_DIMS];
     if (is_elementwise(opcode))
         return result.elements;
     if (text_is(opcode, "dot"))
         return product_flops(&left, &result, dims,
-                             numbers_in(message_in(instruction->fields, 30), 1, dims, MOST_DIMS));
+                             numbers_in(hlo_message_in(instruction->fields, 30), 1, dims, HLO_MOST_DIMS));
     if (text_is(opcode, "convolution"))
         return convolution_flops(module, instruction, &left, &right, &result);
     if (instruction->is_library)
@@ -569,7 +553,7 @@ static int64_t instruction_flops(struct hlo_module *module, const struct hlo_ins
 
 static int64_t computation_flops(struct hlo_module *module, struct hlo_computation *computation, int depth)
 {
-    if (computation->is_priced || depth > MOST_DEPTH)
+    if (computation->is_priced || depth > HLO_MOST_DEPTH)
         return computation->flops;
     computation->is_priced = true; /* one that calls itself counts as nothing there */
     int64_t flops = 0;
@@ -606,8 +590,8 @@ static int64_t read_of_parameter(struct hlo_module *module, const struct hlo_com
         return bytes;
     for (uint32_t i = 0; i < computation->count && !found; i++) {
         const struct hlo_instruction *inside = &module->instructions.at[computation->first + i];
-        if (text_is(inside->opcode, "parameter") && number_in(inside->fields, 9, 0) == number) {
-            id = number_in(inside->fields, 35, 0);
+        if (text_is(inside->opcode, "parameter") && hlo_number_in(inside->fields, 9, 0) == number) {
+            id = hlo_number_in(inside->fields, 35, 0);
             found = true;
         }
     }
@@ -633,7 +617,7 @@ static int64_t written_by_root(struct hlo_module *module, const struct hlo_instr
     int64_t updated = updated_bytes(module, root), sum = 0;
     if (updated != HLO_UNKNOWN)
         return updated;
-    if (!text_is(root->opcode, "tuple") || depth > MOST_DEPTH)
+    if (!text_is(root->opcode, "tuple") || depth > HLO_MOST_DEPTH)
         return root->result.bytes;
     for (uint32_t i = 0; i < root->operands.count && take_steps(module, 1); i++) {
         const struct hlo_instruction *part = operand_of(module, root, i);
@@ -782,29 +766,28 @@ static void add_frames(const struct hlo_module *module, struct buffer *stack, ui
 {
     for (int i = 0; i < MOST_FRAMES && id > 0 && id <= module->frames.count; i++) {
         struct wire frame = module->frames.at[id - 1];
-        uint64_t place = number_in(frame, 1, 0);
-        id = number_in(frame, 2, 0);
+        uint64_t place = hlo_number_in(frame, 1, 0);
+        id = hlo_number_in(frame, 2, 0);
         if (place == 0 || place > module->locations.count)
             continue;
         struct wire location = module->locations.at[place - 1];
-        uint64_t file = number_in(location, 1, 0), function = number_in(location, 2, 0);
+        uint64_t file = hlo_number_in(location, 1, 0), function = hlo_number_in(location, 2, 0);
         if (file > 0 && file <= module->files.count)
-            add_frame(stack, module->files.at[file - 1], number_in(location, 3, 0),
+            add_frame(stack, module->files.at[file - 1], hlo_number_in(location, 3, 0),
                       function > 0 && function <= module->functions.count ? module->functions.at[function - 1]
                                                                           : (struct hlo_text){ "", 0 });
     }
 }
 
 /* OpMetadata: 2 op_name, 3 source_file, 4 source_line, 15 stack_frame_id. */
-static void describe_place(const struct hlo_module *module, const struct hlo_instruction *instruction,
-                           struct buffer *stack)
+void hlo_add_lines(const struct hlo_module *module, const struct hlo_instruction *instruction,
+                   struct buffer *stack)
 {
     struct wire metadata = instruction->metadata;
-    add_modules(stack, text_in(metadata, 2));
     size_t before = stack->count;
-    add_frames(module, stack, number_in(metadata, 15, 0));
+    add_frames(module, stack, hlo_number_in(metadata, 15, 0));
     if (stack->count == before)
-        add_frame(stack, text_in(metadata, 3), number_in(metadata, 4, 0), (struct hlo_text){ "", 0 });
+        add_frame(stack, hlo_text_in(metadata, 3), hlo_number_in(metadata, 4, 0), (struct hlo_text){ "", 0 });
 }
 
 /* TEXT, kept while PROGRAMS are; "" if there are too many of them. TEXT is empty then. */
@@ -837,7 +820,8 @@ static void keep_operators(struct hlo_programs *programs, struct hlo_module *mod
         if (id == programs->operators.count)
             *VEC_PUSH(&programs->operators) = (struct hlo_operator){ 0 };
         describe_operands(module, instruction, &dims, &names);
-        describe_place(module, instruction, &stack);
+        add_modules(&stack, hlo_text_in(instruction->metadata, 2));
+        hlo_add_lines(module, instruction, &stack);
         programs->operators.at[id] = (struct hlo_operator){
             .flops = instruction_flops(module, instruction, 0),
             .bytes = instruction_bytes(module, instruction),
@@ -849,21 +833,39 @@ static void keep_operators(struct hlo_programs *programs, struct hlo_module *mod
     EACH(buffer_release, &dims, &names, &stack);
 }
 
-void hlo_programs_add(struct hlo_programs *programs, const uint8_t *bytes, size_t len)
+/* BUFFERS: the BufferAssignmentProto. */
+static void keep_memory(struct hlo_programs *programs, const struct hlo_module *module, const char *name,
+                        size_t len, struct wire buffers)
+{
+    struct buffer text = { 0 };
+    hlo_describe_buffers(module, buffers, &text);
+    if (text.count)
+        *VEC_PUSH(&programs->memory) = (struct hlo_memory){
+            arena_printf(&programs->arena, TRACE_PROGRAM_MEMORY "%.*s",
+                         (int)(len > MOST_FRAME_TEXT ? MOST_FRAME_TEXT : len), name),
+            arena_strndup(&programs->arena, text.at, text.count),
+        };
+    buffer_release(&text);
+}
+
+void hlo_programs_add(struct hlo_programs *programs, const char *name, size_t name_len, const uint8_t *bytes,
+                      size_t len)
 {
     struct hlo_module module = { .name = { "", 0 }, .steps = (uint64_t)len * STEPS_PER_BYTE };
-    read_module(&module, message_in(wire_over(bytes, len), 1));
+    read_module(&module, hlo_message_in(wire_over(bytes, len), 1));
     if (!programs->keys) {
         programs->keys = names_open();
         programs->modules = names_open();
         programs->texts_left = TEXTS_ALWAYS;
     }
     programs->texts_left += (uint64_t)len * TEXTS_PER_BYTE;
-    name_id name = names_add(programs->modules, module.name.at, module.name.len);
-    if (name == programs->program_of.count)
+    name_id id = names_add(programs->modules, module.name.at, module.name.len);
+    if (id == programs->program_of.count)
         *VEC_PUSH(&programs->program_of) = 0;
-    programs->program_of.at[name] = module.id;
+    programs->program_of.at[id] = module.id;
     keep_operators(programs, &module);
+    if (programs->wants_memory)
+        keep_memory(programs, &module, name, name_len, hlo_message_in(wire_over(bytes, len), 3));
     release_module(&module);
 }
 
@@ -886,7 +888,7 @@ struct hlo_operator *hlo_programs_find(struct hlo_programs *programs, int64_t pr
 void hlo_programs_release(struct hlo_programs *programs)
 {
     EACH(names_free, programs->keys, programs->modules);
-    EACH(VEC_FREE, &programs->operators, &programs->program_of);
+    EACH(VEC_FREE, &programs->operators, &programs->program_of, &programs->memory);
     buffer_release(&programs->key);
     arena_release(&programs->arena);
 }

@@ -19,6 +19,7 @@
 #include "base/names.h"
 #include "ingest/id_table.h"
 #include "ingest/wire.h"
+#include "trace/trace.h"
 
 enum { HLO_UNKNOWN = -1 };
 
@@ -32,19 +33,27 @@ struct hlo_operator {
     uint32_t dims_id, types_id, stack_id;
 };
 
+/* What a program holds in memory, as a property of the trace: TRACE_PROGRAM_MEMORY with its name, and lines. */
+struct hlo_memory {
+    const char *key, *value;
+};
+
 /* Zero-initialise it. */
 struct hlo_programs {
+    bool wants_memory;
     struct arena arena;
     struct buffer key;                     /* one in the making */
     struct names *keys;                    /* program and operator; NULL: there are none */
     VEC_OF(struct hlo_operator) operators; /* by id of keys */
     struct names *modules;                 /* names of programs */
     VEC_OF(uint64_t) program_of;           /* by id of modules: the last one of that name */
+    VEC_OF(struct hlo_memory) memory;      /* of programs of which it is known; only if wanted */
     uint64_t texts_left;                   /* bytes */
 };
 
-/* Add the operators of the program in the HloProto of LEN bytes at BYTES. What is damaged in it is left out. */
-void hlo_programs_add(struct hlo_programs *programs, const uint8_t *bytes, size_t len);
+/* Add the program NAME, "jit_step(7)", of the HloProto of LEN bytes at BYTES. What is damaged in it is left out. */
+void hlo_programs_add(struct hlo_programs *programs, const char *name, size_t name_len, const uint8_t *bytes,
+                      size_t len);
 
 /*
  * The operator NAME (of LEN bytes) of the program with the number PROGRAM, or if that is negative of the last one called MODULE.
@@ -54,5 +63,83 @@ struct hlo_operator *hlo_programs_find(struct hlo_programs *programs, int64_t pr
                                        size_t module_len, const char *name, size_t len);
 
 void hlo_programs_release(struct hlo_programs *programs);
+
+/* ---- a program while it is read: for hlo.c and buffers.c only ---- */
+
+enum { HLO_MOST_DIMS = 16, HLO_MOST_DEPTH = 16 };
+
+struct hlo_text {
+    const char *at;
+    size_t len;
+};
+
+/* A shape; of a tuple, BYTES is the sum of its parts, and the rest is unknown. */
+struct hlo_shape {
+    uint32_t type; /* PrimitiveType; TYPE_TUPLE */
+    uint32_t rank;
+    int64_t dims[HLO_MOST_DIMS];
+    int64_t elements, bytes;
+};
+
+/* Ids in hlo_module.ids. */
+struct hlo_list {
+    uint32_t first, count;
+};
+
+struct hlo_instruction {
+    struct wire fields, metadata;
+    struct hlo_text name, opcode;
+    struct hlo_shape result; /* of a library's call, which returns its workspace beside it, without that */
+    struct hlo_list operands, called;
+    bool is_library; /* a call of cuBLAS, hipBLAS or cuDNN */
+};
+
+struct hlo_computation {
+    uint32_t first, count; /* instructions */
+    uint32_t root;         /* index of an instruction */
+    uint64_t root_id;
+    bool has_root, is_priced;
+    int64_t flops;
+};
+
+struct hlo_module {
+    VEC_OF(struct hlo_instruction) instructions;
+    VEC_OF(struct hlo_computation) computations;
+    VEC_OF(uint64_t) ids;
+    struct id_table instruction_of, computation_of;
+    struct hlo_text name;
+    uint64_t id, steps; /* STEPS: that are left, see STEPS_PER_BYTE */
+    /* Of the source: StackFrameIndexProto. */
+    VEC_OF(struct hlo_text) files;
+    VEC_OF(struct hlo_text) functions;
+    VEC_OF(struct wire) locations;
+    VEC_OF(struct wire) frames;
+};
+
+/* The next field of IN that is no group. */
+bool hlo_next_field(struct wire *in, struct wire_field *field);
+
+/* The last number of field NUMBER in IN; OTHERWISE if there is none. */
+uint64_t hlo_number_in(struct wire in, uint32_t number, uint64_t otherwise);
+
+/* The last message or text of field NUMBER in IN; empty if there is none. */
+struct wire hlo_message_in(struct wire in, uint32_t number);
+struct hlo_text hlo_text_in(struct wire in, uint32_t number);
+
+/* The ShapeProto at IN; DEPTH of tuples around it. */
+struct hlo_shape hlo_read_shape(struct wire in, int depth);
+
+/* Append the same in XLA's words, without its layout: "(f32[8,4], s32[])". */
+void hlo_describe_shape(struct buffer *text, struct wire in, int depth);
+
+/* Bytes of the ShapeProto at IN without padding; of a tuple, of its pointers. HLO_UNKNOWN for types without a size. */
+int64_t hlo_unpadded_bytes(struct wire in);
+
+/* Append the lines of source that INSTRUCTION comes from, the innermost first: "model.py(12): f;train.py(3): main". */
+void hlo_add_lines(const struct hlo_module *module, const struct hlo_instruction *instruction,
+                   struct buffer *stack);
+
+/* Append what the BufferAssignmentProto at IN says of MODULE, in the form of trace/program_memory.h. */
+void hlo_describe_buffers(const struct hlo_module *module, struct wire in, struct buffer *text);
 
 #endif

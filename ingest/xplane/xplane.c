@@ -455,18 +455,23 @@ static void read_program(struct xplane_reader *reader, const struct wire_field *
 {
     enum { LEAST_PROGRAM = 16 }; /* bytes: shorter ones are fingerprints and the like */
     struct wire in = wire_in(entry);
-    struct wire_field field;
+    struct wire_field field, program = { 0 };
+    struct xplane_text name = { "", 0 };
     while (wire_next(&in, &field)) {
         struct wire value = wire_is(&field, 2, WIRE_BYTES) ? wire_in(&field) : wire_over(NULL, 0);
         struct wire_field stat;
         while (wire_next(&value, &stat)) {
+            if (wire_is(&stat, 2, WIRE_BYTES))
+                name = xplane_text_of(&stat);
             struct wire part = wire_is(&stat, 5, WIRE_BYTES) ? wire_in(&stat) : wire_over(NULL, 0);
             struct wire_field bytes;
             while (wire_next(&part, &bytes))
                 if (wire_is(&bytes, 6, WIRE_BYTES) && bytes.value >= LEAST_PROGRAM)
-                    hlo_programs_add(&reader->hlo, bytes.bytes, (size_t)bytes.value);
+                    program = bytes;
         }
     }
+    if (program.value)
+        hlo_programs_add(&reader->hlo, name.at, name.len, program.bytes, (size_t)program.value);
 }
 
 /* The programs that the compiler left in PLANE. */
@@ -502,7 +507,8 @@ static void look_ahead(struct xplane_reader *reader)
         if (!wire_is(&field, 1, WIRE_BYTES))
             continue;
         bool is_whole = read_plane_fields(whole, wire_in(&field), &plane);
-        if (is_whole && xplane_wants_hlo(reader) && xplane_text_is(plane.name, "/host:metadata"))
+        if (is_whole && (xplane_wants_hlo(reader) || reader->hlo.wants_memory) &&
+            xplane_text_is(plane.name, "/host:metadata"))
             read_programs_of(reader, &plane);
         if (is_whole && plane.has_lines) {
             place_plane(&plane, 0);
@@ -549,12 +555,20 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
         .options = options,
         .err = err,
         .serial = 1,
+        .hlo = { .wants_memory = options->wants.programs },
     };
     bool ok = whole_open(&reader.whole, source, options, err);
     whole_notice(&reader.whole, source, builder);
     if (ok) {
         xplane_event_init(&reader);
         look_ahead(&reader);
+        for (size_t i = 0; i < reader.hlo.memory.count; i++)
+            *VEC_PUSH(&trace_builder_current_file(builder)->properties) =
+                (struct trace_property){ trace_builder_strndup(builder, reader.hlo.memory.at[i].key,
+                                                               strlen(reader.hlo.memory.at[i].key)),
+                                         trace_builder_strndup(builder, reader.hlo.memory.at[i].value,
+                                                               strlen(reader.hlo.memory.at[i].value)),
+                                         true };
         ok = read_space(&reader);
         add_device_steps(&reader);
         trace_builder_current_file(builder)->producer =

@@ -21,6 +21,9 @@ have fewer products), a product of cuBLAS, and a fusion that adds and reduces, o
     host   python     train(0) 0..100                                              train(1) 100..200
                       conv 10..12 (1), 12..14 (2)  gemm 20..22 (3)  fusion 30..32 (4)       the same 100 us later
     GPU 0  stream 7   im2col 20..24 (1)  conv 24..40 (2)  gemm 40..60 (3)  fusion 60..70 (4)
+
+Its memory: parameters of 5808 bytes, a result of 64, and a temporary allocation with the workspace of 1 MiB, which convolution and
+product share, beside the result of the one (512 bytes) and then the other (2048): a peak of 1 MiB + 7920 bytes.
 """
 
 import os
@@ -181,13 +184,32 @@ def program():
     return message_in(1, text(1, "jit_step"), text(2, "main"), add, fused, main, number(5, 77), number(6, 3), message_in(17, frames))
 
 
+def buffers():
+    """Of the program: (size, instruction, part of its tuple or None) by number, and where they are."""
+    mib = 1 << 20
+    logical = [(192, 20, None), (432, 21, None), (4096, 22, None), (1024, 23, None), (64, 26, None), (64, 27, None),
+               (512, 24, 0), (mib, 24, 1), (2048, 25, 0), (mib, 25, 1), (4, 1, None)]
+    parts = [message_in(1, number(1, 1 + i), number(2, size),
+                        message_in(3, number(4, place), b"" if part is None else text(3, bytes([part]))))
+             for i, (size, place, part) in enumerate(logical)]
+
+    def allocation(index, size, flags, *held):
+        return message_in(3, number(1, index), number(2, size), *(number(flag, 1) for flag in flags), *(message_in(9, number(1, one)) for one in held))
+
+    parts += [allocation(i, logical[i][0], (5,), 1 + i) for i in range(5)]
+    parts += [allocation(5, 64, (7,), 6), allocation(6, 4, (3,), 11), allocation(7, mib + 4096, (), 7, 8, 9, 10)]
+    parts.append(message_in(4, *(message_in(1, number(1, kind), number(2, one), number(5, with_one)) for kind, one, with_one in (
+        (0, 8, 0), (0, 7, 0), (1, 7, 0), (2, 10, 8), (1, 8, 0), (0, 9, 0), (1, 10, 0), (1, 9, 0)))))
+    return message_in(3, *parts)
+
+
 def hlo():
     kernels = (("im2col", "cudnn-conv.1", 20, 4, 10), ("implicit_convolve", "cudnn-conv.1", 24, 16, 12),
                ("gemm_bf16", "cublas-gemm.1", 40, 20, 20), ("add_reduce_fusion", "add_reduce_fusion", 60, 10, 30))
     metadata = Plane(2, "/host:metadata")
     metadata.names[("jit_step(77)", "")] = 1
     metadata.stats["Hlo Proto"] = 1
-    proto = message_in(4, number(1, 1), message_in(2, number(1, 1), text(2, "jit_step(77)"), message_in(5, number(1, 1), message_in(6, program()))))
+    proto = message_in(4, number(1, 1), message_in(2, number(1, 1), text(2, "jit_step(77)"), message_in(5, number(1, 1), message_in(6, program() + buffers()))))
     device, host = Plane(0, "/device:GPU:0"), Plane(1, "/host:CPU")
     details = "regs:32 static_shared:0 dynamic_shared:1024 grid:8,1,1 block:128,1,1 occ_pct:50"
     work, calls = [], []

@@ -3,6 +3,7 @@
  * and both must give the same events.
  */
 #include "ingest/formats.h"
+#include "memory/program_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +47,16 @@ static void must(bool condition)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct trace_wants all = { .args = ~UINT64_C(0), .flows = true, .counters = true }, none = { 0 };
+    struct trace_wants all = { .args = ~UINT64_C(0), .flows = true, .counters = true, .programs = true },
+                       none = { 0 };
     format_xplane.sniff((const char *)data, size < 4096 ? size : 4096);
     struct trace *full = read_bytes(data, size, &all), *bare = read_bytes(data, size, &none);
     must((full == NULL) == (bare == NULL));
+    if (full) {
+        struct result *result = result_open("fuzz");
+        program_memory_add_tables(full, NULL, false, result);
+        result_free(result);
+    }
     if (full && !leaves_out(full)) {
         must(full->event_count == bare->event_count && full->track_count >= bare->track_count);
         must(full->flows_seen == bare->flows_seen && full->samples_seen == bare->samples_seen);

@@ -87,7 +87,8 @@ static struct hlo_programs read_program(struct program *program)
 {
     struct hlo_programs programs = { 0 };
     wire_close(&program->bytes, program->module);
-    hlo_programs_add(&programs, (const uint8_t *)program->bytes.at, program->bytes.count);
+    hlo_programs_add(&programs, "jit_f(7)", strlen("jit_f(7)"), (const uint8_t *)program->bytes.at,
+                     program->bytes.count);
     buffer_release(&program->bytes);
     return programs;
 }
@@ -281,10 +282,125 @@ static void damage_and_circles_end(void **state)
     for (size_t len = 0; len <= out->count; len++) {
         struct hlo_programs programs = { 0 };
         uint8_t *copy = len ? memcpy(test_malloc(len), out->at, len) : NULL;
-        hlo_programs_add(&programs, copy, len);
+        hlo_programs_add(&programs, "jit_f(7)", strlen("jit_f(7)"), copy, len);
         test_free(copy);
         if (len == out->count)
             assert_int_equal(find(&programs, "self")->flops, 0);
+        hlo_programs_release(&programs);
+    }
+    buffer_release(out);
+}
+
+/* ---- memory ---- */
+
+/* A logical buffer: part PART of what INSTRUCTION makes; PART -1: all of it. */
+static void put_buffer(struct buffer *out, int64_t id, int64_t size, int64_t instruction, int64_t part)
+{
+    size_t buffer = wire_open(out, 1);
+    wire_append_number(out, 1, id);
+    wire_append_number(out, 2, size);
+    size_t place = wire_open(out, 3);
+    wire_append_number(out, 4, instruction);
+    if (part >= 0)
+        wire_append_number(out, 3, part);
+    wire_close(out, place);
+    wire_close(out, buffer);
+}
+
+enum { IS_THREAD_LOCAL = 3, IS_PARAMETER = 5, IS_LIVE_OUT = 7, IS_CONSTANT = 12 };
+
+/* FLAGS, as these words, and BUFFERS end with 0. */
+static void put_allocation(struct buffer *out, int64_t size, int64_t space, const int64_t *flags,
+                           const int64_t *buffers)
+{
+    size_t allocation = wire_open(out, 3);
+    wire_append_number(out, 2, size);
+    wire_append_number(out, 8, space);
+    for (; *flags; flags++)
+        wire_append_number(out, (uint32_t)*flags, 1);
+    for (; *buffers; buffers++) {
+        size_t assigned = wire_open(out, 9);
+        wire_append_number(out, 1, *buffers);
+        wire_close(out, assigned);
+    }
+    wire_close(out, allocation);
+}
+
+enum { ALLOC, FREE, SHARE };
+
+/* EVENTS: kind, buffer and, of SHARE, whose memory; COUNT of them. */
+static void put_heap_trace(struct buffer *out, const int64_t (*events)[3], size_t count)
+{
+    size_t trace = wire_open(out, 4);
+    for (size_t i = 0; i < count; i++) {
+        size_t event = wire_open(out, 1);
+        wire_append_number(out, 1, events[i][0]);
+        wire_append_number(out, 2, events[i][1]);
+        wire_append_number(out, 5, events[i][2]);
+        wire_close(out, event);
+    }
+    wire_close(out, trace);
+}
+
+/* Buffer 3 takes the memory of 2 twice: while 2 is in use, and after it. Then it is there with 5, which is the peak. */
+static void buffers_add_up_to_the_peak(void **state)
+{
+    (void)state;
+    static const int64_t events[][3] = {
+        { ALLOC, 2, 0 }, { SHARE, 3, 2 }, { FREE, 2, 0 },  { FREE, 3, 0 },   { FREE, 3, 0 },  { ALLOC, 5, 0 },
+        { SHARE, 3, 2 }, { FREE, 3, 0 },  { ALLOC, 1, 0 }, { ALLOC, 99, 0 }, { SHARE, 5, 5 },
+    };
+    static const char expected[] =
+        "space\t0\t1124\t16\t0\t8\t4\t1264\t16\t1284\n"
+        "space\t5\t32\t32\t0\t0\t0\t0\t0\t32\n"
+        "buffer\t0\ttemporary\t1024\t100\t1\tpair\tcustom-call\tu8[100]\t\t\n"
+        "buffer\t0\ttemporary\t64\t-1\t1\t\t\t\t\t\n"
+        "buffer\t5\tparameter\t32\t-1\t1\t\t\t\t\t\n"
+        "buffer\t0\tparameter\t16\t16\t1\tp\tparameter\tf32[4]\t\t\n"
+        "buffer\t0\ttemporary\t16\t16\t1\tpair\tcustom-call\t(f32[2], u8[100])\t\t\n"
+        "buffer\t0\tconstant\t4\t-1\t1\t\t\t\t\t\n";
+    struct program program = open_program(7);
+    struct buffer *out = &program.bytes;
+    open_computation(&program, 1, 4);
+    put_parameter(out, 1, 0, F32, DIMS(4));
+    put_instruction(out, 2, "t", "add", F32, DIMS(256), DIMS(1, 1));
+    size_t pair = wire_open(out, 2);
+    put_text(out, 1, "pair");
+    put_text(out, 2, "custom-call");
+    size_t shape = wire_open(out, 3);
+    wire_append_number(out, 2, TUPLE);
+    put_shape(out, 4, F32, DIMS(2));
+    put_shape(out, 4, U8, DIMS(100));
+    wire_close(out, shape);
+    wire_append_number(out, 35, 3);
+    wire_close(out, pair);
+    put_instruction(out, 4, "out", "add", F32, DIMS(4), DIMS(1, 1));
+    close_computation(&program);
+    wire_close(out, program.module);
+    size_t assignment = wire_open(out, 3);
+    put_heap_trace(out, events, sizeof events / sizeof *events); /* the order of fields does not matter */
+    put_allocation(out, 16, 0, DIMS(IS_PARAMETER, IS_LIVE_OUT), DIMS(1, 4));
+    put_allocation(out, 8, 0, DIMS(IS_THREAD_LOCAL), NONE);
+    put_allocation(out, 4, 0, DIMS(IS_CONSTANT), NONE);
+    put_allocation(out, 1200, 0, NONE, DIMS(2, 3, 5));
+    put_allocation(out, 64, 0, NONE, NONE);
+    put_allocation(out, 32, 5, DIMS(IS_PARAMETER), NONE);
+    put_buffer(out, 1, 16, 1, -1);
+    put_buffer(out, 2, 1024, 2, -1);
+    put_buffer(out, 3, 128, 3, 1);
+    put_buffer(out, 4, 16, 4, -1);
+    put_buffer(out, 5, 16, 3, -1);
+    wire_close(out, assignment);
+    for (size_t len = 0; len <= out->count; len++) { /* cut anywhere, as far as it goes */
+        struct hlo_programs programs = { .wants_memory = true };
+        uint8_t *copy = len ? memcpy(test_malloc(len), out->at, len) : NULL;
+        hlo_programs_add(&programs, "jit_f(7)", strlen("jit_f(7)"), copy, len);
+        test_free(copy);
+        if (len == out->count) {
+            assert_int_equal(programs.memory.count, 1);
+            assert_string_equal(programs.memory.at[0].key, TRACE_PROGRAM_MEMORY "jit_f(7)");
+            assert_string_equal(programs.memory.at[0].value, expected);
+        }
         hlo_programs_release(&programs);
     }
     buffer_release(out);
@@ -298,6 +414,7 @@ int main(void)
         cmocka_unit_test(fusions_count_what_they_touch),
         cmocka_unit_test(products_of_libraries_have_no_workspace),
         cmocka_unit_test(damage_and_circles_end),
+        cmocka_unit_test(buffers_add_up_to_the_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
