@@ -17,6 +17,9 @@ enum { SECOND_NS = 1000000000 };
 /* Work of a device lies no further than this outside of the recording of the host. */
 #define FAR_NS (INT64_C(60) * SECOND_NS)
 
+/* So few records of the host, and all work far from them: which of both is wrong is not known, and neither is left out. */
+enum { FEW_RECORDS = 10 };
+
 /* Less before the window that the profiler itself records: what began before waited in a queue, and not for so long. */
 #define EARLY_NS INT64_C(1000000000)
 
@@ -135,7 +138,7 @@ static struct bounds bounds_of(const struct trace *trace, const struct trace_fil
     find_middle(trace, file, &bounds);
     int64_t nearest_ns = INT64_MAX, first_ns = INT64_MAX, last_ns = INT64_MIN;
     bool any_zero = false, host_has_zero = false;
-    size_t work_at_zero = 0;
+    size_t work_at_zero = 0, host_count = 0;
     event_id end = file->first_event + file->event_count;
     for (event_id e = file->first_event; e < end; e++) {
         int64_t start_ns = trace_start_ns(trace, e), apart_ns = start_ns < 0 ? -start_ns : start_ns;
@@ -155,6 +158,7 @@ static struct bounds bounds_of(const struct trace *trace, const struct trace_fil
         if (is_of_host(kind) && !is_far(&bounds, start_ns) && is_within(&bounds.window, start_ns)) {
             first_ns = start_ns < first_ns ? start_ns : first_ns;
             last_ns = trace_end_ns(trace, e) > last_ns ? trace_end_ns(trace, e) : last_ns;
+            host_count++;
         }
     }
     bounds.zero_is_unknown = any_zero && nearest_ns != INT64_MAX && nearest_ns > FAR_NS;
@@ -170,7 +174,10 @@ static struct bounds bounds_of(const struct trace *trace, const struct trace_fil
     } else if (first_ns != INT64_MAX) {
         bounds.first_ns = first_ns - FAR_NS;
     }
-    if (last_ns != INT64_MIN && bounds.first_ns != INT64_MIN) {
+    if (!file->has_window && host_count < FEW_RECORDS && bounds.work.start_ns <= bounds.work.end_ns &&
+        (bounds.work.start_ns > last_ns + FAR_NS || bounds.work.end_ns < first_ns - FAR_NS)) {
+        bounds.first_ns = INT64_MIN; /* of so few nobody can tell when the recording was */
+    } else if (last_ns != INT64_MIN && bounds.first_ns != INT64_MIN) {
         bounds.last_ns = last_ns + FAR_NS;
         extend_by_queues(trace, file, &bounds);
     }

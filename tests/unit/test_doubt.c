@@ -72,6 +72,18 @@ static void work_far_from_the_recording_is_left_out(void **state)
     trace_free(trace);
 }
 
+/* One call and one copy, hours apart: neither tells that the other is wrong. */
+static void work_far_from_a_few_records_stays(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_call(&small, "hipMalloc", 2, 86400 * SECOND, us(5));
+    add_kernel(&small, "far", 7, 3600 * SECOND, us(20));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace->event_count, 2);
+    trace_free(trace);
+}
+
 /* Time 0 is a time like others where others are near. */
 static void time_zero_is_a_time_near_others(void **state)
 {
@@ -409,6 +421,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_far_from_the_recording_is_left_out),
+        cmocka_unit_test(work_far_from_a_few_records_stays),
         cmocka_unit_test(time_zero_is_a_time_near_others),
         cmocka_unit_test(ends_behind_followers_are_bounded),
         cmocka_unit_test(work_that_may_overlap_is_believed),
