@@ -3,8 +3,10 @@
 
 #include "base/shell_word.h"
 #include "check/ranking.h"
+
 #include "check/statements.h"
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 
 /* clang-format off */
@@ -262,11 +264,18 @@ static void add_rankings(struct checking *checking, int64_t line, const char *te
             continue;
         struct check_row row = row_of(line, as_text(arena_strndup(texts, text, len)));
         struct buffer command = { 0 };
-        buffer_printf(&command, "tpa %s --sort %s", ranking.of_kernels ? "kernels" : "top", ranking.quantity);
+        static const char *const commands[] = { "top", "kernels", "steps --limit 0", "steps --by rank" };
+        buffer_printf(&command, "tpa %s", commands[ranking.of]);
+        if (ranking.subject)
+            buffer_printf(&command, " --sort %s", ranking.quantity);
         check_append_files(checking->input, &command);
         row.outcome = ranking.outcome == RANKING_HOLDS ? CHECK_CONFIRMED : CHECK_CONTRADICTED;
-        row.subject = as_text(arena_strndup(texts, ranking.subject, strlen(ranking.subject)));
-        row.first = as_text(arena_strndup(texts, ranking.first, strlen(ranking.first)));
+        const char *thing = ranking.of == RANKING_RANKS ? "rank" : "step";
+        row.subject = as_text(ranking.subject ? arena_strndup(texts, ranking.subject, strlen(ranking.subject))
+                                              : arena_printf(texts, "%s %" PRId64, thing, ranking.number));
+        row.first =
+            as_text(ranking.subject ? arena_strndup(texts, ranking.first, strlen(ranking.first))
+                                    : arena_printf(texts, "%s %" PRId64, thing, ranking.first_number));
         row.quantity = as_text(ranking.quantity);
         row.command = as_text(arena_strndup(texts, command.at, command.count));
         buffer_release(&command);
@@ -274,10 +283,31 @@ static void add_rankings(struct checking *checking, int64_t line, const char *te
     }
 }
 
+void check_add_rankings(struct check *check, struct check_facts *facts, const struct check_input *input,
+                        int64_t line, const char *text, size_t len)
+{
+    struct checking checking = { facts, input, check };
+    struct arena arena = { 0 };
+    struct tokens tokens = { 0 };
+    prose_read(facts, text, len, &arena, &tokens);
+    add_rankings(&checking, line, text, len, &tokens);
+    VEC_FREE(&tokens);
+    arena_release(&arena);
+}
+
 static bool tokens_have_number(const struct tokens *tokens)
 {
     for (size_t i = 0; i < tokens->count; i++)
         if (tokens->at[i].kind == TOKEN_NUMBER)
+            return true;
+    return false;
+}
+
+/* One that does not only name a step or a rank. */
+static bool tokens_have_figure(const struct tokens *tokens)
+{
+    for (size_t i = 0; i < tokens->count; i++)
+        if (tokens->at[i].kind == TOKEN_NUMBER && !tokens->at[i].figure.is_label)
             return true;
     return false;
 }
@@ -484,7 +514,7 @@ static void check_line(struct checking *checking, int64_t line, const char *text
     size_t before = checking->check->count;
     if (!prose_is_columns(text, len))
         add_rankings(checking, line, whole, whole_len, &tokens);
-    if (checking->check->count == before || tokens_have_number(&tokens))
+    if (checking->check->count == before || tokens_have_figure(&tokens))
         add_statements(checking, line, whole, whole_len, &statements, has_number);
     EACH(VEC_FREE, &statements, &tokens);
     arena_release(&arena);

@@ -35,14 +35,14 @@ struct check_row {
     struct text statement; /* that line */
     struct text
         quantity; /* key of the column that has the right figure; missing if not checkable, as the next */
-    struct text subject; /* the name, or what else the figure is about */
-    double said;         /* in UNIT; NaN if the line has no figure */
-    struct text unit;    /* as written; missing for counts */
-    struct text verdict; /* a word of CHECK_VERDICTS */
-    double right;        /* in UNIT */
-    struct text command; /* that prints it */
-    struct text first;   /* who is first, or the other of two, where the line ranks names without a figure */
-    struct text reason;  /* a word of CHECK_REASONS (facts.h); missing if checkable */
+    struct text subject;        /* the name, or what else the figure is about */
+    double said;                /* in UNIT; NaN if the line has no figure */
+    struct text unit;           /* as written; missing for counts */
+    struct text verdict;        /* a word of CHECK_VERDICTS */
+    double right;               /* in UNIT */
+    struct text command;        /* that prints it */
+    struct text first;          /* who is first, or the other of two, where the line ranks */
+    struct text reason;         /* a word of CHECK_REASONS (facts.h); missing if checkable */
     enum check_verdict outcome; /* the verdict */
 };
 
@@ -69,6 +69,10 @@ void check_append_files(const struct check_input *input, struct buffer *out);
 
 /* Add ROW with the words of its outcome, and of REASON if it is open. */
 void check_add_row(struct check *check, const struct check_row *row, enum check_reason reason);
+
+/* Add a row for each ranking in the LEN bytes at TEXT, a line of an answer (ranking.h). */
+void check_add_rankings(struct check *check, struct check_facts *facts, const struct check_input *input,
+                        int64_t line, const char *text, size_t len);
 
 /* Add the table "statements" to RESULT. */
 void check_add_table(const struct check *check, struct result *result);

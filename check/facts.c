@@ -705,6 +705,15 @@ static int64_t number_of_step(const struct text *name)
     return quantity_read_number(&digits);
 }
 
+bool check_number_at(const struct check_facts *facts, bool ranks, size_t i, int64_t *number)
+{
+    size_t count = ranks ? facts->trace->file_count : facts->steps ? facts->steps->count : 0;
+    if (i < count)
+        *number =
+            ranks ? selection_rank(facts->trace, (uint32_t)i) : number_of_step(&facts->steps->at[i].name);
+    return i < count;
+}
+
 /* Statistics of the steps of a file: as they ran, and of their ranges on the host. */
 static void answer_steps_of(struct answering *a, uint32_t file)
 {

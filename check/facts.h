@@ -141,6 +141,9 @@ bool check_has_rank(const struct check_facts *facts, int64_t rank);
 bool check_has_device(const struct check_facts *facts, int64_t device);
 bool check_has_several_ranks(const struct check_facts *facts);
 
+/* The number of rank I, or of step I of all ranks. False: there is none. */
+bool check_number_at(const struct check_facts *facts, bool ranks, size_t i, int64_t *number);
+
 /* The command line that prints READING of QUESTION, with FILES. Appended to OUT. */
 void check_append_command(const struct check_facts *facts, const struct check_query *query,
                           const struct check_reading *reading, struct buffer *out);

@@ -17,6 +17,7 @@ struct page_line {
     int64_t number;    /* of the file's lines, from 1 */
     struct text text;  /* without elements, blanks joined */
     struct text words; /* the same with # for each figure */
+    struct text title; /* of figures alone: the words before them, such as the name that they are of */
     VEC_OF(struct page_figure) figures;
     bool used;
 };
@@ -177,6 +178,20 @@ static bool read_screen(const char *html, size_t len, struct arena *arena, struc
     return true;
 }
 
+static void find_titles(struct page_lines *lines)
+{
+    struct text none = { "", 0 }, title = none;
+    for (size_t i = 0; i < lines->count; i++) {
+        struct page_line *line = &lines->at[i];
+        bool has_words = false;
+        for (size_t c = 0; c < line->words.len; c++)
+            has_words |= isalpha((unsigned char)line->words.at[c]) != 0;
+        line->title = has_words ? none : title;
+        if (has_words)
+            title = line->words;
+    }
+}
+
 static void lines_free(struct page_lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++)
@@ -184,13 +199,18 @@ static void lines_free(struct page_lines *lines)
     VEC_FREE(lines);
 }
 
-/* The first line of RIGHT with the words of LINE that no other line belongs to; NULL: none. */
+static bool is_same_text(struct text a, struct text b)
+{
+    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
+}
+
+/* The first line of RIGHT with the words of LINE, below the same title, that no other line belongs to; NULL: none. */
 static struct page_line *find_line(struct page_lines *right, const struct page_line *line)
 {
     for (size_t i = 0; i < right->count; i++) {
         struct page_line *other = &right->at[i];
-        if (!other->used && other->words.len == line->words.len &&
-            memcmp(other->words.at, line->words.at, line->words.len) == 0) {
+        if (!other->used && is_same_text(other->words, line->words) &&
+            is_same_text(other->title, line->title)) {
             other->used = true;
             return other;
         }
@@ -260,17 +280,22 @@ static void add_page_row(struct check *check, const struct check_input *input, c
     check_add_row(check, &row, CHECK_NOT_IN_TRACE);
 }
 
-struct check *check_page(const struct check_input *input, const char *right, size_t right_len)
+struct check *check_page(struct check_facts *facts, const struct check_input *input, const char *right,
+                         size_t right_len)
 {
     struct arena arena = { 0 };
     struct page_lines lines = { 0 }, right_lines = { 0 };
     struct check *check = NULL;
     if (read_screen(input->text, input->len, &arena, &lines) &&
         read_screen(right, right_len, &arena, &right_lines)) {
+        find_titles(&lines);
+        find_titles(&right_lines);
         check = mem_zalloc(1, sizeof *check);
         for (size_t l = 0; l < lines.count; l++) {
             const struct page_line *line = &lines.at[l];
-            const struct page_line *other = line->figures.count ? find_line(&right_lines, line) : NULL;
+            const struct page_line *other = find_line(&right_lines, line);
+            if (!other) /* the page says something else */
+                check_add_rankings(check, facts, input, line->number, line->text.at, line->text.len);
             for (size_t i = 0; i < line->figures.count; i++)
                 add_page_row(check, input, line, i, other);
         }

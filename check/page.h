@@ -2,7 +2,7 @@
  * page.h - compares the figures on the first screen of a page of tpa report with those of the page that its traces give.
  *
  *     if (check_is_page(text, len))
- *         check = check_page(&input, right_page, right_len);
+ *         check = check_page(facts, &input, right_page, right_len);
  */
 #ifndef TPA_CHECK_PAGE_H
 #define TPA_CHECK_PAGE_H
@@ -14,8 +14,10 @@ bool check_is_page(const char *text, size_t len);
 
 /*
  * A row for each figure between the title and the end of the answer of the page INPUT: confirmed if the page RIGHT has the
- * same at its place, not checkable if it has no such line. New; free with check_free. NULL if INPUT is no page of tpa report.
+ * same at its place, below the same name, not checkable if it has no such line. Of a line that RIGHT does not have a row for what it ranks, by
+ * FACTS. New; free with check_free. NULL if INPUT is no page of tpa report.
  */
-struct check *check_page(const struct check_input *input, const char *right, size_t right_len);
+struct check *check_page(struct check_facts *facts, const struct check_input *input, const char *right,
+                         size_t right_len);
 
 #endif

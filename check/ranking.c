@@ -2,6 +2,7 @@
 #include "check/ranking.h"
 
 #include "analyze/top/top.h"
+#include "analyze/selection.h"
 #include "base/sum.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -25,6 +26,9 @@ enum {
     SAYS_SELF = 1 << 12,
     SAYS_TOTAL = 1 << 13,
     SAYS_RUNS = 1 << 14, /* slower, faster, longer: of a run, or in all */
+    SAYS_FAST = 1 << 15, /* fastest, shortest */
+    SAYS_STEP = 1 << 16,
+    SAYS_RANK = 1 << 17,
 };
 
 struct saying {
@@ -36,14 +40,14 @@ struct saying {
 static const struct saying sayings[] = {
     { "a", 0 }, { "all", 0 }, { "and", 0 }, { "are", 0 }, { "at", 0 }, { "by", 0 }, { "call", SAYS_OFTEN }, { "called", SAYS_OFTEN },
     { "calls", SAYS_OFTEN }, { "clearly", 0 }, { "costs", SAYS_TIME }, { "costly", SAYS_FIRST }, { "cpu", SAYS_HOST }, { "cuda", SAYS_DEVICE },
-    { "device", SAYS_DEVICE }, { "dominant", SAYS_FIRST }, { "expensive", SAYS_FIRST }, { "far", 0 }, { "faster", SAYS_LESS | SAYS_RUNS },
+    { "device", SAYS_DEVICE }, { "dominant", SAYS_FIRST }, { "expensive", SAYS_FIRST }, { "far", 0 }, { "faster", SAYS_LESS | SAYS_RUNS }, { "fastest", SAYS_FAST },
     { "frequently", SAYS_OFTEN }, { "goes", 0 }, { "gpu", SAYS_DEVICE }, { "has", 0 }, { "heaviest", SAYS_FIRST }, { "host", SAYS_HOST },
     { "in", 0 }, { "is", 0 }, { "it", 0 }, { "its", 0 }, { "kernel", SAYS_KERNEL }, { "kernels", SAYS_KERNEL }, { "largest", SAYS_FIRST },
     { "launched", SAYS_OFTEN }, { "less", SAYS_LESS }, { "longer", SAYS_MORE | SAYS_RUNS }, { "longest", SAYS_SLOW }, { "more", SAYS_MORE },
-    { "most", SAYS_MOST }, { "needs", SAYS_TIME }, { "of", 0 }, { "often", SAYS_OFTEN }, { "on", 0 }, { "op", SAYS_OPERATOR },
+    { "most", SAYS_MOST }, { "needs", SAYS_TIME }, { "of", 0 }, { "often", SAYS_OFTEN }, { "on", 0 }, { "one", 0 }, { "op", SAYS_OPERATOR },
     { "operator", SAYS_OPERATOR }, { "operators", SAYS_OPERATOR }, { "ops", SAYS_OPERATOR }, { "overall", SAYS_TOTAL }, { "profile", 0 },
-    { "biggest", SAYS_FIRST }, { "recording", 0 }, { "s", 0 }, { "self", SAYS_SELF }, { "shorter", SAYS_LESS | SAYS_RUNS }, { "single", 0 },
-    { "slower", SAYS_MORE | SAYS_RUNS }, { "slowest", SAYS_SLOW }, { "spends", SAYS_TIME }, { "spent", SAYS_TIME }, { "takes", SAYS_TIME },
+    { "biggest", SAYS_FIRST }, { "rank", SAYS_RANK }, { "ranks", SAYS_RANK }, { "recording", 0 }, { "s", 0 }, { "self", SAYS_SELF }, { "shorter", SAYS_LESS | SAYS_RUNS }, { "shortest", SAYS_FAST }, { "single", 0 },
+    { "slower", SAYS_MORE | SAYS_RUNS }, { "slowest", SAYS_SLOW }, { "spends", SAYS_TIME }, { "spent", SAYS_TIME }, { "step", SAYS_STEP }, { "steps", SAYS_STEP }, { "takes", SAYS_TIME },
     { "than", SAYS_THAN }, { "that", 0 }, { "the", 0 }, { "this", 0 }, { "time", SAYS_TIME }, { "to", 0 }, { "took", SAYS_TIME },
     { "top", SAYS_FIRST }, { "total", SAYS_TOTAL }, { "trace", 0 }, { "was", 0 }, { "went", 0 }, { "with", 0 },
 };
@@ -57,14 +61,52 @@ static const struct saying *find_saying(const char *text)
     return NULL;
 }
 
-/* A sentence in which each word is known. */
+/* A sentence in which each word is known. Behind what it ranks may be a figure, which is another statement. */
 struct sentence {
     unsigned says;
     const struct check_name *names[2];
+    int64_t numbers[2]; /* of steps or ranks, instead of names */
+    bool numbered;
+    int64_t rank; /* that it is about; TABLE_INT_MISSING: none */
     size_t count;
     size_t than;   /* names before it */
     bool majority; /* "most of the time", which may be more than half of it; not "the most time" */
 };
+
+/* The number at I: of a step or a rank. */
+static bool sentence_add_number(struct sentence *sentence, const struct tokens *tokens, size_t first,
+                                size_t i)
+{
+    long double value = tokens->at[i].figure.value;
+    const char *thing = i > first ? tokens->at[i - 1].text : NULL,
+               *before = i > first + 1 ? tokens->at[i - 2].text : NULL;
+    bool is_rank = thing && strcmp(thing, "rank") == 0, is_step = thing && strcmp(thing, "step") == 0;
+    if (!(value >= 0 && value < 0x1p62L) || !(is_rank || is_step))
+        return false;
+    if (is_rank && before && strcmp(before, "on") == 0 && sentence->rank == TABLE_INT_MISSING) {
+        sentence->rank = (int64_t)value;
+        return true;
+    }
+    if (sentence->count == 2 || (sentence->count && !sentence->numbered))
+        return false;
+    sentence->numbered = true;
+    sentence->numbers[sentence->count++] = (int64_t)value;
+    return true;
+}
+
+/* Does the word at I lead to a figure: "at 12 ms", "with about 3 ms"? */
+static bool is_tail(const struct tokens *tokens, size_t i, size_t end)
+{
+    static const char *const leads[] = { "at", "with", "about", "taking", "which", "roughly" };
+    const char *text = tokens->at[i].text;
+    bool leads_on = false;
+    for (size_t w = 0; text && w < sizeof leads / sizeof *leads; w++)
+        leads_on |= strcmp(leads[w], text) == 0;
+    for (size_t on = 1; leads_on && on <= 3 && i + on < end; on++)
+        if (tokens->at[i + on].kind == TOKEN_NUMBER)
+            return true;
+    return false;
+}
 
 static bool ranking_read_sentence(const struct tokens *tokens, size_t first, size_t end,
                                   struct sentence *sentence)
@@ -73,27 +115,43 @@ static bool ranking_read_sentence(const struct tokens *tokens, size_t first, siz
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (first < end && tokens->at[first].text && strcmp(tokens->at[first].text, verbs[i]) == 0)
             return false;
+    bool in_tail = false;
     for (size_t i = first; i < end; i++) {
         const struct token *token = &tokens->at[i];
-        if (token->kind == TOKEN_NAME) {
-            if (!token->name || token->several || token->step >= 0 || sentence->count == 2)
-                return false;
-            sentence->names[sentence->count++] = token->name;
-            continue;
-        }
         const struct saying *saying = find_saying(token->text);
+        if (saying && strcmp(saying->text, "one") == 0 && i + 1 < end && tokens->at[i + 1].kind == TOKEN_WORD)
+            return false; /* one of the largest */
         bool is_mark = (token->kind == TOKEN_MARK || token->kind == TOKEN_CLAUSE) &&
                        !(token->text && isalpha((unsigned char)token->text[0]));
-        if (token->kind == TOKEN_NUMBER || token->kind == TOKEN_DIRECTION || (!saying && !is_mark))
+        if (token->kind == TOKEN_NUMBER && token->figure.is_label && !in_tail) {
+            if (!sentence_add_number(sentence, tokens, first, i))
+                return false;
+        } else if (token->kind == TOKEN_NUMBER) {
+            if (!sentence->count || !token->figure.has_unit)
+                return false;
+            in_tail = true;
+        } else if (token->kind == TOKEN_NAME) {
+            bool is_step = token->step >= 0;
+            if (in_tail || sentence->count == 2 || (!is_step && (!token->name || token->several)) ||
+                (sentence->count && sentence->numbered != is_step))
+                return false;
+            sentence->numbered = is_step;
+            sentence->says |= is_step ? SAYS_STEP : 0;
+            sentence->numbers[sentence->count] = token->step;
+            sentence->names[sentence->count++] = token->name;
+        } else if (token->kind == TOKEN_DIRECTION || (!saying && !is_mark && !is_tail(tokens, i, end))) {
             return false;
-        if (!saying)
-            continue;
-        if (saying->says & SAYS_THAN)
-            sentence->than = sentence->count;
-        if (saying->says & SAYS_MOST)
-            sentence->majority =
-                i == first || !tokens->at[i - 1].text || strcmp(tokens->at[i - 1].text, "the") != 0;
-        sentence->says |= saying->says;
+        } else if (in_tail && saying &&
+                   saying->says & ~(unsigned)(SAYS_TIME | SAYS_TOTAL | SAYS_DEVICE | SAYS_HOST)) {
+            return false;
+        } else if (saying && !in_tail) {
+            if (saying->says & SAYS_THAN)
+                sentence->than = sentence->count;
+            if (saying->says & SAYS_MOST)
+                sentence->majority =
+                    i == first || !tokens->at[i - 1].text || strcmp(tokens->at[i - 1].text, "the") != 0;
+            sentence->says |= saying->says;
+        }
     }
     return true;
 }
@@ -137,16 +195,20 @@ struct ranks {
     const struct top *top;
     struct of_name *of; /* by id */
     size_t names;
+    uint32_t file; /* that of all rows */
 };
 
-static struct ranks sum_names(const struct check_facts *facts)
+/* Of FILE alone. */
+static struct ranks sum_names(const struct check_facts *facts, uint32_t file)
 {
     const struct top *top = check_facts_top(facts);
     const struct trace *trace = top->trace;
-    struct ranks ranks = { facts, top, NULL, names_count(trace->names) };
+    struct ranks ranks = { facts, top, NULL, names_count(trace->names), file };
     ranks.of = mem_zalloc(ranks.names + 1, sizeof *ranks.of);
     for (event_id e = 0; e < trace->event_count; e++) {
         struct of_name *of = &ranks.of[trace->name[e]];
+        if (trace_file_of(trace, e) != file)
+            continue;
         int64_t ns = trace_dur_ns(trace, e);
         of->count++;
         of->sum_ns = sum_plus(of->sum_ns, ns);
@@ -160,6 +222,8 @@ static struct ranks sum_names(const struct check_facts *facts)
 static enum ranked ranked_of(const struct ranks *ranks, size_t i)
 {
     name_id id = check_row_name(ranks->facts, i);
+    if (ranks->top->trace->file_count > 1 && ranks->top->at[i].file != ranks->file)
+        return IN_NONE;
     unsigned kinds = id < ranks->names ? ranks->of[id].kinds : 0;
     return kinds == SET_OF(EVENT_OP)                                            ? IN_OPERATORS
            : kinds == SET_OF(EVENT_KERNEL)                                      ? IN_KERNELS
@@ -188,7 +252,8 @@ static int64_t figure_of(const struct ranks *ranks, size_t i, enum measure measu
 static size_t row_of_name(const struct ranks *ranks, const struct check_name *name)
 {
     size_t i = 0;
-    while (i < ranks->top->count && check_row_name(ranks->facts, i) != check_name_id(name))
+    while (i < ranks->top->count &&
+           (check_row_name(ranks->facts, i) != check_name_id(name) || ranked_of(ranks, i) == IN_NONE))
         i++;
     return i;
 }
@@ -318,23 +383,130 @@ static struct ranking judge_ranking(const struct ranks *ranks, const struct sent
         ranking.first = ranks->top->at[first].name.at;
     }
     ranking.subject = check_name_text(sentence->names[0]);
-    ranking.of_kernels = on_device;
+    ranking.of = on_device ? RANKING_KERNELS : RANKING_OPERATORS;
     ranking.outcome = above == below ? RANKING_NONE : above ? RANKING_HOLDS : RANKING_FAILS;
     return ranking;
 }
 
-struct ranking ranking_read(const struct check_facts *facts, const struct tokens *tokens, size_t first,
-                            size_t end)
+/* The time of step or rank NUMBER by the quantity KEY; below 0: it has none, or several. */
+static int64_t figure_of_number(struct check_facts *facts, bool is_rank, int64_t number, int64_t rank,
+                                const char *key)
 {
-    struct sentence sentence = { .than = 2 };
+    struct check_query query = { .subject = is_rank ? CHECK_STEPS : CHECK_STEP,
+                                 .dimension = CHECK_TIME,
+                                 .statistics = is_rank ? CHECK_MEAN : 0,
+                                 .step = number,
+                                 .rank = is_rank ? number : rank,
+                                 .device = TABLE_INT_MISSING };
+    struct check_readings readings = { 0 };
+    int64_t figure = -1;
+    check_facts_answer(facts, &query, &readings);
+    for (size_t i = 0; i < readings.count; i++) {
+        const struct check_reading *reading = &readings.at[i];
+        if (strcmp(reading->quantity, key) != 0 ||
+            (reading->strength != CHECK_STRICT && (is_rank || strcmp(key, "step_ns") != 0)))
+            continue;
+        int64_t value = (int64_t)reading->value;
+        figure = figure == -1 || figure == value ? value : -2;
+    }
+    VEC_FREE(&readings);
+    return figure < 0 ? -1 : figure;
+}
+
+/* Steps and ranks: slowest, fastest, and one compared with another. By their time, with the work that they launched or on the host: one that
+ * confirms is enough; if all contradict, and the time of a step as other commands define it, it is wrong. */
+static struct ranking judge_numbers(struct check_facts *facts, const struct sentence *sentence, int64_t rank)
+{
+    enum { KEYS = 3 };
+    static const char *const keys[2][KEYS] = { { "duration_ns", "host_duration_ns", "step_ns" },
+                                               { "average_ns", "host_average_ns", "step_ns" } };
     struct ranking ranking = { 0 };
-    if (!ranking_read_sentence(tokens, first, end, &sentence) || check_has_several_ranks(facts))
+    unsigned says = sentence->says;
+    bool is_rank = says & SAYS_RANK && !(says & SAYS_STEP), compares = is_comparison(sentence);
+    unsigned ways = says & (SAYS_SLOW | SAYS_MOST | SAYS_FAST);
+    if ((!is_rank && !(says & SAYS_STEP)) ||
+        says & (SAYS_OFTEN | SAYS_KERNEL | SAYS_OPERATOR | SAYS_DEVICE | SAYS_HOST | SAYS_SELF | SAYS_FIRST |
+                SAYS_TOTAL) ||
+        (!compares &&
+         (sentence->count != 1 || says & (SAYS_MORE | SAYS_LESS | SAYS_THAN) || (ways & (ways - 1)) ||
+          !ways || (says & SAYS_MOST && (!(says & SAYS_TIME) || sentence->majority)))))
+        return ranking;
+    VEC_OF(int64_t) others = { 0 };
+    if (compares)
+        *VEC_PUSH(&others) = sentence->numbers[1];
+    int64_t other;
+    for (size_t i = 0; !compares && check_number_at(facts, is_rank, i, &other); i++)
+        if (other != sentence->numbers[0])
+            *VEC_PUSH(&others) = other;
+    bool less = compares ? (says & SAYS_LESS) != 0 : (says & SAYS_FAST) != 0, holds = false, fails = true;
+    for (int k = 0; k < KEYS; k++) {
+        int64_t own = figure_of_number(facts, is_rank, sentence->numbers[0], rank, keys[is_rank][k]);
+        int64_t best = -1, number = 0;
+        for (size_t i = 0; i < others.count; i++) {
+            int64_t figure = figure_of_number(facts, is_rank, others.at[i], rank, keys[is_rank][k]);
+            if (figure >= 0 && (best < 0 || (less ? figure < best : figure > best))) {
+                best = figure;
+                number = others.at[i];
+            }
+        }
+        if (own < 0 || best < 0)
+            continue;
+        struct standing standing = less ? compare(best, own, !compares) : compare(own, best, !compares);
+        holds |= standing.above && !standing.below && k < 2;
+        fails &= standing.below && !standing.above;
+        if (!ranking.quantity) {
+            ranking.quantity = keys[is_rank][k];
+            bool leads = !compares && (less ? own <= best : own >= best);
+            ranking.number = sentence->numbers[0];
+            ranking.first_number = leads ? sentence->numbers[0] : number;
+        }
+    }
+    VEC_FREE(&others);
+    ranking.of = is_rank ? RANKING_RANKS : RANKING_STEPS;
+    ranking.outcome = !ranking.quantity ? RANKING_NONE
+                      : holds           ? RANKING_HOLDS
+                      : fails           ? RANKING_FAILS
+                                        : RANKING_NONE;
+    return ranking;
+}
+
+/* Judge SENTENCE, about names, by FILE alone. */
+static struct ranking rank_names(const struct check_facts *facts, const struct sentence *sentence,
+                                 unsigned measures, uint32_t file)
+{
+    struct ranks ranks = sum_names(facts, file);
+    struct ranking ranking = judge_ranking(&ranks, sentence, measures);
+    free(ranks.of);
+    return ranking;
+}
+
+struct ranking ranking_read(struct check_facts *facts, const struct tokens *tokens, size_t first, size_t end)
+{
+    struct sentence sentence = { .than = 2, .rank = TABLE_INT_MISSING };
+    struct ranking ranking = { 0 };
+    if (!ranking_read_sentence(tokens, first, end, &sentence))
         return ranking;
     unsigned measures = measures_of(&sentence);
-    if (!measures || !(is_comparison(&sentence) || is_superlative(&sentence)))
+    bool of_ranks = sentence.numbered && sentence.says & SAYS_RANK && !(sentence.says & SAYS_STEP);
+    if (of_ranks)
+        return judge_numbers(facts, &sentence, sentence.rank);
+    if (!sentence.numbered && (!measures || sentence.says & (SAYS_STEP | SAYS_RANK | SAYS_FAST) ||
+                               !(is_comparison(&sentence) || is_superlative(&sentence))))
         return ranking;
-    struct ranks ranks = sum_names(facts);
-    ranking = judge_ranking(&ranks, &sentence, measures);
-    free(ranks.of);
+    const struct trace *trace = check_facts_top(facts)->trace;
+    bool any = false;
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        if (sentence.rank != TABLE_INT_MISSING && selection_rank(trace, file) != sentence.rank)
+            continue;
+        struct ranking of_file = sentence.numbered
+                                     ? judge_numbers(facts, &sentence, selection_rank(trace, file))
+                                     : rank_names(facts, &sentence, measures, file);
+        if (any && of_file.outcome != ranking.outcome)
+            of_file.outcome = RANKING_NONE; /* no reading that all ranks agree on */
+        ranking = of_file;
+        any = true;
+        if (ranking.outcome == RANKING_NONE)
+            break;
+    }
     return ranking;
 }

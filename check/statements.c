@@ -293,12 +293,12 @@ static bool is_part_of_state(const struct tokens *tokens, size_t i, size_t end)
 }
 
 /* Gather what the tokens from FIRST to END say; not those of MASKED, the nouns of counts, unless they are kept. */
-static struct scan scan_tokens(const struct tokens *tokens, size_t first, size_t end, const bool *mrequested)
+static struct scan scan_tokens(const struct tokens *tokens, size_t first, size_t end, const bool *covered)
 {
     struct scan scan = no_scan;
     for (size_t i = first; i < end; i++) {
         const struct token *token = &tokens->at[i];
-        if (mrequested && mrequested[i] && token->kind == TOKEN_WORD)
+        if (covered && covered[i] && token->kind == TOKEN_WORD)
             continue;
         switch (token->kind) {
         case TOKEN_NAME: scan_name(&scan, token); break;
@@ -758,15 +758,15 @@ static bool is_whole_of(const struct tokens *tokens, size_t first, size_t i)
 static void read_clause(struct clause_reader *reader, size_t lead, size_t own, size_t end)
 {
     const struct tokens *tokens = reader->tokens;
-    bool *mrequested = arena_alloc(reader->arena, (tokens->count + 1) * sizeof *mrequested);
-    memset(mrequested, 0, tokens->count + 1);
+    bool *covered = arena_alloc(reader->arena, (tokens->count + 1) * sizeof *covered);
+    memset(covered, 0, tokens->count + 1);
     size_t times = 0, shares = 0;
     for (size_t i = own; i < end; i++) {
         if (tokens->at[i].kind != TOKEN_NUMBER)
             continue;
         struct counted counted = count_of(tokens, own, i, end);
         for (size_t j = counted.first; j < counted.end; j++)
-            mrequested[j] = true;
+            covered[j] = true;
         if (tokens->at[i].figure.has_unit && !is_whole_of(tokens, own, i)) {
             times += tokens->at[i].figure.dimension == CHECK_TIME;
             shares += tokens->at[i].figure.dimension == CHECK_SHARE;
@@ -774,7 +774,7 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
     }
     struct scan lead_scan = scan_tokens(tokens, lead, own, NULL);
     bool joined = own > lead && tokens->at[own - 1].kind == TOKEN_CLAUSE && tokens->at[own - 1].joins;
-    struct scan own_mrequested = scan_tokens(tokens, own, end, mrequested);
+    struct scan own_covered = scan_tokens(tokens, own, end, covered);
     bool may_inherit = !reader->new_sentence || refers_back(reader, lead, end);
     if (!may_inherit)
         reader->context = (struct context){ 0 };
@@ -786,13 +786,13 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
         *statement = (struct statement){ .figure = token->figure };
         struct counted counted = count_of(tokens, own, i, end);
         bool whole = is_whole_of(tokens, own, i);
-        struct scan scan = merge(&own_mrequested, &lead_scan, joined);
+        struct scan scan = merge(&own_covered, &lead_scan, joined);
         bool has_query;
         if (counted.bits) { /* words behind the next figure belong to that one: 3 times, 4 ms on average */
             size_t next = counted.end;
             while (next < end && !(tokens->at[next].kind == TOKEN_NUMBER && tokens->at[next].figure.has_unit))
                 next++;
-            scan.bits = merge(&(struct scan){ .bits = scan_tokens(tokens, own, next, mrequested).bits },
+            scan.bits = merge(&(struct scan){ .bits = scan_tokens(tokens, own, next, covered).bits },
                               &lead_scan, joined)
                             .bits;
             if (!counted.name && counted.bits & (WORD_KERNEL | WORD_COPY | WORD_STEP) && !reader->is_cell)

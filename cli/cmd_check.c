@@ -103,7 +103,7 @@ static int check_report(const struct invocation *call, const struct trace *trace
     load.progress = false;
     bool good = report_page(input->files, input->file_count, &load, into, err);
     good = fclose(into) == 0 && good;
-    struct check *check = good ? check_page(input, right, len) : NULL;
+    struct check *check = good ? check_page(check_facts_of(trace), input, right, len) : NULL;
     free(right);
     if (good && !check) {
         tpa_fail(err, TPA_NOWHERE, "the page has no first screen of tpa report");
@@ -142,9 +142,7 @@ static int check_main(const struct invocation *call, struct tpa_error *err)
         buffer_release(&text);
         return output_result(known, &args->output, err) ? EXIT_FINE : EXIT_TROUBLE;
     }
-    struct trace_wants wants = { 0 };
-    if (!check_is_page(input.text, input.len))
-        wants = check_wants();
+    const struct trace_wants wants = check_wants();
     struct trace *trace = load_traces(&traces, &args->load, &wants, err);
     int code = EXIT_TROUBLE;
     if (trace)
