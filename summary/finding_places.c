@@ -186,7 +186,7 @@ event_id place_first_use(const struct trace *trace)
     return longest;
 }
 
-/* "16 of 16 ranks, 37.0 to 42.4 %, worst rank 0": SHARES of the time of each rank. Nothing for a single one. */
+/* "37.0 to 42.4 % of the time of 16 of 16 ranks, most of rank 0": SHARES of the time of each rank. Nothing for a single one. */
 void shares_add_ranks(const struct summary *summary, const double *shares, struct buffer *out)
 {
     size_t worst = 0, found = 0;
@@ -202,11 +202,11 @@ void shares_add_ranks(const struct summary *summary, const double *shares, struc
     }
     if (found == 0)
         return;
-    buffer_printf(out, "%s%zu of %zu ranks, %.1f", out->count ? "; " : "", found, summary->rank_count,
-                  quantity_percent(least));
+    buffer_printf(out, "%s%.1f", out->count ? "; " : "", quantity_percent(least));
     if (shares[worst] > least)
         buffer_printf(out, " to %.1f", quantity_percent(shares[worst]));
-    buffer_printf(out, " %%, worst rank %lld", (long long)summary->ranks[worst].rank);
+    buffer_printf(out, " %% of the time of %zu of %zu ranks, most of rank %lld", found, summary->rank_count,
+                  (long long)summary->ranks[worst].rank);
 }
 
 /*

@@ -597,7 +597,7 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
     struct buffer ranks = { 0 };
     shares_add_ranks(pricing->summary, shares, &ranks);
     if (ranks.count)
-        buffer_printf(&where, "%sdevices idle for it on %.*s", where.count ? "; " : "", (int)ranks.count,
+        buffer_printf(&where, "%sdevices idle for it %.*s", where.count ? "; " : "", (int)ranks.count,
                       ranks.at);
     buffer_release(&ranks);
     free(shares);

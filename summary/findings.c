@@ -325,20 +325,28 @@ static void notice_together(const struct findings *findings, struct result *resu
                                           [BOUND_WORK] = ", then the devices' work is the limit" };
     const double far_more = 1.2;
     int64_t sum_ns = 0, together_ns = findings->step_ns - findings->together_ns, count = 0;
+    size_t same =
+        0; /* place, from 1, of the first change that saves what the one before it does: each alone reaches one limit */
     for (size_t i = 0; i < findings->count; i++) {
         sum_ns += findings->at[i].once ? 0 : findings->at[i].saves_ns;
         count += !findings->at[i].once;
+        if (i > 0 && same == 0 && !findings->at[i].once && !findings->at[i - 1].once &&
+            findings->at[i].saves_ns == findings->at[i - 1].saves_ns)
+            same = i + 1;
     }
     if (count < 2)
         return;
-    struct buffer step = { 0 };
+    struct buffer step = { 0 }, overlap = { 0 };
     append_now_and_then(&step, findings->step_ns, findings->together_ns);
+    if ((double)together_ns > far_more * (double)sum_ns)
+        buffer_puts(&overlap, "; more than one by one, as each alone leaves what another holds up");
+    else if (together_ns < sum_ns && same > 0)
+        buffer_printf(&overlap, "; %zu and %zu save the same time", same - 1, same);
+    else if (together_ns < sum_ns)
+        buffer_puts(&overlap, "; savings overlap");
     result_add_notice(result, "together", count, NULL, TPA_NOWHERE, "together, at best: %s%s%s", step.at,
-                      limits[findings->bound.kind],
-                      (double)together_ns > far_more * (double)sum_ns
-                          ? "; more than one by one, as each alone leaves what another holds up"
-                      : together_ns < sum_ns ? "; savings overlap"
-                                             : "");
+                      limits[findings->bound.kind], overlap.at ? overlap.at : "");
+    buffer_release(&overlap);
     result_make_answered(result);
     result_answer(result)->together =
         result->notices.at[result->notices.count - 1].text + strlen("together, ");

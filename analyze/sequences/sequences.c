@@ -195,7 +195,7 @@ static void notice_runs(const struct sequences *sequences, const struct sequence
         if (sequences->graph_gain_ns) {
             buffer_printf(&text, "; %ss of %" PRId64 " of the runs would save ", graph, sequences->graphs);
             quantity_append_rounded_time(&text, (double)sequences->graph_gain_ns);
-            buffer_puts(&text, " at most");
+            buffer_puts(&text, " at most within them (of all work: tpa whatif --cuda-graph)");
         }
     }
     result_add_notice(result, "short_runs", total->runs, NULL, TPA_NOWHERE, "%s", text.at);
