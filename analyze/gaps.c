@@ -12,6 +12,7 @@
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"
+#include "trace/lost_work.h"
 #include "trace/span.h"
 
 const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS | CODE_PATHS_WANTS };
@@ -478,7 +479,9 @@ struct table *gaps_causes_table(const struct gaps *gaps)
     table->none = "No device was idle here.";
     group_fill_texts(gaps->group, table, offsetof(struct gap_cause_row, key));
     table->uncut = is_of_places(gaps->by); /* these have few rows; operators have many */
-    table_add_footer(table, "idle_total", "Idle", TABLE_NS, table_int(gaps->idle_ns));
+    table_add_footer(table, "idle_total",
+                     trace_lost_much(gaps->trace) ? "Idle, or work that was lost" : "Idle", TABLE_NS,
+                     table_int(gaps->idle_ns));
     return table;
 }
 

@@ -1,5 +1,6 @@
 #include "whatif/path_tables.h"
 
+#include "analyze/account.h"
 #include "analyze/selection.h"
 #include "base/demangle.h"
 #include "base/rows.h"
@@ -491,6 +492,19 @@ static void add_segments(struct tables *tables, struct window_key key, const str
 
 static const struct key by_time[] = { DESC_OF(struct part_row, time_ns), KEY_END };
 
+/* Is the path that of a range on the host where a step is as long as its devices take, which is another time? */
+static bool is_of_host_alone(const struct trace *trace, const struct path_window *window)
+{
+    const struct account *account = account_of(trace);
+    for (size_t i = 0; window->is_step && i < account->steps.count; i++) {
+        const struct account_step *step = &account->steps.at[i];
+        if (step->event == window->event)
+            return account_rank_of(account, step->rank)->limit == LIMIT_DEVICES &&
+                   account_step_time(account, step) != step->host_ns;
+    }
+    return false;
+}
+
 /* "Step 3 took 82.000 ms. Its critical path: kernels 30.1 %, operators on the host 23.0 %": the largest of COUNT rows. */
 static void path_tables_describe(struct tables *tables, const struct path_window *window,
                                  const struct part_row *rows, size_t count)
@@ -506,6 +520,7 @@ static void path_tables_describe(struct tables *tables, const struct path_window
         text.at[0] = (char)(text.at[0] - 'a' + 'A');
     buffer_puts(&text, " took ");
     quantity_append_rounded_time(&text, (double)(window->end_ns - window->start_ns));
+    buffer_puts(&text, is_of_host_alone(tables->graph->trace, window) ? " on the host" : "");
     buffer_puts(&text, ". Its critical path: ");
     for (size_t i = 0; i < count && i < MOST_SHOWN; i++)
         buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),

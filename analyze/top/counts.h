@@ -24,10 +24,11 @@ struct top_counts {
     struct top_work unlinked, graph;          /* without operator, out of graphs */
     struct top_work callless[UNLINKED_SORTS]; /* without call, by why */
     struct top_work lost;                     /* of operators that were folded */
-    uint64_t moved_calls;                     /* counted on the thread that stopped the profiler */
-    uint64_t unfinished;                      /* regions that were open at the end */
-    uint64_t guessed_async;                   /* regions treated as asynchronous by their names */
-    uint64_t forked;                          /* functions that torch.jit.fork started */
+    struct top_work waits;  /* of streams: in the time of devices, as in torch, though they are no work */
+    uint64_t moved_calls;   /* counted on the thread that stopped the profiler */
+    uint64_t unfinished;    /* regions that were open at the end */
+    uint64_t guessed_async; /* regions treated as asynchronous by their names */
+    uint64_t forked;        /* functions that torch.jit.fork started */
     uint64_t lookalikes;    /* runtime calls that got kernels by their number, as torch up to 2.14 has it */
     int64_t self_device_ns; /* of all rows on devices that are not annotations */
     bool has_device, has_memory, has_flops;

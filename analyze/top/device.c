@@ -187,6 +187,10 @@ static void count_event(struct device_state *state, event_id e, int64_t start_ns
     /* Rows of threads hold what their calls launched: the whole is the same, though no row is a device's. */
     if ((index != ROW_NONE || events->by & TOP_THREAD) && events->trace->kind[e] != EVENT_GPU_ANNOTATION)
         add_wrapped(&state->counts->self_device_ns, duration_ns);
+    if (index != ROW_NONE && events->trace->kind[e] == EVENT_SYNC && duration_ns > 0) {
+        state->counts->waits.count++;
+        add_wrapped(&state->counts->waits.total_ns, duration_ns);
+    }
 }
 
 void top_count_devices(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,

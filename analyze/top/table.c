@@ -349,6 +349,15 @@ void top_add_notices(const struct top *top, struct result *result)
                 "traces of this age do not record which operator launched a kernel: it is the innermost "
                 "one around the launching call");
     }
+    if (counts->waits.count) {
+        result_add_notice(
+            result, "stream_waits", (int64_t)counts->waits.count, NULL, TPA_NOWHERE,
+            "streams waited %llu %s (%.3f ms): as in torch that is in the time of devices, and of operators; "
+            "tpa summary and roofline count work alone",
+            (unsigned long long)counts->waits.count, counts->waits.count == 1 ? "time" : "times",
+            quantity_ms(counts->waits.total_ns));
+        result_make_minor(result);
+    }
 }
 
 struct result *top_result(const struct trace *trace, const struct top_options *options)
