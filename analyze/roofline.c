@@ -5,6 +5,7 @@
 
 #include "analyze/account.h"
 #include "analyze/analysis.h"
+#include "analyze/tensor_cores.h"
 #include "base/rows.h"
 #include "base/sum.h"
 #include "derive/features.h"
@@ -834,6 +835,24 @@ static void notice_unmodelled_products(const struct roofline *roofline, struct r
             steps, steps == 1 ? "step" : "steps", quantity_percent(least));
 }
 
+/* What running without tensor cores costs, where it is as much as tpa summary looks at. */
+static void notice_tensor_cores(const struct trace *trace, struct result *result)
+{
+    struct tensor_cores found = tensor_cores_find(trace);
+    if (found.time_ns * 20 > found.kernels_ns) {
+        struct buffer now = { 0 }, then = { 0 };
+        quantity_append_rounded_time(&now, (double)found.time_ns);
+        quantity_append_rounded_time(&then, (double)found.then_ns);
+        result_add_notice(
+            result, "tensor_cores", (int64_t)found.work.count, NULL, TPA_NOWHERE,
+            "matrix products and convolutions in float32 take %s without tensor cores, and %s at least in %s on "
+            "them; what a step gains: tpa whatif --tensor-cores",
+            now.at, then.at, found.rate == PEAK_TF32 ? "TF32" : "float16");
+        EACH(buffer_release, &now, &then);
+    }
+    VEC_FREE(&found.work);
+}
+
 static void notice_oddities(const struct roofline *roofline, struct result *result)
 {
     int64_t above = 0;
@@ -886,6 +905,8 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         result_add_table(result, peaks);
     }
     notice_oddities(roofline, result);
+    if (selection_is_all(query->selection))
+        notice_tensor_cores(query->trace, result);
     roofline_free(roofline);
     return true;
 }
