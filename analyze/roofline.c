@@ -5,7 +5,6 @@
 
 #include "analyze/account.h"
 #include "analyze/analysis.h"
-#include "analyze/tensor_cores.h"
 #include "base/rows.h"
 #include "base/sum.h"
 #include "derive/features.h"
@@ -838,19 +837,18 @@ static void notice_unmodelled_products(const struct roofline *roofline, struct r
 /* What running without tensor cores costs, where it is as much as tpa summary looks at. */
 static void notice_tensor_cores(const struct trace *trace, struct result *result)
 {
-    struct tensor_cores found = tensor_cores_find(trace);
-    if (found.time_ns * 20 > found.kernels_ns) {
+    const struct tensor_cores *found = &roofline_of(trace)->tensor_cores;
+    if (found->time_ns * 20 > found->kernels_ns) {
         struct buffer now = { 0 }, then = { 0 };
-        quantity_append_rounded_time(&now, (double)found.time_ns);
-        quantity_append_rounded_time(&then, (double)found.then_ns);
+        quantity_append_rounded_time(&now, (double)found->time_ns);
+        quantity_append_rounded_time(&then, (double)found->then_ns);
         result_add_notice(
-            result, "tensor_cores", (int64_t)found.work.count, NULL, TPA_NOWHERE,
+            result, "tensor_cores", (int64_t)found->work.count, NULL, TPA_NOWHERE,
             "matrix products and convolutions in float32 take %s without tensor cores, and %s at least in %s on "
             "them; what a step gains: tpa whatif --tensor-cores",
-            now.at, then.at, found.rate == PEAK_TF32 ? "TF32" : "float16");
+            now.at, then.at, found->rate == PEAK_TF32 ? "TF32" : "float16");
         EACH(buffer_release, &now, &then);
     }
-    VEC_FREE(&found.work);
 }
 
 static void notice_oddities(const struct roofline *roofline, struct result *result)
