@@ -3,7 +3,8 @@
  *
  * Torch marks each step: "Optimizer.step#Adam.step". It is a loop over parameters if one operator is called eight times or more by it,
  * and none that takes a list of tensors (_foreach_add_, _fused_adam_). What remains is a call of each name and its share of the time
- * between calls. The shortest of a name's calls, and of a kernel's runs, is what a call costs whatever the tensor is: only the first
+ * between calls, and of each call that goes LEFT_OF_A_CALL: a parameter, its gradient and its state are still read into lists, one by
+ * one. The shortest of a name's calls, and of a kernel's runs, is what a call costs whatever the tensor is: only the first
  * has it. The host's computation (without devices) and the devices' work beyond that stay.
  */
 #include "whatif/editing.h"
@@ -12,6 +13,9 @@
 #include "base/search.h"
 
 enum { LEAST_CALLS = 8 };
+
+/* ns; of recorded steps of torch 2.15 with fused=True: 1.1 us a parameter of SGD with 3 calls for each, 7 us of Adam with 9 to 13. */
+#define LEFT_OF_A_CALL 500
 
 static bool is_optimizer_step(const void *context, event_id e)
 {
@@ -137,7 +141,8 @@ static double host_left_ns(const struct editing *editing, const struct part *par
             left_ns += (double)(parts[i].dur_ns - least_ns);
         names += is_first;
     }
-    return left_ns + (length_ns - inside_ns) * (double)names / (double)count;
+    return left_ns + (length_ns - inside_ns) * (double)names / (double)count +
+           LEFT_OF_A_CALL * (double)(count - names);
 }
 
 /* The device's part: as long as WORK of a kernel takes beyond its shortest run. LOOPS: the ranges that loop, by thread. */
