@@ -164,7 +164,8 @@ static struct batch_waits batch_waits_of(const struct trace *trace, name_id name
     return (struct batch_waits){ count ? all_ns / (double)count : 0, 10 * longer > count };
 }
 
-enum { USUAL_WORKERS = 4, MOST_WORKERS = 1000 };
+/* A worker's batch takes at least so long to be taken over: from a queue, with its memory to be mapped. */
+enum { USUAL_WORKERS = 4, MOST_WORKERS = 1000, TAKE_OVER_NS = 300000 };
 
 /* How many workers load a batch, which takes LOAD_NS, beside what takes REST_NS. */
 static double workers_for(double load_ns, double rest_ns)
@@ -204,6 +205,14 @@ static bool has_operators_or_ranges(const struct pricing *pricing)
 static void complete_loading(struct pricing *pricing, struct priced_finding *finding,
                              const struct offer *offer)
 {
+    if (offer->beside_ns < TAKE_OVER_NS) {
+        finding->action = as_text("Load more samples at once");
+        finding->advice = as_text(
+            "a batch is loaded as fast as a worker would hand it over, so num_workers saves nothing: larger batches, or a "
+            "data set that is one tensor, of which a batch is a slice");
+        finding->code = as_text("for i in torch.randperm(n).split(batch_size): x, y = X[i], Y[i]");
+        return;
+    }
     double rest_ns = (double)finding->saves_ns * (1 / finding->saves_share - 1),
            workers = workers_for(offer->beside_ns, rest_ns);
     finding->advice = advise_workers(pricing, offer->beside_ns, rest_ns);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "derive/collective_names.h"
+#include "derive/features.h"
 #include "derive/file_set.h"
 #include "base/sum.h"
 #include <inttypes.h>
@@ -384,6 +385,33 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
     }
 }
 
+/* Is EDIT about what the host does, which a profiler slows down? */
+static bool is_of_host(const struct edit *edit)
+{
+    return edit->kind == EDIT_CUDA_GRAPH || edit->kind == EDIT_NO_DATA_WAIT ||
+           edit->kind == EDIT_NO_COMPILE || edit->kind == EDIT_FUSE_OPTIMIZER ||
+           edit->kind == EDIT_NO_ALLOC ||
+           (edit->kind == EDIT_SCALE &&
+            (edit->target == TARGET_OP || edit->target == TARGET_CALL || edit->target == TARGET_ANNOTATION));
+}
+
+/* What the host does takes longer while it is recorded. */
+static void notice_profiled(const struct whatif *whatif, const struct edit *edits, struct result *result)
+{
+    bool of_host = false;
+    for (size_t i = 0; i < whatif->edit_count; i++)
+        of_host |= is_of_host(&edits[i]) && whatif->gains[i].effect.count > 0;
+    if (!of_host || whatif->steps->now_ns <= whatif->steps->then_ns ||
+        trace_framework(whatif->graph->trace) != FRAMEWORK_TORCH)
+        return;
+    result_add_notice(
+        result, "profiled", 0, NULL, TPA_NOWHERE,
+        "a profiler slows the host down, %s: without it, what the host does takes less, and so does this saving",
+        trace_features(whatif->graph->trace) & FEATURE_STACKS ? "about 2 times with Python functions, as here"
+                                                              : "about 1.4 times");
+    result_make_minor(result);
+}
+
 void whatif_add_tables(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
     if (whatif->batch != 1 && whatif->then_low_ns > 0)
@@ -395,6 +423,7 @@ void whatif_add_tables(const struct whatif *whatif, const struct edit *edits, st
     whatif_tables_add_steps(whatif, result);
     add_paths(whatif, result);
     add_assumptions(whatif, edits, result);
+    notice_profiled(whatif, edits, result);
     if (whatif->steps->overlapping)
         result_add_notice(result, "overlapping_steps", (int64_t)whatif->steps->overlapping, NULL, TPA_NOWHERE,
                           "%zu steps overlap others and do not count", whatif->steps->overlapping);

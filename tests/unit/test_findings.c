@@ -380,7 +380,7 @@ static const struct price_case {
     const char *advice; /* a word of it; NULL: any */
     int64_t step_us;    /* 0: 1000 */
 } price_cases[] = {
-    { FINDING_DATA_LOADING, draw_data_loading, 200, .advice = "num_workers" },
+    { FINDING_DATA_LOADING, draw_data_loading, 200, .advice = "larger batches" },
     { FINDING_HOST_TIME, draw_tokenize, 300, .advice = "in the workers of the loader" },
     { FINDING_HOST_OPERATORS, draw_host_operator, 300, .advice = "on the device" },
     { FINDING_PAUSES, draw_pause, 1500, .advice = "with_stack=True", .step_us = 4000 },
