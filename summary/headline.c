@@ -919,6 +919,15 @@ static const char *describe_outside(struct headline *headline)
         quantity_percent(outside_ns / all_ns));
 }
 
+/* Was something recorded, but no call of a runtime or driver? */
+static bool has_no_call(const struct trace *trace)
+{
+    event_id e = 0;
+    while (e < trace->event_count && !event_is_call((enum event_kind)trace->kind[e]))
+        e++;
+    return e > 0 && e == trace->event_count;
+}
+
 /* The operator, or Python function, that takes longest itself; a step's own time is that of none. */
 static const char *describe_host(struct headline *headline)
 {
@@ -937,6 +946,9 @@ static const char *describe_host(struct headline *headline)
         return arena_printf(headline->texts, "%s%s; no GPU was recorded.", headline->largest,
                             summary->has_frames ? describe_caller(headline, top->name) : "");
     }
+    if (!steps && summary->trace->files[0].producer == PRODUCER_NSYS && has_no_call(summary->trace) &&
+        !(summary->features & (FEATURE_GPU | FEATURE_OPS | FEATURE_ANNOTATIONS | FEATURE_MEMORY)))
+        return "Neither device work nor ranges were recorded: the file has what the operating system did, not what the program does.";
     return steps;
 }
 

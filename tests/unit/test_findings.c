@@ -460,6 +460,23 @@ static void every_finding_has_its_price(void **state)
         }
 }
 
+/* A file of Nsight Systems with calls of the operating system alone: that is said, rather than that nothing would save much. */
+static void calls_of_the_system_tell_nothing_of_the_program(void **state)
+{
+    (void)state;
+    for (int call = 0; call < 2; call++) {
+        draw_begin(&summary_wants);
+        trace_builder_current_file(draw_builder)->producer = PRODUCER_NSYS;
+        draw_op_us("osrt", "poll", 0, 1000);
+        if (call)
+            draw_call_us("cudaMalloc", 1100, 100, 1);
+        trace = draw_end();
+        answer();
+        assert_int_equal(strstr(notice_of("verdict"), "what the operating system did") != NULL, !call);
+        release();
+    }
+}
+
 /* The same time in the step of an optimizer, which is no part of a loop that can go. */
 static void an_optimizer_is_no_time_of_the_host_alone(void **state)
 {
@@ -848,6 +865,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_its_price),
+        cmocka_unit_test(calls_of_the_system_tell_nothing_of_the_program),
         cmocka_unit_test(an_optimizer_is_no_time_of_the_host_alone),
         cmocka_unit_test(no_rule_is_without_a_case),
         cmocka_unit_test(every_rule_is_documented),
