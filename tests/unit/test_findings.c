@@ -460,6 +460,36 @@ static void every_finding_has_its_price(void **state)
         }
 }
 
+/*
+ *   host     [ DataLoader 200 [ tokenize 500 launch [ aten::mm                1000
+ *   device                              512 [ kernel                 1462
+ *
+ * Without either the device is the limit: 950 us. That is one saving of 50 us under two names, and is said.
+ */
+static void two_changes_that_save_the_same_time_are_named(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t n = 0; n < 5; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+        draw_op_us("user_annotation", name, 1000 * n, 1000);
+        draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1000 * n,
+                   200);
+        draw_op_us("user_annotation", "tokenize", 1000 * n + 200, 300);
+        draw_call_us("cudaLaunchKernel", 1000 * n + 500, 10, n + 1);
+        draw_work_us("kernel", "elementwise", 1000 * n + 512, 950, n + 1);
+        draw_op_us("cpu_op", "aten::mm", 1000 * n + 520, 480);
+    }
+    trace = draw_end();
+    answer();
+    const struct table *findings = table_called(result, "findings");
+    assert_int_equal(int_called(findings, row_of("data_loading"), "saves"),
+                     int_called(findings, row_of("host_time"), "saves"));
+    assert_non_null(strstr(notice_of("together"), " save the same time"));
+    release();
+}
+
 /* A file of Nsight Systems with calls of the operating system alone: that is said, rather than that nothing would save much. */
 static void calls_of_the_system_tell_nothing_of_the_program(void **state)
 {
@@ -866,6 +896,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(calls_of_the_system_tell_nothing_of_the_program),
+        cmocka_unit_test(two_changes_that_save_the_same_time_are_named),
         cmocka_unit_test(an_optimizer_is_no_time_of_the_host_alone),
         cmocka_unit_test(no_rule_is_without_a_case),
         cmocka_unit_test(every_rule_is_documented),
