@@ -102,6 +102,18 @@ static const struct in_use_row *holder_of(const struct screen *screen)
     return NULL;
 }
 
+/* What was there before recording began, which has no line; NULL: it is not much of the peak. */
+static const struct in_use_row *old_of(const struct screen *screen)
+{
+    for (size_t i = 0; i < screen->answers->in_use.count; i++) {
+        const struct in_use_row *row = &screen->answers->in_use.at[i];
+        if (is_of_device(screen, row->file.at, row->device) && row->share >= worth_it &&
+            strcmp(row->name.at, alive_before_recording) == 0)
+            return row;
+    }
+    return NULL;
+}
+
 /* Of the device; NULL: nothing grows with every step. */
 static const struct leak_row *leak_of(const struct screen *screen)
 {
@@ -132,13 +144,18 @@ static const char *verdict_of(const struct screen *screen)
                        : row->peak_entry < 0
                            ? "before the first entry"
                            : arena_printf(screen->arena, "after entry %" PRId64, row->peak_entry);
-    const struct in_use_row *holder = holder_of(screen);
+    const struct in_use_row *holder = holder_of(screen), *old = old_of(screen);
     const struct leak_row *leak = leak_of(screen);
     if (leak)
         return arena_printf(screen->arena,
                             "Memory in use grows by %s with every step; the peak of %s is %s, %s.",
                             bytes_text(screen, leak->slope), device_text(screen),
                             bytes_text(screen, row->allocated_peak), when);
+    if (!holder && old)
+        return arena_printf(
+            screen->arena,
+            "%.1f %% of the peak of %s was there before recording began; the peak of %s is %s.",
+            quantity_percent(old->share), bytes_text(screen, row->allocated_peak), device_text(screen), when);
     if (!holder)
         return arena_printf(screen->arena, "The peak of %s is %s, %s.", device_text(screen),
                             bytes_text(screen, row->allocated_peak), when);
@@ -283,9 +300,9 @@ static void add_holders(const struct screen *screen)
     for (size_t i = 0; i < screen->answers->in_use.count; i++) {
         const struct in_use_row *row = &screen->answers->in_use.at[i];
         bool old = strcmp(row->name.at, alive_before_recording) == 0;
-        if (!is_of_device(screen, row->file.at, row->device) || row->share < worth_it ||
-            (old ? before : line))
-            continue;
+        if (!is_of_device(screen, row->file.at, row->device) ||
+            row->share < (before ? worth_it / 2 : worth_it) || (old ? before : line))
+            continue; /* beside what has no line, a smaller one is worth naming */
         bool named = *row->name.at != '[';
         *(old ? &before : &line) = true;
         *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){

@@ -117,6 +117,9 @@ static void notice_waits(const struct profile *profile, double waited_s, functio
 
 /* ---- the answer ---- */
 
+/* Where threads wait for more than this share of the time, no function's own time is what the program takes. */
+#define MOST_OF_IT 0.5
+
 static void add_fact(struct answer *answer, const char *label, const char *text)
 {
     *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
@@ -196,6 +199,7 @@ static const char *calls_of(const struct profile *profile, const struct profile_
 static void add_findings(const struct profile *profile, const struct profile_view *own, struct answer *answer,
                          struct arena *texts)
 {
+    static const char *const to_do = "do less in it, or call it less often";
     enum { MOST = 3 };
     double all_s = profile->total.total_s;
     for (size_t i = 0; i < own->count && i < MOST; i++) {
@@ -207,6 +211,7 @@ static void add_findings(const struct profile *profile, const struct profile_vie
             .saves = arena_printf(texts, "%s itself, %.1f %% of the time%s", time_of(cost->total_s, texts),
                                   quantity_percent(cost->total_s / all_s), calls_of(profile, cost, texts)),
             .where = main_caller(profile, own->at[i], texts),
+            .advice = to_do,
             .section = "own",
             .command = "tpa callers",
             .row = i + 1,
@@ -214,6 +219,25 @@ static void add_findings(const struct profile *profile, const struct profile_vie
         };
     }
     answer->findings_title = "Where to look first";
+}
+
+/* Where threads wait most of the time for processes of a pool, these do the work, and are not in the profile. */
+static void add_other_processes(const struct profile *profile, double waited_s, function_id longest,
+                                struct answer *answer, struct arena *texts)
+{
+    const char *where = short_name_of(profile, longest, texts);
+    double share = waited_s / profile->total.total_s;
+    if (share <= MOST_OF_IT || !(strstr(where, "multiprocessing") || strstr(where, "concurrent/futures")))
+        return;
+    *VEC_PUSH(&answer->findings) = (struct answer_finding){
+        .title = "threads wait for other processes",
+        .action = "Profile the processes that do the work",
+        .where = where,
+        .advice = "they are not in this profile: py-spy record --subprocesses, or cProfile within them",
+        .saves = arena_printf(texts, "%.1f %% of the time is waiting", quantity_percent(share)),
+        .section = "own",
+        .command = "tpa top",
+    };
 }
 
 /* "Threads wait 93.8 % of the time, mostly in pool.py:531(_handle_tasks). ": where that is much; else "". */
@@ -241,6 +265,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
         return;
     }
     add_bar(profile, own, waited_s, answer, &result->arena);
+    add_other_processes(profile, waited_s, longest, answer, &result->arena);
     add_findings(profile, own, answer, &result->arena);
     const struct profile_cost *first = &profile->functions[own->at[0]].cost;
     const char *most = short_name_of(profile, own->at[0], &result->arena);
@@ -258,7 +283,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     const char *below = under ? arena_printf(&result->arena, "%s takes %.1f %% with what it calls", under,
                                              quantity_percent(under_s / all_s))
                               : "no function takes longer than another";
-    if (first->total_s > 0 && first->total_s < all_s && all_s < 1e9) {
+    if (first->total_s > 0 && first->total_s < all_s && all_s < 1e9 && waited_s <= MOST_OF_IT * all_s) {
         answer->from_ns = (int64_t)llround(all_s * 1e9);
         answer->to_ns = (int64_t)llround((all_s - first->total_s) * 1e9);
         answer->change_note = arena_printf(

@@ -76,10 +76,10 @@ static const struct page_section *find_section(const struct page *page, const ch
     return NULL;
 }
 
-/* " idle" behind the class of what is hatched. */
+/* " idle" behind the class of what is hatched: time in which nothing ran. */
 static const char *answer_part_class(const struct answer_part *part)
 {
-    return strncmp(part->title, "idle", 4) == 0 ? " idle" : "";
+    return strncmp(part->title, "idle", 4) == 0 || strcmp(part->title, "waiting") == 0 ? " idle" : "";
 }
 
 /* "computing 7.9 %, idle: host 81.3 %" */
@@ -398,8 +398,8 @@ static void append_columns(struct buffer *out, const struct answer *answer, cons
             step = answer->steps.at[i].ns > step->ns ? &answer->steps.at[i] : step;
         double tall = height * (double)step->ns / (double)slowest->ns;
         buffer_printf(out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"",
-                      step->worse || (stands_out && step == slowest) ? (int)CHART_VERMILION
-                                                                     : (int)CHART_COLOR_OF_OTHER,
+                      step->worse || (stands_out && step == slowest) ? (int)CHART_COLOR_OF_OTHER
+                                                                     : (int)CHART_PALE,
                       (double)c * wide + wide * 0.1, height - tall, wide * 0.8, tall);
         if (step->start_ns >= 0)
             buffer_printf(out, " data-at=\"%" PRId64 ",%" PRId64 "\"", step->start_ns, step->ns);

@@ -1,6 +1,7 @@
 /*
  * A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower
- * than a column fill what is still empty. Columns of one kind that follow one another are one box.
+ * than a column fill what is still empty. Columns of one kind that follow one another are one box. Without devices a lane of the host
+ * has several lines: what calls is above what it calls, each call in a box with its name, and where nothing was recorded is hatched.
  */
 #include "report/page_parts.h"
 
@@ -17,6 +18,9 @@ enum {
     LANE_EVERY = 25,
     TOP = 18, /* above it are the marks of the axis */
     MOST_HOST = 2,
+    MOST_LINES = 6,  /* of all lanes, where calls are nested */
+    LITTLE = 200,    /* of the step: a thread that does no more of it is not drawn beside others */
+    LEAST_PART = 40, /* of the step, which the longest call takes of a line that is drawn */
     MOST_DEVICE = 3,
     MOST_CULPRITS = 3,
     LEAST_LETTERS = 6, /* of a label that is cut */
@@ -32,7 +36,7 @@ struct lane_spans {
 };
 
 struct step_pin {
-    size_t number, row;
+    size_t number, line;
     double x; /* of its middle */
 };
 
@@ -41,6 +45,18 @@ struct step_lane {
     const char *who; /* of a job whose lanes it is: "rank 9", "13 others"; NULL: there is one */
     int64_t place;   /* enum timeline_place; a key is 64 bits */
     int64_t used_ns;
+    size_t line, lines; /* the first, and how many; several are of calls within each other */
+};
+
+/* A call, and how many others it is within. */
+struct nested_span {
+    const struct timeline_span *span;
+    int64_t start_ns, dur_ns;
+    size_t level;
+};
+
+struct nested_spans {
+    VEC_OF(struct nested_span);
 };
 
 struct step_drawing {
@@ -144,7 +160,9 @@ static void keep_lanes(struct step_drawing *drawing, const struct step_lanes *la
         size_t *most = lane.place == TIMELINE_HOST     ? &most_host
                        : lane.place == TIMELINE_DEVICE ? &most_device
                                                        : NULL;
-        if (!most || *most == 0 || lane.used_ns <= 0 ||
+        bool little = drawing->lanes.count > 0 && lane.place == TIMELINE_HOST &&
+                      lane.used_ns < (drawing->end_ns - drawing->start_ns) / LITTLE;
+        if (!most || *most == 0 || lane.used_ns <= 0 || little ||
             strcmp(drawing->timeline->lanes.at[lane.lane].group, group) != 0)
             continue;
         lane.who = who;
@@ -274,8 +292,8 @@ static double letters_width(const char *text, size_t len)
     return (double)unicode_text_width(text, len) * LETTER_WIDTH;
 }
 
-/* Where words of WIDTH, or else as many as possible, are between X and X + *ROOM in ROW without a pin on them. *ROOM: for them. */
-static double place_words(const struct step_drawing *drawing, size_t row, double x, double *room,
+/* Where words of WIDTH, or else as many as possible, are between X and X + *ROOM in LINE without a pin on them. *ROOM: for them. */
+static double place_words(const struct step_drawing *drawing, size_t line, double x, double *room,
                           double width)
 {
     double best = x, best_room = 0, from = x + MARGIN, end = x + *room;
@@ -283,7 +301,7 @@ static double place_words(const struct step_drawing *drawing, size_t row, double
         const struct step_pin *next = NULL; /* the first pin behind FROM */
         for (size_t k = 0; k < drawing->pins.count; k++) {
             const struct step_pin *pin = &drawing->pins.at[k];
-            if (pin->row == row && pin->x + PIN_ROOM > from && pin->x - PIN_ROOM < end &&
+            if (pin->line == line && pin->x + PIN_ROOM > from && pin->x - PIN_ROOM < end &&
                 (!next || pin->x < next->x))
                 next = pin;
         }
@@ -318,6 +336,18 @@ static void append_cut(struct buffer *out, const char *text, size_t len, size_t 
     buffer_add(out, safe.at, at);
     buffer_puts(out, all ? "" : "\xe2\x80\xa6");
     buffer_release(&safe);
+}
+
+/* As much of NAME as fits into ROOM, if that tells something. */
+static void append_label(struct step_drawing *drawing, double x, int y, const char *name, double room)
+{
+    size_t len = strlen(name), fits = room > 0 ? (size_t)(room / LETTER_WIDTH) : 0;
+    if (fits < LEAST_LETTERS)
+        return;
+    struct buffer shown = { 0 };
+    append_cut(&shown, name, len, fits);
+    append_words(drawing, x, y + 14, "over", shown.at, shown.count);
+    buffer_release(&shown);
 }
 
 /* Is LANE, of idle time, that of the device whose stream is in ROW, the first of its rows? */
@@ -360,7 +390,8 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
     buffer_printf(&words, ": %s", timeline->kinds.at[longest->kind].title);
     double from = column_of(drawing, longest->start_ns),
            room = column_of(drawing, longest->start_ns + longest->dur_ns) - from,
-           x = place_words(drawing, row, LEFT + from, &room, letters_width(words.at, words.count));
+           x = place_words(drawing, drawing->lanes.at[row].line, LEFT + from, &room,
+                           letters_width(words.at, words.count));
     size_t shown = letters_width(words.at, words.count) <= room ? words.count : brief;
     if (letters_width(words.at, shown) <= room)
         append_words(drawing, x, y + 14, "over", words.at, shown);
@@ -385,14 +416,128 @@ static void append_longest(struct step_drawing *drawing, size_t row, int y)
     size_t len = strlen(name);
     double from = column_of(drawing, longest->start_ns),
            room = column_of(drawing, longest->start_ns + longest->dur_ns) - from,
-           x = place_words(drawing, row, LEFT + from, &room, letters_width(name, len));
-    size_t fits = room > 0 ? (size_t)(room / LETTER_WIDTH) : 0;
-    if (fits < LEAST_LETTERS)
-        return;
-    struct buffer shown = { 0 };
-    append_cut(&shown, name, len, fits);
-    append_words(drawing, x, y + 14, "over", shown.at, shown.count);
-    buffer_release(&shown);
+           x = place_words(drawing, drawing->lanes.at[row].line, LEFT + from, &room,
+                           letters_width(name, len));
+    append_label(drawing, x, y, name, room);
+}
+
+/* ---- calls within calls ---- */
+
+/* The calls of LANE in the step, by time: of a thread with operators these and annotations alone, else Python functions, too. */
+static struct nested_spans nested_of_lane(const struct step_drawing *drawing, size_t lane)
+{
+    static const struct key by_start[] = { ASC(struct nested_span, start_ns),
+                                           DESC(struct nested_span, dur_ns), KEY_END };
+    const struct timeline *timeline = drawing->timeline;
+    struct nested_spans calls = { 0 };
+    bool operators = false;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < drawing->spans.count; i++) {
+            const struct timeline_span *span = drawing->spans.at[i];
+            const char *kind = timeline->kinds.at[span->kind].title;
+            if (span->lane != lane || is_mark(drawing, span) || is_idle_kind(timeline, span->kind))
+                continue;
+            if (pass == 0)
+                operators |= strcmp(kind, "operators") == 0;
+            else if (!span->folded && !(operators && strcmp(kind, "Python") == 0))
+                *VEC_PUSH(&calls) = (struct nested_span){ span, span->start_ns, span->dur_ns, 0 };
+        }
+    SORT(&calls, by_start);
+    int64_t until_ns[MOST_LINES] = { 0 };
+    for (size_t i = 0; i < calls.count; i++) {
+        struct nested_span *call = &calls.at[i];
+        while (call->level < MOST_LINES && until_ns[call->level] > call->start_ns)
+            call->level++;
+        if (call->level < MOST_LINES)
+            until_ns[call->level] = call->start_ns + call->dur_ns;
+    }
+    return calls;
+}
+
+/* The level of SPAN among the calls of LANE that are drawn; 0: it is not among them. */
+static size_t level_of(const struct step_drawing *drawing, const struct step_lane *lane,
+                       const struct timeline_span *span)
+{
+    struct nested_spans calls = { 0 };
+    size_t level = 0;
+    if (lane->lines > 1)
+        calls = nested_of_lane(drawing, lane->lane);
+    for (size_t i = 0; i < calls.count; i++)
+        if (calls.at[i].span == span)
+            level = calls.at[i].level < lane->lines ? calls.at[i].level : lane->lines - 1;
+    VEC_FREE(&calls);
+    return level;
+}
+
+/* Where no call of the lane's thread runs, hatched, with how long the longest of these is. */
+static void append_unrecorded(struct step_drawing *drawing, const struct step_lane *lane, int y)
+{
+    VEC_OF(struct nested_span) all = { 0 };
+    static const struct key by_start[] = { ASC(struct nested_span, start_ns), KEY_END };
+    for (size_t i = 0; i < drawing->spans.count; i++) {
+        const struct timeline_span *span = drawing->spans.at[i];
+        if (span->lane == lane->lane && !is_mark(drawing, span))
+            *VEC_PUSH(&all) = (struct nested_span){ span, span->start_ns, span->dur_ns, 0 };
+    }
+    SORT(&all, by_start);
+    int64_t until_ns = drawing->start_ns, longest_ns = 0, longest_start_ns = 0;
+    for (size_t i = 0; i <= all.count; i++) {
+        int64_t next_ns =
+            i < all.count && all.at[i].start_ns < drawing->end_ns ? all.at[i].start_ns : drawing->end_ns;
+        double from = column_of(drawing, until_ns), to = column_of(drawing, next_ns);
+        if (next_ns > until_ns && to - from >= 2)
+            buffer_printf(drawing->out,
+                          "<rect class=\"idle\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+                          LEFT + from, y, to - from, LANE_HEIGHT);
+        if (next_ns - until_ns > longest_ns) {
+            longest_ns = next_ns - until_ns;
+            longest_start_ns = until_ns;
+        }
+        if (i < all.count && all.at[i].start_ns + all.at[i].dur_ns > until_ns)
+            until_ns = all.at[i].start_ns + all.at[i].dur_ns;
+    }
+    VEC_FREE(&all);
+    struct buffer words = { 0 };
+    buffer_puts(&words, "nothing recorded, ");
+    figure_add_value(&words, TABLE_NS, (double)longest_ns);
+    double from = column_of(drawing, longest_start_ns),
+           room = column_of(drawing, longest_start_ns + longest_ns) - from,
+           width = letters_width(words.at, words.count),
+           x = place_words(drawing, lane->line, LEFT + from, &room, width);
+    if (longest_ns > 0 && width <= room)
+        append_words(drawing, x, y + 14, "over", words.at, words.count);
+    buffer_release(&words);
+}
+
+/* The calls of LANE, a line for each level: a box for each that is wide enough, with its name. */
+static void append_nested(struct step_drawing *drawing, const struct step_lane *lane)
+{
+    const struct timeline *timeline = drawing->timeline;
+    struct nested_spans calls = nested_of_lane(drawing, lane->lane);
+    const double seen = 2;
+    append_unrecorded(drawing, lane, TOP + (int)lane->line * LANE_EVERY);
+    for (size_t level = 0; level < lane->lines; level++) {
+        int y = TOP + (int)(lane->line + level) * LANE_EVERY;
+        double drawn = -1; /* the right edge of the last narrow box */
+        for (size_t i = 0; i < calls.count; i++) {
+            const struct timeline_span *span = calls.at[i].span;
+            double from = column_of(drawing, span->start_ns),
+                   to = column_of(drawing, span->start_ns + span->dur_ns);
+            if (calls.at[i].level != level || (to - from < seen && from < drawn))
+                continue;
+            if (to - from < seen)
+                drawn = from + seen / 2;
+            buffer_printf(drawing->out,
+                          "<rect class=\"c%d\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+                          (int)timeline->kinds.at[span->kind].color, LEFT + from, y,
+                          to - from < seen ? seen / 2 : to - from - seen / 4, LANE_HEIGHT);
+            const char *name = names_text(timeline->names, span->name);
+            double room = to - from, x = place_words(drawing, lane->line + level, LEFT + from, &room,
+                                                     letters_width(name, strlen(name)));
+            append_label(drawing, x, y, name, room);
+        }
+    }
+    VEC_FREE(&calls);
 }
 
 /* ---- where findings are ---- */
@@ -413,7 +558,7 @@ static void add_pin(struct step_drawing *drawing, size_t i)
 {
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
-    size_t row = 0;
+    const struct step_lane *lane = NULL;
     for (size_t s = 0; s < drawing->spans.count; s++) {
         const struct timeline_span *span = drawing->spans.at[s];
         const char *name = is_idle_kind(timeline, span->kind) ? timeline->kinds.at[span->kind].title
@@ -426,18 +571,19 @@ static void add_pin(struct step_drawing *drawing, size_t i)
             if (drawing->lanes.at[l].lane == span->lane ||
                 (is_idle_kind(timeline, span->kind) && is_idle_lane_of(drawing, span->lane, l))) {
                 longest = span;
-                row = l;
+                lane = &drawing->lanes.at[l];
             }
     }
-    if (!longest)
+    if (!longest || !lane)
         return;
     double x = LEFT + column_of(drawing, longest->start_ns) + 10, most = LEFT + COLUMNS - 10;
-    *VEC_PUSH(&drawing->pins) = (struct step_pin){ .number = i + 1, .row = row, .x = x < most ? x : most };
+    size_t line = lane->line + level_of(drawing, lane, longest);
+    *VEC_PUSH(&drawing->pins) = (struct step_pin){ .number = i + 1, .line = line, .x = x < most ? x : most };
 }
 
 static void append_pin(struct step_drawing *drawing, const struct step_pin *pin)
 {
-    int y = TOP + (int)pin->row * LANE_EVERY + LANE_HEIGHT / 2;
+    int y = TOP + (int)pin->line * LANE_EVERY + LANE_HEIGHT / 2;
     buffer_printf(drawing->out,
                   "<g class=\"pin\"><circle cx=\"%.1f\" cy=\"%d\" r=\"9\"/><text x=\"%.1f\" y=\"%d\" "
                   "text-anchor=\"middle\">%zu</text></g>",
@@ -467,7 +613,7 @@ static void append_axis(struct step_drawing *drawing, int bottom)
 static void append_lane(struct step_drawing *drawing, size_t row)
 {
     const struct timeline_lane *lane = &drawing->timeline->lanes.at[drawing->lanes.at[row].lane];
-    int y = TOP + (int)row * LANE_EVERY;
+    int y = TOP + (int)drawing->lanes.at[row].line * LANE_EVERY;
     struct buffer title = { 0 };
     const char *who = drawing->lanes.at[row].who;
     if (who && strncmp(who, "rank ", 5) != 0) /* what it is that stands for others */
@@ -480,6 +626,10 @@ static void append_lane(struct step_drawing *drawing, size_t row)
     append_cut(&cut, title.at, shown, (size_t)((LEFT - MARGIN) / LETTER_WIDTH));
     append_words(drawing, 0, y + 14, "lane", cut.at, cut.count);
     EACH(buffer_release, &title, &cut);
+    if (drawing->lanes.at[row].lines > 1) {
+        append_nested(drawing, &drawing->lanes.at[row]);
+        return;
+    }
     append_boxes(drawing, drawing->lanes.at[row].lane, y);
     if (lane->place == TIMELINE_DEVICE)
         append_gap(drawing, row, y);
@@ -504,10 +654,36 @@ static void append_caption(struct step_drawing *drawing, const struct timeline_s
                   (long long)(drawing->end_ns - drawing->start_ns));
 }
 
+/* Give each lane its lines, and return how many there are: several for each where no device is drawn, as deep as its calls are. */
+static size_t lay_lanes(struct step_drawing *drawing)
+{
+    bool devices = false;
+    size_t lines = 0;
+    for (size_t i = 0; i < drawing->lanes.count; i++)
+        devices |= drawing->lanes.at[i].place == TIMELINE_DEVICE;
+    for (size_t i = 0; i < drawing->lanes.count; i++) {
+        struct step_lane *lane = &drawing->lanes.at[i];
+        size_t most = devices ? 1 : MOST_LINES / drawing->lanes.count;
+        struct nested_spans calls = { 0 };
+        if (most > 1)
+            calls = nested_of_lane(drawing, lane->lane);
+        lane->line = lines;
+        lane->lines = 1;
+        for (size_t k = 0; k < calls.count; k++)
+            if (calls.at[k].level < most && calls.at[k].level >= lane->lines &&
+                step_part_of(drawing, calls.at[k].span) >= (drawing->end_ns - drawing->start_ns) / LEAST_PART)
+                lane->lines = calls.at[k].level + 1;
+        lane->lines += most > 1 && lane->lines == 1; /* so that it is drawn call by call */
+        lines += lane->lines;
+        VEC_FREE(&calls);
+    }
+    return lines;
+}
+
 static void append_drawing(struct step_drawing *drawing)
 {
     struct buffer *out = drawing->out;
-    int bottom = TOP + (int)drawing->lanes.count * LANE_EVERY;
+    int bottom = TOP + (int)lay_lanes(drawing) * LANE_EVERY;
     buffer_printf(
         out,
         "<div class=\"chart\"><a href=\"#t=%lld,%lld\" aria-label=\"this in the timeline\"><svg "

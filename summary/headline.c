@@ -473,7 +473,7 @@ static void add_host_bar(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     struct answer_bar bar = { .length = 1 };
-    double rest = 1;
+    double rest = 1, whole_ns = summary->top_ns / (double)(summary->rank_count ? summary->rank_count : 1);
     for (size_t i = 0; i < summary->top_count; i++) {
         add_part(headline, &bar,
                  (struct answer_part){ .title = summary->top[i].named
@@ -482,7 +482,7 @@ static void add_host_bar(struct headline *headline)
                                        .share = summary->top[i].share,
                                        .color = chart_color_at(i),
                                        .section = "operators" },
-                 summary->top_ns);
+                 whole_ns);
         rest -= summary->top[i].share;
     }
     if (bar.parts.count == 0)
@@ -492,10 +492,12 @@ static void add_host_bar(struct headline *headline)
                                    .share = rest > 0.0005 ? rest : 0,
                                    .color = CHART_PALE,
                                    .section = "operators" },
-             summary->top_ns);
-    headline->answer->bars_title = arena_printf(
-        headline->texts, "Own time of operators%s on the host, %s in all",
-        summary->has_frames ? " and Python functions" : "", time_text(headline, summary->top_ns));
+             whole_ns);
+    headline->answer->bars_title =
+        arena_printf(headline->texts, "Own time of operators%s on the host, %s %s",
+                     summary->has_frames ? " and Python functions" : "", time_text(headline, whole_ns),
+                     summary->rank_count > 1 ? "a rank, on average" : "in all");
+    headline->answer->bars_ns = (int64_t)whole_ns;
     headline->answer->bars_of = summary->has_frames ? "own time of operators and Python functions"
                                                     : "own time of operators on the host";
     *VEC_PUSH(&headline->answer->bars) = bar;

@@ -76,6 +76,27 @@ static void the_verdict_names_the_costliest_by_itself_and_with_what_it_calls(voi
     profile_free(profile);
 }
 
+/* Of 40 s threads wait 29 for a pool: what works is in other processes, and no function's own time is what the program takes. */
+static void who_waits_for_a_pool_is_to_profile_its_processes(void **state)
+{
+    (void)state;
+    static const char file[] = "/lib/multiprocessing/pool.py", name[] = "_handle_tasks";
+    draw();
+    const function_id pool = profile_function(profile, file, strlen(file), 531, name, strlen(name));
+    profile_list(profile, pool, &(struct profile_cost){ 1, 1, 29, 29 }, (uint32_t)profile->edge_count, 0);
+    profile->total.total_s += 29;
+    struct result *result = result_open("tpa.test/1");
+    struct tpa_error err = { 0 };
+    assert_true(profile_add_overview(result, profile, 2, &err));
+    const struct answer *of = result->answer;
+    assert_string_equal(of->findings.at[0].action, "Profile the processes that do the work");
+    assert_string_equal(of->findings.at[0].saves, "72.5 % of the time is waiting");
+    assert_string_equal(of->findings.at[1].advice, "do less in it, or call it less often");
+    assert_int_equal(of->from_ns, 0);
+    result_free(result);
+    profile_free(profile);
+}
+
 static void the_call_tree_cuts_recursion_and_gives_callers_their_share(void **state)
 {
     (void)state;
@@ -96,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls),
+        cmocka_unit_test(who_waits_for_a_pool_is_to_profile_its_processes),
         cmocka_unit_test(the_call_tree_cuts_recursion_and_gives_callers_their_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
