@@ -31,7 +31,7 @@ struct headline {
     const struct account_rank *step; /* the account of a step; NULL: none is known */
     /* What the verdict names as the largest part: "the GPU is idle 44.0 % of a step", its share, and the rules that are about it, a set;
      * "": nothing. */
-    const char *largest;
+    const char *largest, *part; /* PART: "the communication"; NULL: what the sentence before says */
     double largest_share;
     unsigned rules;
 };
@@ -749,6 +749,7 @@ static const char *describe_uses(struct headline *headline, const struct use *us
                                      1U << FINDING_COPIES_TO_HOST | 1U << FINDING_DEVICE_COPIES |
                                      1U << FINDING_OTHER_COPIES
                                : 0;
+    headline->part = communicates ? "the communication" : copies ? "the copies" : NULL;
     headline->largest_share = use->used_ns[communicates ? USE_COMMUNICATION
                                            : copies     ? USE_COPIES
                                                         : USE_COMPUTING] /
@@ -784,7 +785,7 @@ static const char *describe_devices(struct headline *headline)
     double recorded_ns = recorded_of_devices(summary);
     if (!(use.span_ns > 0))
         return NULL;
-    const char *said = describe_uses(headline, &use, whose);
+    const char *said = describe_uses(headline, &use, whose), *first = said;
     int64_t before_ns = 0, queued_ns = unexplained_start_ns(summary, &before_ns);
     if (2 * queued_ns > before_ns && (double)before_ns * (double)summary->gpu->count > 0.1 * recorded_ns)
         said = arena_printf(
@@ -792,6 +793,12 @@ static const char *describe_devices(struct headline *headline)
             "%s In the %s before its first work, which waited %s in its queue, the %s was busy with work that was "
             "launched before the recording began.",
             said, time_text(headline, (double)before_ns), time_text(headline, (double)queued_ns), word);
+    if (said != first && !headline->answer->headline) { /* which says less of what is wrong */
+        size_t len = strcspn(first, ";");
+        headline->answer->headline =
+            arena_printf(headline->texts, "%.*s%s", (int)len, first, first[len] ? "." : "");
+        headline->answer->because = said + len + (first[len] ? 2 : 1);
+    }
     if (headline->step || !(use.span_ns < small * recorded_ns))
         return said;
     headline->answer->headline = NULL;
@@ -989,11 +996,12 @@ static const char *describe_order(struct headline *headline, size_t first)
     const struct findings *findings = headline->findings;
     const struct priced_finding *change = &findings->at[first];
     bool launches = rule_of(change) == FINDING_LAUNCHES;
+    const char *part = headline->part ? headline->part : "that";
     if (headline->rules >> rule_of(change) & 1) {
         if (change->saves_share >= headline->largest_share / 2)
             return "";
-        return arena_printf(headline->texts, " Of that, change %zu saves up to %.1f %% of %s%s.", first + 1,
-                            quantity_percent(change->saves_share), whole_word(headline),
+        return arena_printf(headline->texts, " Of %s, change %zu saves up to %.1f %% of %s%s.", part,
+                            first + 1, quantity_percent(change->saves_share), whole_word(headline),
                             rule_of(change) == FINDING_COMMUNICATION
                                 ? ", as there is no more computation to hide it behind"
                             : findings->bound.kind == BOUND_HOST ? ", as then the host is the limit"
@@ -1003,12 +1011,12 @@ static const char *describe_order(struct headline *headline, size_t first)
     }
     for (size_t i = first + 1; i < findings->count; i++)
         if (headline->rules >> rule_of(&findings->at[i]) & 1)
-            return arena_printf(headline->texts, " Change %zu is about that; change %zu saves more%s.", i + 1,
-                                first + 1,
+            return arena_printf(headline->texts, " Change %zu is about %s; change %zu saves more%s.", i + 1,
+                                part, first + 1,
                                 launches ? ", as the host then does this while the devices compute" : "");
     return headline->rules
-               ? arena_printf(headline->texts, " Nothing that would shorten that saves more than change %zu.",
-                              first + 1)
+               ? arena_printf(headline->texts, " Nothing that would shorten %s saves more than change %zu.",
+                              part, first + 1)
                : "";
 }
 

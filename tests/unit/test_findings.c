@@ -713,6 +713,30 @@ static void the_headline_leads_to_the_first_change(void **state)
     release();
 }
 
+/* Three times: 100 us of computing, 700 us of communication: there is little to hide it behind, and the first sentence says so. */
+static void little_computation_hides_little_communication(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t n = 0; n < 3; n++) {
+        int64_t us = 1000 * n;
+        draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
+        draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 2);
+        draw_work_us("kernel", "elementwise", us + 20, 100, 3 * n + 1);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 1000 * (us + 120), 700000,
+                  3 * n + 2);
+        draw_call_us("cudaDeviceSynchronize", us + 20, 830, 3 * n + 3);
+        draw_op_us("cpu_op", "aten::add", us + 850, 150);
+    }
+    trace = draw_end();
+    answer();
+    assert_int_equal(row_of("communication"), 0);
+    assert_non_null(strstr(result->answer->headline, "is communication that no computation hides."));
+    assert_non_null(strstr(result->answer->because, " Of the communication, change 1 saves up to "));
+    assert_non_null(strstr(result->answer->because, "as there is no more computation to hide it behind."));
+    release();
+}
+
 /* Two devices that work for 1 ms at once: the bar is of the mean device, not of 2 ms, and nothing is written of others beside it. */
 static void bars_are_of_the_mean_device(void **state)
 {
@@ -905,6 +929,7 @@ int main(void)
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
         cmocka_unit_test(what_only_first_steps_have_is_no_saving),
         cmocka_unit_test(the_headline_leads_to_the_first_change),
+        cmocka_unit_test(little_computation_hides_little_communication),
         cmocka_unit_test(bars_are_of_the_mean_device),
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
