@@ -12,6 +12,7 @@ struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_
     timeline->start_ns = start_ns;
     timeline->dur_ns = dur_ns > 0 ? dur_ns : 1;
     timeline->bins = bins;
+    timeline->finer = 1;
     timeline->names = names_open();
     timeline->details = names_open();
     names_add(timeline->details, "", 0); /* id 0: no details */
@@ -62,8 +63,9 @@ size_t timeline_add_strip(struct timeline *timeline, const char *title)
 
 size_t timeline_add_series(struct timeline *timeline, const char *title, uint32_t strip)
 {
-    int64_t *most = mem_alloc(mem_times(timeline->bins, sizeof *most));
-    for (size_t i = 0; i < timeline->bins; i++)
+    size_t cells = timeline->bins * timeline->finer;
+    int64_t *most = mem_alloc(mem_times(cells, sizeof *most));
+    for (size_t i = 0; i < cells; i++)
         most[i] = INT64_MIN;
     *VEC_PUSH(&timeline->series) =
         (struct timeline_series){ arena_strndup(&timeline->arena, title, strlen(title)), strip, most };
@@ -82,21 +84,21 @@ void timeline_add_span(struct timeline *timeline, const struct timeline_span *sp
     kept->dur_ns = (end_ns > last_ns ? last_ns : end_ns) - kept->start_ns;
 }
 
-/* Where bin I begins, from the start of the timeline: computed without a product that might overflow. */
-static int64_t bin_ns(const struct timeline *timeline, size_t i)
+/* Where I of BINS begins, from the start of the timeline: computed without a product that might overflow. */
+static int64_t bin_ns(const struct timeline *timeline, size_t bins, size_t i)
 {
-    int64_t bins = (int64_t)timeline->bins, at = (int64_t)i;
-    return timeline->dur_ns / bins * at + timeline->dur_ns % bins * at / bins;
+    int64_t count = (int64_t)bins, at = (int64_t)i;
+    return timeline->dur_ns / count * at + timeline->dur_ns % count * at / count;
 }
 
-/* The bin of the moment AT_NS from the start, which is within the timeline. */
-static size_t bin_at(const struct timeline *timeline, int64_t at_ns)
+/* Which of BINS the moment AT_NS from the start is in, which is within the timeline. */
+static size_t bin_at(const struct timeline *timeline, size_t bins, int64_t at_ns)
 {
-    size_t bin = (size_t)((double)at_ns / (double)timeline->dur_ns * (double)timeline->bins);
-    bin = bin < timeline->bins ? bin : timeline->bins - 1;
-    while (bin > 0 && bin_ns(timeline, bin) > at_ns)
+    size_t bin = (size_t)((double)at_ns / (double)timeline->dur_ns * (double)bins);
+    bin = bin < bins ? bin : bins - 1;
+    while (bin > 0 && bin_ns(timeline, bins, bin) > at_ns)
         bin--;
-    while (bin + 1 < timeline->bins && bin_ns(timeline, bin + 1) <= at_ns)
+    while (bin + 1 < bins && bin_ns(timeline, bins, bin + 1) <= at_ns)
         bin++;
     return bin;
 }
@@ -112,8 +114,9 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
     end_ns = end_ns > timeline->dur_ns ? timeline->dur_ns : end_ns;
     if (start_ns >= end_ns)
         return;
-    for (size_t bin = bin_at(timeline, start_ns); bin < timeline->bins; bin++) {
-        int64_t from_ns = bin_ns(timeline, bin), to_ns = bin_ns(timeline, bin + 1);
+    for (size_t bin = bin_at(timeline, timeline->bins, start_ns); bin < timeline->bins; bin++) {
+        int64_t from_ns = bin_ns(timeline, timeline->bins, bin),
+                to_ns = bin_ns(timeline, timeline->bins, bin + 1);
         if (from_ns >= end_ns)
             break;
         from_ns = from_ns < start_ns ? start_ns : from_ns;
@@ -130,10 +133,30 @@ void timeline_set_series(struct timeline *timeline, size_t series, int64_t start
     end_ns = end_ns - timeline->start_ns < timeline->dur_ns ? end_ns - timeline->start_ns : timeline->dur_ns;
     if (start_ns > end_ns || start_ns > timeline->dur_ns)
         return;
-    size_t bin = bin_at(timeline, start_ns);
+    size_t cells = timeline->bins * timeline->finer, cell = bin_at(timeline, cells, start_ns);
     do
-        most[bin] = value > most[bin] ? value : most[bin];
-    while (++bin < timeline->bins && bin_ns(timeline, bin) < end_ns);
+        most[cell] = value > most[cell] ? value : most[cell];
+    while (++cell < cells && bin_ns(timeline, cells, cell) < end_ns);
+}
+
+void timeline_read_series(const struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
+                          size_t most, struct timeline_changes *changes)
+{
+    const int64_t *of = timeline->series.at[series].most;
+    size_t cells = timeline->bins * timeline->finer;
+    size_t first = bin_at(timeline, cells, start_ns - timeline->start_ns),
+           last = bin_at(timeline, cells, end_ns - timeline->start_ns), step = (last - first) / most + 1;
+    int64_t value = 0;
+    for (size_t cell = first / step * step; cell <= last; cell += step) {
+        int64_t now = INT64_MIN;
+        for (size_t i = cell; i < cell + step && i < cells; i++)
+            now = of[i] > now ? of[i] : now;
+        if (now == INT64_MIN || now == value)
+            continue;
+        *VEC_PUSH(changes) =
+            (struct timeline_change){ timeline->start_ns + bin_ns(timeline, cells, cell), now };
+        value = now;
+    }
 }
 
 /* Sort ORDER, of COUNT of SPANS, by start, then lane and depth, equal ones by index: the order of equal weights. */

@@ -95,7 +95,7 @@ struct timeline_strip {
 struct timeline_series {
     const char *title;
     uint32_t strip; /* of the device whose queue of launches it is; or one of the following */
-    int64_t *most;  /* by bin; INT64_MIN: not known */
+    int64_t *most;  /* by cell, of which a bin has FINER; INT64_MIN: not known */
 };
 
 #define TIMELINE_BYTES UINT32_MAX         /* memory in use */
@@ -116,8 +116,8 @@ struct timeline {
     const char *of;           /* of a snapshot: "device 0"; NULL: it is of a recording */
     const char *side;         /* of a comparison, "before" or "after"; NULL: there is one recording */
     int64_t start_ns, dur_ns; /* what it shows */
-    bool alive; /* spans show existence rather than execution: all spans open at a moment matter */
-    size_t bins;
+    bool alive;         /* spans show existence rather than execution: all spans open at a moment matter */
+    size_t bins, finer; /* FINER: 1, or set before a series is added */
     VEC_OF(struct timeline_kind) kinds; /* empty: spans are coloured by name */
     VEC_OF(struct timeline_lane) lanes;
     VEC_OF(struct timeline_span) spans; /* as added; lane by lane and by start is cheapest */
@@ -158,6 +158,16 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
 /* The series is VALUE in [START, END), or at START where they are equal; both may lie beyond the timeline. */
 void timeline_set_series(struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
                          int64_t value);
+
+/* The changes of a series from START to END, each from a moment on: at most MOST, and a few, of longer stretches the most of each. */
+struct timeline_change {
+    int64_t start_ns, value;
+};
+struct timeline_changes {
+    VEC_OF(struct timeline_change);
+};
+void timeline_read_series(const struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
+                          size_t most, struct timeline_changes *changes);
 
 /*
  * Keep only the MOST (1 or more) spans that timeline_rank would give the lowest ranks, in their present order. Returns the

@@ -20,7 +20,12 @@
 #include "trace/span.h"
 #include <inttypes.h>
 
-enum { MOST_DEPTH = 250, BINS = 1200 };
+enum {
+    MOST_DEPTH = 250,
+    BINS = 1200,
+    MOST_SERIES = 48,
+    MOST_FINER = 200
+}; /* SERIES: of memory and counters */
 
 struct trace_wants chart_timeline_wants(void)
 {
@@ -473,6 +478,8 @@ static struct timeline *make_all(struct timeline_making *making)
     if (span.start_ns < span.end_ns) {
         making->timeline =
             timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
+        size_t series = making->gpu->device_count + MOST_SERIES, finer = making->most_cells / series / BINS;
+        making->timeline->finer = finer < 1 ? 1 : finer < MOST_FINER ? finer : MOST_FINER;
         make(making);
     }
     EACH(free, making->shift_ns, making->kind_of_name, making->launched_ns, making->waits);
@@ -501,6 +508,7 @@ struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *
                                       .take = take,
                                       .take_context = context,
                                       .most_gaps = ways->most_gaps,
+                                      .most_cells = ways->most_cells,
                                       .lain_ns = ways->shift_ns,
                                       .groups = ways->groups };
     return make_all(&making);

@@ -32,6 +32,7 @@ struct timeline *chart_timeline(const struct trace *trace, const struct selectio
 struct timeline_ways {
     bool with_path; /* the critical path is a lane, which takes the memory of a replay; not with SHIFT_NS */
     int64_t most_gaps;         /* of a device, gaps shorter than the recording divided by this are left out */
+    size_t most_cells;         /* of all series together, about */
     const int64_t *shift_ns;   /* added to the times of a file */
     const char *const *groups; /* of the lanes of a file */
 };

@@ -168,15 +168,16 @@ static void add_levels(struct timeline_making *making, const struct memory_recor
 
 void timeline_add_memory(struct timeline_making *making)
 {
-    enum { MOST_SERIES = 16 };
+    enum { MOST_DEVICES = 16 };
+    size_t count = 0;
     const struct selection *selection = making->selection;
     const struct memory_records *records = memory_records_of(making->trace, MEMORY_LEVELS);
     for (int host = 0; host < 2; host++) /* devices first */
         for (size_t d = 0; d < records->device_count; d++)
             if (memory_is_host(&records->devices[d]) == host && records->devices[d].count > 1 &&
-                making->timeline->series.count < MOST_SERIES &&
+                count < MOST_DEVICES &&
                 !(selection && selection->files && !selection->files[records->devices[d].file]))
-                add_levels(making, records, &records->devices[d]);
+                add_levels(making, records, &records->devices[d]), count++;
 }
 
 /* ---- counters ---- */

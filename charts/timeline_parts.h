@@ -40,7 +40,8 @@ struct timeline_making {
     struct timeline *timeline;
     timeline_taker *take; /* gets the spans; NULL: the timeline keeps them */
     void *take_context;
-    int64_t most_gaps;         /* of a device, as these three: see chart_timeline_each */
+    int64_t most_gaps; /* of a device, as these: see chart_timeline_each */
+    size_t most_cells;
     const int64_t *lain_ns;    /* NULL: as GRAPH lays them */
     const char *const *groups; /* NULL: ranks */
     int64_t *shift_ns;         /* by file: to be added to its times */

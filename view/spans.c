@@ -301,6 +301,7 @@ struct view_spans *view_spans_open(const struct trace *trace, const struct view_
     spans->has_path = sides->count == 1 && trace->event_count <= MOST_REPLAYED;
     struct timeline_ways ways = { .with_path = spans->has_path,
                                   .most_gaps = most_gaps(trace),
+                                  .most_cells = 1 << 24,
                                   .shift_ns = sides->shift_ns,
                                   .groups = sides->group };
     spans->timeline = chart_timeline_each(trace, take_span, &filling, &ways);
@@ -347,6 +348,7 @@ void view_spans_free(struct view_spans *spans)
     VEC_FREE(&spans->drawing.names);
     VEC_FREE(&spans->drawing.sums);
     VEC_FREE(&spans->drawing.many);
+    VEC_FREE(&spans->drawing.changes);
     free(spans->drawing.shown);
     free(spans->drawing.named);
     arena_release(&spans->drawing.texts);

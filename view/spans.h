@@ -66,6 +66,7 @@ struct view_drawing {
     VEC_OF(name_id) names;   /* of this picture */
     VEC_OF(int64_t) sums;    /* by kind of the row, then by step */
     VEC_OF(uint64_t) many;   /* a bit for each step whose sums are known */
+    struct timeline_changes changes;
 };
 
 struct view_spans {

@@ -313,6 +313,29 @@ static void write_row(struct view_spans *spans, const struct view_row *row, cons
     buffer_puts(out, "]}");
 }
 
+/* Memory, counters and queues, by their changes: start and value. */
+static void write_series(struct view_spans *spans, const struct steps *steps, int64_t to_ns,
+                         struct buffer *out)
+{
+    enum { MOST_CHANGES = 4096 };
+    struct timeline_changes *changes = &spans->drawing.changes;
+    int64_t origin_ns = spans->timeline->start_ns;
+    for (size_t i = 0; i < spans->timeline->series.count; i++) {
+        changes->count = 0;
+        timeline_read_series(spans->timeline, i, origin_ns + steps->from_ns, origin_ns + to_ns, MOST_CHANGES,
+                             changes);
+        buffer_puts(out, i ? ",[" : "[");
+        for (size_t k = 0; k < changes->count; k++) {
+            if (k)
+                buffer_putc(out, ',');
+            view_add_number(out, changes->at[k].start_ns - origin_ns);
+            buffer_putc(out, ',');
+            view_add_number(out, changes->at[k].value);
+        }
+        buffer_putc(out, ']');
+    }
+}
+
 void view_tile(struct view_spans *spans, const struct view_stretch *stretch, struct buffer *out)
 {
     struct view_drawing *drawing = &spans->drawing;
@@ -323,7 +346,8 @@ void view_tile(struct view_spans *spans, const struct view_stretch *stretch, str
     buffer_puts(out, "{\"schema\":\"tpa.view.tile/1\",\"from_ns\":");
     view_add_number(out, steps.from_ns);
     buffer_puts(out, ",\"to_ns\":");
-    view_add_number(out, steps.to_ns < spans->length_ns ? steps.to_ns : spans->length_ns);
+    int64_t to_ns = steps.to_ns < spans->length_ns ? steps.to_ns : spans->length_ns;
+    view_add_number(out, to_ns);
     buffer_puts(out, ",\"step_ns\":");
     view_add_number(out, INT64_C(1) << steps.k);
     buffer_puts(out, ",\"rows\":[");
@@ -336,6 +360,8 @@ void view_tile(struct view_spans *spans, const struct view_stretch *stretch, str
         first = false;
         write_row(spans, row, &steps, out);
     }
+    buffer_puts(out, "],\"series\":[");
+    write_series(spans, &steps, to_ns, out);
     buffer_puts(out, "],\"names\":{");
     for (size_t i = 0; i < drawing->names.count; i++) {
         buffer_puts(out, i ? ",\"" : "\"");

@@ -321,18 +321,22 @@ class Timeline {
     }
 
     drawSeries(pen, row, y, wide) {
-        const { bins, text } = row.lane;
+        const { bins, text, changes } = row.lane;
         if (!row.lane.open)
             return;
-        const most = row.lane.most || Math.max(1, ...bins);
+        const most = row.lane.most || (row.lane.most = Math.max(1, ...bins));
         const each = this.recording.length / bins.length;
         pen.fillStyle = this.colors["--blue"];
-        for (let bin = 0; bin < bins.length; bin++) {
-            const value = bins[bin];
-            const left = Math.floor(Math.max(this.xOf(bin * each), this.gutter)), right = Math.ceil(Math.min(this.xOf((bin + 1) * each), wide));
+        const bar = (from, to, value) => {
+            const left = Math.floor(Math.max(this.xOf(from), this.gutter)), right = Math.ceil(Math.min(this.xOf(to), wide));
             if (right > left && value > 0) /* whole pixels: parts of two boxes in one would be pale */
                 pen.fillRect(left, y + SERIES * (1 - value / most), right - left, SERIES * value / most);
-        }
+        };
+        if (changes && changes.from <= this.from && changes.to >= Math.min(this.from + this.span, this.recording.length))
+            for (let k = 0; k < changes.list.length; k += 2)
+                bar(changes.list[k], k + 2 < changes.list.length ? changes.list[k + 2] : changes.to, changes.list[k + 1]);
+        else
+            bins.forEach((value, bin) => bar(bin * each, (bin + 1) * each, value));
         const shown = text(most);
         pen.globalAlpha = 0.8;
         pen.fillStyle = this.colors["--back"];

@@ -133,9 +133,9 @@ class Recording {
         this.uses = data.alive ? readUses(data) : [];
         for (let i = 0; i < data.series.length; i += 3)
             if (data.series[i + 1] === -1)
-                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: stairsOf(data.series[i + 2], data.bins), text: bytesText, bytes: true });
+                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, series: i / 3, bins: stairsOf(data.series[i + 2], data.bins), text: bytesText, bytes: true });
             else if (data.series[i + 1] === -2)
-                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, pinned: false, bins: stairsOf(data.series[i + 2], data.bins), text: counterText });
+                this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, pinned: false, series: i / 3, bins: stairsOf(data.series[i + 2], data.bins), text: counterText });
         addDeviceSeries(this);
         this.lanes.forEach((lane, number) => {
             lane.number = number;

@@ -23,6 +23,6 @@ function addDeviceSeries(recording) {
         recording.lanes.push({ ...own, title: `${strip.title}: busy`, bins: busyShares(recording, strip), most: 100, text: (share) => `${share} %` });
         for (let i = 0; i < series.length; i += 3)
             if (series[i + 1] === k)
-                recording.lanes.push({ ...own, title: series[i], bins: stairsOf(series[i + 2], recording.data.bins), text: (count) => `${count} launched` });
+                recording.lanes.push({ ...own, title: series[i], series: i / 3, bins: stairsOf(series[i + 2], recording.data.bins), text: (count) => `${count} launched` });
     });
 }

@@ -216,6 +216,32 @@ static void a_series_keeps_the_most_of_each_bin(void **state)
     timeline_free(timeline);
 }
 
+static void a_finer_series_is_read_by_its_changes(void **state)
+{
+    (void)state;
+    struct timeline *timeline = timeline_open("t", 100, 100, 4);
+    struct timeline_changes changes = { 0 };
+    timeline->finer = 25; /* a cell for each nanosecond */
+    size_t series = timeline_add_series(timeline, "queue", 0);
+    timeline_set_series(timeline, series, 110, 120, 2);
+    timeline_set_series(timeline, series, 120, 121, 5);
+    timeline_set_series(timeline, series, 121, 200, 0);
+    static const struct timeline_change all[] = { { 110, 2 }, { 120, 5 }, { 121, 0 } };
+    timeline_read_series(timeline, series, 100, 200, 1000, &changes);
+    assert_int_equal(changes.count, 3);
+    assert_memory_equal(changes.at, all, sizeof all);
+    changes.count = 0;
+    timeline_read_series(timeline, series, 115, 119, 1000, &changes);
+    assert_int_equal(changes.count, 1);
+    assert_int_equal(changes.at[0].value, 2);
+    changes.count = 0;
+    timeline_read_series(timeline, series, 100, 200, 10, &changes); /* the most of each ten or so */
+    assert_true(changes.count > 1 && changes.count <= 11);
+    assert_int_equal(changes.at[0].value + changes.at[1].value, 2 + 5);
+    VEC_FREE(&changes);
+    timeline_free(timeline);
+}
+
 /* The first kernel waits from 40 to 100, the second from 600 to 700. */
 static void work_waits_in_the_queue_from_its_call_to_its_start(void **state)
 {
@@ -257,6 +283,7 @@ int main(void)
         cmocka_unit_test(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks),
         cmocka_unit_test(what_is_cut_is_what_a_ranking_has_last),
         cmocka_unit_test(a_series_keeps_the_most_of_each_bin),
+        cmocka_unit_test(a_finer_series_is_read_by_its_changes),
         cmocka_unit_test(work_waits_in_the_queue_from_its_call_to_its_start),
         cmocka_unit_test(an_empty_trace_has_no_timeline),
     };

@@ -1,4 +1,6 @@
 """A client of tpa view for tests: it starts the server, asks, and ends it."""
+import contextlib
+import glob
 import http.client
 import json
 import signal
@@ -15,6 +17,29 @@ def peak_mb(pid):
     return 0.0
 
 
+def cpu_ms(*pids):
+    """The processor time, in milliseconds, that the threads of processes PIDS that live have taken."""
+    total = 0
+    for pid in pids:
+        for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+            with contextlib.suppress(OSError), open(path) as file:
+                total += int(file.read().split()[0])
+    return total / 1e6
+
+
+def family_of(pid):
+    """PID and all processes below it."""
+    below = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError), open(path) as file:
+            text = file.read()
+            below.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(text.split()[0]))
+    found = [pid]
+    for of in found:
+        found += below.get(of, [])
+    return found
+
+
 class Server:
     """tpa view of FILES, until the end of the with statement."""
 
@@ -28,7 +53,7 @@ class Server:
         if not parts.port:
             raise RuntimeError(f"{' '.join(self.command)}: {self.process.stderr.read()}")
         self.port, self.token = parts.port, urllib.parse.parse_qs(parts.query)["token"][0]
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         return self
 
     def __exit__(self, *_):

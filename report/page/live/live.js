@@ -48,7 +48,7 @@ class LiveView {
         this.fits = null;
         this.used = 0;
         this.override();
-        this.take({ from_ns: 0, to_ns: 0, step_ns: 1, rows: [], names: {} });
+        this.take({ from_ns: 0, to_ns: 0, step_ns: 1, rows: [], series: [], names: {} });
         this.look();
     }
 
@@ -129,6 +129,9 @@ class LiveView {
             const tile = await ask("tile", { from, to, px, lanes: [...lanes].join(",") || "0" });
             this.tileLanes = lanes;
             this.take(tile);
+            if (!this.isDrawn)
+                requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("picture"))); /* for measurements */
+            this.isDrawn = true;
             this.failed = "";
         } catch (error) {
             this.failed = String(error.message || error);
@@ -185,6 +188,8 @@ class LiveView {
             list.sums = row.sums;
             this.listsOf(row.lane)[row.depth] = list;
         }
+        for (const lane of recording.lanes.filter(({ series }) => tile.series[series]))
+            lane.changes = { from: tile.from_ns, to: tile.to_ns, list: tile.series[lane.series] };
         for (const event of this.kept.values())
             this.keepSpan(spans, event);
         for (let i = 0; i < spans.count; i++)
