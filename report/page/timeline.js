@@ -174,10 +174,12 @@ class Timeline {
         pen.stroke();
         pen.strokeStyle = this.colors["--accent"];
         pen.beginPath();
+        let last = -1;
         for (const step of this.recording.steps) {
             const x = Math.round(this.xOf(step.at)) + 0.5;
-            if (x < this.gutter || x > wide)
+            if (x < this.gutter || x > wide || x === last)
                 continue;
+            last = x;
             pen.moveTo(x, AXIS - 6);
             pen.lineTo(x, high);
         }

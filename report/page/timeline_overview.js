@@ -72,12 +72,15 @@ function paintOverview(view, pen, wide) {
         pen.fillText(fittedTitle(pen, strip.title, gutter - 10, false), 4, y + STRIP / 2);
         y += STRIP;
     }
-    let last = -Infinity;
+    let last = -Infinity, drawn = -Infinity;
     for (const step of recording.steps.filter((of) => of.file === recording.steps[0].file)) {
         const left = gutter + step.at / recording.length * room, right = gutter + (step.at + step.length) / recording.length * room;
+        if (right < drawn + 1) /* of very many steps those that have a pixel */
+            continue;
+        drawn = right;
         pen.fillStyle = colors["--accent"];
         pen.fillRect(left, 2, Math.max(1, right - left - 1), STEP_BAR - 5);
-        const text = String(step.number), size = widthOf(pen, text) + 8;
+        const text = String(step.number), size = right - left > 8 ? widthOf(pen, text) + 8 : Infinity;
         if (right - left > size && left > last) {
             pen.fillStyle = isDark(colors["--accent"]) ? "#ffffff" : "#0c1116";
             pen.fillText(text, left + 4, STEP_BAR / 2);

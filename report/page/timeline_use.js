@@ -170,8 +170,13 @@ function setUpTimeline(view) {
     });
     const select = root.querySelector("select[id^=step]");
     if (select) {
-        select.append(new Option("all", ""), ...recording.steps.map((step, k) => new Option(recording.files.length > 1
-            ? `${step.number}, ${recording.files[step.file].group}` : String(step.number), String(k))));
+        const MOST = 2000, options = () => recording.steps.map((step, k) => new Option(recording.files.length > 1
+            ? `${step.number}, ${recording.files[step.file].group}` : String(step.number), String(k)));
+        select.append(new Option("all", ""));
+        if (recording.steps.length <= MOST)
+            select.append(...options());
+        else /* it would be the most of what the page does before it is seen */
+            select.addEventListener("focus", () => select.append(...options()), { once: true });
         select.addEventListener("change", () => select.value === "" ? view.show(0, recording.length) : view.openStep(Number(select.value)));
     }
     addRankSelects(view);
