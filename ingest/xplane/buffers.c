@@ -359,8 +359,10 @@ static void add_rows_of_text(struct assignment *assignment, struct buffer *text)
         add_instruction(assignment, row, text);
         buffer_putc(text, '\n');
     }
-    struct row *rest = assignment->rows.at + i;
     size_t count = assignment->rows.count - i;
+    if (!count)
+        return;
+    struct row *rest = &assignment->rows.at[i];
     SORT_ARRAY(rest, count, by_kind);
     FOR_GROUPS_OF(rest, count, by_kind, first, end) {
         int64_t bytes = 0;
