@@ -642,7 +642,9 @@ static struct table *devices_table(const struct gpu *gpu, const struct gpu_row *
         parts_ns = TABLE_INT_MISSING;
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
     table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));
-    table_add_footer(table, "gpu_events", "GPU events", TABLE_TALLY, table_int(gpu->work));
+    table_add_footer(table, "gpu_events",
+                     arena_printf(&table->arena, "%s events", trace_device_word(gpu->trace)), TABLE_TALLY,
+                     table_int(gpu->work));
     table_add_footer(table, "gpu_events_with_no_call_in_file", "of these, calls not in the file", TABLE_COUNT,
                      table_int(gpu->unlinked));
     table_add_footer(table, "calls", "Runtime and driver calls", TABLE_TALLY, table_int(gpu->calls));

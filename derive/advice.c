@@ -176,6 +176,13 @@ static const struct words words[ADVICES] = {
     [ADVICE_RECORD_GROUPS] = {
         "PyTorch since 2.2 records it of NCCL, and lists the groups of a job", NULL, NULL, NULL, NULL,
         .npu = "databases of later versions of torch_npu record the ranks of a group (export_type=ExportType.Db)" },
+    [ADVICE_COMPUTE_ON_DEVICE] = {
+        "create and prepare tensors on the device (device=\"cuda\"), or ahead, in the workers of the loader",
+        "create and prepare arrays in the jitted step (jax.numpy), or ahead, beside the step",
+        "create and prepare tensors in the tf.function, or ahead, in dataset.map",
+        NULL,
+        "do it on the device, or ahead, on another thread",
+        .npu = "create and prepare tensors on the device (device=\"npu\"), or ahead, in the workers of the loader" },
     [ADVICE_GRAPH] = { "CUDA graph", "command buffer", "command buffer", "longer program", "CUDA graph",
         .npu = "NPU graph" },
 };
@@ -192,6 +199,8 @@ static const struct words old_code[ADVICES] = {
     [ADVICE_WAIT_FOR_NO_COPY] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")" },
     [ADVICE_WAIT_FOR_NO_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")" },
     [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "malloc(size)", .npu = "x.to(\"npu\")" },
+    [ADVICE_COMPUTE_ON_DEVICE] = { "torch.zeros(...).to(\"cuda\")", "numpy.zeros(...)", NULL, NULL, NULL,
+        .npu = "torch.zeros(...).to(\"npu\")" },
     [ADVICE_WAIT_FOR_NO_DOWNLOAD] = { "x.cpu()", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)" },
 };
 
@@ -263,6 +272,8 @@ static const struct words new_code[ADVICES] = {
     [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = { "x.pin_memory().to(\"cuda\", non_blocking=True)",
         "next_batch = jax.device_put(next(batches))", NULL, NULL, "cudaMallocHost(&at, size)", .hip = "hipHostMalloc(&at, size)",
         .npu = "x.pin_memory().to(\"npu\", non_blocking=True)" },
+    [ADVICE_COMPUTE_ON_DEVICE] = { "torch.zeros(..., device=\"cuda\")", "jax.numpy.zeros(...)", NULL, NULL, NULL,
+        .npu = "torch.zeros(..., device=\"npu\")" },
     [ADVICE_WAIT_FOR_NO_DOWNLOAD] = { "x.to(\"cpu\", non_blocking=True)", "x.copy_to_host_async()", NULL, NULL,
         "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)" },
 };

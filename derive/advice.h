@@ -35,6 +35,7 @@ enum advice {
     ADVICE_RECORD_DEVICE,        /* collectives of which the device's part is missing */
     ADVICE_RECORD_SIZES,         /* collectives without a size; NULL: nothing helps */
     ADVICE_RECORD_GROUPS,        /* collectives without a group; NULL: nothing helps */
+    ADVICE_COMPUTE_ON_DEVICE,    /* operators compute on the host while the device waits */
     ADVICE_GRAPH,                /* what launches many operations at once: "CUDA graph" */
     ADVICES
 };

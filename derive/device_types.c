@@ -78,6 +78,18 @@ const char *device_type_name(enum device_type type)
     return "";
 }
 
+const char *device_type_word(enum device_type type)
+{
+    switch (type) {
+    case DEVICE_TYPE_XLA: return "TPU";
+    case DEVICE_TYPE_NPU: return "NPU";
+    case DEVICE_TYPE_HPU: return "HPU";
+    case DEVICE_TYPE_MTIA: return "MTIA device";
+    case DEVICE_TYPE_PRIVATEUSE1: return "device"; /* of a maker whose name torch does not record */
+    default: return "GPU";                         /* NVIDIA's, AMD's, Intel's */
+    }
+}
+
 const char *device_type_title(struct arena *arena, const char *title, const char *device)
 {
     const char *cuda = title ? strstr(title, "CUDA") : NULL;

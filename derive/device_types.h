@@ -55,6 +55,9 @@ static inline enum device_type event_device_type(const struct trace *trace, cons
 /* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP", "NPU". */
 const char *device_type_name(enum device_type type);
 
+/* How people call a device of TYPE: "GPU", "TPU", "NPU" ... */
+const char *device_type_word(enum device_type type);
+
 /* TITLE with DEVICE, the name of a type, for "CUDA"; it lies in ARENA if that is another. */
 const char *device_type_title(struct arena *arena, const char *title, const char *device);
 

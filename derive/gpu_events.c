@@ -9,6 +9,7 @@
 #include "base/runs.h"
 #include "trace/arg_scan.h"
 #include "derive/communication.h"
+#include "derive/device_types.h"
 #include "trace/derived.h"
 
 /* ---- devices ---- */
@@ -211,4 +212,11 @@ void gpu_streams_free(struct gpu_streams *streams)
     if (!streams)
         return;
     EACH(free, streams->at, streams->position, streams);
+}
+
+const char *trace_device_word(const struct trace *trace)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    return device_type_word(gpu->count ? event_device_type(trace, device_types_of(trace), gpu->event[0])
+                                       : DEVICE_TYPE_CUDA);
 }

@@ -83,4 +83,7 @@ void gpu_streams_free(struct gpu_streams *streams);
 /* Those of TRACE, with its launches, computed when first requested. Borrowed; live as long as TRACE. */
 const struct gpu_events *gpu_events_of(const struct trace *trace);
 
+/* How people call the devices of TRACE: "GPU", "TPU", "NPU" ... */
+const char *trace_device_word(const struct trace *trace);
+
 #endif

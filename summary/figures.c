@@ -28,18 +28,7 @@ const char *summary_device_word(const struct summary *summary)
     struct text name = summary->gpu && summary->gpu->count ? summary->gpu->at[0].name : (struct text){ 0 };
     if (name.at && name.len >= 3 && memcmp(name.at, "TPU", 3) == 0)
         return "TPU";
-    const struct trace *trace = summary->trace;
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    enum device_type type =
-        gpu->count ? event_device_type(trace, device_types_of(trace), gpu->event[0]) : DEVICE_TYPE_CUDA;
-    switch (type) {
-    case DEVICE_TYPE_XLA: return "TPU";
-    case DEVICE_TYPE_NPU: return "NPU";
-    case DEVICE_TYPE_HPU: return "HPU";
-    case DEVICE_TYPE_MTIA: return "MTIA device";
-    case DEVICE_TYPE_PRIVATEUSE1: return "device"; /* of a maker whose name torch does not record */
-    default: return "GPU";                         /* NVIDIA's, AMD's, Intel's */
-    }
+    return trace_device_word(summary->trace);
 }
 
 /* Times of devices, for shares; they may be absurd. */

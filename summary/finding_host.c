@@ -370,20 +370,18 @@ static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
     buffer_puts(&where, " in all");
     add_line(trace, longest, &where);
     struct text names = pricing_keep(pricing, &pattern);
+    struct code_change code = trace_code(trace, ADVICE_COMPUTE_ON_DEVICE);
     finding_add(
         pricing, FINDING_HOST_OPERATORS,
-        (struct priced_finding){
-            .title = as_text("operators compute on the host while the device waits"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                "create and prepare tensors on the device (device=\"cuda\"), or ahead, in the workers "
-                "of the loader"),
-            .was = as_text("torch.zeros(...).to(\"cuda\")"),
-            .code = as_text("torch.zeros(..., device=\"cuda\")"),
-            .edit = { .kind = EDIT_SCALE,
-                      .target = TARGET_OP,
-                      .pattern = names.at,
-                      .pattern_len = names.len } },
+        (struct priced_finding){ .title = as_text("operators compute on the host while the device waits"),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = as_text(trace_advice(trace, ADVICE_COMPUTE_ON_DEVICE)),
+                                 .was = as_text(code.was),
+                                 .code = as_text(code.now),
+                                 .edit = { .kind = EDIT_SCALE,
+                                           .target = TARGET_OP,
+                                           .pattern = names.at,
+                                           .pattern_len = names.len } },
         "operators on the host");
     host_work_release(&work);
     return longest;
