@@ -40,7 +40,10 @@ struct clause_reader {
     bool new_sentence; /* the clause is the first of a sentence after the first */
     bool modal;
     bool is_cell; /* of a table: no sentence */
+    bool is_part; /* of which 3 ms ... */
     bool unclear; /* the sentence is about reasons: a share may be of one of them */
+    const struct token
+        *ahead; /* the name that the first clause is about, which begins the next; NULL: none */
 };
 
 static bool word_is(const struct token *token, const char *text)
@@ -481,12 +484,13 @@ static const char *subject_text(struct arena *arena, const struct check_query *q
 static bool count_is_partial(const struct tokens *tokens, size_t own, size_t end,
                              const struct counted *counted)
 {
-    static const char *const fillers[] = { "on",       "the",       "a",     "in",      "this",  "were",
-                                           "was",      "are",       "is",    "has",     "had",   "executed",
-                                           "recorded", "found",     "there", "all",     "its",   "it",
-                                           "trace",    "recording", "file",  "profile", "of",    "over",
-                                           "from",     "to",        "go",    "ms",      "s",     "",
-                                           "training", "measured",  "move",  "moves",   "moved", NULL };
+    static const char *const fillers[] = { "on",       "the",       "a",      "in",      "this",  "were",
+                                           "was",      "are",       "is",     "has",     "had",   "executed",
+                                           "recorded", "found",     "there",  "all",     "its",   "it",
+                                           "trace",    "recording", "file",   "profile", "of",    "over",
+                                           "from",     "to",        "go",     "ms",      "s",     "",
+                                           "training", "measured",  "move",   "moves",   "moved", "made",
+                                           "done",     "performed", "issued", NULL };
     static const char *const places[] = { "has",   "had",       "have",     "holds",   "contains", "there",
                                           "trace", "recording", "executed", "records", NULL };
     bool placed = counted->bits & (WORD_STEP | WORD_COPY) || counted->first == counted->end;
@@ -599,6 +603,20 @@ static bool refers_back(const struct clause_reader *reader, size_t first, size_t
     return first < end && word_is_one_of(&reader->tokens->at[first], pronouns);
 }
 
+/* What the clause before was about, and this one says BITS of: NCCL runs for 3 ms, of which 2 ms are exposed. */
+static struct decision inherited(const struct check_query *before, unsigned bits)
+{
+    enum check_subject subject = before->subject;
+    if (!(bits & WORD_EXPOSED))
+        return decided(subject);
+    if (subject == CHECK_NCCL || subject == CHECK_COMMUNICATION || subject == CHECK_EXPOSED_COMM)
+        return decided(CHECK_EXPOSED_COMM);
+    if (subject == CHECK_EXPOSED_COPIES ||
+        (subject == CHECK_COPIES && before->copies.direction == COPY_UNKNOWN))
+        return decided(CHECK_EXPOSED_COPIES);
+    return undecided(CHECK_AMBIGUOUS);
+}
+
 /* The query of a figure with a unit. */
 static bool ask_figure(struct clause_reader *reader, struct statement *statement, const struct scan *scan,
                        bool may_inherit)
@@ -628,7 +646,7 @@ static bool ask_figure(struct clause_reader *reader, struct statement *statement
         } else if (bits & WORDS_OF_STATE) {
             decision = undecided(CHECK_NO_SUBJECT);
         } else {
-            decision = decided(before->subject);
+            decision = inherited(before, bits);
             decision.state = before->state;
             decision.has_state = before->subject == CHECK_GPU;
             query->name = before->name;
@@ -658,6 +676,9 @@ static bool ask_figure(struct clause_reader *reader, struct statement *statement
         query->side_is_vague = context->query.side_is_vague;
     }
     if (bits & WORD_OTHER)
+        return refuse(statement, CHECK_AMBIGUOUS);
+    if (reader->is_part && !(query->statistics & CHECK_SELF) && query->subject != CHECK_EXPOSED_COMM &&
+        query->subject != CHECK_EXPOSED_COPIES)
         return refuse(statement, CHECK_AMBIGUOUS);
     if (scan->per_step && decision.subject != CHECK_STEPS)
         return refuse(statement, CHECK_AMBIGUOUS);
@@ -750,8 +771,11 @@ static bool is_whole_of(const struct tokens *tokens, size_t first, size_t i)
         at--;
     if (at == first + 1 && word_is(&tokens->at[first], "of"))
         return true; /* of the 10 ms the GPU is idle for 3 ms */
-    return at > first + 1 && word_is(&tokens->at[at - 1], "of") && tokens->at[at - 2].kind == TOKEN_NUMBER &&
-           (tokens->at[at - 2].figure.has_unit || tokens->at[i].figure.has_unit);
+    if (at < first + 2 || !word_is(&tokens->at[at - 1], "of"))
+        return false;
+    size_t part = at - 2 > first && word_is(&tokens->at[at - 2], "out") ? at - 3 : at - 2;
+    return tokens->at[part].kind == TOKEN_NUMBER &&
+           (tokens->at[part].figure.has_unit || tokens->at[i].figure.has_unit);
 }
 
 /* Read the figures of the clause [OWN, END), led by [LEAD, OWN). */
@@ -773,8 +797,13 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
         }
     }
     struct scan lead_scan = scan_tokens(tokens, lead, own, NULL);
+    if (reader->ahead)
+        scan_name(&lead_scan, reader->ahead);
+    reader->ahead = NULL;
     bool joined = own > lead && tokens->at[own - 1].kind == TOKEN_CLAUSE && tokens->at[own - 1].joins;
     struct scan own_covered = scan_tokens(tokens, own, end, covered);
+    reader->is_part =
+        own > lead + 1 && word_is(&tokens->at[own - 1], "which") && word_is(&tokens->at[own - 2], "of");
     bool may_inherit = !reader->new_sentence || refers_back(reader, lead, end);
     if (!may_inherit)
         reader->context = (struct context){ 0 };
@@ -838,6 +867,26 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
     }
 }
 
+/* "With 3 ms of self CPU time, `a` ...", "averaging 12 us a launch, the kernel `a` ...": the name behind the clause from FIRST to CLAUSE,
+ * which has none. */
+static const struct token *name_ahead(const struct tokens *tokens, size_t first, size_t clause, size_t end)
+{
+    static const char *const leads[] = { "with",     "at",        "averaging",  "taking",
+                                         "totaling", "totalling", "costing",    "spending",
+                                         "needing",  "using",     "accounting", NULL };
+    static const char *const things[] = { "the",  "kernel",   "operator",   "op",
+                                          "call", "function", "annotation", NULL };
+    if (first == clause || !word_is_one_of(&tokens->at[first], leads))
+        return NULL;
+    for (size_t i = first; i < clause; i++)
+        if (tokens->at[i].kind == TOKEN_NAME || tokens->at[i].kind == TOKEN_DIRECTION)
+            return NULL;
+    size_t i = clause + 1;
+    while (i < end && word_is_one_of(&tokens->at[i], things))
+        i++;
+    return i < end && tokens->at[i].kind == TOKEN_NAME ? &tokens->at[i] : NULL;
+}
+
 static void read_sentence(struct clause_reader *reader, size_t first, size_t end)
 {
     const struct tokens *tokens = reader->tokens;
@@ -851,6 +900,7 @@ static void read_sentence(struct clause_reader *reader, size_t first, size_t end
     for (size_t i = first; i <= end; i++) {
         if (i < end && tokens->at[i].kind != TOKEN_CLAUSE)
             continue;
+        reader->ahead = own == first && i < end ? name_ahead(tokens, first, i, end) : NULL;
         bool has_figure = false;
         for (size_t j = own; j < i && !has_figure; j++)
             has_figure = is_candidate(tokens, own, j, i);
