@@ -17,6 +17,7 @@ struct scan {
     bool all;      /* all ranks, across GPUs */
     bool per_step; /* per step, in each step */
     bool linked;   /* by a colon or such to its figure */
+    bool goes_on;  /* of a lead: the longest gap in which the GPU is idle */
     enum check_side side;
     bool side_is_vague;
 };
@@ -244,6 +245,11 @@ static unsigned bits_in_place(const struct tokens *tokens, size_t first, size_t 
     }
     if (bits & WORD_EXPOSED)
         return bits;
+    if (bits & WORD_RUN && word_is(next, "for") && i + 2 < end && tokens->at[i + 2].kind == TOKEN_NUMBER)
+        return WORD_TAKES; /* it runs for 3 ms */
+    if (word_is(token, "nothing") && i > first &&
+        (word_is(&tokens->at[i - 1], "doing") || word_is(&tokens->at[i - 1], "does")))
+        return WORD_IDLE;
     if (word_is(token, "hidden") || word_is(token, "overlapped")) {
         for (size_t back = 1; back <= 2 && i >= first + back; back++)
             if (word_is_one_of(&tokens->at[i - back], negations))
@@ -738,7 +744,7 @@ static struct scan merge(const struct scan *own, const struct scan *lead, bool j
     both.all |= lead->all;
     if (both.step < 0)
         both.step = lead->step;
-    if (own_is_whole)
+    if (own_is_whole && !lead->goes_on)
         return both;
     both.bits |= lead->bits;
     if (!both.name) {
@@ -782,6 +788,7 @@ static bool is_whole_of(const struct tokens *tokens, size_t first, size_t i)
 static void read_clause(struct clause_reader *reader, size_t lead, size_t own, size_t end)
 {
     const struct tokens *tokens = reader->tokens;
+    static const char *const within[] = { "in", "during", "for", "over", NULL };
     bool *covered = arena_alloc(reader->arena, (tokens->count + 1) * sizeof *covered);
     memset(covered, 0, tokens->count + 1);
     size_t times = 0, shares = 0;
@@ -802,9 +809,13 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
     reader->ahead = NULL;
     bool joined = own > lead && tokens->at[own - 1].kind == TOKEN_CLAUSE && tokens->at[own - 1].joins;
     struct scan own_covered = scan_tokens(tokens, own, end, covered);
-    reader->is_part =
-        own > lead + 1 && word_is(&tokens->at[own - 1], "which") && word_is(&tokens->at[own - 2], "of");
-    bool may_inherit = !reader->new_sentence || refers_back(reader, lead, end);
+    /* "of which 3 ms", "3 ms of which" */
+    bool behind = own > lead + 1 && word_is(&tokens->at[own - 1], "which");
+    reader->is_part = (behind && word_is(&tokens->at[own - 2], "of")) ||
+                      (end < tokens->count && end > own && word_is(&tokens->at[end], "which") &&
+                       word_is(&tokens->at[end - 1], "of"));
+    lead_scan.goes_on = behind && word_is_one_of(&tokens->at[own - 2], within);
+    bool may_inherit = !reader->new_sentence || refers_back(reader, lead, end), any_query = false;
     if (!may_inherit)
         reader->context = (struct context){ 0 };
     for (size_t i = own; i < end; i++) {
@@ -855,6 +866,7 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
         if (has_query && reader->modal)
             has_query = refuse(statement, CHECK_MODAL);
         statement->has_query = has_query;
+        any_query |= has_query;
         statement->vague = reader->is_cell && statement->query.subject == CHECK_NAME &&
                            statement->query.dimension == CHECK_TIME && statement->query.statistics == 0;
         if (reader->modal)
@@ -865,6 +877,9 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
         if (!whole && !(counted.bits & (WORD_STEP | WORD_KERNEL) && !counted.name))
             remember(reader, statement);
     }
+    /* "step 5 is 13 % slower than step 10 (166 ms)": what comes is not about the first any more */
+    if (!any_query && (own_covered.name || own_covered.several_names || own_covered.step >= 0))
+        reader->context.valid = false;
 }
 
 /* "With 3 ms of self CPU time, `a` ...", "averaging 12 us a launch, the kernel `a` ...": the name behind the clause from FIRST to CLAUSE,
