@@ -464,6 +464,17 @@ static void answer_top_row(struct answering *a, const struct top_row *row, const
         if (requested->mean)
             add_mean(a, "device_time_ns", CHECK_BY_TOP, row->device_ns, row->count);
     }
+    if (!requested->mean)
+        return;
+    /* means of own times, which no command prints */
+    for (int device = 0; device < 2; device++) {
+        if ((device ? !a->facts->top->has_device_time : row->on_device) ||
+            !side_is_requested(a, device ? CHECK_DEVICE : CHECK_HOST))
+            continue;
+        a->strength = CHECK_DOES_NOT;
+        add_mean(a, device ? "self_device_time_total_ns" : "self_cpu_time_total_ns", CHECK_BY_TOP,
+                 device ? row->self_device_ns : row->self_cpu_ns, row->count);
+    }
 }
 
 static void answer_sums(struct answering *a, const struct name_sums *sums, const struct requested *requested)

@@ -804,8 +804,12 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
         }
     }
     struct scan lead_scan = scan_tokens(tokens, lead, own, NULL);
-    if (reader->ahead)
+    if (reader->ahead) {
+        lead_scan.name = NULL;
+        lead_scan.unknown = NULL;
+        lead_scan.several_names = lead_scan.unclear_name = false;
         scan_name(&lead_scan, reader->ahead);
+    }
     reader->ahead = NULL;
     bool joined = own > lead && tokens->at[own - 1].kind == TOKEN_CLAUSE && tokens->at[own - 1].joins;
     struct scan own_covered = scan_tokens(tokens, own, end, covered);
@@ -882,16 +886,19 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
         reader->context.valid = false;
 }
 
-/* "With 3 ms of self CPU time, `a` ...", "averaging 12 us a launch, the kernel `a` ...": the name behind the clause from FIRST to CLAUSE,
- * which has none. */
-static const struct token *name_ahead(const struct tokens *tokens, size_t first, size_t clause, size_t end)
+/* "With 3 ms of self CPU time, `a` ...", "averaging 12 us a launch, the kernel `a` ...", "3 ms for `a`": the name behind the clause from FIRST to
+ * CLAUSE, which has none and may BEGIN the sentence. */
+static const struct token *name_ahead(const struct tokens *tokens, size_t first, size_t clause, size_t end,
+                                      bool begins)
 {
     static const char *const leads[] = { "with",     "at",        "averaging",  "taking",
                                          "totaling", "totalling", "costing",    "spending",
                                          "needing",  "using",     "accounting", NULL };
     static const char *const things[] = { "the",  "kernel",   "operator",   "op",
                                           "call", "function", "annotation", NULL };
-    if (first == clause || !word_is_one_of(&tokens->at[first], leads))
+    if (first >= clause || clause >= end)
+        return NULL;
+    if (!(begins && word_is_one_of(&tokens->at[first], leads)) && !word_is(&tokens->at[clause], "for"))
         return NULL;
     for (size_t i = first; i < clause; i++)
         if (tokens->at[i].kind == TOKEN_NAME || tokens->at[i].kind == TOKEN_DIRECTION)
@@ -899,7 +906,7 @@ static const struct token *name_ahead(const struct tokens *tokens, size_t first,
     size_t i = clause + 1;
     while (i < end && word_is_one_of(&tokens->at[i], things))
         i++;
-    return i < end && tokens->at[i].kind == TOKEN_NAME ? &tokens->at[i] : NULL;
+    return i < end && tokens->at[i].kind == TOKEN_NAME && tokens->at[i].step < 0 ? &tokens->at[i] : NULL;
 }
 
 static void read_sentence(struct clause_reader *reader, size_t first, size_t end)
@@ -915,7 +922,7 @@ static void read_sentence(struct clause_reader *reader, size_t first, size_t end
     for (size_t i = first; i <= end; i++) {
         if (i < end && tokens->at[i].kind != TOKEN_CLAUSE)
             continue;
-        reader->ahead = own == first && i < end ? name_ahead(tokens, first, i, end) : NULL;
+        reader->ahead = name_ahead(tokens, own, i, end, own == first);
         bool has_figure = false;
         for (size_t j = own; j < i && !has_figure; j++)
             has_figure = is_candidate(tokens, own, j, i);
