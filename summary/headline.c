@@ -1154,6 +1154,7 @@ static const char *place_of(struct headline *headline, const char *rule)
 
 static void add_priced(struct headline *headline, const struct priced_finding *finding)
 {
+    bool is_of_first_steps = first_lasting(headline->findings) == headline->findings->count;
     const char *price =
         arena_printf(headline->texts, "%s, %.1f %%", time_text(headline, (double)finding->saves_ns),
                      quantity_percent(finding->saves_share));
@@ -1165,7 +1166,8 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
                      ? arena_printf(headline->texts,
                                     "%s of %s, in the first step only: later steps do not have it", price,
                                     whole_word(headline))
-                     : arena_printf(headline->texts, "saves up to %s of %s", price, whole_word(headline)),
+                     : arena_printf(headline->texts, "saves up to %s of %s%s", price, whole_word(headline),
+                                    is_of_first_steps ? ", which is not like later steps" : ""),
         .gain =
             arena_printf(headline->texts, finding->once ? "%s, in the first step only" : "up to %s", price),
         .was = copy(headline, finding->was),
