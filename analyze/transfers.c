@@ -59,7 +59,7 @@ struct transfers_query {
     unsigned by;
     struct copy_kind *kinds;  /* by name, computed when first needed */
     bool *known_kinds;        /* by name */
-    struct intervals *queued; /* by device: see find_queued; NULL: not looked at */
+    struct intervals *queued; /* by device: see transfers_find_queued; NULL: not looked at */
     struct callers *callers;  /* NULL if not needed */
     struct transfers *transfers;
 };
@@ -404,7 +404,7 @@ static void add_queued(void *queued, const struct gap *gap)
 }
 
 /* When each device was idle although work was queued, for reasons that tpa gaps calls stream wait and queued. */
-static void find_queued(struct transfers_query *query)
+static void transfers_find_queued(struct transfers_query *query)
 {
     struct gap_finder *finder = gap_finder_open(query->trace, NULL, LEAST_QUEUED_NS, GAP_LATENCY_BELOW_NS);
     query->queued = mem_zalloc(query->gpu->device_count + 1, sizeof *query->queued);
@@ -422,7 +422,7 @@ static int64_t queued_ns(struct transfers_query *query, const struct host_wait *
     if (wait->work == EVENT_NONE || trace_dur_ns(trace, wait->call) < LEAST_QUEUED_NS)
         return 0;
     if (!query->queued)
-        find_queued(query);
+        transfers_find_queued(query);
     uint32_t device = query->gpu->device_of_track[trace->track[wait->work]];
     return device == UINT32_MAX
                ? 0

@@ -275,20 +275,12 @@ void check_facts_free(struct check_facts *facts)
     EACH(free, facts->row_name, facts->nccl, facts);
 }
 
-static void *facts_derive(const struct trace *trace)
-{
-    return check_facts_open(trace);
-}
-
-static void facts_release(void *facts)
-{
-    check_facts_free(facts);
-}
+const struct check_facts *check_facts_kept(const struct trace *trace);
+DERIVED(check_facts, check_facts_kept, check_facts_open, check_facts_free);
 
 struct check_facts *check_facts_of(const struct trace *trace)
 {
-    static const struct derivation derivation = { facts_derive, facts_release };
-    return (struct check_facts *)(uintptr_t)trace_derive(trace, &derivation); /* it keeps the sums of names */
+    return (struct check_facts *)(uintptr_t)check_facts_kept(trace); /* it keeps the sums of names */
 }
 
 const struct top *check_facts_top(const struct check_facts *facts)

@@ -386,7 +386,7 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
 }
 
 /* Is EDIT about what the host does, which a profiler slows down? */
-static bool is_of_host(const struct edit *edit)
+static bool edit_is_of_host(const struct edit *edit)
 {
     return edit->kind == EDIT_CUDA_GRAPH || edit->kind == EDIT_NO_DATA_WAIT ||
            edit->kind == EDIT_NO_COMPILE || edit->kind == EDIT_FUSE_OPTIMIZER ||
@@ -400,7 +400,7 @@ static void notice_profiled(const struct whatif *whatif, const struct edit *edit
 {
     bool of_host = false;
     for (size_t i = 0; i < whatif->edit_count; i++)
-        of_host |= is_of_host(&edits[i]) && whatif->gains[i].effect.count > 0;
+        of_host |= edit_is_of_host(&edits[i]) && whatif->gains[i].effect.count > 0;
     if (!of_host || whatif->steps->now_ns <= whatif->steps->then_ns ||
         trace_framework(whatif->graph->trace) != FRAMEWORK_TORCH)
         return;

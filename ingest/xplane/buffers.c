@@ -9,6 +9,7 @@
 #include "ingest/xplane/hlo.h"
 
 #include "base/rows.h"
+#include "base/sum.h"
 #include <inttypes.h>
 
 enum {
@@ -63,12 +64,6 @@ static int64_t size_in(struct wire in, uint32_t number)
 {
     int64_t size = (int64_t)hlo_number_in(in, number, 0);
     return size > 0 ? size : 0;
-}
-
-static int64_t plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 /* ---- what there is ---- */
@@ -190,7 +185,7 @@ static int64_t replay(struct assignment *assignment, struct wire trace, size_t c
         if (event.kind == FREE && own->uses > 0 && --own->uses == 0)
             bytes -= own->bytes;
         if (event.kind != FREE && own->uses++ == 0) {
-            bytes = plus(bytes, own->bytes);
+            bytes = sum_plus(bytes, own->bytes);
             own->user = event.buffer;
         }
         if (bytes > most) {
@@ -224,7 +219,7 @@ static void add_trace(struct assignment *assignment, struct wire trace)
 static void add_row(struct assignment *assignment, struct allocation *allocation, uint32_t buffer,
                     int64_t bytes)
 {
-    allocation->peak_bytes = plus(allocation->peak_bytes, bytes);
+    allocation->peak_bytes = sum_plus(allocation->peak_bytes, bytes);
     if (bytes > 0)
         *VEC_PUSH(&assignment->rows) =
             (struct row){ allocation->space, allocation->kind, bytes, buffer,
@@ -270,11 +265,11 @@ static void add_spaces(struct assignment *assignment, struct buffer *text)
         int64_t sums[KINDS] = { 0 }, peak = 0, aliased = 0, total = 0;
         for (size_t i = first; i < end; i++) {
             const struct allocation *allocation = &assignment->allocations.at[i];
-            sums[allocation->kind] = plus(sums[allocation->kind], allocation->bytes);
-            total = plus(total, allocation->kind == THREAD_LOCAL ? 0 : allocation->bytes);
-            peak = plus(peak, allocation->peak_bytes);
+            sums[allocation->kind] = sum_plus(sums[allocation->kind], allocation->bytes);
+            total = sum_plus(total, allocation->kind == THREAD_LOCAL ? 0 : allocation->bytes);
+            peak = sum_plus(peak, allocation->peak_bytes);
             if (allocation->kind == PARAMETER && allocation->is_output)
-                aliased = plus(aliased, allocation->bytes);
+                aliased = sum_plus(aliased, allocation->bytes);
         }
         if (!total && !sums[THREAD_LOCAL])
             continue;
@@ -310,7 +305,7 @@ static struct wire part_of_shape(struct wire in, struct wire place)
 }
 
 /* Location: 2 instruction_name, in old files; 4 instruction_id. */
-static void add_instruction(struct assignment *assignment, const struct row *row, struct buffer *text)
+static void append_place(struct assignment *assignment, const struct row *row, struct buffer *text)
 {
     const struct hlo_module *module = assignment->module;
     struct wire place =
@@ -356,7 +351,7 @@ static void add_rows_of_text(struct assignment *assignment, struct buffer *text)
         const struct row *row = &assignment->rows.at[i];
         buffer_printf(text, "buffer\t%" PRId64 "\t%s\t%" PRId64, row->space, kind_names[row->kind],
                       row->bytes);
-        add_instruction(assignment, row, text);
+        append_place(assignment, row, text);
         buffer_putc(text, '\n');
     }
     size_t count = assignment->rows.count - i;
@@ -367,7 +362,7 @@ static void add_rows_of_text(struct assignment *assignment, struct buffer *text)
     FOR_GROUPS_OF(rest, count, by_kind, first, end) {
         int64_t bytes = 0;
         for (size_t k = first; k < end; k++)
-            bytes = plus(bytes, rest[k].bytes);
+            bytes = sum_plus(bytes, rest[k].bytes);
         buffer_printf(text, "buffer\t%" PRId64 "\t%s\t%" PRId64 "\t-1\t%zu\t\t\t\t\t\n", rest[first].space,
                       kind_names[rest[first].kind], bytes, end - first);
     }

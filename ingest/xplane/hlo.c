@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* memmem, memrchr */
 #include "ingest/xplane/hlo.h"
 
+#include "base/sum.h"
+
 #include <inttypes.h>
 
 enum {
@@ -88,12 +90,6 @@ static int64_t times(int64_t a, int64_t b)
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-static int64_t plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* ---- shapes ---- */
 
 enum { TYPE_TUPLE = 13 };
@@ -147,7 +143,7 @@ struct hlo_shape hlo_read_shape(struct wire in, int depth)
     }
     while (depth < HLO_MOST_DEPTH && hlo_next_field(&in, &field))
         if (wire_is(&field, 4, WIRE_BYTES))
-            shape.bytes = plus(shape.bytes, hlo_read_shape(wire_in(&field), depth + 1).bytes);
+            shape.bytes = sum_plus(shape.bytes, hlo_read_shape(wire_in(&field), depth + 1).bytes);
     return shape;
 }
 
@@ -534,7 +530,7 @@ static int64_t instruction_flops(struct hlo_module *module, const struct hlo_ins
         int64_t flops = 0;
         for (uint32_t i = 0; i < instruction->called.count; i++) {
             struct hlo_computation *called = called_by(module, instruction, i);
-            flops = called ? plus(flops, computation_flops(module, called, depth + 1)) : flops;
+            flops = called ? sum_plus(flops, computation_flops(module, called, depth + 1)) : flops;
         }
         return flops;
     }
@@ -559,7 +555,7 @@ static int64_t computation_flops(struct hlo_module *module, struct hlo_computati
     int64_t flops = 0;
     for (uint32_t i = 0; i < computation->count; i++) {
         int64_t own = instruction_flops(module, &module->instructions.at[computation->first + i], depth);
-        flops = own > 0 ? plus(flops, own) : flops;
+        flops = own > 0 ? sum_plus(flops, own) : flops;
     }
     return computation->flops = flops;
 }
@@ -603,7 +599,7 @@ static int64_t read_of_parameter(struct hlo_module *module, const struct hlo_com
             if (module->ids.at[user->operands.first + o] != id)
                 continue;
             if (o == 0 && is_slice(user->opcode))
-                sum = plus(sum, user->result.bytes);
+                sum = sum_plus(sum, user->result.bytes);
             else if (o != 0 || updated_bytes(module, user) == HLO_UNKNOWN)
                 return bytes;
         }
@@ -621,7 +617,7 @@ static int64_t written_by_root(struct hlo_module *module, const struct hlo_instr
         return root->result.bytes;
     for (uint32_t i = 0; i < root->operands.count && take_steps(module, 1); i++) {
         const struct hlo_instruction *part = operand_of(module, root, i);
-        sum = part ? plus(sum, written_by_root(module, part, depth + 1)) : sum;
+        sum = part ? sum_plus(sum, written_by_root(module, part, depth + 1)) : sum;
     }
     return sum;
 }
@@ -634,7 +630,7 @@ static int64_t fusion_bytes(struct hlo_module *module, const struct hlo_instruct
     for (uint32_t i = 0; i < fusion->operands.count; i++) {
         const struct hlo_instruction *operand = operand_of(module, fusion, i);
         if (operand)
-            bytes = plus(bytes, read_of_parameter(module, inside, i, operand->result.bytes));
+            bytes = sum_plus(bytes, read_of_parameter(module, inside, i, operand->result.bytes));
     }
     return bytes;
 }
@@ -652,7 +648,7 @@ static int64_t instruction_bytes(struct hlo_module *module, const struct hlo_ins
         return times(2, updated);
     for (uint32_t i = 0; i < instruction->operands.count; i++) {
         const struct hlo_instruction *operand = operand_of(module, instruction, i);
-        bytes = operand ? plus(bytes, operand->result.bytes) : bytes;
+        bytes = operand ? sum_plus(bytes, operand->result.bytes) : bytes;
     }
     return bytes;
 }
