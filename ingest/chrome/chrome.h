@@ -92,7 +92,7 @@ struct chrome_list {
 enum { CHROME_LISTS = 256 };
 
 /* See shape.h. A shape is a row of steps: bytes that must follow, then a value that may differ. */
-enum { SHAPE_MAX_STEPS = 40, SHAPE_MAX_LITERAL = 112, SHAPE_MAX_SHAPES = 32 };
+enum { SHAPE_MAX_STEPS = 40, SHAPE_MAX_LITERAL = 112, SHAPE_MAX_SHAPES = 64 };
 
 enum shape_value { SHAPE_NOTHING, SHAPE_STRING, SHAPE_WORD, SHAPE_ARRAY };
 
@@ -121,6 +121,8 @@ struct chrome_shapes {
     uint8_t count, last;  /* known; the one that fitted last */
     uint8_t replace;      /* the next to be given up when there is no room */
     uint32_t tries, hits; /* lately; halved now and then */
+    uint32_t passed;      /* events that were not tried, where few fit */
+    bool was_tried;       /* the last one */
     uint32_t window;      /* counts windows */
 };
 

@@ -169,8 +169,9 @@ const char *chrome_shape_read(struct chrome_reader *reader, const char *at)
 {
     struct chrome_shapes *shapes = &reader->shapes;
     /* Where nearly nothing fits, trying costs and gains nothing. */
-    if (shapes->count == 0 ||
-        (shapes->tries >= 256 && shapes->hits < shapes->tries / 4 && shapes->tries++ % 64))
+    shapes->was_tried =
+        shapes->tries < 256 || shapes->hits >= shapes->tries / 4 || shapes->passed++ % 64 == 0;
+    if (shapes->count == 0 || !shapes->was_tried)
         return NULL;
     if (shapes->tries >= 4096)
         shapes->tries /= 2, shapes->hits /= 2;
@@ -299,8 +300,8 @@ void chrome_shape_learn(struct chrome_reader *reader, size_t first, size_t last)
     struct chrome_shapes *shapes = &reader->shapes;
     const char *start = reader->text + reader->index.at[first],
                *end = reader->text + reader->index.at[last] + 1;
-    if (memchr(start, '\\', (size_t)(end - start)))
-        return;
+    if (!shapes->was_tried || memchr(start, '\\', (size_t)(end - start)))
+        return; /* what was not tried may be known */
     if (!shapes->at)
         shapes->at = mem_zalloc(SHAPE_MAX_SHAPES, sizeof *shapes->at);
     uint8_t number = shapes->count < SHAPE_MAX_SHAPES ? shapes->count : shapes->replace;
