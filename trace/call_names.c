@@ -2,6 +2,7 @@
 #include "trace/call_names.h"
 
 #include "base/memory.h"
+#include <string.h>
 
 static const struct {
     const char *word;
@@ -36,17 +37,42 @@ static const struct {
     { "MemSetAccess", CALL_ALLOC },
 };
 
-/* Calls are C functions. Names of kernels are long, and excluded by their brackets. */
+/* Does any of the words, or of those that tell copies apart, begin with C? */
+static bool begins_word(char c)
+{
+    switch (c) {
+    case 'F':
+    case 'G':
+    case 'H':
+    case 'L':
+    case 'M':
+    case 'N':
+    case 'S':
+    case 'c':
+    case 'h': return true;
+    default: return false;
+    }
+}
+
+/* Calls are C functions. Names of kernels are long, and excluded by their brackets. One pass, as there may be very many names. */
 enum call_sort call_sort_of(const char *name)
 {
-    if (strpbrk(name, "<(["))
-        return CALL_OTHER;
-    if (strstr(name, "Memcpy"))
+    enum { COUNT = sizeof words / sizeof *words };
+    size_t first = COUNT;
+    bool copies = false;
+    for (const char *at = name; *at; at++) {
+        if (*at == '<' || *at == '(' || *at == '[')
+            return CALL_OTHER;
+        if (!begins_word(*at))
+            continue;
+        copies = copies || strncmp(at, "Memcpy", strlen("Memcpy")) == 0;
+        for (size_t i = 0; i < first; i++)
+            if (words[i].word[0] == *at && strncmp(at, words[i].word, strlen(words[i].word)) == 0)
+                first = i;
+    }
+    if (copies)
         return strstr(name, "Async") || strstr(name, "Batch") ? CALL_COPY : CALL_COPY_SYNC;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i].word))
-            return words[i].sort;
-    return CALL_OTHER;
+    return first < COUNT ? words[first].sort : CALL_OTHER;
 }
 
 bool overhead_is_full_queue(const char *name)
