@@ -595,6 +595,7 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
     enum gates_outcome outcome = GATES_WITHIN;
     int code = EXIT_TROUBLE;
     bool kept = false;
+    mem_keep_small_blocks(); /* saves page faults: tables of names grow many times */
     bool good = sides_measure(call, &args->load, &found, &options, sides, result, err);
     if (good && compare(call, sides, result, &outcome, err)) {
         kept = kept_put(&query, result);
