@@ -268,8 +268,9 @@ static int64_t last_launch_ns(const struct trace *trace, const unsigned char *so
 {
     int64_t last_ns = INT64_MIN;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (event_is_call((enum event_kind)trace->kind[e]) && trace_start_ns(trace, e) > last_ns &&
-            (sorts[trace->name[e]] == CALL_LAUNCH || attribution_is_graph_launch(trace_name(trace, e))))
+        if (event_is_call((enum event_kind)trace->kind[e]) &&
+            (sorts[trace->name[e]] == CALL_LAUNCH || sorts[trace->name[e]] == CALL_GRAPH_LAUNCH) &&
+            trace_start_ns(trace, e) > last_ns)
             last_ns = trace_start_ns(trace, e);
     return last_ns;
 }
@@ -280,6 +281,9 @@ static void find_end_wait(struct pricing *pricing)
     const struct trace *trace = pricing->trace;
     struct findings *findings = pricing->findings;
     unsigned char *sorts = call_sorts_open(trace->names);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (attribution_is_graph_launch(names_text(trace->names, id)))
+            sorts[id] = CALL_GRAPH_LAUNCH;
     int64_t last_ns = last_launch_ns(trace, sorts);
     for (event_id e = 0; e < trace->event_count && last_ns != INT64_MIN; e++) {
         bool waits = event_is_call((enum event_kind)trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC;
