@@ -540,7 +540,7 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     bool is_requested = own && own->contention;
     result_add_table(result, collectives_table(comm, options.by));
     if (is_requested || any_computes(query->trace)) {
-        struct contention *contention = contention_analyze(query->trace, query->selection);
+        const struct contention *contention = contention_analyze(query->trace, query->selection);
         contention_add_comm_tables(contention, query->selection, is_requested, result);
         contention_free(contention);
     }

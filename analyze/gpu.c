@@ -604,7 +604,7 @@ static struct gpu_row *known_rows(const struct gpu *gpu)
 static void add_contention(const struct trace *trace, const struct selection *selection,
                            struct table *devices)
 {
-    struct contention *contention = contention_analyze(trace, selection);
+    const struct contention *contention = contention_analyze(trace, selection);
     struct contention_sum all = contention_total(contention);
     contention_free(contention);
     if (all.judged_ns == 0)

@@ -513,7 +513,7 @@ static bool run_kernels(const struct analysis_query *query, struct result *resul
     result_add_table(result, kernels_table(kernels, query->by));
     kernels_free(kernels);
     if (own && own->contention) {
-        struct contention *contention = contention_analyze(query->trace, query->selection);
+        const struct contention *contention = contention_analyze(query->trace, query->selection);
         contention_add_tables(contention, result);
         contention_free(contention);
     }

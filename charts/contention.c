@@ -57,7 +57,7 @@ static bool contention_draw(const struct chart_request *request, struct picture 
         [BESIDE_COPY] = "beside copies",
         [BESIDE_MEMSET] = "beside memsets",
     };
-    struct contention *contention = contention_analyze(request->trace, request->selection);
+    const struct contention *contention = contention_analyze(request->trace, request->selection);
     size_t judged = 0, shown = 0, used[BESIDE_KINDS] = { 0 };
     for (size_t i = 0; i < contention->pairs.count; i++)
         judged += contention->pairs.at[i].judged;

@@ -409,9 +409,11 @@ const struct contention_sum *contention_communication(const struct contention *c
 
 static const struct key by_overlap[] = { DESC(struct contention_pair, overlapped_ns), KEY_END };
 
-struct contention *contention_analyze(const struct trace *trace, const struct selection *selection)
+/* SELECTION: NULL is all. */
+static struct contention *analyze(const struct trace *trace, const struct selection *selection)
 {
     struct contention *contention = mem_zalloc(1, sizeof *contention);
+    contention->own = contention;
     contention->trace = trace;
     contention->beside = beside_open(trace);
     struct contention_runs all = contention_runs_collect(contention->beside, selection);
@@ -432,10 +434,9 @@ struct contention *contention_analyze(const struct trace *trace, const struct se
     return contention;
 }
 
-void contention_free(struct contention *contention)
+static void release(void *value)
 {
-    if (!contention)
-        return;
+    struct contention *contention = value;
     beside_free(contention->beside);
     VEC_FREE(&contention->pairs);
     VEC_FREE(&contention->sums);
@@ -445,16 +446,20 @@ void contention_free(struct contention *contention)
 
 static void *derive(const struct trace *trace)
 {
-    return contention_analyze(trace, NULL);
+    struct contention *all = analyze(trace, NULL);
+    all->own = NULL;
+    return all;
 }
 
-static void release(void *contention)
+DERIVED(contention, contention_of, derive, release);
+
+const struct contention *contention_analyze(const struct trace *trace, const struct selection *selection)
 {
-    contention_free(contention);
+    return selection_is_all(selection) ? contention_of(trace) : analyze(trace, selection);
 }
 
-const struct contention *contention_of(const struct trace *trace)
+void contention_free(const struct contention *contention)
 {
-    static const struct derivation derivation = { derive, release };
-    return trace_derive(trace, &derivation);
+    if (contention->own)
+        release(contention->own);
 }

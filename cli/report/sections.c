@@ -88,7 +88,7 @@ static bool fill_kernels(const struct trace *trace, const struct selection *sele
     struct kernels *kernels = kernels_analyze(trace, selection, 0);
     result_add_table(content->result, kernels_table(kernels, 0));
     kernels_free(kernels);
-    struct contention *contention = contention_analyze(trace, selection);
+    const struct contention *contention = contention_analyze(trace, selection);
     size_t first = content->result->tables.count;
     contention_add_judged(contention, content->result);
     for (size_t i = first; i < content->result->tables.count; i++)
