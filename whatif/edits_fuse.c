@@ -13,42 +13,34 @@ static bool is_gone(const void *context, event_id e)
 static void drop_launches(const struct editing *editing, const bool *gone)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
-    uint32_t *left = mem_zalloc(editing->trace->event_count + 1, sizeof *left);
     bool *gone_calls = mem_zalloc(editing->trace->event_count + 1, sizeof *gone_calls);
     for (size_t i = 0; i < gpu->count; i++)
-        if (gpu->call[i] != EVENT_NONE)
-            left[gpu->call[i]] += !gone[i];
-    for (size_t i = 0; i < gpu->count; i++)
         if (gone[i] && gpu->call[i] != EVENT_NONE)
-            gone_calls[gpu->call[i]] = left[gpu->call[i]] == 0;
+            gone_calls[gpu->call[i]] = true;
+    for (size_t i = 0; i < gpu->count; i++)
+        if (!gone[i] && gpu->call[i] != EVENT_NONE)
+            gone_calls[gpu->call[i]] = false;
     struct intervals *ranges = editing_ranges(editing, is_gone, gone_calls);
     editing_scale_ranges(editing, ranges, 0);
     editing_free_ranges(editing, ranges);
     free(gone_calls);
-    free(left);
 }
 
 void edit_fuse(const struct editing *editing)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
     const struct sequences *sequences = sequences_gains_of(editing->trace);
-    int64_t *saved_ns = mem_zalloc(editing->trace->event_count + 1, sizeof *saved_ns);
-    bool *part = mem_zalloc(editing->trace->event_count + 1, sizeof *part);
     bool *gone = mem_zalloc(gpu->count + 1, sizeof *gone);
-    for (size_t i = 0; i < sequences->fused.count; i++) {
-        saved_ns[sequences->fused.at[i].event] = sequences->fused.at[i].saved_ns;
-        part[sequences->fused.at[i].event] = true;
-    }
-    for (size_t i = 0; i < gpu->count; i++) {
-        int64_t work_ns = trace_dur_ns(editing->trace, gpu->event[i]), less_ns = saved_ns[gpu->event[i]];
-        gone[i] = part[gpu->event[i]];
+    for (size_t k = 0; k < sequences->fused.count; k++) {
+        size_t i = sequences->fused.at[k].work;
+        int64_t work_ns = trace_dur_ns(editing->trace, gpu->event[i]),
+                less_ns = sequences->fused.at[k].saved_ns;
+        gone[i] = true;
         if (less_ns > 0 && work_ns > 0)
             editing_scale_work(editing, i, less_ns < work_ns ? 1 - (double)less_ns / (double)work_ns : 0);
     }
     drop_launches(editing, gone);
     free(gone);
-    free(part);
-    free(saved_ns);
 }
 
 /* All of operator E takes FACTOR. */

@@ -332,8 +332,7 @@ static void fusion_find_chains(struct sequences *sequences, struct fusion_query 
             if (!join.together)
                 break;
             int64_t own_ns = add_join(&grown, &join, operations, &at[end], bandwidth, query->has_shapes);
-            *VEC_PUSH(&sequences->fused) = (struct fused_work){ work_event(operations, &at[end]),
-                                                                work_call(operations, &at[end]), own_ns };
+            *VEC_PUSH(&sequences->fused) = (struct fused_work){ at[end].position, own_ns };
             add_work(&grown, work_dur_ns(operations, &at[end]));
         }
         if (end - first > 1)

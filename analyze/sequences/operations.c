@@ -18,6 +18,7 @@ static struct busy_time busy_of(const struct trace *trace, const struct gpu_even
                                 const struct gpu_device *device)
 {
     struct intervals set = { 0 };
+    VEC_RESERVE(&set, device->count);
     for (size_t i = device->first; i < device->first + device->count; i++)
         intervals_add(&set, trace_start_ns(trace, gpu->event[i]), trace_end_ns(trace, gpu->event[i]));
     intervals_merge(&set);
@@ -75,11 +76,13 @@ struct row_query {
     const struct step_list *steps; /* NULL: they part no operations */
 };
 
-/* The step of the work at POSITION of the device events. */
+/* The step of the work at POSITION of the device events; NULL: in none, or steps do not matter. */
 static const struct step *step_of(const struct row_query *query, uint32_t position)
 {
     const struct trace *trace = query->trace;
     event_id call = query->gpu->call[position];
+    if (!query->steps)
+        return NULL;
     event_id e = call == EVENT_NONE ? query->gpu->event[position] : call;
     return step_list_at(query->steps, trace->tracks[trace->track[e]].file, trace_start_ns(trace, e));
 }
@@ -96,18 +99,17 @@ static enum late_because late_because(const struct trace *trace, event_id call, 
 
 /*
  * The work at POSITION of the device events, which follows that at BEFORE (NULL: it is the stream's first), where all had
- * ended at EMPTY_NS.
+ * ended at EMPTY_NS. FOLLOWS: it is of the same step, and that is selected.
  */
 static struct stream_work work_at(const struct row_query *query, uint32_t position, const uint32_t *before,
-                                  int64_t empty_ns, bool adjacent)
+                                  int64_t empty_ns, bool follows)
 {
     const struct gpu_events *gpu = query->gpu;
     const struct trace *trace = query->trace;
     struct stream_work work = { .position = position };
     work.because =
         (uint8_t)late_because(trace, gpu->call[position], before ? gpu->call[*before] : EVENT_NONE, empty_ns);
-    work.alone =
-        !before || !adjacent || (query->steps && step_of(query, position) != step_of(query, *before));
+    work.alone = !before || !follows;
     work.paused =
         work.alone || trace_start_ns(trace, gpu->event[position]) - trace_end_ns(trace, gpu->event[*before]) >
                           SEQUENCE_PAUSE_NS;
@@ -120,10 +122,13 @@ static void add_stream(struct stream_operations *operations, const struct row_qu
     size_t first = operations->count;
     int64_t empty_ns = INT64_MIN;
     bool adjacent = false;
+    const struct step *last_step = NULL;
     for (size_t i = stream->first; i < stream->first + stream->count; i++) {
         const uint32_t *position = &streams->position[i];
-        struct stream_work work =
-            work_at(query, *position, i > stream->first ? position - 1 : NULL, empty_ns, adjacent);
+        const struct step *step = step_of(query, *position);
+        struct stream_work work = work_at(query, *position, i > stream->first ? position - 1 : NULL, empty_ns,
+                                          adjacent && step == last_step);
+        last_step = step;
         adjacent = selection_holds_work(query->selection, work_event(operations, &work),
                                         work_call(operations, &work));
         if (adjacent)

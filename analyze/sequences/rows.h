@@ -59,8 +59,8 @@ struct pattern_row {
 
 /* An operation that could be part of the one before it, of a chain that the fusions add up. */
 struct fused_work {
-    event_id event, call; /* EVENT_NONE: not in the file */
-    int64_t saved_ns;     /* at most, of writing and reading what lies between */
+    uint32_t work;    /* place in gpu_events */
+    int64_t saved_ns; /* at most, of writing and reading what lies between */
 };
 
 struct sequence_options {
