@@ -557,13 +557,15 @@ static void open_steps(struct roofline *roofline, const struct selection *select
     EACH(free, has_steps, devices);
 }
 
-/* The row of what LAUNCH launched; SIZE_MAX: there is none. */
+/* The row of what LAUNCH launched; SIZE_MAX: there is none. LAST: the step of the launch before, mostly the same; NULL at first. */
 static size_t step_of_launch(const struct trace *trace, const struct step_list *steps, const size_t *of_file,
-                             const size_t *of_step, event_id launch)
+                             const size_t *of_step, event_id launch, const struct step **last)
 {
     uint32_t file = trace->tracks[trace->track[launch]].file;
-    const struct step *step = step_list_at(steps, file, trace_start_ns(trace, launch));
-    return step ? of_step[step - steps->at] : of_file[file];
+    int64_t ns = trace_start_ns(trace, launch);
+    if (!*last || (*last)->file != file || ns < (*last)->start_ns || ns >= (*last)->end_ns)
+        *last = step_list_at(steps, file, ns);
+    return *last ? of_step[*last - steps->at] : of_file[file];
 }
 
 /* Does work I of GPU multiply matrices, by its name or its operator's? KNOWN: by name, 0 at first. */
@@ -596,6 +598,7 @@ static void add_products(struct roofline *roofline, const struct step_list *step
     const struct trace *trace = roofline->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     uint8_t *known = mem_zalloc(names_count(trace->names) + 1, 1);
+    const struct step *last = NULL;
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t place = roofline->calls.of_work[i];
         const struct roofline_call *call = place ? &roofline->calls.at[place - 1] : NULL;
@@ -603,7 +606,7 @@ static void add_products(struct roofline *roofline, const struct step_list *step
         if (!is_modelled && !is_product(gpu, i, known))
             continue;
         size_t at = step_of_launch(trace, steps, of_file, of_step,
-                                   gpu->call[i] == EVENT_NONE ? gpu->event[i] : gpu->call[i]);
+                                   gpu->call[i] == EVENT_NONE ? gpu->event[i] : gpu->call[i], &last);
         if (at == SIZE_MAX)
             continue;
         int64_t time_ns = trace_dur_ns(trace, gpu->event[i]);
@@ -621,6 +624,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     size_t *of_step = mem_zalloc(steps->count + 1, sizeof *of_step);
     open_steps(roofline, selection, of_file, of_step);
     struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
+    const struct step *last = NULL;
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
         if (call->operations == 0)
@@ -628,7 +632,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
         event_id launch = call->call != EVENT_NONE ? call->call
                           : call->op != EVENT_NONE ? call->op
                                                    : call->work;
-        size_t at = step_of_launch(trace, steps, of_file, of_step, launch);
+        size_t at = step_of_launch(trace, steps, of_file, of_step, launch, &last);
         if (at != SIZE_MAX)
             add_to_step(trace, &roofline->steps.at[at], &sums[at], call);
     }

@@ -8,6 +8,7 @@
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
+#include "trace/arg_scan.h"
 #include "trace/step_name.h"
 #include "whatif/graph_maker.h"
 
@@ -55,14 +56,17 @@ static void collect(const struct replay_graph *graph, struct numbered_list *list
 {
     const struct trace *trace = graph->trace;
     bool *is_evaluation = find_evaluations(trace->names);
+    struct arg_scan numbers = arg_scan_of(trace, ARG_SEQUENCE), forwards = arg_scan_of(trace, ARG_FWD_THREAD);
     for (event_id e = 0; e < trace->event_count; e++) {
-        uint32_t thread = graph->thread_of_track[trace->track[e]];
         int64_t number, forward;
-        if (trace->kind[e] != EVENT_OP || thread == UINT32_MAX ||
-            !trace_arg(trace, ARG_SEQUENCE, e, &number) || number < 0 || number > INT64_MAX / 4)
+        if (trace->kind[e] != EVENT_OP || !arg_scan_get(&numbers, e, &number) || number < 0 ||
+            number > INT64_MAX / 4)
+            continue;
+        uint32_t thread = graph->thread_of_track[trace->track[e]];
+        if (thread == UINT32_MAX)
             continue;
         bool backward =
-            is_evaluation[trace->name[e]] || (trace_arg(trace, ARG_FWD_THREAD, e, &forward) && forward != 0);
+            is_evaluation[trace->name[e]] || (arg_scan_get(&forwards, e, &forward) && forward != 0);
         struct numbered one = { graph->threads[thread].process, thread, 2 * number + backward };
         const struct numbered *last = list->count ? &list->at[list->count - 1] : NULL;
         if (!last || last->thread != thread || last->number != one.number)
@@ -330,14 +334,21 @@ static size_t burst_from(const struct intervals *bursts, int64_t ns)
     return i;
 }
 
-/* The last moment up to NS at which a thread was busy; false when there was none. */
-static bool busy_until(const struct intervals *bursts, int64_t ns, int64_t *until_ns)
+/* The last moment up to NS at which a thread was busy; false when there was none. NEAR: where the one before was found. */
+static bool busy_until_near(const struct intervals *bursts, int64_t ns, int64_t *until_ns, size_t *near)
 {
-    size_t after = burst_from(bursts, ns);
+    size_t after;
+    SEARCH_NEAR(after, *near, bursts->count, bursts->at[after].start_ns < ns);
+    *near = after;
     if (after == 0)
         return false;
     *until_ns = bursts->at[after - 1].end_ns < ns ? bursts->at[after - 1].end_ns : ns;
     return true;
+}
+
+static bool busy_until(const struct intervals *bursts, int64_t ns, int64_t *until_ns)
+{
+    return busy_until_near(bursts, ns, until_ns, &(size_t){ 0 });
 }
 
 /* Is a thread in a gap just before NS, or has it not begun? */
@@ -359,14 +370,15 @@ struct handovers {
     VEC_OF(struct handover);
 };
 
+/* NEAR: where the moments before were found, of the thread and of the other; 0 at first. */
 static void add_handover(struct threads *threads, struct handovers *handovers, struct thread_link link,
-                         int64_t to_ns)
+                         int64_t to_ns, size_t near[2])
 {
     const struct intervals *own = &threads->bursts[link.thread], *others = &threads->bursts[link.other];
     int64_t from_ns, own_ns;
-    if (!busy_until(others, to_ns, &from_ns))
+    if (!busy_until_near(others, to_ns, &from_ns, &near[1]))
         return;
-    bool later = !busy_until(own, to_ns, &own_ns) || from_ns > own_ns;
+    bool later = !busy_until_near(own, to_ns, &own_ns, &near[0]) || from_ns > own_ns;
     *VEC_PUSH(handovers) = (struct handover){ link.thread, link.other & THREAD_BITS, later, to_ns, from_ns };
 }
 
@@ -378,16 +390,16 @@ static void find_handovers(struct threads *threads, const struct thread_links *l
     for (size_t l = 0; l < links->count; l++) {
         struct thread_link link = links->at[l];
         const struct intervals *own = &threads->bursts[link.thread];
+        size_t low, near[2] = { 0, 0 };
         for (size_t b = 0; b < own->count; b++)
-            add_handover(threads, handovers, link, own->at[b].start_ns);
-        size_t low;
+            add_handover(threads, handovers, link, own->at[b].start_ns, near);
         SEARCH(low, cut_count, threads->cuts.at[low].thread < link.thread);
         for (; low < cut_count && threads->cuts.at[low].thread == link.thread; low++) {
             int64_t cut_ns = threads->cuts.at[low].time_ns;
             size_t next = burst_from(own, cut_ns);
             bool is_start = next < own->count && own->at[next].start_ns == cut_ns;
             if (!is_start && is_idle_before(own, cut_ns))
-                add_handover(threads, handovers, link, cut_ns);
+                add_handover(threads, handovers, link, cut_ns, near);
         }
     }
     for (size_t i = 0; i < handovers->count;
@@ -410,9 +422,10 @@ static bool threads_alternate(const struct intervals *a, const struct intervals 
 static void add_turns_of(struct threads *threads, struct handovers *turns, struct thread_link link)
 {
     const struct intervals *own = &threads->bursts[link.thread];
+    size_t near[2] = { 0, 0 };
     for (size_t b = 0; b < own->count; b++) {
         size_t count = turns->count;
-        add_handover(threads, turns, link, own->at[b].start_ns);
+        add_handover(threads, turns, link, own->at[b].start_ns, near);
         if (turns->count > count &&
             (!turns->at[count].later || turns->at[count].from_ns == turns->at[count].to_ns))
             turns->count = count; /* it was not the last to be busy, or still is */
