@@ -3,9 +3,8 @@
  */
 #include "analyze/comm.h"
 
-#include "analyze/contention/tables.h"
+#include "analyze/contention/contention.h"
 
-#include "analyze/comm_late.h"
 #include "base/rows.h"
 #include "derive/file_set.h"
 #include "base/runs.h"

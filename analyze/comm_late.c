@@ -5,7 +5,7 @@
  * split into operators and the time between them. The parts cover the whole interval, so their differences add up to
  * the difference_saturated in length. The rest of the lateness comes from before.
  */
-#include "analyze/comm_late.h"
+#include "analyze/comm.h"
 
 #include "analyze/gap_finder.h"
 #include "base/demangle.h"

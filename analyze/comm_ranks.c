@@ -4,7 +4,7 @@
  * While others wait for the last to arrive, that rank does something else: the work of its device in that time, and its
  * idle time, are added up per rank.
  */
-#include "analyze/comm_ranks.h"
+#include "analyze/comm.h"
 #include "base/demangle.h"
 #include "base/rows.h"
 #include "base/search.h"

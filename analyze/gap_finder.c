@@ -5,7 +5,7 @@
 #include "analyze/gap_finder.h"
 
 #include "derive/gpu_events.h"
-#include "derive/stream_waits.h"
+#include "derive/host_waits.h"
 
 #define CAUSE_ROW(id, owner, word, column, color, meaning, verdict) { owner, word, color, meaning, verdict },
 const struct gap_cause_info gap_causes[GAP_CAUSES] = { GAP_CAUSE_ROWS(CAUSE_ROW) };

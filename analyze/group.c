@@ -7,7 +7,7 @@
 #include "analyze/selection.h"
 #include "base/demangle.h"
 #include "derive/file_set.h"
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 #include "derive/shapes.h"
 #include "derive/step_list.h"
 #include <assert.h>

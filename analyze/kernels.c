@@ -4,13 +4,13 @@
  */
 #include "analyze/kernels.h"
 
-#include "analyze/contention/tables.h"
+#include "analyze/contention/contention.h"
 
 #include "base/demangle.h"
 #include "base/rows.h"
 #include "base/stats.h"
 #include "base/sum.h"
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 #include "derive/features.h"
 #include "trace/arg_scan.h"
 
@@ -51,7 +51,7 @@ struct shape {
 };
 
 /* A kernel that ran. */
-struct run {
+struct kernel_run {
     event_id event;
     uint32_t shape;   /* id, later the index among the sorted shapes */
     name_id launcher; /* name of the operator, else of the call; NAME_NONE: neither is in the file */
@@ -128,7 +128,7 @@ static uint32_t shape_of(struct kernel_query *query, event_id e, struct arg_scan
     return shape.id;
 }
 
-static struct run run_of(struct kernel_query *query, event_id e, struct arg_scan scans[RUN_ARGS])
+static struct kernel_run run_of(struct kernel_query *query, event_id e, struct arg_scan scans[RUN_ARGS])
 {
     int64_t id_value, correlation_value;
     const int64_t *id = arg_scan_get(&scans[RUN_EXTERNAL_ID], e, &id_value) ? &id_value : NULL;
@@ -136,7 +136,7 @@ static struct run run_of(struct kernel_query *query, event_id e, struct arg_scan
         arg_scan_get(&scans[RUN_CORRELATION], e, &correlation_value) ? &correlation_value : NULL;
     event_id op = attribution_link(query->launches, e, id, correlation).op;
     event_id call = attribution_call_by(query->launches, e, id, correlation);
-    return (struct run){
+    return (struct kernel_run){
         .event = e,
         .shape = shape_of(query, e, scans),
         .launcher = launcher_of(query, e, op == EVENT_NONE ? call : op),
@@ -148,8 +148,9 @@ static const struct key by_shapes[] = { ASC(struct shape, grid), ASC(struct shap
                                         ASC(struct shape, registers), ASC(struct shape, shared_memory),
                                         KEY_END };
 
-static const struct key by_group_shape_event[] = { ASC(struct run, group), ASC(struct run, shape),
-                                                   ASC(struct run, event), KEY_END };
+static const struct key by_group_shape_event[] = { ASC(struct kernel_run, group),
+                                                   ASC(struct kernel_run, shape),
+                                                   ASC(struct kernel_run, event), KEY_END };
 
 /* Did A begin before B? Ties are broken by the order of the file. */
 static bool ran_before(const struct trace *trace, event_id a, event_id b)
@@ -187,15 +188,15 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
  * The launch shapes of the COUNT RUNS, sorted by shape: the one with the most time (on ties, the one that ran first),
  * and their number.
  */
-static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct run *runs,
+static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct kernel_run *runs,
                       size_t count)
 {
     const struct trace *trace = query->trace;
-    const struct run *most = runs; /* its first run */
+    const struct kernel_run *most = runs; /* its first run */
     int64_t most_ns = -1;
     size_t shapes = 0;
     for (size_t first = 0, end; first < count; first = end) {
-        const struct run *earliest = &runs[first];
+        const struct kernel_run *earliest = &runs[first];
         int64_t total_ns = 0;
         for (end = first; end < count && runs[end].shape == runs[first].shape; end++) {
             total_ns += trace_dur_ns(trace, runs[end].event);
@@ -218,7 +219,8 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
 
 /* The average of a figure that the profiler recorded for each kernel, weighted by time; the plain mean if all times are
  * 0. */
-static double average_of(const struct trace *trace, enum trace_arg arg, const struct run *runs, size_t count)
+static double average_of(const struct trace *trace, enum trace_arg arg, const struct kernel_run *runs,
+                         size_t count)
 {
     struct arg_scan scan = arg_scan_of(trace, arg);
     double weighted = 0, weights = 0, sum = 0, number = 0;
@@ -237,7 +239,7 @@ static double average_of(const struct trace *trace, enum trace_arg arg, const st
     return weights > 0 ? weighted / weights : sum / number;
 }
 
-static void count_launchers(struct kernel_query *query, const struct run *runs, size_t count)
+static void count_launchers(struct kernel_query *query, const struct kernel_run *runs, size_t count)
 {
     query->launchers.count = 0;
     query->unlinked = 0;
@@ -302,7 +304,8 @@ static struct text kernels_name_of(const struct kernel_query *query, name_id id)
     return (struct text){ names_text(names, id), names_length(names, id) };
 }
 
-static struct kernel_durations durations_of(struct kernel_query *query, const struct run *runs, size_t count)
+static struct kernel_durations durations_of(struct kernel_query *query, const struct kernel_run *runs,
+                                            size_t count)
 {
     query->durations.count = 0;
     for (size_t i = 0; i < count; i++)
@@ -318,7 +321,7 @@ static struct kernel_durations durations_of(struct kernel_query *query, const st
 }
 
 /* Add a row for COUNT RUNS of one kernel, sorted by shape. */
-static void kernels_add_row(struct kernel_query *query, const struct run *runs, size_t count)
+static void kernels_add_row(struct kernel_query *query, const struct kernel_run *runs, size_t count)
 {
     const struct trace *trace = query->trace;
     name_id name = trace->name[runs[0].event];
@@ -341,7 +344,7 @@ static void kernels_add_row(struct kernel_query *query, const struct run *runs, 
 }
 
 /* Add rows for the COUNT RUNS, which have one name and are in order of the file. */
-static void kernels_add_rows(struct kernel_query *query, struct run *runs, size_t count, bool by_shape)
+static void kernels_add_rows(struct kernel_query *query, struct kernel_run *runs, size_t count, bool by_shape)
 {
     bool sorted = true;
     if (count) {
@@ -365,7 +368,7 @@ static void kernels_add_rows(struct kernel_query *query, struct run *runs, size_
 
 /* Kernels of one name are adjacent in RUNS: those of name n from end[n - 1] to end[n]. */
 struct by_name {
-    struct run *runs;
+    struct kernel_run *runs;
     size_t *end;
 };
 
@@ -387,7 +390,7 @@ static struct by_name make_room(const struct trace *trace, const struct selectio
 }
 
 /* Replace shape ids of runs by indices among the sorted shapes. */
-static void sort_shapes(struct kernel_query *query, struct run *runs, size_t count)
+static void sort_shapes(struct kernel_query *query, struct kernel_run *runs, size_t count)
 {
     if (query->shapes.count == 0)
         return;

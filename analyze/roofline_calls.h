@@ -12,10 +12,10 @@
 #include "analyze/selection.h"
 #include "derive/device_peaks.h"
 #include "derive/gpu_events.h"
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 #include "derive/op_cost.h"
 
-/* One call of a modelled operator. In a CUDA or HIP graph whose capture is known (derive/graph_links.h), each replay
+/* One call of a modelled operator. In a CUDA or HIP graph whose capture is known (derive/code_paths.h), each replay
  * repeats the captured calls. */
 /* There is one for each call of most operators, so its fields are ordered for minimum size. */
 struct roofline_call {

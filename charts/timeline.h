@@ -7,7 +7,7 @@
  *     timeline_free(timeline);
  *
  * Lanes, from the top: of each file its devices, each with a lane of idle gaps and one per stream; the critical
- * path, memory in use and counters; the threads. Files are laid on one clock, as the replay lays them (whatif/graph.h).
+ * path, memory in use and counters; the threads. Files are laid on one clock, as the replay lays them (whatif/replay.h).
  *
  * Not every event can be on a page. The longer ones matter more, the work of devices most, and a call as much
  * as what it launched; Python frames of PyTorch itself matter least. Events beyond TIMELINE_MOST_SPANS are

@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/timeline.h"
 #include "derive/gpu_events.h"
-#include "whatif/graph.h"
+#include "whatif/replay.h"
 #include "whatif/path.h"
 
 /* Kinds of spans; those of gaps and of the critical path follow. */

@@ -2,7 +2,6 @@
  * cmd_callers.c - `tpa callers` and `tpa callees`: the callers or callees of a function, with costs. The two commands
  * differ only in direction.
  */
-#include "profile/of_trace.h"
 #include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/parts.h"

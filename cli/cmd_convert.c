@@ -10,8 +10,7 @@
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "profile/view.h"
-#include "memory/snapshot_as_trace.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 
 static const struct convert_form *const forms[] = {
     &convert_chrome, &convert_perfetto,   &convert_tpa,    &convert_csv, &convert_arrow,

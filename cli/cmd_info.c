@@ -6,7 +6,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "derive/features.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 
 enum { ROWS_FOR_PEOPLE = 15 }; /* of each table, so that it fits a screen */
 

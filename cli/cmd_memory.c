@@ -3,7 +3,7 @@
 #include "cli/analysis.h"
 #include "cli/parts.h"
 #include "memory/program_memory.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 #include "derive/features.h"
 
 struct memory_args {

@@ -2,7 +2,7 @@
 #include "cli/analysis.h"
 #include "derive/file_set.h"
 #include "whatif/path_places.h"
-#include "whatif/make_graph.h"
+#include "whatif/replay.h"
 #include "whatif/path_tables.h"
 
 struct path_args {

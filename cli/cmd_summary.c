@@ -6,7 +6,7 @@
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include "profile/view.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 
 struct summary_args {
     struct load_args load;

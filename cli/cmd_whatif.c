@@ -4,10 +4,9 @@
 #include "derive/file_set.h"
 #include "cli/convert/convert.h"
 #include "cli/output_file.h"
-#include "whatif/make_graph.h"
-#include "whatif/moved.h"
+#include "whatif/replay.h"
+#include "whatif/whatif.h"
 #include "whatif/path_tables.h"
-#include "whatif/whatif_tables.h"
 #include "trace/packing.h"
 
 struct whatif_args {

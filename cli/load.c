@@ -2,7 +2,7 @@
 #include "cli/load.h"
 
 #include "base/rows.h"
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 #include "derive/step_infer.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
@@ -13,7 +13,7 @@
 #include "cli/output_file.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 #include "profile/view.h"
 #include "report/output.h"
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 #include "cli/parts.h"
 
 #include "cli/analysis.h"
-#include "memory/snapshot_sentences.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 
 /* Are empty tables included? For people only those that they named: a gate on leaks normally has none. */
 static bool shows_empty(const struct output_args *output)

@@ -4,8 +4,8 @@
 
 #include "cli/load.h"
 #include "cli/output.h"
-#include "memory/alive.h"
-#include "memory/forecast/query.h"
+#include "memory/allocator_history.h"
+#include "memory/forecast/forecast.h"
 #include "profile/view.h"
 #include "view/spans.h"
 

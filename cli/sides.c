@@ -2,7 +2,7 @@
 
 #include "charts/timeline.h"
 #include "cli/fleet_side.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 #include <assert.h>
 #include <sys/stat.h>
 

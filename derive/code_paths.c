@@ -5,7 +5,6 @@
 #include "derive/code_paths.h"
 
 #include "base/rows.h"
-#include "derive/graph_links.h"
 #include "derive/python_names.h"
 #include "derive/step_list.h"
 #include "base/search.h"

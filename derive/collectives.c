@@ -4,7 +4,6 @@
  */
 #include "derive/collectives.h"
 
-#include "derive/process_groups.h"
 #include "derive/shapes.h"
 #include "base/rows.h"
 #include "base/search.h"

@@ -1,5 +1,41 @@
+/* collectives.h - collectives of the ranks of a job, and their groups. */
+#ifndef TPA_DERIVE_COLLECTIVES_H
+#define TPA_DERIVE_COLLECTIVES_H
+
+#include "derive/collective_names.h"
+#include "derive/gpu_events.h"
+#include "trace/intervals.h"
+
 /*
- * collectives.h - the collectives of a trace: kind, size, participants and time of each.
+ * process_groups.c - the process group of collectives that do not record it.
+ *
+ *     struct process_groups *groups = process_groups_open(trace);
+ *     const struct trace_group *group = process_group_of(groups, file, NAME_NONE, "gloo");
+ *     int64_t ranks = group ? group->size : process_group_size(groups, file, "gloo");
+ *     process_groups_free(groups);
+ *
+ * A file may list the groups of its rank (trace_file.groups). A collective with a group name ran in that group. One
+ * without ran in the only group served by its library, if there is just one: gloo in that with the backends
+ * "cpu:gloo,cuda:nccl", not in that of "cuda:nccl". If several are possible, only their size is known, if it is the
+ * same for all.
+ */
+
+struct process_groups;
+
+/* New, of all files of TRACE, which must live as long; free with process_groups_free (NULL is allowed). */
+struct process_groups *process_groups_open(const struct trace *trace);
+void process_groups_free(struct process_groups *groups);
+
+/* The group of a collective of FILE with the group name NAME (NAME_NONE: none) and LIBRARY (NULL: not recorded).
+ * Borrowed; NULL if unknown. */
+const struct trace_group *process_group_of(struct process_groups *groups, uint32_t file, name_id name,
+                                           const char *library);
+
+/* The number of ranks in each group of FILE that LIBRARY serves; -1 if unknown, or if they differ. */
+int64_t process_group_size(struct process_groups *groups, uint32_t file, const char *library);
+
+/*
+ * collectives.c - the collectives of a trace: kind, size, participants and time of each.
  *
  *     struct collectives *all = collectives_open(trace);
  *     for (size_t i = 0; i < all->count; i++)
@@ -16,12 +52,6 @@
  * nccl:all_reduce, c10d::allreduce_); finally from the kernel's name. Sizes come from the arguments, else from recorded
  * shapes. Unknown properties are missing; no collective is left out because of that.
  */
-#ifndef TPA_DERIVE_COLLECTIVES_H
-#define TPA_DERIVE_COLLECTIVES_H
-
-#include "derive/collective_names.h"
-#include "derive/gpu_events.h"
-#include "trace/intervals.h"
 
 #define COLLECTIVES_WANTS                                                                                    \
     (GPU_EVENTS_WANTS | WANT(COLLECTIVE) | WANT(DTYPE) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) |            \
@@ -77,5 +107,46 @@ int64_t collective_issued_ns(const struct collectives *all, const struct collect
 
 /* The time within [START, END) in which PLACE computed, in ns. */
 int64_t collective_place_computed(const struct collective_place *place, int64_t start_ns, int64_t end_ns);
+
+/*
+ * collectives_join.c - the collectives of files that were read one after the other, to be matched together.
+ *
+ *     struct collectives_join *join = collectives_join_open();
+ *     for each file, read into TRACE:
+ *         struct collectives *of_file = collectives_open(trace);
+ *         bool *keep = collectives_join_needs(of_file);
+ *         trace_append(all, trace, keep);
+ *         collectives_join_add(join, of_file, keep, first_event, first_file);
+ *     struct collectives *joined = collectives_join_finish(join, all);
+ *     struct collective_matches *matches = collective_matches_open(joined);
+ *
+ * The matches are the same as if all files were read into one trace.
+ */
+
+struct collectives_join;
+
+/* New; free with collectives_join_free, or pass to collectives_join_finish. */
+struct collectives_join *collectives_join_open(void);
+void collectives_join_free(struct collectives_join *join);
+
+/*
+ * New, free with free(): by event of the trace, is it needed for matching? Collectives, their launches, steps, and the
+ * events in which files begin and end.
+ */
+bool *collectives_join_needs(const struct collectives *all);
+
+/*
+ * Add the collectives of ALL. The events in NEEDED are in the common trace from FIRST_EVENT on, in their order; the
+ * first of the trace's files is FIRST_FILE there. Nothing of ALL is borrowed.
+ */
+void collectives_join_add(struct collectives_join *join, const struct collectives *all, const bool *needed,
+                          event_id first_event, uint32_t first_file);
+
+/*
+ * All added collectives, for TRACE, which is borrowed, with the fields that collective_matches.h uses: library, type
+ * and operator are missing, numbers of groups only distinguish them, places have no work. New, free with
+ * collectives_free; JOIN is taken.
+ */
+struct collectives *collectives_join_finish(struct collectives_join *join, const struct trace *trace);
 
 #endif

@@ -1,4 +1,4 @@
-#include "derive/collectives_join.h"
+#include "derive/collectives.h"
 
 #include "derive/step_list.h"
 #include "trace/span.h"

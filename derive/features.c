@@ -1,7 +1,7 @@
 #include "derive/features.h"
 
 #include "derive/communication.h"
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 #include "trace/derived.h"
 #include "trace/lost_work.h"
 #include "trace/memory_change.h"

@@ -1,4 +1,4 @@
-#include "derive/graph_bodies.h"
+#include "derive/code_paths.h"
 
 #include "base/demangle.h"
 #include "base/lcs.h"

@@ -2,7 +2,7 @@
  * Replays whose operations have the same names, stream by stream, are one kind; bodies likewise. Kinds are matched
  * once, so that a thousand replays of a graph cost little more than reading them.
  */
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 
 #include "base/lcs.h"
 #include "base/quantity.h"

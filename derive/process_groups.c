@@ -2,7 +2,7 @@
  * A file may list as many groups as it has collectives: they are looked up by
  * name, and the groups of a library are determined once.
  */
-#include "derive/process_groups.h"
+#include "derive/collectives.h"
 
 /* The name of a library in a group's backends. RCCL uses the name of NCCL. */
 static const char *const backends[][2] = { { "NCCL", "nccl" }, { "RCCL", "nccl" }, { "gloo", "gloo" },

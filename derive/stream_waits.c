@@ -1,4 +1,4 @@
-#include "derive/stream_waits.h"
+#include "derive/host_waits.h"
 
 #include "base/search.h"
 #include "base/runs.h"

@@ -3,7 +3,7 @@
  * metadata. A FlatBuffer's table begins with the distance back to its vtable, which holds the offset of each field in
  * the table; references are forward distances. Positions are checked before use; 0 means missing.
  */
-#include "figures/arrow_read.h"
+#include "figures/facts_file.h"
 
 #include <xxhash.h>
 

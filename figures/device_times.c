@@ -1,4 +1,4 @@
-#include "figures/device_times.h"
+#include "figures/gather.h"
 
 #include "base/rows.h"
 #include "base/search.h"

@@ -1,7 +1,6 @@
 /* facts_file.c - see facts_file.h. Tables and columns are those of facts_tables. */
 #include "figures/facts_file.h"
 
-#include "figures/arrow_read.h"
 #include "report/arrow_stream.h"
 #include <inttypes.h>
 #include <stdlib.h>

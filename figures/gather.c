@@ -17,7 +17,6 @@
 #include "derive/host_state.h"
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
-#include "figures/device_times.h"
 #include "figures/facts.h"
 #include "figures/sketch.h"
 #include "memory/memory_records.h"

@@ -1,7 +1,6 @@
 /* answer.c - the first screen of a post-mortem: see hang.h. */
 #include "base/answer.h"
 #include "hang/hang.h"
-#include "hang/words.h"
 
 #include <string.h>
 

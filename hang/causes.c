@@ -1,6 +1,6 @@
-/* causes.c - what holds the job up, by class: see job.h and docs/commands/hang.md. */
+/* causes.c - what holds the job up, by class: see hang.h and docs/commands/hang.md. */
 #include "base/rows.h"
-#include "hang/job.h"
+#include "hang/hang.h"
 
 #include "base/search.h"
 #include <assert.h>

@@ -1,4 +1,4 @@
-#include "hang/job.h"
+#include "hang/hang.h"
 
 struct edge {
     uint32_t from, to;

@@ -1,8 +1,6 @@
 /* hang.c - the jobs among dumps: see hang.h. */
 #include "hang/hang.h"
 
-#include "hang/job.h"
-
 /* ---- which dumps are one job ---- */
 
 /* What separates jobs: nothing; the folder; folder and prefix. */

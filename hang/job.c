@@ -1,5 +1,5 @@
-/* job.c - the groups of a job, its collectives, and how far each rank is in them: see job.h. */
-#include "hang/job.h"
+/* job.c - the groups of a job, its collectives, and how far each rank is in them: see hang.h. */
+#include "hang/hang.h"
 
 #include "base/order.h"
 #include "base/rows.h"

@@ -1,5 +1,5 @@
-/* mismatch.c - members of a group that issued different operations as the same collective: see job.h. */
-#include "hang/job.h"
+/* mismatch.c - members of a group that issued different operations as the same collective: see hang.h. */
+#include "hang/hang.h"
 
 #include "base/buffer.h"
 

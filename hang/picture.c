@@ -5,9 +5,7 @@
  * Ranks that wait for the same box in the same operation, groups of one description together, are one box. A box that
  * stands for more ranks is wider, by the logarithm, so that one rank of ten thousand is still seen.
  */
-#include "hang/job.h"
 #include "hang/hang.h"
-#include "hang/words.h"
 
 #include <assert.h>
 #include <math.h>

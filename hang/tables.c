@@ -1,8 +1,6 @@
 /* tables.c - the tables and notices of a post-mortem: see hang.h. */
 #include "base/search.h"
-#include "hang/job.h"
 #include "hang/hang.h"
-#include "hang/words.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
-/* verdict.c - state, doubts, culprits and suspects of a job, and the sentence about it: see job.h. */
-#include "hang/words.h"
+/* verdict.c - state, doubts, culprits and suspects of a job, and the sentence about it: see hang.h. */
+#include "hang/hang.h"
 
 /* ---- what proves that it would not have gone on ---- */
 

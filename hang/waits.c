@@ -1,6 +1,6 @@
-/* waits.c - the operations in which each rank waits, and the members that are missing in each: see job.h. */
+/* waits.c - the operations in which each rank waits, and the members that are missing in each: see hang.h. */
 #include "base/rows.h"
-#include "hang/job.h"
+#include "hang/hang.h"
 
 #include "base/order.h"
 #include "base/search.h"

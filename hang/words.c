@@ -1,4 +1,4 @@
-#include "hang/words.h"
+#include "hang/hang.h"
 
 #include <inttypes.h>
 

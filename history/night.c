@@ -1,4 +1,4 @@
-#include "history/night.h"
+#include "history/store.h"
 
 #include "diff/measure_runs.h"
 #include <math.h>

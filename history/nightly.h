@@ -14,7 +14,7 @@
 #include "history/history.h"
 #include "base/result.h"
 
-/* The table of figures of whole samples, as in night.h. */
+/* The table of figures of whole samples, as in store.h. */
 #define NIGHTLY_HEAD "head"
 
 struct nightly_run {
@@ -27,7 +27,7 @@ struct nightly_run {
 };
 
 struct nightly_series {
-    const char *table, *name; /* as in night.h */
+    const char *table, *name; /* as in store.h */
     size_t length;
     const char *title; /* of a metric; NULL for a row */
     enum table_kind kind;

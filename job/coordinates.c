@@ -1,12 +1,12 @@
 /*
- * coordinates.c - see operations_read.h and recording.h.
+ * coordinates.c - see operations.h and recording.h.
  *
  * The description of a group names its dimension: "TENSOR_MODEL_PARALLEL_GROUP" (Megatron), "mesh_dp_shard" (DeviceMesh), "tp:0"
  * (vLLM, SGLang); the coordinate of a rank is its place among the ranks of the group. Groups of several dimensions name none.
  */
 #include "base/rows.h"
 #include "derive/file_set.h"
-#include "job/operations_read.h"
+#include "job/operations.h"
 #include "job/recording.h"
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-#include "job/drawing.h"
+#include "job/job.h"
 
 #include "base/rows.h"
 #include "base/search.h"

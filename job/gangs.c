@@ -1,6 +1,6 @@
-/* gangs.c - which operations begin together: see graph.h. */
+/* gangs.c - which operations begin together: see job.h. */
 #include "base/rows.h"
-#include "job/graph.h"
+#include "job/job.h"
 
 /* What an operation meets the others as. */
 struct meeting {

@@ -1,5 +1,5 @@
 /* The order of gangs is found once: a replay is a pass over them. */
-#include "job/graph.h"
+#include "job/job.h"
 
 #include <float.h>
 

@@ -1,5 +1,67 @@
+/* job.h - the pipeline of a job. */
+#ifndef TPA_JOB_JOB_H
+#define TPA_JOB_JOB_H
+
+#include "job/operations.h"
+
 /*
- * job.h - what holds a parallel job up: slowdowns, the bubbles of its pipelines, and the cause.
+ * graph.c - which operation of a job waits for which, and replays of it with other lengths.
+ *
+ *     struct job_graph *graph = graph_open(operations);
+ *     double *step_ns = mem_zalloc(operations->steps.count, sizeof *step_ns);
+ *     graph_replay(graph, graph->real_ns, step_ns, NULL);
+ *     graph_free(graph);
+ *
+ * In a replay an operation begins as soon as all that it waits for ended, a message or collective when that is so for all who
+ * take part. Lengths are means and medians of recorded ones, which are no whole nanoseconds: doubles, exact to 2^-10 ns within two hours.
+ */
+
+/* Operations that begin together: two ends of a message, a collective; or one that begins alone. */
+struct gang {
+    uint32_t first, count; /* of job_graph.member */
+};
+
+struct job_graph {
+    const struct operations *all; /* borrowed */
+    uint32_t *before_first;       /* by operation, and one more: of BEFORE */
+    uint32_t *before;             /* the operations that it waits for */
+    uint32_t
+        *producer; /* by operation: the computation whose result it takes, on another rank; OPERATION_NONE */
+    double *real_ns;           /* by operation: its length without waiting */
+    VEC_OF(struct gang) gangs; /* each behind those that it waits for */
+    uint32_t *member;
+};
+
+/* New; free with graph_free (NULL is allowed). ALL must live as long. */
+struct job_graph *graph_open(const struct operations *all);
+void graph_free(struct job_graph *graph);
+
+struct replayed {
+    double start_ns, end_ns;
+};
+
+/* Replay all steps with LENGTH_NS, by operation. STEP_NS, by step, gets their lengths; TIMES, by operation, is optional. */
+void graph_replay(const struct job_graph *graph, const double *length_ns, double *step_ns,
+                  struct replayed *times);
+
+/* ---- its parts ---- */
+
+struct graph_edge {
+    uint32_t op, before;
+};
+
+struct graph_edges {
+    VEC_OF(struct graph_edge);
+};
+
+/* links.c: fill EDGES, and PRODUCER by operation. */
+void links_find(const struct operations *all, struct graph_edges *edges, uint32_t *producer);
+
+/* gangs.c: set GANG_OF, by operation; returns the number of gangs. */
+uint32_t gangs_find(const struct operations *all, uint32_t *gang_of);
+
+/*
+ * job.c - what holds a parallel job up: slowdowns, the bubbles of its pipelines, and the cause.
  *
  *     struct job *job = job_of_trace(trace, &steps);
  *     printf("%g, %s\n", job->whole.slowdown, job_cause_name(job->cause));
@@ -7,13 +69,6 @@
  *
  * Times are in ns; means and results of replays are doubles. What is unknown is NaN, TABLE_INT_MISSING or a text without AT.
  */
-#ifndef TPA_JOB_JOB_H
-#define TPA_JOB_JOB_H
-
-#include "base/answer.h"
-#include "base/chart.h"
-#include "base/result.h"
-#include "job/graph.h"
 
 enum job_cause {
     JOB_CAUSE_STAGE,
@@ -195,5 +250,54 @@ double job_median(double *values, size_t count);
 
 /* A over B; NaN if B is 0. */
 double job_over(double a, double b);
+
+/*
+ * drawing.c - a step of pipelines as people draw it: a line for each rank, a numbered box for each microbatch, bubbles between.
+ *
+ *     struct drawing drawing;
+ *     drawing_init(&drawing, job, &all_ranks, &arena);
+ *     for (size_t i = 0; i < drawing.boxes.count; i++)
+ *         ...                                       // from_ns to to_ns of the step, in line `line`
+ *     drawing_release(&drawing);
+ *
+ * Drawn is the step in the middle by time. Of many ranks only the pipeline that takes longest in it is drawn.
+ */
+
+/* LATER: of chunks behind the first of a rank. */
+enum drawn_kind {
+    DRAWN_BUBBLE,
+    DRAWN_FORWARD,
+    DRAWN_LATER_FORWARD,
+    DRAWN_BACKWARD,
+    DRAWN_LATER_BACKWARD,
+    DRAWN_WEIGHT,
+    DRAWN_COLLECTIVE,
+    DRAWN_OTHER,
+    DRAWN_KINDS
+};
+
+struct drawn_box {
+    struct text label, tip; /* what is written in it; what it is */
+    int64_t from_ns, to_ns; /* from the start of the drawing */
+    int64_t line;           /* from the top */
+    uint32_t kind;          /* enum drawn_kind */
+};
+
+struct drawing {
+    uint32_t step;          /* its index among the steps */
+    int64_t length_ns;      /* of all that is drawn */
+    VEC_OF(uint32_t) lines; /* indices of ranks; OPERATION_NONE: free, between two pipelines */
+    VEC_OF(struct drawn_box) boxes;
+    uint32_t pipelines, drawn; /* that the step has, and how many of them are drawn */
+    bool longest;              /* the one that takes longest was chosen */
+    size_t left_out;           /* ranks of these that have no line */
+    struct arena *texts;       /* borrowed */
+};
+
+/* Lay out JOB, which has a pipeline and must live as long, as far as its ranks are in RANKS. Texts are in
+ * TEXTS. Release with drawing_release. */
+void drawing_init(struct drawing *drawing, const struct job *job, const struct ranges *ranks,
+                  struct arena *texts);
+void drawing_release(struct drawing *drawing);
 
 #endif

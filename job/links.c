@@ -1,12 +1,12 @@
 /*
- * links.c - which operation waits for which: see graph.h.
+ * links.c - which operation waits for which: see job.h.
  *
  * Computations of a rank follow one another; so do its messages of a type. A send waits for its computation, a computation for its
  * receive. A receive is posted behind the computation before the one that it serves, of the same direction; so the first of the
  * backward pass has none before it, and waits for the last but one before that pass began.
  */
 #include "base/rows.h"
-#include "job/graph.h"
+#include "job/job.h"
 
 struct linking {
     const struct operations *all;

@@ -1,5 +1,5 @@
 /* Learnt from torch/distributed/pipelining/schedules.py of torch 2.15. */
-#include "job/marks.h"
+#include "job/recording.h"
 
 #include "job/operations.h"
 

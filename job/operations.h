@@ -1,5 +1,12 @@
+/* operations.h - the operations of a job's pipeline. */
+#ifndef TPA_JOB_OPERATIONS_H
+#define TPA_JOB_OPERATIONS_H
+
+#include "figures/gather.h"
+#include "fleet/meetings.h"
+
 /*
- * operations.h - what the ranks of a parallel job did: computations of microbatches, messages between stages, collectives.
+ * operations.c - what the ranks of a parallel job did: computations of microbatches, messages between stages, collectives.
  *
  *     struct operations *all = operations_open(facts, NULL, &steps, &err);
  *     for (size_t i = 0; i < all->count; i++)
@@ -10,15 +17,6 @@
  * Times are on one clock, from the start of the first recording. Operations are sorted by step, rank and start. A stage is one
  * of the model: with several chunks on a rank there are more stages than ranks in a pipeline.
  */
-#ifndef TPA_JOB_OPERATIONS_H
-#define TPA_JOB_OPERATIONS_H
-
-#include "base/memory.h"
-#include "base/names.h"
-#include "base/quantity.h"
-#include "derive/collectives.h"
-#include "figures/gather.h"
-#include "fleet/meetings.h"
 
 /* A rank is a member of a group in each dimension. */
 enum job_dimension {
@@ -163,5 +161,17 @@ uint32_t operation_type_find(const struct operations *all, const char *name);
 
 /* "dp"; "world"; "-" */
 const char *job_dimension_name(unsigned dimension);
+
+/* operations_read.c - parts of operations_open: see operations.h. */
+
+/* ---- timeline.c ---- */
+
+/* Set the stages of operations, and what messages serve. */
+void timeline_find_served(struct operations *all);
+
+/* ---- coordinates.c ---- */
+
+/* The coordinates of all ranks are known: count sizes, and compare ranks. */
+void coordinates_finish(struct operations *all, bool has_pipeline);
 
 #endif

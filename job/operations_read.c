@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "base/sum.h"
 #include "fleet/rounds.h"
-#include "job/operations_read.h"
+#include "job/operations.h"
 #include <string.h>
 
 struct joining_ranks {

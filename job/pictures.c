@@ -1,5 +1,5 @@
-/* pictures.c - the schedule of a job as a chart and as a table of characters: see job.h and drawing.h. */
-#include "job/drawing.h"
+/* pictures.c - the schedule of a job as a chart and as a table of characters: see job.h. */
+#include "job/job.h"
 #include <inttypes.h>
 #include <math.h>
 

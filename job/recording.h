@@ -1,15 +1,33 @@
-/*
- * recording.h - what a profiler recorded of a rank, and the operations that are made of it, as rows of facts. For gather.c and its
- * parts.
- *
- * Times are on the clock of the file; those of rows count from the start of the recording. A row knows nothing of other ranks.
- */
+/* recording.h - recordings of a job's ranks. */
 #ifndef TPA_JOB_RECORDING_H
 #define TPA_JOB_RECORDING_H
 
 #include "derive/step_list.h"
-#include "job/marks.h"
 #include "job/operations.h"
+
+/*
+ * marks.c - names by which programs mark microbatches: "Forward 3" (ScheduleGPipe of torch), "PP:1F3", "PP:1SEND_F3" (the runtime of
+ * its other schedules).
+ */
+
+enum mark_kind { MARK_NONE, MARK_COMPUTES, MARK_SENDS, MARK_RECEIVES };
+
+struct mark_name {
+    enum mark_kind kind;
+    uint32_t type; /* enum operation_type of the computation that is marked, or served */
+    int64_t stage; /* of the model; below 0: that of the rank */
+    int64_t microbatch;
+};
+
+/* Read NAME; the kind is MARK_NONE if it marks nothing. */
+struct mark_name mark_read(const char *name);
+
+/*
+ * what a profiler recorded of a rank, and the operations that are made of it, as rows of facts. For gather.c and its
+ * parts.
+ *
+ * Times are on the clock of the file; those of rows count from the start of the recording. A row knows nothing of other ranks.
+ */
 
 struct mark {
     int64_t start_ns, end_ns;

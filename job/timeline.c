@@ -1,5 +1,5 @@
 /*
- * timeline.c - the operations of timelines: see recording.h and operations_read.h.
+ * timeline.c - the operations of timelines: see recording.h and operations.h.
  *
  * Learnt from analyzer/to_timeline.py of ByteDance-Seed/StragglerAnalysis. A slice is an operation; its name is the type:
  *
@@ -8,7 +8,7 @@
  * Slices of messages do not name their microbatch: the n-th of a type serves the n-th computation that has such a message.
  */
 #include "base/rows.h"
-#include "job/operations_read.h"
+#include "job/operations.h"
 #include "job/recording.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "memory/alive.h"
+#include "memory/allocator_history.h"
 
 #include "base/rows.h"
 #include <inttypes.h>

@@ -1,5 +1,11 @@
+/* allocator_history.h - the history of an allocator, replayed. */
+#ifndef TPA_MEMORY_ALLOCATOR_HISTORY_H
+#define TPA_MEMORY_ALLOCATOR_HISTORY_H
+
+#include "trace/snapshot.h"
+
 /*
- * allocator_history.h - the state of a device's caching allocator after each entry of a snapshot's history.
+ * allocator_history.c - the state of a device's caching allocator after each entry of a snapshot's history.
  *
  *     struct allocator_history *replay = allocator_history_open(snapshot, device);
  *     printf("%lld bytes at the peak, after entry %lld\n", replay->allocated.peak, replay->allocated.peak_entry);
@@ -20,10 +26,6 @@
  * An entry is identified by its index in its device's list, from 0; HISTORY_BEFORE_FIRST (-1) is the initial state. Of
  * several moments with the same bytes the first is the peak.
  */
-#ifndef TPA_MEMORY_ALLOCATOR_HISTORY_H
-#define TPA_MEMORY_ALLOCATOR_HISTORY_H
-
-#include "trace/snapshot.h"
 
 #define HISTORY_BEFORE_FIRST (-1)
 #define LIFE_GOES_ON INT32_MAX /* not freed in the history */
@@ -129,5 +131,121 @@ static inline int64_t allocator_history_reserved_change(const struct snapshot *s
     default: return 0;
     }
 }
+
+/*
+ * allocator_state.c - the segments and blocks of a device at an earlier moment than the snapshot's own.
+ *
+ *     struct state state;
+ *     state_find(replay, entry, &state);       // after this entry
+ *     for (size_t i = 0; i < state.ranges.count; i++)
+ *         ... state.pieces.at[state.ranges.at[i].first_piece] ...
+ *     state_release(&state);
+ *
+ * Later entries are undone in the segments of the snapshot. Then the blocks active at the moment are placed in them;
+ * memory between them is free. History records requested sizes: a block is the request rounded up to 512 bytes. In a
+ * segment for large requests the allocator leaves a rest of up to 1 MiB with the block that is split off, so such a gap
+ * after a block belongs to the block here. Free memory can therefore be larger than reported, by up to 1 MiB per block.
+ */
+
+struct state_piece {
+    uint64_t addr;
+    int64_t size;
+    uint32_t life; /* LIFE_NONE: free */
+    bool pending;  /* freed by its tensor, in use by another stream */
+};
+
+struct state_range {
+    uint64_t addr;
+    int64_t size;
+    bool small, expandable;
+    uint32_t pool, stream;
+    size_t first_piece, piece_count;
+    int64_t active, free, largest_free;
+    int64_t blocks; /* active ones */
+};
+
+struct state {
+    int64_t entry;
+    VEC_OF(struct state_range) ranges; /* by address: segments, or mapped ranges of expandable ones */
+    VEC_OF(struct state_piece) pieces; /* by address; those of a range are consecutive and fill it */
+    int64_t reserved, active, inactive, inactive_split, inactive_whole, inactive_expandable, largest_free;
+    uint64_t outside; /* active blocks outside of all ranges: the segments' entries are missing */
+};
+
+/* Compute the state after ENTRY (HISTORY_BEFORE_FIRST: the initial one). Release with state_release. */
+void state_find(const struct allocator_history *replay, int64_t entry, struct state *state);
+void state_release(struct state *state);
+
+/*
+ * alive.c - memory in use at a moment, by the code that allocated it.
+ *
+ *     struct alive alive;
+ *     alive_find(replay, replay->allocated.peak_entry, ALIVE_BY_LINE, &alive);
+ *     for (size_t i = 0; i < alive.rows.count; i++)
+ *         printf("%s %lld\n", alive.rows.at[i].name, alive.rows.at[i].bytes);
+ *     alive_release(&alive);
+ *
+ * Memory from before recording began without a stack is a separate row, "[before recording]"; later allocations without
+ * one are "[no frames]".
+ */
+
+enum alive_by {
+    ALIVE_BY_LINE,       /* snapshot_user_frame */
+    ALIVE_BY_STACK,      /* all frames, innermost first, with " <- " between them */
+    ALIVE_BY_ANNOTATION, /* the innermost user scope in which it was allocated; needs times */
+    ALIVE_BY_CATEGORY,   /* parameter, gradient ...; recorded by _profile_to_snapshot */
+    ALIVE_BY_POOL,
+    ALIVE_BY_STREAM,
+    ALIVE_BY_CONTEXT, /* of torch.compile: the number of the graph */
+    ALIVE_BY_METADATA,
+    ALIVE_BY_COUNT
+};
+
+extern const char alive_before_recording[], alive_no_frames[];
+
+struct alive_row {
+    const char *name; /* in the arena */
+    size_t length;
+    stack_id stack; /* of the largest block; STACK_NONE: none */
+    int64_t bytes;  /* requested */
+    int64_t count;
+};
+
+struct alive {
+    VEC_OF(struct alive_row) rows; /* by bytes, then by name */
+    int64_t bytes, count;
+    int64_t before_bytes, before_count; /* part of these from before recording began */
+    struct arena arena;
+};
+
+/* Find the memory allocated after ENTRY (HISTORY_BEFORE_FIRST .. the last). Release with alive_release. */
+void alive_find(const struct allocator_history *replay, int64_t entry, enum alive_by by, struct alive *alive);
+void alive_release(struct alive *alive);
+
+/* ---- for other aggregations of lives ---- */
+
+/*
+ * Names of lives: dense ids, equal for equal names. Computed once per replay, because every stack is visited.
+ */
+struct life_names {
+    const struct allocator_history *replay;
+    enum alive_by by;
+    uint32_t *of_stack;    /* for line and stack: by stack, for those of the device */
+    uint32_t *of_life;     /* else: by life */
+    struct names *names;   /* the texts */
+    uint32_t before, none; /* "[before recording]" and "[no frames]" */
+};
+void life_names_open(const struct allocator_history *replay, enum alive_by by, struct life_names *names);
+void life_names_release(struct life_names *names);
+
+/* New, free with free(): by stack, does an entry or a life of REPLAY have it? A device has few of all stacks. */
+bool *allocator_history_stacks(const struct allocator_history *replay);
+
+/* The name of life number LIFE, as an id of names->names. */
+uint32_t life_name(const struct life_names *names, size_t life);
+
+/* "a:1:f <- b:2:g": the frames of STACK, innermost first, appended to OUT. */
+struct buffer;
+void snapshot_stack_text(const struct snapshot *snapshot, stack_id stack, struct buffer *out);
 
 #endif

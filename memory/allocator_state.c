@@ -1,4 +1,4 @@
-#include "memory/allocator_state.h"
+#include "memory/allocator_history.h"
 #include "base/rows.h"
 #include "base/search.h"
 

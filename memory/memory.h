@@ -1,17 +1,123 @@
+/* memory.h - memory of devices. */
+#ifndef TPA_MEMORY_MEMORY_H
+#define TPA_MEMORY_MEMORY_H
+
+#include "derive/code_paths.h"
+#include "analyze/selection.h"
+
 /*
- * memory.h - peaks of memory, blocks in use at them, and allocations by operator.
+ * the results of `tpa memory`: rows per device, category, operator, step and kind of block.
+ *
+ * Sizes are bytes, times nanoseconds from the origin of the file. Unrecorded values are TABLE_INT_MISSING, NAN, or a
+ * text without AT. memory.h computes them.
+ */
+
+/* What blocks allocated on one device are grouped by. */
+enum memory_by {
+    MEMORY_BY_OPERATOR,
+    MEMORY_BY_MODULE, /* the innermost nn.Module, as in code_paths.h */
+    MEMORY_BY_LINE,   /* the innermost function outside PyTorch, likewise */
+    MEMORY_BY_STEP,
+    MEMORY_BY_THREAD, /* of the host */
+    MEMORY_BY_CYCLE,  /* of the profiler: the recording of the rank */
+    MEMORY_BY_DEVICE, /* no grouping */
+};
+
+struct memory_options {
+    enum memory_by by;
+    bool
+        /* only operators with certain names are selected: records outside of operators are excluded */
+        filtered;
+    struct ranges devices; /* only these and the host; zero-initialised: all */
+    bool brief;            /* only peaks and steps, without operators */
+};
+
+/* The memory that a row is about. */
+struct memory_place {
+    int64_t rank;
+    struct text device; /* "cpu" or "cuda:0"; missing when not recorded */
+    int64_t number;     /* of the device; missing if it has none, like the host */
+    bool is_host;
+    uint32_t
+        cycle; /* recording of the rank, from 0; of a row about several: that of the peak, or the first */
+};
+
+/* A device, or the host: its peak and the allocation that reached it. */
+struct memory_peak {
+    struct memory_place place;
+    int64_t bytes, time_ns, step; /* of the peak */
+    struct text op;               /* operator that made the allocation which reached the peak */
+    struct text line, stack;      /* of Python; of operators and annotations, outermost first */
+    int64_t reserved_bytes, reserved_ns, reserved_at_peak_bytes;
+    double unused_at_peak; /* share of the bytes reserved at that time */
+    int64_t most_unused_bytes, most_unused_ns;
+    int64_t start_bytes, end_bytes; /* in use before the first record, after the last */
+    int64_t allocations, allocated_bytes, frees, freed_bytes, records;
+    uint32_t record; /* at which it peaked, in memory_records */
+    uint32_t first_cycle, last_cycle;
+};
+
+/* A category of memory, from a memory timeline. */
+struct memory_category {
+    struct memory_place place;
+    struct text category;
+    int64_t peak_bytes; /* at the peak of the device */
+    double share;       /* of that peak */
+    int64_t most_bytes, start_bytes, end_bytes, allocated_bytes, freed_bytes;
+};
+
+/* Blocks of one key: in use at the peak; or never freed, those of one size. */
+struct memory_blocks {
+    struct memory_place place;
+    struct text key;
+    int64_t bytes;
+    double share; /* of the peak */
+    int64_t count, largest_bytes;
+    int64_t first_ns, first_step; /* of those never freed: when the first was allocated */
+};
+
+/* What an operator, or another key, allocates and frees: itself, and with callees. */
+struct memory_operator {
+    struct memory_place place;
+    struct text key;
+    int64_t self_allocated_bytes, allocated_bytes, self_net_bytes, net_bytes;
+    int64_t self_allocations, allocations, self_frees, self_freed_bytes, frees, freed_bytes;
+};
+
+/* A step on a device. */
+struct memory_step {
+    struct memory_place place;
+    int64_t step, start_bytes, peak_bytes, end_bytes, growth_bytes, reserved_bytes;
+};
+
+struct memory {
+    enum memory_by by;
+    bool several_files;
+    VEC_OF(struct memory_peak) peaks;
+    VEC_OF(struct memory_category) categories;
+    VEC_OF(struct memory_blocks) alive; /* at the peak */
+    VEC_OF(struct memory_operator) operators;
+    VEC_OF(struct memory_step) steps; /* device after device */
+    VEC_OF(struct memory_blocks) unfreed;
+    bool reserves; /* a step has reserved bytes other than 0 */
+
+    int64_t failures;                          /* allocations for which a device had no memory */
+    int64_t without_totals, without_addresses; /* records */
+    int64_t timelines;                         /* devices of a memory timeline */
+    int64_t lost_frees, left_out;              /* left_out: devices, of tables that are full */
+    bool lacks_stacks, lacks_steps;            /* data that BY needs */
+    struct names *texts;                       /* owns texts that are not borrowed from the trace */
+    const struct code_paths *paths;            /* or from these; NULL: rows are not places in code */
+};
+
+/*
+ * memory.c - peaks of memory, blocks in use at them, and allocations by operator.
  *
  *     struct memory *memory = memory_analyze(trace, selection, &(struct memory_options){ 0 });
  *     for (size_t i = 0; i < memory->peaks.count; i++)
  *         printf("%s %" PRId64 "\n", memory->peaks.at[i].place.device.at, memory->peaks.at[i].bytes);
  *     memory_free(memory);
  */
-#ifndef TPA_MEMORY_MEMORY_H
-#define TPA_MEMORY_MEMORY_H
-
-#include "memory/memory_rows.h"
-#include "analyze/selection.h"
-#include "base/result.h"
 
 /* The parts of a trace that its reader must decode; more for rows by module and line. */
 extern const struct trace_wants memory_wants, memory_code_wants;

@@ -9,7 +9,7 @@
 #ifndef TPA_MEMORY_MEMORY_QUERY_H
 #define TPA_MEMORY_MEMORY_QUERY_H
 
-#include "memory/memory_rows.h"
+#include "memory/memory.h"
 #include "analyze/selection.h"
 #include "memory/memory_records.h"
 #include "derive/step_list.h"

@@ -1,7 +1,6 @@
 #include "memory/parts.h"
 
-#include "memory/alive.h"
-#include "memory/allocator_state.h"
+#include "memory/allocator_history.h"
 
 static const char *const verdicts[] = {
     [OOM_FRAGMENTATION] = "fragmentation",

@@ -1,6 +1,5 @@
-#include "memory/snapshot_first_screen.h"
+#include "memory/snapshot_analysis.h"
 
-#include "memory/snapshot_sentences.h"
 #include <inttypes.h>
 
 /* The state of filling the answer. */

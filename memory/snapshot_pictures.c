@@ -1,4 +1,4 @@
-#include "memory/snapshot_pictures.h"
+#include "memory/snapshot_analysis.h"
 
 #include "memory/parts.h"
 #include <inttypes.h>

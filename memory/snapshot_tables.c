@@ -1,4 +1,4 @@
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 
 #include <inttypes.h>
 

@@ -1,9 +1,8 @@
-#include "memory/snapshot_views.h"
+#include "memory/snapshot_analysis.h"
 
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
-#include "memory/snapshot_sentences.h"
 #include <inttypes.h>
 
 enum { BLOCKS_SHOWN = 2000, ROWS_SHOWN = 60 };

@@ -1,10 +1,10 @@
 /*
- * of_trace.c - see of_trace.h: aggregates a call tree.
+ * of_trace.c - see view.h: aggregates a call tree.
  *
  * One pass over the tree adds each call to the totals of its pair (callee, caller). There are few pairs; storing and
  * sorting all calls took 94 bytes of memory per event, and half of the time of `tpa callers`.
  */
-#include "profile/of_trace.h"
+#include "profile/view.h"
 
 #include "base/rows.h"
 #include "base/sum.h"

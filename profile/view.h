@@ -1,12 +1,31 @@
-/* view.h - a Python profile, and what is shown of it. */
+/* view.h - profiles as people look at them. */
 #ifndef TPA_PROFILE_VIEW_H
 #define TPA_PROFILE_VIEW_H
 
-#include "base/options.h"
+#include "analyze/selection.h"
 #include "trace/profile.h"
+#include "base/options.h"
 #include "base/result.h"
 #include "trace/actions.h"
 #include "base/timeline.h"
+
+/*
+ * of_trace.c - the calls of a trace, aggregated to a profile, so that analyses of Python profiles apply to traces:
+ * callers and callees, with counts and times.
+ *
+ * Functions are names of host events with a duration (operators, annotations, Python frames, runtime calls), nested as
+ * in calltree.h; steps are one, `ProfilerStep*`. In torch's traces a call whose only callee has its own name counts
+ * once, and regions that are asynchronous (async_regions.h) have no callers, no callees and no own time, as in `tpa
+ * top`. A recursive call, at any depth, adds to the calls but not to the cumulative time.
+ *
+ * Times become doubles of seconds, which hold nanoseconds exactly up to 104 days.
+ */
+
+/* The profile of the part of TRACE in SELECTION, regardless of names. New, free with profile_free; borrows from
+ * TRACE. */
+struct profile *trace_profile(const struct trace *trace, const struct selection *selection);
+
+/* view.c - a Python profile, and what is shown of it. */
 
 /*
  * view.c - which functions of a profile are shown, and in which order: the sort words and restrictions that

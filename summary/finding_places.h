@@ -4,7 +4,7 @@
 #ifndef TPA_SUMMARY_FINDING_PLACES_H
 #define TPA_SUMMARY_FINDING_PLACES_H
 
-#include "whatif/graph.h"
+#include "whatif/replay.h"
 #include "summary/state.h"
 
 /* The host time or device work that a rule is about. */

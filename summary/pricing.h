@@ -12,7 +12,7 @@
 #ifndef TPA_SUMMARY_PRICING_H
 #define TPA_SUMMARY_PRICING_H
 
-#include "whatif/make_graph.h"
+#include "whatif/replay.h"
 #include "summary/finding_places.h"
 #include "summary/findings.h"
 

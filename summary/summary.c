@@ -10,7 +10,7 @@
 #include "job/job.h"
 #include "job/recording.h"
 #include "memory/memory_records.h"
-#include "whatif/make_graph.h"
+#include "whatif/replay.h"
 #include "summary/figures.h"
 #include "summary/finding_pipeline.h"
 #include "summary/headline.h"

@@ -9,8 +9,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
-#include "whatif/graph_maker.h"
-#include "whatif/stream_work.h"
+#include "whatif/replay.h"
 
 /* ---- the latest of work that was launched before ---- */
 

@@ -8,7 +8,7 @@
  */
 #include "whatif/editing.h"
 
-#include "analyze/contention/collectives.h"
+#include "analyze/contention/contention.h"
 #include "base/rows.h"
 #include "derive/step_list.h"
 #include "whatif/edits.h"

@@ -1,4 +1,4 @@
-#include "whatif/factors.h"
+#include "whatif/replay.h"
 
 void factors_init(struct factors *factors, size_t count)
 {

@@ -7,7 +7,7 @@
  * one of these was done.
  */
 #include "base/rows.h"
-#include "whatif/graph_maker.h"
+#include "whatif/replay.h"
 
 #include "base/runs.h"
 #include "base/search.h"

@@ -1,7 +1,6 @@
-#include "whatif/graph.h"
+#include "whatif/replay.h"
 
 #include "base/search.h"
-#include "whatif/view.h"
 
 size_t replay_thread_of(const struct replay_graph *graph, moment_id m)
 {

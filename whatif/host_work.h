@@ -13,7 +13,7 @@
 #ifndef TPA_WHATIF_HOST_WORK_H
 #define TPA_WHATIF_HOST_WORK_H
 
-#include "whatif/graph.h"
+#include "whatif/replay.h"
 
 /* Shorter gaps are what Python takes between operators. */
 enum { HOST_PAUSE_NS = 1000000 };

@@ -1,8 +1,7 @@
-/* make_graph.c - see make_graph.h: the stages are in threads.c, device.c, full_queues.c, ranks.c and order.c. */
-#include "whatif/make_graph.h"
+/* make_graph.c - see replay.h: the stages are in threads.c, device.c, full_queues.c, ranks.c and order.c. */
+#include "whatif/replay.h"
 
 #include "trace/call_names.h"
-#include "whatif/graph_maker.h"
 #include "trace/derived.h"
 
 /* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than operations. */

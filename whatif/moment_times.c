@@ -1,4 +1,4 @@
-#include "whatif/moment_times.h"
+#include "whatif/replay.h"
 
 #include "base/memory.h"
 

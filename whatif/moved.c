@@ -1,4 +1,4 @@
-#include "whatif/moved.h"
+#include "whatif/whatif.h"
 
 #include "base/search.h"
 #include "trace/step_name.h"

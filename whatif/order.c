@@ -6,7 +6,7 @@
  * so a circle can only lie within one nanosecond; the edge that closes it is left out.
  */
 #include "base/rows.h"
-#include "whatif/graph_maker.h"
+#include "whatif/replay.h"
 
 static const struct key by_to[] = { ASC(struct loose_edge, to), KEY_END };
 

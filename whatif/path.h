@@ -15,7 +15,7 @@
 #ifndef TPA_WHATIF_PATH_H
 #define TPA_WHATIF_PATH_H
 
-#include "whatif/graph.h"
+#include "whatif/replay.h"
 
 enum path_part {
     PART_OPERATOR, /* an operator's own time on its thread */

@@ -5,7 +5,7 @@
  * one host that is not a clock's doing but the network's as long as it is within the spread of the differences, and nothing is
  * moved.
  */
-#include "whatif/graph_maker.h"
+#include "whatif/replay.h"
 
 #include "base/search.h"
 #include "base/stats.h"

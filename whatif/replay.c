@@ -3,7 +3,6 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "trace/derived.h"
-#include "whatif/make_graph.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "whatif/rounds.h"
+#include "whatif/whatif.h"
 
 #include "analyze/account.h"
 #include "base/search.h"
@@ -6,7 +6,7 @@
 #include "derive/file_set.h"
 #include "trace/call_names.h"
 #include "trace/derived.h"
-#include "whatif/make_graph.h"
+#include "whatif/replay.h"
 #include <math.h>
 
 /* More moments than this are not replayed in each round, as long as it has a few periods. */

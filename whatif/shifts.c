@@ -1,4 +1,4 @@
-#include "whatif/shifts.h"
+#include "whatif/replay.h"
 
 #include "base/memory.h"
 

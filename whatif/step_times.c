@@ -1,4 +1,4 @@
-#include "whatif/step_times.h"
+#include "whatif/whatif.h"
 
 #include "analyze/account.h"
 #include "base/rows.h"
@@ -7,9 +7,8 @@
 #include "base/stats.h"
 #include "derive/copy_names.h"
 #include "derive/step_list.h"
-#include "whatif/make_graph.h"
+#include "whatif/replay.h"
 #include "whatif/path.h"
-#include "whatif/rounds.h"
 #include "trace/derived.h"
 #include "base/sum.h"
 #include <math.h>
@@ -253,7 +252,7 @@ static size_t like_first(const struct step_time *steps, const struct device_time
     return best;
 }
 
-/* The devices' time of the COUNT steps of a file: see step_times.h. OF: when the devices were done, beside them. */
+/* The devices' time of the COUNT steps of a file: see whatif.h. OF: when the devices were done, beside them. */
 static void pace(struct step_time *steps, const struct device_time *of, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

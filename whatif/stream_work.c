@@ -1,4 +1,4 @@
-#include "whatif/stream_work.h"
+#include "whatif/replay.h"
 
 #include "base/rows.h"
 #include "base/search.h"

@@ -10,7 +10,7 @@
 #include "base/search.h"
 #include "trace/arg_scan.h"
 #include "trace/step_name.h"
-#include "whatif/graph_maker.h"
+#include "whatif/replay.h"
 
 /* ---- links ---- */
 

@@ -1,4 +1,4 @@
-#include "whatif/view.h"
+#include "whatif/replay.h"
 
 /* Does the edge K of M lead to it as late as the replay of VIEW has it? */
 static bool reaches(const struct replay_graph *view, uint32_t k, moment_id m)

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/sum.h"
-#include "whatif/view.h"
+#include "whatif/replay.h"
 #include <stdlib.h>
 
 static struct step_times *times_with(const struct changes *changes, bool whole)

@@ -1,4 +1,4 @@
-#include "whatif/whatif_tables.h"
+#include "whatif/whatif.h"
 
 #include "analyze/batch_size.h"
 #include "analyze/selection.h"

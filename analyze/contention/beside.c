@@ -3,7 +3,7 @@
  * moments, the classes beside a stream are those that run anywhere, less those that run on this stream alone: their number and
  * the sum of their ids tell whether there is one, and which.
  */
-#include "analyze/contention/beside.h"
+#include "analyze/contention/contention.h"
 
 #include "base/rows.h"
 #include "base/search.h"

@@ -1,4 +1,4 @@
-#include "analyze/contention/collectives.h"
+#include "analyze/contention/contention.h"
 
 #include "analyze/contention/strata.h"
 #include "base/rows.h"

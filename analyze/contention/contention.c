@@ -1,13 +1,12 @@
 /*
  * contention.c - see contention.h.
  *
- * Runs are sorted by kernel, cell and start (runs.h). For each kernel and class the runs of each cell are divided into strata, in
- * time or by place in the step; the estimate (estimate.h) compares within strata. Then the pairs of each file are judged together:
+ * Runs are sorted by kernel, cell and start (runs.c). For each kernel and class the runs of each cell are divided into strata, in
+ * time or by place in the step; the estimate (estimate.c) compares within strata. Then the pairs of each file are judged together:
  * a class beside which several kernels seem to run faster is not judged, and of many pairs a few seem slower by chance.
  */
 #include "analyze/contention/contention.h"
 
-#include "analyze/contention/runs.h"
 #include "analyze/contention/strata.h"
 #include "base/demangle.h"
 #include "base/rows.h"

@@ -1,6 +1,6 @@
-#include "analyze/contention/runs.h"
+#include "analyze/contention/contention.h"
 
-#include "analyze/contention/estimate.h"
+#include "analyze/contention/strata.h"
 #include "base/order.h"
 #include "base/rows.h"
 #include "derive/step_list.h"

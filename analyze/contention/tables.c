@@ -1,6 +1,5 @@
-#include "analyze/contention/tables.h"
+#include "analyze/contention/contention.h"
 
-#include "analyze/contention/collectives.h"
 #include "base/rows.h"
 
 #include <inttypes.h>

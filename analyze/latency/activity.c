@@ -1,11 +1,11 @@
 /*
- * activity.c - what a range of time on a thread went to. See activity.h.
+ * activity.c - what a range of time on a thread went to. See latency.h.
  *
  * The sets of a device are disjoint, and so are those of a thread. Of a thread only what lies in the idle time of the
  * devices counts, which the sums beside its set already respect; so a range is a few searches, however long it
  * is.
  */
-#include "analyze/latency/activity.h"
+#include "analyze/latency/latency.h"
 
 #include "base/runs.h"
 #include "base/search.h"

@@ -5,7 +5,7 @@
  * host runs ahead: a step lasts until the last work that it launched has ended, and begins no earlier than the one before
  * it on its thread ended.
  */
-#include "analyze/latency/phases.h"
+#include "analyze/latency/latency.h"
 
 #include "base/rows.h"
 #include "base/runs.h"

@@ -1,10 +1,10 @@
 /*
- * annotations.c - top_narrow_annotations of counts.h: annotations on streams, as long as the work they cover.
+ * annotations.c - top_narrow_annotations of top.h: annotations on streams, as long as the work they cover.
  *
  * There are few annotations and much work: their moments are sorted, and each edge of work is laid between two of them. To sort
  * the edges was a seventh of `tpa top` of a .tpa file, and its peak of memory.
  */
-#include "analyze/top/counts.h"
+#include "analyze/top/top.h"
 
 #include "base/rows.h"
 #include "base/search.h"

@@ -1,4 +1,4 @@
-#include "analyze/top/calls.h"
+#include "analyze/top/top.h"
 
 static bool takes_call(const void *context, event_id e)
 {

@@ -1,7 +1,6 @@
-/* device.c - top_count_devices of counts.h: time on devices, of the work itself and of the calls that launched it. */
-#include "analyze/top/counts.h"
+/* device.c - top_count_devices of top.h: time on devices, of the work itself and of the calls that launched it. */
+#include "analyze/top/top.h"
 
-#include "analyze/top/nodes.h"
 #include <assert.h>
 
 /* Time of a node. */

@@ -1,4 +1,4 @@
-#include "analyze/top/events.h"
+#include "analyze/top/top.h"
 
 bool top_is_frame(const struct top_events *events, event_id e)
 {

@@ -1,12 +1,12 @@
 /*
- * float.c - top_sum_as_torch of counts.h: torch's own arithmetic.
+ * float.c - top_sum_as_torch of top.h: torch's own arithmetic.
  *
  * torch holds times as float64 microseconds from the start of recording and adds them up event by event, in the
  * order of its list, children before they are taken from their parent. The sums differ from exact ones in the
  * last digits, which decides how a figure that lies between two texts is rounded. For a text equal
  * to torch's, byte for byte, the same additions are done here in the same order.
  */
-#include "analyze/top/counts.h"
+#include "analyze/top/top.h"
 
 #include "base/rows.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* host.c - top_count_host of counts.h: time on the host, calls and floating-point operations. */
-#include "analyze/top/counts.h"
+/* host.c - top_count_host of top.h: time on the host, calls and floating-point operations. */
+#include "analyze/top/top.h"
 
 #include "derive/flops.h"
 #include <assert.h>

@@ -1,4 +1,4 @@
-#include "analyze/top/launched.h"
+#include "analyze/top/top.h"
 
 #include "base/parallel.h"
 #include "trace/arg_scan.h"

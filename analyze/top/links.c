@@ -1,4 +1,4 @@
-#include "analyze/top/links.h"
+#include "analyze/top/top.h"
 
 #include "base/parallel.h"
 #include "base/rows.h"

@@ -1,5 +1,5 @@
 /*
- * memory.c - top_count_memory of counts.h: what calls allocated and freed, the [memory] records within their time.
+ * memory.c - top_count_memory of top.h: what calls allocated and freed, the [memory] records within their time.
  *
  * A call is given every record from its start to its end, both included, whichever thread made it. Records lie
  * sorted by time with running totals, so a call's share is the difference of two of them; calls of a thread come
@@ -7,7 +7,7 @@
  * no call at all is listed as a row of its own, [memory]; an [OutOfMemory] record always is, and takes
  * part in the call tree as a call without duration.
  */
-#include "analyze/top/counts.h"
+#include "analyze/top/top.h"
 
 #include "base/rows.h"
 #include "base/search.h"

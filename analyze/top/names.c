@@ -2,12 +2,12 @@
  * torch gives events of one kind the same key when their names are equal after demangling; steps are taken
  * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is not a part of its name.
  */
-#include "analyze/top/names.h"
+#include "analyze/top/top.h"
 
 #include "base/demangle.h"
 #include "derive/async_regions.h"
 #include "derive/flops.h"
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 #include <ctype.h>
 
 /* profiler_util._filter_name: left out of every table. */

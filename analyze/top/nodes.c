@@ -1,4 +1,4 @@
-#include "analyze/top/nodes.h"
+#include "analyze/top/top.h"
 
 void top_nodes_open(struct top_nodes *nodes, const struct trace *trace)
 {

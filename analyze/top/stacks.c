@@ -1,12 +1,12 @@
 /*
- * stacks.c - top_borrow_stacks of calls.h: Python stacks of the backward pass.
+ * stacks.c - top_borrow_stacks of top.h: Python stacks of the backward pass.
  *
  * Which events run a backward node is not in the file; the engine names the call around each after it, so
  *
  *     autograd::engine::evaluate_function: MmBackward0
  *         MmBackward0                                       <- a backward node
  */
-#include "analyze/top/calls.h"
+#include "analyze/top/top.h"
 
 #include "base/rows.h"
 #include "base/search.h"

@@ -1,5 +1,5 @@
 /*
- * top.c - see top.h: the stages in their order. events.h has the list of them.
+ * top.c - the stages in their order, which top.h lists.
  */
 #include "analyze/top/top.h"
 

@@ -43,7 +43,7 @@ int64_t convert_way_moment(const void *way, int64_t moment_ns);
  * Correct the clocks of the files of TRACE by the ends of their collectives (derive/rank_clocks.h): all moments are
  * converted to the first rank's clock and its base. An unsure clock is changed only if its offset exceeds its error.
  * Then draw an arrow for each collective from the rank that began it last to each other. SUMMARY reports the offset and
- * error of each clock. JOINED: the collectives, if TRACE does not hold all events (derive/collectives_join.h); else
+ * error of each clock. JOINED: the collectives, if TRACE does not hold all events (derive/collectives.h); else
  * NULL. NUMBERS: numbers used by the files, which arrows must avoid. Returns the ways, by file; new, free with free().
  * NULL, without changes, if fewer than two files have a collective in common.
  */

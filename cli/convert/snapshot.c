@@ -2,7 +2,7 @@
 
 #include "base/escape.h"
 #include "base/packer.h"
-#include "memory/alive.h"
+#include "memory/allocator_history.h"
 #include <inttypes.h>
 
 /* ---- folded ---- */

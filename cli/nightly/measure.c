@@ -3,7 +3,7 @@
 #include "cli/sides.h"
 #include "cli/nightly/nightly.h"
 
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 
 enum { NS_PER_S = 1000000000 };
 

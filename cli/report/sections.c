@@ -1,6 +1,6 @@
 /* sections.c - see sections.h. */
 #include "analyze/launches.h"
-#include "analyze/contention/tables.h"
+#include "analyze/contention/contention.h"
 #include "analyze/kernels.h"
 #include "cli/report/sections.h"
 

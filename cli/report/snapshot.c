@@ -1,10 +1,7 @@
 #include "cli/report/snapshot.h"
 
 #include "charts/charts.h"
-#include "memory/snapshot_first_screen.h"
-#include "memory/snapshot_pictures.h"
-#include "memory/snapshot_sentences.h"
-#include "memory/snapshot_views.h"
+#include "memory/snapshot_analysis.h"
 
 void report_snapshot_make(const struct snapshots *snapshots, const struct ranges *devices,
                           struct report_snapshot *report)

@@ -3,7 +3,7 @@
 #define TPA_CLI_REPORT_SNAPSHOT_H
 
 #include "report/page.h"
-#include "memory/snapshot_tables.h"
+#include "memory/snapshot_analysis.h"
 
 /* Everything that is shown; released by report_snapshot_release. */
 struct report_snapshot {

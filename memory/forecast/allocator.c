@@ -1,4 +1,4 @@
-#include "memory/forecast/allocator.h"
+#include "memory/forecast/forecast.h"
 
 #include "base/memory.h"
 #include <stdbool.h>

@@ -2,7 +2,6 @@
 
 #include "base/lcs.h"
 #include "base/rows.h"
-#include "memory/forecast/allocator.h"
 #include <assert.h>
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "memory/forecast/growth.h"
+#include "memory/forecast/forecast.h"
 
 #include <math.h>
 

@@ -1,4 +1,3 @@
-#include "memory/forecast/picture.h"
 
 #include "memory/forecast/forecast.h"
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-#include "memory/forecast/query.h"
 
 #include "base/label.h"
 #include "base/quantity.h"

@@ -1,8 +1,8 @@
-#include "memory/forecast/recording.h"
+#include "memory/forecast/forecast.h"
 
 #include "base/rows.h"
 #include "derive/step_list.h"
-#include "memory/alive.h"
+#include "memory/allocator_history.h"
 
 struct forecast_texts forecast_texts_open(void)
 {

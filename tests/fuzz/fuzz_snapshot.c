@@ -1,9 +1,7 @@
 /* fuzz_snapshot.c - any bytes as a memory snapshot: read, replayed, asked everything, compared, made a trace. */
 #include "diff/diff.h"
 #include "ingest/snapshot.h"
-#include "memory/snapshot_as_trace.h"
-#include "memory/snapshot_tables.h"
-#include "memory/snapshot_views.h"
+#include "memory/snapshot_analysis.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,7 @@
  * code is 1 then.
  */
 #include "ingest/formats.h"
-#include "whatif/step_times.h"
-#include "whatif/make_graph.h"
+#include "whatif/whatif.h"
 #include "whatif/edits.h"
 #include "whatif/path.h"
 #include "whatif/replay.h"

@@ -3,7 +3,7 @@
 #define TPA_TESTS_FACTS_BYTES_H
 
 #include "base/buffer.h"
-#include "figures/arrow_read.h"
+#include "figures/facts_file.h"
 
 /* Make the checksums of the LEN bytes of facts at BYTES right again, as far as they can be read, so that a change is looked into. */
 static inline void facts_fix_checks(char *bytes, size_t len)

@@ -1,11 +1,11 @@
-/* test_factors.c - whatif/factors.h: every factor that is set comes back, whether few or many are known, and laying over is scaling. */
+/* test_factors.c - whatif/replay.h: every factor that is set comes back, whether few or many are known, and laying over is scaling. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "whatif/factors.h"
+#include "whatif/replay.h"
 
 enum { COUNT = 40 * FACTORS_OF_BLOCK + 7 };
 

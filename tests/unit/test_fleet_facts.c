@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "figures/arrow_read.h"
 #include "figures/facts_file.h"
 #include "figures/sketch.h"
 #include "tests/unit/facts_bytes.h"

@@ -1,4 +1,4 @@
-/* test_fleet_timeline.c - figures/device_times.h: any interval of a device is split as its definition says. */
+/* test_fleet_timeline.c - figures/gather.h: any interval of a device is split as its definition says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/gaps.h"
-#include "figures/device_times.h"
+#include "figures/gather.h"
 #include "tests/unit/drawn.h"
 
 struct split {

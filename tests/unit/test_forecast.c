@@ -5,8 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "memory/forecast/allocator.h"
-#include "memory/forecast/growth.h"
+#include "memory/forecast/forecast.h"
 
 enum { BATCH, SEQ, BOTH = 1 << BATCH | 1 << SEQ };
 #define MIB ((int64_t)1 << 20)

@@ -1,8 +1,8 @@
-/* test_graph_links.c - derive/graph_links.h: what the operations of a graph were captured from; base/lcs.h. */
+/* test_graph_links.c - derive/code_paths.h: what the operations of a graph were captured from; base/lcs.h. */
 #include "tests/unit/small_trace.h"
 
 #include "base/lcs.h"
-#include "derive/graph_links.h"
+#include "derive/code_paths.h"
 #include <stdlib.h>
 
 /* A launch in a capture: NAME, which the call tells (NULL: it does not), in OPERATOR. */

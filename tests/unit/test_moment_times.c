@@ -1,11 +1,11 @@
-/* test_moment_times.c - whatif/moment_times.h: every time that is set comes back, near the base of its block or not. */
+/* test_moment_times.c - whatif/replay.h: every time that is set comes back, near the base of its block or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "whatif/moment_times.h"
+#include "whatif/replay.h"
 
 static int64_t time_of(moment_id m)
 {

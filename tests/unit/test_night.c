@@ -1,5 +1,5 @@
-/* test_night.c - history/night.h: the samples of a run. */
-#include "history/night.h"
+/* test_night.c - history/store.h: the samples of a run. */
+#include "history/store.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -7,7 +7,6 @@
 
 #include "tests/unit/drawn.h"
 #include "whatif/path_places.h"
-#include "whatif/make_graph.h"
 #include "whatif/path.h"
 #include "whatif/replay.h"
 #include <inttypes.h>

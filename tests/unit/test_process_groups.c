@@ -1,4 +1,4 @@
-/* test_process_groups.c - ingest/distributed_info.h, derive/process_groups.h: groups that a file lists for its collectives. */
+/* test_process_groups.c - ingest/distributed_info.h, derive/collectives.h: groups that a file lists for its collectives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "analyze/comm.h"
 #include "analyze/registry.h"
-#include "derive/process_groups.h"
+#include "derive/collectives.h"
 #include "ingest/distributed_info.h"
 #include "tests/unit/drawn.h"
 #include <math.h>

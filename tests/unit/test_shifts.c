@@ -1,11 +1,11 @@
-/* test_shifts.c - whatif/shifts.h: every shift that is set comes back, alike in its block or not. */
+/* test_shifts.c - whatif/replay.h: every shift that is set comes back, alike in its block or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "whatif/shifts.h"
+#include "whatif/replay.h"
 
 enum { COUNT = 5 * SHIFTS_OF_BLOCK + 7 };
 

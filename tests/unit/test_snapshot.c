@@ -3,8 +3,7 @@
 #include "ingest/formats.h"
 #include "ingest/snapshot.h"
 #include "memory/snapshot_analysis.h"
-#include "memory/allocator_state.h"
-#include "memory/snapshot_views.h"
+#include "memory/allocator_history.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

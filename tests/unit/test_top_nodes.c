@@ -1,12 +1,11 @@
-/* test_top_nodes.c - analyze/top/nodes.h and calls.h: what top keeps of each node, in few bytes. */
+/* test_top_nodes.c - analyze/top/nodes.c and calls.c: what top keeps of each node, in few bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/top/calls.h"
-#include "analyze/top/nodes.h"
+#include "analyze/top/top.h"
 
 enum { EVENTS = 200 };
 

@@ -1,5 +1,5 @@
-/* test_trace_profile.c - profile/of_trace.h: calls of a trace summed up, on a trace small enough to draw. */
-#include "profile/of_trace.h"
+/* test_trace_profile.c - profile/view.h: calls of a trace summed up, on a trace small enough to draw. */
+#include "profile/view.h"
 
 #include "trace/builder.h"
 

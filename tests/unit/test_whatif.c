@@ -6,9 +6,7 @@
 #include <cmocka.h>
 
 #include "whatif/whatif.h"
-#include "whatif/make_graph.h"
-#include "whatif/moved.h"
-#include "whatif/whatif_tables.h"
+#include "whatif/replay.h"
 #include "tests/unit/drawn.h"
 
 static const struct trace_wants wants = { .args = EDIT_WANTS };
