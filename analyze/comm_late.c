@@ -293,18 +293,8 @@ static void add_pause(const struct lateness *late, struct pieces *pieces, uint32
         add_gaps(late, pieces, place, start_ns, end_ns);
 }
 
-static bool is_smaller_piece(const struct piece *a, const struct piece *b)
-{
-    if (a->part != b->part)
-        return a->part < b->part;
-    return a->cause != b->cause ? a->cause < b->cause : a->name < b->name;
-}
-
-static bool is_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    return is_smaller_piece(right, left);
-}
+static const struct key by_part_cause_name[] = { ASC(struct piece, part), ASC(struct piece, cause),
+                                                 ASC(struct piece, name), KEY_END };
 
 /* Times by name; overlapping operations count from the end of the previous one, as in "meanwhile". */
 static void split_way(const struct lateness *late, const struct way *way, struct pieces *pieces)
@@ -330,7 +320,7 @@ static void split_way(const struct lateness *late, const struct way *way, struct
     }
     if (way->end_ns > until_ns)
         add_pause(late, pieces, index, until_ns, way->end_ns);
-    runs_sort(pieces->at, pieces->count, sizeof *pieces->at, is_behind, NULL);
+    SORT(pieces, by_part_cause_name);
 }
 
 /* ---- the difference_saturated ---- */
@@ -355,7 +345,7 @@ static struct text piece_text(const struct lateness *late, const struct piece *p
 static int64_t collect_alike(const struct pieces *pieces, size_t *at, const struct piece *key)
 {
     int64_t time_ns = 0;
-    for (; *at < pieces->count && !is_smaller_piece(key, &pieces->at[*at]); (*at)++)
+    for (; *at < pieces->count && rows_compare(key, &pieces->at[*at], by_part_cause_name) >= 0; (*at)++)
         time_ns += pieces->at[*at].time_ns;
     return time_ns;
 }
@@ -384,9 +374,9 @@ static void compare_ways(struct lateness *late, struct comm_late *row)
     size_t a = 0, b = 0;
     late->grown.count = 0;
     while (a < late->of_last.count || b < late->of_middle.count) {
-        bool first =
-            b == late->of_middle.count ||
-            (a < late->of_last.count && !is_smaller_piece(&late->of_middle.at[b], &late->of_last.at[a]));
+        bool first = b == late->of_middle.count ||
+                     (a < late->of_last.count &&
+                      rows_compare(&late->of_middle.at[b], &late->of_last.at[a], by_part_cause_name) >= 0);
         struct piece key = first ? late->of_last.at[a] : late->of_middle.at[b];
         key.time_ns = collect_alike(&late->of_last, &a, &key) - collect_alike(&late->of_middle, &b, &key);
         row->part_ns[key.part] += key.time_ns;

@@ -467,8 +467,3 @@ void nsys_report_open(const struct trace *trace, enum nsys_report report, struct
                 *VEC_PUSH(&samples) = sample;
     make_rows(&samples, report == NSYS_KERN_EXEC, rows);
 }
-
-void nsys_rows_free(struct nsys_rows *rows)
-{
-    VEC_FREE(rows);
-}

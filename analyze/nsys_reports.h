@@ -51,8 +51,7 @@ struct nsys_rows {
     int64_t total; /* of all rows: the base of shares */
 };
 
-/* Compute rows in ROWS; free with nsys_rows_free. None if nothing of the kind was recorded. */
+/* Compute rows in ROWS; free with VEC_FREE. None if nothing of the kind was recorded. */
 void nsys_report_open(const struct trace *trace, enum nsys_report report, struct nsys_rows *rows);
-void nsys_rows_free(struct nsys_rows *rows);
 
 #endif

@@ -317,8 +317,3 @@ struct unfused_attention unfused_attention_find(const struct trace *trace)
     free(search.role);
     return found;
 }
-
-void unfused_attention_release(struct unfused_attention *found)
-{
-    VEC_FREE(found);
-}

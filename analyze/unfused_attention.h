@@ -4,7 +4,7 @@
  *     struct unfused_attention found = unfused_attention_find(trace);
  *     for (size_t i = 0; i < found.count; i++)
  *         ... found.at[i].event takes found.at[i].factor of its time in a fused kernel ...
- *     unfused_attention_release(&found);
+ *     VEC_FREE(&found);
  *
  * A fused kernel (scaled_dot_product_attention) keeps the scores on the chip: the operations on them between the
  * products (scale, mask, softmax, dropout, casts) take no time. The products take as long as at half of the peak rate of their
@@ -32,8 +32,7 @@ struct unfused_attention {
     event_id largest; /* the operator of the softmax that took longest; EVENT_NONE: there is none */
 };
 
-/* Those of TRACE, with recorded shapes. Release with unfused_attention_release. */
+/* Those of TRACE, with recorded shapes. Release with VEC_FREE. */
 struct unfused_attention unfused_attention_find(const struct trace *trace);
-void unfused_attention_release(struct unfused_attention *found);
 
 #endif

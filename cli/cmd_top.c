@@ -166,7 +166,7 @@ static void nsys_text_print(const struct trace *trace, FILE *out)
             emit_row((enum nsys_report)report, &rows.at[i], rows.total, out);
         if (rows.count)
             fputc('\n', out);
-        nsys_rows_free(&rows);
+        VEC_FREE(&rows);
     }
 }
 

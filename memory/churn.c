@@ -145,13 +145,8 @@ static void churn_add_segments(const struct allocator_history *replay, const str
     }
 }
 
-static bool less(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    const struct churn_row *left = a, *right = b;
-    return left->allocated_bytes != right->allocated_bytes ? left->allocated_bytes < right->allocated_bytes
-                                                           : left->allocations < right->allocations;
-}
+static const struct key by_bytes[] = { DESC(struct churn_row, allocated_bytes),
+                                       DESC(struct churn_row, allocations), KEY_END };
 
 void churn_find(const struct allocator_history *replay, const char *file, struct churn *churn)
 {
@@ -181,7 +176,7 @@ void churn_find(const struct allocator_history *replay, const char *file, struct
     }
     free(rows);
     life_names_release(&names);
-    runs_sort(churn->rows.at, churn->rows.count, sizeof *churn->rows.at, less, NULL);
+    SORT(&churn->rows, by_bytes);
 }
 
 void churn_release(struct churn *churn)

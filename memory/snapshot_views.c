@@ -9,11 +9,7 @@ enum { BLOCKS_SHOWN = 2000, ROWS_SHOWN = 60 };
 
 static const struct key by_size[] = { DESC_OF(struct life, size), KEY_END };
 
-static bool is_born_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return (*(const struct life *const *)a)->born > (*(const struct life *const *)b)->born;
-}
+static const struct key by_birth[] = { ASC_OF(struct life, born), KEY_END };
 
 static void snapshot_views_add_block(struct timeline *timeline, const struct life *life, uint32_t row,
                                      int64_t start_ns, int64_t end_ns, const char *line, struct buffer *text)
@@ -115,7 +111,7 @@ struct timeline *snapshot_blocks_timeline(const struct allocator_history *replay
         lives[i] = &replay->lives.at[i];
     SORT_ARRAY(lives, replay->lives.count, by_size);
     size_t count = replay->lives.count < BLOCKS_SHOWN ? replay->lives.count : BLOCKS_SHOWN;
-    runs_sort(lives, count, sizeof *lives, is_born_later, NULL);
+    SORT_ARRAY(lives, count, by_birth);
     char title[64] = "Pinned host memory";
     if (replay->device->device != SNAPSHOT_HOST)
         snprintf(title, sizeof title, "The largest blocks of device %" PRIu32, replay->device->device);

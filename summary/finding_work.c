@@ -162,7 +162,7 @@ static void complete_attention(struct pricing *pricing, struct priced_finding *f
             buffer_printf(&where, ", %.*s", (int)len, line);
         callers_free(callers);
     }
-    unfused_attention_release(&found);
+    VEC_FREE(&found);
     finding->where = pricing_keep(pricing, &where);
 }
 

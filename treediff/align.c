@@ -12,6 +12,7 @@
 
 #include "base/rows.h"
 #include "base/search.h"
+#include "base/order.h"
 
 enum {
     DEEPEST = 1000,          /* maximum depth of lists when computing weights */
@@ -503,12 +504,6 @@ static uint64_t cut(struct tree_aligner *aligner, struct tree_list before, struc
 
 /* ---- lists ---- */
 
-static int compare_names(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 static uint64_t name_key(const struct work_node *node)
 {
     return (uint64_t)node->name << 2 | node->kind;
@@ -527,7 +522,7 @@ static uint32_t *candidates(const struct tree_aligner *aligner, struct tree_list
     for (size_t j = 0; j < after.count; j++)
         names[j] = name_key(align_node_at(aligner, 1, after.at[j]));
     if (after.count)
-        qsort(names, after.count, sizeof *names, compare_names);
+        order_values(names, after.count);
     for (size_t j = 0; j < after.count; j++)
         if (j == 0 || names[j] != names[j - 1])
             names[distinct++] = names[j];

@@ -71,5 +71,5 @@ void edit_fuse_attention(const struct editing *editing)
     }
     drop_launches(editing, gone);
     free(gone);
-    unfused_attention_release(&found);
+    VEC_FREE(&found);
 }

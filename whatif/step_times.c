@@ -100,12 +100,6 @@ static void keep_moments(struct work_steps *of, const struct replay_graph *graph
         *VEC_PUSH(&of->kept) = at.before;
 }
 
-static bool comes_later(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return *(const moment_id *)a > *(const moment_id *)b;
-}
-
 /* The moments at which steps begin, and, where none follows, end. */
 static void keep_all_moments(struct work_steps *of, const struct replay_graph *graph)
 {
@@ -119,7 +113,7 @@ static void keep_all_moments(struct work_steps *of, const struct replay_graph *g
             *VEC_PUSH(&of->kept) = of->now[i].first;
     }
     free(first);
-    runs_sort(of->kept.at, of->kept.count, sizeof *of->kept.at, comes_later, NULL);
+    SORT_NUMBERS(of->kept.at, of->kept.count);
     size_t kept = 0;
     for (size_t i = 0; i < of->kept.count; i++)
         if (kept == 0 || of->kept.at[kept - 1] != of->kept.at[i])

@@ -75,16 +75,9 @@ static void collect(const struct replay_graph *graph, struct numbered_list *list
     free(is_evaluation);
 }
 
-static bool numbered_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct numbered *a = left, *b = right;
-    if (a->process != b->process)
-        return a->process > b->process;
-    if (a->number != b->number)
-        return a->number > b->number;
-    return a->thread > b->thread;
-}
+static const struct key by_process_number_thread[] = { ASC(struct numbered, process),
+                                                       ASC(struct numbered, number),
+                                                       ASC(struct numbered, thread), KEY_END };
 
 static const struct key by_thread_other[] = { ASC(struct thread_link, thread), ASC(struct thread_link, other),
                                               KEY_END };
@@ -128,12 +121,8 @@ static void drop_repeats(struct thread_links *links)
 /* Sort what was numbered, each thread once for a number. */
 static void sort_numbered(struct numbered_list *list)
 {
-    runs_sort(list->at, list->count, sizeof *list->at, numbered_is_after, NULL);
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (kept == 0 || numbered_is_after(NULL, &list->at[i], &list->at[kept - 1]))
-            list->at[kept++] = list->at[i];
-    list->count = kept;
+    SORT(list, by_process_number_thread);
+    list->count = rows_unique(list->at, list->count, sizeof *list->at, by_process_number_thread);
 }
 
 static bool same_sequence(const struct numbered *a, const struct numbered *b)

@@ -49,8 +49,3 @@ struct replay_graph *view_open(const struct replay *replay, const struct changes
     view->view_lacks = lacks;
     return view;
 }
-
-void view_free(struct replay_graph *view)
-{
-    free(view);
-}

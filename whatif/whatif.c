@@ -76,7 +76,7 @@ static void find_parts_then(struct whatif *whatif, const struct step_time *step,
 {
     struct replay_graph *view = view_open(replay, changes, lacks);
     find_parts(view, step, step->begin_then_ns, step->then_ns, whatif->then_parts_ns);
-    view_free(view);
+    free(view);
 }
 
 /*

@@ -4,6 +4,7 @@
 #include "base/search.h"
 #include "cli/convert/parts.h"
 #include "derive/collective_matches.h"
+#include "base/rows.h"
 
 static void add_end(struct perfetto_flow_ends *ends, event_id e, uint32_t number)
 {
@@ -105,17 +106,13 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
     VEC_FREE(&ends);
 }
 
-static bool is_later_flow(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct perfetto_flow_end *a = left, *b = right;
-    return a->event > b->event || (a->event == b->event && a->number > b->number);
-}
+static const struct key by_event_number[] = { ASC(struct perfetto_flow_end, event),
+                                              ASC(struct perfetto_flow_end, number), KEY_END };
 
 static void sort_ends(struct perfetto_flow_ends *ends)
 {
     if (ends->count)
-        runs_sort(ends->at, ends->count, sizeof *ends->at, is_later_flow, NULL);
+        SORT(ends, by_event_number);
 }
 
 void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace,
