@@ -12,11 +12,6 @@
 static const char *const cause_names[] = { "stage", "worker", "sequence", "communication",
                                            "delay", "gc",     "none" };
 
-const char *job_cause_name(enum job_cause cause)
-{
-    return cause_names[cause];
-}
-
 struct causing {
     struct job *job;
     double *worker;   /* by operation: how much longer computations of its rank take in the step */

@@ -64,7 +64,7 @@ uint32_t gangs_find(const struct operations *all, uint32_t *gang_of);
  * job.c - what holds a parallel job up: slowdowns, the bubbles of its pipelines, and the cause.
  *
  *     struct job *job = job_of_trace(trace, &steps);
- *     printf("%g, %s\n", job->whole.slowdown, job_cause_name(job->cause));
+ *     printf("%g\n", job->whole.slowdown);
  *     job_free(job);
  *
  * Times are in ns; means and results of replays are doubles. What is unknown is NaN, TABLE_INT_MISSING or a text without AT.
@@ -223,8 +223,6 @@ void job_add_heat_chart(const struct job *job, struct picture *picture);
 
 /* New, free with picture_free: both; NULL where there is no pipeline. */
 struct picture *job_picture(const struct job *job);
-
-const char *job_cause_name(enum job_cause cause);
 
 /* Add its tables to RESULT, and notices. JOB must outlive RESULT. */
 void job_add_result(const struct job *job, struct result *result);

@@ -32,7 +32,7 @@ struct member {
 
 struct apart {
     size_t max;
-    struct readable *readable, *own;
+    struct readable *readable;
     struct names *names, *looks, *words; /* a word's key is its group, then the word */
     VEC_OF(struct member) member;        /* by name */
     VEC_OF(struct look) look;
@@ -43,11 +43,11 @@ struct apart {
     struct arena arena;
 };
 
-static struct apart *open_with(struct readable *readable)
+struct apart *apart_open(size_t max)
 {
     struct apart *apart = mem_zalloc(1, sizeof *apart);
-    apart->max = readable_max(readable);
-    apart->readable = readable;
+    apart->readable = readable_open(max);
+    apart->max = readable_max(apart->readable);
     apart->names = names_open();
     apart->looks = names_open();
     apart->words = names_open();
@@ -55,24 +55,11 @@ static struct apart *open_with(struct readable *readable)
     return apart;
 }
 
-struct apart *apart_open(size_t max)
-{
-    struct readable *own = readable_open(max);
-    struct apart *apart = open_with(own);
-    apart->own = own;
-    return apart;
-}
-
-struct apart *apart_open_shared(struct readable *readable)
-{
-    return open_with(readable);
-}
-
 void apart_free(struct apart *apart)
 {
     if (!apart)
         return;
-    readable_free(apart->own);
+    readable_free(apart->readable);
     EACH(names_free, apart->names, apart->looks, apart->words);
     distinct_free(apart->numbers);
     EACH(VEC_FREE, &apart->member, &apart->look, &apart->word);

@@ -27,10 +27,6 @@ struct apart;
 /* New: names are to take no more than MAX columns. Free with apart_free (NULL is allowed). */
 struct apart *apart_open(size_t max);
 
-/* The same, as wide as READABLE has names, which is borrowed and shared by the columns of several tables. */
-struct apart *apart_open_shared(struct readable *readable);
-
-/* NULL is allowed; what it shares stays. */
 void apart_free(struct apart *apart);
 
 /* Add a name of LEN bytes, as it is in the trace; again is allowed. All are to be added before the first is shown. */
@@ -39,7 +35,7 @@ void apart_add(struct apart *apart, const char *name, size_t len);
 /*
  * FULL gets the name demangled, as shorten_readable; where it takes more than MAX columns, SHOWN gets it shortened, with
  * control characters made visible, and the answer is true. The name was added. Both are NUL-terminated and borrowed; they
- * live as long as APART and what it shares.
+ * live as long as APART.
  */
 bool apart_fill_names(struct apart *apart, struct text *full, struct text *shown, const char *name,
                       size_t len);
