@@ -1,12 +1,8 @@
 /* batch_size.c - see batch_size.h. */
 #include "analyze/batch_size.h"
 
-#include "base/memory.h"
-#include "base/table.h"
 #include "derive/shapes.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* The first size of the input of E, if that is a layer; -1. */
 static int64_t samples_of(const struct trace *trace, event_id e, const uint8_t *layer_input)

@@ -4,7 +4,6 @@
  */
 #include "analyze/gap_finder.h"
 
-#include "derive/gpu_events.h"
 #include "derive/host_waits.h"
 
 #define CAUSE_ROW(id, owner, word, column, color, meaning, verdict) { owner, word, color, meaning, verdict },

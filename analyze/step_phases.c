@@ -7,8 +7,6 @@
 #include "trace/span.h"
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const phase_names[PHASES] = {
     [PHASE_FORWARD] = "forward", [PHASE_BACKWARD] = "backward", [PHASE_OPTIMIZER] = "optimizer",

@@ -8,7 +8,6 @@
 #include "derive/device_peaks.h"
 #include "derive/gpu_names.h"
 #include "derive/op_cost.h"
-#include "derive/shapes.h"
 #include <math.h>
 
 enum role { ROLE_UNKNOWN, ROLE_OTHER, ROLE_PRODUCT, ROLE_ADDED_PRODUCT, ROLE_SOFTMAX, ROLE_SOFTMAX_BACKWARD };

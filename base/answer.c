@@ -1,7 +1,5 @@
 #include "base/answer.h"
 
-#include <stdlib.h>
-
 void answer_free(struct answer *answer)
 {
     if (!answer)

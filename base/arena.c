@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include <stdalign.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISON 1

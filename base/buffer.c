@@ -1,9 +1,7 @@
 /* buffer.c - text that grows; see buffer.h. Room for the final NUL is always kept. */
 #include "base/buffer.h"
 
-#include "base/memory.h"
 #include <stdarg.h>
-#include <stdlib.h>
 
 static char *room(struct buffer *buffer, size_t more)
 {

@@ -2,8 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const color_codes[CHART_COLORS] = {
     [CHART_BLUE] = "#1257b0",      [CHART_ORANGE] = "#d5800f", [CHART_GREEN] = "#0fa373",

@@ -10,8 +10,6 @@
 #include "base/demangle.h"
 
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 enum { LONGEST_NAME = 16 * 1024, LARGEST_RESULT = 64 * 1024 * 1024, LONGEST_TEXT = 256 * 1024 };

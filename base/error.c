@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 static void error_begin(struct tpa_error *err, int64_t offset, const char *fmt, va_list args)
 {

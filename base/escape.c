@@ -5,9 +5,6 @@
 #include "base/escape.h"
 
 #include "base/unicode.h"
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 static const char hex_digits[] = "0123456789abcdef";
 

@@ -1,7 +1,5 @@
 #include "base/lacks.h"
 
-#include <string.h>
-
 static const struct {
     const char *word;
     unsigned sort;

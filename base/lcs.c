@@ -3,8 +3,6 @@
  */
 #include "base/lcs.h"
 
-#include <stdlib.h>
-
 struct search {
     const uint32_t *a, *b;
     int64_t n, m;

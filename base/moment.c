@@ -2,8 +2,6 @@
 
 #include "base/quantity.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 enum { NS_PER_S = 1000000000 };

@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include <assert.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 struct slot {

@@ -6,12 +6,9 @@
  */
 #include "base/options.h"
 
-#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/unicode.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool opt_is_end(const struct opt *row)
 {

@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 

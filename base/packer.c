@@ -6,11 +6,8 @@
  */
 #include "base/packer.h"
 
-#include "base/memory.h"
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zstd.h>
 

@@ -2,7 +2,6 @@
 
 #include "base/escape.h"
 #include <inttypes.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

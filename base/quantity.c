@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* A number without sign or exponent, split into its parts. */
 struct decimal {

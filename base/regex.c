@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include <pcre2.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum {

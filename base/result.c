@@ -3,9 +3,6 @@
 #include "base/rows.h"
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct result *result_open(const char *schema)
 {

@@ -7,7 +7,6 @@
 #include "base/order.h"
 #include "base/sum.h"
 #include <math.h>
-#include <string.h>
 
 const struct key rows_ascending_i64[] = { { ROWS_I64, 0, 0, 0 }, KEY_END };
 const struct key rows_ascending_u32[] = { { ROWS_U32, 0, 0, 0 }, KEY_END };

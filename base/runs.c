@@ -1,8 +1,6 @@
 #include "base/runs.h"
 
 #include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct sorting {
     size_t size;

@@ -1,7 +1,6 @@
 #include "base/shell_word.h"
 
 #include "base/escape.h"
-#include <string.h>
 
 static bool is_plain(const char *s, size_t len)
 {

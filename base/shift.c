@@ -16,8 +16,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Up to this many values in both samples together, arrangements are counted. */
 enum { EXACT_UP_TO = 60 };

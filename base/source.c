@@ -15,8 +15,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

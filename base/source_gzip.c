@@ -10,8 +10,6 @@
 #include "base/memory.h"
 #include "base/source_unpack.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #if TPA_HAVE_ISAL
 #include <isa-l/igzip_lib.h>

@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/source_unpack.h"
 #include <inttypes.h>
-#include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 

@@ -11,7 +11,6 @@
 #include "base/names.h"
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 bool table_is_text(enum table_kind kind)
 {

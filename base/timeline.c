@@ -2,8 +2,6 @@
 
 #include "base/order.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_ns, size_t bins)
 {

@@ -17,13 +17,8 @@
 #ifndef TPA_BASE_TIMELINE_H
 #define TPA_BASE_TIMELINE_H
 
-#include "base/arena.h"
 #include "base/chart.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The kind of a span, shown by its colour. */
 struct timeline_kind {

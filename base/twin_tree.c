@@ -1,7 +1,5 @@
 #include "base/twin_tree.h"
 
-#include <stdlib.h>
-
 void twin_tree_free(struct twin_tree *tree)
 {
     if (!tree)

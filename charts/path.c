@@ -1,6 +1,5 @@
 /* path.c - what the critical path of each step is made of: a pile of its parts for each step. */
 #include "charts/parts.h"
-#include "whatif/replay.h"
 #include "whatif/path.h"
 #include <inttypes.h>
 

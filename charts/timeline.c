@@ -16,7 +16,6 @@
 #include "derive/host_waits.h"
 #include "memory/memory_records.h"
 #include "derive/python_names.h"
-#include "whatif/replay.h"
 #include "trace/span.h"
 #include <inttypes.h>
 

@@ -18,7 +18,6 @@
 
 #include "analyze/selection.h"
 #include "base/timeline.h"
-#include "trace/trace.h"
 
 enum { TIMELINE_MOST_SPANS = 400000 };
 

@@ -3,11 +3,7 @@
 #define TPA_CHARTS_TIMELINE_PARTS_H
 
 #include "analyze/gaps.h"
-#include "analyze/selection.h"
-#include "base/buffer.h"
 #include "base/timeline.h"
-#include "derive/gpu_events.h"
-#include "whatif/replay.h"
 #include "whatif/path.h"
 
 /* Kinds of spans; those of gaps and of the critical path follow. */

@@ -3,7 +3,6 @@
  *
  * Rows are sorted by the figure drawn. Those that are not shown are reported in the note, with their share.
  */
-#include "analyze/kernels.h"
 #include "base/rows.h"
 #include "charts/parts.h"
 #include "analyze/top/top.h"

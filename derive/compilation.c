@@ -1,10 +1,7 @@
 /* compilation.c - see compilation.h. */
 #include "derive/compilation.h"
 
-#include "base/memory.h"
 #include "trace/span.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Of torch's records, and of XLA's. */
 static const char *const records[] = {

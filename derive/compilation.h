@@ -4,7 +4,6 @@
 
 #include "trace/intervals.h"
 #include "trace/trace.h"
-#include <stdbool.h>
 
 /* torch.compile (Dynamo, AOTAutograd, Inductor), Triton, JAX and XLA. */
 bool name_is_compilation(const char *name);

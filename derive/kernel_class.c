@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "derive/communication.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Demangled names of templates are long; what they are is said early. */
 enum { BYTES_READ = 16 << 10 };

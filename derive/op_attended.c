@@ -1,7 +1,5 @@
 #include "derive/op_attended.h"
 
-#include "derive/op_cost.h"
-
 /* Move AT past WORD and a number, which is stored in VALUE; false if the text differs. */
 static bool op_attended_collect_number(const char **at, const char *word, int64_t *value)
 {

@@ -1,9 +1,6 @@
 /* One function per engine; a name must match to its end. */
 #include "derive/serving_names.h"
 #include "base/quantity.h"
-#include "base/buffer.h"
-
-#include <string.h>
 
 /* Parse a number, and skip further numbers joined by underscores. False if there is none, or it is too large. */
 static bool serving_names_collect_number(const char **at, int64_t *number)

@@ -1,7 +1,6 @@
 /* classes.c - kernels by what they compute and in which precision, on both sides; and operators whose kernels changed class. */
 #include "diff/diff.h"
 
-#include "base/quantity.h"
 #include "base/rows.h"
 #include "derive/kernel_class.h"
 #include <math.h>

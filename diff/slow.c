@@ -2,7 +2,6 @@
 #include "diff/diff.h"
 
 #include "base/runs.h"
-#include "diff/verdict.h"
 #include <math.h>
 
 struct slow_row {

@@ -1,14 +1,8 @@
 /* facts.c - see facts.h. All operations on rows use the lists of columns below. */
 #include "figures/facts.h"
 
-#include "base/lacks.h"
-
-#include "base/memory.h"
 #include "base/runs.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 #define INTEGER(row, field, bounds_, help_) { #field, FACTS_INT64, offsetof(struct row, field), help_, FACTS_##bounds_ }

@@ -23,12 +23,6 @@
 #define TPA_FIGURES_FACTS_H
 
 #include "analyze/gaps.h"
-#include "base/arena.h"
-#include "base/names.h"
-#include "base/table.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FACTS_MISSING TABLE_INT_MISSING
 

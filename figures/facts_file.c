@@ -3,8 +3,6 @@
 
 #include "report/arrow_stream.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 enum { MOST_COLUMNS = 64, BATCH_ROWS = 65536 };

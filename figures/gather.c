@@ -5,28 +5,19 @@
 #include "figures/gather.h"
 
 #include "analyze/many_rows.h"
-#include "base/memory.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
 #include "base/wide.h"
-#include "derive/collectives.h"
 #include "derive/device_steps.h"
 #include "derive/file_set.h"
-#include "derive/gpu_events.h"
-#include "derive/host_state.h"
 #include "derive/host_waits.h"
-#include "derive/step_list.h"
-#include "figures/facts.h"
 #include "figures/sketch.h"
 #include "memory/memory_records.h"
 #include "trace/span.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- names ---- */
 

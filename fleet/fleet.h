@@ -13,10 +13,6 @@
 #ifndef TPA_FLEET_FLEET_H
 #define TPA_FLEET_FLEET_H
 
-#include "base/answer.h"
-#include "base/memory.h"
-#include "base/result.h"
-#include "fleet/parts.h"
 #include "fleet/meetings.h"
 
 /* How often a rank holds up the job. */

@@ -1,6 +1,5 @@
 #include "fleet/parts.h"
 
-#include "figures/facts.h"
 #include "base/rows.h"
 #include <math.h>
 

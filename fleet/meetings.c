@@ -8,7 +8,6 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
-#include "fleet/parts.h"
 #include <inttypes.h>
 
 /* ---- last ranks ---- */

@@ -6,7 +6,6 @@
 
 #include "base/sum.h"
 #include "figures/facts_file.h"
-#include "fleet/parts.h"
 
 #define NUMBER(row, field)                                                                                   \
     {                                                                                                        \

@@ -14,10 +14,7 @@
 #ifndef TPA_FLEET_ROUNDS_H
 #define TPA_FLEET_ROUNDS_H
 
-#include "base/source.h"
-#include "fleet/parts.h"
 #include "fleet/meetings.h"
-#include <stdio.h>
 
 /* The kind of the file SOURCE, of which some bytes are consumed; FLEET_FILES: none of these. */
 enum fleet_file rounds_kind(struct source *source);

@@ -1,8 +1,5 @@
 /* answer.c - the first screen of a post-mortem: see hang.h. */
-#include "base/answer.h"
 #include "hang/hang.h"
-
-#include <string.h>
 
 /* What to do about a cause: ACTION, behind which its ranks stand where it ends in a space, and a line to run or to change. */
 static const struct {

@@ -1,8 +1,6 @@
 /* mismatch.c - members of a group that issued different operations as the same collective: see hang.h. */
 #include "hang/hang.h"
 
-#include "base/buffer.h"
-
 /* What is compared, in this order: the first that differs is the mismatch. */
 enum part { PART_OP, PART_DTYPE, PART_SIZE, PARTS };
 

@@ -1,6 +1,5 @@
 #include "history/nightly_answer.h"
 
-#include "base/quantity.h"
 #include "diff/diff.h"
 #include <inttypes.h>
 #include <math.h>

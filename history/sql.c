@@ -1,6 +1,5 @@
 #include "history/store.h"
 
-#include "base/buffer.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -7,7 +7,6 @@
 
 #include "ingest/ascend/database.h"
 #include "ingest/nsys/nsys.h"
-#include "ingest/sqlite_open.h"
 #include <strings.h>
 
 static bool has_prefix(const struct database *db, const char *prefix)

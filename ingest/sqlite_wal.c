@@ -1,8 +1,6 @@
 #include "ingest/sqlite_open.h"
 
-#include "base/memory.h"
 #include <endian.h>
-#include <stdint.h>
 
 enum { HEADER = 32, FRAME_HEADER = 24, SALTS = 8, LEAST_PAGE = 512, MOST_PAGE = 65536 };
 

@@ -6,9 +6,7 @@
  */
 #include "base/rows.h"
 #include "derive/file_set.h"
-#include "job/operations.h"
 #include "job/recording.h"
-#include <string.h>
 #include <strings.h>
 
 static const struct {

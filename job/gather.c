@@ -5,11 +5,9 @@
  * waiting for messages as well, so their own ends tell nothing.
  */
 #include "base/rows.h"
-#include "derive/gpu_events.h"
 #include "job/job.h"
 #include "job/recording.h"
 #include "trace/span.h"
-#include <string.h>
 
 int64_t recording_step(const struct recording *of, int64_t moment_ns)
 {

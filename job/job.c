@@ -1,7 +1,6 @@
 /* job.c - see job.h. */
 #include "job/job.h"
 
-#include "base/table.h"
 #include <math.h>
 
 static int64_t size_or_missing(const struct operations *all, unsigned dimension)

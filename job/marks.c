@@ -1,8 +1,6 @@
 /* Learnt from torch/distributed/pipelining/schedules.py of torch 2.15. */
 #include "job/recording.h"
 
-#include "job/operations.h"
-
 /* Read "F", "B", "I", "W"; false: it is none of these. */
 static bool read_pass(const char **at, uint32_t *type)
 {

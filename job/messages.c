@@ -7,7 +7,6 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "job/recording.h"
-#include <stdio.h>
 
 /* A computation of the recording. */
 struct served {

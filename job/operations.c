@@ -1,8 +1,6 @@
 /* operations.c - see operations.h: names of types and dimensions. Operations are found in operations_read.c. */
 #include "job/operations.h"
 
-#include <string.h>
-
 const char *job_dimension_name(unsigned dimension)
 {
     static const char *const names[] = { "dp", "pp", "tp", "cp", "ep", "world", "-" };

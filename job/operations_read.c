@@ -8,7 +8,6 @@
 #include "base/sum.h"
 #include "fleet/rounds.h"
 #include "job/operations.h"
-#include <string.h>
 
 struct joining_ranks {
     struct operations *all;

@@ -8,9 +8,7 @@
  * Slices of messages do not name their microbatch: the n-th of a type serves the n-th computation that has such a message.
  */
 #include "base/rows.h"
-#include "job/operations.h"
 #include "job/recording.h"
-#include <string.h>
 
 static bool track_is_of_timeline(const struct trace *trace, const struct track *track)
 {

@@ -2,7 +2,6 @@
 
 #include "base/rows.h"
 #include "base/runs.h"
-#include "memory/allocator_history.h"
 #include <assert.h>
 
 /* Lifetimes in microseconds of all rows: four bytes each if they differ by less than an hour. */

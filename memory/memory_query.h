@@ -10,7 +10,6 @@
 #define TPA_MEMORY_MEMORY_QUERY_H
 
 #include "memory/memory.h"
-#include "analyze/selection.h"
 #include "memory/memory_records.h"
 #include "derive/step_list.h"
 

@@ -1,7 +1,5 @@
 #include "memory/parts.h"
 
-#include "memory/allocator_history.h"
-
 static const char *const verdicts[] = {
     [OOM_FRAGMENTATION] = "fragmentation",
     [OOM_SPREAD] = "fragmentation, with what the device has free",

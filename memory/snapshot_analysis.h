@@ -2,7 +2,6 @@
 #ifndef TPA_MEMORY_SNAPSHOT_ANALYSIS_H
 #define TPA_MEMORY_SNAPSHOT_ANALYSIS_H
 
-#include "memory/allocator_history.h"
 #include "memory/parts.h"
 #include "base/quantity.h"
 #include "base/result.h"

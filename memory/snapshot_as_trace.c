@@ -1,6 +1,5 @@
 #include "memory/snapshot_analysis.h"
 
-#include "memory/allocator_history.h"
 #include "trace/builder.h"
 
 enum { DEVICE_CUDA = 1, DEVICE_CPU = 0, ENOUGH = 32768 };

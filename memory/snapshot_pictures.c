@@ -1,6 +1,5 @@
 #include "memory/snapshot_analysis.h"
 
-#include "memory/parts.h"
 #include <inttypes.h>
 #include <math.h>
 

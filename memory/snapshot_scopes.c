@@ -2,7 +2,6 @@
 
 #include "base/rows.h"
 #include "base/search.h"
-#include "memory/allocator_history.h"
 
 /* Is NAME a step of a profiler: "ProfilerStep#3"? */
 static bool scope_is_step(const char *name)

@@ -8,7 +8,6 @@
 #include "profile/view.h"
 
 #include "base/regex.h"
-#include "base/suggest.h"
 
 #include <inttypes.h>
 #include <math.h>

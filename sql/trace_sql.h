@@ -18,12 +18,9 @@
 #ifndef TPA_SQL_TRACE_SQL_H
 #define TPA_SQL_TRACE_SQL_H
 
-#include "base/buffer.h"
-#include "base/error.h"
 #include "base/result.h"
 #include "trace/trace.h"
 #include <stdatomic.h>
-#include <stdbool.h>
 
 struct trace_sql;
 

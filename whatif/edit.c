@@ -1,10 +1,7 @@
 #include "whatif/edit.h"
 
-#include "base/buffer.h"
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const target_words[TARGETS] = {
     [TARGET_NAME] = "name",

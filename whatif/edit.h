@@ -10,10 +10,6 @@
 #define TPA_WHATIF_EDIT_H
 
 #include "base/buffer.h"
-#include "base/error.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct contention;
 

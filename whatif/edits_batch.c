@@ -15,8 +15,6 @@
 #include "trace/arg_scan.h"
 #include "whatif/host_work.h"
 #include <ctype.h>
-#include <math.h>
-#include <string.h>
 
 enum {
     THREADS_OF_SM = 2048, /* that an SM holds at once: NVIDIA's and AMD's of data centers */

@@ -1,7 +1,5 @@
 #include "whatif/replay.h"
 
-#include "base/memory.h"
-
 static size_t blocks_of(size_t count)
 {
     return count / MOMENTS_OF_BLOCK + 1;

@@ -6,7 +6,6 @@
 #include "base/rows.h"
 #include "derive/features.h"
 #include "whatif/path_places.h"
-#include "whatif/replay.h"
 #include "base/sum.h"
 
 #include <inttypes.h>

@@ -6,7 +6,6 @@
 #include "derive/file_set.h"
 #include "trace/call_names.h"
 #include "trace/derived.h"
-#include "whatif/replay.h"
 #include <math.h>
 
 /* More moments than this are not replayed in each round, as long as it has a few periods. */

@@ -1,7 +1,5 @@
 #include "whatif/replay.h"
 
-#include "base/memory.h"
-
 void shifts_init(struct shifts *shifts, size_t count)
 {
     shifts->block_count = count / SHIFTS_OF_BLOCK + 1;

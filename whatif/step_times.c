@@ -7,8 +7,6 @@
 #include "base/stats.h"
 #include "derive/copy_names.h"
 #include "derive/step_list.h"
-#include "whatif/replay.h"
-#include "whatif/path.h"
 #include "trace/derived.h"
 #include "base/sum.h"
 #include <math.h>

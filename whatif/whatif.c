@@ -1,9 +1,6 @@
 #include "whatif/whatif.h"
 
-#include "base/memory.h"
 #include "base/sum.h"
-#include "whatif/replay.h"
-#include <stdlib.h>
 
 static struct step_times *times_with(const struct changes *changes, bool whole)
 {

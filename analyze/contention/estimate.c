@@ -1,7 +1,6 @@
 /* estimate.c - see strata.h. The sum falls as the factor grows, so that bisection finds where it passes a bound. */
 #include "analyze/contention/strata.h"
 
-#include "base/memory.h"
 #include "base/rows.h"
 #include <math.h>
 

@@ -3,13 +3,11 @@
 
 #include "analyze/sequences/parts.h"
 #include "trace/derived.h"
-#include "base/quantity.h"
 #include "derive/advice.h"
 #include "derive/code_paths.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include <inttypes.h>
-#include <stdlib.h>
 
 const struct trace_wants sequences_wants = {
     /* Modules are those of recorded Python frames, which the last two carry over to the backward pass. */

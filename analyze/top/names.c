@@ -5,9 +5,7 @@
 #include "analyze/top/top.h"
 
 #include "base/demangle.h"
-#include "derive/async_regions.h"
 #include "derive/flops.h"
-#include "derive/code_paths.h"
 #include <ctype.h>
 
 /* profiler_util._filter_name: left out of every table. */

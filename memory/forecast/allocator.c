@@ -1,8 +1,5 @@
 #include "memory/forecast/forecast.h"
 
-#include "base/memory.h"
-#include <stdbool.h>
-
 enum { ROUND = 512, SMALL = 1 << 20, SMALL_SEGMENT = 2 << 20, LARGE = 10 << 20, LARGE_SEGMENT = 20 << 20 };
 
 struct piece {
