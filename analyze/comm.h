@@ -5,8 +5,6 @@
 #include "derive/collective_matches.h"
 #include "analyze/analysis.h"
 
-/* the results of `tpa comm`, computed by comm.h. */
-
 /*
  * Collectives of one group. Times in ns, sizes in bytes; a bandwidth in bytes per ns, which are GB/s. Missing, or NaN:
  * not recorded by any of them, not requested, or, for waits, not found on other ranks.

@@ -185,12 +185,6 @@ static void open_activities(struct activities *activities, const struct trace *t
         activities->paths = code_paths_of(trace, CODE_LINES);
 }
 
-static void release_activities(struct activities *activities)
-{
-    calltree_free(activities->tree);
-    EACH(free, activities->thread, activities->skips, activities->is_step);
-}
-
 static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)
 {
     int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
@@ -296,7 +290,8 @@ static void describe_gaps(struct gaps *gaps)
     open_activities(&activities, gaps->trace);
     for (size_t i = 0; i < gaps->count; i++)
         describe(&activities, &gaps->at[i], &gaps->texts);
-    release_activities(&activities);
+    calltree_free(activities.tree);
+    EACH(free, activities.thread, activities.skips, activities.is_step);
 }
 
 /* ---- sums ---- */

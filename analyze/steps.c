@@ -358,11 +358,6 @@ static struct part_times part_times_open(const struct device_step *first, size_t
     return times;
 }
 
-static void part_times_release(struct part_times *times)
-{
-    EACH(free, times->moment_ns, times->before_ns);
-}
-
 static const int64_t *before(const struct part_times *times, int64_t moment_ns)
 {
     return times->before_ns[search_from(times->moment_ns, times->count, moment_ns)];
@@ -420,7 +415,7 @@ static void steps_add_rows(const struct steps_query *query, const struct lane *l
     for (size_t i = first; i < end; i++)
         if (is_requested(query->selection, &query->steps->at[i]))
             *VEC_PUSH(rows) = steps_row_of(query->trace, lane, &query->steps->at[i], &times, origin_ns);
-    part_times_release(&times);
+    EACH(free, times.moment_ns, times.before_ns);
 }
 
 /* Rows for all steps, file by file. Work goes before the host, whose parts follow its own in precedence, so both fit in the same

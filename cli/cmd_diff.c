@@ -512,7 +512,8 @@ static int tree_main(const struct invocation *call, struct tpa_error *err)
         code = !kept_branch() || print_tree(args, result, err) ? EXIT_FINE : EXIT_TROUBLE;
         tree_diff_free(diff);
     }
-    tree_sides_release(&sides);
+    EACH(work_tree_free, sides.trees[0], sides.trees[1]);
+    names_free(sides.names);
     if (!kept)
         result_free(result);
     return code;

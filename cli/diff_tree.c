@@ -48,12 +48,6 @@ bool tree_sides_read(const struct invocation *call, const struct load_args *load
     return check_operators(sides, err);
 }
 
-void tree_sides_release(struct tree_sides *sides)
-{
-    EACH(work_tree_free, sides->trees[0], sides->trees[1]);
-    names_free(sides->names);
-}
-
 /* ---- output for people ---- */
 
 static int64_t integer_at(const struct table *table, size_t row, const char *key)

@@ -53,7 +53,6 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
  *     if (tree_sides_read(call, &args->load, &found, &options, &sides, result, err))
  *         diff = tree_diff_open(sides.trees[0], sides.trees[1], args->min_change_ns);
  *     ...
- *     tree_sides_release(&sides);
  */
 
 struct tree_sides {
@@ -68,7 +67,6 @@ struct tree_sides {
 bool tree_sides_read(const struct invocation *call, const struct load_args *load,
                      const struct sides_found *found, const struct work_tree_options *options,
                      struct tree_sides *sides, struct result *result, struct tpa_error *err);
-void tree_sides_release(struct tree_sides *sides);
 
 /* Reduce the tables of a tree diff in RESULT for people: rows that changed and are not folded, LIMIT of each. */
 void tree_shorten(struct result *result, const struct limit *limit);

@@ -133,12 +133,6 @@ static void modules_open(struct modules *modules, const struct trace *trace)
         modules->thread[modules->tree->threads[t].track] = &modules->tree->threads[t];
 }
 
-static void modules_release(struct modules *modules)
-{
-    calltree_free(modules->tree);
-    EACH(free, modules->skips, modules->is_module, modules->thread);
-}
-
 /* The innermost module that was running on TRACK at MOMENT; NODE_NONE if none. */
 static node_id module_at(const struct modules *modules, track_id track, int64_t moment_ns)
 {
@@ -200,7 +194,8 @@ bool measure_modules(const struct measuring *measuring, bool inclusive, struct t
         if (measuring->gpu->count)
             add_device_times(measuring, &modules, inclusive);
     }
-    modules_release(&modules);
+    calltree_free(modules.tree);
+    EACH(free, modules.skips, modules.is_module, modules.thread);
     if (any)
         return true;
     tpa_fail(err, TPA_NOWHERE, "the trace records no modules, so there are no rows");

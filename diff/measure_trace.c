@@ -246,12 +246,6 @@ static void finder_open(struct step_finder *finder, const struct measuring *meas
     }
 }
 
-static void finder_release(struct step_finder *finder)
-{
-    VEC_FREE(&finder->steps);
-    EACH(free, finder->latest_ns, finder->device);
-}
-
 /* Add what device D did to the steps in which it did anything: with many devices and steps, most devices are idle in
  * most steps. */
 static void add_to_steps(struct step_finder *finder, const struct device_use *use, uint32_t d)
@@ -296,7 +290,8 @@ static void add_up_busy(const struct measuring *measuring, stretches *list, uint
         add_use(finder.whole, &use); /* a file with a device has events */
         device_use_release(&use);
     }
-    finder_release(&finder);
+    VEC_FREE(&finder.steps);
+    EACH(free, finder.latest_ns, finder.device);
 }
 
 static void set_stretch(const struct measuring *measuring, const struct stretch *stretch, uint32_t devices)

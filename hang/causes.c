@@ -160,13 +160,6 @@ static void naming_open(struct naming *naming, struct hang_job *job)
     }
 }
 
-static void naming_release(struct naming *naming)
-{
-    names_free(naming->memo.pairs);
-    EACH(VEC_FREE, &naming->memo.after, &naming->candidates.ops);
-    EACH(free, naming->first_op, naming->groups, naming->first_group, naming->p2p, naming->first_p2p);
-}
-
 static void find_candidates(struct naming *naming, uint32_t rank)
 {
     const struct hang_job *job = naming->memo.job;
@@ -323,7 +316,9 @@ static void find_sinks(struct hang_job *job, struct sinks *sinks)
         }
     }
     EACH(free, waited, in_mismatch);
-    naming_release(&naming);
+    names_free(naming.memo.pairs);
+    EACH(VEC_FREE, &naming.memo.after, &naming.candidates.ops);
+    EACH(free, naming.first_op, naming.groups, naming.first_group, naming.p2p, naming.first_p2p);
 }
 
 static void add_sinks(struct hang_job *job)

@@ -418,7 +418,7 @@ static void walk(struct history *history, struct state *states, const struct his
             if (run + 1 == history->run_count)
                 series->now = finding_of(state, run, verdict, reference);
         }
-        noise_pool_release(&pool);
+        VEC_FREE(&pool.ratios);
     }
     EACH(free, scratch.hypotheses, scratch.weights, scratch.passed);
 }

@@ -79,7 +79,6 @@ void noise_remember(struct noise_past *past, const struct noise_runs *runs, size
 void noise_gather(struct noise_test *test, const struct noise_runs *good, const struct noise_past *past,
                   size_t window, struct noise_pool *pool);
 void noise_pool_settle(struct noise_pool *pool);
-void noise_pool_release(struct noise_pool *pool);
 
 /* Compare NOW with BAD if it is not empty, else with GOOD; fills in all of TEST except the caller's fields. */
 void noise_compare(struct noise_test *test, const struct noise_pool *pool, const struct noise_run *now,

@@ -178,11 +178,6 @@ void noise_pool_settle(struct noise_pool *pool)
     pool->df = explained ? df_of_steps : df_of_nights;
 }
 
-void noise_pool_release(struct noise_pool *pool)
-{
-    VEC_FREE(&pool->ratios);
-}
-
 /* Variance of a night's level and its degrees of freedom: from the nights of REFERENCE and from POOL. */
 static double variance_of(const struct noise_reference *reference, const struct noise_pool *pool, double *df)
 {

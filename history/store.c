@@ -207,12 +207,6 @@ static bool adding_open(struct adding *adding, struct sql *sql, struct tpa_error
     return !err->failed;
 }
 
-static void adding_release(struct adding *adding)
-{
-    EACH(statement_free, adding->find_name, adding->add_name, adding->find_series, adding->add_series,
-         adding->add_measurement, adding->add_fact);
-}
-
 /* The id of a name, added if new. */
 static bool store_name_of(struct adding *adding, const char *text, size_t length, int64_t *id,
                           struct tpa_error *err)
@@ -373,7 +367,8 @@ bool store_add(struct store *store, const struct night *night, const struct stor
     struct adding adding = { 0 };
     bool good = sql_begin(store->sql, err) && adding_open(&adding, store->sql, err) &&
                 add_all(&adding, night, about, added, err);
-    adding_release(&adding);
+    EACH(statement_free, adding.find_name, adding.add_name, adding.find_series, adding.add_series,
+         adding.add_measurement, adding.add_fact);
     if (good)
         return sql_commit(store->sql, err);
     sql_rollback(store->sql);

@@ -1,52 +1,13 @@
 #include "memory/allocator_history.h"
 #include "base/search.h"
-
-/* The last life of each address: open addressing; an ended one stays, so that a second free of it is detected. */
-struct address {
-    uint64_t addr;
-    uint32_t life_plus_1;
-};
-struct addresses {
-    struct address *slots;
-    size_t count, capacity;
-};
-
-static size_t allocator_history_slot_of(const struct addresses *addresses, uint64_t addr)
-{
-    uint64_t hash = (addr ^ addr >> 9) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (hash >> 20) & (addresses->capacity - 1);
-    while (addresses->slots[at].life_plus_1 && addresses->slots[at].addr != addr)
-        at = (at + 1) & (addresses->capacity - 1);
-    return at;
-}
-
-static struct address *find_address(struct addresses *addresses, uint64_t addr)
-{
-    if (2 * addresses->count >= addresses->capacity) {
-        struct addresses bigger = { .capacity = addresses->capacity ? 2 * addresses->capacity : 1024,
-                                    .count = addresses->count };
-        bigger.slots = mem_zalloc(bigger.capacity, sizeof *bigger.slots);
-        for (size_t i = 0; i < addresses->capacity; i++)
-            if (addresses->slots[i].life_plus_1)
-                bigger.slots[allocator_history_slot_of(&bigger, addresses->slots[i].addr)] =
-                    addresses->slots[i];
-        free(addresses->slots);
-        *addresses = bigger;
-    }
-    return &addresses->slots[allocator_history_slot_of(addresses, addr)];
-}
-
-static void set_life(struct addresses *addresses, struct address *slot, uint64_t addr, size_t life)
-{
-    addresses->count += slot->life_plus_1 == 0;
-    *slot = (struct address){ addr, (uint32_t)life + 1 };
-}
+#include "base/id_table.h"
 
 /* ---- lives ---- */
 
 struct making {
     struct allocator_history *replay;
-    struct addresses addresses;
+    struct id_table
+        last; /* life of each address; an ended one stays, so that a second free of it is detected */
     VEC_OF(struct life) old; /* from before the first entry */
     enum entry_action active_leaves_at;
 };
@@ -72,12 +33,12 @@ static void begin_life(struct making *making, int32_t entry, uint64_t e)
 {
     struct allocator_history *replay = making->replay;
     const struct snapshot_entries *entries = &replay->snapshot->entries;
-    struct address *slot = find_address(&making->addresses, entries->addr[e]);
-    if (slot->life_plus_1) {
-        struct life *former = life_at(making, slot->life_plus_1 - 1);
+    uint32_t last = id_table_find(&making->last, entries->addr[e]);
+    if (last != ID_TABLE_NONE) {
+        struct life *former = life_at(making, last);
         if (former->freed == LIFE_GOES_ON || former->completed == LIFE_GOES_ON) {
             replay->realloc_of_live++;
-            *VEC_PUSH(&replay->replaced) = slot->life_plus_1 - 1;
+            *VEC_PUSH(&replay->replaced) = last;
             former->freed = former->freed < entry ? former->freed : entry;
             former->completed = former->completed < entry ? former->completed : entry;
         }
@@ -85,7 +46,7 @@ static void begin_life(struct making *making, int32_t entry, uint64_t e)
     uint32_t number = (uint32_t)replay->lives.count;
     *VEC_PUSH(&replay->lives) =
         (struct life){ entries->size[e], entries->stack[e], entry, LIFE_GOES_ON, LIFE_GOES_ON };
-    set_life(&making->addresses, slot, entries->addr[e], number);
+    id_table_set(&making->last, entries->addr[e], number);
     replay->life_of[entry] = number;
 }
 
@@ -93,14 +54,13 @@ static void end_life(struct making *making, int32_t entry, uint64_t e, enum entr
 {
     struct allocator_history *replay = making->replay;
     const struct snapshot_entries *entries = &replay->snapshot->entries;
-    struct address *slot = find_address(&making->addresses, entries->addr[e]);
-    if (!slot->life_plus_1) { /* it existed before the first entry */
-        set_life(&making->addresses, slot, entries->addr[e],
-                 add_old(making, entries->addr[e], entries->size[e]));
+    uint32_t number = id_table_find(&making->last, entries->addr[e]);
+    if (number == ID_TABLE_NONE) { /* it existed before the first entry */
+        number = add_old(making, entries->addr[e], entries->size[e]);
+        id_table_set(&making->last, entries->addr[e], number);
         if (action != replay->leaves_at) /* its tensor had died before as well */
-            life_at(making, slot->life_plus_1 - 1)->freed = HISTORY_BEFORE_FIRST;
+            life_at(making, number)->freed = HISTORY_BEFORE_FIRST;
     }
-    uint32_t number = slot->life_plus_1 - 1;
     struct life *life = life_at(making, number);
     bool ends = false;
     if ((action == replay->leaves_at || action == ENTRY_FREE_COMPLETED) && life->freed == LIFE_GOES_ON) {
@@ -130,19 +90,19 @@ static void compare_with_blocks(struct making *making)
             const struct snapshot_block *block = &snapshot->blocks.at[segment->first_block + b];
             if (block->state == BLOCK_INACTIVE)
                 continue;
-            struct address *slot = find_address(&making->addresses, block->addr);
-            if (slot->life_plus_1) {
-                bool live = life_at(making, slot->life_plus_1 - 1)->completed == LIFE_GOES_ON;
+            uint32_t number = id_table_find(&making->last, block->addr);
+            if (number != ID_TABLE_NONE) {
+                bool live = life_at(making, number)->completed == LIFE_GOES_ON;
                 in_both += live;
                 replay->segments_not_live += !live;
                 continue;
             }
-            uint32_t number = add_old(making, block->addr, block->requested);
+            number = add_old(making, block->addr, block->requested);
             struct life *life = life_at(making, number);
             life->stack = block->stack;
             if (block->state == BLOCK_PENDING_FREE && replay->leaves_at == ENTRY_FREE_REQUESTED)
                 life->freed = HISTORY_BEFORE_FIRST;
-            set_life(&making->addresses, slot, block->addr, number);
+            id_table_set(&making->last, block->addr, number);
             in_both++;
         }
     }
@@ -203,7 +163,7 @@ static void make_lives(struct allocator_history *replay)
     }
     compare_with_blocks(&making);
     place_old(&making);
-    free(making.addresses.slots);
+    id_table_release(&making.last);
     VEC_FREE(&making.old);
 }
 

@@ -3,7 +3,7 @@
  *
  * Both collect blocks, sort them by operator (or another key of rows) and size, and make a row of each run.
  */
-#include "memory/memory_query.h"
+#include "memory/memory.h"
 #include "base/rows.h"
 #include "base/sum.h"
 

@@ -3,7 +3,7 @@
  *
  * The size of a category is the sum of its records: blocks that were allocated, freed, or changed their category.
  */
-#include "memory/memory_query.h"
+#include "memory/memory.h"
 #include "base/sum.h"
 
 #include <math.h>

@@ -177,9 +177,3 @@ void churn_find(const struct allocator_history *replay, const char *file, struct
     life_names_release(&names);
     SORT(&churn->rows, by_bytes);
 }
-
-void churn_release(struct churn *churn)
-{
-    VEC_FREE(&churn->rows);
-    arena_release(&churn->arena);
-}

@@ -1,5 +1,5 @@
 /* cycles.c - one row where the cycles of a rank have one each: what they allocated adds up, and of their peaks the largest counts. */
-#include "memory/memory_query.h"
+#include "memory/memory.h"
 
 #include "base/sum.h"
 #include <inttypes.h>

@@ -1,8 +1,7 @@
-/* Everything is computed device by device; memory_query.h lists the parts. */
+/* Everything is computed device by device; memory.h lists the parts. */
 #include "memory/memory.h"
 
 #include "analyze/many_rows.h"
-#include "memory/memory_query.h"
 #include "memory/program_memory.h"
 #include "derive/callers.h"
 #include "derive/features.h"
@@ -83,7 +82,7 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
         memory_add_lines(&query);
     count_notices(&query);
     memory_board_free(board);
-    memory_query_release(&query);
+    EACH(free, query.is_step, query.origins, query.keys);
     memory_records_free(own);
     return memory;
 }

@@ -1,5 +1,5 @@
-/* memory_query.c - see memory_query.h: keys of rows, and the texts and moments that rows hold. */
-#include "memory/memory_query.h"
+/* memory_query.c - see memory.h: keys of rows, and the texts and moments that rows hold. */
+#include "memory/memory.h"
 
 #include "analyze/group.h"
 #include "derive/file_set.h"
@@ -172,9 +172,4 @@ void memory_query_open(struct memory_query *query, const struct trace *trace,
     for (name_id id = 0; id < name_count; id++)
         query->is_step[id] = step_number(names_text(trace->names, id), &number);
     find_keys(query);
-}
-
-void memory_query_release(struct memory_query *query)
-{
-    EACH(free, query->is_step, query->origins, query->keys);
 }

@@ -12,6 +12,7 @@
 #include "trace/arg_scan.h"
 #include "trace/derived.h"
 #include "derive/step_list.h"
+#include "base/id_table.h"
 
 /* A record as recorded. */
 struct raw_record {
@@ -184,43 +185,17 @@ static void find_owners(struct memory_records *records, const struct raw_record 
 
 /* ---- the two ends of a block ---- */
 
-/* The last record of each address: a hash table, in which a slot holds the record's place in the device, plus one. */
-struct address_table {
-    uint32_t *slots;
-    size_t mask; /* the number of slots minus one: a power of two, and at least twice the records */
-};
-
-static void open_table(struct address_table *table, size_t records)
-{
-    size_t size = 16;
-    while (size < 2 * records)
-        size *= 2;
-    table->slots = mem_zalloc(size, sizeof *table->slots);
-    table->mask = size - 1;
-}
-
-/* Blocks are aligned to 64 bytes or more, so the low bits of an address hold little information. */
-static uint32_t *memory_records_slot_of(const struct address_table *table, const struct raw_record *raw,
-                                        int64_t address)
-{
-    size_t at = (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 20) & table->mask;
-    while (table->slots[at] && raw[table->slots[at] - 1].address != address)
-        at = (at + 1) & table->mask;
-    return &table->slots[at];
-}
-
 /* Find the record that ends each block of DEVICE, whose records are RAW. Returns the bytes that were freed but never
  * allocated. */
 static int64_t match_blocks(struct memory_records *records, struct memory_device *device,
                             const struct raw_record *raw)
 {
     int64_t freed = 0;
-    struct address_table table;
-    open_table(&table, device->count);
+    struct id_table last = { 0 }; /* record of each address */
     for (uint32_t i = 0; i < device->count; i++) {
-        uint32_t *slot = memory_records_slot_of(&table, raw, raw[i].address);
+        uint32_t at = id_table_find(&last, (uint64_t)raw[i].address);
         struct memory_record *record = &records->at[device->first + i];
-        struct memory_record *begin = *slot ? &records->at[device->first + *slot - 1] : NULL;
+        struct memory_record *begin = at != ID_TABLE_NONE ? &records->at[device->first + at] : NULL;
         if (begin && begin->bytes > 0) {
             begin->ended_by = device->first + i;
             device->lost_frees += record->bytes > 0;
@@ -228,9 +203,9 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
         } else if (record->bytes < 0) {
             sum_add(&freed, -record->bytes);
         }
-        *slot = i + 1;
+        id_table_set(&last, (uint64_t)raw[i].address, i);
     }
-    free(table.slots);
+    id_table_release(&last);
     return freed;
 }
 

@@ -1,5 +1,5 @@
 /* memory_tables.c - the columns of the tables of memory, and how they are shown. */
-#include "memory/memory_query.h"
+#include "memory/memory.h"
 
 /* clang-format off */
 #define PLACE_COLUMNS(row) \

@@ -67,9 +67,3 @@ void ooms_find(const struct allocator_history *replay, const char *file, struct 
             ooms->left_out++;
     }
 }
-
-void ooms_release(struct ooms *ooms)
-{
-    VEC_FREE(&ooms->rows);
-    arena_release(&ooms->arena);
-}

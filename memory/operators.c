@@ -4,7 +4,7 @@
  * Totals by key are kept in arrays, which are cleared after each device. Totals of calls with callees are added up
  * along the call tree, but only for calls with records, so that a device with few records costs little.
  */
-#include "memory/memory_query.h"
+#include "memory/memory.h"
 #include "base/rows.h"
 #include "base/sum.h"
 

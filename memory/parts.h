@@ -28,7 +28,6 @@ struct churn {
 
 /* Add the lines of the device of REPLAY to CHURN. FILE is borrowed. */
 void churn_find(const struct allocator_history *replay, const char *file, struct churn *churn);
-void churn_release(struct churn *churn);
 
 /*
  * ooms.c - every out-of-memory error: the request, the memory in use just before, and why it did not fit.
@@ -68,7 +67,6 @@ enum { OOMS_SHOWN = 50 };
 
 /* Add those of REPLAY to OOMS. FILE is borrowed. */
 void ooms_find(const struct allocator_history *replay, const char *file, struct ooms *ooms);
-void ooms_release(struct ooms *ooms);
 
 /*
  * segments.c - memory that the allocator had reserved on a device when the snapshot was taken, and its unused part.
@@ -190,6 +188,5 @@ struct leaks {
  * steps. */
 void leaks_find(const struct allocator_history *replay, const char *file, const struct scope_rows *scopes,
                 struct leaks *leaks);
-void leaks_release(struct leaks *leaks);
 
 #endif

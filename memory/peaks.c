@@ -1,5 +1,5 @@
 /* peaks.c - a row per device, with its peak and the allocation that reached it. */
-#include "memory/memory_query.h"
+#include "memory/memory.h"
 
 #include "base/sum.h"
 #include "derive/callers.h"

@@ -208,7 +208,6 @@ void snapshot_answers_release(struct snapshot_answers *answers)
     EACH(VEC_FREE, &answers->replays, &answers->files, &answers->devices.rows, &answers->in_use,
          &answers->pools, &answers->segments, &answers->scopes.rows);
     EACH(arena_release, &answers->devices.arena, &answers->arena);
-    ooms_release(&answers->ooms);
-    leaks_release(&answers->leaks);
-    churn_release(&answers->churn);
+    EACH(VEC_FREE, &answers->ooms.rows, &answers->leaks.rows, &answers->churn.rows);
+    EACH(arena_release, &answers->ooms.arena, &answers->leaks.arena, &answers->churn.arena);
 }

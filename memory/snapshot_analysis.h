@@ -96,7 +96,6 @@ struct missing_list {
 };
 void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_answers *answers,
                       struct missing_list *list);
-void missing_list_release(struct missing_list *list);
 
 /* snapshot_tables.c - the analyses of memory snapshots as tables, with their first sentence. */
 

@@ -250,9 +250,3 @@ void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_a
         tell(&all, "ooms_left_out", answers->ooms.left_out,
              "more out-of-memory errors than are shown: %" PRId64 " were left out", answers->ooms.left_out);
 }
-
-void missing_list_release(struct missing_list *list)
-{
-    VEC_FREE(&list->rows);
-    arena_release(&list->arena);
-}

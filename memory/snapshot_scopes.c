@@ -223,9 +223,3 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
     buffer_release(&text);
     EACH(VEC_FREE, &changes, &boundaries);
 }
-
-void leaks_release(struct leaks *leaks)
-{
-    VEC_FREE(&leaks->rows);
-    arena_release(&leaks->arena);
-}

@@ -345,7 +345,8 @@ void snapshot_add_notices(const struct snapshots *snapshots, const struct snapsh
         const struct missing_data *row = &list.rows.at[i];
         result_add_notice(result, row->kind, row->count, row->file, row->offset, "%s", row->text.at);
     }
-    missing_list_release(&list);
+    VEC_FREE(&list.rows);
+    arena_release(&list.arena);
 }
 
 void snapshot_add_file_notices(const struct snapshots *snapshots, struct result *result)

@@ -1,5 +1,5 @@
 /* step_peaks.c - memory in use at the start, peak and end of each step. */
-#include "memory/memory_query.h"
+#include "memory/memory.h"
 #include "base/sum.h"
 
 /* One pass suffices, because both steps and records are in order of time. */

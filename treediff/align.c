@@ -47,7 +47,8 @@ void tree_aligner_free(struct tree_aligner *aligner)
     if (!aligner)
         return;
     VEC_FREE(&aligner->waiting);
-    EACH(free, aligner->mates[0], aligner->mates[1], aligner->weights.keys, aligner->weights.values, aligner);
+    id_table_release(&aligner->weights);
+    EACH(free, aligner->mates[0], aligner->mates[1], aligner);
 }
 
 static const struct work_node *align_node_at(const struct tree_aligner *aligner, int side, uint32_t node)
@@ -66,40 +67,6 @@ static void spend(struct tree_aligner *aligner, uint64_t cells)
 }
 
 /* ---- weights ---- */
-
-static size_t weight_place(const struct tree_weights *weights, uint64_t key)
-{
-    size_t place = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (weights->size - 1);
-    while (weights->keys[place] && weights->keys[place] != key)
-        place = (place + 1) & (weights->size - 1);
-    return place;
-}
-
-static void grow_weights(struct tree_weights *weights)
-{
-    struct tree_weights old = *weights;
-    weights->size = old.size ? 2 * old.size : 1024;
-    weights->keys = mem_zalloc(weights->size, sizeof *weights->keys);
-    weights->values = mem_alloc(mem_times(weights->size, sizeof *weights->values));
-    for (size_t i = 0; i < old.size; i++) {
-        if (!old.keys[i])
-            continue;
-        size_t place = weight_place(weights, old.keys[i]);
-        weights->keys[place] = old.keys[i];
-        weights->values[place] = old.values[i];
-    }
-    EACH(free, old.keys, old.values);
-}
-
-static void keep_weight(struct tree_weights *weights, uint64_t key, uint32_t value)
-{
-    if (2 * weights->count >= weights->size)
-        grow_weights(weights);
-    size_t place = weight_place(weights, key);
-    weights->count += !weights->keys[place];
-    weights->keys[place] = key;
-    weights->values[place] = value;
-}
 
 static uint64_t align(struct tree_aligner *aligner, struct tree_list before, struct tree_list after,
                       int depth, tree_pairs *pairs);
@@ -127,19 +94,17 @@ static uint64_t weight_of(struct tree_aligner *aligner, uint32_t before, uint32_
         return a->size;
     if (a->count == 0 || b->count == 0)
         return 1;
-    uint64_t key = 1 + ((uint64_t)a->number << 32 | b->number);
-    if (aligner->weights.size) {
-        size_t place = weight_place(&aligner->weights, key);
-        if (aligner->weights.keys[place])
-            return aligner->weights.values[place];
-    }
+    uint64_t key = (uint64_t)a->number << 32 | b->number;
+    uint32_t known = id_table_find(&aligner->weights, key);
+    if (known != ID_TABLE_NONE)
+        return known;
     if (depth >= DEEPEST || aligner->budget == 0) {
         aligner->cut_lists++;
         return 1;
     }
     spend(aligner, CELLS_OF_A_WEIGHT);
     uint64_t weight = find_weight(aligner, before, after, depth);
-    keep_weight(&aligner->weights, key, (uint32_t)weight);
+    id_table_set(&aligner->weights, key, (uint32_t)weight);
     return weight;
 }
 

@@ -5,6 +5,7 @@
 #include "treediff/work_tree.h"
 #include "base/result.h"
 #include "diff/verdict.h"
+#include "base/id_table.h"
 
 /*
  * align.c - exact alignment of the nodes of two operation trees: a maximum number of nodes.
@@ -37,17 +38,10 @@ struct tree_pair {
 };
 typedef VEC_OF(struct tree_pair) tree_pairs;
 
-/* Cache of weights, by the numbers of two subtrees. */
-struct tree_weights {
-    uint64_t *keys; /* 1 + (number before << 32 | number after); 0: free */
-    uint32_t *values;
-    size_t count, size;
-};
-
 struct tree_aligner {
     const struct work_tree *trees[2]; /* borrowed */
     uint32_t *mates[2];               /* by node: the node of the other side; WORK_NONE: none */
-    struct tree_weights weights;
+    struct id_table weights;          /* that were found: by number before << 32 | number after */
     bool only_steps;
     uint64_t budget;     /* cells that may still be visited */
     uint64_t most_cells; /* ... for one pair of lists; tests lower it */

@@ -49,12 +49,6 @@ static struct rank_times open_ranks(const struct trace *trace)
     return times;
 }
 
-static void release_ranks(struct rank_times *times)
-{
-    VEC_FREE(times);
-    EACH(free, times->ranks, times->of_file);
-}
-
 /* ---- what ranks took ---- */
 
 static uint32_t rank_of_thread(const struct replay_graph *graph, const struct rank_times *times,
@@ -286,5 +280,6 @@ void edit_ranks_like_median(const struct editing *editing, bool devices_only)
     size_t slower = devices_only ? 0 : speed_up_hosts(editing, &times);
     size_t slower_devices = speed_up_devices(editing, &times);
     editing->effect->count = slower > slower_devices ? slower : slower_devices;
-    release_ranks(&times);
+    VEC_FREE(&times);
+    EACH(free, times.ranks, times.of_file);
 }

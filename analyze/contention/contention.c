@@ -429,7 +429,7 @@ static struct contention *analyze(const struct trace *trace, const struct select
         contention->tick_ns = fmax(contention->tick_ns, (double)all.tick_ns.at[file]);
     VEC_FREE(&query.candidates);
     strata_release(&query.strata);
-    contention_runs_release(&all);
+    EACH(VEC_FREE, &all.runs, &all.overlaps, &all.has_steps, &all.tick_ns);
     return contention;
 }
 

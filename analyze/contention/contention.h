@@ -99,10 +99,9 @@ struct contention_runs {
     VEC_OF(int64_t) tick_ns; /* by file: resolution of its clock */
 };
 
-/* The runs of SELECTION with what ran beside them. Release with contention_runs_release. */
+/* The runs of SELECTION with what ran beside them. */
 struct contention_runs contention_runs_collect(const struct beside *beside,
                                                const struct selection *selection);
-void contention_runs_release(struct contention_runs *all);
 
 /* Did it run alone: beside anything for at most 1 % of its duration? */
 static inline bool run_is_alone(const struct run *run)

@@ -313,8 +313,3 @@ struct contention_runs contention_runs_collect(const struct beside *beside, cons
     }
     return all;
 }
-
-void contention_runs_release(struct contention_runs *all)
-{
-    EACH(VEC_FREE, &all->runs, &all->overlaps, &all->has_steps, &all->tick_ns);
-}

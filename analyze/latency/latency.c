@@ -483,7 +483,7 @@ static void release(void *value)
 {
     struct latency *latency = value;
     EACH(VEC_FREE, &latency->rows, &latency->ranges, &latency->outliers, &latency->bars);
-    phases_release(&latency->serving);
+    EACH(VEC_FREE, &latency->serving.all, &latency->serving.batches);
     group_free(latency->group);
     arena_release(&latency->texts);
     free(latency);

@@ -84,7 +84,6 @@ int64_t activity_operations_ns(const struct activity *activity, size_t i);
  *     struct phases phases = { 0 };
  *     phases_find(&phases, activity, selection, group);
  *     ...
- *     phases_release(&phases);
  */
 
 /* Steps of a serving engine, of one phase or of one phase and batch size. */
@@ -115,7 +114,6 @@ struct phases {
 /* Add the rows of the annotations in SELECTION that mark steps, by GROUP. Texts are borrowed from GROUP. */
 void phases_find(struct phases *phases, struct activity *activity, const struct selection *selection,
                  struct group *group);
-void phases_release(struct phases *phases);
 
 /*
  * latency.c - how long each thing that happens again and again takes: annotations, NVTX ranges, steps, requests.

@@ -229,8 +229,3 @@ void phases_find(struct phases *phases, struct activity *activity, const struct 
     intervals_release(&busy);
     VEC_FREE(&query.steps);
 }
-
-void phases_release(struct phases *phases)
-{
-    EACH(VEC_FREE, &phases->all, &phases->batches);
-}

@@ -38,9 +38,3 @@ void top_calls_widen_rows(struct top_calls *calls, node_id count)
     free(calls->row_of_node);
     calls->row_of_node = NULL;
 }
-
-void top_calls_release(struct top_calls *calls)
-{
-    calltree_free(calls->tree);
-    EACH(free, calls->state, calls->row_of_node, calls->wide_row_of_node);
-}

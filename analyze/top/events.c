@@ -154,10 +154,3 @@ void top_events_open(struct top_events *events, const struct trace *trace, const
     for (uint32_t f = 0; f < trace->file_count; f++)
         find_roles(events, &trace->files[f], events->files[f].is_torch);
 }
-
-void top_events_release(struct top_events *events)
-{
-    top_names_release(&events->names);
-    EACH(free, events->files, events->role, events->selected);
-    VEC_FREE(&events->steps);
-}

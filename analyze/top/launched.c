@@ -80,9 +80,3 @@ void top_launched_join(struct top_launched *launched)
         VEC_FREE(&found->alike);
     }
 }
-
-void top_launched_release(struct top_launched *launched)
-{
-    EACH(free, launched->at, launched->parts);
-    VEC_FREE(&launched->alike);
-}

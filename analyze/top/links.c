@@ -309,9 +309,3 @@ void top_links_open(struct top_links *links, const struct top_events *events)
     free(settling.parts);
     settle_lookalikes(links, events);
 }
-
-void top_links_release(struct top_links *links)
-{
-    EACH(VEC_FREE, &links->moves, &links->lookalikes);
-    EACH(free, links->lookalike_filter, links->stop_thread);
-}

@@ -100,9 +100,3 @@ void top_names_open(struct top_names *names, const struct trace *trace, const st
     if (options->filter || options->exclude)
         names->wanted = selection_match_names(names->keys, options->filter, options->exclude, NULL);
 }
-
-void top_names_release(struct top_names *names)
-{
-    EACH(free, names->key_of, names->operator_key_of, names->flags, names->captured_key, names->wanted);
-    names_free(names->keys);
-}

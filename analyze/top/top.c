@@ -330,7 +330,8 @@ static void count_rows(struct top *top, struct top_rows *rows, struct top_calls 
     top_launched_join(&counting.launched);
     struct sharing sharing = { .counting = &counting, .links = links, .row_count = rows->count };
     parallel_run(workers, options->without_memory ? 1 : 2, share_part, &sharing);
-    top_launched_release(&counting.launched);
+    EACH(free, counting.launched.at, counting.launched.parts);
+    VEC_FREE(&counting.launched.alike);
     if (!options->without_memory) {
         top_count_memory(rows, &sharing.memory, &top->counts, leftovers);
         top_memory_release(&sharing.memory);
@@ -363,9 +364,15 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     collect_rows(top, &rows);
 
     top_rows_release(&rows);
-    top_calls_release(&calls);
-    top_links_release(&links);
-    top_events_release(&events);
+    calltree_free(calls.tree);
+    EACH(free, calls.state, calls.row_of_node, calls.wide_row_of_node);
+    EACH(VEC_FREE, &links.moves, &links.lookalikes);
+    EACH(free, links.lookalike_filter, links.stop_thread);
+    EACH(free, events.names.key_of, events.names.operator_key_of, events.names.flags,
+         events.names.captured_key, events.names.wanted);
+    names_free(events.names.keys);
+    EACH(free, events.files, events.role, events.selected);
+    VEC_FREE(&events.steps);
     return top;
 }
 

@@ -87,9 +87,8 @@ struct top_names {
     bool *wanted; /* by key: do --filter and --exclude keep it? NULL: all are kept */
 };
 
-/* Compute the keys of all names of TRACE. Release with top_names_release. */
+/* Compute the keys of all names of TRACE. */
 void top_names_open(struct top_names *names, const struct trace *trace, const struct top_options *options);
-void top_names_release(struct top_names *names);
 
 /*
  * events.c - first stage of top: the query, and how each event counts. Later stages read it and change nothing.
@@ -131,9 +130,8 @@ struct top_events {
     uint64_t *selected;     /* a bit per event that is in the range or step requested; NULL: all are */
 };
 
-/* TRACE and OPTIONS must live as long. Release with top_events_release. */
+/* TRACE and OPTIONS must live as long. */
 void top_events_open(struct top_events *events, const struct trace *trace, const struct top_options *options);
-void top_events_release(struct top_events *events);
 
 /* Does the selection of OPTIONS choose among events, and not just names? Then it asks what launched them. */
 bool top_chooses_events(const struct top_options *options);
@@ -208,9 +206,7 @@ struct top_links {
     size_t lookalike_mask;
 };
 
-/* Release with top_links_release. */
 void top_links_open(struct top_links *links, const struct top_events *events);
-void top_links_release(struct top_links *links);
 
 /* May a call that belongs to no operator have ID, too? */
 bool top_may_have_lookalike(const struct top_links *links, int64_t id);
@@ -244,7 +240,6 @@ bool top_version_is_open(const struct top_links *links, const struct top_events 
  *     for (event_id e ...)
  *         if (top_is_launched(events, e))
  *             ... launched.at[next++] ...
- *     top_launched_release(&launched);
  */
 
 struct top_launched_work {
@@ -273,7 +268,7 @@ static inline bool top_is_launched(const struct top_events *events, event_id e)
     return top_role(events, e) == ROLE_DEVICE && event_is_launched((enum event_kind)events->trace->kind[e]);
 }
 
-/* LINKS and EVENTS must live as long. Release with top_launched_release. */
+/* LINKS and EVENTS must live as long. */
 void top_launched_open(struct top_launched *launched, const struct top_links *links,
                        const struct top_events *events);
 
@@ -284,7 +279,6 @@ void top_launched_find(struct top_launched *launched, size_t part);
 void top_launched_join(struct top_launched *launched);
 
 /* Free what LAUNCHED owns. */
-void top_launched_release(struct top_launched *launched);
 
 /*
  * rows.c - stage of top: which row an event belongs to, and the figures of the rows while they are added up.
@@ -423,7 +417,7 @@ struct top_calls {
     uint32_t *wide_row_of_node;
 };
 
-/* Find the calls; release with top_calls_release. */
+/* Find the calls. */
 void top_calls_open(struct top_calls *calls, const struct top_events *events);
 
 /* Nest them, each on the thread that LINKS says. */
@@ -455,7 +449,6 @@ static inline uint32_t top_row_of_node(const struct top_calls *calls, node_id n)
 }
 
 /* Free what CALLS owns. */
-void top_calls_release(struct top_calls *calls);
 
 /*
  * New, free with free(); by event: whose Python stack it is listed under. Autograd runs backward operators on a thread of its

@@ -562,7 +562,9 @@ static void perfetto_prepare_part(struct perfetto_output *output, const struct t
 static void perfetto_release(struct perfetto_output *output)
 {
     perfetto_release_part(output);
-    perfetto_tracks_release(&output->tracks);
+    EACH(free, output->tracks.shared, output->tracks.is_empty, output->tracks.process_of,
+         output->tracks.host_of);
+    VEC_FREE(&output->tracks.processes);
     free(output->shift_ns);
     VEC_FREE(&output->between);
     EACH(buffer_release, &output->head, &output->path);

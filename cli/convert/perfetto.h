@@ -171,7 +171,6 @@ struct perfetto_tracks {
 
 /* Find those of ALL, whose counters have samples where HAS_SAMPLES, by track, says so. Free with the second. */
 void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *all, const bool *has_samples);
-void perfetto_tracks_release(struct perfetto_tracks *tracks);
 
 /* Numbers of tracks: of a thread or stream, below which those of processes are; of the process above a track; of the
  * process above the streams of a file, 0: there is none. */

@@ -305,12 +305,6 @@ void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *al
     find_processes(tracks, has_samples);
 }
 
-void perfetto_tracks_release(struct perfetto_tracks *tracks)
-{
-    EACH(free, tracks->shared, tracks->is_empty, tracks->process_of, tracks->host_of);
-    VEC_FREE(&tracks->processes);
-}
-
 void perfetto_append_root(const struct perfetto_tracks *tracks, struct buffer *out)
 {
     append_root(tracks, out);

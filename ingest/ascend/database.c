@@ -23,7 +23,7 @@
 #include "ingest/ascend/database.h"
 
 #include "ingest/ascend/ascend.h"
-#include "ingest/id_table.h"
+#include "base/id_table.h"
 #include <inttypes.h>
 #include <math.h>
 

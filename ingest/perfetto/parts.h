@@ -14,7 +14,7 @@
 #define TPA_INGEST_PERFETTO_PARTS_H
 
 #include "ingest/chrome/chrome.h"
-#include "ingest/id_table.h"
+#include "base/id_table.h"
 #include "ingest/whole.h"
 
 /* Text in the file: no NUL at its end. AT is NULL when there is none. */

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/names.h"
-#include "ingest/id_table.h"
+#include "base/id_table.h"
 #include "ingest/wire.h"
 #include "trace/trace.h"
 

@@ -13,7 +13,6 @@
  *     struct forecast_recording recording = { .path = "a.pickle", .size = { 16 } };
  *     if (!forecast_read_snapshot(snapshot, device, &texts, &recording, err)) ...
  *     forecast_recording_release(&recording);
- *     forecast_texts_release(&texts);
  *
  * Blocks are identified by what allocated them: the chain of open operators and annotations of a trace, without steps; the stack of a
  * snapshot. Equal keys of several recordings are equal numbers.
@@ -50,7 +49,6 @@ struct forecast_texts {
 };
 
 struct forecast_texts forecast_texts_open(void);
-void forecast_texts_release(struct forecast_texts *texts);
 
 /* Fill RECORDING. False and ERR if the blocks of DEVICE have no addresses. */
 bool forecast_read_trace(const struct trace *trace, const struct memory_device *device,

@@ -441,6 +441,6 @@ void forecast_query_release(struct forecast_query *query)
         VEC_FREE(&query->devices.at[d].recordings);
     }
     VEC_FREE(&query->devices);
-    forecast_texts_release(&query->texts);
+    EACH(names_free, query->texts.keys, query->texts.names);
     arena_release(&query->arena);
 }

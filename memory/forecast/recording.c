@@ -9,11 +9,6 @@ struct forecast_texts forecast_texts_open(void)
     return (struct forecast_texts){ names_open(), names_open() };
 }
 
-void forecast_texts_release(struct forecast_texts *texts)
-{
-    EACH(names_free, texts->keys, texts->names);
-}
-
 static uint32_t add_text(struct names *names, const char *text)
 {
     return names_add(names, text, strlen(text));

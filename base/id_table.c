@@ -1,4 +1,4 @@
-#include "ingest/id_table.h"
+#include "base/id_table.h"
 
 #include "base/memory.h"
 #include <stdbool.h>

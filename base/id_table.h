@@ -1,11 +1,11 @@
 /*
- * id_table.h - maps arbitrary 64-bit ids of a file to indices of an array. Zero-initialise it.
+ * id_table.h - maps arbitrary 64-bit ids, of a file or of ours, to indices of an array. Zero-initialise it.
  *
  * Producers count up, so most ids are at most a few times their number: these are indices of an array. All others are
  * in a table with open addressing.
  */
-#ifndef TPA_INGEST_ID_TABLE_H
-#define TPA_INGEST_ID_TABLE_H
+#ifndef TPA_BASE_ID_TABLE_H
+#define TPA_BASE_ID_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
