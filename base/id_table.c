@@ -34,7 +34,7 @@ static void reach(struct id_table *table, size_t key)
     table->direct_count = count;
 }
 
-static void grow(struct id_table *table)
+static void id_table_grow(struct id_table *table)
 {
     struct id_table old = *table;
     size_t size = old.mask ? 2 * (old.mask + 1) : 64;
@@ -60,7 +60,7 @@ void id_table_set(struct id_table *table, uint64_t key, uint32_t place)
         return;
     }
     if (2 * table->far_count >= table->mask)
-        grow(table);
+        id_table_grow(table);
     size_t slot = id_table_slot_of(table, key);
     table->count += table->places[slot] == 0;
     table->far_count += table->places[slot] == 0;
