@@ -33,7 +33,7 @@ struct probe {
     moment_id start, end; /* start MOMENT_NONE: it does not move */
 };
 
-static bool is_of_host(enum path_part part)
+static bool path_tables_is_of_host(enum path_part part)
 {
     return part == PART_OPERATOR || part == PART_CALL;
 }
@@ -85,7 +85,7 @@ static bool wait_is_of(const struct probe *probe, moment_id m)
 static int64_t gain_at(const struct probe *probe, double factor)
 {
     const struct replay_graph *graph = probe->graph;
-    if (is_of_host(probe->item->part)) {
+    if (path_tables_is_of_host(probe->item->part)) {
         for (moment_id m = 1; m < graph->host_count; m++)
             if (piece_is_of(probe, m))
                 factors_set(&probe->changes->piece, m, (float)factor);
@@ -116,7 +116,8 @@ static struct sensitivity sensitivity_of(const struct replay_graph *graph, const
                                          const struct path_item *item)
 {
     enum { HALVINGS = 7 };
-    struct sensitivity sensitivity = { .known = is_of_host(item->part) || is_of_device(item->part) };
+    struct sensitivity sensitivity = { .known =
+                                           path_tables_is_of_host(item->part) || is_of_device(item->part) };
     struct probe probe = { .graph = graph, .window = window, .item = item, .start = MOMENT_NONE };
     probe.end = path_last_moment(graph, window);
     if (!sensitivity.known || probe.end == MOMENT_NONE)
