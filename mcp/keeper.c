@@ -359,16 +359,14 @@ static bool is_waiting(int asked)
 static void enlarge_pages(int asked)
 {
     enum { LARGE = 2 << 20, PIECE = 4 << 20, COLLAPSE = 25 /* MADV_COLLAPSE, Linux 6.1 */ };
-    const uint64_t most_mapped = (uint64_t)1 << 36; /* more is only reserved, as by sanitizers */
+    const uint64_t most_mapped = (uint64_t)1 << 36;      /* more is only reserved, as by sanitizers */
+    static const char own[] = " rw-p 00000000 00:00 0 "; /* of no file */
     char line[512];
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps && fgets(line, sizeof line, maps)) {
-        uintptr_t from, to;
-        char writes, is_private;
-        unsigned long inode;
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " r%c%*c%c %*x %*s %lu", &from, &to, &writes, &is_private,
-                   &inode) != 5 ||
-            writes != 'w' || is_private != 'p' || inode || to - from > most_mapped)
+        char *rest;
+        uintptr_t from = strtoumax(line, &rest, 16), to = *rest == '-' ? strtoumax(rest + 1, &rest, 16) : 0;
+        if (strncmp(rest, own, sizeof own - 1) != 0 || to - from > most_mapped)
             continue;
         from = (from + LARGE - 1) / LARGE * LARGE;
         to = to / LARGE * LARGE;
