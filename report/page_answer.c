@@ -206,6 +206,8 @@ static void append_gain(struct buffer *out, double x, double wide, size_t number
     struct buffer words = { 0 };
     if (number)
         buffer_printf(&words, "%zu: ", number);
+    else
+        buffer_puts(&words, "together more: ");
     buffer_puts(&words, "\xe2\x88\x92");
     append_time(&words, ns);
     buffer_printf(out, "<g class=\"gain%s\"><title>", number ? "" : " together");
@@ -251,7 +253,7 @@ static void append_gains(struct buffer *out, const struct answer *answer)
         x, GAIN_HEIGHT);
     struct buffer words = { 0 };
     append_time(&words, answer->together_ns);
-    buffer_puts(&words, " left");
+    buffer_puts(&words, answer->findings.count > 1 ? " left with all changes" : " left");
     if (fits_bar(&words, x))
         buffer_printf(out, "<text class=\"on\" x=\"8\" y=\"17\">%s</text>", words.at);
     buffer_release(&words);
