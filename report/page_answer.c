@@ -634,32 +634,56 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
 
 /* ---- who holds the job up ---- */
 
+enum { CULPRIT_HOST, CULPRIT_GREW, CULPRIT_WHEN, CULPRIT_STEP, CULPRIT_COLUMNS };
+
+/* A bit for each column in which a culprit has something. */
+static unsigned culprit_columns(const struct answer *answer)
+{
+    unsigned filled = 0;
+    for (size_t i = 0; i < answer->culprits.count; i++) {
+        const struct answer_culprit *culprit = &answer->culprits.at[i];
+        const bool has[CULPRIT_COLUMNS] = { culprit->host && *culprit->host, culprit->grew && *culprit->grew,
+                                            culprit->habit && *culprit->habit, culprit->per_step_ns != 0 };
+        for (unsigned c = 0; c < CULPRIT_COLUMNS; c++)
+            filled |= has[c] ? 1U << c : 0;
+    }
+    return filled;
+}
+
 static void append_culprits(struct buffer *out, const struct answer *answer, const struct page *page)
 {
+    static const char *const heads[] = { "<th>Host</th>", "<th>What grew</th>", "<th>When</th>" };
     if (answer->culprits.count == 0)
         return;
     const char *key = find_section(page, "fleet") ? "fleet" : find_section(page, "ranks") ? "ranks" : NULL;
+    unsigned filled = culprit_columns(answer);
     buffer_puts(out, "<table class=\"rows culprits\"><thead><tr><th class=\"who\">");
     if (key)
         buffer_printf(out, "<a href=\"#%s\">Who holds the job up</a>", key);
     else
         buffer_puts(out, "Who holds the job up");
-    buffer_puts(out, "</th><th>Host</th><th>What grew</th><th>When</th><th class=\"n\">Others waited</th><th "
-                     "class=\"n\">A step</th><th class=\"n\">Share</th></tr></thead>\n<tbody>\n");
+    buffer_puts(out, "</th>");
+    for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
+        buffer_puts(out, filled & 1U << k ? heads[k] : "");
+    buffer_puts(out, "<th class=\"n\">Others waited</th>");
+    buffer_puts(out, filled & 1U << CULPRIT_STEP ? "<th class=\"n\">A step</th>" : "");
+    buffer_puts(out, "<th class=\"n\">Share</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < answer->culprits.count; i++) {
         const struct answer_culprit *culprit = &answer->culprits.at[i];
         const char *texts[] = { culprit->host, culprit->grew, culprit->habit };
         buffer_puts(out, "<tr><td class=\"who\">");
         append_text(out, culprit->who);
         buffer_puts(out, "</td>");
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-            buffer_puts(out, "<td>");
-            append_text(out, texts[k] ? texts[k] : "");
-            buffer_puts(out, "</td>");
-        }
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            if (filled & 1U << k) {
+                buffer_puts(out, "<td>");
+                append_text(out, texts[k] ? texts[k] : "");
+                buffer_puts(out, "</td>");
+            }
         buffer_puts(out, "<td class=\"n\">");
         append_time(out, culprit->waited_ns);
-        buffer_puts(out, "</td><td class=\"n\">");
+        if (filled & 1U << CULPRIT_STEP)
+            buffer_puts(out, "</td><td class=\"n\">");
         if (culprit->per_step_ns)
             append_time(out, culprit->per_step_ns);
         double share = culprit->share >= 0 && culprit->share <= 1 ? culprit->share : 0;
