@@ -55,7 +55,7 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
         "code of kernels is loaded at their first launch") \
     ROW(LAUNCH_LATENCY, GAP_OF_HOST, "launch latency", "launch_latency", CHART_OLIVE, \
         "the next work was queued and started shortly after", \
-        "work that is launched starts late") \
+        "the host launches work too slowly to keep ahead of the device") \
     ROW(STREAM_WAIT, GAP_OF_DEVICE, "stream wait", "stream_wait", CHART_GREY, \
         "the next work was queued behind a wait of its stream for an event", \
         "a stream waits for an event of work that is not in the file, or of another device") \

@@ -738,8 +738,7 @@ static struct text advise_overlap(const struct pricing *pricing)
         "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients. Part of "
         "it may be waiting for slower ranks, which the traces of all would show";
     static const char *const of_inference =
-        "split the model over fewer devices where it fits, use a quicker all-reduce (custom, NVLS), or compute one half of "
-        "the batch while the other communicates";
+        "split over fewer devices, use a custom or NVLS all-reduce, or overlap two half batches";
     const char *advice = trace_advice(pricing->trace, ADVICE_OVERLAP);
     if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
         return as_text(advice);

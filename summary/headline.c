@@ -588,8 +588,9 @@ static const char *describe_cause(const struct summary *summary, enum gap_cause 
     bool has_operators = summary->features & FEATURE_OPS;
     if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
         return "the host captures a graph, which is done once, or launches too late";
-    return cause == GAP_HOST && !has_operators ? "the host does something else and launches too late"
-                                               : gap_causes[cause].verdict;
+    return cause == GAP_HOST && !has_operators
+               ? "the host launches too late, and no operators were recorded to tell why"
+               : gap_causes[cause].verdict;
 }
 
 /* "The GPU is idle 44.0 % of a step: the host waits for the next batch." WHY: NULL if it is not known. */
@@ -830,7 +831,7 @@ static const char *describe_steps(struct headline *headline)
         { ACCOUNT_HOST_COMMUNICATION, "communication" },
         { ACCOUNT_HOST_LOADING, "loading of data" },
         { ACCOUNT_HOST_CALLS, "calls of the runtime" }, /* where no operator can be named */
-        { ACCOUNT_HOST_OUTSIDE, "outside of any operator: in Python, compiling or waiting" },
+        { ACCOUNT_HOST_OUTSIDE, "outside of any operator, and what the host does there was not recorded" },
     };
     size_t count = sizeof parts / sizeof *parts - (headline->summary->has_frames ? 1 : 0);
     const struct account_rank *step = headline->step;
@@ -923,8 +924,8 @@ static const char *describe_outside(struct headline *headline)
         return NULL;
     return arena_printf(
         headline->texts,
-        "%.1f %% of the time from the first operator to the last is outside of any: in Python, compiling or "
-        "waiting; no GPU was recorded.",
+        "%.1f %% of the time from the first operator to the last is outside of any, and what the host does "
+        "there was not recorded; no GPU was recorded.",
         quantity_percent(outside_ns / all_ns));
 }
 
@@ -990,6 +991,16 @@ static const char *change_of(struct headline *headline, const struct priced_find
                         change.at + 1);
 }
 
+/* Does CHANGE name what takes the host longest? */
+static bool names_largest(struct headline *headline, const struct priced_finding *change)
+{
+    const char *title = copy(headline, change->title), *where = copy(headline, change->where);
+    const char *name = NULL;
+    for (size_t i = 0; !name && i < headline->summary->top_count; i++)
+        name = headline->summary->top[i].named ? headline->summary->top[i].name : NULL;
+    return name && ((title && strstr(title, name)) || (where && strstr(where, name)));
+}
+
 /* Why the first change, which is not about the largest part, or saves little of it, comes first: a sentence; "": it needs none. */
 static const char *describe_order(struct headline *headline, size_t first)
 {
@@ -1007,6 +1018,9 @@ static const char *describe_order(struct headline *headline, size_t first)
                             : findings->bound.kind == BOUND_HOST ? ", as then the host is the limit"
                             : findings->bound.kind == BOUND_DEVICE || findings->bound.kind == BOUND_WORK
                                 ? ", as then the devices are the limit"
+                            : 2 * (double)(findings->step_ns - findings->together_ns) <
+                                    headline->largest_share * (double)findings->step_ns
+                                ? ", and no priced change saves the rest"
                                 : "");
     }
     for (size_t i = first + 1; i < findings->count; i++)
@@ -1014,10 +1028,15 @@ static const char *describe_order(struct headline *headline, size_t first)
             return arena_printf(headline->texts, " Change %zu is about %s; change %zu saves more%s.", i + 1,
                                 part, first + 1,
                                 launches ? ", as the host then does this while the devices compute" : "");
-    return headline->rules
-               ? arena_printf(headline->texts, " Nothing that would shorten %s saves more than change %zu.",
-                              part, first + 1)
-               : "";
+    const char *title = copy(headline, change->title);
+    if (headline->rules)
+        return arena_printf(headline->texts,
+                            " Change %zu is about something else (%s) and saves more than anything about %s.",
+                            first + 1, title, headline->part ? headline->part : "the idle time");
+    return headline->summary->gpu || names_largest(headline, change)
+               ? ""
+               : arena_printf(headline->texts, " What saves most, change %zu, is about something else: %s.",
+                              first + 1, title);
 }
 
 /* Let VERDICT lead to the first change: say what of the recording later steps do not have, and what saves most if that is not about the
@@ -1399,11 +1418,11 @@ static void add_longest(struct headline *headline)
         .action = arena_printf(headline->texts, "Make the longest %s faster", findings->longest),
         .title = "it takes longest",
         .where = copy(headline, findings->longest_name),
-        .advice =
-            arena_printf(headline->texts,
-                         "do less in it, compute in smaller types, or use a faster implementation; no other "
-                         "change would save %.1f %% of %s",
-                         100 * FINDINGS_LEAST_SHARE, whole_word(headline)),
+        .advice = arena_printf(
+            headline->texts,
+            "do less in it, use smaller types or a faster implementation; nothing else would save "
+            "%.1f %%",
+            100 * FINDINGS_LEAST_SHARE),
         .saves =
             arena_printf(headline->texts, "if it took half its time: %s of %s", half, whole_word(headline)),
         .gain = arena_printf(headline->texts, "if it took half its time: %s", half),
