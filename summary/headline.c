@@ -134,6 +134,7 @@ static void add_facts(struct headline *headline)
     for (size_t i = 0; i < summary->rank_count; i++)
         longest_ns = summary->ranks[i].time_ns > longest_ns ? summary->ranks[i].time_ns : longest_ns;
     const char *begin = info_begin(trace, 0, headline->texts);
+    add_fact(headline, "Program", summary_program(trace, headline->texts));
     add_fact(headline, summary_device_word(summary), gpu_text(headline));
     add_fact(headline, "Ranks", ranks_text(headline));
     add_fact(headline, "Host", trace->files[0].host_name);

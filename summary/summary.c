@@ -151,7 +151,7 @@ static void add_remarks(struct summary *summary, struct result *result)
 const struct trace_wants summary_wants = {
     .args = EDIT_WANTS | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
             OPERATIONS_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID) |
-            WANT(FLOPS) | WANT(BYTES_ACCESSED),
+            WANT(FLOPS) | WANT(BYTES_ACCESSED) | WANT(MODULE),
     .work_bytes = 30,
 };
 
