@@ -41,11 +41,31 @@ static void add_fact(struct screen *screen, const char *label, const char *text)
         *VEC_PUSH(&screen->answer->facts) = (struct answer_fact){ label, text };
 }
 
+/* What the job runs, as far as its first dump tells: the line that issued its newest operation, and its collective library. */
+static void add_program(struct screen *screen, const struct hang_job *job)
+{
+    static const char *const libraries[] = {
+        [FLIGHT_DEVICE] = ", NCCL or the like", [FLIGHT_GLOO] = ", gloo", [FLIGHT_HOOK] = ""
+    };
+    const struct flight *flight = job->flight;
+    const struct flight_dump *dump = job->dumps.count ? &flight->dumps.at[job->dumps.at[0]] : NULL;
+    const struct flight_entry *newest =
+        dump && dump->count ? &flight->entries.at[dump->first + dump->count - 1] : NULL;
+    const char *call = newest && newest->call != NAME_NONE ? names_text(flight->texts, newest->call) : NULL;
+    const char *folder = call ? strrchr(call, '/') : NULL;
+    add_fact(screen, call ? "Called from" : "Program", folder ? folder + 1 : call ? call : "not recorded");
+    if (dump)
+        add_fact(screen, "Written by",
+                 arena_printf(screen->texts, "PyTorch Flight Recorder%s",
+                              newest ? libraries[flight->ops.at[newest->op].writer] : ""));
+}
+
 static void add_facts(struct screen *screen, const struct hang *hang, const struct hang_job *job)
 {
     if (hang->jobs.count > 1)
         add_fact(screen, "Jobs",
                  arena_printf(screen->texts, "%zu, and of these %s", hang->jobs.count, job->name));
+    add_program(screen, job);
     add_fact(screen, "State", hang_state_word(job->state));
     hang_add_proofs(&screen->text, job->proof);
     for (size_t i = 0; i < screen->text.count; i++)
