@@ -1178,18 +1178,24 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
     const char *price =
         arena_printf(headline->texts, "%s, %.1f %%", time_text(headline, (double)finding->saves_ns),
                      quantity_percent(finding->saves_share));
+    bool unexplained = rule_of(finding) == FINDING_PAUSES; /* to find out why saves nothing yet */
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .title = copy(headline, finding->title),
         .action = copy(headline, finding->action),
         .saves_ns = finding->once ? 0 : finding->saves_ns,
-        .saves = finding->once
+        .saves = unexplained
+                     ? arena_printf(headline->texts, "%s of %s, unexplained", price, whole_word(headline))
+                 : finding->once
                      ? arena_printf(headline->texts,
                                     "%s of %s, in the first step only: later steps do not have it", price,
                                     whole_word(headline))
                      : arena_printf(headline->texts, "saves up to %s of %s%s", price, whole_word(headline),
                                     is_of_first_steps ? ", which is not like later steps" : ""),
-        .gain =
-            arena_printf(headline->texts, finding->once ? "%s, in the first step only" : "up to %s", price),
+        .gain = arena_printf(headline->texts,
+                             unexplained     ? "%s"
+                             : finding->once ? "%s, in the first step only"
+                                             : "up to %s",
+                             price),
         .was = copy(headline, finding->was),
         .code = copy(headline, finding->code),
         .where = copy(headline, finding->where),
@@ -1274,7 +1280,12 @@ static void add_now_and_then(struct headline *headline)
                         : is_part_of_recording(headline)
                             ? arena_printf(headline->texts, "%s of the recording", now)
                             : arena_printf(headline->texts, "The recording takes %s", now);
-    if (first_lasting(findings) < findings->count)
+    size_t first = first_lasting(findings);
+    if (first < findings->count && rule_of(&findings->at[first]) == FINDING_PAUSES)
+        headline->answer->now_and_then =
+            arena_printf(headline->texts, "%s, %s of it unexplained", whole,
+                         time_text(headline, (double)findings->at[first].saves_ns));
+    else if (first < findings->count)
         headline->answer->now_and_then = arena_printf(headline->texts, "%s -> %s at best", whole,
                                                       time_text(headline, (double)findings->together_ns));
     else if (findings->count)
@@ -1286,13 +1297,13 @@ static void add_now_and_then(struct headline *headline)
                                                       time_text(headline, (double)headline->step->step_ns));
 }
 
-/* From what a step takes to what it takes with the first finding. */
+/* From what a step takes to what it takes with the first finding, if that is a change, not a pause to be explained. */
 static void add_change(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;
     size_t first = first_lasting(findings), count = 0;
-    if (!findings->priced || first == findings->count)
+    if (!findings->priced || first == findings->count || rule_of(&findings->at[first]) == FINDING_PAUSES)
         return;
     answer->from_ns = findings->step_ns;
     answer->to_ns = findings->at[first].then_ns;
@@ -1305,11 +1316,8 @@ static void add_change(struct headline *headline)
                                   : arena_printf(headline->texts, "; with all %zu: %s", count,
                                                  time_text(headline, (double)findings->together_ns));
     answer->change_note =
-        rule_of(&findings->at[first]) == FINDING_PAUSES
-            ? arena_printf(headline->texts, "%s, at best, if the host did not pause%s; predicted by replay",
-                           whole_word(headline), rest)
-            : arena_printf(headline->texts, "%s, at best, with change %zu (%s)%s; predicted by replay",
-                           whole_word(headline), first + 1, change_of(headline, &findings->at[first]), rest);
+        arena_printf(headline->texts, "%s, at best, with change %zu (%s)%s; predicted by replay",
+                     whole_word(headline), first + 1, change_of(headline, &findings->at[first]), rest);
 }
 
 /* What takes longest on devices; without them on the host. */
