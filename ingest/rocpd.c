@@ -140,6 +140,9 @@ static char *rocpd_read_process(struct rocpd *rocpd)
         const char *text = table_scan_text(&scan, COMMAND, &len);
         size_t word = text ? strcspn(text, " ") : 0;
         command = word ? mem_strndup(text, word) : NULL;
+        if (word)
+            *VEC_PUSH(&trace_builder_current_file(rocpd->builder)->properties) =
+                (struct trace_property){ "command", trace_builder_strndup(rocpd->builder, text, len), true };
     }
     table_scan_end(&scan);
     return command;

@@ -226,6 +226,23 @@ static void read_strings(struct tool *tool, struct json_pull *in)
     }
 }
 
+/* Read the words of the command line, of which the first is stored in NAME. */
+static void read_command(struct tool *tool, struct json_pull *in, struct buffer *name)
+{
+    struct json_text value;
+    struct buffer line = { 0 };
+    while (json_next_element(in) && json_read(in, &value)) {
+        if (name->count == 0)
+            json_text_decode(&value, name);
+        buffer_printf(&line, "%s%s", line.count ? " " : "", rocprof_json_decode(tool, &value));
+    }
+    if (line.count)
+        *VEC_PUSH(&trace_builder_current_file(tool->builder)->properties) =
+            (struct trace_property){ "command", trace_builder_strndup(tool->builder, line.at, line.count),
+                                     true };
+    buffer_release(&line);
+}
+
 /* The process id; stores the command in NAME. */
 static int64_t read_metadata(struct tool *tool, struct json_pull *in, struct buffer *name)
 {
@@ -238,9 +255,7 @@ static int64_t read_metadata(struct tool *tool, struct json_pull *in, struct buf
         if (json_text_is(&key, "pid")) {
             pid = rocprof_json_read_integer(in);
         } else if (json_text_is(&key, "command") && json_enter(in, '[')) {
-            while (json_next_element(in) && json_read(in, &value))
-                if (name->count == 0)
-                    json_text_decode(&value, name);
+            read_command(tool, in, name);
         } else if (json_text_is(&key, "node") && json_enter(in, '{')) {
             while (json_next_key(in, &key))
                 if (json_text_is(&key, "hostname") && json_read(in, &value)) {
