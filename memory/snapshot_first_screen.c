@@ -168,9 +168,39 @@ static void add_fact(const struct screen *screen, const char *label, const char 
     *VEC_PUSH(&screen->answer->facts) = (struct answer_fact){ label, text };
 }
 
+/* The file of the outermost frame of a script in STACK; NAME_NONE: it has none. */
+static name_id script_of(const struct snapshot *snapshot, const struct snapshot_stack *stack)
+{
+    for (uint32_t i = stack->count; i-- > 0;) {
+        const struct snapshot_frame *frame =
+            &snapshot->frames.at[snapshot->stack_frames.at[stack->first + i]];
+        if (frame->file != NAME_NONE && frame->function != NAME_NONE &&
+            strcmp(names_text(snapshot->names, frame->function), "<module>") == 0 &&
+            !strstr(names_text(snapshot->names, frame->file), "runpy"))
+            return frame->file;
+    }
+    return NAME_NONE;
+}
+
+/* The script that most stacks of the first snapshot began in, without its folders. */
+static const char *program_text(const struct screen *screen)
+{
+    const struct snapshot *snapshot = screen->answers->replays.at[0]->snapshot;
+    size_t *stacks = mem_zalloc(names_count(snapshot->names) + 1, sizeof *stacks);
+    name_id most = NAME_NONE;
+    for (size_t i = 0; i < snapshot->stacks.count; i++) {
+        name_id file = script_of(snapshot, &snapshot->stacks.at[i]);
+        if (file != NAME_NONE && (++stacks[file], most == NAME_NONE || stacks[file] > stacks[most]))
+            most = file;
+    }
+    free(stacks);
+    return most == NAME_NONE ? "not recorded" : without_folders(names_text(snapshot->names, most));
+}
+
 static void add_facts(const struct screen *screen)
 {
     const struct device_row *row = screen->device;
+    add_fact(screen, "Program", program_text(screen));
     if (screen->answers->devices.rows.count > 1) /* the figures are for this one */
         add_fact(screen, "Device", row->device == TABLE_INT_MISSING ? "host" : row->name.at);
     if (has_peak(row)) {
