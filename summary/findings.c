@@ -9,6 +9,7 @@
 #include "derive/features.h"
 #include "derive/host_state.h"
 #include "derive/step_list.h"
+#include "summary/finding_kit.h"
 #include "summary/finding_rules.h"
 #include "trace/lost_work.h"
 #include <math.h>
@@ -300,11 +301,18 @@ static void notice_answer(const struct findings *findings, struct result *result
         result_make_answered(result);
         return;
     }
-    append_now_and_then(&step, findings->step_ns, findings->step_ns - first->saves_ns);
-    result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
-                      "what pays most: %s; without that up to %.1f %% of %s is saved, %s%s: %s",
-                      first->title.at, quantity_percent(first->saves_share), of, step.at, doubt_of(findings),
-                      first->advice.at);
+    if (strcmp(first->rule.at, finding_rules[FINDING_PAUSES].name) == 0) { /* to find out why saves nothing */
+        quantity_append_rounded_time(&step, (double)first->saves_ns);
+        result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
+                          "what takes most: %s; up to %.1f %% of %s, %s, is unexplained: %s", first->title.at,
+                          quantity_percent(first->saves_share), of, step.at, first->advice.at);
+    } else {
+        append_now_and_then(&step, findings->step_ns, findings->step_ns - first->saves_ns);
+        result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
+                          "what pays most: %s; without that up to %.1f %% of %s is saved, %s%s: %s",
+                          first->title.at, quantity_percent(first->saves_share), of, step.at,
+                          doubt_of(findings), first->advice.at);
+    }
     on_top(result);
     result_make_answered(result);
     buffer_release(&step);
