@@ -220,12 +220,13 @@ class Findings(unittest.TestCase):
         findings = tpa.summary(os.path.join(SAMPLES, "gpu", "v100_2022.json.gz")).findings
         first = findings[0]
         self.assertEqual((first.title, first.gain, first.code),
-                         ("Load batches beside the loop", 117250, "DataLoader(..., num_workers=4)"))
+                         ("Load more samples at once", 117250, "for i in torch.randperm(n).split(batch_size): x, y = X[i], Y[i]"))
         self.assertIn("_SingleProcessDataLoaderIter", first.place)
         self.assertEqual([f.title for f in findings], findings["action"])
         self.assertEqual(str(first).splitlines(), [
-            "Load batches beside the loop  up to 117.250us, 26.1 %  enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
-            "   DataLoader(..., num_workers=0) -> DataLoader(..., num_workers=4)"])
+            "Load more samples at once  up to 117.250us, 26.1 %  enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+            "   for i in torch.randperm(n).split(batch_size): x, y = X[i], Y[i]"])
+        self.assertEqual(str(findings[2]).splitlines()[1], "   x.item() -> values.append(x.detach())")
         self.assertEqual(first["saves_ns"], first.gain)  # a dict, as rows of all tables
         self.assertIn("step_ns: 449.000us", repr(findings))
 
