@@ -134,7 +134,9 @@ static void add_facts(struct headline *headline)
     for (size_t i = 0; i < summary->rank_count; i++)
         longest_ns = summary->ranks[i].time_ns > longest_ns ? summary->ranks[i].time_ns : longest_ns;
     const char *begin = info_begin(trace, 0, headline->texts);
-    add_fact(headline, "Program", summary_program(trace, headline->texts));
+    const char *program = summary_program(trace, headline->texts);
+    bool is_known = strcmp(program, "not recorded") != 0;
+    add_fact(headline, "Program", is_known ? program : NULL);
     add_fact(headline, summary_device_word(summary), gpu_text(headline));
     add_fact(headline, "Ranks", ranks_text(headline));
     add_fact(headline, "Host", trace->files[0].host_name);
@@ -145,6 +147,8 @@ static void add_facts(struct headline *headline)
     add_fact(headline, "Steps", steps_text(headline));
     add_fact(headline, "Versions", versions_text(headline));
     add_fact(headline, "Written by", trace_producer_name(trace->files[0].producer));
+    if (headline->answer->facts.count < 6) /* more do not fit in a line */
+        add_fact(headline, "Program", is_known ? NULL : program);
 }
 
 /* ---- where the time went ---- */
