@@ -147,7 +147,7 @@ static void add_facts(struct headline *headline)
     add_fact(headline, "Steps", steps_text(headline));
     add_fact(headline, "Versions", versions_text(headline));
     add_fact(headline, "Written by", trace_producer_name(trace->files[0].producer));
-    if (headline->answer->facts.count < 6) /* more do not fit in a line */
+    if (headline->answer->facts.count < 5) /* more do not fit in a line */
         add_fact(headline, "Program", is_known ? NULL : program);
 }
 
