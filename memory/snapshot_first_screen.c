@@ -344,9 +344,13 @@ static void add_holders(const struct screen *screen)
             .code = old     ? "torch.cuda.memory._record_memory_history()"
                     : named ? NULL
                             : "torch.cuda.memory._record_memory_history(stacks=\"all\")",
-            .saves = arena_printf(screen->arena, "%s in %" PRId64 " block%s, %.1f %% of the peak",
-                                  bytes_text(screen, row->bytes), row->count, row->count == 1 ? "" : "s",
-                                  quantity_percent(row->share)),
+            .saves = old || !named
+                         ? arena_printf(screen->arena, "gain not known: %s, %.1f %% of the peak",
+                                        bytes_text(screen, row->bytes), quantity_percent(row->share))
+                         : arena_printf(screen->arena,
+                                        "frees up to %s, %.1f %% of the peak, in %" PRId64 " block%s",
+                                        bytes_text(screen, row->bytes), quantity_percent(row->share),
+                                        row->count, row->count == 1 ? "" : "s"),
             .where = named ? row->name.at : NULL,
             .advice =
                 old ? "Call torch.cuda.memory._record_memory_history() before the model is made to see by what."

@@ -234,7 +234,8 @@ static void add_other_processes(const struct profile *profile, double waited_s, 
         .action = "Profile the processes that do the work",
         .where = where,
         .advice = "they are not in this profile: py-spy record --subprocesses, or cProfile within them",
-        .saves = arena_printf(texts, "%.1f %% of the time is waiting", quantity_percent(share)),
+        .saves =
+            arena_printf(texts, "gain not known: %.1f %% of the time is waiting", quantity_percent(share)),
         .section = "own",
         .command = "tpa top",
     };

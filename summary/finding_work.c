@@ -166,19 +166,33 @@ static void complete_attention(struct pricing *pricing, struct priced_finding *f
     finding->where = pricing_keep(pricing, &where);
 }
 
+/* scaled_dot_product_attention without a fused kernel is this operator. */
+static bool takes_path_of_math(const struct trace *trace)
+{
+    static const char name[] = "aten::_scaled_dot_product_attention_math";
+    return names_find(trace->names, name, sizeof name - 1) != NAME_NONE;
+}
+
 /* Nothing is said where no softmax of attention was recorded, or none is known to be one. */
 void finding_add_attention(struct pricing *pricing)
 {
+    bool by_math = takes_path_of_math(pricing->trace);
     if (!(pricing->summary->features & FEATURE_SHAPES))
         return;
     finding_offer(
         pricing, FINDING_ATTENTION,
         (struct offer){
-            .finding = { .title = as_text("attention is computed step by step"),
+            .finding = { .title = as_text(by_math ? "scaled_dot_product_attention computes step by step"
+                                                  : "attention is computed step by step"),
                          .advice = as_text(
-                             "use torch.nn.functional.scaled_dot_product_attention (attn_implementation=\"sdpa\" in "
-                             "transformers), which does not write the scores to memory"),
-                         .code = as_text("torch.nn.functional.scaled_dot_product_attention(q, k, v)"),
+                             by_math
+                                 ? "a mask, dropout, the type or the device rules out its fused kernels: "
+                                   "sdpa_kernel allows one of them alone, and warns why it cannot run"
+                                 : "use torch.nn.functional.scaled_dot_product_attention (attn_implementation=\"sdpa\" in "
+                                   "transformers), which does not write the scores to memory"),
+                         .code = as_text(
+                             by_math ? "with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION):"
+                                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v)"),
                          .edit = { .kind = EDIT_FUSE_ATTENTION } },
             .complete = complete_attention });
 }

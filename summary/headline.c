@@ -810,9 +810,9 @@ static const char *describe_devices(struct headline *headline)
     headline->answer->headline = NULL;
     return arena_printf(
         headline->texts,
-        "All work of the %s%s lies within %.1f %% of the time recorded (%s of %s%s); the rest is the host's alone. Within that %s",
-        word, plural, quantity_percent(use.span_ns / recorded_ns), time_text(headline, use.span_ns),
-        time_text(headline, recorded_ns), *plural ? ", all added up" : "", said);
+        "All work of the %s%s lies within %s of the %s recorded%s; the rest is the host's alone. Within that %s",
+        word, plural, time_text(headline, use.span_ns), time_text(headline, recorded_ns),
+        *plural ? ", all added up" : "", said);
 }
 
 static const char *describe_waiting_rank(struct headline *headline)
@@ -1035,13 +1035,11 @@ static const char *describe_order(struct headline *headline, size_t first)
                                 launches ? ", as the host then does this while the devices compute" : "");
     const char *title = copy(headline, change->title);
     if (headline->rules)
-        return arena_printf(headline->texts,
-                            " Change %zu is about something else (%s) and saves more than anything about %s.",
-                            first + 1, title, headline->part ? headline->part : "the idle time");
-    return headline->summary->gpu || names_largest(headline, change)
+        return arena_printf(headline->texts, " Change %zu (%s) saves more than anything about %s.", first + 1,
+                            title, headline->part ? headline->part : "the idle time");
+    return headline->summary->gpu || rule_of(change) == FINDING_PAUSES || names_largest(headline, change)
                ? ""
-               : arena_printf(headline->texts, " What saves most, change %zu, is about something else: %s.",
-                              first + 1, title);
+               : arena_printf(headline->texts, " What saves most is change %zu: %s.", first + 1, title);
 }
 
 /* Let VERDICT lead to the first change: say what of the recording later steps do not have, and what saves most if that is not about the
@@ -1051,7 +1049,7 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
     static const struct {
         enum finding_rule rule;
         const char *word;
-    } firsts[] = { { FINDING_FIRST_USE, "the loading of modules and kernels" },
+    } firsts[] = { { FINDING_FIRST_USE, "first use: modules are loaded, memory is allocated" },
                    { FINDING_COMPILATION, "compilation" },
                    { FINDING_ALLOCATION, "allocation" } };
     const struct findings *findings = headline->findings;
@@ -1059,7 +1057,7 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
     size_t first = first_lasting(findings);
     for (size_t i = 0; first == findings->count && findings->count && i < sizeof firsts / sizeof *firsts; i++)
         if (rule_of(&findings->at[0]) == firsts[i].rule && findings->at[0].saves_share >= 0.5) {
-            answer->headline = arena_printf(headline->texts, "%.1f %% of %s is %s: record later steps.",
+            answer->headline = arena_printf(headline->texts, "%.1f %% of %s is %s; record later steps.",
                                             quantity_percent(findings->at[0].saves_share),
                                             whole_word(headline), firsts[i].word);
             answer->because = headline->summary->gpu ? verdict : "no GPU was recorded.";
@@ -1187,8 +1185,8 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
         .title = copy(headline, finding->title),
         .action = copy(headline, finding->action),
         .saves_ns = finding->once ? 0 : finding->saves_ns,
-        .saves = unexplained
-                     ? arena_printf(headline->texts, "%s of %s, unexplained", price, whole_word(headline))
+        .saves = unexplained ? arena_printf(headline->texts, "gain not known: %s of %s is unexplained", price,
+                                            whole_word(headline))
                  : finding->once
                      ? arena_printf(headline->texts,
                                     "%s of %s, in the first step only: later steps do not have it", price,
@@ -1412,9 +1410,10 @@ static void add_to_record(struct headline *headline)
         .title = "idle for a reason that the file does not have",
         .where = copy(headline, unexplained->longest),
         .advice = unexplained->recipe,
-        .saves = arena_printf(headline->texts, "%.1f %% of the time of the %s%s is not explained",
-                              quantity_percent(unexplained->share), summary_device_word(headline->summary),
-                              headline->summary->gpu->count > 1 ? "s" : ""),
+        .saves =
+            arena_printf(headline->texts, "gain not known: %.1f %% of the time of the %s%s is not explained",
+                         quantity_percent(unexplained->share), summary_device_word(headline->summary),
+                         headline->summary->gpu->count > 1 ? "s" : ""),
         .command = "tpa gaps",
         .section = "gaps",
     };

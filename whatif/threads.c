@@ -122,7 +122,8 @@ static void drop_repeats(struct thread_links *links)
 static void sort_numbered(struct numbered_list *list)
 {
     SORT(list, by_process_number_thread);
-    list->count = rows_unique(list->at, list->count, sizeof *list->at, by_process_number_thread);
+    if (list->count > 1)
+        list->count = rows_unique(list->at, list->count, sizeof *list->at, by_process_number_thread);
 }
 
 static bool same_sequence(const struct numbered *a, const struct numbered *b)

@@ -90,7 +90,7 @@ static void who_waits_for_a_pool_is_to_profile_its_processes(void **state)
     assert_true(profile_add_overview(result, profile, 2, &err));
     const struct answer *of = result->answer;
     assert_string_equal(of->findings.at[0].action, "Profile the processes that do the work");
-    assert_string_equal(of->findings.at[0].saves, "72.5 % of the time is waiting");
+    assert_string_equal(of->findings.at[0].saves, "gain not known: 72.5 % of the time is waiting");
     assert_string_equal(of->findings.at[1].advice, "do less in it, or call it less often");
     assert_int_equal(of->from_ns, 0);
     result_free(result);
