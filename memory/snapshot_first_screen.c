@@ -374,12 +374,13 @@ static void add_idle(const struct screen *screen)
         .title = "the allocator keeps memory that nothing uses when the snapshot is taken",
         .action = "Return memory that nothing uses",
         .code = "torch.cuda.empty_cache()",
-        .saves = arena_printf(screen->arena, "%s of %s reserved", bytes_text(screen, sums->inactive),
-                              bytes_text(screen, sums->reserved)),
+        .saves = arena_printf(screen->arena, "returns %s to the device", bytes_text(screen, returned)),
         .where = arena_printf(screen->arena, "the largest free block has %s",
                               bytes_text(screen, sums->largest_free)),
-        .advice = arena_printf(screen->arena, "torch.cuda.empty_cache() would return %s of it to the device.",
-                               bytes_text(screen, returned)),
+        .advice = arena_printf(
+            screen->arena,
+            "Nothing uses %s of the %s reserved; torch.cuda.empty_cache() returns whole segments.",
+            bytes_text(screen, sums->inactive), bytes_text(screen, sums->reserved)),
         .section = "fragmentation",
         .command = "tpa memory --table fragmentation",
     };
