@@ -24,6 +24,7 @@ struct ended {
 
 struct ended_list {
     VEC_OF(struct ended);
+    bool has_work; /* of devices, waited for or not */
 };
 
 /* The stream that a synchronisation waits for. */
@@ -101,6 +102,7 @@ static void sort_ends(struct search *search)
         event_id e = search->gpu->event[i];
         uint32_t file = trace->tracks[trace->track[e]].file;
         int64_t end_ns = trace_end_ns(trace, e);
+        search->ended[file].has_work = true;
         /* A call waits for work that ends after its start and not after its end. */
         if (intervals_contain(&search->syncing[file], end_ns - 1))
             *VEC_PUSH(&search->ended[file]) = (struct ended){ end_ns, (uint32_t)i };
@@ -189,7 +191,7 @@ static void find_blocking_copies(const struct search *search, const unsigned cha
 static bool lacks_work(const struct search *search, event_id call)
 {
     uint32_t file = search->trace->tracks[search->trace->track[call]].file;
-    return search->trace->files[file].lacks & (LACKS_END | LACKS_RECORDS) || search->ended[file].count == 0;
+    return search->trace->files[file].lacks & (LACKS_END | LACKS_RECORDS) || !search->ended[file].has_work;
 }
 
 static void resolve_syncs(const struct search *search, struct host_waits *waits)
