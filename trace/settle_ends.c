@@ -234,8 +234,8 @@ static void bound_stream(struct late_ends *late, size_t first, size_t end)
         const struct stream_work *work = &late->work.at[i];
         if (!late->is_late[i])
             continue;
+        late->late_count[late->trace->tracks[work->track].file] += late->dur_ns[work->event] < 0;
         late->dur_ns[work->event] = late->work.at[follower_of(late, i, end)].start_ns - work->start_ns;
-        late->late_count[late->trace->tracks[work->track].file]++;
     }
 }
 
@@ -428,6 +428,18 @@ static void bound_behind_waits(struct late_ends *late)
     EACH(free, stops_ns, waits);
 }
 
+/* Let the work of streams end where it is bounded so far: what is read again then finds nothing more to bound. */
+static void shorten_work(struct late_ends *late)
+{
+    for (size_t i = 0; late->dur_ns && i < late->work.count; i++) {
+        struct stream_work *work = &late->work.at[i];
+        if (late->dur_ns[work->event] >= 0)
+            work->end_ns = work->start_ns + late->dur_ns[work->event];
+    }
+    if (late->dur_ns)
+        SORT(&late->work, by_stream_work);
+}
+
 static int64_t bounded_end(void *context, size_t e, int64_t dur_ns)
 {
     const int64_t *bounded_ns = context;
@@ -443,9 +455,10 @@ void builder_settle_ends(struct trace_builder *builder)
         late_ends_release(&late);
         late_ends_init(&late, trace);
     }
+    bound_behind_waits(&late);
+    shorten_work(&late);
     if (late.work.count && mark_streams(&late))
         bound_streams(&late);
-    bound_behind_waits(&late);
     if (late.dur_ns)
         shorten_to_usual(&late);
     for (uint32_t f = 0; f < trace->file_count; f++)
