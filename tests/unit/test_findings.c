@@ -671,8 +671,9 @@ static void what_only_first_steps_have_is_no_saving(void **state)
     (void)state;
     verdict_of_mallocs(900, 1, 200);
     const struct answer *of = result->answer;
-    assert_string_equal(of->headline,
-                        "90.4 % of the recording is first use: modules are loaded, memory is allocated; record later steps.");
+    assert_string_equal(
+        of->headline,
+        "90.4 % of the recording is first use: modules are loaded, memory is allocated; record later steps.");
     assert_string_equal(of->findings.at[0].action, "Record later steps, which load nothing");
     assert_non_null(strstr(of->findings.at[0].saves, "in the first step only"));
     assert_int_equal(of->findings.at[0].saves_ns, 0);
