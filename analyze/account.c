@@ -35,10 +35,8 @@ static bool ranges_follow(const struct device_step *first, size_t count)
     return count > 1;
 }
 
-/*
- * The one step that was recorded may begin with a wait for work that was launched before the recording, for the step before or by the
- * warm-up: that is of this recording, not of a step.
- */
+/* The one step that was recorded may begin with a wait for work that was launched before the recording, for the step before or by the
+ * warm-up: that is of this recording, not of a step. */
 static void leave_wait_for_work_before(const struct trace *trace, const struct device_step *step,
                                        struct account_step *one)
 {
@@ -268,10 +266,8 @@ static bool has_most_calls(const struct choosing *choosing)
     return (double)lost->callless < TRACE_LOST_SHARE * (double)lost->work || lost->callless == 0;
 }
 
-/*
- * After how many steps the times of the host, those of devices, calls that wait and launched work repeat: the longest of these.
- * Where work is missing, chance decides how much each step seems to have launched and waited for.
- */
+/* After how many steps the times of the host, those of devices, calls that wait and launched work repeat: the longest of these.
+ * Where work is missing, chance decides how much each step seems to have launched and waited for. */
 static size_t period_of_all(const struct choosing *choosing)
 {
     int64_t *waits = mem_alloc(mem_times(choosing->count + 1, sizeof *waits)),
@@ -362,10 +358,9 @@ static void find_windows(const struct account_step *steps, size_t count, enum ac
     intervals_merge(&windows->in);
 }
 
-/*
- * Devices run behind: where the work of the last of COUNT steps that count reaches far beyond the step on the host, WINDOWS end with that
- * work, unless the first of the first would be cut. Else the parts of few steps would lack it, as what ran for the steps before them was not recorded.
- */
+/* Devices run behind: where the work of the last of COUNT steps that count reaches far beyond the step on the
+ * host, WINDOWS end with that work, unless the first of the first would be cut. Else the parts of few steps
+ * would lack it, as what ran for the steps before them was not recorded. */
 static void follow_work(const struct account_step *steps, size_t count, struct account_windows *windows)
 {
     const double far = 0.05;

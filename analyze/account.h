@@ -122,16 +122,12 @@ int64_t account_part_ns(const struct account_rank *of, size_t part);
 /* The share of a step in which its devices are idle; NaN without devices. */
 double account_idle_share(const struct account_rank *of);
 
-/*
- * Append how steps differ, "every 5th step waits for the device: 27.533 ms, others 17.9 ms"; nothing where they do not. And
- * what was left out.
- */
+/* Append how steps differ, "every 5th step waits for the device: 27.533 ms, others 17.9 ms"; nothing where they do not. And
+ * what was left out. */
 void account_describe_pattern(const struct account_rank *of, struct buffer *text);
 
-/*
- * Is less than half of the time of the steps that count within what their files recorded? Then none of the rest is idle, and nothing
- * has a price. *RECORDED_NS: what was recorded of one, on average. ACCOUNT may be NULL.
- */
+/* Is less than half of the time of the steps that count within what their files recorded? Then none of the rest is idle, and nothing
+ * has a price. *RECORDED_NS: what was recorded of one, on average. ACCOUNT may be NULL. */
 bool account_is_unrecorded(const struct trace *trace, const struct account *account, int64_t *recorded_ns);
 
 #endif

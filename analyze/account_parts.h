@@ -40,10 +40,8 @@ struct account_windows {
     VEC_OF(int64_t) begins_ns; /* of all its steps on the host, ascending; none without steps */
 };
 
-/*
- * Add to PART_NS the parts of FILE within WINDOWS: of each of its devices that worked there, whose number is returned; of the host
- * where none did. Of each the length of WINDOWS is added.
- */
+/* Add to PART_NS the parts of FILE within WINDOWS: of each of its devices that worked there, whose number is returned; of the host
+ * where none did. Of each the length of WINDOWS is added. */
 size_t account_add_parts(const struct trace *trace, uint32_t file, const struct account_windows *windows,
                          int64_t part_ns[ACCOUNT_PARTS]);
 
@@ -55,10 +53,8 @@ struct account_stretch {
     bool unusual; /* it takes longer or shorter than most */
 };
 
-/*
- * What the unusual of COUNT steps of a file do that explains half of the time by which they differ from the others, or that the others do
- * not do: "runs eval". Empty: nothing that is known. The text is in TEXTS.
- */
+/* What the unusual of COUNT steps of a file do that explains half of the time by which they differ from the others, or that the others do
+ * not do: "runs eval". Empty: nothing that is known. The text is in TEXTS. */
 struct text account_reason(struct arena *texts, const struct trace *trace,
                            const struct account_stretch *steps, size_t count);
 

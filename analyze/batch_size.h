@@ -1,6 +1,4 @@
-/*
- * batch_size.h - how many samples a step of a rank has, by recorded shapes.
- */
+/* batch_size.h - how many samples a step of a rank has, by recorded shapes. */
 #ifndef TPA_ANALYZE_BATCH_SIZE_H
 #define TPA_ANALYZE_BATCH_SIZE_H
 

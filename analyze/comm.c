@@ -1,6 +1,4 @@
-/*
- * The selected collectives are sorted by the key of a row; each run of equal keys is a row.
- */
+/* The selected collectives are sorted by the key of a row; each run of equal keys is a row. */
 #include "analyze/comm.h"
 
 #include "analyze/contention/contention.h"

@@ -5,10 +5,8 @@
 #include "derive/collective_matches.h"
 #include "analyze/analysis.h"
 
-/*
- * Collectives of one group. Times in ns, sizes in bytes; a bandwidth in bytes per ns, which are GB/s. Missing, or NaN:
- * not recorded by any of them, not requested, or, for waits, not found on other ranks.
- */
+/* Collectives of one group. Times in ns, sizes in bytes; a bandwidth in bytes per ns, which are GB/s. Missing, or NaN:
+ * not recorded by any of them, not requested, or, for waits, not found on other ranks. */
 struct collective_row {
     struct group_key key;
     struct text collective, library, group, members, type;
@@ -162,11 +160,9 @@ struct comm_options {
     const char *filter, *exclude;
 };
 
-/*
- * The collectives of SELECTION, which must select no names; steps and ranges select by the time of issue. New; free
+/* The collectives of SELECTION, which must select no names; steps and ranges select by the time of issue. New; free
  * with comm_free (NULL is allowed). NULL and ERR if an expression is invalid. Texts live as long as the result and
- * TRACE.
- */
+ * TRACE. */
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
                           const struct comm_options *options, struct tpa_error *err);
 void comm_free(struct comm *comm);

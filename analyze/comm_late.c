@@ -1,10 +1,8 @@
-/*
- * After the previous collective with all members of this one, each rank worked on its own: so the lengths of these
+/* After the previous collective with all members of this one, each rank worked on its own: so the lengths of these
  * intervals are compared, each on the clock of its rank. The interval of the last rank is compared with that of the
  * median rank, and both are split into work, other communication, and gaps by cause, where gaps caused by the host are
  * split into operators and the time between them. The parts cover the whole interval, so their differences add up to
- * the difference_saturated in length. The rest of the lateness comes from before.
- */
+ * the difference_saturated in length. The rest of the lateness comes from before. */
 #include "analyze/comm.h"
 
 #include "analyze/gap_finder.h"

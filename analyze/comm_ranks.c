@@ -96,10 +96,8 @@ struct rank_sums {
     int64_t waiting_ns; /* its length */
 };
 
-/*
- * Add the work of PLACE in [START, END) to the sums. Long-running earlier work is searched among the last few starts
- * only, so that one long kernel beside millions of short ones stays cheap.
- */
+/* Add the work of PLACE in [START, END) to the sums. Long-running earlier work is searched among the last few starts
+ * only, so that one long kernel beside millions of short ones stays cheap. */
 static void add_meanwhile(const struct comm_query *query, struct rank_sums *sums, uint32_t place_index,
                           int64_t start_ns, int64_t end_ns)
 {

@@ -1,7 +1,6 @@
-/*
- * The work of a device is visited by start; if an operation begins after all earlier ones have ended, there is a gap.
- * Its parts follow from the call that launched the next work and from what blocked its thread (host_state.h).
- */
+/* The work of a device is visited by start; if an operation begins after all earlier ones have ended, there
+ * is a gap. Its parts follow from the call that launched the next work and from what blocked its thread
+ * (host_state.h). */
 #include "analyze/gap_finder.h"
 
 #include "derive/host_waits.h"

@@ -113,10 +113,8 @@ struct gap_finder;
 /* What gets the gaps; GAP is borrowed until it returns. MEANWHILE and LINE are not known yet. */
 typedef void gap_taker(void *context, const struct gap *gap);
 
-/*
- * New; free with gap_finder_free. For the gaps between the work of SELECTION (NULL: all), which is borrowed, that take at
- * least MIN_NS. LATENCY_BELOW_NS: see gaps_options.
- */
+/* New; free with gap_finder_free. For the gaps between the work of SELECTION (NULL: all), which is borrowed, that take at
+ * least MIN_NS. LATENCY_BELOW_NS: see gaps_options. */
 struct gap_finder *gap_finder_open(const struct trace *trace, const struct selection *selection,
                                    int64_t min_ns, int64_t latency_below_ns);
 void gap_finder_free(struct gap_finder *finder);
@@ -127,10 +125,8 @@ void gap_finder_visit(struct gap_finder *finder, uint32_t device, gap_taker *tak
 /* The same with the gaps of each stream, stream after stream as gpu_streams_open orders them. */
 void gap_finder_visit_streams(struct gap_finder *finder, gap_taker *take, void *context);
 
-/*
- * For a gap_taker, of the gap that it has: the parts of GAP within [START, END), added to PART_NS. The parts of stretches that make up
- * the gap add up to those of the gap.
- */
+/* For a gap_taker, of the gap that it has: the parts of GAP within [START, END), added to PART_NS. The parts of stretches that make up
+ * the gap add up to those of the gap. */
 void gap_finder_split(const struct gap_finder *finder, const struct gap *gap, int64_t start_ns,
                       int64_t end_ns, int64_t part_ns[GAP_CAUSES]);
 

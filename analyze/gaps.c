@@ -1,7 +1,5 @@
-/*
- * gap_finder.h finds them. They are added up, and no more of them are kept than are listed: a trace may have a million.
- * Only these are described in words, because that takes the call tree of the threads.
- */
+/* gap_finder.h finds them. They are added up, and no more of them are kept than are listed: a trace may have a million.
+ * Only these are described in words, because that takes the call tree of the threads. */
 #include "analyze/gaps.h"
 
 #include "base/rows.h"
@@ -61,10 +59,8 @@ static void cut_list(struct gaps_query *query)
     query->cut = most && query->listed.count == most;
 }
 
-/*
- * A list that is cut now and then takes little memory, and few gaps are added to it later. It is cut when it is twice as long as
- * wanted, so that gaps that grow take no more sorting than others.
- */
+/* A list that is cut now and then takes little memory, and few gaps are added to it later. It is cut when it is twice as long as
+ * wanted, so that gaps that grow take no more sorting than others. */
 static void list_gap(struct gaps_query *query, const struct gap *gap)
 {
     enum { SHORT = 1000 }; /* not worth a cut */

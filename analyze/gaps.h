@@ -66,12 +66,11 @@ struct gaps_options {
 
 extern const struct gaps_options gaps_defaults;
 
-/*
- * The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With BY(STREAM)
- * each stream is examined separately, else each device. Release with gaps_free (NULL is allowed): the causes of all of
- * TRACE, by device and with the times of gaps_defaults, are computed once and kept with TRACE, which must outlive it.
- * Memory is that of the gaps that are listed: set gaps_options.most_gaps, or use gap_finder.h, where there may be many.
- */
+/* The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With
+ * BY(STREAM) each stream is examined separately, else each device. Release with gaps_free (NULL is allowed):
+ * the causes of all of TRACE, by device and with the times of gaps_defaults, are computed once and kept with
+ * TRACE, which must outlive it. Memory is that of the gaps that are listed: set gaps_options.most_gaps, or
+ * use gap_finder.h, where there may be many. */
 const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                 const struct gaps_options *options);
 void gaps_free(const struct gaps *gaps);

@@ -61,10 +61,9 @@ struct gpu {
     struct arena texts;
 };
 
-/*
- * The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). Release with
- * gpu_free (NULL is allowed); the result for all of TRACE BY(DEVICE) is computed once and cached with TRACE.
- */
+/* The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). Release
+ * with gpu_free (NULL is allowed); the result for all of TRACE BY(DEVICE) is computed once and cached with
+ * TRACE. */
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
 void gpu_free(const struct gpu *gpu);
 

@@ -11,10 +11,8 @@
 
 #define GPU_EFFICIENCY_WANTS (GPU_EVENTS_WANTS | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY))
 
-/*
- * The window that the plugin uses, by file: the complete steps as they ran; without any the range of the operators,
- * extended to the end of the work that was launched in it; empty without operators. New; free with free().
- */
+/* The window that the plugin uses, by file: the complete steps as they ran; without any the range of the operators,
+ * extended to the end of the work that was launched in it; empty without operators. New; free with free(). */
 struct interval *gpu_efficiency_windows(const struct gpu_events *gpu);
 
 struct kernel_averages {

@@ -1,7 +1,5 @@
-/*
- * A key has a number for each requested dimension: of a file, track, step, name or path; NO_KEY means none. The numbers
- * are interned as bytes, so that ids are dense and in order of first occurrence.
- */
+/* A key has a number for each requested dimension: of a file, track, step, name or path; NO_KEY means none. The numbers
+ * are interned as bytes, so that ids are dense and in order of first occurrence. */
 #include "analyze/group.h"
 
 #include "analyze/selection.h"

@@ -82,17 +82,13 @@ struct step_list;
 /* New; free with group_free (NULL is allowed). DIMENSIONS, a set, may be empty: then all events are one group. */
 struct group *group_open(const struct trace *trace, unsigned dimensions);
 
-/*
- * Call before the first event: use only STEPS, borrowed, as steps. They contain what was launched in them: work without
- * a call is in no step if its file has calls, because it was launched before the recording began.
- */
+/* Call before the first event: use only STEPS, borrowed, as steps. They contain what was launched in them: work without
+ * a call is in no step if its file has calls, because it was launched before the recording began. */
 void group_set_steps(struct group *group, const struct step_list *steps);
 void group_free(struct group *group);
 
-/*
- * The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be
- * EVENT_NONE; for an operator alone the first two are. All must be of one file.
- */
+/* The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be
+ * EVENT_NONE; for an operator alone the first two are. All must be of one file. */
 uint32_t group_of(struct group *group, event_id work, event_id call, event_id op);
 
 /* The number of groups so far: ids are 0 .. count - 1. */

@@ -1,7 +1,5 @@
-/*
- * info.c - one table per kind of content of a trace. Equal values of many files (a thousand ranks on one kind of GPU)
- * become one row that counts the files.
- */
+/* info.c - one table per kind of content of a trace. Equal values of many files (a thousand ranks on one kind of GPU)
+ * become one row that counts the files. */
 #include "analyze/info.h"
 
 #include "analyze/selection.h"
@@ -81,10 +79,8 @@ static void set_steps(const struct step_list *steps, uint32_t file, struct file_
     row->step_annotation_ns = count ? (int64_t)(sum_ns / (double)count + 0.5) : TABLE_INT_MISSING;
 }
 
-/*
- * The date of the first event: from the base recorded in the file or, without one, from times that are clearly counted
- * from 1970: 2001 or later.
- */
+/* The date of the first event: from the base recorded in the file or, without one, from times that are clearly counted
+ * from 1970: 2001 or later. */
 const char *info_begin(const struct trace *trace, uint32_t file, struct arena *texts)
 {
     const struct trace_file *of = &trace->files[file];

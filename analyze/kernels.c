@@ -1,7 +1,5 @@
-/*
- * One pass in order of the file collects the data of each kernel, and groups kernels by name with a counting sort.
- * Within a name they are sorted by group and launch shape; each run of equal keys is a row.
- */
+/* One pass in order of the file collects the data of each kernel, and groups kernels by name with a counting sort.
+ * Within a name they are sorted by group and launch shape; each run of equal keys is a row. */
 #include "analyze/kernels.h"
 
 #include "analyze/contention/contention.h"
@@ -184,10 +182,8 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
     return kernels_keep(query->kernels, &text);
 }
 
-/*
- * The launch shapes of the COUNT RUNS, sorted by shape: the one with the most time (on ties, the one that ran first),
- * and their number.
- */
+/* The launch shapes of the COUNT RUNS, sorted by shape: the one with the most time (on ties, the one that ran first),
+ * and their number. */
 static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct kernel_run *runs,
                       size_t count)
 {

@@ -1,8 +1,6 @@
-/*
- * Each moment of a host thread belongs to the innermost frame, operator or call that was open, and so to one path (see
+/* Each moment of a host thread belongs to the innermost frame, operator or call that was open, and so to one path (see
  * code_paths.h); each operation of a device to the path it was launched from. Everything else is computed by sums over
- * the tree of paths, in which parents come before their children.
- */
+ * the tree of paths, in which parents come before their children. */
 #include "analyze/modules.h"
 
 #include "base/rows.h"
@@ -83,10 +81,8 @@ static bool is_empty(const struct sums *sums)
     return !both(sums->cpu_ns) && !both(sums->device_ns) && !sums->operations && !sums->calls;
 }
 
-/*
- * The time in which each node was the innermost: the last to begin of those open. An event that begins in a call and
- * ends after it is not its child, but no moment of a thread counts twice. New; free with free().
- */
+/* The time in which each node was the innermost: the last to begin of those open. An event that begins in a call and
+ * ends after it is not its child, but no moment of a thread counts twice. New; free with free(). */
 static int64_t *innermost_times(const struct calltree *tree)
 {
     const struct trace *trace = tree->trace;
@@ -373,10 +369,8 @@ static void add_tree(struct modules_query *query, const struct table_column *col
 
 /* ---- without the tree ---- */
 
-/*
- * Totals by group: of a path, by its label, or by its class. A path inside another of its group adds to the group's own
- * time and calls, but not again to its total.
- */
+/* Totals by group: of a path, by its label, or by its class. A path inside another of its group adds to the group's own
+ * time and calls, but not again to its total. */
 static void add_flat(const struct modules_query *query)
 {
     const struct code_paths *paths = query->paths;
@@ -507,10 +501,8 @@ static void modules_free(struct modules *modules)
     free(modules);
 }
 
-/*
- * New; free with modules_free. SELECTION must select no names. NULL and ERR if a regular expression is invalid, or the
- * column to sort by does not exist.
- */
+/* New; free with modules_free. SELECTION must select no names. NULL and ERR if a regular expression is invalid, or the
+ * column to sort by does not exist. */
 static struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
                                        const struct modules_options *options, struct tpa_error *err)
 {

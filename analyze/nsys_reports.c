@@ -1,7 +1,5 @@
-/*
- * Every event of a report becomes a sample with the key of its row; samples are
- * sorted by row, and each run of samples gives the figures of a row.
- */
+/* Every event of a report becomes a sample with the key of its row; samples are
+ * sorted by row, and each run of samples gives the figures of a row. */
 #include "analyze/nsys_reports.h"
 #include "base/rows.h"
 #include "base/search.h"

@@ -1,6 +1,5 @@
-/*
- * roofline_calls.c finds the calls, their costs and their work; here they are aggregated to rows, devices and steps.
- */
+/* roofline_calls.c finds the calls, their costs and their work; here they are aggregated to rows, devices and
+ * steps. */
 #include "analyze/roofline.h"
 
 #include "analyze/account.h"

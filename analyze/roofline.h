@@ -110,11 +110,9 @@ struct roofline {
 
 enum { ROOFLINE_BY_DEFAULT = BY(OP) | BY(SHAPE) };
 
-/*
- * Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of
+/* Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of
  * all devices; NULL: none. Release with roofline_free (NULL is allowed); the result for all of TRACE, by default and
- * without OVERRIDE, is computed once and cached with TRACE.
- */
+ * without OVERRIDE, is computed once and cached with TRACE. */
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override);
 const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,

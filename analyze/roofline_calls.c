@@ -1,7 +1,6 @@
-/*
- * The cost of a call depends only on its name and arguments, which are ids: it is computed once for each combination.
- * Operators are nested by time, so that device work is attributed to the innermost modelled operator around its launch.
- */
+/* The cost of a call depends only on its name and arguments, which are ids: it is computed once for each
+ * combination. Operators are nested by time, so that device work is attributed to the innermost modelled
+ * operator around its launch. */
 #include "analyze/roofline_calls.h"
 
 #include "base/rows.h"
@@ -198,10 +197,8 @@ static void add_output(struct pricer *pricer, const char *dims, size_t gradient)
         known->count = 0;
 }
 
-/*
- * Before torch 2.0 strides and paddings were not recorded, so that the output of a convolution does not follow from its inputs. Its
- * backward pass has a gradient of the same sizes.
- */
+/* Before torch 2.0 strides and paddings were not recorded, so that the output of a convolution does not follow from its inputs. Its
+ * backward pass has a gradient of the same sizes. */
 static void find_outputs(struct pricer *pricer)
 {
     static const struct {
@@ -390,10 +387,9 @@ static name_id *first_works(const struct roofline_calls *calls, const uint32_t *
     return first;
 }
 
-/*
- * A library launches several kernels for one operator, and each launch has a span with the operator's cost. Calls of one operator
- * that follow each other on a thread are one until the kernel of the first comes again: INDEX gets the first of them.
- */
+/* A library launches several kernels for one operator, and each launch has a span with the operator's cost.
+ * Calls of one operator that follow each other on a thread are one until the kernel of the first comes again:
+ * INDEX gets the first of them. */
 static void join_launches(struct roofline_calls *calls, uint32_t *index)
 {
     const struct trace *trace = calls->trace;
@@ -489,11 +485,9 @@ static uint8_t words_of(const char *name)
 
 /* ---- costs recorded with work ---- */
 
-/*
- * Operations and bytes recorded with work, as on TPUs. Work that contains other work (a loop) records the sum of it,
+/* Operations and bytes recorded with work, as on TPUs. Work that contains other work (a loop) records the sum of it,
  * copies go from or to other memory, and a collective is bound by links: none of these counts. Operations are compared
- * with the peak of matrix units in bfloat16, for which a TPU is built.
- */
+ * with the peak of matrix units in bfloat16, for which a TPU is built. */
 struct recorded_operations {
     const struct trace *trace;
     struct arg_scan flops, bytes;

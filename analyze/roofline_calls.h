@@ -57,9 +57,8 @@ struct roofline_calls {
     bool *wanted_captured; /* by id of the captures' texts: is the name selected? NULL: all */
 };
 
-/*
- * Find the calls of all the trace. Calls outside SELECTION have no work, unless they launched some inside it.
- */
+/* Find the calls of all the trace. Calls outside SELECTION have no work, unless they launched some inside
+ * it. */
 void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection);
 void roofline_calls_release(struct roofline_calls *calls);
 

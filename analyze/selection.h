@@ -93,10 +93,8 @@ static inline bool selection_holds(const struct selection *selection, event_id e
     return selection_holds_name(selection, selection->trace->name[e]) && selection_holds_place(selection, e);
 }
 
-/*
- * Which of NAMES, mangled or demangled, match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of
- * names_count(NAMES), free with free(). NULL and ERR if an expression is invalid.
- */
+/* Which of NAMES, mangled or demangled, match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of
+ * names_count(NAMES), free with free(). NULL and ERR if an expression is invalid. */
 bool *selection_match_names(const struct names *names, const char *filter, const char *exclude,
                             struct tpa_error *err);
 

@@ -230,10 +230,9 @@ static int64_t last_end(const struct intervals *set, int64_t moment_ns)
     return i > 0 ? set->at[i - 1].end_ns : INT64_MIN;
 }
 
-/*
- * Gradients are zeroed before the forward pass, after the update, or between the forward and the backward pass. Add to ENDS what ends a
- * forward pass: those of ZEROED behind which most of the operators lie that run since the last other phase until the backward pass.
- */
+/* Gradients are zeroed before the forward pass, after the update, or between the forward and the backward
+ * pass. Add to ENDS what ends a forward pass: those of ZEROED behind which most of the operators lie that run
+ * since the last other phase until the backward pass. */
 static void add_zeroed(struct intervals *ends, const struct intervals *zeroed,
                        const struct intervals *operators, const struct intervals sets[HOST_SETS])
 {

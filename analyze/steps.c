@@ -1,8 +1,6 @@
-/*
- * For each file there is a set of intervals per part, made disjoint by subtracting parts of higher precedence. The
+/* For each file there is a set of intervals per part, made disjoint by subtracting parts of higher precedence. The
  * parts of the host are computed once; the work of a device or stream, which has precedence, is subtracted from them.
- * So the cost of a device depends only on its own work.
- */
+ * So the cost of a device depends only on its own work. */
 #include "analyze/steps.h"
 
 #include "analyze/account_tables.h"

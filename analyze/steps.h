@@ -97,10 +97,9 @@ struct steps_options {
     bool by_rank;     /* a summary for each rank instead of one */
 };
 
-/*
- * NULL and ERR if the name is not a valid regular expression or nothing matches. Texts are borrowed from TRACE. Release with
- * steps_free (NULL is allowed): those of all of TRACE, without options, are computed once and kept with TRACE.
- */
+/* NULL and ERR if the name is not a valid regular expression or nothing matches. Texts are borrowed from
+ * TRACE. Release with steps_free (NULL is allowed): those of all of TRACE, without options, are computed once
+ * and kept with TRACE. */
 const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
                                   const struct steps_options *options, struct tpa_error *err);
 void steps_free(const struct steps *steps);

@@ -1,7 +1,5 @@
-/*
- * Copies, and the waits for them, are grouped by sorting them by the key of a row: group, direction and kind of host
- * memory. So are stalls, the calls of host_waits.h.
- */
+/* Copies, and the waits for them, are grouped by sorting them by the key of a row: group, direction and kind of host
+ * memory. So are stalls, the calls of host_waits.h. */
 #include "analyze/transfers.h"
 
 #include "analyze/gap_finder.h"

@@ -63,11 +63,9 @@ struct transfers {
     struct arena texts;
 };
 
-/*
- * The copies of SELECTION, by direction, host memory and BY; and the stalls, whose ranks are distinguished if BY holds
+/* The copies of SELECTION, by direction, host memory and BY; and the stalls, whose ranks are distinguished if BY holds
  * the rank. Texts live as long as the result and TRACE. Release with transfers_free (NULL is allowed); the result for
- * all of TRACE, by default, is computed once and cached with TRACE.
- */
+ * all of TRACE, by default, is computed once and cached with TRACE. */
 const struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
                                           unsigned by);
 void transfers_free(const struct transfers *transfers);

@@ -1,8 +1,6 @@
-/*
- * The operations of a stream, or of a host thread without devices, are a list. From each softmax the list is searched in both
+/* The operations of a stream, or of a host thread without devices, are a list. From each softmax the list is searched in both
  * directions up to the next product. They belong together if the scores, rows by columns of the softmax, are what the
- * product before writes and the product after reads.
- */
+ * product before writes and the product after reads. */
 #include "analyze/unfused_attention.h"
 
 #include "derive/device_peaks.h"
@@ -133,10 +131,9 @@ static int64_t duration_of(const struct attention_search *search, const struct o
     return trace_dur_ns(search->trace, operation->event);
 }
 
-/*
- * From the softmax at AT in direction STEP, up to MOST products that SCORES are of: written by the innermost of them in front, read by
- * the innermost behind. Operations between softmax and innermost product extend the block. False: there is none.
- */
+/* From the softmax at AT in direction STEP, up to MOST products that SCORES are of: written by the innermost
+ * of them in front, read by the innermost behind. Operations between softmax and innermost product extend the
+ * block. False: there is none. */
 static bool find_products(struct attention_search *search, const struct operations *all, size_t at, int step,
                           int64_t scores, size_t most, struct block *block)
 {
@@ -268,10 +265,8 @@ static bool is_attention_operator(const void *context, event_id e)
     return ((const struct trace *)context)->kind[e] == EVENT_OP;
 }
 
-/*
- * Operators, thread after thread: products and softmaxes, and the outermost ones that call none of these. What they call is a part of
- * them.
- */
+/* Operators, thread after thread: products and softmaxes, and the outermost ones that call none of these. What they call is a part of
+ * them. */
 static void search_threads(struct attention_search *search)
 {
     enum { FARTHEST = 40 };

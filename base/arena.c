@@ -1,8 +1,6 @@
-/*
- * arena.c - blocks are chained newest first; each new block is twice the size of the last, up to
+/* arena.c - blocks are chained newest first; each new block is twice the size of the last, up to
  * 4 MiB. Under AddressSanitizer every allocation is followed by poisoned bytes, so that an overrun of one allocation is
- * detected although malloc sees only the block.
- */
+ * detected although malloc sees only the block. */
 #include "base/arena.h"
 
 #include "base/memory.h"

@@ -5,10 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Number of bits that are set. The compiler's builtin is a function call unless the processor is known to have the instruction.
- * Nearly all have it: asking takes two instructions, counting by hand twelve.
- */
+/* Number of bits that are set. The compiler's builtin is a function call unless the processor is known to have the instruction.
+ * Nearly all have it: asking takes two instructions, counting by hand twelve. */
 static inline size_t bits_count(uint64_t bits)
 {
 #if defined(__x86_64__)

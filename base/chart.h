@@ -36,13 +36,11 @@
 
 #include "base/table.h"
 
-/*
- * Colours that people with any colour vision distinguish, and two greys. Their hues are those of Okabe and Ito ("Color
+/* Colours that people with any colour vision distinguish, and two greys. Their hues are those of Okabe and Ito ("Color
  * Universal Design", 2008), darkened until each has a contrast of 3:1 or more against white (WCAG 2.1, 1.4.11), and
  * moved apart: as Machado, Oliveira and Fernandes (2009) simulate the three colour blindnesses, no two are closer than
  * 11 in CIELAB, while the two closest originals are 9 apart. One meaning has one colour in all charts; see
- * CHART_COLOR_OF_...
- */
+ * CHART_COLOR_OF_... */
 enum chart_color {
     CHART_BLUE,
     CHART_ORANGE,
@@ -154,11 +152,9 @@ struct chart_panels {
     size_t first, end;
 };
 
-/*
- * Chart I of PICTURE and its neighbours that are panels with the same axes. A renderer draws several panels small, with
+/* Chart I of PICTURE and its neighbours that are panels with the same axes. A renderer draws several panels small, with
  * one shared legend, which holds the entries of all, and one title per axis. A chart that is no panel is returned
- * alone.
- */
+ * alone. */
 struct chart_panels chart_panels_of(const struct picture *picture, size_t i);
 
 /* Add TABLE, which is taken: it lives as long as the chart. */

@@ -12,17 +12,13 @@
 /* Was a demangler found when tpa was built? */
 bool demangle_works(void);
 
-/*
- * Append the C++ name of the mangled NAME. False, with nothing appended, when NAME does not begin with _Z, is not well
- * formed, or would become unreasonably long. The suffix ".kd" of AMD's kernels is dropped.
- */
+/* Append the C++ name of the mangled NAME. False, with nothing appended, when NAME does not begin with _Z, is not well
+ * formed, or would become unreasonably long. The suffix ".kd" of AMD's kernels is dropped. */
 bool demangle_name(struct buffer *out, const char *name);
 
-/*
- * Demangle exactly as torch's profiler does, with the C++ run-time library: every name of two bytes or more is tried,
+/* Demangle exactly as torch's profiler does, with the C++ run-time library: every name of two bytes or more is tried,
  * and mangled types count too. So a user's region called "Pi" becomes "int*"; "St" stays unchanged, like names of more
- * than a thousand bytes and those of types newer than the library.
- */
+ * than a thousand bytes and those of types newer than the library. */
 bool demangle_as_torch(struct buffer *out, const char *name);
 
 #endif

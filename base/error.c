@@ -1,6 +1,4 @@
-/*
- * error.c - errors live in fixed arrays: longer texts are cut, and only printing can fail.
- */
+/* error.c - errors live in fixed arrays: longer texts are cut, and only printing can fail. */
 #include "base/error.h"
 
 #include "base/escape.h"

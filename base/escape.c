@@ -1,7 +1,6 @@
-/*
- * All media but JSON share one loop for the first step, which makes invisible characters visible; it passes visible
- * ones on to the medium. Runs of harmless ASCII are copied at once, because nearly all text consists of them.
- */
+/* All media but JSON share one loop for the first step, which makes invisible characters visible; it passes
+ * visible ones on to the medium. Runs of harmless ASCII are copied at once, because nearly all text consists
+ * of them. */
 #include "base/escape.h"
 
 #include "base/unicode.h"

@@ -17,10 +17,8 @@
 /* Append only printable characters of known width; returns how many columns they take. */
 size_t escape_terminal(struct buffer *out, const char *s, size_t len);
 
-/*
- * One CSV field, quoted where needed; always on one line. A spreadsheet would run a field that begins with = + - or @
- * as a formula, so such a text gets a ' in front, which spreadsheets take as "this is text".
- */
+/* One CSV field, quoted where needed; always on one line. A spreadsheet would run a field that begins with = + - or @
+ * as a formula, so such a text gets a ' in front, which spreadsheets take as "this is text". */
 void escape_csv(struct buffer *out, const char *s, size_t len);
 
 /* Text inside a cell of a GitHub table, or anywhere in a line of Markdown. */
@@ -44,10 +42,8 @@ void escape_xml(struct buffer *out, const char *s, size_t len);
 /* A frame in a line of folded stacks: a semicolon, which would end it, becomes a colon. */
 void escape_folded(struct buffer *out, const char *s, size_t len);
 
-/*
- * The message of a command to GitHub's runner (::error::MESSAGE), always on one line; and a property of it
- * (::error title=PROPERTY::), where : and , would end it as well.
- */
+/* The message of a command to GitHub's runner (::error::MESSAGE), always on one line; and a property of it
+ * (::error title=PROPERTY::), where : and , would end it as well. */
 void escape_github(struct buffer *out, const char *s, size_t len);
 void escape_github_property(struct buffer *out, const char *s, size_t len);
 

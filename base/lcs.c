@@ -1,6 +1,5 @@
-/*
- * On diagonal k = x - y, reach[d][k] is the furthest x that d edits reach. The rows of all d are kept to trace back.
- */
+/* On diagonal k = x - y, reach[d][k] is the furthest x that d edits reach. The rows of all d are kept to
+ * trace back. */
 #include "base/lcs.h"
 
 struct search {

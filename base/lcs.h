@@ -25,11 +25,9 @@ struct lcs_pairs {
     size_t count, capacity;
 };
 
-/*
- * Add the pairs, ascending on both sides, to PAIRS. False, with nothing added, when more than MOST_EDITS elements occur
+/* Add the pairs, ascending on both sides, to PAIRS. False, with nothing added, when more than MOST_EDITS elements occur
  * in only one sequence. Takes time of (N + M) times the edits and memory of their square (Myers, An O(ND) Difference
- * Algorithm and Its Variations, 1986); equal sequences take N steps.
- */
+ * Algorithm and Its Variations, 1986); equal sequences take N steps. */
 bool lcs_find(const uint32_t *a, size_t n, const uint32_t *b, size_t m, size_t most_edits,
               struct lcs_pairs *pairs);
 

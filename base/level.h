@@ -31,10 +31,8 @@ struct level_kept {
     size_t first, count;
 };
 
-/*
- * Which of COUNT sorted values are not odd: the odd ones are at the ends. A value is not odd when it is within six of
- * LEAST_DEVIATION of the median, whatever the others say. Of fewer than LEAST_COUNT values, none is odd.
- */
+/* Which of COUNT sorted values are not odd: the odd ones are at the ends. A value is not odd when it is within six of
+ * LEAST_DEVIATION of the median, whatever the others say. Of fewer than LEAST_COUNT values, none is odd. */
 struct level_kept level_set_aside(const double *sorted, size_t count, size_t least_count,
                                   double least_deviation);
 

@@ -1,9 +1,7 @@
-/*
- * Large column memory comes straight from the kernel: mremap grows it without copying. Huge
+/* Large column memory comes straight from the kernel: mremap grows it without copying. Huge
  * pages were tried, and are not requested: they save most page faults, but a machine that has to find and clear 2 MiB
  * at a time, as virtual machines must, spends more time on that than they save (twice the system time on a trace of 2
- * GB). Under AddressSanitizer all column memory is plain heap, so that overruns are detected.
- */
+ * GB). Under AddressSanitizer all column memory is plain heap, so that overruns are detected. */
 #define _GNU_SOURCE
 #include "base/memory.h"
 

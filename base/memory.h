@@ -29,11 +29,9 @@ NEVER_NULL void *mem_realloc(void *block, size_t size);
 NEVER_NULL char *mem_strdup(const char *text);
 NEVER_NULL char *mem_strndup(const char *text, size_t len);
 
-/*
- * Call when the program starts: blocks of 1 MiB and more go back to the system as soon as they are freed. Without it
+/* Call when the program starts: blocks of 1 MiB and more go back to the system as soon as they are freed. Without it
  * glibc keeps ever larger ones for reuse, up to 32 MiB each, so that memory that one analysis freed still counts in the
- * peak of the next.
- */
+ * peak of the next. */
 void mem_return_large_blocks(void);
 
 /* Return what is free in all smaller blocks, after many were freed, such as those of reading a trace. No effect after
@@ -47,11 +45,9 @@ void mem_keep_small_blocks(void);
  * trace. */
 void mem_keep_blocks(void);
 
-/*
- * Memory for columns: grows without copying, because touching fresh memory is the most expensive operation of a reader.
+/* Memory for columns: grows without copying, because touching fresh memory is the most expensive operation of a reader.
  * OLD and NEW are sizes in bytes; the block must always be passed with the size it was last given. New bytes are zero.
- * Free with column_free.
- */
+ * Free with column_free. */
 void *column_resize(void *block, size_t old_size, size_t new_size);
 void column_free(void *block, size_t size);
 

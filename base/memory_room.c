@@ -1,9 +1,7 @@
-/*
- * A control group may use its limit minus its current use; pages of files do not count, because the kernel drops them
+/* A control group may use its limit minus its current use; pages of files do not count, because the kernel drops them
  * on demand. Limits of parent groups apply as well. Version 2 has one tree, "0::/user.slice/..." in /proc/self/cgroup;
  * version 1 one per resource, "4:memory:/...". In a container the path may exist only on the host: then the files of
- * its parents up to the mount point are those of the container.
- */
+ * its parents up to the mount point are those of the container. */
 #include "base/memory_room.h"
 
 #include <stdio.h>

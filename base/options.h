@@ -33,10 +33,8 @@
 
 struct opt;
 
-/*
- * One of the words that a choice accepts. A table of them ends in { NULL }; the field gets the index. Words that people
- * will try but that are not supported come last, with REFUSAL, which gives the reason and an alternative.
- */
+/* One of the words that a choice accepts. A table of them ends in { NULL }; the field gets the index. Words that people
+ * will try but that are not supported come last, with REFUSAL, which gives the reason and an alternative. */
 struct opt_choice {
     const char *name;
     const char *help;    /* one line, or NULL */
@@ -150,17 +148,13 @@ struct operands {
     bool help_wanted; /* -h or --help was among the options; the rest was not parsed */
 };
 
-/*
- * Parse the COUNT words of ARGV: options go to the fields of ARGS, operands to the front of ARGV. -h and --help are
- * accepted unless the rows use them. False and ERR for a word that no row accepts.
- */
+/* Parse the COUNT words of ARGV: options go to the fields of ARGS, operands to the front of ARGV. -h and --help are
+ * accepted unless the rows use them. False and ERR for a word that no row accepts. */
 bool options_parse(const struct opt *rows, void *args, int count, char **argv, struct operands *operands,
                    struct tpa_error *err);
 
-/*
- * As options_parse, for commands that run a program: the first operand is the program, and all words after it are its
- * arguments, even if they look like options.
- */
+/* As options_parse, for commands that run a program: the first operand is the program, and all words after it are its
+ * arguments, even if they look like options. */
 bool options_parse_program(const struct opt *rows, void *args, int count, char **argv,
                            struct operands *operands, struct tpa_error *err);
 
@@ -185,10 +179,9 @@ void opt_append_usage(const struct opt *row, const void *defaults, struct buffer
 /* Append the table of options to OUT, wrapped to WIDTH columns. */
 void options_help(const struct opt *rows, const void *defaults, size_t width, struct buffer *out);
 
-/*
- * Append TEXT to OUT, broken between words so that no line is longer than WIDTH columns. The first word starts at
- * COLUMN of the current line; further lines begin at INDENT. "\n" in the text begins a new line. Ends with a newline.
- */
+/* Append TEXT to OUT, broken between words so that no line is longer than WIDTH columns. The first word
+ * starts at COLUMN of the current line; further lines begin at INDENT. "\n" in the text begins a new line.
+ * Ends with a newline. */
 void text_wrap(struct buffer *out, const char *text, size_t column, size_t indent, size_t width);
 
 #endif

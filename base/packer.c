@@ -1,9 +1,7 @@
-/*
- * A ring of slots, each for one part. Workers take the next part for which there is a free slot, make its text and pack
+/* A ring of slots, each for one part. Workers take the next part for which there is a free slot, make its text and pack
  * it; the calling thread writes the slots in order and releases them. The parts of a gzip file are packed one by one
  * and end at a byte, so that they follow one another in one member (RFC 1951: an empty stored block); its checksum is
- * computed over the texts in order, which costs almost nothing.
- */
+ * computed over the texts in order, which costs almost nothing. */
 #include "base/packer.h"
 
 #include <errno.h>

@@ -25,10 +25,8 @@ struct packer {
     const void *context; /* borrowed */
 };
 
-/*
- * Write parts 0 .. COUNT - 1 to OUT. gzip output is one member, zstd output one frame per part. False and ERR when
- * packing or writing fails, also when the reader of a pipe is gone.
- */
+/* Write parts 0 .. COUNT - 1 to OUT. gzip output is one member, zstd output one frame per part. False and ERR when
+ * packing or writing fails, also when the reader of a pipe is gone. */
 bool packer_write(const struct packer *packer, size_t count, FILE *out, struct tpa_error *err);
 
 /* The same in several calls: packer_begin, then packer_add for each group of parts, which may differ in all but

@@ -35,11 +35,9 @@ static inline size_t parallel_first(size_t count, size_t parts, size_t part)
     return part == parts ? count : count / parts * part;
 }
 
-/*
- * Call TASK for each of PARTS, on at most WORKERS threads, of which the caller is one; return when all are done. Each
+/* Call TASK for each of PARTS, on at most WORKERS threads, of which the caller is one; return when all are done. Each
  * thread takes the next part that is not yet begun, so parts may differ in size. With one worker, or where no thread
- * can be created, the caller runs them in order.
- */
+ * can be created, the caller runs them in order. */
 void parallel_run(unsigned workers, size_t parts, parallel_task *task, void *context);
 
 #endif

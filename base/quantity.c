@@ -1,7 +1,5 @@
-/*
- * quantity.c - numbers with units, parsed by hand: strtod depends on the locale, skips blanks and accepts "inf" and
- * "0x1p3", and a double would round a time.
- */
+/* quantity.c - numbers with units, parsed by hand: strtod depends on the locale, skips blanks and accepts "inf" and
+ * "0x1p3", and a double would round a time. */
 #include "base/quantity.h"
 
 #include <ctype.h>
@@ -43,10 +41,8 @@ static double fraction_value(const struct decimal *number)
     return value;
 }
 
-/*
- * The number divided by 10^PLACES, in one division, which is correctly rounded: 33.3% gives the same double as 0.333.
- * Digits far after the point are ignored.
- */
+/* The number divided by 10^PLACES, in one division, which is correctly rounded: 33.3% gives the same double as 0.333.
+ * Digits far after the point are ignored. */
 static double decimal_value(const struct decimal *number, unsigned places)
 {
     double digits = (double)number->whole, power = 1;

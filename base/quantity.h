@@ -17,10 +17,8 @@
 /* Not negative. The unit is required, except for 0. Rounded to the nearest nanosecond; no double is involved. */
 bool quantity_parse_time(const char *text, size_t len, int64_t *ns);
 
-/*
- * Not negative. A bare letter and the form with "iB" count in steps of 1024 (4k and 4KiB are 4096), the form with "B"
- * in steps of 1000 (4kB is 4000).
- */
+/* Not negative. A bare letter and the form with "iB" count in steps of 1024 (4k and 4KiB are 4096), the form with "B"
+ * in steps of 1000 (4kB is 4000). */
 bool quantity_parse_size(const char *text, size_t len, int64_t *bytes);
 
 /* A percentage, or a number from 0 to 1. More than 100% is allowed: a change may be that large. */

@@ -16,10 +16,8 @@ enum {
     LONGEST_NAME = 1 << 16, /* bytes of a name that are matched */
 };
 
-/*
- * PCRE2 does not count scans that start at each character of a name as steps; a pattern such as (?<=a)a*b takes
- * quadratic time. So the total time for long names is limited.
- */
+/* PCRE2 does not count scans that start at each character of a name as steps; a pattern such as (?<=a)a*b takes
+ * quadratic time. So the total time for long names is limited. */
 #define MOST_TIME_NS INT64_C(2000000000) /* CPU time for all of them */
 
 struct regex {

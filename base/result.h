@@ -37,12 +37,10 @@ static inline enum notice_place notice_place(const struct table_notice *notice)
     return notice->lacks ? NOTICE_LACKS : notice->on_top ? NOTICE_ON_TOP : NOTICE_BELOW;
 }
 
-/*
- * Why the question of a command has no answer in this input: present if and only if it has none. A result without it answers,
+/* Why the question of a command has no answer in this input: present if and only if it has none. A result without it answers,
  * also if its tables are empty: then nothing was found. REASON is one of no_events, no_operators, no_gpu_work, no_launches,
  * no_steps, no_memory, no_shapes, no_stacks, no_collectives, no_annotations, one_rank (derive/features.h), not_comparable,
- * too_few_steps, nothing_repeats, no_such_selection.
- */
+ * too_few_steps, nothing_repeats, no_such_selection. */
 struct cannot_answer {
     const char *reason;
     const char *text;       /* a sentence */

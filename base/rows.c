@@ -1,7 +1,5 @@
-/*
- * Many items are sorted by digits, key after key (order.h): no comparison is called. A few, and those
- * with texts among the keys, are merged.
- */
+/* Many items are sorted by digits, key after key (order.h): no comparison is called. A few, and those
+ * with texts among the keys, are merged. */
 #include "base/rows.h"
 
 #include "base/order.h"

@@ -28,10 +28,8 @@ struct run_level {
     size_t steps;       /* of the run */
 };
 
-/*
- * The level of a run of COUNT steps, whose pattern repeats after PERIOD of them (1: no pattern). LISTED are the steps
- * that are not 0, by place, LISTED_COUNT of them; the time depends on these only.
- */
+/* The level of a run of COUNT steps, whose pattern repeats after PERIOD of them (1: no pattern). LISTED are the steps
+ * that are not 0, by place, LISTED_COUNT of them; the time depends on these only. */
 struct run_level run_level_of(const struct run_step *listed, size_t listed_count, size_t count,
                               size_t period);
 

@@ -183,10 +183,8 @@ static struct sums sums_of(const struct ranks *ranks)
     return sums;
 }
 
-/*
- * Probability of a sum of doubled ranks as extreme as the observed one: twice the smaller tail, as in SciPy. *LEAST_P
- * is that of the most extreme sum.
- */
+/* Probability of a sum of doubled ranks as extreme as the observed one: twice the smaller tail, as in SciPy. *LEAST_P
+ * is that of the most extreme sum. */
 static double exact_p(const struct ranks *ranks, double *least_p)
 {
     size_t n = ranks->count, m = ranks->after_count, placed = 0;
@@ -343,10 +341,8 @@ static double value_at(uint64_t order)
     return value;
 }
 
-/*
- * The difference at index RANK of all sorted differences. For values that are mostly 0 it is nearly always 0, so that
- * case is checked first.
- */
+/* The difference at index RANK of all sorted differences. For values that are mostly 0 it is nearly always 0, so that
+ * case is checked first. */
 static double difference_at(const struct pairs *pairs, size_t rank)
 {
     uint64_t low = order_of(pairs->to.at[0].value - pairs->from.at[pairs->from.count - 1].value);

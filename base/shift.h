@@ -50,17 +50,13 @@ void shift_compare(const double *before, size_t before_count, const double *afte
 void shift_compare_samples(const struct shift_sample *before, const struct shift_sample *after,
                            struct shift *shift);
 
-/*
- * Holm's correction of COUNT p values of as many tests: P is replaced by values that may be
- * compared with 0.05 one by one. NAN marks a test that was not made, and stays.
- */
+/* Holm's correction of COUNT p values of as many tests: P is replaced by values that may be
+ * compared with 0.05 one by one. NAN marks a test that was not made, and stays. */
 void shift_holm(double *p, size_t count);
 
-/*
- * The largest number of COUNT tests that can be made together so that each can still give p < 0.05 after Holm's
+/* The largest number of COUNT tests that can be made together so that each can still give p < 0.05 after Holm's
  * correction; LEAST_P holds the least p of each, and is sorted. The choice of tests must not depend on which value
- * belongs to which sample.
- */
+ * belongs to which sample. */
 size_t shift_family(double *least_p, size_t count);
 
 #endif

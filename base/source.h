@@ -34,30 +34,24 @@ struct source *source_open_memory(const void *data, size_t size, const char *nam
 /* Close the file and free SOURCE; NULL is allowed. */
 void source_free(struct source *source);
 
-/*
- * Read up to SIZE decoded bytes into BUFFER. Returns how many; less than SIZE only at the end, 0
- * from then on; -1 and ERR when reading fails. Damage in compressed data (a cut gzip, a bad
- * checksum) is not a failure: the bytes before it are returned, then the input ends and source_damage() describes the
- * damage.
- */
+/* Read up to SIZE decoded bytes into BUFFER. Returns how many; less than SIZE only at the end, 0 from then
+ * on; -1 and ERR when reading fails. Damage in compressed data (a cut gzip, a bad checksum) is not a failure:
+ * the bytes before it are returned, then the input ends and source_damage() describes the damage. */
 int64_t source_read(struct source *source, void *buffer, size_t size, struct tpa_error *err);
 
 /* Look at the first bytes without consuming them: up to 4096, fewer when the input is shorter. */
 size_t source_peek(struct source *source, const char **bytes, struct tpa_error *err);
 
-/*
- * For readers that go back and forth: the SIZE bytes of a plain input in memory, or NULL; borrowed from the one who opened
- * SOURCE.
- */
+/* For readers that go back and forth: the SIZE bytes of a plain input in memory, or NULL; borrowed from the one who opened
+ * SOURCE. */
 const void *source_memory(const struct source *source, size_t *size);
 
 /* Can source_read_at read this input: a plain file with a name and a known size? */
 bool source_has_places(const struct source *source);
 
-/*
- * Read SIZE bytes from OFFSET on into BUFFER, independent of the position of source_read. Returns how many, fewer only at the
- * end; -1 and ERR if reading fails. source_damage says whether the length changed since opening, once the end was read.
- */
+/* Read SIZE bytes from OFFSET on into BUFFER, independent of the position of source_read. Returns how many,
+ * fewer only at the end; -1 and ERR if reading fails. source_damage says whether the length changed since
+ * opening, once the end was read. */
 int64_t source_read_at(struct source *source, void *buffer, size_t size, int64_t offset,
                        struct tpa_error *err);
 

@@ -56,10 +56,8 @@ static void inflater_next_member(struct inflater *inflater)
     inflater->isal.crc_flag = ISAL_GZIP;
 }
 
-/*
- * How many of the OFFERED bytes at AT were consumed. After damage, ISA-L's (2.30) count of remaining bytes may have
- * wrapped below 0; its position is right.
- */
+/* How many of the OFFERED bytes at AT were consumed. After damage, ISA-L's (2.30) count of remaining bytes may have
+ * wrapped below 0; its position is right. */
 static size_t taken_of(const struct inflate_state *isal, const unsigned char *at, size_t offered)
 {
     if (isal->avail_in <= offered)
@@ -141,10 +139,8 @@ static enum inflated why_bad(const char *message)
     return INFLATED_BAD_DATA;
 }
 
-/*
- * Unpack from IN to OUT until IN is empty or OUT is full. *SIZE is the room at OUT on entry and the bytes written on
- * return.
- */
+/* Unpack from IN to OUT until IN is empty or OUT is full. *SIZE is the room at OUT on entry and the bytes written on
+ * return. */
 static enum inflated inflater_step(struct inflater *inflater, struct packed *in, unsigned char *out,
                                    size_t *size, enum inflated *pending)
 {

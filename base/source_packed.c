@@ -42,10 +42,8 @@ static ssize_t read_some(int fd, void *buffer, size_t size)
     }
 }
 
-/*
- * The kernel copies from pages, and AMD's Zen 3 copies at a sixth of its speed when the target's offset in its page is
- * 1 to 31 bytes above that of the source, as for large blocks of malloc.
- */
+/* The kernel copies from pages, and AMD's Zen 3 copies at a sixth of its speed when the target's offset in its page is
+ * 1 to 31 bytes above that of the source, as for large blocks of malloc. */
 static bool copies_slowly(const unsigned char *to, int64_t offset)
 {
     uint64_t further = ((uintptr_t)to - (uint64_t)offset) % PAGE;

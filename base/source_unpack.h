@@ -49,10 +49,8 @@ void packed_allocate(struct packed *in);
  * fails. */
 int64_t packed_read(struct packed *in, unsigned char *buffer, size_t size, struct tpa_error *err);
 
-/*
- * Buffer at least WANTED bytes (at most PACKED_MOST_NEEDED), fewer only at the end of the file. May move the buffered
- * bytes. False and ERR when reading fails.
- */
+/* Buffer at least WANTED bytes (at most PACKED_MOST_NEEDED), fewer only at the end of the file. May move the buffered
+ * bytes. False and ERR when reading fails. */
 bool packed_need(struct packed *in, size_t wanted, struct tpa_error *err);
 
 /* Record why the input ends here. The first reason is kept. Returns false, for the caller to pass on. */
@@ -68,10 +66,8 @@ struct unpacker {
     bool (*recognise)(const unsigned char *bytes, size_t len);
     void *(*open)(void);
     void (*free)(void *state);
-    /*
-     * Unpack the next bytes of IN to OUT, SIZE of them unless the data ends or is damaged before. Returns how many; -1
-     * and ERR when unpacking cannot continue and no byte can be returned.
-     */
+    /* Unpack the next bytes of IN to OUT, SIZE of them unless the data ends or is damaged before. Returns how many; -1
+     * and ERR when unpacking cannot continue and no byte can be returned. */
     int64_t (*read)(void *state, struct packed *in, unsigned char *out, size_t size, struct tpa_error *err);
 };
 

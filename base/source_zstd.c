@@ -1,6 +1,4 @@
-/*
- * source_zstd.c - unpacking zstd: frame after frame, skippable ones skipped.
- */
+/* source_zstd.c - unpacking zstd: frame after frame, skippable ones skipped. */
 #include "base/memory.h"
 #include "base/source_unpack.h"
 #include <inttypes.h>

@@ -1,7 +1,5 @@
-/*
- * The median is found by quickselect: only one of the two parts around a pivot is searched further, which takes linear
- * time unless many pivots are bad; then that part is sorted.
- */
+/* The median is found by quickselect: only one of the two parts around a pivot is searched further, which takes linear
+ * time unless many pivots are bad; then that part is sorted. */
 #include "base/stats.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
-/*
- * suggest.c - the distance is Damerau and Levenshtein's with adjacent swaps ("optimal string alignment"), in three
- * rows of a table.
- */
+/* suggest.c - the distance is Damerau and Levenshtein's with adjacent swaps ("optimal string alignment"), in three
+ * rows of a table. */
 #include "base/suggest.h"
 
 #include <ctype.h>

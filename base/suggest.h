@@ -29,10 +29,9 @@ void suggest_consider(struct suggest *suggest, const char *candidate);
 /* The same for each of the blank-separated WORDS. */
 void suggest_consider_words(struct suggest *suggest, const char *words);
 
-/*
- * How many letters must be added, dropped, changed or swapped with their neighbour to turn the LEN bytes at WORD
- * into TEXT. Upper and lower case count as the same letter, and so do '-' and '_'. SIZE_MAX when either is too long.
- */
+/* How many letters must be added, dropped, changed or swapped with their neighbour to turn the LEN bytes at
+ * WORD into TEXT. Upper and lower case count as the same letter, and so do '-' and '_'. SIZE_MAX when either
+ * is too long. */
 size_t suggest_distance(const char *word, size_t len, const char *text);
 
 #endif

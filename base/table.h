@@ -122,10 +122,8 @@ struct table_footer {
 
 struct table;
 
-/*
- * A table that a command may return, for descriptions of the program: its key, and all columns that it may have. A list
- * of them, next to the columns, ends in { 0 }.
- */
+/* A table that a command may return, for descriptions of the program: its key, and all columns that it may have. A list
+ * of them, next to the columns, ends in { 0 }. */
 struct table_shape {
     const char *key;
     const struct table_column *columns;
@@ -174,11 +172,9 @@ struct table *table_open(const char *key, const char *title, const struct table_
                          size_t count);
 void table_free(struct table *table);
 
-/*
- * A table of COUNT ROWS of SIZE bytes each, by COLUMN_COUNT columns written with COLUMN. New; free with table_free.
+/* A table of COUNT ROWS of SIZE bytes each, by COLUMN_COUNT columns written with COLUMN. New; free with table_free.
  * Texts are copied. Missing values are TABLE_INT_MISSING, NaN, and texts whose AT is NULL. A column with TABLE_IF_ANY
- * is hidden if all are missing.
- */
+ * is hidden if all are missing. */
 struct table *table_of_rows(const char *key, const char *title, const struct table_column *columns,
                             size_t column_count, const void *rows, size_t count, size_t size);
 #define TABLE_OF_ROWS(key, title, columns, rows, count)                                                      \
@@ -202,10 +198,8 @@ enum table_reader { TABLE_FOR_PEOPLE, TABLE_FOR_PROGRAMS };
 /* Is COLUMN part of an output for READER? The one place where this is decided. */
 bool table_shows(const struct table *table, size_t column, enum table_reader reader);
 
-/*
- * Index of the column called KEY, which may be a key, a key as JSON has it (with "_ns") or an alias; or -1.
- * Keys win over aliases.
- */
+/* Index of the column called KEY, which may be a key, a key as JSON has it (with "_ns") or an alias; or -1.
+ * Keys win over aliases. */
 int table_find_column(const struct table *table, const char *key, size_t len);
 
 /* Append a row whose cells are all missing; its index. */
@@ -217,10 +211,8 @@ static inline union table_cell *table_cell(const struct table *table, size_t row
     return table->cells + row * table->column_count + column;
 }
 
-/*
- * Set a cell of an integer kind, a double kind, a text kind. Text is copied; NULL is missing.
- * TABLE_INT_MISSING and NaN make the cell missing.
- */
+/* Set a cell of an integer kind, a double kind, a text kind. Text is copied; NULL is missing.
+ * TABLE_INT_MISSING and NaN make the cell missing. */
 void table_set_int(struct table *table, size_t row, size_t column, int64_t value);
 void table_set_number(struct table *table, size_t row, size_t column, double value);
 void table_set_text(struct table *table, size_t row, size_t column, const char *text, size_t len);
@@ -267,10 +259,8 @@ int table_sort_column(const struct table *table, const char *key, struct tpa_err
  * NEAR. */
 void table_suggest_column(const struct table *table, struct suggest *near);
 
-/*
- * Sort rows by COLUMN, stably: figures from large to small, moments from early to late, texts from A to Z
- * (bytewise), missing cells last; REVERSE reverses the order of the values but keeps missing ones last.
- */
+/* Sort rows by COLUMN, stably: figures from large to small, moments from early to late, texts from A to Z
+ * (bytewise), missing cells last; REVERSE reverses the order of the values but keeps missing ones last. */
 void table_sort(struct table *table, size_t column, bool reverse);
 
 /* Put the last row first. */
@@ -282,16 +272,13 @@ void table_truncate(struct table *table, size_t count);
 /* Keep the rows for which keep[row] is true. total_rows excludes the removed rows: they were not requested. */
 void table_filter(struct table *table, const bool *keep);
 
-/*
- * Keep only the given columns, in the given order, each once. COLUMNS holds COUNT indices. Because they were requested,
- * they are neither optional nor hidden any more. If the column sorted by is removed, the order of the rows stays.
- */
+/* Keep only the given columns, in the given order, each once. COLUMNS holds COUNT indices. Because they were
+ * requested, they are neither optional nor hidden any more. If the column sorted by is removed, the order of
+ * the rows stays. */
 void table_select(struct table *table, const size_t *columns, size_t count);
 
-/*
- * Remove the hidden columns, which do not apply to these rows. Otherwise, when a column is requested by key, a table
- * with a hidden column of the same key would be shown as well.
- */
+/* Remove the hidden columns, which do not apply to these rows. Otherwise, when a column is requested by key, a table
+ * with a hidden column of the same key would be shown as well. */
 void table_drop_hidden(struct table *table);
 
 #endif

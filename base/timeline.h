@@ -164,19 +164,16 @@ struct timeline_changes {
 void timeline_read_series(const struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
                           size_t most, struct timeline_changes *changes);
 
-/*
- * Keep only the MOST (1 or more) spans that timeline_rank would give the lowest ranks, in their present order. Returns the
- * weight of the lightest span kept, INT64_MIN if all are kept.
- */
+/* Keep only the MOST (1 or more) spans that timeline_rank would give the lowest ranks, in their present order. Returns the
+ * weight of the lightest span kept, INT64_MIN if all are kept. */
 int64_t timeline_cut(struct timeline *timeline, size_t most);
 
 /* Call after all spans are added: numbers them by weight, see timeline_span.rank. */
 void timeline_rank(struct timeline *timeline);
 
-/*
- * What gets a span: of an event, or, where EVENT is TIMELINE_NO_EVENT, of a gap, whose operation is the work that ended it, or
- * of a piece of the critical path. SPAN is borrowed; it has no name, detail and rank, and is not cut at the ends.
- */
+/* What gets a span: of an event, or, where EVENT is TIMELINE_NO_EVENT, of a gap, whose operation is the work
+ * that ended it, or of a piece of the critical path. SPAN is borrowed; it has no name, detail and rank, and
+ * is not cut at the ends. */
 typedef void timeline_taker(void *context, const struct timeline_span *span);
 
 typedef uint32_t frame_id;
@@ -208,10 +205,8 @@ void flame_free(struct flame *flame);
 /* The frame NAME called by PARENT (FRAME_NONE: a root); created with all fields zero if new. */
 frame_id flame_frame(struct flame *flame, frame_id parent, const char *name, size_t len);
 
-/*
- * Call after all frames are added: adds the device time of callees to their callers, and drops frames below SHARE
- * (0..1) of both the total host and the total device time; their time stays in their callers.
- */
+/* Call after all frames are added: adds the device time of callees to their callers, and drops frames below SHARE
+ * (0..1) of both the total host and the total device time; their time stays in their callers. */
 void flame_finish(struct flame *flame, double share);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * wide.h - products of 64 bits times 64 bits, in 128 bits. Not every supported target has __int128.
- */
+/* wide.h - products of 64 bits times 64 bits, in 128 bits. Not every supported target has __int128. */
 #ifndef TPA_BASE_WIDE_H
 #define TPA_BASE_WIDE_H
 

@@ -49,10 +49,8 @@ static size_t cut(const char *name, size_t len, const char *ending)
                                                                                         : len;
 }
 
-/*
- * "cudaLaunchKernel_ptsz_v7000" is cudaLaunchKernel: CUPTI appends the version, and "_ptsz" and "_ptds" only mark
- * programs compiled for a default stream per thread. The "_v2" of "cuMemcpyHtoD_v2" is part of its name.
- */
+/* "cudaLaunchKernel_ptsz_v7000" is cudaLaunchKernel: CUPTI appends the version, and "_ptsz" and "_ptds" only mark
+ * programs compiled for a default stream per thread. The "_v2" of "cuMemcpyHtoD_v2" is part of its name. */
 static size_t length_of_name(const char *name)
 {
     size_t len = strlen(name), digits = 0;

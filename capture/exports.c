@@ -1,7 +1,5 @@
-/*
- * exports.c - the entry points of the library: what the CUDA driver, NVTX and the program (tpa_capture.h) call. errno
- * is left as it was.
- */
+/* exports.c - the entry points of the library: what the CUDA driver, NVTX and the program (tpa_capture.h) call. errno
+ * is left as it was. */
 #include "capture/parts.h"
 #include "capture/tpa_capture.h"
 #include <dlfcn.h>
@@ -37,10 +35,8 @@ EXPORT int InitializeInjectionNvtx(nvtx_get_export_table *get_export_table)
     return InitializeInjectionNvtx2(get_export_table);
 }
 
-/*
- * Preloaded (LD_PRELOAD): the driver and NVTX of this process and its children are set up to call us; a process that
- * uses neither is not affected.
- */
+/* Preloaded (LD_PRELOAD): the driver and NVTX of this process and its children are set up to call us; a process that
+ * uses neither is not affected. */
 __attribute__((constructor)) static void loaded(void)
 {
     Dl_info self;

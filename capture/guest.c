@@ -306,10 +306,8 @@ static void at_exit(void)
     stop("exit");
 }
 
-/*
- * The child has the parent's memory, but not its thread, and must not use its file and its CUPTI: reset, to begin again
- * when there is something to record. Only this thread exists, so nothing needs a lock.
- */
+/* The child has the parent's memory, but not its thread, and must not use its file and its CUPTI: reset, to begin again
+ * when there is something to record. Only this thread exists, so nothing needs a lock. */
 static void in_forked_child(void)
 {
     if (atomic_load(&guest.state) == GUEST_RUNNING)

@@ -1,7 +1,5 @@
-/*
- * Open ranges are few, so pushed ranges are kept in one array per thread and domain,
- * indexed by depth, and started ranges in one array that is searched from its end.
- */
+/* Open ranges are few, so pushed ranges are kept in one array per thread and domain,
+ * indexed by depth, and started ranges in one array that is searched from its end. */
 #include "capture/parts.h"
 
 #include <stdlib.h>

@@ -80,11 +80,9 @@ struct host_ring {
 struct host_ring *host_ring_open(void);
 void host_ring_free(struct host_ring *ring);
 
-/*
- * Called by its thread: reserve room for an event with TEXT_LEN bytes of text, all zero except the sizes; NULL if the
+/* Called by its thread: reserve room for an event with TEXT_LEN bytes of text, all zero except the sizes; NULL if the
  * ring is full, which is counted. The event becomes visible with host_ring_publish; *WAKE is set if the writer should
- * be woken.
- */
+ * be woken. */
 struct host_event *host_ring_reserve(struct host_ring *ring, size_t text_len);
 void host_ring_publish(struct host_ring *ring, struct host_event *event, bool *wake);
 

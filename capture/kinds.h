@@ -48,10 +48,8 @@ extern const struct capture_kind_row capture_kinds[CAPTURE_KIND_COUNT];
 
 #define CAPTURE_ALL_KINDS ((UINT32_C(1) << CAPTURE_KIND_COUNT) - 1)
 
-/*
- * Read a list of words separated by commas into *KINDS. False for an unknown word, which *BAD and *BAD_LEN then locate
- * (borrowed).
- */
+/* Read a list of words separated by commas into *KINDS. False for an unknown word, which *BAD and *BAD_LEN then locate
+ * (borrowed). */
 bool capture_kinds_parse(const char *text, uint32_t *kinds, const char **bad, size_t *bad_len);
 
 #endif

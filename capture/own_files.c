@@ -1,7 +1,5 @@
-/*
- * The thread's table begins empty: a copy of the application's files would keep files
- * open that the application closes, and readers waiting for the end of a pipe would wait for us.
- */
+/* The thread's table begins empty: a copy of the application's files would keep files
+ * open that the application closes, and readers waiting for the end of a pipe would wait for us. */
 #include "capture/parts.h"
 
 #include <dirent.h>

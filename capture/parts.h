@@ -67,11 +67,9 @@ struct cupti {
     const char *subscribed_by; /* name of the function, a literal; NULL before cupti_subscribe */
 };
 
-/*
- * Load CUPTI: the one at PATH; when that is "", the one that the process has loaded already, else the best one for the
+/* Load CUPTI: the one at PATH; when that is "", the one that the process has loaded already, else the best one for the
  * driver in the usual paths. False, and a sentence with what to do in WHY, if there is none or its version cannot be
- * used.
- */
+ * used. */
 bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_size);
 
 /*
@@ -122,10 +120,8 @@ struct capture_calls *capture_calls_open(const struct cupti *cupti, bool all);
 /* Is a call of this NAME ("cudaLaunchKernel", "cuMemcpyHtoDAsync_v2") one that does work on a device? */
 bool capture_call_is_work(const char *name);
 
-/*
- * Switch CUPTI's recording of the calls of API on or off. If CUPTI cannot select calls (before CUDA 12.9), all are
- * recorded, and translate.c drops the records that are not wanted.
- */
+/* Switch CUPTI's recording of the calls of API on or off. If CUPTI cannot select calls (before CUDA 12.9), all are
+ * recorded, and translate.c drops the records that are not wanted. */
 CUptiResult capture_calls_enable(const struct capture_calls *calls, const struct cupti *cupti,
                                  enum capture_api api, bool on);
 
@@ -137,10 +133,8 @@ int64_t clock_now_ns(void);
 /* CLOCK_REALTIME in ns. */
 int64_t clock_wall_ns(void);
 
-/*
- * driver.c - properties of devices from the CUDA driver. The driver is never loaded here: if it is not loaded and
- * initialised, everything is unknown.
- */
+/* driver.c - properties of devices from the CUDA driver. The driver is never loaded here: if it is not loaded and
+ * initialised, everything is unknown. */
 
 /* Numbers of CUdevice_attribute; older headers lack the last. */
 enum driver_attribute {
@@ -350,10 +344,8 @@ struct translator {
     int64_t overhead_ns; /* time that CUPTI reported as its own */
 };
 
-/*
- * Add the records in the SIZE bytes of a buffer that CUPTI filled. False if the log cannot be written. Records of
- * unwanted calls are left out; those of unknown kinds are counted.
- */
+/* Add the records in the SIZE bytes of a buffer that CUPTI filled. False if the log cannot be written. Records of
+ * unwanted calls are left out; those of unknown kinds are counted. */
 bool translate_buffer(struct translator *translator, uint8_t *bytes, size_t size);
 
 /* The same, but only records of devices, contexts and streams. */
@@ -493,10 +485,8 @@ void control_init(struct control *control, const struct capture_settings *settin
 /* CUPTI can be switched from now on: sets *RUNNING, and switches CUPTI on if recording is on. */
 void control_join(struct control *control, atomic_bool *running);
 
-/*
- * Called regularly: handles --start-after, --duration, --window and signals. OWN_NS is the time in ns that our threads
- * and CUPTI used so far. True when all that was requested has been recorded.
- */
+/* Called regularly: handles --start-after, --duration, --window and signals. OWN_NS is the time in ns that our threads
+ * and CUPTI used so far. True when all that was requested has been recorded. */
 bool control_tick(struct control *control, int64_t now_ns, int64_t own_ns);
 
 /* Latest time of the next control_tick, in ns; INT64_MAX if there is nothing to wait for. */
@@ -527,10 +517,8 @@ int64_t control_step(struct control *control);
 /* Switch off for good, and end the last window. */
 void control_end(struct control *control);
 
-/*
- * Copy the windows since the last call, oldest first, up to COUNT; call again until fewer are returned. The open window
- * is returned again after it has ended.
- */
+/* Copy the windows since the last call, oldest first, up to COUNT; call again until fewer are returned. The open window
+ * is returned again after it has ended. */
 size_t control_collect_windows(struct control *control, struct control_window *windows, size_t count);
 
 /* Were windows that ended after SINCE lost for lack of room? Returns true once. */

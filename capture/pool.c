@@ -1,7 +1,5 @@
-/*
- * A buffer is a mapping of its own with a page before the bytes. In a forked child the pool is
- * empty: it is useless there, and sharing would cost the parent a copy of each page that CUPTI fills.
- */
+/* A buffer is a mapping of its own with a page before the bytes. In a forked child the pool is
+ * empty: it is useless there, and sharing would cost the parent a copy of each page that CUPTI fills. */
 #include "capture/parts.h"
 
 #include <string.h>

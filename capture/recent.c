@@ -1,8 +1,6 @@
-/*
- * Chunks are kept in order of arrival: records of CUPTI, or events of threads. Names in CUPTI's records are pointers
+/* Chunks are kept in order of arrival: records of CUPTI, or events of threads. Names in CUPTI's records are pointers
  * into memory that CUPTI keeps, and the events point at domains, which are never freed; so a copy of the bytes is
- * enough.
- */
+ * enough. */
 #include "capture/parts.h"
 
 #include <stdlib.h>

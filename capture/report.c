@@ -1,7 +1,5 @@
-/*
- * A line is one write of less than PIPE_BUF bytes, so lines of several processes do not mix;
- * on a fifo without a reader, or a full one, the line is lost without waiting.
- */
+/* A line is one write of less than PIPE_BUF bytes, so lines of several processes do not mix;
+ * on a fifo without a reader, or a full one, the line is lost without waiting. */
 #include "capture/parts.h"
 
 #include <errno.h>

@@ -327,10 +327,8 @@ static long first_number(const char *const *names)
     return -1;
 }
 
-/*
- * A batch script has SLURM_PROCID=0 and the SLURM_NTASKS of the job without being one of its tasks: only steps have
- * ranks. The shell of an interactive job has one of the last step numbers but is not a step.
- */
+/* A batch script has SLURM_PROCID=0 and the SLURM_NTASKS of the job without being one of its tasks: only steps have
+ * ranks. The shell of an interactive job has one of the last step numbers but is not a step. */
 static bool is_in_slurm_step(void)
 {
     static const char *const step[] = { "SLURM_STEP_ID", NULL };

@@ -65,10 +65,8 @@ struct capture_settings {
 enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20, CAPTURE_LEAST_RING = 16 << 20 };
 #define CAPTURE_DEFAULT_OUTPUT "capture.tpa"
 
-/*
- * Does the process run with more privileges than the user who started it (setuid, setgid, capabilities)? Then the
- * user's environment must not control which files are loaded and written: nothing is recorded.
- */
+/* Does the process run with more privileges than the user who started it (setuid, setgid, capabilities)? Then the
+ * user's environment must not control which files are loaded and written: nothing is recorded. */
 bool capture_is_privileged(void);
 
 /* The variable of the environment; borrowed; NULL if it is empty or not set, or the process is privileged. */
@@ -93,11 +91,10 @@ bool capture_read_slow(const char *text, double *times);
 /* Are the options compatible? If not, false and a sentence in WHY. */
 bool capture_settings_agree(const struct capture_settings *settings, char *why, size_t why_size);
 
-/*
- * Write PATTERN with %p, %h, %r and %l replaced to PATH. False if it does not fit or contains another %. In a job of
- * several ranks each rank has its own log: without % in PATTERN, the rank is inserted before the extension,
- * run.rank3.tpa. If PATTERN ends in a slash or names a folder, rank3.tpa, or capture.tpa without ranks, is appended.
- */
+/* Write PATTERN with %p, %h, %r and %l replaced to PATH. False if it does not fit or contains another %. In a
+ * job of several ranks each rank has its own log: without % in PATTERN, the rank is inserted before the
+ * extension, run.rank3.tpa. If PATTERN ends in a slash or names a folder, rank3.tpa, or capture.tpa without
+ * ranks, is appended. */
 bool capture_settings_differ(const char *pattern); /* does it contain a % other than %%? */
 bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size);
 

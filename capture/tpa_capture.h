@@ -42,20 +42,16 @@ enum tpa_capture_error {
     TPA_CAPTURE_INVALID = -2, /* NULL instead of a name; a pop without a push */
 };
 
-/*
- * Start recording, or resume it after tpa_capture_stop. Only needed after a stop or with `tpa capture --paused`. Calls
- * do not nest: one stop ends what any number of starts began.
- */
+/* Start recording, or resume it after tpa_capture_stop. Only needed after a stop or with `tpa capture --paused`. Calls
+ * do not nest: one stop ends what any number of starts began. */
 int tpa_capture_start(void);
 
 /* Stop recording until tpa_capture_start. Work in progress on a device is still recorded when it ends. */
 int tpa_capture_stop(void);
 
-/*
- * A step of the training loop begins here, and the one before it ends. Call it at the top of the loop, from one
+/* A step of the training loop begins here, and the one before it ends. Call it at the top of the loop, from one
  * thread. Returns the number of the step, from 0. The steps become `ProfilerStep#N` in the trace, which
- * `tpa steps` and --steps of the other commands know; `tpa capture --steps 10..20` counts them.
- */
+ * `tpa steps` and --steps of the other commands know; `tpa capture --steps 10..20` counts them. */
 int tpa_capture_step(void);
 
 /* Begin a range NAME (UTF-8; copied) on this thread. Returns its depth, 0 for the outermost range. */

@@ -1,8 +1,6 @@
-/*
- * Records are read with the structs of CUPTI 11.8, the oldest supported version. Later versions of CUPTI write longer
+/* Records are read with the structs of CUPTI 11.8, the oldest supported version. Later versions of CUPTI write longer
  * records (CUpti_ActivityKernel9, 10 ...), which begin with the same fields at the same offsets; so the running CUPTI
- * may be older or newer than the headers. The assertions below check that for the newest header here.
- */
+ * may be older or newer than the headers. The assertions below check that for the newest header here. */
 #include "capture/parts.h"
 
 #include <stdio.h>

@@ -36,11 +36,9 @@ static bool make_name(const char *path, int attempt, char *name, size_t size)
     return len > 0 && (size_t)len < size;
 }
 
-/*
- * Functions called ..._there run on the thread of writer->files, which keeps its descriptors from the application. If
+/* Functions called ..._there run on the thread of writer->files, which keeps its descriptors from the application. If
  * the kernel refuses it a table of its own, the descriptor is checked before each use, which is the best that can be
- * done.
- */
+ * done. */
 struct opening {
     struct writer *writer;
     char *why;
@@ -361,10 +359,8 @@ static void read_task(const char *id, const char *name, char *text, size_t size)
     text[len > 0 ? len : 0] = '\0';
 }
 
-/*
- * Are only our threads left: has the main thread ended by pthread_exit, and have all others, too? A thread that CUPTI makes
- * in a call of ours inherits our name. On the thread with its own files.
- */
+/* Are only our threads left: has the main thread ended by pthread_exit, and have all others, too? A thread that CUPTI makes
+ * in a call of ours inherits our name. On the thread with its own files. */
 static void look_for_others(void *argument)
 {
     bool *alone = argument;

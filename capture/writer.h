@@ -53,10 +53,8 @@ struct writer {
     int write_errno; /* why the file could not be written; 0: it could */
 };
 
-/*
- * Create the log and start the thread, which calls ON_END when it has closed the log. False, and a sentence with what
- * to do in WHY, if that fails.
- */
+/* Create the log and start the thread, which calls ON_END when it has closed the log. False, and a sentence with what
+ * to do in WHY, if that fails. */
 bool writer_start(struct writer *writer, const struct capture_settings *settings, struct control *control,
                   void (*on_end)(void), char *why, size_t why_size);
 
@@ -72,10 +70,8 @@ struct host_ring *writer_open_ring(struct writer *writer);
 /* Wake the writer before its next round: a ring is half full. */
 void writer_hurry(struct writer *writer);
 
-/*
- * Write all records, close the log with WHY and end the thread. Waits as long as the writer makes progress. False after
- * ten seconds without progress; the log then ends as after a kill.
- */
+/* Write all records, close the log with WHY and end the thread. Waits as long as the writer makes progress. False after
+ * ten seconds without progress; the log then ends as after a kill. */
 bool writer_stop(struct writer *writer, const char *why);
 
 /* In a forked child: release the parent's file. */
@@ -89,10 +85,9 @@ void writer_add_process(struct writer *writer);
 /* Write the current time of the clocks. */
 void writer_add_clock(struct writer *writer);
 
-/*
- * Write the windows of time in which everything was recorded, and why: those of writer->control that have ended. With a
- * ring, which is complete since SINCE, also the open window, all with reason RING_WHY; else RING_WHY is NULL.
- */
+/* Write the windows of time in which everything was recorded, and why: those of writer->control that have
+ * ended. With a ring, which is complete since SINCE, also the open window, all with reason RING_WHY; else
+ * RING_WHY is NULL. */
 void writer_add_windows(struct writer *writer, int64_t since_ns, const char *ring_why);
 
 /* Write the number of records lost since the last call. */

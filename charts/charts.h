@@ -83,10 +83,8 @@ struct trace_wants chart_type_wants(const struct chart_type *type);
 /* A picture has a chart for each device or file, but no more than these. */
 enum { CHART_MOST_PANELS = 16 };
 
-/*
- * From tables that are there: of `top` ("operators"), `kernels`, `gaps`, `steps`, `launches`. Each adds charts
- * to PICTURE; none when the table has nothing to draw. BARS as above.
- */
+/* From tables that are there: of `top` ("operators"), `kernels`, `gaps`, `steps`, `launches`. Each adds charts
+ * to PICTURE; none when the table has nothing to draw. BARS as above. */
 void chart_operators(struct picture *picture, const struct top *top, size_t bars);
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct steps *steps);
@@ -99,18 +97,14 @@ struct profile;
 /* What a Python profile spent its time in, caller above callee. */
 void chart_flame_profile(struct picture *picture, const struct profile *profile);
 
-/*
- * A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the
+/* A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the
  * judged one, with the band that is expected; no more than CHART_MOST_PANELS. What was 0 in all of them has no chart. The last
- * chart's note tells what is left out.
- */
+ * chart's note tells what is left out. */
 void chart_trends(struct picture *picture, const struct nightly *nightly, const size_t *series, size_t count,
                   size_t most_runs, size_t most_charts);
 
-/*
- * The same of the figures of whole samples; with FIGURE only those and rows of that name. False and ERR when there is
- * nothing to draw.
- */
+/* The same of the figures of whole samples; with FIGURE only those and rows of that name. False and ERR when there is
+ * nothing to draw. */
 bool chart_trend(struct picture *picture, const struct nightly *nightly, const char *figure,
                  struct tpa_error *err);
 

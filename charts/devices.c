@@ -115,11 +115,9 @@ static void add_equal_parts(moments *edges, struct interval span, int64_t from_n
         add_edge(edges, span, cut_ns(from_ns, to_ns, i, parts));
 }
 
-/*
- * Where the parts of SPAN end, in order. Where the file has steps, they begin with parts: parts as long as the step's
+/* Where the parts of SPAN end, in order. Where the file has steps, they begin with parts: parts as long as the step's
  * period would otherwise show a beat of both that is not in the trace. Of more steps than COLUMNS each part has
- * several.
- */
+ * several. */
 static moments find_edges(const struct trace *trace, uint32_t file, struct interval span, size_t columns)
 {
     const struct step_list *steps = step_list_of(trace);

@@ -1,6 +1,5 @@
-/*
- * parts.h - what the files of charts/ share, each of which ends in a `const struct chart_type chart_type_NAME`.
- */
+/* parts.h - what the files of charts/ share, each of which ends in a `const struct chart_type
+ * chart_type_NAME`. */
 #ifndef TPA_CHARTS_PARTS_H
 #define TPA_CHARTS_PARTS_H
 
@@ -9,10 +8,8 @@
 /* The axis of time of FILE: all of its span, so that charts below each other line up; less when less was requested. */
 struct chart_axis chart_time_axis(const struct chart_request *request, uint32_t file);
 
-/*
- * The charts of PICTURE so far are panels (base/chart.h), with one axis of time. Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there;
- * nothing when all are.
- */
+/* The charts of PICTURE so far are panels (base/chart.h), with one axis of time. Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there;
+ * nothing when all are. */
 void chart_describe_panels(struct picture *picture, size_t panels, size_t count, const char *things);
 
 /* Ends a draw function: false and ERR, saying WHAT is missing, when PICTURE is empty. */

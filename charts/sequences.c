@@ -1,7 +1,5 @@
-/*
- * sequences.c - chains of operations that repeat: how long the device works in them, and how long it is idle between
- * the operations; and what short operations in a row cost, by why the device was idle.
- */
+/* sequences.c - chains of operations that repeat: how long the device works in them, and how long it is idle between
+ * the operations; and what short operations in a row cost, by why the device was idle. */
 #include "analyze/sequences/sequences.h"
 #include "charts/parts.h"
 #include "derive/features.h"

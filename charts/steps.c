@@ -1,7 +1,5 @@
-/*
- * steps.c - where the time of each step went: a pile of parts for each step, a chart for each rank; and a histogram of
- * their times.
- */
+/* steps.c - where the time of each step went: a pile of parts for each step, a chart for each rank; and a histogram of
+ * their times. */
 #include "charts/parts.h"
 #include "derive/features.h"
 #include "derive/step_list.h"

@@ -115,10 +115,9 @@ static void add_span_of_gap(struct timeline_making *making, const struct gap *ga
 
 /* ---- strips ---- */
 
-/*
- * Each moment once, for the first kind of work that ran: matrix kernels, others, communication, copies, memsets. Between the
- * starts of two pieces of work nothing else begins: what runs then are the kinds that have not ended yet, one after the other.
- */
+/* Each moment once, for the first kind of work that ran: matrix kernels, others, communication, copies,
+ * memsets. Between the starts of two pieces of work nothing else begins: what runs then are the kinds that
+ * have not ended yet, one after the other. */
 static void fill_busy(struct timeline_making *making, size_t strip, const struct gpu_device *device)
 {
     const struct trace *trace = making->trace;

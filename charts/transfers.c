@@ -1,6 +1,4 @@
-/*
- * transfers.c - copies: their size against their bandwidth, and how much of their time nothing hid.
- */
+/* transfers.c - copies: their size against their bandwidth, and how much of their time nothing hid. */
 #include "charts/parts.h"
 #include "analyze/transfers.h"
 #include "derive/features.h"

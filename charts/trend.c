@@ -1,7 +1,5 @@
-/*
- * trend.c - figures over the runs of a store: their levels, and the band in which a run without any change is
- * expected.
- */
+/* trend.c - figures over the runs of a store: their levels, and the band in which a run without any change is
+ * expected. */
 #include "charts/parts.h"
 #include "history/nightly.h"
 #include <inttypes.h>

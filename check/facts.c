@@ -1,7 +1,5 @@
-/*
- * Names lie sorted, each with the longest other name that it begins with: the names that a text begins with are the
- * last one that sorts at or before the text, its beginning, the beginning of that one, and so on.
- */
+/* Names lie sorted, each with the longest other name that it begins with: the names that a text begins with are the
+ * last one that sorts at or before the text, its beginning, the beginning of that one, and so on. */
 #include "check/facts.h"
 
 #include "analyze/account.h"

@@ -1,7 +1,5 @@
-/*
- * The text of each element that is a block is a line. Lines of both pages belong together by their words, figures left
- * out, and by their order among lines with the same words.
- */
+/* The text of each element that is a block is a line. Lines of both pages belong together by their words, figures left
+ * out, and by their order among lines with the same words. */
 #include "check/page.h"
 
 #include <ctype.h>

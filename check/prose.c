@@ -1,8 +1,6 @@
-/*
- * First the line is cut into tokens, from left to right: a code span, a name of the trace, a number with its unit, a word, a
+/* First the line is cut into tokens, from left to right: a code span, a name of the trace, a number with its unit, a word, a
  * mark. Then neighbouring tokens are joined: "host to device" is a direction, "between 3 and 4 ms" one figure, "at least"
- * belongs to the figure behind it.
- */
+ * belongs to the figure behind it. */
 #include "check/prose.h"
 
 #include "base/search.h"
@@ -221,9 +219,8 @@ static size_t read_digits(const char *text, size_t len, struct figure *figure)
     return at;
 }
 
-/*
- * The length of the figure at AT, or 0 if it is none: part of a name or version. BEFORE it no letter stands.
- */
+/* The length of the figure at AT, or 0 if it is none: part of a name or version. BEFORE it no letter
+ * stands. */
 static size_t read_figure(const char *text, size_t len, size_t at, struct figure *figure)
 {
     *figure = (struct figure){ .whole = true };

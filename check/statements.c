@@ -1,8 +1,6 @@
-/*
- * A scan of a clause gathers what its words say; decide_subject and the functions behind it make a query of that. A word
+/* A scan of a clause gathers what its words say; decide_subject and the functions behind it make a query of that. A word
  * that changes the quantity to one that the facts do not have (WORD_OTHER: per, median, faster ...) makes the figure one that
- * cannot be checked, rather than one of another quantity.
- */
+ * cannot be checked, rather than one of another quantity. */
 #include "check/statements.h"
 
 /* What the words of a clause say. */
@@ -483,10 +481,8 @@ static const char *subject_text(struct arena *arena, const struct check_query *q
     }
 }
 
-/*
- * May a count of kernels, copies or steps be of a part of them? Their number is said with a verb or a place ("ran", "on the
- * GPU", "the trace has"); any other word behind the noun restricts it.
- */
+/* May a count of kernels, copies or steps be of a part of them? Their number is said with a verb or a place ("ran", "on the
+ * GPU", "the trace has"); any other word behind the noun restricts it. */
 static bool count_is_partial(const struct tokens *tokens, size_t own, size_t end,
                              const struct counted *counted)
 {

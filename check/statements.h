@@ -27,10 +27,8 @@ struct statements {
 void statements_read(const struct check_facts *facts, struct tokens *tokens, struct arena *arena,
                      struct statements *statements);
 
-/*
- * The same of a cell of a table: NAMES are the tokens of its row's first cell, HEADER those of its column, CELL its own. One
- * statement, or none if the cell is no figure.
- */
+/* The same of a cell of a table: NAMES are the tokens of its row's first cell, HEADER those of its column, CELL its own. One
+ * statement, or none if the cell is no figure. */
 void statements_read_cell(const struct check_facts *facts, const struct tokens *names,
                           const struct tokens *header, const struct tokens *cell, struct arena *arena,
                           struct statements *statements);

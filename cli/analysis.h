@@ -59,10 +59,8 @@ void analysis_notice_empty_selection(const struct trace *trace, const struct sel
 /* Sort the first table of RESULT as ANALYSIS says. False and ERR if it has no such column. */
 bool analysis_order(const struct analysis_call *analysis, struct result *result, struct tpa_error *err);
 
-/*
- * Add to RESULT the tables and notices of ANALYSIS with ARGS on TRACE; a trace that lacks one of
- * the features NEEDS gives no tables but a notice. Nothing is limited or printed.
- */
+/* Add to RESULT the tables and notices of ANALYSIS with ARGS on TRACE; a trace that lacks one of
+ * the features NEEDS gives no tables but a notice. Nothing is limited or printed. */
 bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,
                      const void *args, struct result *result, struct tpa_error *err);
 

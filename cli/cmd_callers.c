@@ -1,7 +1,5 @@
-/*
- * cmd_callers.c - `tpa callers` and `tpa callees`: the callers or callees of a function, with costs. The two commands
- * differ only in direction.
- */
+/* cmd_callers.c - `tpa callers` and `tpa callees`: the callers or callees of a function, with costs. The two commands
+ * differ only in direction. */
 #include "cli/kept.h"
 #include "cli/load.h"
 #include "cli/parts.h"

@@ -424,10 +424,8 @@ static bool is_of_rank(const char *name, const char *stem, const char *ending)
     return strcmp(at, ending) == 0;
 }
 
-/*
- * Was PATH written to just now? A log grows twice a second, so one of a rank on another machine is not taken for an old
- * one.
- */
+/* Was PATH written to just now? A log grows twice a second, so one of a rank on another machine is not taken for an old
+ * one. */
 static bool is_fresh(const char *path)
 {
     enum { FRESH_S = 2 };
@@ -468,10 +466,8 @@ static void remove_ranks(const char *path, bool in_folder)
         closedir(entries);
 }
 
-/*
- * Logs of an earlier run are replaced; other files are not removed. If each rank of a job runs this command, each
- * replaces its own log. The folder for logs is created.
- */
+/* Logs of an earlier run are replaced; other files are not removed. If each rank of a job runs this command, each
+ * replaces its own log. The folder for logs is created. */
 static bool make_way(const char *pattern, struct tpa_error *err)
 {
     char path[PATH_MAX];
@@ -585,10 +581,8 @@ static bool make_fifo_in(const char *where, char *folder, size_t folder_size, ch
     return false;
 }
 
-/*
- * Create our own folder with a fifo in it: in TMPDIR or, if that fails, in /tmp. False, with a message on stderr, if
- * both fail: then failures go straight to stderr, and the written logs are unknown.
- */
+/* Create our own folder with a fifo in it: in TMPDIR or, if that fails, in /tmp. False, with a message on stderr, if
+ * both fail: then failures go straight to stderr, and the written logs are unknown. */
 static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_size)
 {
     const char *tmp = getenv("TMPDIR");

@@ -1,6 +1,4 @@
-/*
- * cmd_convert.c - `tpa convert`: write the contents of a file in another format.
- */
+/* cmd_convert.c - `tpa convert`: write the contents of a file in another format. */
 #include "cli/convert/convert.h"
 #include "cli/convert/files.h"
 
@@ -272,10 +270,8 @@ static struct trace_wants wants_of_check(const struct convert_form *form)
     return (struct trace_wants){ .flows = form->check_all, .counters = form->check_all, .only_count = true };
 }
 
-/*
- * Read the file at PATH back and compare it with WRITTEN. Exceeding a limit of the reader is not a failure: SUMMARY
- * says how it can be read.
- */
+/* Read the file at PATH back and compare it with WRITTEN. Exceeding a limit of the reader is not a failure: SUMMARY
+ * says how it can be read. */
 static bool check_written(const struct convert_form *form, const struct amounts *written,
                           const struct convert_args *args, const char *path, struct buffer *summary,
                           struct tpa_error *err)

@@ -711,10 +711,8 @@ static bool can_be_read_twice(const char *path)
     return stat(path, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
-/*
- * Are the two operands one job, by evidence in their files? Reads them without arguments of events. False if they are no traces,
- * are one recording twice, or cannot be read, which is reported when they are compared.
- */
+/* Are the two operands one job, by evidence in their files? Reads them without arguments of events. False if they are no traces,
+ * are one recording twice, or cannot be read, which is reported when they are compared. */
 static bool are_one_job(const struct invocation *call, const struct report_args *args)
 {
     struct load_args load = args->load;

@@ -1,6 +1,4 @@
-/*
- * cmd_sql.c - `tpa sql`: SQL over traces; see sql/trace_sql.h.
- */
+/* cmd_sql.c - `tpa sql`: SQL over traces; see sql/trace_sql.h. */
 #include "analyze/registry.h"
 #include "cli/cmd_analysis.h"
 #include "cli/kept.h"
@@ -165,11 +163,9 @@ static enum line_end read_line(const char *prompt, char **line, size_t *capacity
     return LINE_READ;
 }
 
-/*
- * Prompt until the end of input or .quit; errors are printed and do not end the prompt. Ctrl-C ends the running
+/* Prompt until the end of input or .quit; errors are printed and do not end the prompt. Ctrl-C ends the running
  * statement, as does TIMEOUT_NS (0: no limit). Rows are printed according to OUTPUT. False and ERR if the terminal
- * cannot be read.
- */
+ * cannot be read. */
 static bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,
                        struct tpa_error *err)
 {

@@ -1,6 +1,4 @@
-/*
- * cmd_top.c - tpa top: which operators and kernels took the time.
- */
+/* cmd_top.c - tpa top: which operators and kernels took the time. */
 #include "analyze/nsys_reports.h"
 #include "analyze/top/top.h"
 #include "cli/analysis.h"

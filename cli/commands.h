@@ -48,10 +48,8 @@ COMMANDS_BEHIND(DECLARE_COMMAND)
 /* The commands in order, those of the analyses included; NULL past the last. */
 const struct command *command_at(size_t index);
 
-/*
- * An option that asks COMMAND a question with a command of its own: `tpa top --callers NAME FILE` is `tpa callers NAME FILE`.
- * The two are one question to people, and two names to programs; `tpa help` lists the first.
- */
+/* An option that asks COMMAND a question with a command of its own: `tpa top --callers NAME FILE` is `tpa callers NAME FILE`.
+ * The two are one question to people, and two names to programs; `tpa help` lists the first. */
 struct command_mode {
     const char *command, *option, *stands_for;
 };

@@ -1,7 +1,5 @@
-/*
- * fleet_map.c - see fleet_map.h. A process reads one trace after another, reusing memory, and sends the facts of each,
- * or the error, through a pipe.
- */
+/* fleet_map.c - see fleet_map.h. A process reads one trace after another, reusing memory, and sends the facts of each,
+ * or the error, through a pipe. */
 #include "cli/fleet_map.h"
 
 #include "base/progress.h"

@@ -42,10 +42,9 @@ struct fleet_map {
     struct fleet_files apart_files;        /* those that were given */
 };
 
-/*
- * The facts of COUNT traces, directories of them, and files of facts. In directories, files with the ending of traces
- * or ".facts" are looked at. False and ERR if there is no file, or none of them can be read. Release it in any case.
- */
+/* The facts of COUNT traces, directories of them, and files of facts. In directories, files with the ending
+ * of traces or ".facts" are looked at. False and ERR if there is no file, or none of them can be read.
+ * Release it in any case. */
 bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struct tpa_error *err);
 void fleet_map_release(struct fleet_map *map);
 

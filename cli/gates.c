@@ -125,10 +125,8 @@ static void add_message(struct buffer *out, const struct checker *checker, const
         buffer_printf(out, " %s", diff_between(finding));
 }
 
-/*
- * Exceeded: a significant change beyond the limit. Within: the interval does not reach the limit; of several rows that
- * one gate matches, the change does not. Everything else cannot be told.
- */
+/* Exceeded: a significant change beyond the limit. Within: the interval does not reach the limit; of several rows that
+ * one gate matches, the change does not. Everything else cannot be told. */
 static enum gates_outcome outcome_of(const struct judged *judged, size_t together, double min_change)
 {
     const struct finding *finding = judged->suspect->finding;

@@ -1,6 +1,4 @@
-/*
- * help.h - help texts for people and shells, generated from the commands' rows.
- */
+/* help.h - help texts for people and shells, generated from the commands' rows. */
 #ifndef TPA_CLI_HELP_H
 #define TPA_CLI_HELP_H
 

@@ -91,10 +91,8 @@ struct trace *load_traces(const struct invocation *call, const struct load_args 
 bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
               struct ingested *ingested, struct tpa_error *err);
 
-/*
- * As load_any, but each trace is passed to VISIT as soon as it is read, and freed before the next is read. The trace of
- * INGESTED then has no files, only notices about all of them.
- */
+/* As load_any, but each trace is passed to VISIT as soon as it is read, and freed before the next is read. The trace of
+ * INGESTED then has no files, only notices about all of them. */
 bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
                ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err);
 

@@ -1,7 +1,5 @@
-/*
- * main.c - the program: find the command, read its options, run it, report errors, and check that all output was
- * written.
- */
+/* main.c - the program: find the command, read its options, run it, report errors, and check that all output was
+ * written. */
 #include "base/suggest.h"
 #include "cli/command_run.h"
 #include "cli/commands.h"
@@ -173,10 +171,9 @@ __attribute__((noinline)) static void touch_stack(void)
         touched[i - 1] = 0;
 }
 
-/*
- * With a limit on the address space (ulimit -v), a stack that grows into what is left of it ends the program by a signal, where
- * an allocation would end it with a message. So the stack grows at the start, where the room for it is checked.
- */
+/* With a limit on the address space (ulimit -v), a stack that grows into what is left of it ends the program
+ * by a signal, where an allocation would end it with a message. So the stack grows at the start, where the
+ * room for it is checked. */
 static void grow_stack(void)
 {
     struct rlimit space, stack;

@@ -23,10 +23,9 @@ static bool pager_fits(const char *text, size_t len, size_t height)
     return height == 0 || lines < height;
 }
 
-/*
- * Show the LEN bytes at TEXT in $PAGER (less if that is unset) and wait until it ends. False, and nothing was shown: they fit on
- * HEIGHT lines, $PAGER is empty or "cat", $TERM is dumb, or there is no such program. Less gets LESS=FRX unless that is set.
- */
+/* Show the LEN bytes at TEXT in $PAGER (less if that is unset) and wait until it ends. False, and nothing was
+ * shown: they fit on HEIGHT lines, $PAGER is empty or "cat", $TERM is dumb, or there is no such program. Less
+ * gets LESS=FRX unless that is set. */
 static bool pager_show(const char *text, size_t len, size_t height)
 {
     enum { NOT_FOUND = 127 };

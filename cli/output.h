@@ -96,10 +96,8 @@ extern const struct opt_type opt_budget;
     OPT_FLAG('a', "all", T, field.all, "print everything: tables of details, too, and all notes"),           \
         OPT_FLAG(0, "no-pager", T, field.no_pager, "do not show that in $PAGER, as is done on a terminal")
 
-/*
- * Print RESULT according to ARGS, and check that it was written. Columns and rows that were not requested are removed
- * from RESULT. A reader that closed its end of the pipe is not an error.
- */
+/* Print RESULT according to ARGS, and check that it was written. Columns and rows that were not requested are removed
+ * from RESULT. A reader that closed its end of the pipe is not an error. */
 bool output_result(struct result *result, const struct output_args *args, struct tpa_error *err);
 
 /* The same, with a printer that the command chose itself. */

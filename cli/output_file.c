@@ -255,10 +255,9 @@ static bool is_in_descriptors(const char *at)
     return same;
 }
 
-/*
- * The descriptor of ours that PATH names: /dev/stdout, /dev/fd/3, what the shell makes of >(...); -1 if none. Its file
- * may have no name (a pipe, an unlinked file) or be opened for appending, so it is written directly and not replaced.
- */
+/* The descriptor of ours that PATH names: /dev/stdout, /dev/fd/3, what the shell makes of >(...); -1 if none.
+ * Its file may have no name (a pipe, an unlinked file) or be opened for appending, so it is written directly
+ * and not replaced. */
 static int own_descriptor(const char *path)
 {
     char *at = mem_strdup(path);

@@ -113,11 +113,9 @@ struct program_end {
 /* A line of the fifo, without its end; may be changed. */
 typedef void take_line_function(void *context, char *line);
 
-/*
- * Run ARGV (NULL after the last word) until it ends, and pass each line written to the fifo at path FIFO (NULL: none)
+/* Run ARGV (NULL after the last word) until it ends, and pass each line written to the fifo at path FIFO (NULL: none)
  * to TAKE_LINE. False and ERR if no process could be created. A missing program is not an error here: it is reported on
- * stderr as by a shell, with 127 in END.
- */
+ * stderr as by a shell, with 127 in END. */
 bool run_program(char *const *argv, const char *fifo, take_line_function *take_line, void *context,
                  struct program_end *end, struct tpa_error *err);
 

@@ -1,7 +1,5 @@
-/*
- * Input goes through a socket, because a write to it can avoid SIGPIPE when the program ends without reading all of it.
- * A failed start is reported through a pipe that a successful exec closes.
- */
+/* Input goes through a socket, because a write to it can avoid SIGPIPE when the program ends without reading all of it.
+ * A failed start is reported through a pipe that a successful exec closes. */
 #include "cli/process.h"
 #include "base/moment.h"
 

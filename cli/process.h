@@ -19,10 +19,8 @@ struct process_result {
     bool not_found;               /* the program was not found */
 };
 
-/*
- * Run ARGV[0], looked up on PATH unless it holds a '/', with LEN bytes of INPUT on its standard input. False and ERR if
- * it cannot be started, or is not done within TIMEOUT_S seconds and is killed. Release RESULT in any case.
- */
+/* Run ARGV[0], looked up on PATH unless it holds a '/', with LEN bytes of INPUT on its standard input. False and ERR if
+ * it cannot be started, or is not done within TIMEOUT_S seconds and is killed. Release RESULT in any case. */
 bool process_run(const char *const argv[], const char *input, size_t len, int timeout_s,
                  struct process_result *result, struct tpa_error *err);
 

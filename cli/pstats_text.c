@@ -30,10 +30,8 @@ static void end_line(struct printer_state *state)
         buffer_clear(&state->text);
 }
 
-/*
- * SECONDS as C's and Python's "%8.3f". Correct to the last digit, as theirs, but several times faster: a double is
- * M * 2^-E, and M * 1000 fits 64 bits, so the rounding is a shift and a check of the lost bits.
- */
+/* SECONDS as C's and Python's "%8.3f". Correct to the last digit, as theirs, but several times faster: a double is
+ * M * 2^-E, and M * 1000 fits 64 bits, so the rounding is a shift and a check of the lost bits. */
 static void add_seconds(struct buffer *out, double seconds)
 {
     char digits[32];
@@ -110,10 +108,8 @@ static void add_calls(struct buffer *out, int64_t calls, int64_t primitive_calls
     buffer_add(out, start, len);
 }
 
-/*
- * The functions of a sorted list and their names are scattered in memory. Prefetching them some rows ahead hides most
- * of the latency.
- */
+/* The functions of a sorted list and their names are scattered in memory. Prefetching them some rows ahead hides most
+ * of the latency. */
 static void ask_ahead(const struct profile *profile, const struct profile_view *view, size_t i)
 {
     enum { NAMES_AHEAD = 8, FUNCTIONS_AHEAD = 16 };

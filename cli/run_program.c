@@ -1,7 +1,5 @@
-/*
- * One loop waits for lines and for the end of the program; signals are let through
- * only while it waits, so none is missed.
- */
+/* One loop waits for lines and for the end of the program; signals are let through
+ * only while it waits, so none is missed. */
 #include "cli/terminal.h"
 #include "cli/parts.h"
 

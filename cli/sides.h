@@ -37,11 +37,9 @@ struct sides_options {
         *timelines; /* one per side, set to that of its first file, or left NULL; NULL: none is wanted */
 };
 
-/*
- * Measure both sides, file by file, so that only one is in memory. Notices about them go to RESULT. A trace compared
+/* Measure both sides, file by file, so that only one is in memory. Notices about them go to RESULT. A trace compared
  * with a saved result is analyzed with the same command and options. New, and finished: free both with measures_free.
- * False and ERR, with both NULL, if a file cannot be read or the sides cannot be compared.
- */
+ * False and ERR, with both NULL, if a file cannot be read or the sides cannot be compared. */
 bool sides_measure(const struct invocation *call, const struct load_args *load,
                    const struct sides_found *found, const struct sides_options *options,
                    struct measures *sides[2], struct result *result, struct tpa_error *err);
@@ -60,10 +58,8 @@ struct tree_sides {
     struct work_tree *trees[2];
 };
 
-/*
- * Read both sides, file by file, so that only one is in memory. Notices about them go to RESULT. False and ERR if a
- * file cannot be read, is not a trace, or a side has no operators; SIDES is to be released either way.
- */
+/* Read both sides, file by file, so that only one is in memory. Notices about them go to RESULT. False and ERR if a
+ * file cannot be read, is not a trace, or a side has no operators; SIDES is to be released either way. */
 bool tree_sides_read(const struct invocation *call, const struct load_args *load,
                      const struct sides_found *found, const struct work_tree_options *options,
                      struct tree_sides *sides, struct result *result, struct tpa_error *err);
@@ -104,10 +100,8 @@ extern const struct opt_choice gate_unsure_words[];
 /* Evaluate --unsure. */
 bool gate_unsure_fails(int unsure);
 
-/*
- * Without --allow-missing-ranks: are all ranks of the job present and readable, or only one file given? If not, false
- * and ERR with the number of missing ranks. WHAT names the files in the message: "the second side".
- */
+/* Without --allow-missing-ranks: are all ranks of the job present and readable, or only one file given? If not, false
+ * and ERR with the number of missing ranks. WHAT names the files in the message: "the second side". */
 bool gate_check_ranks(const struct measures *measures, const char *what, struct tpa_error *err);
 #define ALLOW_MISSING_RANKS_HELP "judge although ranks are missing, or are others than those compared with"
 
@@ -131,10 +125,9 @@ extern const struct printer *const gate_printers[]; /* these two; ends in NULL *
 
 enum gates_outcome { GATES_WITHIN, GATES_EXCEEDED, GATES_CANNOT_TELL };
 
-/*
- * Check DIFF against the gates as typed; adds the table "gates" (report/cases.h) to RESULT. UNSURE_FAILS: unjudged
- * checks fail as well. IGNORED: what the recordings may lack, a set of enum lacks. False and ERR if a gate is invalid, or about data that the sides do not have.
- */
+/* Check DIFF against the gates as typed; adds the table "gates" (report/cases.h) to RESULT. UNSURE_FAILS:
+ * unjudged checks fail as well. IGNORED: what the recordings may lack, a set of enum lacks. False and ERR if
+ * a gate is invalid, or about data that the sides do not have. */
 bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails, unsigned ignored,
                  struct result *result, enum gates_outcome *outcome, struct tpa_error *err);
 

@@ -1,6 +1,4 @@
-/*
- * terminal.h - properties of the terminal that shows our output, and messages to it.
- */
+/* terminal.h - properties of the terminal that shows our output, and messages to it. */
 #ifndef TPA_CLI_TERMINAL_H
 #define TPA_CLI_TERMINAL_H
 
@@ -8,10 +6,8 @@
 
 enum { TERMINAL_DEFAULT_WIDTH = 100 };
 
-/*
- * Width in columns: $COLUMNS if that is a number, else the width of the terminal at FD, else 100. A pipe or a file gets
- * 100 too: output for people should be readable in a CI log, in a pager and in a file.
- */
+/* Width in columns: $COLUMNS if that is a number, else the width of the terminal at FD, else 100. A pipe or a file gets
+ * 100 too: output for people should be readable in a CI log, in a pager and in a file. */
 size_t terminal_width(int fd);
 
 /* Lines of the terminal at FD; 0 if it is not a terminal. */

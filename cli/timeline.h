@@ -1,15 +1,11 @@
-/*
- * timeline.h - several files on one axis: for a converted trace of several files.
- */
+/* timeline.h - several files on one axis: for a converted trace of several files. */
 #ifndef TPA_CLI_TIMELINE_H
 #define TPA_CLI_TIMELINE_H
 
 #include "trace/trace.h"
 
-/*
- * New, free with free(): by file, the offset in ns of its times so that all count from the earliest origin. A file
- * without an origin counts from 1970. One that is further from it than TRACE_LATEST_NS is not moved.
- */
+/* New, free with free(): by file, the offset in ns of its times so that all count from the earliest origin. A file
+ * without an origin counts from 1970. One that is further from it than TRACE_LATEST_NS is not moved. */
 int64_t *timeline_shifts(const struct trace *trace);
 
 /* Report in SUMMARY the files that were not moved for that reason, if any. */
@@ -50,20 +46,16 @@ int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files);
 /* New, free with free(): by track, are there samples of counters on it? */
 bool *timeline_sampled_tracks(const struct trace *trace);
 
-/*
- * New, free with free(): by file, its last moment of an event: its end, or its start if its end was only the end of the
- * recording. INT64_MIN: no events.
- */
+/* New, free with free(): by file, its last moment of an event: its end, or its start if its end was only the end of the
+ * recording. INT64_MIN: no events. */
 int64_t *timeline_last_moments(const struct trace *trace);
 
 /* VALUE of FILE, made distinct from those of other files. 0 and negative numbers mean "none" and are unchanged. */
 int64_t timeline_set_apart(int64_t stride, uint32_t file, int64_t value);
 
-/*
- * VALUE of the argument ARG in FILE: made distinct from those of other files if ARG is one of TIMELINE_ARGS_OF_FILE,
+/* VALUE of the argument ARG in FILE: made distinct from those of other files if ARG is one of TIMELINE_ARGS_OF_FILE,
  * else unchanged. STRIDE 0 changes nothing. PyTorch counts sequence numbers from 0, so 0 is an ordinary number for
- * them.
- */
+ * them. */
 int64_t timeline_arg_apart(int64_t stride, uint32_t file, enum trace_arg arg, int64_t value);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * A row names a framework's own things only. On TPUs, there are neither graphs nor streams to speak of, and XLA's flags have
- * names of their own: where the text of JAX and TensorFlow would be wrong there, another one stands.
- */
+/* A row names a framework's own things only. On TPUs, there are neither graphs nor streams to speak of, and XLA's flags have
+ * names of their own: where the text of JAX and TensorFlow would be wrong there, another one stands. */
 #include "derive/advice.h"
 
 #include "derive/device_types.h"

@@ -1,8 +1,6 @@
-/*
- * torch's C++ half replays the starts of a thread with a stack (torch/csrc/profiler/collection.cpp, build_tree): an
+/* torch's C++ half replays the starts of a thread with a stack (torch/csrc/profiler/collection.cpp, build_tree): an
  * event that ended before the next one starts is popped, with all above it. A region without an end stays on it until
- * the event around it is popped, and gets that event's end.
- */
+ * the event around it is popped, and gets that event's end. */
 #include "derive/async_regions.h"
 
 #include "base/rows.h"

@@ -86,11 +86,9 @@ static size_t end_of_pid(const struct pid_track *tracks, size_t count, size_t fi
     return next;
 }
 
-/*
- * Determine the processes of each file: the pids of the tracks that HOLDS_NUMBERS marks, which have calls or operators
+/* Determine the processes of each file: the pids of the tracks that HOLDS_NUMBERS marks, which have calls or operators
  * with ids. Other tracks, devices among them, belong to the first process of their file. Allocates launches->processes,
- * all empty, and launches->process_of.
- */
+ * all empty, and launches->process_of. */
 static void launches_describe_processes(struct attribution *launches, const bool *holds_numbers)
 {
     const struct trace *trace = launches->trace;
@@ -147,11 +145,10 @@ static uint64_t count_shared(const struct attribution *launches, const struct fi
 
 /* ---- assigning GPU work ---- */
 
-/*
- * A call explains work that has its number, began after it, and was not made for another operator; among those of
- * several processes, the one that began last explains it. The device tracks of one pid belong to the process whose
- * calls explain most of their work. Work that its device's process does not explain at all is explained by another.
- */
+/* A call explains work that has its number, began after it, and was not made for another operator; among
+ * those of several processes, the one that began last explains it. The device tracks of one pid belong to the
+ * process whose calls explain most of their work. Work that its device's process does not explain at all is
+ * explained by another. */
 
 enum { WORK_SAMPLED = 512 }; /* operations examined per device pid, which is enough to decide */
 
@@ -325,10 +322,8 @@ static void launches_settle_devices(struct attribution *launches, const bool *ho
         settle_devices(launches, holds_numbers);
 }
 
-/*
- * The call that E, GPU work with CORRELATION, comes from, in a file of several processes, and its process in *PROCESS.
- * EVENT_NONE if it is not in the file; *PROCESS is then that of the device.
- */
+/* The call that E, GPU work with CORRELATION, comes from, in a file of several processes, and its process in *PROCESS.
+ * EVENT_NONE if it is not in the file; *PROCESS is then that of the device. */
 static event_id launches_find_call(const struct attribution *launches, event_id e, int64_t correlation,
                                    const int64_t *external_id, size_t *process)
 {
@@ -381,11 +376,9 @@ static void link_call(struct process_calls *process, struct arg_scan *correlatio
         process->operator_of[at] = owner;
 }
 
-/*
- * Walk one thread with a stack of open operators. A call belongs to the operator that began last, at the
+/* Walk one thread with a stack of open operators. A call belongs to the operator that began last, at the
  * call's own start or before it, and has not ended before that. Of events with equal starts, which are common in files
- * with microseconds, operators come first.
- */
+ * with microseconds, operators come first. */
 static void link_thread(struct process_calls *process, const struct calltree *tree,
                         const struct calltree_thread *thread)
 {
@@ -448,11 +441,9 @@ struct id_census {
     struct number_table calls, operators; /* of all its processes; operators only if linked by ids */
 };
 
-/*
- * If only some calls of a PyTorch file lack an id, the key is omitted for calls without an operator. If all calls lack
+/* If only some calls of a PyTorch file lack an id, the key is omitted for calls without an operator. If all calls lack
  * it but operators have ids, only nesting links them (the CUPTI backend of 2.15 writes such files); calls of MTIA,
- * which Kineto never links, belong to no operator.
- */
+ * which Kineto never links, belong to no operator. */
 static void settle_generation(struct file_launches *file, const struct id_census *census, bool is_torch)
 {
     bool links_none = is_torch && census->has_mtia && census->calls_lack_ids && census->operators_have_ids &&

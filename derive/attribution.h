@@ -50,11 +50,9 @@ int attribution_generation(const struct attribution *launches, uint32_t file);
 /* The number of calls of FILE whose number is shared with a call of another process of the file. */
 uint64_t attribution_shared_calls(const struct attribution *launches, uint32_t file);
 
-/*
- * The processes of all files are numbered from 0; every file has at least one. A process is a pid with calls or
+/* The processes of all files are numbered from 0; every file has at least one. A process is a pid with calls or
  * operators with ids. The process of E is that of its track; a track without one belongs to the first process of its
- * file, a device to the process that it works for.
- */
+ * file, a device to the process that it works for. */
 size_t attribution_process_count(const struct attribution *launches);
 size_t attribution_process(const struct attribution *launches, event_id e);
 size_t attribution_process_of_track(const struct attribution *launches, track_id track);
@@ -69,10 +67,9 @@ event_id attribution_call_by(const struct attribution *launches, event_id e, con
 /* The operator that E, a call or a GPU event, is linked to; EVENT_NONE when to none. */
 event_id attribution_operator(const struct attribution *launches, event_id e);
 
-/*
- * When WORK, on a device, was issued: the recorded moment (ARG_ISSUED_AHEAD: a queue of the framework may hold it before
- * its CALL), else the start of CALL (EVENT_NONE: not in the file). False: neither is known, and *NS is WORK's own start.
- */
+/* When WORK, on a device, was issued: the recorded moment (ARG_ISSUED_AHEAD: a queue of the framework may
+ * hold it before its CALL), else the start of CALL (EVENT_NONE: not in the file). False: neither is known,
+ * and *NS is WORK's own start. */
 bool attribution_issued(const struct trace *trace, event_id work, event_id call, int64_t *ns);
 
 /* Both at once for E, a GPU event; EXTERNAL_ID and CORRELATION point to its arguments, NULL when it has none. */

@@ -21,10 +21,8 @@
 
 struct callers;
 
-/*
- * New; free with callers_free. It answers only for the COUNT events at CALLS, which may repeat: usually callers of only
- * a few calls are needed, and only events around those are nested.
- */
+/* New; free with callers_free. It answers only for the COUNT events at CALLS, which may repeat: usually callers of only
+ * a few calls are needed, and only events around those are nested. */
 struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count);
 /* NULL is allowed. */
 void callers_free(struct callers *callers);
@@ -35,11 +33,9 @@ event_id callers_operator(const struct callers *callers, event_id call);
 /* Borrowed from the trace, *LEN bytes; NULL if there is none. */
 const char *callers_line(const struct callers *callers, event_id call, size_t *len);
 
-/*
- * Without opening callers: for each of the COUNT events at MOMENTS, the Python function whose line counts, among those
+/* Without opening callers: for each of the COUNT events at MOMENTS, the Python function whose line counts, among those
  * open on its thread at its start; EVENT_NONE if none is. The later a function began, the further in it is; of those
- * that begin at once the last in the file.
- */
+ * that begin at once the last in the file. */
 void callers_functions_at(const struct trace *trace, const event_id *moments, size_t count,
                           event_id *functions);
 

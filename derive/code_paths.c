@@ -1,7 +1,5 @@
-/*
- * A caller comes before its callees in the tree, so one pass gives each node its own path or that of its caller. After
- * it the forward operators are known; a second pass moves the nodes of the backward pass.
- */
+/* A caller comes before its callees in the tree, so one pass gives each node its own path or that of its caller. After
+ * it the forward operators are known; a second pass moves the nodes of the backward pass. */
 #include "derive/code_paths.h"
 
 #include "base/rows.h"

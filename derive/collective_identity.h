@@ -40,10 +40,8 @@ extern const struct key identity_by_group[], identity_of_seat[];
 /* Is the size of KIND the same on all ranks? Then it distinguishes collectives issued by several threads. */
 bool collective_has_one_size(enum collective_kind kind);
 
-/*
- * Settle what counts, and sort COUNT identities so that those of one collective are adjacent, by index. If all of a group
- * have a number, only the number counts; else the n-th of its kind does.
- */
+/* Settle what counts, and sort COUNT identities so that those of one collective are adjacent, by index. If all of a group
+ * have a number, only the number counts; else the n-th of its kind does. */
 void identities_match(struct identity *at, size_t count);
 
 /* The end of the collective that begins at FIRST, after identities_match. */

@@ -111,10 +111,8 @@ static int64_t absolute(const struct collectives *all, const struct collective *
     return absolute_ns;
 }
 
-/*
- * The offsets of clocks, by the ends of collectives that ended for all at about the same time. Each round is compared with the
- * first place in it, as clocks drift from round to round.
- */
+/* The offsets of clocks, by the ends of collectives that ended for all at about the same time. Each round is compared with the
+ * first place in it, as clocks drift from round to round. */
 static void compare_clocks(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
@@ -168,10 +166,8 @@ static bool share_clock(const struct trace *trace, uint32_t a, uint32_t b)
                       *one->host_name && strcmp(one->host_name, other->host_name) == 0);
 }
 
-/*
- * Are the members on one host? Hosts of several machines may have one name; then their clocks differ, to judge by when
- * collectives ended.
- */
+/* Are the members on one host? Hosts of several machines may have one name; then their clocks differ, to judge by when
+ * collectives ended. */
 static bool is_on_one_clock(const struct collective_matches *matches, const size_t *members, size_t count)
 {
     const struct collectives *all = matches->collectives;
@@ -286,11 +282,9 @@ static void judge_matches(struct collective_matches *matches)
     }
 }
 
-/*
- * Did the members of a match end together, by a common clock or by clocks corrected? Clocks drift, and ranks are not
+/* Did the members of a match end together, by a common clock or by clocks corrected? Clocks drift, and ranks are not
  * released at the same moment: differences up to a millisecond and half the transfer are allowed. True if unknown, and
- * on hosts without a common clock, whose threads may be delayed by others.
- */
+ * on hosts without a common clock, whose threads may be delayed by others. */
 static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
 {
     const struct collectives *all = matches->collectives;
@@ -396,10 +390,8 @@ static void set_members(struct collective_matches *matches)
         }
 }
 
-/*
- * A rank that was late since before its recording began goes on being late for as long as it is the last: the hosts of the
- * others ran ahead while they waited. So much of its lateness is not known to be its own.
- */
+/* A rank that was late since before its recording began goes on being late for as long as it is the last: the hosts of the
+ * others ran ahead while they waited. So much of its lateness is not known to be its own. */
 static void carry_over(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives; /* place after place, by start */

@@ -1,7 +1,6 @@
-/*
- * collective_names.c - lists of words, learnt from PyTorch 1.8 to 2.9 (the collective names of c10d), NCCL 2.8 to 2.27,
- * RCCL, vLLM, SGLang, DeepEP and NVSHMEM. The lists are ordered: the first list that matches a name decides.
- */
+/* collective_names.c - lists of words, learnt from PyTorch 1.8 to 2.9 (the collective names of c10d), NCCL
+ * 2.8 to 2.27, RCCL, vLLM, SGLang, DeepEP and NVSHMEM. The lists are ordered: the first list that matches a
+ * name decides. */
 #include "derive/collective_names.h"
 
 #include "base/memory.h"

@@ -37,17 +37,13 @@ const char *collective_kind_name(enum collective_kind kind);
 /* Does every rank have to arrive before any can leave? False for collectives with one source or target. */
 bool collective_joins_all(enum collective_kind kind);
 
-/*
- * The factor between bus bandwidth and algorithmic bandwidth on RANKS ranks, as defined by NCCL's tests. RANKS is -1 if
- * unknown; then NAN, unless the factor is 1 for any number.
- */
+/* The factor between bus bandwidth and algorithmic bandwidth on RANKS ranks, as defined by NCCL's tests. RANKS is -1 if
+ * unknown; then NAN, unless the factor is 1 for any number. */
 double collective_bus_factor(enum collective_kind kind, int64_t ranks);
 
-/*
- * The size of a collective in elements or bytes as NCCL's tests count it, on which the algorithmic bandwidth is based:
+/* The size of a collective in elements or bytes as NCCL's tests count it, on which the algorithmic bandwidth is based:
  * the part of the data that one rank holds before or after. IN and OUT are the input and output of one rank, RANKS the
- * number of ranks; -1 if unknown. Returns -1 if unknown.
- */
+ * number of ranks; -1 if unknown. Returns -1 if unknown. */
 int64_t collective_size(enum collective_kind kind, int64_t in, int64_t out, int64_t ranks);
 
 /* The library of a kernel, operator or annotation of this name: "NCCL", "gloo" ...; NULL if unknown. */
@@ -65,10 +61,8 @@ struct element_type {
 /* NULL if the text is unknown. TEXT is spelled as in arguments: "BFloat16", "c10::BFloat16", "long int". */
 const struct element_type *element_type_of(const char *text, size_t len);
 
-/*
- * The type in the name of an NCCL kernel that reduces ("..._Sum_f32_...", "..._Sum_float(...)"); NULL if there is none.
- * Kernels that only move data are named after bytes, regardless of the type.
- */
+/* The type in the name of an NCCL kernel that reduces ("..._Sum_f32_...", "..._Sum_float(...)"); NULL if there is none.
+ * Kernels that only move data are named after bytes, regardless of the type. */
 const struct element_type *element_type_of_kernel(const char *kernel);
 
 #endif

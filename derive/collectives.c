@@ -1,7 +1,5 @@
-/*
- * The host events around launches are few: a call tree of those that communicate by name, and of the launches of
- * kernels that communicate, is sufficient.
- */
+/* The host events around launches are few: a call tree of those that communicate by name, and of the launches of
+ * kernels that communicate, is sufficient. */
 #include "derive/collectives.h"
 
 #include "derive/shapes.h"
@@ -100,10 +98,8 @@ static void learn_type(struct collective *one, struct size_facts *size, const ch
     }
 }
 
-/*
- * Sizes from the recorded shapes: an operator's first input, all inputs of an annotation. c10d's operators that fill
- * one tensor from another take that one first.
- */
+/* Sizes from the recorded shapes: an operator's first input, all inputs of an annotation. c10d's operators that fill
+ * one tensor from another take that one first. */
 static void learn_shapes(const struct trace *trace, event_id e, struct collective *one,
                          struct size_facts *size)
 {

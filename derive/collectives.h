@@ -129,24 +129,18 @@ struct collectives_join;
 struct collectives_join *collectives_join_open(void);
 void collectives_join_free(struct collectives_join *join);
 
-/*
- * New, free with free(): by event of the trace, is it needed for matching? Collectives, their launches, steps, and the
- * events in which files begin and end.
- */
+/* New, free with free(): by event of the trace, is it needed for matching? Collectives, their launches, steps, and the
+ * events in which files begin and end. */
 bool *collectives_join_needs(const struct collectives *all);
 
-/*
- * Add the collectives of ALL. The events in NEEDED are in the common trace from FIRST_EVENT on, in their order; the
- * first of the trace's files is FIRST_FILE there. Nothing of ALL is borrowed.
- */
+/* Add the collectives of ALL. The events in NEEDED are in the common trace from FIRST_EVENT on, in their order; the
+ * first of the trace's files is FIRST_FILE there. Nothing of ALL is borrowed. */
 void collectives_join_add(struct collectives_join *join, const struct collectives *all, const bool *needed,
                           event_id first_event, uint32_t first_file);
 
-/*
- * All added collectives, for TRACE, which is borrowed, with the fields that collective_matches.h uses: library, type
+/* All added collectives, for TRACE, which is borrowed, with the fields that collective_matches.h uses: library, type
  * and operator are missing, numbers of groups only distinguish them, places have no work. New, free with
- * collectives_free; JOIN is taken.
- */
+ * collectives_free; JOIN is taken. */
 struct collectives *collectives_join_finish(struct collectives_join *join, const struct trace *trace);
 
 #endif

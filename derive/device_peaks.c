@@ -13,12 +13,10 @@
 #define AMD_CDNA3 "AMD Instinct MI300X data sheet"
 
 /* clang-format off */
-/*
- * In TFLOP/s (TOP/s of int8) and GB/s. A name matches as a substring of the device's, ignoring case; the first match
+/* In TFLOP/s (TOP/s of int8) and GB/s. A name matches as a substring of the device's, ignoring case; the first match
  * counts. An MI250X and an MI250 are two devices each, of which this is one. The MI200s and older have no TF32; the
  * MI300s call theirs XF32. The pages on TPUs are https://cloud.google.com/tpu/docs/ and v4, v5e, v5p or v6e: figures of
- * a chip, which is one device from v4 on.
- */
+ * a chip, which is one device from v4 on. */
 static const struct {
     const char *name;
     double fp4, fp8, int8, fp16, bf16, tf32, fp64_matrix, fp32, fp64, bandwidth;

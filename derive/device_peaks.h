@@ -27,10 +27,8 @@ bool device_peaks_find(const char *name, struct device_peaks *peaks);
 /* "bf16", "tf32"; as --peak takes it. */
 const char *peak_rate_name(enum peak_rate rate);
 
-/*
- * Set the rates in TEXT, "bf16=989T,hbm=3.35T", in PEAKS: per second, with K, M, G, T or P for powers of 1000. "hbm" is
- * the memory's bandwidth. False and ERR if TEXT is invalid.
- */
+/* Set the rates in TEXT, "bf16=989T,hbm=3.35T", in PEAKS: per second, with K, M, G, T or P for powers of 1000. "hbm" is
+ * the memory's bandwidth. False and ERR if TEXT is invalid. */
 bool device_peaks_override(struct device_peaks *peaks, const char *text, struct tpa_error *err);
 
 #endif

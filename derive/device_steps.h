@@ -40,10 +40,8 @@ struct device_steps {
     VEC_OF(struct device_step); /* by file and start */
 };
 
-/*
- * The steps of RANGES, which must be ordered by file and start and, within a file, not overlap. New; free with
- * device_steps_free (NULL is allowed).
- */
+/* The steps of RANGES, which must be ordered by file and start and, within a file, not overlap. New; free with
+ * device_steps_free (NULL is allowed). */
 struct device_steps *device_steps_open(const struct step_list *ranges, const struct gpu_events *gpu);
 void device_steps_free(struct device_steps *steps);
 

@@ -1,7 +1,6 @@
-/*
- * Files are first chained into processes, in order of time; processes are then added to jobs, in order of time as well. So the
- * result does not depend on the order in which the files were given, except for the numbers of ranks that no file records.
- */
+/* Files are first chained into processes, in order of time; processes are then added to jobs, in order of
+ * time as well. So the result does not depend on the order in which the files were given, except for the
+ * numbers of ranks that no file records. */
 #include "derive/file_set.h"
 
 #include "base/quantity.h"
@@ -385,10 +384,8 @@ static enum set_evidence find_evidence(const struct finding *finding, const stru
     return by;
 }
 
-/*
- * Number the recordings of JOB by the times at which they ran: those that overlap another have its number. Not if a process would
- * have two in one round, as with clocks that differ.
- */
+/* Number the recordings of JOB by the times at which they ran: those that overlap another have its number. Not if a process would
+ * have two in one round, as with clocks that differ. */
 static void number_rounds(const struct finding *finding, struct file_set *set, uint32_t job)
 {
     uint32_t *round = mem_alloc(mem_times(set->count, sizeof *round)), rounds = 0;

@@ -76,10 +76,8 @@ struct file_set {
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct file_set *file_set_of(const struct trace *trace);
 
-/*
- * The records of the files of TRACE, in their order; new, free with free(). And the set of COUNT records of files that need not be
- * of one trace, as FILES_ARE says; free with file_set_free (NULL is allowed). RECORDS are sorted by time.
- */
+/* The records of the files of TRACE, in their order; new, free with free(). And the set of COUNT records of files that need not be
+ * of one trace, as FILES_ARE says; free with file_set_free (NULL is allowed). RECORDS are sorted by time. */
 struct set_record *file_set_records(const struct trace *trace);
 struct file_set *file_set_find(struct set_record *records, size_t count, enum trace_files_are files_are);
 void file_set_free(struct file_set *set);

@@ -1,7 +1,5 @@
-/*
- * Events are distributed to their devices by counting sort, then each device's are sorted by start. A profiler writes a
- * device's work buffer after buffer, so that it is nearly sorted already.
- */
+/* Events are distributed to their devices by counting sort, then each device's are sorted by start. A profiler writes a
+ * device's work buffer after buffer, so that it is nearly sorted already. */
 #include "derive/gpu_events.h"
 
 #include "base/rows.h"

@@ -22,17 +22,13 @@ enum tensor_use kernel_tensor_use(const char *name);
 /* "yes", "no", "unknown". */
 const char *tensor_use_name(enum tensor_use use);
 
-/*
- * Is the kernel one that no other can easily be fused with: a matrix product, a convolution, attention? And the same
- * for operators, whose launches belong to it.
- */
+/* Is the kernel one that no other can easily be fused with: a matrix product, a convolution, attention? And the same
+ * for operators, whose launches belong to it. */
 bool kernel_is_product(const char *name);
 bool operator_is_product(const char *name);
 
-/*
- * Is it a wait for the next batch: enumerate(DataLoader)#...__next__ and the like; IteratorGetNext of tf.data, as a
- * function of TensorFlow or as an operator with its type?
- */
+/* Is it a wait for the next batch: enumerate(DataLoader)#...__next__ and the like; IteratorGetNext of tf.data, as a
+ * function of TensorFlow or as an operator with its type? */
 bool annotation_is_data_loading(const char *name);
 
 #endif

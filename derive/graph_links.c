@@ -1,7 +1,5 @@
-/*
- * Replays whose operations have the same names, stream by stream, are one kind; bodies likewise. Kinds are matched
- * once, so that a thousand replays of a graph cost little more than reading them.
- */
+/* Replays whose operations have the same names, stream by stream, are one kind; bodies likewise. Kinds are matched
+ * once, so that a thousand replays of a graph cost little more than reading them. */
 #include "derive/code_paths.h"
 
 #include "base/lcs.h"
@@ -520,10 +518,8 @@ static struct node_launch *graph_links_find_nodes(const struct graph_bodies *bod
     return nodes.at;
 }
 
-/*
- * Match operations whose node is known on both sides. Programs number nodes from the same start: if the names differ,
- * the node is of another program or run.
- */
+/* Match operations whose node is known on both sides. Programs number nodes from the same start: if the names differ,
+ * the node is of another program or run. */
 static void match_nodes(struct matching *matching)
 {
     const struct graph_bodies *bodies = matching->links->bodies;

@@ -10,10 +10,9 @@
 #include "trace/intervals.h"
 #include "trace/trace.h"
 
-/*
- * Recordings of XLA have what a thread calls of the runtime in a track of its own, beside that of its functions. Such a track, with
- * nothing but calls and their operators, waits while a thread of its file waits until what devices compute is ready.
- */
+/* Recordings of XLA have what a thread calls of the runtime in a track of its own, beside that of its
+ * functions. Such a track, with nothing but calls and their operators, waits while a thread of its file waits
+ * until what devices compute is ready. */
 
 /* In order of precedence: a moment counts for the first that applies. Calls come first, as they are innermost. */
 enum host_activity {

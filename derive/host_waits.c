@@ -1,9 +1,7 @@
-/*
- * Per file, the work that ended during a synchronisation is sorted by its end; other work was not waited for. The work
+/* Per file, the work that ended during a synchronisation is sorted by its end; other work was not waited for. The work
  * that a synchronisation waited for is then found by a binary search for the last work that ended before it, and a few
  * steps back over work of other streams or launched later. The number of steps is bounded, so that time is linear in
- * synchronisations and kernels.
- */
+ * synchronisations and kernels. */
 #include "derive/host_waits.h"
 
 #include "trace/call_names.h"
@@ -63,10 +61,8 @@ static void add_wait(struct host_waits *waits, event_id call, event_id work, enu
     *VEC_PUSH(waits) = (struct host_wait){ .call = call, .work = work, .kind = kind };
 }
 
-/*
- * One pass over all events: find the calls that synchronise, those that pin memory, and the streams that
- * synchronisations waited for, from the events that the profiler records of them.
- */
+/* One pass over all events: find the calls that synchronise, those that pin memory, and the streams that
+ * synchronisations waited for, from the events that the profiler records of them. */
 static void host_waits_find_calls(struct search *search, const unsigned char *sorts, struct host_waits *waits)
 {
     const struct trace *trace = search->trace;

@@ -72,10 +72,8 @@ struct stream_waits {
 /* Those of TRACE, derived when first requested; reads ATTRIBUTION_WANTS. Borrowed; live as long as TRACE. */
 const struct stream_waits *stream_waits_of(const struct trace *trace);
 
-/*
- * The last call of the thread of LAUNCH, after AFTER_NS and before LAUNCH began, that makes STREAM or an unrecorded
- * stream wait; EVENT_NONE if there is none. Checks only the last 256 calls.
- */
+/* The last call of the thread of LAUNCH, after AFTER_NS and before LAUNCH began, that makes STREAM or an unrecorded
+ * stream wait; EVENT_NONE if there is none. Checks only the last 256 calls. */
 event_id stream_waits_before(const struct stream_waits *waits, event_id launch, track_id stream,
                              int64_t after_ns);
 

@@ -76,10 +76,8 @@ static const struct {
     { "rotary", FAMILY_ELEMENTWISE },
 };
 
-/*
- * Precisions in names of cuBLAS (s16816gemm_bf16, nvjet_tst), cuDNN and cuBLASLt (f32f32_tf32f32, bf16bf16_bf16f32), CUTLASS
- * (tensorop_s1688gemm), templates (c10::BFloat16) and Tensile (_BBS_).
- */
+/* Precisions in names of cuBLAS (s16816gemm_bf16, nvjet_tst), cuDNN and cuBLASLt (f32f32_tf32f32, bf16bf16_bf16f32), CUTLASS
+ * (tensorop_s1688gemm), templates (c10::BFloat16) and Tensile (_BBS_). */
 static const struct {
     const char *word;
     enum kernel_precision precision;

@@ -35,10 +35,8 @@ struct op_call {
         output; /* of a convolution, if the caller knows it from its backward pass; count 0: not known */
 };
 
-/*
- * From `Input Dims`, `Input type`, `Input Strides` and `Concrete Inputs`; each but the first may be NULL: not recorded.
- * False if they are not such lists, or have more than OP_MAX_INPUTS inputs. Texts are borrowed from them.
- */
+/* From `Input Dims`, `Input type`, `Input Strides` and `Concrete Inputs`; each but the first may be NULL: not recorded.
+ * False if they are not such lists, or have more than OP_MAX_INPUTS inputs. Texts are borrowed from them. */
 bool op_call_read(struct op_call *call, const char *dims, const char *types, const char *strides,
                   const char *concrete);
 

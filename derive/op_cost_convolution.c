@@ -120,10 +120,8 @@ void op_cost_convolution(const struct op_model *model, const struct op_call *cal
     cost->bytes = count_plus(bytes_read_all(call, 0, model->inputs), bytes_of(outputs, input->type));
 }
 
-/*
- * (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask):
- * the cost of the forward pass for each requested gradient of input and weight.
- */
+/* (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask):
+ * the cost of the forward pass for each requested gradient of input and weight. */
 void op_cost_convolution_backward(const struct op_model *model, const struct op_call *call,
                                   struct op_cost *cost)
 {

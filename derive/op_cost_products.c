@@ -65,10 +65,8 @@ static void cost_plain(const struct op_call *call, size_t first, size_t dimensio
         cost->bytes = count_plus(cost->bytes, bytes_added(call, 3, cost->type));
 }
 
-/*
- * (a, b, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum); until torch 2.4 (a, b, bias, out_dtype,
- * scale_a, scale_b, scale_result, use_fast_accum).
- */
+/* (a, b, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum); until torch 2.4 (a, b, bias, out_dtype,
+ * scale_a, scale_b, scale_result, use_fast_accum). */
 static void cost_scaled(const struct op_call *call, size_t inputs, struct op_cost *cost)
 {
     struct product product;
@@ -129,10 +127,8 @@ static void cost_grouped(const struct op_call *call, size_t inputs, size_t dtype
     cost->bytes = count_plus(read, bytes_of(outputs, requested_type(call, dtype, a->type)));
 }
 
-/*
- * (hidden [T, K], w1 [E, J, K], w2 [E, K, N], weights [T, k], experts [T, k]): each row by the J x K and the K x N matrix of its k experts,
- * of E. As many experts are read as T rows choose of E on average, if they choose evenly.
- */
+/* (hidden [T, K], w1 [E, J, K], w2 [E, K, N], weights [T, k], experts [T, k]): each row by the J x K and the K x N matrix of its k experts,
+ * of E. As many experts are read as T rows choose of E on average, if they choose evenly. */
 static void cost_experts(const struct op_call *call, struct op_cost *cost)
 {
     enum { HIDDEN, W1, W2, WEIGHTS, CHOSEN };

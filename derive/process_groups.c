@@ -1,7 +1,5 @@
-/*
- * A file may list as many groups as it has collectives: they are looked up by
- * name, and the groups of a library are determined once.
- */
+/* A file may list as many groups as it has collectives: they are looked up by
+ * name, and the groups of a library are determined once. */
 #include "derive/collectives.h"
 
 /* The name of a library in a group's backends. RCCL uses the name of NCCL. */

@@ -1,7 +1,5 @@
-/*
- * Breadth first over members: a member whose clock is known visits each of its meetings that was not visited before,
- * and computes the offsets of all other members there. So each end is used once.
- */
+/* Breadth first over members: a member whose clock is known visits each of its meetings that was not visited before,
+ * and computes the offsets of all other members there. So each end is used once. */
 #include "derive/rank_clocks.h"
 
 #include "base/rows.h"

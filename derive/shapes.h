@@ -19,10 +19,8 @@ struct shape {
     size_t count;
 };
 
-/*
- * Get the next element of a JSON list: AT, initially the list's text, is advanced; ELEMENT is the element's text,
- * borrowed from it. False at the end, and for other values than lists.
- */
+/* Get the next element of a JSON list: AT, initially the list's text, is advanced; ELEMENT is the element's text,
+ * borrowed from it. False at the end, and for other values than lists. */
 bool list_next(const char **at, struct text *element);
 
 /* Parse ELEMENT as a flat list of whole numbers. False if it is something else. */

@@ -1,6 +1,4 @@
-/*
- * step.h - a step of a run, for the ways to find them (step_list.h, step_infer.h).
- */
+/* step.h - a step of a run, for the ways to find them (step_list.h, step_infer.h). */
 #ifndef TPA_DERIVE_STEP_H
 #define TPA_DERIVE_STEP_H
 

@@ -265,10 +265,8 @@ static struct tail usual_tail(struct inferring *inferring, const struct sequence
     return tails[best];
 }
 
-/*
- * Iterations that begin where HEAD is repeated after each optimizer. Sets STARTS and *END, the item after the last iteration. False
- * if it is not repeated after each, or if what precedes it there does not end the last iteration.
- */
+/* Iterations that begin where HEAD is repeated after each optimizer. Sets STARTS and *END, the item after the last iteration. False
+ * if it is not repeated after each, or if what precedes it there does not end the last iteration. */
 static bool begin_with_head(struct inferring *inferring, const struct sequence *sequence, struct head head,
                             struct places *starts, size_t *end)
 {

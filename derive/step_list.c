@@ -143,10 +143,9 @@ static const struct key by_number_in_file[] = { ASC(struct step, file), ASC(stru
                                                 ASC(struct step, start_ns), ASC(struct step, event),
                                                 KEY_END };
 
-/*
- * Of files whose host marks no step, the steps are the shadows that annotations cast on devices (gpu_user_annotation), from the
- * first begin to the last end of those of one number: each stream has its own. NUMBERS are by name, SKIP by file.
- */
+/* Of files whose host marks no step, the steps are the shadows that annotations cast on devices
+ * (gpu_user_annotation), from the first begin to the last end of those of one number: each stream has its
+ * own. NUMBERS are by name, SKIP by file. */
 static void add_shadows(const struct trace *trace, const int64_t *numbers, const bool *skip,
                         struct step_list *steps)
 {

@@ -27,18 +27,15 @@ const struct step_list *step_list_used(const struct trace *trace);
 /* The step of FILE with MOMENT in [start, end); NULL if there is none. Borrowed. */
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
 
-/*
- * The step that WORK, an operation on a device, belongs to: that in which it was issued, by its CALL (EVENT_NONE: unknown; attribution_issued); where only
+/* The step that WORK, an operation on a device, belongs to: that in which it was issued, by its CALL (EVENT_NONE: unknown; attribution_issued); where only
  * devices mark steps, that in which it began itself. NULL if there is none. LAST, the result for other work, is tried
- * first, as most work is of the same step; it may be NULL. Borrowed.
- */
+ * first, as most work is of the same step; it may be NULL. Borrowed. */
 const struct step *step_list_of_work(const struct step_list *steps, const struct trace *trace, event_id work,
                                      event_id call, const struct step *last);
 
-/*
- * Of overlapping STEPS of a file, keep the first; of equal starts, the longest. Returns the number of dropped ones. An overlap
- * of 1 us or less, and of 1 % or less of both steps, is due to rounding: the first ends where the second begins.
- */
+/* Of overlapping STEPS of a file, keep the first; of equal starts, the longest. Returns the number of dropped
+ * ones. An overlap of 1 us or less, and of 1 % or less of both steps, is due to rounding: the first ends
+ * where the second begins. */
 size_t step_list_drop_overlaps(struct step_list *steps);
 
 /* The end of the step at INDEX in ns, at most the start of the next in its file: no moment belongs to two steps. */

@@ -25,10 +25,8 @@
  */
 size_t step_pattern_period(const int64_t *ns, size_t count);
 
-/*
- * The same of what COUNT steps did: how many calls waited, how many operations were launched. They repeat exactly, and no value but the
- * most frequent occurs once.
- */
+/* The same of what COUNT steps did: how many calls waited, how many operations were launched. They repeat exactly, and no value but the
+ * most frequent occurs once. */
 size_t step_pattern_period_of_counts(const int64_t *counts, size_t count);
 
 /* Is NS unusual where the median is MEDIAN_NS? */

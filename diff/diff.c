@@ -1,6 +1,4 @@
-/*
- * A join of two sides by name: first equal names, then renamed ones.
- */
+/* A join of two sides by name: first equal names, then renamed ones. */
 #include "diff/diff.h"
 
 #include "base/rows.h"
@@ -265,10 +263,8 @@ static size_t find_shortest(const struct join *join, int side, name_id row, stru
     return ranks;
 }
 
-/*
- * Who communicates last waits for nobody: if communication takes no longer there (at most half of what it takes longer in the
- * mean), its change is a wait for that rank.
- */
+/* Who communicates last waits for nobody: if communication takes no longer there (at most half of what it takes longer in the
+ * mean), its change is a wait for that rank. */
 static void judge_communication(const struct join *join, const name_id ids[2], struct diff_row *row)
 {
     struct rank_time shortest[2];
@@ -418,10 +414,8 @@ static void judge_rows(const struct diff *diff, struct diff_rows *table)
     free(findings);
 }
 
-/*
- * The metric that the rows of TABLE are parts of: the step time; for profiles and saved results, the time on the host
- * or on devices. NULL: unknown.
- */
+/* The metric that the rows of TABLE are parts of: the step time; for profiles and saved results, the time on the host
+ * or on devices. NULL: unknown. */
 static const char *diff_whole_of(const struct diff *diff, const struct diff_rows *table)
 {
     static const char *const wholes[] = { "steps_time", "step_time", "window", "functions_time",
@@ -490,11 +484,9 @@ static void compare_tables(struct diff *diff, const struct sampling *const sampl
 /* With fewer values, no outliers are determined. */
 enum { FEWEST_FOR_OUTLIERS = 5 };
 
-/*
- * Modified z-scores above 3.5 (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993): distance from the median
+/* Modified z-scores above 3.5 (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993): distance from the median
  * in median absolute deviations, or in mean absolute deviations if those are 0. Values within 1 % of the median are
- * never outliers.
- */
+ * never outliers. */
 static void find_outliers(struct diff *diff, int side)
 {
     const struct measure_runs *runs = diff->runs[side];

@@ -76,10 +76,8 @@ struct diff {
     VEC_OF(struct diff_outlier) outliers; /* of the first metric */
 };
 
-/*
- * New; free with diff_free (NULL is allowed). Borrows BEFORE and AFTER for its lifetime. NULL and ERR if they hold
- * nothing comparable.
- */
+/* New; free with diff_free (NULL is allowed). Borrows BEFORE and AFTER for its lifetime. NULL and ERR if they hold
+ * nothing comparable. */
 struct diff *diff_open(const struct measures *before, const struct measures *after,
                        const struct diff_options *options, struct tpa_error *err);
 void diff_free(struct diff *diff);
@@ -97,10 +95,8 @@ bool diff_is_same(const struct diff *diff);
  * recordings"; else "". */
 const char *diff_between(const struct finding *finding);
 
-/*
- * Add to RESULT: notices on top about differences in how the sides were recorded; the tables "head" and, if memory was
- * recorded, "memory"; one for each kind of rows; "outliers" and "renamed" if there are any.
- */
+/* Add to RESULT: notices on top about differences in how the sides were recorded; the tables "head" and, if memory was
+ * recorded, "memory"; one for each kind of rows; "outliers" and "renamed" if there are any. */
 void diff_add_tables(const struct diff *diff, struct result *result);
 
 /* Add notices on top of RESULT about differences that make the sides hard to compare. Part of diff_add_tables. */
@@ -153,11 +149,9 @@ void diff_notice_one_job(const struct diff *diff, struct result *result);
  * its parts are not known. */
 bool diff_add_account(const struct diff *diff, struct result *result);
 
-/*
- * Add the table "changes": rows of all tables of times that changed beyond noise, the largest first, and waits after the
+/* Add the table "changes": rows of all tables of times that changed beyond noise, the largest first, and waits after the
  * work that they wait for (cause.h); at most MOST (0: all). A notice if there are none. False if rows of DIFF cannot be
- * put into one table.
- */
+ * put into one table. */
 bool diff_add_changes(const struct diff *diff, size_t most, struct result *result);
 
 /* The tables that may be added, for `tpa help`; ends in { 0 }. */
@@ -229,10 +223,8 @@ enum cause_class cause_class_of(const char *name, size_t len);
 /* Does the text NAME say that it is communication: a kernel of NCCL, an operator of c10d? */
 bool cause_is_communication(const char *name);
 
-/*
- * What a change of a row of CLASS counts in the order of causes: 1 for work. A wait is named before work only if it changed
- * five times as much.
- */
+/* What a change of a row of CLASS counts in the order of causes: 1 for work. A wait is named before work only if it changed
+ * five times as much. */
 double cause_weight(enum cause_class class);
 
 #endif

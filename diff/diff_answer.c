@@ -201,10 +201,8 @@ static bool is_replaced(const struct change *change)
     return change->row->finding.verdict == VERDICT_GONE || change->row->finding.verdict == VERDICT_NEW;
 }
 
-/*
- * Do they change by one cause? One row in two tables does, such as a line of code at the peak and at the end; so do an operator and
- * its kernels that change alike, and kernels of one operator of which some replace the others.
- */
+/* Do they change by one cause? One row in two tables does, such as a line of code at the peak and at the end; so do an operator and
+ * its kernels that change alike, and kernels of one operator of which some replace the others. */
 static bool changes_have_one_cause(const struct change *one, const struct change *other)
 {
     bool alike = one->row->finding.change * other->row->finding.change > 0;

@@ -171,10 +171,8 @@ void measures_free(struct measures *measures);
 /* The parts of a trace that its reader must decode. */
 struct trace_wants measure_wants(const struct measure_options *options);
 
-/*
- * Add a part to MEASURES. Nothing is borrowed. All parts must be of one kind: false and ERR if not, or if the part
- * lacks data that OPTIONS require.
- */
+/* Add a part to MEASURES. Nothing is borrowed. All parts must be of one kind: false and ERR if not, or if the part
+ * lacks data that OPTIONS require. */
 bool measure_trace(struct measures *measures, const struct trace *trace,
                    const struct measure_options *options, struct tpa_error *err);
 bool measure_profile(struct measures *measures, const struct profile *profile,
@@ -188,10 +186,8 @@ bool measure_result(struct measures *measures, const struct result *result, stru
 bool measure_fleet(struct measures *measures, const struct facts *facts, size_t unread, const char *why,
                    struct tpa_error *err);
 
-/*
- * As measure_result, for the result that the command of SAVED gives for a file, so that the file can be compared with a
- * saved result. False and ERR if that command cannot be repeated.
- */
+/* As measure_result, for the result that the command of SAVED gives for a file, so that the file can be compared with a
+ * saved result. False and ERR if that command cannot be repeated. */
 bool measure_trace_like(struct measures *measures, const struct trace *trace, const struct result *saved,
                         struct tpa_error *err);
 bool measure_profile_like(struct measures *measures, const struct profile *profile,

@@ -1,7 +1,5 @@
-/*
- * measure_like.c - a trace or profile compared with a saved result: the command of the result is run again, and its
- * result is measured like a saved one; see measure.h.
- */
+/* measure_like.c - a trace or profile compared with a saved result: the command of the result is run again, and its
+ * result is measured like a saved one; see measure.h. */
 #include "diff/measure.h"
 
 #include "analyze/registry.h"

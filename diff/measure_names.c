@@ -1,7 +1,5 @@
-/*
- * Times are added up per pair of name and sample; few of the possible pairs occur, so pairs are interned as bytes in a
- * struct names, which gives them dense ids.
- */
+/* Times are added up per pair of name and sample; few of the possible pairs occur, so pairs are interned as bytes in a
+ * struct names, which gives them dense ids. */
 #include "diff/measure_parts.h"
 
 #include <assert.h>

@@ -47,10 +47,9 @@ const struct measured_step *measured_step_at(const struct measuring *measuring, 
 
 /* ---- measure_names.c ---- */
 
-/*
- * Rows by name as in HTA's trace comparison: everything with a name and a duration, on the host and on devices, each
- * from its start to its end. Work on a device belongs to the step in which the call that launched it began.
- */
+/* Rows by name as in HTA's trace comparison: everything with a name and a duration, on the host and on
+ * devices, each from its start to its end. Work on a device belongs to the step in which the call that
+ * launched it began. */
 void measure_names(const struct measuring *measuring);
 
 /* Rows by module, including callees if INCLUSIVE. False and ERR if the trace records no modules. */

@@ -35,11 +35,9 @@ void measure_runs_free(struct measure_runs *runs);
 /* The values of METRIC by step, the mean of its samples; NAN where it is missing. New; free with free(). */
 double *measure_runs_metric(const struct measure_runs *runs, const struct measure_metric *metric);
 
-/*
- * The level of each run of a figure with the LISTED_COUNT values LISTED that are not 0, of steps in ascending order
+/* The level of each run of a figure with the LISTED_COUNT values LISTED that are not 0, of steps in ascending order
  * (PLACE counts all steps). MISSING, by step, are left out; NULL: none are. Stores the levels of the runs that have
- * steps in LEVELS, which has room for all; returns their number.
- */
+ * steps in LEVELS, which has room for all; returns their number. */
 size_t measure_runs_levels(const struct measure_runs *runs, const struct run_step *listed,
                            size_t listed_count, const bool *missing, struct run_level *levels);
 

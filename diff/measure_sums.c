@@ -1,7 +1,5 @@
-/*
- * measure_sums.c - inputs that hold aggregates instead of events, as a sample: Python profiles, reports of actions; see
- * measure.h.
- */
+/* measure_sums.c - inputs that hold aggregates instead of events, as a sample: Python profiles, reports of actions; see
+ * measure.h. */
 #include "diff/measure.h"
 
 #include <math.h>

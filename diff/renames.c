@@ -1,7 +1,5 @@
-/*
- * Names are masked and sorted; equal masks are adjacent. Names paired with one kind of mask are not considered with the
- * next, coarser one.
- */
+/* Names are masked and sorted; equal masks are adjacent. Names paired with one kind of mask are not considered with the
+ * next, coarser one. */
 #define _GNU_SOURCE
 #include "diff/renames.h"
 
@@ -58,10 +56,8 @@ static size_t digits_length(const char *s, size_t len)
     return n;
 }
 
-/*
- * Is this a number without meaning for the kernel's function? After ':' or '#' (lines, lambdas), or after '_' at the
- * end of a word that is not a library's tile or architecture: fused_add_3, but not sgemm_128x64 or sm80.
- */
+/* Is this a number without meaning for the kernel's function? After ':' or '#' (lines, lambdas), or after '_' at the
+ * end of a word that is not a library's tile or architecture: fused_add_3, but not sgemm_128x64 or sm80. */
 static size_t running_number_length(const char *name, size_t len, size_t at)
 {
     size_t n = digits_length(name + at, len - at);

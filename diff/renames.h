@@ -46,11 +46,9 @@ struct rename_name {
     size_t len;
 };
 
-/*
- * Pair names that only one side has with names that only the other has, each at most once. PAIRS has room for the
+/* Pair names that only one side has with names that only the other has, each at most once. PAIRS has room for the
  * length of the shorter list; returns the number of pairs. Several names with equal masks are paired in the order of
- * the numbers in them.
- */
+ * the numbers in them. */
 size_t renames_pair(const struct rename_name *gone, size_t gone_count, const struct rename_name *come,
                     size_t come_count, struct rename *pairs);
 

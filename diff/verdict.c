@@ -109,10 +109,8 @@ static void finding_estimate(struct finding *finding, const struct sampled *samp
     finding->df = variance.squares > 0 ? variance.sum * variance.sum / variance.squares : INFINITY;
 }
 
-/*
- * May the ranks of steps be compared? One step that takes far longer hides a change of all others from the means; ranks
- * show it. They need independent steps without a pattern.
- */
+/* May the ranks of steps be compared? One step that takes far longer hides a change of all others from the means; ranks
+ * show it. They need independent steps without a pattern. */
 static bool by_ranks(const struct sampled *sampled)
 {
     for (int side = 0; side < 2; side++) {

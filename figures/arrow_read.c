@@ -1,8 +1,6 @@
-/*
- * A message is 0xffffffff, the length of its metadata, the metadata as a FlatBuffer, and a body whose length is in the
+/* A message is 0xffffffff, the length of its metadata, the metadata as a FlatBuffer, and a body whose length is in the
  * metadata. A FlatBuffer's table begins with the distance back to its vtable, which holds the offset of each field in
- * the table; references are forward distances. Positions are checked before use; 0 means missing.
- */
+ * the table; references are forward distances. Positions are checked before use; 0 means missing. */
 #include "figures/facts_file.h"
 
 #include <xxhash.h>

@@ -135,10 +135,8 @@ struct facts_notice {
     int64_t count;
 };
 
-/*
- * What the rank of a parallel job did: a computation of a microbatch, a message, a collective, an optimizer, a collection of
- * garbage. Moments count from the start of the recording.
- */
+/* What the rank of a parallel job did: a computation of a microbatch, a message, a collective, an optimizer, a collection of
+ * garbage. Moments count from the start of the recording. */
 struct facts_operation {
     int64_t recording, number; /* number: its place in the recording */
     name_id type; /* as tpa job has it: "forward-compute"; NAME_NONE: only communication, or garbage */
@@ -217,10 +215,8 @@ void facts_add(struct facts *facts, enum facts_table table, const void *row);
 /* Id of TEXT in facts->texts; NAME_NONE for NULL. */
 name_id facts_text(struct facts *facts, const char *text);
 
-/*
- * The same for a list of ranks, of which a long one is shortened to its beginning and a hash of all of it. Each rank of
- * a group lists all others, so otherwise facts would grow with the square of the ranks.
- */
+/* The same for a list of ranks, of which a long one is shortened to its beginning and a hash of all of it. Each rank of
+ * a group lists all others, so otherwise facts would grow with the square of the ranks. */
 name_id facts_list(struct facts *facts, const char *list);
 
 /* A number made of LEN bytes, equal for equal ones; never missing. */
@@ -241,10 +237,8 @@ void facts_collect(struct facts *facts, struct facts *other);
 /* The kind of the notice that facts_check adds. */
 #define FACTS_ODD_NUMBERS "odd_numbers"
 
-/*
- * Enforce the bounds of each column: numbers outside become 0, or missing if allowed. Each recording with changed
- * numbers gets a row of FACTS_NOTICES.
- */
+/* Enforce the bounds of each column: numbers outside become 0, or missing if allowed. Each recording with changed
+ * numbers gets a row of FACTS_NOTICES. */
 void facts_check(struct facts *facts);
 
 /* Sort the rows. Call after the last merge. */

@@ -292,10 +292,8 @@ static bool read_check(struct arrow_reader *reader, uint64_t sum, struct tpa_err
     return tpa_hint(err, "copy them once more, or make them again with tpa facts");
 }
 
-/*
- * Pass each stream of SOURCE that holds a table to READ, and check what was written at once by its checksum. Returns the
- * version of the last stream; check ERR.
- */
+/* Pass each stream of SOURCE that holds a table to READ, and check what was written at once by its checksum. Returns the
+ * version of the last stream; check ERR. */
 static long read_streams(struct source *source,
                          bool (*read)(void *context, struct arrow_reader *reader, struct tpa_error *err),
                          void *context, struct tpa_error *err)

@@ -111,16 +111,12 @@ bool facts_save_rows(const struct facts *facts, const struct facts_schema *schem
 /* Are these the first bytes of an Arrow stream? */
 bool facts_look_like(const char *bytes, size_t len);
 
-/*
- * Add the facts in SOURCE to FACTS, as facts_merge does, one batch of rows at a time. False and ERR, with nothing
- * added, if it is cut short, damaged, of a newer version, or cannot be read.
- */
+/* Add the facts in SOURCE to FACTS, as facts_merge does, one batch of rows at a time. False and ERR, with nothing
+ * added, if it is cut short, damaged, of a newer version, or cannot be read. */
 bool facts_read(struct facts *facts, struct source *source, struct tpa_error *err);
 
-/*
- * Pass each row of the tables of SOURCE with SCHEMA, of which there may be several, to ADD; others are skipped. Texts
- * and bytes are those of FACTS. False and ERR as facts_read, but after rows before the damage were passed.
- */
+/* Pass each row of the tables of SOURCE with SCHEMA, of which there may be several, to ADD; others are skipped. Texts
+ * and bytes are those of FACTS. False and ERR as facts_read, but after rows before the damage were passed. */
 bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, struct source *source,
                      void (*add)(void *context, const void *row), void *context, struct tpa_error *err);
 

@@ -1,7 +1,5 @@
-/*
- * gather.c - see gather.h. Each file is processed separately: its devices, steps and collectives by the timeline of
- * each device, its names in one pass over its events.
- */
+/* gather.c - see gather.h. Each file is processed separately: its devices, steps and collectives by the timeline of
+ * each device, its names in one pass over its events. */
 #include "figures/gather.h"
 
 #include "analyze/many_rows.h"

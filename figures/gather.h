@@ -49,18 +49,14 @@ struct timeline_moment {
 typedef void timeline_stop(void *context, const struct fleet_timeline *line,
                            const struct timeline_moment *moment);
 
-/*
- * Let STOP see the timeline of the device of index DEVICE at each of COUNT MOMENTS, which are sorted by time. FINDER finds gaps
- * of any length, and has not visited the device. Returns how long the device was busy, in ns.
- */
+/* Let STOP see the timeline of the device of index DEVICE at each of COUNT MOMENTS, which are sorted by time. FINDER finds gaps
+ * of any length, and has not visited the device. Returns how long the device was busy, in ns. */
 int64_t timeline_walk(const struct gpu_events *gpu, uint32_t device, struct gap_finder *finder,
                       struct timeline_moment *moments, size_t count, timeline_stop *stop, void *context);
 
-/*
- * How [START, END) was spent, into PART_NS, which is 0 at first. The line stops at its start for timeline_begin and at its
+/* How [START, END) was spent, into PART_NS, which is 0 at first. The line stops at its start for timeline_begin and at its
  * end for timeline_end; the parts, which then add up to its length, are known after both. Before the first work of the device
- * nothing has to begin.
- */
+ * nothing has to begin. */
 void timeline_begin(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
                     int64_t part_ns[FACTS_PARTS]);
 void timeline_end(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,

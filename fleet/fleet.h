@@ -164,10 +164,8 @@ struct fleet {
     struct arena texts;
 };
 
-/*
- * New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. If FILES is not NULL,
- * collectives are in separate files. NULL and ERR if one cannot be read.
- */
+/* New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. If FILES is not NULL,
+ * collectives are in separate files. NULL and ERR if one cannot be read. */
 struct fleet *fleet_open(const struct facts *facts);
 struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_files *files,
                                struct tpa_error *err);
@@ -179,10 +177,9 @@ void fleet_notice_lacks(const struct fleet_job *job, struct result *result);
 /* Add one about the ranks of JOB that are not here, if there are any; it ends in SO. */
 void fleet_notice_missing(const struct fleet_job *job, const char *so, struct result *result);
 
-/*
- * Let ANSWER begin with the ranks that hold the job up, of which at least 5 % of the waiting is, and the others as one; its headline says
- * for whom others wait most. Nothing where no rank is known to hold others up. Texts are in TEXTS, or those of FLEET.
- */
+/* Let ANSWER begin with the ranks that hold the job up, of which at least 5 % of the waiting is, and the
+ * others as one; its headline says for whom others wait most. Nothing where no rank is known to hold others
+ * up. Texts are in TEXTS, or those of FLEET. */
 void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct arena *texts);
 
 /* Add what ran and, for each rank that fleet_add_answer named, what to do, where nothing else tells these. */

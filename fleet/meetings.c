@@ -1,7 +1,5 @@
-/*
- * The first pass collects the ends of collectives that need all ranks, for the clocks; the
- * second pass visits collectives again and keeps only the results; finally waiting is attributed to ranks.
- */
+/* The first pass collects the ends of collectives that need all ranks, for the clocks; the
+ * second pass visits collectives again and keeps only the results; finally waiting is attributed to ranks. */
 #include "fleet/meetings.h"
 
 #include "base/rows.h"
@@ -226,10 +224,8 @@ static void judge(const struct hearing *hearing, struct way *ways)
     explain(hearing, ways);
 }
 
-/*
- * Was the last recorded for less than half of its lateness? What it did before is not recorded, and whether it was late is not
- * known: the profiler of a rank may start seconds after that of another.
- */
+/* Was the last recorded for less than half of its lateness? What it did before is not recorded, and whether it was late is not
+ * known: the profiler of a rank may start seconds after that of another. */
 static bool is_before_recording(const struct hearing *hearing)
 {
     const struct slice_row *last = hearing->arrivals[hearing->meeting->last].row;
@@ -441,10 +437,9 @@ static const struct fleet_meeting *find_reason(const struct fleet_meetings *meet
     return reason && reason->sure && waited_ns >= meeting->grew_ns[CAUSE_COMMUNICATION] / 2 ? reason : NULL;
 }
 
-/*
- * A rank that was late since before its recording began goes on being late for as long as it is the last: the hosts of the
- * others ran ahead while they waited. So much of its lateness is not known to be its own. VISITS are those of all devices.
- */
+/* A rank that was late since before its recording began goes on being late for as long as it is the last: the
+ * hosts of the others ran ahead while they waited. So much of its lateness is not known to be its own. VISITS
+ * are those of all devices. */
 static void carry_over(struct fleet_meetings *meetings, const struct visit *visits)
 {
     int64_t late_ns = 0;

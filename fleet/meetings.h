@@ -109,12 +109,10 @@ struct fleet_files {
     VEC_OF(char *) of[FLEET_FILES]; /* paths */
 };
 
-/*
- * Judge the collectives of JOB: those in its facts or, if FILES is not NULL, those in files, of which one slice at a
+/* Judge the collectives of JOB: those in its facts or, if FILES is not NULL, those in files, of which one slice at a
  * time is in memory. CLOCKS, borrowed, are those from all ends of the job; NULL: they are computed from the ends here.
  * Blame is not determined yet. Release with fleet_meetings_release in any case. False and ERR if a file cannot be read.
- * Time is n log n in collectives.
- */
+ * Time is n log n in collectives. */
 bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_job *job,
                           const struct fleet_files *files, const struct fleet_clocks *clocks,
                           struct tpa_error *err);

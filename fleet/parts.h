@@ -225,10 +225,8 @@ bool slice_merge(struct facts *facts, struct source *source, struct tpa_error *e
 /* By row of the table of groups: is it a mixed group, with numbered and unnumbered collectives? */
 bool *slice_find_mixed(const struct fleet_job *job, bool *any);
 
-/*
- * Add the records of SOURCE that belong to members of the job, and whose group is mixed if WANTED, else not. Texts are
- * added to FACTS, which are those of the job. False and ERR if it is damaged.
- */
+/* Add the records of SOURCE that belong to members of the job, and whose group is mixed if WANTED, else not. Texts are
+ * added to FACTS, which are those of the job. False and ERR if it is damaged. */
 bool slice_add_file(struct slice *slice, struct facts *facts, const bool *mixed, bool wanted,
                     struct source *source, struct tpa_error *err);
 

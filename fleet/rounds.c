@@ -1,7 +1,5 @@
-/*
- * rounds.c - see rounds.h. Each kind of file has one or several tables whose rows are the structs below; meetings and
- * their arrivals are in the same order.
- */
+/* rounds.c - see rounds.h. Each kind of file has one or several tables whose rows are the structs below; meetings and
+ * their arrivals are in the same order. */
 #include "fleet/rounds.h"
 
 #include "base/sum.h"

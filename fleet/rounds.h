@@ -19,10 +19,8 @@
 /* The kind of the file SOURCE, of which some bytes are consumed; FLEET_FILES: none of these. */
 enum fleet_file rounds_kind(struct source *source);
 
-/*
- * Can each slice be judged by itself? False and ERR if only some collectives of a group are numbered, which can be
- * matched only with all slices together.
- */
+/* Can each slice be judged by itself? False and ERR if only some collectives of a group are numbered, which can be
+ * matched only with all slices together. */
 bool rounds_possible(const struct fleet_job *job, struct tpa_error *err);
 
 /* Write the result for FILES to OUT. False and ERR if a file cannot be read, or writing fails. */

@@ -395,10 +395,8 @@ static bool op_is_entered_by_all(const struct hang_job *job, const struct hang_o
     return true;
 }
 
-/*
- * Mark the ranks that have OP pending in PENDING, and of those the ones whose device has begun it in STARTED. False if
- * none has, or if one of them waits in an older operation.
- */
+/* Mark the ranks that have OP pending in PENDING, and of those the ones whose device has begun it in STARTED. False if
+ * none has, or if one of them waits in an older operation. */
 static bool find_pending(const struct hang_job *job, const struct hang_op *op, uint8_t *pending,
                          uint8_t *started)
 {

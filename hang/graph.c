@@ -86,10 +86,8 @@ static void add_group_nodes(struct hang_job *job, struct hang_graph *graph)
     }
 }
 
-/*
- * By rank: the entry of the first operation that waits for someone; -1: one that the ring lost; INT64_MAX: none waits
- * for anyone.
- */
+/* By rank: the entry of the first operation that waits for someone; -1: one that the ring lost; INT64_MAX: none waits
+ * for anyone. */
 static int64_t *find_blocked(struct hang_job *job, struct hang_graph *graph)
 {
     int64_t *blocked = mem_alloc(mem_times((size_t)job->world + 1, sizeof *blocked));

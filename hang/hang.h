@@ -269,19 +269,15 @@ void hang_doubt(struct hang_job *job, enum hang_doubt doubt, uint32_t rank);
  * operation, and have it pending behind an older one that waits, or on a device that stopped.
  */
 
-/*
- * Mark the ranks with an edge into TARGETS in DIRECT, and all that reach it, those included, in REACHING; either may be
- * NULL. Both are by rank and must be 0; targets are not marked.
- */
+/* Mark the ranks with an edge into TARGETS in DIRECT, and all that reach it, those included, in REACHING; either may be
+ * NULL. Both are by rank and must be 0; targets are not marked. */
 void hang_graph_reach(const struct hang_job *job, const uint8_t *targets, uint8_t *direct, uint8_t *reaching);
 
 /* Mark the ranks that RANK has an edge to in MARKS, by rank, which must be 0. */
 void hang_graph_targets(const struct hang_job *job, uint32_t rank, uint8_t *marks);
 
-/*
- * Call ADD with each set of two ranks or more that wait for each other and, queue edges left aside, for nobody outside.
- * The ranks are ascending.
- */
+/* Call ADD with each set of two ranks or more that wait for each other and, queue edges left aside, for nobody outside.
+ * The ranks are ascending. */
 void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, struct hang_ranks ranks));
 
 void hang_graph_free(struct hang_graph *graph);
@@ -342,20 +338,16 @@ struct hang {
     VEC_OF(struct hang_job) jobs;
 };
 
-/*
- * Split FLIGHT, which is borrowed and changed (entries of torchcomms get numbers of their own), into jobs, and judge
- * each. New; free with hang_free.
- */
+/* Split FLIGHT, which is borrowed and changed (entries of torchcomms get numbers of their own), into jobs, and judge
+ * each. New; free with hang_free. */
 struct hang *hang_open(struct flight *flight);
 void hang_free(struct hang *hang);
 
 /* The worst state of all jobs. */
 enum hang_state hang_worst(const struct hang *hang);
 
-/*
- * Add the tables verdict, causes, groups, ranks and doubts, and notices: the verdicts, what could not be read, what to
- * do next. FOR_PEOPLE: runs of ranks are shortened.
- */
+/* Add the tables verdict, causes, groups, ranks and doubts, and notices: the verdicts, what could not be read, what to
+ * do next. FOR_PEOPLE: runs of ranks are shortened. */
 void hang_add_tables(struct hang *hang, bool for_people, struct result *result);
 extern const struct table_shape hang_tables[];
 

@@ -47,10 +47,8 @@ static bool is_default(const struct flight *flight, name_id name, name_id desc)
            (strcmp(flight_text(flight, name), "0") == 0 && (!*text || strcmp(text, "undefined") == 0));
 }
 
-/*
- * Does the dump leave the members of its groups open? gloo writes one group without a name into pg_config, whose ranks
- * are those of the world on some ranks only.
- */
+/* Does the dump leave the members of its groups open? gloo writes one group without a name into pg_config, whose ranks
+ * are those of the world on some ranks only. */
 static bool has_no_lists(const struct flight *flight, const struct flight_dump *dump)
 {
     for (size_t g = 0; g < dump->group_count; g++)
@@ -418,10 +416,8 @@ static void pair_standings(struct status_reading *in, const struct flight_dump *
             in->group_at.at[s] = own;
 }
 
-/*
- * Numbers of collectives by a status. NCCL's are, unless the group has sends, of which the status holds the count
- * instead. gloo and the hook count operations: the difference is that of the newest collective.
- */
+/* Numbers of collectives by a status. NCCL's are, unless the group has sends, of which the status holds the count
+ * instead. gloo and the hook count operations: the difference is that of the newest collective. */
 static void read_standing(struct status_reading *in, const struct flight_dump *dump, uint32_t g,
                           const struct flight_standing *standing)
 {

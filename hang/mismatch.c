@@ -154,10 +154,8 @@ static bool is_uniform(const struct hang_job *job, const struct hang_op *op)
     return true;
 }
 
-/*
- * Is the collective done on all that entered it, or over on all, which have entered a later one? Then nothing hangs there.
- * A device may have many queued behind one that is not over.
- */
+/* Is the collective done on all that entered it, or over on all, which have entered a later one? Then nothing hangs there.
+ * A device may have many queued behind one that is not over. */
 static bool is_over(const struct hang_job *job, const struct hang_op *op)
 {
     bool all_done = true, all_on = true;
@@ -187,10 +185,8 @@ static name_id text_of(const struct hang_job *job, const struct hang_ref *ref)
     return flight_op(job->flight, ref->entry)->text;
 }
 
-/*
- * Did RANK swap two operations? Within the next four collectives, those of the majority have what RANK has here, where
- * RANK has what the majority has here. BEST: the variant of the majority.
- */
+/* Did RANK swap two operations? Within the next four collectives, those of the majority have what RANK has here, where
+ * RANK has what the majority has here. BEST: the variant of the majority. */
 static bool is_swapped(const struct comparison *in, const struct hang_op *op, const struct entrant *rank,
                        uint32_t best)
 {

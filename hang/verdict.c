@@ -76,10 +76,8 @@ static bool is_usually_last(const struct hang_job *job, const struct hang_cause 
     return 2 * late > OPERATIONS; /* the median is */
 }
 
-/*
- * Are all that wait for RANK several operations further, of which it is not recorded that they are over? Then they may
- * be, and the dump of RANK may be older.
- */
+/* Are all that wait for RANK several operations further, of which it is not recorded that they are over? Then they may
+ * be, and the dump of RANK may be older. */
 static bool is_behind_issued(const struct hang_job *job, const struct hang_cause *cause, uint32_t rank)
 {
     if (cause->seq <= hang_member(&job->groups.at[cause->group], rank)->entered + 1)

@@ -260,9 +260,7 @@ static struct history_finding finding_of(const struct state *state, size_t run, 
 
 /* ---- distributing the probability of a false alarm ---- */
 
-/*
- * Most goes to the main figure; the share of an absent group is divided among the others.
- */
+/* Most goes to the main figure; the share of an absent group is divided among the others. */
 static const double group_shares[HISTORY_GROUPS] = {
     [HISTORY_STEP] = 0.7, [HISTORY_HEAD] = 0.05, [HISTORY_OPERATORS] = 0.15, [HISTORY_KERNELS] = 0.1
 };
@@ -307,10 +305,8 @@ static int compare_hypotheses(const void *left, const void *right)
     return a->index < b->index ? -1 : 1;
 }
 
-/*
- * Weighted Holm: the smallest p relative to its weight first; the weight of a test that passed is redistributed to the
- * rest. PASSED[i] is set if test i passes at LEVEL.
- */
+/* Weighted Holm: the smallest p relative to its weight first; the weight of a test that passed is redistributed to the
+ * rest. PASSED[i] is set if test i passes at LEVEL. */
 static void holm(struct hypothesis *hypotheses, size_t count, double level, bool *passed)
 {
     double remaining = 0;

@@ -1,11 +1,10 @@
-/*
- * The difficulty is to estimate the noise of a night from a few nights. If nights do not differ, the error of a level
- * follows from the spread of its steps: 14 nights of 10 steps give it to a few percent. But machines have good and bad
- * nights, which steps do not show; nights do, but 14 of them give a standard deviation only to about 20 %. So all
- * series are tested together (as in Smyth's moderated t, 2004): if over all of them nights differ no more than steps
- * explain, the estimate from steps is used. If they differ more, each series has only its own nights, and a change must
- * be larger to be significant. A series that is clearly noisier than the others never uses the pooled estimate.
- */
+/* The difficulty is to estimate the noise of a night from a few nights. If nights do not differ, the error of
+ * a level follows from the spread of its steps: 14 nights of 10 steps give it to a few percent. But machines
+ * have good and bad nights, which steps do not show; nights do, but 14 of them give a standard deviation only
+ * to about 20 %. So all series are tested together (as in Smyth's moderated t, 2004): if over all of them
+ * nights differ no more than steps explain, the estimate from steps is used. If they differ more, each series
+ * has only its own nights, and a change must be larger to be significant. A series that is clearly noisier
+ * than the others never uses the pooled estimate. */
 #include "history/history.h"
 
 #include "base/level.h"
@@ -28,10 +27,9 @@ static const double df_of_steps = 100, df_of_nights = 4;
  * distribution). */
 static const double noisier_from = 3;
 
-/*
- * Looking back: the maximum number of runs compared together, and the share of the probability of a false alarm that
- * each look gets. Only done if this run itself is worse by half a standard deviation of a night (squared here).
- */
+/* Looking back: the maximum number of runs compared together, and the share of the probability of a false
+ * alarm that each look gets. Only done if this run itself is worse by half a standard deviation of a night
+ * (squared here). */
 enum { LOOK_BACK = 6 };
 static const double look_shares[LOOK_BACK + 1] = { 0, 0.9, 0.04, 0.015, 0.015, 0.015, 0.015 };
 static const double worth_looking = 0.25;

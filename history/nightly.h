@@ -74,23 +74,17 @@ size_t nightly_earlier(const struct nightly *nightly);
 /* Number of series with VERDICT in RUN. */
 size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict);
 
-/*
- * Add to RESULT a description of the judged run and the verdicts: "run" (footers), "head", "memory", "shares", and one
+/* Add to RESULT a description of the judged run and the verdicts: "run" (footers), "head", "memory", "shares", and one
  * table for each kind of rows. In those, changed rows come first, the largest change in front; without ALL, unchanged
- * rows are left out.
- */
+ * rows are left out. */
 void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result);
 
-/*
- * Store the indices of the series that matter in SERIES (room for all): the head, and a limited number of changed rows,
- * most important first. Returns how many.
- */
+/* Store the indices of the series that matter in SERIES (room for all): the head, and a limited number of changed rows,
+ * most important first. Returns how many. */
 size_t nightly_choose(const struct nightly *nightly, size_t *series);
 
-/*
- * Add to RESULT the values of each series that matters in the last MOST_RUNS runs (0: all): one table for each kind of
- * figure, rows grouped by name, oldest first.
- */
+/* Add to RESULT the values of each series that matters in the last MOST_RUNS runs (0: all): one table for each kind of
+ * figure, rows grouped by name, oldest first. */
 void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct result *result);
 
 /* "step time", "aten::mm": name of the series for people, of *LENGTH bytes. And its verdict as text. */

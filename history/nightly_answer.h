@@ -4,10 +4,8 @@
 
 #include "history/nightly.h"
 
-/*
- * What happened in the judged run, in one or two sentences: how long a step takes and was, since which run and commit,
- * how much nights vary, the row to blame, and the command that shows more of STORE. New in ARENA.
- */
+/* What happened in the judged run, in one or two sentences: how long a step takes and was, since which run and commit,
+ * how much nights vary, the row to blame, and the command that shows more of STORE. New in ARENA. */
 const char *nightly_headline(const struct nightly *nightly, const char *store, struct arena *arena);
 
 /* Fill the answer of RESULT from NIGHTLY, after nightly_judge. Texts are copied. */

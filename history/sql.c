@@ -109,11 +109,9 @@ static bool check_name(const char *path, struct tpa_error *err)
                     *path ? path : "NAME");
 }
 
-/*
- * A journal that a killed run left may end in the name of a super-journal, which SQLite deletes when it has rolled
+/* A journal that a killed run left may end in the name of a super-journal, which SQLite deletes when it has rolled
  * back. Those exist only if several databases change together, which never happens here: such a name was put there
- * maliciously, to delete any file.
- */
+ * maliciously, to delete any file. */
 static bool check_journal(const char *path, struct tpa_error *err)
 {
     static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
@@ -161,10 +159,8 @@ static bool check_beside(const char *path, struct tpa_error *err)
     return good;
 }
 
-/*
- * Allow only the operations of this program. Otherwise a malicious schema could run arbitrary code; the schema is
- * compared with ours as well. VACUUM attaches a database without a name.
- */
+/* Allow only the operations of this program. Otherwise a malicious schema could run arbitrary code; the schema is
+ * compared with ours as well. VACUUM attaches a database without a name. */
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
                      const char *trigger)
 {
@@ -221,10 +217,8 @@ static int open_file(struct sql *sql, const char *path, int flags, int wait_ms)
     return SQLITE_OK;
 }
 
-/*
- * Open for reading, so that nothing is written. If a killed run left a journal, its changes must be undone first, which
- * needs write access.
- */
+/* Open for reading, so that nothing is written. If a killed run left a journal, its changes must be undone first, which
+ * needs write access. */
 static int open_for_reading(struct sql *sql, const char *path, int wait_ms)
 {
     int code = open_file(sql, path, SQLITE_OPEN_READONLY, wait_ms);

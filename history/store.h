@@ -157,10 +157,8 @@ bool store_figures(struct store *store, int64_t run, store_take *take, void *con
 
 /* ---- changing ---- */
 
-/*
- * Record that from RUN on a new level of the figure NAME of TABLE (NULL: all figures) is accepted, for REASON. *FOUND
- * is false, and nothing recorded, if there is no such figure in the run's history.
- */
+/* Record that from RUN on a new level of the figure NAME of TABLE (NULL: all figures) is accepted, for REASON. *FOUND
+ * is false, and nothing recorded, if there is no such figure in the run's history. */
 bool store_accept(struct store *store, int64_t run, const char *table, const char *name, size_t length,
                   const char *reason, int64_t time_ns, struct tpa_error *err);
 
@@ -196,11 +194,10 @@ enum sql_mode {
     SQL_CREATE, /* the file is created if missing */
 };
 
-/*
- * New; free with sql_close. The file is untrusted: its schema cannot run code, statements other than ours are refused,
- * values and the work of a statement are limited, and a journal that would delete other files is an error. So is a name
- * that SQLite would not treat as a file. Other writers are waited for up to WAIT_MS. NULL and ERR on failure.
- */
+/* New; free with sql_close. The file is untrusted: its schema cannot run code, statements other than ours are
+ * refused, values and the work of a statement are limited, and a journal that would delete other files is an
+ * error. So is a name that SQLite would not treat as a file. Other writers are waited for up to WAIT_MS. NULL
+ * and ERR on failure. */
 struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct tpa_error *err);
 void sql_close(struct sql *sql);
 

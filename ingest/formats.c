@@ -252,10 +252,8 @@ static bool can_not_join(const char *what, const struct reading *reading, struct
     return tpa_hint(err, "run one command for each");
 }
 
-/*
- * Keep PROFILE, which is taken, and record that it came from the file NAME unless it lists files itself. False and ERR
- * if its unit differs from earlier profiles.
- */
+/* Keep PROFILE, which is taken, and record that it came from the file NAME unless it lists files itself. False and ERR
+ * if its unit differs from earlier profiles. */
 static bool keep_profile(struct reading *reading, const char *name, struct profile *profile,
                          struct tpa_error *err)
 {
@@ -334,10 +332,8 @@ static void remember_no_trace(struct reading *reading, const char *path, const s
     names_add(reading->no_traces, path, strlen(path));
 }
 
-/*
- * Skip the file at PATH, found in a directory, which cannot be read as ERR says. TRACES is the number of traces before
- * it. False if part of it was read already.
- */
+/* Skip the file at PATH, found in a directory, which cannot be read as ERR says. TRACES is the number of traces before
+ * it. False if part of it was read already. */
 static bool leave_unread(struct reading *reading, size_t traces, const char *path, struct tpa_error *err)
 {
     if (reading->traces > traces && !trace_builder_drop_file(reading->builder))
@@ -424,10 +420,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     return ok && (!options->visit || reading->traces == traces || formats_hand_over(reading, err));
 }
 
-/*
- * JAX and TensorFlow also write the content of an *.xplane.pb as JSON beside it, cut at 1,000,000 events. Is PATH such
- * a file, with an *.xplane.pb in its directory among FOUND, of which USED, by index, are used?
- */
+/* JAX and TensorFlow also write the content of an *.xplane.pb as JSON beside it, cut at 1,000,000 events. Is PATH such
+ * a file, with an *.xplane.pb in its directory among FOUND, of which USED, by index, are used? */
 static bool is_repeated(const char *path, const struct paths *found, const bool *used)
 {
     if (!text_ends_with(path, "trace.json.gz"))

@@ -21,10 +21,8 @@ typedef void ingest_progress(void *context, const char *path, int64_t done, int6
 /* Called before a regular file is read. False and ERR: do not read it. */
 typedef bool ingest_may_read(const struct source_id *file, struct tpa_error *err);
 
-/*
- * Called with the trace of each file after it was read, before the next one. It may be changed, and is freed
- * afterwards. False and ERR: stop reading.
- */
+/* Called with the trace of each file after it was read, before the next one. It may be changed, and is freed
+ * afterwards. False and ERR: stop reading. */
 typedef bool ingest_visit(void *context, struct trace *trace, struct tpa_error *err);
 
 struct ingest_options {
@@ -73,10 +71,8 @@ struct format {
 
 extern const struct format *const formats[]; /* ends in NULL */
 
-/*
- * Read PATHS (files, "-", directories of traces) into one trace. New; free with trace_free. NULL and ERR if nothing
- * could be read; damage inside a file is a notice of the trace.
- */
+/* Read PATHS (files, "-", directories of traces) into one trace. New; free with trace_free. NULL and ERR if nothing
+ * could be read; damage inside a file is a notice of the trace. */
 struct trace *ingest_read(const char *const *paths, size_t count, const struct ingest_options *options,
                           struct tpa_error *err);
 

@@ -15,9 +15,8 @@ struct id_set {
     size_t count, capacity;
 };
 
-/*
- * The id of the object with HASH for which SAME returns true; else ID_NEW, and NEXT_ID is inserted for later searches.
- */
+/* The id of the object with HASH for which SAME returns true; else ID_NEW, and NEXT_ID is inserted for later
+ * searches. */
 #define ID_NEW UINT32_MAX
 uint32_t id_set_find(struct id_set *set, uint64_t hash, uint32_t next_id,
                      bool (*same)(const void *context, uint32_t id), const void *context);

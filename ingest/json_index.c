@@ -1,10 +1,8 @@
-/*
- * For each block of 64 bytes three masks are computed, one bit per byte: quotes, backslashes, brackets. Quotes after an
+/* For each block of 64 bytes three masks are computed, one bit per byte: quotes, backslashes, brackets. Quotes after an
  * odd run of backslashes do not count; a prefix xor over the other quotes gives the bytes inside strings. (The method
  * is Langdale and Lemire's, "Parsing Gigabytes of JSON per Second", 2019; half the work is saved because brackets
  * differ only in bit 5.) The masks are computed with AVX2 if the CPU has it, else by SSE2 or NEON (bytes16.h), else by
- * plain C.
- */
+ * plain C. */
 #include "ingest/json_index.h"
 
 #include "ingest/bytes16.h"
@@ -81,11 +79,9 @@ AVX2 static inline struct masks scan_avx2(const char *block)
 }
 #endif
 
-/*
- * Mask of the bytes escaped by a backslash. *ESCAPED carries over blocks: is the first byte escaped? In a run of
+/* Mask of the bytes escaped by a backslash. *ESCAPED carries over blocks: is the first byte escaped? In a run of
  * backslashes every other one escapes; runs that start at odd offsets are distinguished from those at even ones by
- * adding the start to the run and checking the carry.
- */
+ * adding the start to the run and checking the carry. */
 static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *escaped)
 {
     const uint64_t even = UINT64_C(0x5555555555555555);

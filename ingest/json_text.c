@@ -1,7 +1,5 @@
-/*
- * json_text.c - parses numbers as integers: `1661203462598738.123` us does not fit a double, so times are never
- * converted to one.
- */
+/* json_text.c - parses numbers as integers: `1661203462598738.123` us does not fit a double, so times are never
+ * converted to one. */
 #define _GNU_SOURCE
 #include "ingest/json_text.h"
 #include "base/quantity.h"

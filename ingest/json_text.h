@@ -34,26 +34,21 @@ static inline bool json_ends_value(char c)
 /* The end of the number or word that starts at AT: the first byte that cannot belong to it. */
 const char *json_word_end(const char *at);
 
-/*
- * A decimal number of microseconds as integer nanoseconds, exactly, rounded half away from zero if it has more than
+/* A decimal number of microseconds as integer nanoseconds, exactly, rounded half away from zero if it has more than
  * three decimals. Leading '+', leading zeros and exponents are accepted. False when the bytes START..END are not a
- * number, or its nanoseconds are 2^61 (73 years) or more, before or after 0.
- */
+ * number, or its nanoseconds are 2^61 (73 years) or more, before or after 0. */
 bool json_microseconds(const char *start, const char *end, int64_t *ns);
 
-/*
- * An integer: decimal digits, or a decimal fraction or exponent that is truncated towards zero. Values of 2^63 ..
- * 2^64-1 (addresses) keep their bits. False if it is not a number or is larger.
- */
+/* An integer: decimal digits, or a decimal fraction or exponent that is truncated towards zero. Values of 2^63 ..
+ * 2^64-1 (addresses) keep their bits. False if it is not a number or is larger. */
 bool json_integer(const char *start, const char *end, int64_t *value);
 
 /* A double, as read by strtod in the C locale, but without hex, NaN and infinity. False if it is not one. */
 bool json_decimal(const char *start, const char *end, double *value);
 
-/*
- * Unescape the string between quotes at START..END; OUT is replaced. Invalid escapes are kept unchanged, lone
- * surrogates become U+FFFD; \u0000 becomes U+FFFD too, so that texts hold no NUL. False if an escape was invalid.
- */
+/* Unescape the string between quotes at START..END; OUT is replaced. Invalid escapes are kept unchanged, lone
+ * surrogates become U+FFFD; \u0000 becomes U+FFFD too, so that texts hold no NUL. False if an escape was
+ * invalid. */
 bool json_unescape(const char *start, const char *end, struct buffer *out);
 
 /* Copy the JSON value START..END without the blanks outside of strings; OUT is replaced. */
@@ -110,10 +105,8 @@ int64_t json_text_integer(const struct json_text *text, int64_t missing);
 
 /* json_check.c - is a text JSON, strictly? The readers of traces are more lenient. */
 
-/*
- * Are the LEN bytes at TEXT one value according to RFC 8259, with optional blanks around it? Bytes of strings are only
- * checked for control characters. A value nested deeper than 1024 is rejected.
- */
+/* Are the LEN bytes at TEXT one value according to RFC 8259, with optional blanks around it? Bytes of strings are only
+ * checked for control characters. A value nested deeper than 1024 is rejected. */
 bool json_is_value(const char *text, size_t len);
 
 /* json_keep.c - values of a JSON document that live as long as the trace. */

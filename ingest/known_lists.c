@@ -1,7 +1,5 @@
-/*
- * A list is in one of a few slots from that of its hash on, or replaces another: so
- * a malicious file that fills the slots gains nothing.
- */
+/* A list is in one of a few slots from that of its hash on, or replaces another: so
+ * a malicious file that fills the slots gains nothing. */
 #include "ingest/known_lists.h"
 
 enum { SLOTS = 16384, LOOKED_AT = 8, BYTES_MOST = 8 << 20 };

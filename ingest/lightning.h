@@ -1,6 +1,4 @@
-/*
- * lightning.h - read the text that PyTorch Lightning's SimpleProfiler writes, "FIT Profiler Report".
- */
+/* lightning.h - read the text that PyTorch Lightning's SimpleProfiler writes, "FIT Profiler Report". */
 #ifndef TPA_INGEST_LIGHTNING_H
 #define TPA_INGEST_LIGHTNING_H
 

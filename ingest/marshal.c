@@ -67,10 +67,8 @@ void marshal_release(struct marshal *in)
     in->recent = NULL;
 }
 
-/*
- * Try to buffer COUNT bytes. Returns the number available from in->at on: fewer at the end of the file, or if reading
- * fails, with ERR. The window grows with the bytes actually read, not with COUNT.
- */
+/* Try to buffer COUNT bytes. Returns the number available from in->at on: fewer at the end of the file, or if reading
+ * fails, with ERR. The window grows with the bytes actually read, not with COUNT. */
 static size_t look(struct marshal *in, size_t count, struct tpa_error *err)
 {
     while (in->size - in->at < count && in->source && !in->at_end) {
@@ -147,10 +145,8 @@ static bool marshal_read_count(struct marshal *in, size_t unit, const char *what
     return true;
 }
 
-/*
- * A box with a copy of the LENGTH bytes at P. Python usually shares file names among functions, but not in dumps of old
- * versions or with keys made by programs: so recent texts are not copied again.
- */
+/* A box with a copy of the LENGTH bytes at P. Python usually shares file names among functions, but not in dumps of old
+ * versions or with keys made by programs: so recent texts are not copied again. */
 static const struct marshal_box *box_text(struct marshal *in, enum marshal_type type, const uint8_t *p,
                                           uint32_t length)
 {
@@ -249,10 +245,8 @@ static void begin_item(struct marshal_item *item, int64_t offset)
     item->note = MARSHAL_NO_NOTE;
 }
 
-/*
- * Decode the item whose first byte, FIRST, was read; for a container only the head. Sets the fields not set by
- * begin_item. References are handled by the caller.
- */
+/* Decode the item whose first byte, FIRST, was read; for a container only the head. Sets the fields not set by
+ * begin_item. References are handled by the caller. */
 static bool marshal_decode(struct marshal *in, uint8_t first, struct marshal_item *item,
                            struct tpa_error *err)
 {
@@ -460,11 +454,9 @@ struct open_container {
     bool new_code; /* code of Python 3.11 or later */
 };
 
-/*
- * The head of a code object is some int32, then its bytecode, a string. The number of int32 depends on the version of
+/* The head of a code object is some int32, then its bytecode, a string. The number of int32 depends on the version of
  * Python, which is not recorded: 4 in Python 2, 5 from 3.0, 6 from 3.8, 5 again from 3.11. The right number is the
- * first after which a string or a reference begins.
- */
+ * first after which a string or a reference begins. */
 static bool enter_code(struct marshal *in, int64_t offset, struct tpa_error *err)
 {
     for (size_t numbers = 4; numbers <= 6; numbers++) {
@@ -483,11 +475,9 @@ static bool enter_code(struct marshal *in, int64_t offset, struct tpa_error *err
     return tpa_fail(err, offset, "a code object of an unknown version of Python");
 }
 
-/*
- * Advance in code after its object ITEM: bytecode, constants, names, three more, file name, name; an int32, the first
+/* Advance in code after its object ITEM: bytecode, constants, names, three more, file name, name; an int32, the first
  * line; the line table. From 3.11 on the fifth is a string instead of a tuple, and the line table is followed by the
- * exception table. False after the last.
- */
+ * exception table. False after the last. */
 static bool code_goes_on(struct marshal *in, struct open_container *code, const struct marshal_item *item)
 {
     code->stage++;

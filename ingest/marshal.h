@@ -103,10 +103,8 @@ static inline int64_t marshal_offset(const struct marshal *in)
 /* Free what IN owns; its source is the caller's. */
 void marshal_release(struct marshal *in);
 
-/*
- * Read the next item: a scalar completely, of a container only the head. False and ERR, with the offset, if the bytes
- * end or were not written by Python; sizes are checked against the remaining bytes.
- */
+/* Read the next item: a scalar completely, of a container only the head. False and ERR, with the offset, if the bytes
+ * end or were not written by Python; sizes are checked against the remaining bytes. */
 bool marshal_next(struct marshal *in, struct marshal_item *item, struct tpa_error *err);
 
 /* Skip the content of ITEM, the last result of marshal_next; nothing for a scalar. */
@@ -115,10 +113,8 @@ bool marshal_skip(struct marshal *in, const struct marshal_item *item, struct tp
 /* Attach NOTE (below 2^62) to a container that was read completely. Does nothing if ITEM is not flagged. */
 void marshal_note(struct marshal *in, const struct marshal_item *item, uint64_t note);
 
-/*
- * Fast paths for the most common items. True: the next item was one and has been read. False: nothing was read; use
- * marshal_next.
- */
+/* Fast paths for the most common items. True: the next item was one and has been read. False: nothing was read; use
+ * marshal_next. */
 static inline bool marshal_quick_int(struct marshal *in, int64_t *value);
 static inline bool marshal_quick_float(struct marshal *in, double *value);
 static inline bool marshal_quick_note(struct marshal *in,

@@ -93,10 +93,8 @@ static inline int64_t pickle_offset(const struct pickle *in)
 /* Buffer PICKLE_SLACK bytes, or all that follow. False: none follow. */
 bool pickle_fill(struct pickle *in);
 
-/*
- * Read the next operation; call after pickle_fill. False: it is invalid, described by ERR without an offset; or `failed`
- * is set, with the error in that of pickle_begin. An operation beyond the end of the file sets `cut`.
- */
+/* Read the next operation; call after pickle_fill. False: it is invalid, described by ERR without an offset; or `failed`
+ * is set, with the error in that of pickle_begin. An operation beyond the end of the file sets `cut`. */
 bool pickle_next(struct pickle *in, struct pickle_step *step, struct tpa_error *err);
 
 /* Read the rest of the file. Returns its length; *ZEROS: all of its bytes are 0. */
@@ -164,28 +162,21 @@ bool objects_get(struct objects *o, uint64_t number, struct tpa_error *err);
 /* The number of values on the stack. */
 size_t objects_depth(const struct objects *o);
 
-/*
- * Complete unfinished objects as far as possible after the file ended early. Incomplete records are dropped; lists keep
- * the records before them.
- */
+/* Complete unfinished objects as far as possible after the file ended early. Incomplete records are dropped; lists keep
+ * the records before them. */
 void objects_close_cut(struct objects *o);
 
-/*
- * The top of the stack is the top-level object: store its devices, segments, annotations and settings. False and ERR if
- * it is not a snapshot.
- */
+/* The top of the stack is the top-level object: store its devices, segments, annotations and settings. False and ERR if
+ * it is not a snapshot. */
 bool objects_finish(struct objects *o, struct tpa_error *err);
 
-/*
- * pickle_quick.c - a fast path for the dicts that make up most of a snapshot, which pickle.c reads operation by
- * operation.
- */
+/* pickle_quick.c - a fast path for the dicts that make up most of a snapshot, which pickle.c reads operation by
+ * operation. */
 
-/*
- * AT is after the EMPTY_DICT of a dict: make its record, and those of dicts that follow immediately, and push them.
- * Returns the position of the next operation; NULL, with the objects unchanged, if the fast path does not support the
- * dict, if it does not end before END, or if it is not a record. Up to 16 bytes after END are read; they must be zeros.
- */
+/* AT is after the EMPTY_DICT of a dict: make its record, and those of dicts that follow immediately, and push
+ * them. Returns the position of the next operation; NULL, with the objects unchanged, if the fast path does
+ * not support the dict, if it does not end before END, or if it is not a record. Up to 16 bytes after END are
+ * read; they must be zeros. */
 const uint8_t *pickle_quick_records(struct objects *o, const uint8_t *at, const uint8_t *end);
 
 /*
@@ -245,10 +236,8 @@ struct python_tree {
 /* Free the memory; TREE can be used again. */
 void python_tree_release(struct python_tree *tree);
 
-/*
- * Read the pickle in SOURCE, which should be WHAT, with IN, whose memory is reused. False and ERR, with the offset, if it
- * is cut, damaged, followed by other bytes, or would run code.
- */
+/* Read the pickle in SOURCE, which should be WHAT, with IN, whose memory is reused. False and ERR, with the offset, if it
+ * is cut, damaged, followed by other bytes, or would run code. */
 bool python_read_pickle(struct python_tree *tree, struct pickle *in, struct source *source, const char *what,
                         struct python_value *root, struct tpa_error *err);
 
@@ -268,10 +257,8 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
 
 /* snapshot_pickle.c - a memory snapshot as pickle. */
 
-/*
- * Read SOURCE into O, whose snapshot gets `form` and `bytes`, and notices about damage: data before the damage is kept.
- * False and ERR, with the offset, if the pickle would run code, or if reading the source fails.
- */
+/* Read SOURCE into O, whose snapshot gets `form` and `bytes`, and notices about damage: data before the damage is kept.
+ * False and ERR, with the offset, if the pickle would run code, or if reading the source fails. */
 bool snapshot_pickle_read(struct source *source, struct objects *o, struct snapshot *snapshot,
                           struct tpa_error *err);
 

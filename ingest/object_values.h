@@ -1,7 +1,5 @@
-/*
- * object_values.h - declarations shared by the files of the object machine: objects.c is the machine, records.c
- * converts dicts to records, snapshot_root.c processes the top-level object.
- */
+/* object_values.h - declarations shared by the files of the object machine: objects.c is the machine, records.c
+ * converts dicts to records, snapshot_root.c processes the top-level object. */
 #ifndef TPA_INGEST_OBJECT_VALUES_H
 #define TPA_INGEST_OBJECT_VALUES_H
 
@@ -62,10 +60,8 @@ static inline bool value_is_record(value v)
 
 enum object_kind { OBJECT_LIST, OBJECT_DICT };
 
-/*
- * A list or dict. While its items are records with consecutive numbers, it stores no items but the first, `run`, and
- * `count`.
- */
+/* A list or dict. While its items are records with consecutive numbers, it stores no items but the first, `run`, and
+ * `count`. */
 struct object {
     uint8_t kind;     /* enum object_kind */
     bool closed;      /* replaced by `became` */
@@ -134,10 +130,8 @@ struct annotation_record {
     int64_t time_us;
 };
 
-/*
- * See pickle_quick.c: the bytes of a reference to a key, by memo number, and of its value if that is a short text. A
- * mask of 0: none.
- */
+/* See pickle_quick.c: the bytes of a reference to a key, by memo number, and of its value if that is a short text. A
+ * mask of 0: none. */
 enum { QUICK_PAIRS_MOST = 24 };
 struct key_shape {
     uint64_t bytes, mask;
@@ -219,10 +213,8 @@ static inline value objects_item(const struct object *list, size_t i)
 
 /* ---- records.c ---- */
 
-/*
- * May a list or segment be added to the snapshot? Only once, as recorded in *USED: a short file may refer to a long
- * list very often. PyTorch's snapshots never do; omissions are reported.
- */
+/* May a list or segment be added to the snapshot? Only once, as recorded in *USED: a short file may refer to a long
+ * list very often. PyTorch's snapshots never do; omissions are reported. */
 bool records_use(struct objects *o, bool *used);
 
 /* Add the known words to the names of a new snapshot. */

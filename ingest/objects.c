@@ -404,10 +404,8 @@ static bool is_being_filled(const struct objects *o, const struct object *object
     return i < o->marks.count && o->marks.at[i] == object->slot + 1;
 }
 
-/*
- * Add a reference to V. A list that is only waiting to be added to something becomes final: the stack of a segment is
- * referred to by its blocks in this way.
- */
+/* Add a reference to V. A list that is only waiting to be added to something becomes final: the stack of a segment is
+ * referred to by its blocks in this way. */
 static value refer_to(struct objects *o, value v)
 {
     if (value_tag(v) != VALUE_OPEN)
@@ -522,10 +520,9 @@ static void close_within(struct objects *o, size_t first)
     }
 }
 
-/*
- * Is the value on top an item of the list below it, which is above MARK as well? Writers set no mark for a single item.
- * The value of a dict can only be followed by a key; of two lists in a list, the first may be empty and complete.
- */
+/* Is the value on top an item of the list below it, which is above MARK as well? Writers set no mark for a
+ * single item. The value of a dict can only be followed by a key; of two lists in a list, the first may be
+ * empty and complete. */
 static bool is_single_item(const struct objects *o, size_t mark)
 {
     size_t count = o->stack.count;

@@ -1,10 +1,8 @@
-/*
- * Python writes a dict as EMPTY_DICT MEMOIZE MARK, alternating keys and values, SETITEMS; up to protocol 3 with BINPUT
+/* Python writes a dict as EMPTY_DICT MEMOIZE MARK, alternating keys and values, SETITEMS; up to protocol 3 with BINPUT
  * for MEMOIZE, and torch's writer in C++ without either. Nearly all keys and values of a snapshot are references and
  * small numbers. Read in one pass, they bypass the stack, and neither the dict nor the list of its frames becomes an
  * object. If anything else occurs, the memo is restored, and the machine reads the dict again from its beginning;
- * interned texts are found again.
- */
+ * interned texts are found again. */
 #include "ingest/object_readers.h"
 
 #include "ingest/object_values.h"
@@ -36,10 +34,9 @@ static inline uint32_t bytes4(const uint8_t *at)
     return (uint32_t)bytes8(at);
 }
 
-/*
- * Parse an optional operation that puts an object into the memo: MEMOIZE, or a BINPUT of protocols 2 and 3 with the
- * next number, as all writers use. *NUMBER is the new number, without a value yet; SIZE_MAX if there is none.
- */
+/* Parse an optional operation that puts an object into the memo: MEMOIZE, or a BINPUT of protocols 2 and 3
+ * with the next number, as all writers use. *NUMBER is the new number, without a value yet; SIZE_MAX if there
+ * is none. */
 static inline const uint8_t *read_memo(struct objects *o, const uint8_t *at, size_t *number)
 {
     size_t length = *at == 0x94 ? 1 : *at == 'q' && at[1] == o->memo.count ? 2 : 0;
@@ -89,10 +86,8 @@ static const uint8_t *pickle_quick_read_text(struct quick *in, const uint8_t *at
     return at;
 }
 
-/*
- * A text with a length of one byte. Python writes the same text again for each entry: the last short one at the place
- * of SHAPE is recognised by its bytes.
- */
+/* A text with a length of one byte. Python writes the same text again for each entry: the last short one at the place
+ * of SHAPE is recognised by its bytes. */
 static inline const uint8_t *read_short_text(struct quick *in, const uint8_t *at, struct key_shape *shape,
                                              value *v)
 {
@@ -139,10 +134,8 @@ static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end,
     return count > 0 && records_make_of_list(o, frames, count, v);
 }
 
-/*
- * A list, after its EMPTY_LIST: empty, or references to frames. All of these existed when its record began, so the
- * cached stack of its bytes stays valid when the record's own memo numbers are released.
- */
+/* A list, after its EMPTY_LIST: empty, or references to frames. All of these existed when its record began, so the
+ * cached stack of its bytes stays valid when the record's own memo numbers are released. */
 static const uint8_t *pickle_quick_read_list(struct quick *in, const uint8_t *at, value *v)
 {
     struct objects *o = in->o;
@@ -195,10 +188,8 @@ static inline value integer(int64_t number)
 /* The lengths of BININT1, BININT2 and BININT in bytes. */
 static const uint8_t number_bytes[256] = { ['K'] = 1, ['M'] = 2, ['J'] = 4 };
 
-/*
- * The kind of value at a place is nearly always the same, so branch prediction works; the length of a number is
- * unpredictable. So the three operations for small numbers are one case without a branch.
- */
+/* The kind of value at a place is nearly always the same, so branch prediction works; the length of a number is
+ * unpredictable. So the three operations for small numbers are one case without a branch. */
 static inline const uint8_t *read_value(struct quick *in, const uint8_t *at, struct key_shape *shape,
                                         value *v)
 {
@@ -234,10 +225,8 @@ static inline const uint8_t *read_value(struct quick *in, const uint8_t *at, str
     }
 }
 
-/*
- * The key of pair I of a record. Most records have the same keys as the one before, with the same bytes: their meaning
- * is cached in the objects' `shape`.
- */
+/* The key of pair I of a record. Most records have the same keys as the one before, with the same bytes: their meaning
+ * is cached in the objects' `shape`. */
 static inline const uint8_t *pickle_quick_read_key(struct quick *in, const uint8_t *at, size_t i,
                                                    uint32_t *key)
 {

@@ -29,11 +29,9 @@ enum {
     PROFILE_DEFAULT_TYPE = 14
 };
 
-/*
- * A file may refer to a location of very many calls in very many samples, so that a few megabytes expand to gigabytes
+/* A file may refer to a location of very many calls in very many samples, so that a few megabytes expand to gigabytes
  * of stacks. The total size of stacks is bounded by the size of the file; real files are far below the bound: most
- * calls take a byte or two each time, and few have more than one inlined call.
- */
+ * calls take a byte or two each time, and few have more than one inlined call. */
 enum { FRAMES_PER_BYTE = 4, NODES_PER_BYTE = 1, ALWAYS_FINE = 1 << 20 };
 
 /* A message of one of the tables, by its id. */

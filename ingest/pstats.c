@@ -63,10 +63,8 @@ static bool refers_to(const struct marshal_item *item, enum note_kind kind, uint
     return true;
 }
 
-/*
- * The readers below return false for damage, which ends reading, and set *GOOD if the object had the right shape; if
- * not, it was skipped.
- */
+/* The readers below return false for damage, which ends reading, and set *GOOD if the object had the right shape; if
+ * not, it was skipped. */
 
 static bool is_sequence(const struct marshal_item *item, uint32_t count)
 {

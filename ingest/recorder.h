@@ -82,10 +82,8 @@ void recorder_name_thread(struct recorder *recorder, track_id thread, const char
 /* Set the number of multiprocessors of DEVICE, and the threads of a warp: for blocks and warps per multiprocessor. */
 void recorder_device(struct recorder *recorder, int64_t device, int64_t multiprocessors, int64_t warp_size);
 
-/*
- * Add an event from START_NS to END_NS. If the end is missing or before the start, the event has no duration, which is
- * flagged. False if it has no valid time, which is counted. Arguments follow with recorder_arg.
- */
+/* Add an event from START_NS to END_NS. If the end is missing or before the start, the event has no duration, which is
+ * flagged. False if it has no valid time, which is counted. Arguments follow with recorder_arg. */
 bool recorder_event(struct recorder *recorder, enum recorder_kind kind, track_id track, name_id name,
                     int64_t start_ns, int64_t end_ns, unsigned flags);
 
@@ -118,11 +116,9 @@ struct recorder_work {
 /* Add it; false as recorder_event. Work with both times 0 was not timed by its profiler, and is counted separately. */
 bool recorder_work(struct recorder *recorder, const struct recorder_work *work);
 
-/*
- * Memory: allocations and frees of the driver. Rows may come in any order of time, and are added by recorder_finish,
+/* Memory: allocations and frees of the driver. Rows may come in any order of time, and are added by recorder_finish,
  * which computes the memory in use. A release whose BYTES are missing or 0 takes those of the allocation at its
- * address.
- */
+ * address. */
 struct recorder_memory {
     int64_t time_ns, address, bytes;
     int64_t device;      /* -1: the host's; RECORDER_NONE of a release: that of the allocation */
@@ -141,10 +137,8 @@ void recorder_memory_call(struct recorder *recorder, int64_t correlation, int64_
 /* Call after the last record of the process: adds waiting events. Then call recorder_append. */
 void recorder_finish(struct recorder *recorder);
 
-/*
- * An operation of a framework's allocator that records the bytes in use itself: ALLOCATED and RESERVED on DEVICE from
- * TIME_NS on; BYTES of the block, negative when it was freed.
- */
+/* An operation of a framework's allocator that records the bytes in use itself: ALLOCATED and RESERVED on DEVICE from
+ * TIME_NS on; BYTES of the block, negative when it was freed. */
 struct recorder_block {
     int64_t time_ns, bytes, address, device, allocated, reserved;
 };

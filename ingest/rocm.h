@@ -1,15 +1,11 @@
-/*
- * rocm.h - names used by AMD's profilers, for the readers of their files (rocpd.c, rpd.c, rocprof_json.c).
- */
+/* rocm.h - names used by AMD's profilers, for the readers of their files (rocpd.c, rpd.c, rocprof_json.c). */
 #ifndef TPA_INGEST_ROCM_H
 #define TPA_INGEST_ROCM_H
 
 #include "ingest/recorder.h"
 
-/*
- * The kind of a host record, by its domain ("HIP_RUNTIME_API_EXT", "hip_api"; NULL or "": not recorded) and its name: a
- * call of HIP, of HSA, or of another library, or an annotation of the user (roctx).
- */
+/* The kind of a host record, by its domain ("HIP_RUNTIME_API_EXT", "hip_api"; NULL or "": not recorded) and its name: a
+ * call of HIP, of HSA, or of another library, or an annotation of the user (roctx). */
 enum recorder_kind rocm_host_kind(const char *domain, const char *name);
 
 /* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice" -> "Memcpy HtoD"; other names are unchanged. */

@@ -445,10 +445,8 @@ static void read_memory(struct rocpd *rocpd)
     }
 }
 
-/*
- * Add the samples of work, or, of the rest, those of the events in REGIONS, which begin at `number`; their device is that
- * of the counter. Returns how many are of neither.
- */
+/* Add the samples of work, or, of the rest, those of the events in REGIONS, which begin at `number`; their device is that
+ * of the counter. Returns how many are of neither. */
 static uint64_t rocpd_add_samples(struct rocpd *rocpd, const struct rows *regions)
 {
     enum { EVENT, PMC, VALUE, COLUMNS };

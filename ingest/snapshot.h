@@ -5,10 +5,8 @@
 #include "base/source.h"
 #include "trace/snapshot.h"
 
-/*
- * Read SOURCE, a pickle or JSON. New; free with snapshot_free. NULL and ERR if it would run code, is not a snapshot, or
- * nothing of it can be read; later damage is a notice of the snapshot.
- */
+/* Read SOURCE, a pickle or JSON. New; free with snapshot_free. NULL and ERR if it would run code, is not a snapshot, or
+ * nothing of it can be read; later damage is a notice of the snapshot. */
 struct snapshot *snapshot_read(struct source *source, struct tpa_error *err);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * The text is read byte by byte and built by the machine of objects.h, in the
- * order of a pickle: an item is added to its list as soon as it is complete.
- */
+/* The text is read byte by byte and built by the machine of objects.h, in the
+ * order of a pickle: an item is added to its list as soon as it is complete. */
 #include "ingest/object_readers.h"
 
 #include "ingest/json_text.h"

@@ -11,10 +11,8 @@ static inline uint64_t snapshot_little_endian(const uint8_t *bytes, size_t count
     return number;
 }
 
-/*
- * The most common operations, with all of their bytes buffered: dicts that are records, references, and small numbers.
- * False if OP is another; nothing was done.
- */
+/* The most common operations, with all of their bytes buffered: dicts that are records, references, and small numbers.
+ * False if OP is another; nothing was done. */
 static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
 {
     const uint8_t *at = in->window + in->at + 1;

@@ -152,10 +152,8 @@ static bool device_after(const void *context, const void *a, const void *b)
 
 /* ---- annotations ---- */
 
-/*
- * An END belongs to the last START of its name and device that has none yet. Scopes nest, so the search from the last
- * open one is short; unclosed ones are dropped after this many.
- */
+/* An END belongs to the last START of its name and device that has none yet. Scopes nest, so the search from the last
+ * open one is short; unclosed ones are dropped after this many. */
 static void pair_annotations(struct objects *o, const struct object *list)
 {
     struct snapshot *snapshot = o->snapshot;

@@ -1,10 +1,8 @@
-/*
- * Defences against malicious files: the schema may hold code (views, triggers, virtual tables, computed columns): none
+/* Defences against malicious files: the schema may hold code (views, triggers, virtual tables, computed columns): none
  * is ever used, and an authorizer allows only reading columns. B-trees may loop or share pages so that rows repeat:
  * reading stops at the first rowid that does not ascend, and the steps of the virtual machine are bounded by the size
  * of the file. A rollback journal or write-ahead log beside it would make SQLite write: `immutable` prevents that. A log with
- * pages is applied to a copy in memory; a journal is reported.
- */
+ * pages is applied to a copy in memory; a journal is reported. */
 #include "ingest/sqlite_open.h"
 #include "base/escape.h"
 
@@ -323,10 +321,9 @@ bool database_has(const struct database *db, const char *table)
 
 /* ---- tables ---- */
 
-/*
- * Ends the program if memory ran out, as SQLite reports. It also reports that for some damaged records: a row whose
- * header gives impossible lengths. So an allocation is tried here that is at least as large as any of SQLite's.
- */
+/* Ends the program if memory ran out, as SQLite reports. It also reports that for some damaged records: a row
+ * whose header gives impossible lengths. So an allocation is tried here that is at least as large as any of
+ * SQLite's. */
 static void check_memory(void)
 {
     void *piece = malloc((size_t)2 * LONGEST_VALUE);
@@ -385,10 +382,8 @@ static void record_damage(struct database *db, const char *table, uint64_t rows,
     }
 }
 
-/*
- * Find the requested columns that the table has; computed ones do not count. QUERY gets the SQL to select them, *PLACES
- * their number.
- */
+/* Find the requested columns that the table has; computed ones do not count. QUERY gets the SQL to select them, *PLACES
+ * their number. */
 static bool find_columns(struct table_scan *scan, const char *const *columns, size_t count,
                          struct buffer *query, int *places)
 {

@@ -60,10 +60,8 @@ struct table_scan {
     uint64_t rows, odd;
 };
 
-/*
- * Begin to read COUNT columns of TABLE; those that it lacks, or whose name is NULL, are missing in
- * every row. False if there is no such table. Call table_scan_end in any case.
- */
+/* Begin to read COUNT columns of TABLE; those that it lacks, or whose name is NULL, are missing in
+ * every row. False if there is no such table. Call table_scan_end in any case. */
 bool table_scan_begin(struct database *db, struct table_scan *scan, const char *table,
                       const char *const *columns, size_t count);
 bool table_scan_has(const struct table_scan *scan, size_t column);
@@ -71,10 +69,8 @@ bool table_scan_has(const struct table_scan *scan, size_t column);
 /* Advance to the next row. Damage ends the table early and is reported; earlier rows are kept. */
 bool table_scan_next(struct table_scan *scan);
 
-/*
- * Get the value if it is a whole number: an integer, or a text or float with an integral value. False and *VALUE
- * unchanged if it is missing; other values are counted as odd.
- */
+/* Get the value if it is a whole number: an integer, or a text or float with an integral value. False and *VALUE
+ * unchanged if it is missing; other values are counted as odd. */
 bool table_scan_int(struct table_scan *scan, size_t column, int64_t *value);
 
 /* The same; MISSING if there is none. */
@@ -104,10 +100,8 @@ uint64_t table_scan_end(struct table_scan *scan);
 /* Does the log of LEN bytes at LOG hold a transaction that was finished? */
 bool sqlite_wal_has_pages(const char *log, size_t len);
 
-/*
- * Apply the finished transactions of the log of LEN bytes at LOG to the database of *SIZE bytes at BYTES, which was allocated.
- * Returns the bytes, which may have moved, and *SIZE of them; free().
- */
+/* Apply the finished transactions of the log of LEN bytes at LOG to the database of *SIZE bytes at BYTES, which was allocated.
+ * Returns the bytes, which may have moved, and *SIZE of them; free(). */
 char *sqlite_wal_apply(char *bytes, size_t *size, const char *log, size_t len);
 
 /*

@@ -1,7 +1,5 @@
-/*
- * Stacks are a tree: each node a frame below its caller. At the end one pass over the tree adds the time below each
- * node to its function and call, unless that is already further out on the same stack.
- */
+/* Stacks are a tree: each node a frame below its caller. At the end one pass over the tree adds the time below each
+ * node to its function and call, unless that is already further out on the same stack. */
 #include "ingest/stack_sums.h"
 
 #include "base/rows.h"

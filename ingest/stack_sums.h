@@ -68,10 +68,8 @@ bool stack_sums_read(struct source *source, struct buffer *text, struct tpa_erro
 /* The same for a JSON document. False and ERR if it is cut or damaged. */
 bool stack_sums_read_json(struct source *source, struct buffer *text, struct tpa_error *err);
 
-/*
- * The factor from UNIT ("nanoseconds", "ms", "bytes", "none" ...) to seconds, and *FIGURES, the kind of weight. Other
- * units than times count as nanoseconds.
- */
+/* The factor from UNIT ("nanoseconds", "ms", "bytes", "none" ...) to seconds, and *FIGURES, the kind of weight. Other
+ * units than times count as nanoseconds. */
 double stack_sums_unit(const char *unit, size_t len, enum profile_figures *figures);
 
 #endif

@@ -28,12 +28,10 @@ static inline int64_t step_guess_thread(int64_t pid, int64_t tid)
 void step_guess_record(struct step_guess *guess, const char *text, size_t len, int64_t thread,
                        int64_t start_ns, int64_t end_ns);
 
-/*
- * Make the ranges that look like steps the steps of every file begun in BUILDER, with a notice: ranges with a name,
+/* Make the ranges that look like steps the steps of every file begun in BUILDER, with a notice: ranges with a name,
  * except for numbers, that occurs at least three times on a thread without overlap, and covers at least half of the
  * time from its first range to its last; of several names, the one that covers the most. Returns the regular expression
- * of these names, which lives as long as the trace; NULL, without changes, if there is none.
- */
+ * of these names, which lives as long as the trace; NULL, without changes, if there is none. */
 const char *step_guess_notice(struct step_guess *guess, struct trace_builder *builder);
 
 #endif

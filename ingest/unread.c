@@ -224,10 +224,8 @@ static bool is_binary(const char *bytes, size_t len)
     return false;
 }
 
-/*
- * Do the first two whole lines, or the first and a cut one, have the same number of commas, or tabs, at least one? The
- * first line of a table names its columns. *BETWEEN is set to the separator.
- */
+/* Do the first two whole lines, or the first and a cut one, have the same number of commas, or tabs, at least one? The
+ * first line of a table names its columns. *BETWEEN is set to the separator. */
 static bool is_table(const char *bytes, size_t len, char *between)
 {
     static const char separators[] = { ',', '\t', ';' };

@@ -13,10 +13,8 @@
 /* The hint for a file of which nothing better is known. */
 #define UNREAD_ANY_HINT "'tpa info --formats' lists what can be read"
 
-/*
- * Fail, because the file NAME that begins with these LEN bytes (4096 will do) has no supported format. DAMAGE is why
- * its input ended early, or NULL. Returns false; tpa_unread of ERR says whether it may have been a trace.
- */
+/* Fail, because the file NAME that begins with these LEN bytes (4096 will do) has no supported format. DAMAGE is why
+ * its input ended early, or NULL. Returns false; tpa_unread of ERR says whether it may have been a trace. */
 bool unread_fail(const char *name, const char *bytes, size_t len, const char *damage, struct tpa_error *err);
 
 /* The same for valid JSON without trace events. */

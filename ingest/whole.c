@@ -1,7 +1,6 @@
-/*
- * A file on disk gets as many addresses as it has bytes, and memory for a few blocks of them. When another block is needed, the
- * memory of the oldest one is moved to its address: touching fresh memory would take longer than reading into it.
- */
+/* A file on disk gets as many addresses as it has bytes, and memory for a few blocks of them. When another
+ * block is needed, the memory of the oldest one is moved to its address: touching fresh memory would take
+ * longer than reading into it. */
 #define _GNU_SOURCE
 #include "ingest/whole.h"
 

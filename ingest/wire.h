@@ -54,9 +54,8 @@ static inline struct wire wire_in(const struct wire_field *field)
     return wire_over(field->bytes, (size_t)field->value);
 }
 
-/*
- * The varint at *AT, of which and of what follows 8 bytes can be read; *AT moves behind it. False: it takes more than 8 bytes.
- */
+/* The varint at *AT, of which and of what follows 8 bytes can be read; *AT moves behind it. False: it takes
+ * more than 8 bytes. */
 static inline bool wire_quick_varint(const uint8_t **at, uint64_t *value)
 {
     const uint64_t tops = UINT64_C(0x8080808080808080);
@@ -131,10 +130,8 @@ static inline bool wire_next(struct wire *in, struct wire_field *field)
     return fine;
 }
 
-/*
- * After damage: the truncated field of bytes at the end of IN; FIELD->value is the number of available bytes, *LEN its
- * length by its tag. IN is then at its end. False for other damage.
- */
+/* After damage: the truncated field of bytes at the end of IN; FIELD->value is the number of available bytes, *LEN its
+ * length by its tag. IN is then at its end. False for other damage. */
 bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len);
 
 /* Skip the group whose beginning was read last as field NUMBER, at any depth. False if it is damaged. */

@@ -165,10 +165,8 @@ struct common {
     double least, most;
 };
 
-/*
- * Where half of the microbatches of a step are long, or more, each rank of the pipeline takes longer by its median. That it is
- * the work, rather than the ranks, tells the correlation: what the ranks share is then the microbatches'.
- */
+/* Where half of the microbatches of a step are long, or more, each rank of the pipeline takes longer by its median. That it is
+ * the work, rather than the ranks, tells the correlation: what the ranks share is then the microbatches'. */
 static void pass_to_sequences(struct causing *causing)
 {
     const struct operations *all = causing->job->all;

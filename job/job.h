@@ -205,10 +205,8 @@ struct job {
     double *phase_ns; /* by rank: added up over the steps */
 };
 
-/*
- * Of STEPS in FACTS, as operations_open takes them. New; free with job_free (NULL is allowed). NULL and ERR as there. The same of the
- * files of TRACE, whose arguments OPERATIONS_WANTS are there.
- */
+/* Of STEPS in FACTS, as operations_open takes them. New; free with job_free (NULL is allowed). NULL and ERR as there. The same of the
+ * files of TRACE, whose arguments OPERATIONS_WANTS are there. */
 struct job *job_open(struct facts *facts, const struct fleet_files *files, const struct ranges *steps,
                      struct tpa_error *err);
 struct job *job_of_trace(const struct trace *trace, const struct ranges *steps);

@@ -131,11 +131,10 @@ struct operations {
 #define OPERATIONS_WANTS                                                                                     \
     (COLLECTIVES_WANTS | WANT(STEP) | WANT(SEQ_ID) | WANT(MICROBATCH) | WANT(MODEL_CHUNK))
 
-/*
- * Those of STEPS in FACTS, which are finished and were gathered with job_gather: the ranks are those of fleet_job_init. FILES: their
- * collectives, or clocks, if these are in files apart; else NULL. The rows of FACTS_OPERATIONS are gone afterwards, for room. New; free
- * with operations_free (NULL is allowed). NULL and ERR if facts of a rank have no operations, or a file cannot be read.
- */
+/* Those of STEPS in FACTS, which are finished and were gathered with job_gather: the ranks are those of
+ * fleet_job_init. FILES: their collectives, or clocks, if these are in files apart; else NULL. The rows of
+ * FACTS_OPERATIONS are gone afterwards, for room. New; free with operations_free (NULL is allowed). NULL and
+ * ERR if facts of a rank have no operations, or a file cannot be read. */
 struct operations *operations_open(struct facts *facts, const struct fleet_files *files,
                                    const struct ranges *steps, struct tpa_error *err);
 void operations_free(struct operations *all);

@@ -5,10 +5,8 @@
 #include "derive/step_list.h"
 #include "job/operations.h"
 
-/*
- * marks.c - names by which programs mark microbatches: "Forward 3" (ScheduleGPipe of torch), "PP:1F3", "PP:1SEND_F3" (the runtime of
- * its other schedules).
- */
+/* marks.c - names by which programs mark microbatches: "Forward 3" (ScheduleGPipe of torch), "PP:1F3", "PP:1SEND_F3" (the runtime of
+ * its other schedules). */
 
 enum mark_kind { MARK_NONE, MARK_COMPUTES, MARK_SENDS, MARK_RECEIVES };
 

@@ -224,9 +224,8 @@ void alive_release(struct alive *alive);
 
 /* ---- for other aggregations of lives ---- */
 
-/*
- * Names of lives: dense ids, equal for equal names. Computed once per replay, because every stack is visited.
- */
+/* Names of lives: dense ids, equal for equal names. Computed once per replay, because every stack is
+ * visited. */
 struct life_names {
     const struct allocator_history *replay;
     enum alive_by by;

@@ -132,11 +132,10 @@ void memory_free(struct memory *memory);
 /* The notice that a device ran out of memory, if any did. */
 void memory_add_failures(const struct memory *memory, struct result *result);
 
-/*
- * Add the tables "memory" (per device and for the host), "categories", "alive" (at the peak, by operator), "operators"
- * (what each allocates and frees; by anything else "allocations"), "steps" (growth; if there are steps) and "unfreed"
- * (blocks that were not freed), those of program_memory.h, and notices to RESULT. A table without rows is left out.
- */
+/* Add the tables "memory" (per device and for the host), "categories", "alive" (at the peak, by operator),
+ * "operators" (what each allocates and frees; by anything else "allocations"), "steps" (growth; if there are
+ * steps) and "unfreed" (blocks that were not freed), those of program_memory.h, and notices to RESULT. A
+ * table without rows is left out. */
 void memory_add_tables(const struct trace *trace, const struct selection *selection,
                        const struct memory_options *options, struct result *result);
 
@@ -161,10 +160,8 @@ struct memory_query {
     int64_t *origins;    /* by file */
     bool *is_step;       /* by name */
     name_id no_operator; /* index for "no operator" in arrays by name: the number of names */
-    /*
-     * A key identifies a row of a device: the name of the operator, else the label of the module or line, the index of
-     * the step or the track. KEY_COUNT: none.
-     */
+    /* A key identifies a row of a device: the name of the operator, else the label of the module or line, the index of
+     * the step or the track. KEY_COUNT: none. */
     uint32_t *keys; /* by record; NULL: the names of the operators, or nothing */
     uint32_t key_count;
     struct memory *memory; /* the result */

@@ -1,7 +1,5 @@
-/*
- * Records are collected in one pass and sorted by device and time, as most files have them already. The record that
- * ends a block is the next of the same address: a table by address remembers the last.
- */
+/* Records are collected in one pass and sorted by device and time, as most files have them already. The record that
+ * ends a block is the next of the same address: a table by address remembers the last. */
 #include "memory/memory_records.h"
 
 #include "base/rows.h"
@@ -135,10 +133,8 @@ static void sort_records(struct raw_records *raw)
 
 /* ---- owners ---- */
 
-/*
- * New, free with free(): by node, the owner of the records directly in it: the innermost operator's, else the innermost
- * annotation's that is not a step.
- */
+/* New, free with free(): by node, the owner of the records directly in it: the innermost operator's, else the innermost
+ * annotation's that is not a step. */
 static event_id *owners_by_nesting(const struct memory_records *records, const bool *is_step)
 {
     const struct trace *trace = records->trace;

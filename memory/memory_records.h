@@ -54,10 +54,8 @@ struct memory_device {
     uint32_t file;
     int64_t type, id;      /* as c10::DeviceType; of the host: 0 and -1 */
     uint32_t first, count; /* its records, by time */
-    /*
-     * Bytes in use before its first record. If totals are not recorded: the blocks that are freed later or listed as
-     * existing.
-     */
+    /* Bytes in use before its first record. If totals are not recorded: the blocks that are freed later or listed as
+     * existing. */
     int64_t before;
     bool has_totals;     /* every record has the bytes in use; else they are counted */
     bool has_addresses;  /* every record has the address of its block */

@@ -162,10 +162,8 @@ struct scope_rows {
 /* Add those of the device of REPLAY to ROWS. Texts live as long as the snapshot. */
 void scopes_find(const struct allocator_history *replay, const char *file, struct scope_rows *rows);
 
-/*
- * A stack whose bytes in use at the end of a step grew in every step after the first two, in which permanent memory
- * (parameters, optimizer states) is allocated.
- */
+/* A stack whose bytes in use at the end of a step grew in every step after the first two, in which permanent memory
+ * (parameters, optimizer states) is allocated. */
 struct leak_row {
     struct text file, line, stack;
     int64_t device;

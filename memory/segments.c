@@ -3,11 +3,9 @@
 #include "base/rows.h"
 #include "base/runs.h"
 
-/*
- * Bytes of the free BLOCK of an expandable segment in whole pages. PyTorch maps 2 MiB at a time for small requests and
+/* Bytes of the free BLOCK of an expandable segment in whole pages. PyTorch maps 2 MiB at a time for small requests and
  * 20 MiB for large ones; a range that is not a multiple of it was mapped in pages of another size, which is one of 2
- * MiB.
- */
+ * MiB. */
 static int64_t whole_pages(const struct snapshot_segment *segment, const struct snapshot_block *block)
 {
     enum { SMALL_PAGE = 2 << 20, LARGE_PAGE = 20 << 20 };

@@ -105,11 +105,9 @@ struct snapshot_tables_options {
     bool segments;    /* also the map of segments at the moment */
 };
 
-/*
- * Add the tables devices, alive_at_peak (or alive, at another moment), ooms, steps, leaks, fragmentation, churn, and
+/* Add the tables devices, alive_at_peak (or alive, at another moment), ooms, steps, leaks, fragmentation, churn, and
  * segments if requested. Empty tables are added as well, so that programs find them; they are hidden from people if
- * EMPTY is false.
- */
+ * EMPTY is false. */
 void snapshot_add_tables(const struct snapshot_answers *answers,
                          const struct snapshot_tables_options *options, bool empty, struct result *result);
 
@@ -128,19 +126,15 @@ extern const struct table_shape snapshot_tables[], snapshot_info_tables[];
 
 /* snapshot_first_screen.c - the head of a page about memory snapshots: the peak or the OOM, its main contents, what to do. */
 
-/*
- * Fill the answer of RESULT from ANSWERS, which are about the peak by line of code and must outlive it. It is about one
- * device: the first that ran out of memory, else the one with the highest peak.
- */
+/* Fill the answer of RESULT from ANSWERS, which are about the peak by line of code and must outlive it. It is about one
+ * device: the first that ran out of memory, else the one with the highest peak. */
 void snapshot_fill_first_screen(const struct snapshot_answers *answers, struct result *result);
 
 /* snapshot_sentences.c - the most important facts about memory snapshots, in a sentence or two per device. */
 
-/*
- * Notices that stand on top of the result: every out-of-memory error with its cause, then the peak of each device. For
+/* Notices that stand on top of the result: every out-of-memory error with its cause, then the peak of each device. For
  * devices without a history: their state. LINES, which may be NULL, is the moment of ANSWERS; its notice names the
- * lines of code with the most memory at that moment, followed by the largest leak.
- */
+ * lines of code with the most memory at that moment, followed by the largest leak. */
 void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
                   struct result *result);
 
@@ -150,11 +144,9 @@ void append_bytes_text(struct buffer *out, int64_t bytes);
 
 /* snapshot_views.c - zoomable views of a device: its blocks over time, and the stacks in use at the peak. */
 
-/*
- * The largest blocks, each from its allocation to its free, named by size and line of code: blocks above each other
+/* The largest blocks, each from its allocation to its free, named by size and line of code: blocks above each other
  * were in use at the same time. New; free with timeline_free. NULL if the history has no times or no blocks. Blocks
- * beyond the largest ones, and those without a free row, are counted in left_out.
- */
+ * beyond the largest ones, and those without a free row, are counted in left_out. */
 struct timeline *snapshot_blocks_timeline(const struct allocator_history *replay);
 
 /* "device 0": what its timeline is of. Constant, or of ARENA. */
@@ -167,10 +159,8 @@ struct flame *snapshot_flame(const struct allocator_history *replay);
 /* snapshot_pictures.c - the bytes of a device over its history: a chart for each, and the stacks in use at the peak as a
  * flame. */
 
-/*
- * A figure of the history at one entry. Of many entries, those with the lowest and highest allocated or reserved bytes
- * in each part of the history are kept, so that no peak is lost.
- */
+/* A figure of the history at one entry. Of many entries, those with the lowest and highest allocated or reserved bytes
+ * in each part of the history are kept, so that no peak is lost. */
 struct timeline_point {
     int64_t entry;
     int64_t moment_ns; /* from the first entry; without times, the number of the entry */
@@ -180,10 +170,8 @@ struct timeline_points {
     VEC_OF(struct timeline_point) at;
 };
 
-/*
- * Charts of the COUNT REPLAYS that have a history, at most MOST; returns how many there would be without the limit. The
- * peak and out-of-memory errors are labelled.
- */
+/* Charts of the COUNT REPLAYS that have a history, at most MOST; returns how many there would be without the limit. The
+ * peak and out-of-memory errors are labelled. */
 size_t snapshot_draw(struct allocator_history *const *replays, size_t count, size_t most,
                      struct picture *picture);
 

@@ -11,11 +11,9 @@ static bool scope_is_step(const char *name)
 
 /* ---- peaks between entries ---- */
 
-/*
- * The maximum of every block of entries, so that a peak over many steps is found quickly, and the state of the walk
+/* The maximum of every block of entries, so that a peak over many steps is found quickly, and the state of the walk
  * before each block: figures within a block are recomputed, because storing a figure per entry would take as much
- * memory as the columns.
- */
+ * memory as the columns. */
 enum { BLOCK = 128 };
 struct heights {
     struct walk *starts; /* after entry BLOCK * i - 1 */

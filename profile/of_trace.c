@@ -145,11 +145,9 @@ static void close_calls(struct summing *sum, struct open_calls *open, node_id pa
     }
 }
 
-/*
- * Add node N, which is not folded. A call within another one of its function is not an outermost one, and within
+/* Add node N, which is not folded. A call within another one of its function is not an outermost one, and within
  * another one of its function and caller no primitive one. Open calls are counted, so that deep recursion costs no more
- * than flat code.
- */
+ * than flat code. */
 static void add_call(struct summing *sum, const struct calltree *tree, node_id n, struct open_calls *open)
 {
     node_id parent = tree->parent[n];

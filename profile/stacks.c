@@ -106,10 +106,8 @@ static void stacks_distribute(struct walk *walk, function_id id, double seconds)
     walk->visit(walk->context, &stack);
 }
 
-/*
- * Enter ID: PART of it happened on the stack, now one deeper; SECONDS of that in itself. EXACT: these are not
- * estimated. EXACT_PART: the part of its callees is not estimated either.
- */
+/* Enter ID: PART of it happened on the stack, now one deeper; SECONDS of that in itself. EXACT: these are not
+ * estimated. EXACT_PART: the part of its callees is not estimated either. */
 static void enter(struct walk *walk, function_id id, double part, double seconds, bool exact, bool exact_part)
 {
     bool all_exact = exact && walk->exact_depth == walk->depth && !placed_too_much(walk, id);

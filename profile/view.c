@@ -262,10 +262,8 @@ static int compare_entries(const void *left, const void *right, void *data)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-/*
- * Sort by rank, stably: by its lowest byte, then by the next one. Bytes that are equal in all are skipped. Returns AT
- * or SPARE, whichever holds the result; the other is scratch.
- */
+/* Sort by rank, stably: by its lowest byte, then by the next one. Bytes that are equal in all are skipped. Returns AT
+ * or SPARE, whichever holds the result; the other is scratch. */
 static struct sort_entry *sort_ranks(struct sort_entry *at, struct sort_entry *spare, size_t count)
 {
     enum { BYTES = sizeof at->rank };

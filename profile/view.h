@@ -64,10 +64,8 @@ struct profile_sort {
     struct buffer description; /* "cumulative time, function name" */
 };
 
-/*
- * Add the keys for WORDS, separated by commas or blanks: pstats' words or unambiguous prefixes of them, its old numbers
- * -1 .. 2, the words of PyTorch's tables, or "none". False and ERR for other words.
- */
+/* Add the keys for WORDS, separated by commas or blanks: pstats' words or unambiguous prefixes of them, its old numbers
+ * -1 .. 2, the words of PyTorch's tables, or "none". False and ERR for other words. */
 bool profile_sort_parse(struct profile_sort *sort, const char *words, struct tpa_error *err);
 void profile_sort_release(struct profile_sort *sort);
 
@@ -116,10 +114,8 @@ struct profile_callees {
 void profile_callees_make(struct profile_callees *callees, const struct profile *profile);
 void profile_callees_release(struct profile_callees *callees);
 
-/*
- * The callers of function ID (or, with CALLEES, its callees), sorted by file, line and name. *AT is grown to hold them;
- * returns the count. In each, `callee` is the function to show.
- */
+/* The callers of function ID (or, with CALLEES, its callees), sorted by file, line and name. *AT is grown to hold them;
+ * returns the count. In each, `callee` is the function to show. */
 struct profile_calls {
     VEC_OF(struct profile_call);
 };
@@ -139,10 +135,8 @@ void profile_mark_sorted(struct result *result, bool cumulative);
 void profile_add_calls(struct result *result, const struct profile *profile, const struct profile_view *view,
                        bool callees);
 
-/*
- * Add notices to RESULT about PROFILE, and about the restrictions of VIEW; not about its limit if ROWS_TELL_LIMIT: a
- * table with a row per function shows it already.
- */
+/* Add notices to RESULT about PROFILE, and about the restrictions of VIEW; not about its limit if ROWS_TELL_LIMIT: a
+ * table with a row per function shows it already. */
 void profile_add_notices(struct result *result, const struct profile *profile,
                          const struct profile_view *view, bool rows_tell_limit);
 
@@ -238,10 +232,8 @@ struct profile_stack_sums {
     int64_t time_ns[STACK_KINDS];
 };
 
-/*
- * Call VISIT for every stack with time of its own, callers before callees. Calls below MIN_SHARE of the whole time are
- * not followed. Returns the totals by kind.
- */
+/* Call VISIT for every stack with time of its own, callers before callees. Calls below MIN_SHARE of the whole time are
+ * not followed. Returns the totals by kind. */
 struct profile_stack_sums profile_stacks(const struct profile *profile, double min_share,
                                          profile_stack_visit *visit, void *context);
 

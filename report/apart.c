@@ -1,7 +1,5 @@
-/*
- * Names that look the same are a group; the words of a name that not all of its group have are
- * what it differs in.
- */
+/* Names that look the same are a group; the words of a name that not all of its group have are
+ * what it differs in. */
 #include "report/apart.h"
 
 #include "base/names.h"

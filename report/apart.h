@@ -32,11 +32,9 @@ void apart_free(struct apart *apart);
 /* Add a name of LEN bytes, as it is in the trace; again is allowed. All are to be added before the first is shown. */
 void apart_add(struct apart *apart, const char *name, size_t len);
 
-/*
- * FULL gets the name demangled, as shorten_readable; where it takes more than MAX columns, SHOWN gets it shortened, with
+/* FULL gets the name demangled, as shorten_readable; where it takes more than MAX columns, SHOWN gets it shortened, with
  * control characters made visible, and the answer is true. The name was added. Both are NUL-terminated and borrowed; they
- * live as long as APART.
- */
+ * live as long as APART. */
 bool apart_fill_names(struct apart *apart, struct text *full, struct text *shown, const char *name,
                       size_t len);
 

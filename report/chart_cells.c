@@ -49,10 +49,8 @@ static double height_of(const struct chart *chart, size_t category)
     return sum > highest ? sum : highest;
 }
 
-/*
- * The category shown in COLUMN of a chart whose categories stand side by side: where there are more of them than
- * columns, the highest of those that share it.
- */
+/* The category shown in COLUMN of a chart whose categories stand side by side: where there are more of them than
+ * columns, the highest of those that share it. */
 static size_t chart_cells_category(const struct chart *chart, size_t column, size_t columns)
 {
     size_t count = chart_category_count(chart);

@@ -39,10 +39,8 @@ double chart_scale_place(const struct chart_scale *scale, double value);
 /* Round values in the unit of the cells, about WANTED of them and at most CHART_MOST_TICKS. Not for categories. */
 size_t chart_scale_ticks(const struct chart_scale *scale, size_t wanted, double tick[CHART_MOST_TICKS]);
 
-/*
- * Which bars are drawn where there are more of them than COLUMNS of pixels: of each column the highest. An element for each
- * category; free with free().
- */
+/* Which bars are drawn where there are more of them than COLUMNS of pixels: of each column the highest. An element for each
+ * category; free with free(). */
 bool *chart_bars_shown(const struct chart *chart, size_t columns);
 
 /* The greatest value in the columns that the areas of CHART's dots stand for (chart_series.size); 0 where there is none. */
@@ -54,10 +52,8 @@ double chart_dot_diameter(double size, double most);
 /* Every how many of COUNT categories has a label, so that there are no more than MOST: 1, 2, 5, 10, 20 ... */
 size_t chart_label_step(size_t count, size_t most);
 
-/*
- * Where the x axis of CHART is named row by row (chart_axis.names): about WANTED rows of its first series' table whose names to
- * show, evenly apart, the last one among them. 0 where it is not.
- */
+/* Where the x axis of CHART is named row by row (chart_axis.names): about WANTED rows of its first series' table whose names to
+ * show, evenly apart, the last one among them. 0 where it is not. */
 size_t chart_scale_names(const struct chart *chart, size_t wanted, size_t row[CHART_MOST_TICKS]);
 
 /* The text of a tick. */
@@ -67,16 +63,12 @@ void chart_scale_add_tick(struct buffer *out, const struct chart_scale *scale, d
 void chart_scale_add_title(struct buffer *out, const struct chart_scale *scale,
                            const struct chart_axis *axis);
 
-/*
- * The lower and upper edge of the bar, span, area or band of series S in ROW. False when a cell is missing. TOPS holds,
- * for each row, how high the series before reach (zero-initialise it), and is updated.
- */
+/* The lower and upper edge of the bar, span, area or band of series S in ROW. False when a cell is missing. TOPS holds,
+ * for each row, how high the series before reach (zero-initialise it), and is updated. */
 bool chart_edges(const struct chart *chart, size_t s, size_t row, double *tops, double *low, double *high);
 
-/*
- * The figure of category I for people: all its bars together, "369.629us", or the way of its span, "-12.000us"; and TOP,
- * where its bars end. False when it has none.
- */
+/* The figure of category I for people: all its bars together, "369.629us", or the way of its span, "-12.000us"; and TOP,
+ * where its bars end. False when it has none. */
 bool chart_category_figure(const struct chart *chart, size_t i, double *top, struct buffer *out);
 
 #endif

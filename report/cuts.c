@@ -1,8 +1,6 @@
-/*
- * Texts that look the same are a group. Its members are shown from where they begin to differ, which
+/* Texts that look the same are a group. Its members are shown from where they begin to differ, which
  * parts it into groups whose members differ further behind. Texts of different groups may look the same in the end: those are
- * numbered.
- */
+ * numbered. */
 #include "report/cuts.h"
 
 #include "base/names.h"

@@ -1,10 +1,8 @@
-/*
- * Tables of a million rows have a million shares, and printf with a trial of 15, 16 and 17 digits is ten times slower
+/* Tables of a million rows have a million shares, and printf with a trial of 15, 16 and 17 digits is ten times slower
  * than all the rest of a row. So doubles of everyday size are done in integers: a double is m / 2^e exactly; scaled by a
  * power of ten to 17 digits it fits 128 bits; and the shortest decimal is found by dropping digits from the end for as
  * long as the rounded rest stays nearer to m / 2^e than half the step to the next double. Where the compiler has no 128
- * bits (32-bit processors), printf and strtod tell the same, slowly.
- */
+ * bits (32-bit processors), printf and strtod tell the same, slowly. */
 #include "report/exact.h"
 
 #include <float.h>

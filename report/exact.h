@@ -1,6 +1,4 @@
-/*
- * exact.h - figures for programs: exact, without unit, the same in CSV and JSON.
- */
+/* exact.h - figures for programs: exact, without unit, the same in CSV and JSON. */
 #ifndef TPA_REPORT_EXACT_H
 #define TPA_REPORT_EXACT_H
 

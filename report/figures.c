@@ -84,10 +84,8 @@ static void figures_add_number(struct buffer *out, double value)
         buffer_printf(out, "%.3f", value);
 }
 
-/*
- * To a tenth of a percent, halves away from zero as times are: 1 of 2000 is 0.1 %, where printf alone makes 0.0 or 0.1 of
- * it as the double lies. A change against next to nothing can be 1e300: that must not be 300 digits.
- */
+/* To a tenth of a percent, halves away from zero as times are: 1 of 2000 is 0.1 %, where printf alone makes 0.0 or 0.1 of
+ * it as the double lies. A change against next to nothing can be 1e300: that must not be 300 digits. */
 static void figures_add_share(struct buffer *out, double share)
 {
     if (fabs(share) < 10)

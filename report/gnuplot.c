@@ -178,10 +178,8 @@ static void add_bars(struct script *parts, size_t s, double *tops, const bool *c
     }
 }
 
-/*
- * Lines "x low high". An area has upright edges: where it changes there are two lines, what was and what is from there
- * on; the last row closes what holds to the end. An empty line is a break.
- */
+/* Lines "x low high". An area has upright edges: where it changes there are two lines, what was and what is from there
+ * on; the last row closes what holds to the end. An empty line is a break. */
 static void add_areas(struct script *parts, size_t s, double *tops)
 {
     const struct chart_series *series = &parts->chart->series.at[s];

@@ -1,6 +1,4 @@
-/*
- * json_parts.h - the parts of a result that JSON has beside the rows, for forms that keep them as JSON.
- */
+/* json_parts.h - the parts of a result that JSON has beside the rows, for forms that keep them as JSON. */
 #ifndef TPA_REPORT_JSON_PARTS_H
 #define TPA_REPORT_JSON_PARTS_H
 

@@ -1,7 +1,5 @@
-/*
- * Bars are SVG without text, stretched to the room there is; what they stand for is text
- * beside them, so that it wraps, can be read aloud and copied. The page's policy forbids style attributes.
- */
+/* Bars are SVG without text, stretched to the room there is; what they stand for is text
+ * beside them, so that it wraps, can be read aloud and copied. The page's policy forbids style attributes. */
 #include "report/page_parts.h"
 
 #include "base/escape.h"
@@ -231,10 +229,8 @@ static void append_gain(struct buffer *out, double x, double wide, size_t number
     buffer_release(&words);
 }
 
-/*
- * The step as a bar: what remains with all findings is solid; of what they save each finding has its own saving, as long as it
- * fits into what all save together, and the rest is the last part.
- */
+/* The step as a bar: what remains with all findings is solid; of what they save each finding has its own saving, as long as it
+ * fits into what all save together, and the rest is the last part. */
 static void append_gains(struct buffer *out, const struct answer *answer)
 {
     double scale = (double)GAIN_WIDTH / (double)answer->from_ns, x = (double)answer->together_ns * scale;

@@ -1,6 +1,4 @@
-/*
- * A column stands for a stretch of time, and shows the moment of it at which most was in use.
- */
+/* A column stands for a stretch of time, and shows the moment of it at which most was in use. */
 #include "report/page_parts.h"
 
 #include "base/escape.h"

@@ -44,10 +44,8 @@ enum { PAGE_BUDGET = 8000000 };
 /* Append what ran, a line of labels and texts that stands below the title. Nothing when nothing is known. */
 void page_add_facts(struct buffer *out, const struct answer *answer);
 
-/*
- * Append the verdict, the bars and what is drawn; then, behind what else belongs there, what to do first and what takes longest.
- * Links go to the sections that PAGE has; names are as wide as NAMES has them.
- */
+/* Append the verdict, the bars and what is drawn; then, behind what else belongs there, what to do first and what takes longest.
+ * Links go to the sections that PAGE has; names are as wide as NAMES has them. */
 void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page);
 void page_end_answer(struct buffer *out, const struct answer *answer, const struct page *page,
                      struct apart *names);
@@ -146,11 +144,9 @@ bool page_emit_table(struct writing *page, const struct table *table, const stru
 
 /* page_timeline.c - a timeline as data of a page, no larger than it may be. For page.c. */
 
-/*
- * Append TIMELINE as the element NUMBER of the page that is drawn by a script, with its data: at most ROOM
+/* Append TIMELINE as the element NUMBER of the page that is drawn by a script, with its data: at most ROOM
  * bytes of data, except what is not a span. Of the spans those that come first are kept, as they are ranked, and
- * the number of the others is shown. NAMES shorten those of work of devices, which they have.
- */
+ * the number of the others is shown. NAMES shorten those of work of devices, which they have. */
 void page_add_timeline(struct buffer *out, const struct timeline *timeline, struct apart *names,
                        size_t number, size_t room);
 

@@ -1,8 +1,7 @@
-/*
- * A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower
- * than a column fill what is still empty. Columns of one kind that follow one another are one box. Without devices a lane of the host
- * has several lines: what calls is above what it calls, each call in a box with its name, and where nothing was recorded is hatched.
- */
+/* A lane is a row of columns, each with the kind of the innermost span that fills it: spans narrower than a
+ * column fill what is still empty. Columns of one kind that follow one another are one box. Without devices a
+ * lane of the host has several lines: what calls is above what it calls, each call in a box with its name,
+ * and where nothing was recorded is hatched. */
 #include "report/page_parts.h"
 
 #include "base/escape.h"

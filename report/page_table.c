@@ -114,10 +114,8 @@ static double sum_of(const struct table *table, size_t c, size_t rows)
     return sum;
 }
 
-/*
- * Where rows are split into parts that add up: is C a time that gives way to larger ones, as only ROOM of them are seen at
- * first? The whole comes before its parts; what is busy is all of them but one.
- */
+/* Where rows are split into parts that add up: is C a time that gives way to larger ones, as only ROOM of them are seen at
+ * first? The whole comes before its parts; what is busy is all of them but one. */
 static bool gives_way(const struct table *table, size_t c, size_t rows, size_t room)
 {
     bool splits = false;

@@ -368,10 +368,8 @@ static void emit_strips(struct json_writer *json, const struct timeline *timelin
     json_end_array(json);
 }
 
-/*
- * A use is four numbers: how long after the one before in units of "every", its place in "lines", bytes and blocks, both
- * of which can be negative.
- */
+/* A use is four numbers: how long after the one before in units of "every", its place in "lines", bytes and blocks, both
+ * of which can be negative. */
 static void emit_uses(struct json_writer *json, const struct timeline *timeline, const struct page_uses *uses)
 {
     struct kept_names lines = keep_names(timeline->names);

@@ -1,7 +1,4 @@
-/*
- * Without scripts it is a table whose names are set in by their depth; page/twins.js makes
- * a tree of it.
- */
+/* Without scripts it is a table whose names are set in by their depth; page/twins.js makes a tree of it. */
 #include "report/page_parts.h"
 
 #include "report/figures.h"

@@ -1,7 +1,5 @@
-/*
- * C++ names are not parsed, only their brackets are matched. Where they do not match (operator<, a name that was cut
- * already) or are too many, the middle goes instead, which is right for anything.
- */
+/* C++ names are not parsed, only their brackets are matched. Where they do not match (operator<, a name that was cut
+ * already) or are too many, the middle goes instead, which is right for anything. */
 #include "report/shorten.h"
 
 #include "base/demangle.h"
@@ -75,10 +73,9 @@ static bool find_line(const char *s, size_t len, size_t file, size_t *begin, siz
     return false;
 }
 
-/*
- * Append the path of LEN bytes, whose last component begins at FILE, in MAX columns: directories go from the left, then
- * what follows "file.py(276)", then the front of the file's name. False, with nothing appended, when that does not fit.
- */
+/* Append the path of LEN bytes, whose last component begins at FILE, in MAX columns: directories go from the
+ * left, then what follows "file.py(276)", then the front of the file's name. False, with nothing appended,
+ * when that does not fit. */
 static bool add_path(struct buffer *out, const char *s, size_t len, size_t file, size_t max)
 {
     size_t begin, end;
@@ -211,10 +208,8 @@ static bool find_groups(struct groups *groups, const char *s, size_t len)
     return open < 0;
 }
 
-/*
- * Drop groups, innermost and rightmost first, until TOTAL is at most MAX. Returns the last one, or NULL when there was
- * none to drop.
- */
+/* Drop groups, innermost and rightmost first, until TOTAL is at most MAX. Returns the last one, or NULL when there was
+ * none to drop. */
 static struct group *drop_groups(struct groups *groups, size_t total, size_t max)
 {
     struct group *last = NULL;
@@ -311,10 +306,8 @@ static void replace(struct buffer *text, size_t from, size_t to)
     *text = shorter;
 }
 
-/*
- * TO, or where the outermost bracket that is still open there begins, or a number that would be halved: what is kept from
- * FROM on has none.
- */
+/* TO, or where the outermost bracket that is still open there begins, or a number that would be halved: what is kept from
+ * FROM on has none. */
 static size_t before_what_is_cut(const char *s, size_t from, size_t to)
 {
     size_t depth = 0, bracket = to;

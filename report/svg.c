@@ -23,10 +23,8 @@ enum {
 
 /* ---- texts and figures ---- */
 
-/*
- * As "%.2f" without zeros at the end; by integers, as a chart has tens of thousands. What lies in the middle between two
- * hundredths, or seems to, is left to printf, which knows all digits.
- */
+/* As "%.2f" without zeros at the end; by integers, as a chart has tens of thousands. What lies in the middle between two
+ * hundredths, or seems to, is left to printf, which knows all digits. */
 void svg_add_number(struct buffer *out, double value)
 {
     double hundredths = fabs(value) * 100, rest = hundredths - floor(hundredths);

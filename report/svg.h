@@ -16,10 +16,8 @@
 /* Chart I of PICTURE. Panels with the same axes are small; the first has the legend of all, the last the title of the axis. */
 void svg_add_chart(struct buffer *out, const struct picture *picture, size_t i);
 
-/*
- * All of PICTURE as a file of its own, with its titles and a style sheet, WIDTH pixels wide and HEIGHT high; where these are 0,
- * 960, and as high as that needs. What is drawn scales.
- */
+/* All of PICTURE as a file of its own, with its titles and a style sheet, WIDTH pixels wide and HEIGHT high; where these are 0,
+ * 960, and as high as that needs. What is drawn scales. */
 void svg_add_picture(struct buffer *out, const struct picture *picture, size_t width, size_t height);
 
 /* The picture of a result as such a file; a result without one is an error. */

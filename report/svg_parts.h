@@ -1,6 +1,4 @@
-/*
- * svg_parts.h - what svg.c, which lays a chart out, and svg_marks.c, which draws what is in it, share.
- */
+/* svg_parts.h - what svg.c, which lays a chart out, and svg_marks.c, which draws what is in it, share. */
 #ifndef TPA_REPORT_SVG_PARTS_H
 #define TPA_REPORT_SVG_PARTS_H
 

@@ -206,9 +206,7 @@ static void narrow_texts(struct shown *shown, size_t count, const size_t *least,
     }
 }
 
-/*
- * Make the columns fit: returns how many stay. Those that go are moved behind them, from left to right.
- */
+/* Make the columns fit: returns how many stay. Those that go are moved behind them, from left to right. */
 static size_t fit(struct page *page, const struct table *table, struct shown *shown, size_t count)
 {
     size_t total = total_width(shown, count);

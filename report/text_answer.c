@@ -1,7 +1,5 @@
-/*
- * Each block is laid out in a buffer of its own; then it is known how many lines there are, and
- * how many rows have to go.
- */
+/* Each block is laid out in a buffer of its own; then it is known how many lines there are, and
+ * how many rows have to go. */
 #include "report/text_answer.h"
 
 #include "base/demangle.h"

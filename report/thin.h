@@ -9,10 +9,9 @@
 
 #include <stddef.h>
 
-/*
- * A line or stairs: points sorted by X, drawn between LEAST and MOST over COLUMNS pixels. Of each pixel column the
- * first, the lowest, the highest and the last point stay (Jugel et al., "M4", 2014), so what is drawn is the same.
- */
+/* A line or stairs: points sorted by X, drawn between LEAST and MOST over COLUMNS pixels. Of each pixel
+ * column the first, the lowest, the highest and the last point stay (Jugel et al., "M4", 2014), so what is
+ * drawn is the same. */
 size_t thin_line(const double *x, const double *y, size_t count, double least, double most, size_t columns,
                  size_t *kept);
 

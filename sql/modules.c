@@ -1,9 +1,7 @@
-/*
- * Constraints of a query are used where they save most: one event by its number; events of one name, which are adjacent
+/* Constraints of a query are used where they save most: one event by its number; events of one name, which are adjacent
  * in the order by name; a range of time, by binary search in the order by time. Kinds and tracks are checked row by
  * row, which is cheaper here than in SQLite. SQLite checks every row again in any case, so unused constraints are never
- * wrong.
- */
+ * wrong. */
 #include "sql/parts.h"
 
 #include "base/search.h"

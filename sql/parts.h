@@ -120,9 +120,8 @@ void sql_source_release(struct sql_source *source);
 void sql_add_text(sqlite3_context *out, const char *text, size_t len);
 void sql_add_name(sqlite3_context *out, const struct names *names, name_id id);
 
-/*
- * modules.c - virtual tables through which SQLite reads the tables of sql_tables.h, and results of functions.
- */
+/* modules.c - virtual tables through which SQLite reads the tables of sql_tables.h, and results of
+ * functions. */
 
 /* Register every table of sql_tables in DB, with PREFIX before its name. SOURCE is borrowed. Returns SQLite's result
  * code. */
@@ -132,10 +131,9 @@ int sql_add_tables(sqlite3 *db, struct sql_source *source, const char *prefix);
  * code. */
 int sql_add_answer(sqlite3 *db, const char *name, const struct table *table);
 
-/*
- * The name that column INDEX of TABLE, a result of a function, has in SQL: its key, with _ns for times; TEXT is room for it.
- * A moment counts from the origin of its file, so `start` is at_ns, as in the tables, where start_ns is on another clock.
- */
+/* The name that column INDEX of TABLE, a result of a function, has in SQL: its key, with _ns for times; TEXT
+ * is room for it. A moment counts from the origin of its file, so `start` is at_ns, as in the tables, where
+ * start_ns is on another clock. */
 const char *sql_answer_column(const struct table *table, size_t index, struct buffer *text);
 
 /*

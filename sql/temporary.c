@@ -1,7 +1,5 @@
-/*
- * The default file system opens each file; of a temporary one, the table of methods is replaced
- * by a copy that checks where a write ends.
- */
+/* The default file system opens each file; of a temporary one, the table of methods is replaced
+ * by a copy that checks where a write ends. */
 #include "sql/parts.h"
 
 int64_t temporary_most = INT64_C(4) << 30;

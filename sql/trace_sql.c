@@ -208,10 +208,8 @@ static const char *function_called(const struct trace_sql *sql, const char *word
     return NULL;
 }
 
-/*
- * Is there a function call at AT, not preceded by a word, with a text or nothing in its parentheses? If so, returns its
- * name, its options in OPTIONS, and its end in *END.
- */
+/* Is there a function call at AT, not preceded by a word, with a text or nothing in its parentheses? If so, returns its
+ * name, its options in OPTIONS, and its end in *END. */
 static const char *collect_call(const struct trace_sql *sql, const char *at, struct buffer *options,
                                 const char **end)
 {

@@ -37,10 +37,8 @@ struct trace_sql_functions {
 struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, struct tpa_error *err);
 void trace_sql_free(struct trace_sql *sql);
 
-/*
- * Add to WANTS what the statements of TEXT read. If that is unknown, because of a function or an invalid statement, add
- * everything.
- */
+/* Add to WANTS what the statements of TEXT read. If that is unknown, because of a function or an invalid statement, add
+ * everything. */
 void trace_sql_wants(struct trace_sql *sql, const char *text, struct trace_wants *wants);
 
 /* From now on TRACE is queried. SHIFT_NS: by file, what is added to its times. Both are borrowed. */
@@ -54,10 +52,8 @@ void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const atomic_int *
 /* The rows of a statement may have BYTES together; without this a gigabyte. */
 void trace_sql_limit_rows(struct trace_sql *sql, size_t bytes);
 
-/*
- * Run the next statement of *TEXT, which is advanced past it. TABLE is new, free with table_free: its rows, at most
- * MOST unless that is 0; NULL if there was no further statement. False and ERR if it fails.
- */
+/* Run the next statement of *TEXT, which is advanced past it. TABLE is new, free with table_free: its rows, at most
+ * MOST unless that is 0; NULL if there was no further statement. False and ERR if it fails. */
 bool trace_sql_next(struct trace_sql *sql, const char **text, size_t most, struct table **table,
                     struct tpa_error *err);
 

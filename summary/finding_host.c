@@ -1,9 +1,7 @@
-/*
- * A range is an annotation or a Python function. Where devices work, it is a candidate if nothing is launched or waited for in it;
+/* A range is an annotation or a Python function. Where devices work, it is a candidate if nothing is launched or waited for in it;
  * without devices, if four fifths of it lie outside of operators. Of nested candidates the innermost with nine tenths of the time
  * of the longest is named, an annotation rather than a function. Ranges that are called after what a loop need not do in each step
- * (evaluation, checkpoints, logs) are candidates whatever they contain.
- */
+ * (evaluation, checkpoints, logs) are candidates whatever they contain. */
 #include "summary/finding_host.h"
 
 #include "base/rows.h"

@@ -1,7 +1,5 @@
-/*
- * finding_host.h - rules of findings about what the host does besides launching: ranges and functions that launch nothing, operators that
- * compute on the host, pauses of which nothing was recorded.
- */
+/* finding_host.h - rules of findings about what the host does besides launching: ranges and functions that launch nothing, operators that
+ * compute on the host, pauses of which nothing was recorded. */
 #ifndef TPA_SUMMARY_FINDING_HOST_H
 #define TPA_SUMMARY_FINDING_HOST_H
 

@@ -1,7 +1,5 @@
-/*
- * finding_kit.h - what the rules of findings share: their list, and how to add a finding, to say that a rule could not look, and to name
- * what an edit is about.
- */
+/* finding_kit.h - what the rules of findings share: their list, and how to add a finding, to say that a rule could not look, and to name
+ * what an edit is about. */
 #ifndef TPA_SUMMARY_FINDING_KIT_H
 #define TPA_SUMMARY_FINDING_KIT_H
 

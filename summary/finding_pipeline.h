@@ -1,7 +1,5 @@
-/*
- * finding_pipeline.h - what holds the pipeline of a job up, as a finding: its price is that of job/, which replays who waits for whom
- * among ranks; the replay of one rank knows no such waits.
- */
+/* finding_pipeline.h - what holds the pipeline of a job up, as a finding: its price is that of job/, which replays who waits for whom
+ * among ranks; the replay of one rank knows no such waits. */
 #ifndef TPA_SUMMARY_FINDING_PIPELINE_H
 #define TPA_SUMMARY_FINDING_PIPELINE_H
 

@@ -209,11 +209,9 @@ void shares_add_ranks(const struct summary *summary, const double *shares, struc
                   (long long)summary->ranks[worst].rank);
 }
 
-/*
- * By rank, the share of its time that the events of HOLDS took; all 0 where there is one rank, of which nothing is
+/* By rank, the share of its time that the events of HOLDS took; all 0 where there is one rank, of which nothing is
  * said. New; free(). HOLDS depends on name and kind alone, so it is called once for each pair: calls for every
- * kernel took a sixth of `tpa summary`.
- */
+ * kernel took a sixth of `tpa summary`. */
 double *shares_of_ranks(const struct summary *summary, place_holds *holds)
 {
     const struct trace *trace = summary->trace;

@@ -1,6 +1,5 @@
-/*
- * finding_places.h - where in a trace the rules of findings look: which events, the calls behind them, and the share of each rank.
- */
+/* finding_places.h - where in a trace the rules of findings look: which events, the calls behind them, and
+ * the share of each rank. */
 #ifndef TPA_SUMMARY_FINDING_PLACES_H
 #define TPA_SUMMARY_FINDING_PLACES_H
 
@@ -21,10 +20,8 @@ typedef bool place_holds(const struct trace *trace, event_id e);
 /* The place of all events of TRACE that HOLDS. */
 struct place place_find(const struct trace *trace, place_holds *holds);
 
-/*
- * Add ", mostly by aten::copy_, train.py(12): step" to OUT: the operator around most of the time of the name of PLACE, and the line
- * of the longest there, as far as they are recorded. "the most by": of several, by none of which is half.
- */
+/* Add ", mostly by aten::copy_, train.py(12): step" to OUT: the operator around most of the time of the name of PLACE, and the line
+ * of the longest there, as far as they are recorded. "the most by": of several, by none of which is half. */
 void place_add_caller(const struct trace *trace, const struct place *place, struct buffer *out);
 
 /* The same of one call, on the host: ", by aten::copy_, train.py(12): step". */
@@ -33,10 +30,8 @@ void place_add_caller_of(const struct trace *trace, event_id call, struct buffer
 /* The longest call that took ten times the usual of its name, and was the first of it or of a kernel; EVENT_NONE: there is none. */
 event_id place_first_use(const struct trace *trace);
 
-/*
- * By rank of SUMMARY, a share of the rank's time, 0 to 1: what the events of HOLDS took (all 0 where there is one rank, for
- * which it is not shown), and how long its devices idled for CAUSES. New; free().
- */
+/* By rank of SUMMARY, a share of the rank's time, 0 to 1: what the events of HOLDS took (all 0 where there is one rank, for
+ * which it is not shown), and how long its devices idled for CAUSES. New; free(). */
 double *shares_of_ranks(const struct summary *summary, place_holds *holds);
 double *shares_of_idle_time(const struct summary *summary, const enum gap_cause *causes, size_t count);
 

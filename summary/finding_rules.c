@@ -95,11 +95,9 @@ static bool is_copy_within(const struct trace *trace, event_id e)
     return trace->kind[e] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, e)).direction == COPY_DTOD;
 }
 
-/*
- * Copies between devices, copies to a device from host memory of a kind that is not recorded, and copies whose direction is not
+/* Copies between devices, copies to a device from host memory of a kind that is not recorded, and copies whose direction is not
  * recorded. XLA's asynchronous copies are of the last kind: the core waits for them in copy-done. The event async-copy, which
- * lasts as long as the transfer, is left out, as the core computes meanwhile.
- */
+ * lasts as long as the transfer, is left out, as the core computes meanwhile. */
 static bool is_other_copy(const struct trace *trace, event_id e)
 {
     if (trace->kind[e] != EVENT_MEMCPY)

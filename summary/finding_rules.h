@@ -1,6 +1,4 @@
-/*
- * finding_rules.h - the rules of findings: what each looks for, and the edit that is its price.
- */
+/* finding_rules.h - the rules of findings: what each looks for, and the edit that is its price. */
 #ifndef TPA_SUMMARY_FINDING_RULES_H
 #define TPA_SUMMARY_FINDING_RULES_H
 

@@ -1,6 +1,5 @@
-/*
- * finding_work.h - rules of findings about how kernels do what they do: without tensor cores, far below what the device could.
- */
+/* finding_work.h - rules of findings about how kernels do what they do: without tensor cores, far below what
+ * the device could. */
 #ifndef TPA_SUMMARY_FINDING_WORK_H
 #define TPA_SUMMARY_FINDING_WORK_H
 

@@ -65,10 +65,8 @@ void pricing_offer(struct pricing *pricing, struct offer offer);
 /* Offer nothing: SUBJECT was checked without a finding. */
 void pricing_add_quiet(struct pricing *pricing, const char *subject);
 
-/*
- * Replay with the edit of each offer. One that saves FINDINGS_LEAST_SHARE of a step is added to the findings, in the order in which
- * they were offered. The offers are gone then.
- */
+/* Replay with the edit of each offer. One that saves FINDINGS_LEAST_SHARE of a step is added to the findings, in the order in which
+ * they were offered. The offers are gone then. */
 void pricing_settle(struct pricing *pricing);
 
 /* " --scale 'kernel:gemm.*=0.5'": the option of EDIT, safe to paste into a shell. */

@@ -1,7 +1,5 @@
-/*
- * The rules look at the answers of `tpa steps`, `gpu`, `gaps`, `transfers`, `comm` and `memory`. Each is a row of
- * SUMMARY_RULES and a few lines that find its rows.
- */
+/* The rules look at the answers of `tpa steps`, `gpu`, `gaps`, `transfers`, `comm` and `memory`. Each is a row of
+ * SUMMARY_RULES and a few lines that find its rows. */
 #include "summary/rules.h"
 
 #include "base/rows.h"

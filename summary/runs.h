@@ -43,10 +43,9 @@ struct summary_runs {
 bool summary_find_runs(const struct trace *trace, const struct selection_query *query,
                        const struct run_sizes *sizes, struct summary_runs *runs, struct tpa_error *err);
 
-/*
- * Add the table to RESULT. Where SIZES name no batch the shapes tell: the first size of the input of the first convolution,
- * linear layer or embedding of a step, if it is the same in all steps. False and ERR if SELECTION does not fit.
- */
+/* Add the table to RESULT. Where SIZES name no batch the shapes tell: the first size of the input of the
+ * first convolution, linear layer or embedding of a step, if it is the same in all steps. False and ERR if
+ * SELECTION does not fit. */
 bool summary_add_runs(const struct trace *trace, const struct selection_query *query,
                       const struct run_sizes *sizes, struct result *result, struct tpa_error *err);
 

@@ -1,6 +1,4 @@
-/*
- * It asks the questions that other commands ask; state.h lists the parts that look at the answers.
- */
+/* It asks the questions that other commands ask; state.h lists the parts that look at the answers. */
 #include "summary/summary.h"
 
 #include "analyze/roofline.h"
@@ -221,10 +219,8 @@ static void gather_one(void *context, size_t input)
     }
 }
 
-/*
- * Gather them all; false and ERR if the selection does not fit. Two at a time: each takes some bytes per event while it
- * is computed, and together they would take more than anything that comes later.
- */
+/* Gather them all; false and ERR if the selection does not fit. Two at a time: each takes some bytes per event while it
+ * is computed, and together they would take more than anything that comes later. */
 static bool gather(struct summary *summary, struct result *result, struct tpa_error *err)
 {
     enum { AT_ONCE = 2 };

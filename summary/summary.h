@@ -14,10 +14,9 @@
 
 extern const struct trace_wants summary_wants;
 
-/*
- * Add the tables "overview" (a few figures; by rank or device, a row for each), "operators" (those that cost most) and
- * "findings" (what costs most first; not there when nothing was found) to RESULT, and the advice as notices. False and ERR when the selection does not fit the trace.
- */
+/* Add the tables "overview" (a few figures; by rank or device, a row for each), "operators" (those that cost
+ * most) and "findings" (what costs most first; not there when nothing was found) to RESULT, and the advice as
+ * notices. False and ERR when the selection does not fit the trace. */
 bool summary_add_tables(const struct trace *trace, const struct selection *selection, enum summary_by by,
                         struct result *result, struct tpa_error *err);
 

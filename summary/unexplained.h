@@ -19,11 +19,9 @@ struct unexplained {
     const char *recipe;
 };
 
-/*
- * Append one sentence about the cause of idle time that is not the host's (a stream that waits for what is not in the file, work that is
+/* Append one sentence about the cause of idle time that is not the host's (a stream that waits for what is not in the file, work that is
  * queued for no recorded reason, launches that are not in the file) and takes a tenth of the time of the devices or more: the largest.
- * UNEXPLAINED: its parts. False: there is none.
- */
+ * UNEXPLAINED: its parts. False: there is none. */
 bool unexplained_describe(const struct summary *summary, struct buffer *text,
                           struct unexplained *unexplained);
 

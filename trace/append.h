@@ -16,12 +16,10 @@
 /* New, of no file; trace_free. */
 struct trace *trace_open(void);
 
-/*
- * Add to TRACE the files of OTHER: all their tracks, with the numbers of events that OTHER has on them; their notices; and those
+/* Add to TRACE the files of OTHER: all their tracks, with the numbers of events that OTHER has on them; their notices; and those
  * events, without arguments, for which KEEP, by event of OTHER, is true (NULL: none). Flow arrows and samples are not added.
  * Order is kept: file f of OTHER is file_count + f, track t is track_count + t (both as they were before). What was derived of
- * TRACE is dropped. Nothing of OTHER is borrowed.
- */
+ * TRACE is dropped. Nothing of OTHER is borrowed. */
 void trace_append(struct trace *trace, const struct trace *other, const bool *keep);
 
 #endif

@@ -1,6 +1,5 @@
-/*
- * arg_rows.h - what is known of each argument beside its number: how files spell it, and what its values are.
- */
+/* arg_rows.h - what is known of each argument beside its number: how files spell it, and what its values
+ * are. */
 #ifndef TPA_TRACE_ARG_ROWS_H
 #define TPA_TRACE_ARG_ROWS_H
 

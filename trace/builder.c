@@ -559,10 +559,8 @@ static int64_t bounded_duration(void *context, size_t e, int64_t dur_ns)
     return 0;
 }
 
-/*
- * Let any sum of durations fit 64 bits. All events of a trace together do not last 73 years; where they do, a damaged file
- * or a stranger made some up, and those that could not be repeated by every event count as unknown.
- */
+/* Let any sum of durations fit 64 bits. All events of a trace together do not last 73 years; where they do, a damaged file
+ * or a stranger made some up, and those that could not be repeated by every event count as unknown. */
 static void bound_durations(struct trace_builder *builder)
 {
     const uint64_t most_ns = UINT64_C(1) << 61;

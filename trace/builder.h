@@ -24,21 +24,17 @@
 struct trace_builder;
 struct trace_chunk;
 
-/*
- * A track as written in the file: each of pid and tid is a number or a text (length > 0 or text != NULL). A text that is
+/* A track as written in the file: each of pid and tid is a number or a text (length > 0 or text != NULL). A text that is
  * nothing but a number is that number: PyTorch 1.8 and 1.9 write the thread of an operator as "25738" and that of its
- * memory records as 25738.
- */
+ * memory records as 25738. */
 struct track_key {
     int64_t pid, tid;
     const char *pid_text, *tid_text; /* NULL: written as a number */
     size_t pid_len, tid_len;
 };
 
-/*
- * All moments of a trace are no further from 0 than this, 73 years, so that no two are further apart than 64 bits tell.
- * Readers refuse what is, or call it unknown.
- */
+/* All moments of a trace are no further from 0 than this, 73 years, so that no two are further apart than 64 bits tell.
+ * Readers refuse what is, or call it unknown. */
 #define TRACE_LATEST_NS ((INT64_C(1) << 61) - 1)
 
 /* The base of a file, in ns since 1970, is no further from 0 than this: with the end of any event it fits 64 bits. */
@@ -64,10 +60,9 @@ struct chunk_event {
 /* Categories are numbered in 16 bits. Those beyond this many share one, "", and are counted in a notice. */
 enum { TRACE_MAX_CATEGORIES = 65000 };
 
-/*
- * What a trace holds at most: so many events, ends of events that began elsewhere, distinct names, distinct other texts,
- * tracks. What has more is refused. Ids have 32 bits; this is less by more than one chunk can add. Tests lower it.
- */
+/* What a trace holds at most: so many events, ends of events that began elsewhere, distinct names, distinct
+ * other texts, tracks. What has more is refused. Ids have 32 bits; this is less by more than one chunk can
+ * add. Tests lower it. */
 extern size_t trace_ceiling;
 
 /* New; WANTS is copied. Freed by trace_builder_finish or trace_builder_free. */
@@ -102,18 +97,14 @@ struct trace_parts {
     size_t process_count;
 };
 
-/*
- * Let the tracks of the current file belong to PARTS: to itself, and to the files that the caller begins next, for each of
+/* Let the tracks of the current file belong to PARTS: to itself, and to the files that the caller begins next, for each of
  * which FIRST_EVENTS gets the first event. False, and nothing changes, when a track with events is of no process of PARTS, or
- * the events are not part after part: then another program wrote the file anew.
- */
+ * the events are not part after part: then another program wrote the file anew. */
 bool trace_builder_split(struct trace_builder *builder, const struct trace_parts *parts,
                          event_id *first_events);
 
-/*
- * Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. With this, a trace that would
- * take more memory than there is fails as soon as that can be predicted.
- */
+/* Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. With this, a trace that would
+ * take more memory than there is fails as soon as that can be predicted. */
 void trace_builder_progress(struct trace_builder *builder, int64_t read, int64_t size);
 
 /* Let the current file be as it was begun, except its events. */
@@ -132,10 +123,8 @@ void trace_builder_lacks(struct trace_builder *builder, enum lack lack, const ch
 void trace_builder_lacks_files(struct trace_builder *builder, enum lack lack, const char *text,
                                uint64_t count);
 
-/*
- * Tell COUNT cases of something odd that is about none of the files; what says the same is counted together. KIND is a
- * literal or lives as long as the trace; TEXT is copied.
- */
+/* Tell COUNT cases of something odd that is about none of the files; what says the same is counted together. KIND is a
+ * literal or lives as long as the trace; TEXT is copied. */
 void trace_builder_tell(struct trace_builder *builder, const char *kind, const char *text, uint64_t count);
 
 /* The notice of this kind about the current file, which may be changed; NULL when there is none. */
@@ -144,20 +133,16 @@ struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, co
 /* Is this argument wanted? */
 bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg);
 
-/*
- * Add the events of CHUNK after those already there, and empty it. Not thread-safe: the caller
+/* Add the events of CHUNK after those already there, and empty it. Not thread-safe: the caller
  * brings chunks one at a time, in file order, so that the trace is the same however the file was cut.
- * False and ERR when the trace would pass what an event_id can count, or take more memory than there is.
- */
+ * False and ERR when the trace would pass what an event_id can count, or take more memory than there is. */
 bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chunk, struct tpa_error *err);
 
 /* How many threads finishing may use, and analyses of the trace: trace->workers. 0: 1. */
 void trace_builder_set_workers(struct trace_builder *builder, unsigned workers);
 
-/*
- * Join begin and end events, classify tracks, settle what metadata that came late decides, and
- * freeze. Takes and frees BUILDER. The result is new; free with trace_free.
- */
+/* Join begin and end events, classify tracks, settle what metadata that came late decides, and
+ * freeze. Takes and frees BUILDER. The result is new; free with trace_free. */
 struct trace *trace_builder_finish(struct trace_builder *builder);
 
 /* New, empty; free with trace_chunk_free. Keeps its names, tracks and categories over appends, so reuse it. */

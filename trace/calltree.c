@@ -1,8 +1,6 @@
-/*
- * Files are nearly sorted: a profiler writes operators in order, then runtime calls in order, and so
+/* Files are nearly sorted: a profiler writes operators in order, then runtime calls in order, and so
  * on. So each thread is sorted by merging the runs that are there, and merging skips what does not
- * overlap. Only indices move, into an array that afterwards holds the parents.
- */
+ * overlap. Only indices move, into an array that afterwards holds the parents. */
 #include "trace/calltree.h"
 
 #include "base/rows.h"
@@ -210,9 +208,7 @@ static void sort_arrivals(void *context, size_t thread)
         sort_thread(arrivals->tree, thread);
 }
 
-/*
- * Rebuild the threads' lists: what stays, then what arrives, merged as two runs.
- */
+/* Rebuild the threads' lists: what stays, then what arrives, merged as two runs. */
 void calltree_move(struct calltree *tree, const struct calltree_move *moves, size_t count)
 {
     if (count == 0)
@@ -326,10 +322,8 @@ node_id *calltree_nodes(const struct calltree *tree)
     return nodes;
 }
 
-/*
- * Skew-binary jump pointers (Myers, 1983): a node skips as far as its parent's two skips together when these are of one
- * length, else to its parent.
- */
+/* Skew-binary jump pointers (Myers, 1983): a node skips as far as its parent's two skips together when these are of one
+ * length, else to its parent. */
 node_id *calltree_skips(const struct calltree *tree)
 {
     node_id *skips = mem_alloc(mem_times(tree->count + 1, sizeof *skips));
@@ -382,11 +376,9 @@ struct folding {
     uint8_t *state; /* by node */
 };
 
-/*
- * Parents come first, so one pass does all the folding torch repeats until nothing changes: when a
+/* Parents come first, so one pass does all the folding torch repeats until nothing changes: when a
  * node is looked at, its parent has taken its final shape except this child. The number of children
- * (0, 1, many) is kept in two bits of the state until the pass is over.
- */
+ * (0, 1, many) is kept in two bits of the state until the pass is over. */
 static void fold_thread(void *context, size_t thread)
 {
     enum { CHILD = 4, CHILDREN = 8, CHILD_BITS = CHILD | CHILDREN };

@@ -69,10 +69,9 @@ void calltree_nest(struct calltree *tree);
 /* New, free with free(): the node of each event, NODE_NONE for events that take no part. */
 node_id *calltree_nodes(const struct calltree *tree);
 
-/*
- * New, free with free(): for each node one further out, for calltree_around; the node itself when it was called by nobody. By
- * these and the parents any node further out is a number of steps away that grows with the logarithm of the depth only.
- */
+/* New, free with free(): for each node one further out, for calltree_around; the node itself when it was
+ * called by nobody. By these and the parents any node further out is a number of steps away that grows with
+ * the logarithm of the depth only. */
 node_id *calltree_skips(const struct calltree *tree);
 
 /* The innermost of NODE and its ancestors that ends after MOMENT_NS. NODE_NONE if there is none; NODE may be NODE_NONE. */
@@ -82,11 +81,9 @@ node_id calltree_around(const struct calltree *tree, const node_id *skips, node_
 node_id calltree_open_at(const struct calltree *tree, const node_id *skips,
                          const struct calltree_thread *thread, int64_t moment_ns);
 
-/*
- * torch counts a call that has one child of the same name, and nothing else, once: the child is
+/* torch counts a call that has one child of the same name, and nothing else, once: the child is
  * folded into it, over and over, and the child's children become its own. Kernels go with it: the
- * call keeps those of the innermost one folded, and loses those it launched itself.
- */
+ * call keeps those of the innermost one folded, and loses those it launched itself. */
 enum node_state {
     NODE_FOLDED = 1,       /* no call of its own any more; parent[] is the call it was folded into */
     NODE_KERNELS_GONE = 2, /* kernels launched by this node belong to no call */

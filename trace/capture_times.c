@@ -1,7 +1,5 @@
-/*
- * The captures of a file are the spans between the calls that begin and end them, which may nest or overlap on several
- * threads; their union counts.
- */
+/* The captures of a file are the spans between the calls that begin and end them, which may nest or overlap on several
+ * threads; their union counts. */
 #include "trace/capture_times.h"
 
 #include "base/runs.h"

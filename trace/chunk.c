@@ -7,10 +7,8 @@
  */
 #include "trace/chunk.h"
 
-/*
- * What a chunk remembers over appends saves time while it is little. Of a file in which every name is another one it would
- * be all of them once more.
- */
+/* What a chunk remembers over appends saves time while it is little. Of a file in which every name is another one it would
+ * be all of them once more. */
 enum {
     MOST_NAME_BYTES = 64 << 20,
     MOST_CATEGORIES =

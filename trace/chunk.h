@@ -1,6 +1,4 @@
-/*
- * chunk.h - what a chunk is inside; for chunk.c, builder.c and columns.c only. Readers use builder.h.
- */
+/* chunk.h - what a chunk is inside; for chunk.c, builder.c and columns.c only. Readers use builder.h. */
 #ifndef TPA_TRACE_CHUNK_H
 #define TPA_TRACE_CHUNK_H
 
@@ -49,11 +47,9 @@ struct chunk_notice {
     int64_t offset;
 };
 
-/*
- * Strings that the chunk numbered for itself, and what the builder made of each number. Which of them
+/* Strings that the chunk numbered for itself, and what the builder made of each number. Which of them
  * came up since the chunk was last emptied, and in which order, is kept apart: the builder numbers new
- * ones in that order, which is the file's, whatever else the chunk has seen before.
- */
+ * ones in that order, which is the file's, whatever else the chunk has seen before. */
 struct chunk_ids {
     struct names *names;
     VEC_OF(uint32_t) met;     /* by id: serial when it came up last */

@@ -301,12 +301,10 @@ static enum event_kind kind_by_names(const struct trace_storage *storage, const 
                                                  : EVENT_KERNEL;
 }
 
-/*
- * An asynchronous copy of XLA, as TPUs show it: "async-copy" of the line beside the operators, and the operators "copy-start.2" and
+/* An asynchronous copy of XLA, as TPUs show it: "async-copy" of the line beside the operators, and the operators "copy-start.2" and
  * "copy-done.2", of which the second waits for it. Slices that are copied are called so, too. (hlo_opcode.h of XLA)
  * In JSON of xprof the copies between host and device have rows of their own, "Host Offload Ops row 0", and are called
- * "offload-copy.2".
- */
+ * "offload-copy.2". */
 static bool is_copy_of_xla(const char *name)
 {
     static const char *const what[] = { "copy", "slice", "dynamic-slice", "dynamic-update-slice" };
@@ -475,10 +473,8 @@ static bool is_numbered_as_process(const struct track *track)
     return track->kind == TRACK_STREAM && track->pid_text == NAME_NONE && track->pid >= LEAST_PROCESS;
 }
 
-/*
- * Writers that know no devices put kernels into the process of the host, whose number is no device's: the device is unknown, and
- * counts as 0. KINDS, by track, has a bit for each kind of event.
- */
+/* Writers that know no devices put kernels into the process of the host, whose number is no device's: the device is unknown, and
+ * counts as 0. KINDS, by track, has a bit for each kind of event. */
 static void forget_devices_of_processes(struct trace_storage *storage, const uint32_t *kinds)
 {
     const uint32_t of_host = UINT32_C(1) << EVENT_OP | UINT32_C(1) << EVENT_ANNOTATION |

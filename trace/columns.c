@@ -1,6 +1,4 @@
-/*
- * columns.c - see columns.h.
- */
+/* columns.c - see columns.h. */
 #include "trace/columns.h"
 
 #include "trace/storage.h"

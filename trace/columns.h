@@ -45,10 +45,8 @@ track_id trace_builder_track(struct trace_builder *builder, const struct track_k
 /* A track, to fill in its names and sort indexes; borrowed until the next track is added. */
 struct track *trace_builder_track_at(struct trace_builder *builder, track_id id);
 
-/*
- * Add the events after those already there. False and ERR when the trace would pass what an event_id can count, or take more
- * memory than there is.
- */
+/* Add the events after those already there. False and ERR when the trace would pass what an event_id can count, or take more
+ * memory than there is. */
 bool trace_builder_add_columns(struct trace_builder *builder, const struct trace_columns *columns,
                                struct tpa_error *err);
 

@@ -1,7 +1,5 @@
-/*
- * container.h - what is to be reported of the .tpa files that something was read from: of what blocks they are, and
- * what was lost.
- */
+/* container.h - what is to be reported of the .tpa files that something was read from: of what blocks they are, and
+ * what was lost. */
 #ifndef TPA_TRACE_CONTAINER_H
 #define TPA_TRACE_CONTAINER_H
 

@@ -1,6 +1,5 @@
-/*
- * flow_columns.h - flow arrows in packed columns: a third of what they take as structs. Who reads a trace calls trace_flow().
- */
+/* flow_columns.h - flow arrows in packed columns: a third of what they take as structs. Who reads a trace
+ * calls trace_flow(). */
 #ifndef TPA_TRACE_FLOW_COLUMNS_H
 #define TPA_TRACE_FLOW_COLUMNS_H
 

@@ -50,10 +50,8 @@ static size_t unite(const struct interval *a, const struct interval *a_end, cons
     return (size_t)(out - first);
 }
 
-/*
- * What is added are threads or streams one after the other: a few long runs, each of which is a set. Neighbours are
- * united until one is left.
- */
+/* What is added are threads or streams one after the other: a few long runs, each of which is a set. Neighbours are
+ * united until one is left. */
 void intervals_merge(struct intervals *set)
 {
     size_t sorted = 1; /* mostly all of it is a set already */

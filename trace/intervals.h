@@ -75,10 +75,8 @@ void intervals_union(const struct intervals *a, const struct intervals *b, struc
 void intervals_intersect(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out);
 
-/*
- * Let VISIT see when any of COUNT sets covers the time, in order: OWNER, the first that does, in [START, END). That is each
- * set without those before it, in no memory.
- */
+/* Let VISIT see when any of COUNT sets covers the time, in order: OWNER, the first that does, in [START, END). That is each
+ * set without those before it, in no memory. */
 typedef void intervals_visit(void *context, size_t owner, int64_t start_ns, int64_t end_ns);
 void intervals_each(const struct intervals *sets, size_t count, intervals_visit *visit, void *context);
 

@@ -1,6 +1,4 @@
-/*
- * Counts, when a trace is finished, the launches whose work is not in the file.
- */
+/* Counts, when a trace is finished, the launches whose work is not in the file. */
 #include "base/search.h"
 #include "trace/lost_work.h"
 #include "base/rows.h"

@@ -48,10 +48,8 @@ static void write_values(void *at, unsigned width, const int64_t *values, size_t
 #undef WRITE
 }
 
-/*
- * Write which of the words behind them the COUNT values are, and these words. How many words that takes; 0, and nothing is
- * written, where it saves less than half. The three doubles that a kernel has are 1.5 bytes each for it.
- */
+/* Write which of the words behind them the COUNT values are, and these words. How many words that takes; 0, and nothing is
+ * written, where it saves less than half. The three doubles that a kernel has are 1.5 bytes each for it. */
 static size_t write_chosen(uint64_t *to, const int64_t *values, size_t count)
 {
     enum { MOST = PACKED_VALUES / 2 - PACKED_CHOICE_WORDS, SLOTS = PACKED_VALUES };

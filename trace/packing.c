@@ -1,7 +1,5 @@
-/*
- * Times that were packed only when the trace was finished took 16 bytes an event until then: a third of what reading 1.09 GB
- * took, and of its page faults.
- */
+/* Times that were packed only when the trace was finished took 16 bytes an event until then: a third of what reading 1.09 GB
+ * took, and of its page faults. */
 #include "trace/packing.h"
 
 /* From so many bytes on a column grows by a quarter: it is not copied for it, and addresses count where `ulimit -v` is set. */

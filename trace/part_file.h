@@ -12,10 +12,8 @@
 
 #include "trace/trace.h"
 
-/*
- * Let FILE become COUNT files, which follow it; PART_OF is by track. Events keep their order within a part. Notices stay with the
- * first part. What was derived of TRACE is dropped. Linear in the events of TRACE.
- */
+/* Let FILE become COUNT files, which follow it; PART_OF is by track. Events keep their order within a part. Notices stay with the
+ * first part. What was derived of TRACE is dropped. Linear in the events of TRACE. */
 void trace_part_file(struct trace *trace, uint32_t file, const uint32_t *part_of, uint32_t count);
 
 /* The file, to be changed. Strings put into it must live as long as TRACE: trace->arena. */

@@ -11,10 +11,8 @@
 #include <math.h>
 #include <xxhash.h>
 
-/*
- * The fewest bytes of a dump that a function, or a caller, has been seen to take: for room that costs nothing until it
- * is used. Slots are written at once, so of them there are as many as a dump of usual names needs.
- */
+/* The fewest bytes of a dump that a function, or a caller, has been seen to take: for room that costs nothing until it
+ * is used. Slots are written at once, so of them there are as many as a dump of usual names needs. */
 enum { BYTES_OF_FUNCTION = 48, BYTES_OF_EDGE = 32, BYTES_OF_SLOT = 128 };
 
 enum {
@@ -85,10 +83,8 @@ void profile_free(struct profile *profile)
     EACH(free, profile->slots, profile->file_hashes, profile);
 }
 
-/*
- * A dump names a file once and refers to that place from then on, so the hash is kept by place. To read a name that
- * lies megabytes away, once per function, is what would take most of the time.
- */
+/* A dump names a file once and refers to that place from then on, so the hash is kept by place. To read a name that
+ * lies megabytes away, once per function, is what would take most of the time. */
 static uint64_t hash_file(struct profile_file_hash *known, const char *file, uint32_t length)
 {
     struct profile_file_hash *place = &known[((uintptr_t)file * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
@@ -197,10 +193,8 @@ static void push_edge(struct profile *profile, const struct profile_edge *edge)
     profile->edges[profile->edge_count++] = *edge;
 }
 
-/*
- * The index of the edge from CALLER among those that began at FIRST_EDGE; that of the next edge when there is none.
- * Most functions have few callers. With many, each caller's mark says which edge was its last.
- */
+/* The index of the edge from CALLER among those that began at FIRST_EDGE; that of the next edge when there is none.
+ * Most functions have few callers. With many, each caller's mark says which edge was its last. */
 static uint32_t find_caller(struct profile *profile, uint32_t first_edge, function_id caller)
 {
     uint32_t next = (uint32_t)profile->edge_count;

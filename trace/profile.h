@@ -122,10 +122,8 @@ function_id profile_find(const struct profile *profile, const char *file, int64_
 void profile_list(struct profile *profile, function_id id, const struct profile_cost *cost,
                   uint32_t first_edge, uint32_t edge_count);
 
-/*
- * Add a caller to the edges that began at FIRST_EDGE, the count of edges at that time. One caller given twice counts
- * once, with the last figures. Returns the index of the edge.
- */
+/* Add a caller to the edges that began at FIRST_EDGE, the count of edges at that time. One caller given twice counts
+ * once, with the last figures. Returns the index of the edge. */
 uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge);
 
 /* Pairs of a listed function and one of its callers. */
@@ -146,11 +144,9 @@ void profile_finish(struct profile *profile);
 /* Add OTHER, which is taken, to PROFILE: figures of the same function and of the same caller add up. */
 void profile_add(struct profile *profile, struct profile *other);
 
-/*
- * The same profile with files named without their directories; what is the same then adds up. PROFILE is taken. New.
+/* The same profile with files named without their directories; what is the same then adds up. PROFILE is taken. New.
  * Two callers of one function may become one: their figures add up, or, with LAST_CALLER_WINS, only those of the
- * last count, which is what pstats does.
- */
+ * last count, which is what pstats does. */
 struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_wins);
 
 /* The line, in the file "~", of what is a name and no function of Python: "<forward op>" is not a built-in one. */

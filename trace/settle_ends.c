@@ -190,11 +190,9 @@ static size_t follower_of(const struct late_ends *late, size_t i, size_t end)
     return next;
 }
 
-/*
- * Mark the work from FIRST to END, of one stream, that lasts over the whole of a follower. False if the stream does not
+/* Mark the work from FIRST to END, of one stream, that lasts over the whole of a follower. False if the stream does not
  * run one after another: too many do, or others overlap as well. Where an end is too late, the work may have ended as
- * soon as it began: so what is bounded here leaves nothing to bound when it is read again.
- */
+ * soon as it began: so what is bounded here leaves nothing to bound when it is read again. */
 static bool mark_late(struct late_ends *late, size_t first, size_t end)
 {
     const struct stream_work *at = late->work.at;

@@ -1,6 +1,4 @@
-/*
- * Columns are compacted in place, each in one pass: what stays moves to the front.
- */
+/* Columns are compacted in place, each in one pass: what stays moves to the front. */
 #include "trace/slice.h"
 
 #include "trace/arg_scan.h"

@@ -25,10 +25,8 @@ void trace_keep(struct trace *trace, const struct trace_part *part);
 /* A moment of a file, in ns from its base, as one from another base. Must not bring moments out of order. */
 typedef int64_t trace_moment(const void *context, int64_t moment_ns);
 
-/*
- * Let the moments of FILE be what MOMENT makes of them, and count from BASE_NS where HAS_BASE. Durations lie between their moved
- * ends. False, and nothing changes, when one would be further from 0 than TRACE_LATEST_NS (builder.h).
- */
+/* Let the moments of FILE be what MOMENT makes of them, and count from BASE_NS where HAS_BASE. Durations lie between their moved
+ * ends. False, and nothing changes, when one would be further from 0 than TRACE_LATEST_NS (builder.h). */
 bool trace_move(struct trace *trace, uint32_t file, bool has_base, int64_t base_ns, trace_moment *moment,
                 const void *context);
 

@@ -222,18 +222,15 @@ const char *snapshot_frame_text(const struct snapshot *snapshot, frame_id frame,
 
 #define FRAME_NONE UINT32_MAX
 
-/*
- * The frame that stands for STACK, which is the line of the user's code: the innermost Python frame that is neither
+/* The frame that stands for STACK, which is the line of the user's code: the innermost Python frame that is neither
  * PyTorch's nor an installed package's. Where there is none: the innermost Python frame; where the stack is C++ alone:
  * the autograd node, else the innermost operator, else the innermost frame with a name behind those that gathered the
- * stack and those of the allocator. FRAME_NONE for STACK_NONE and an empty stack.
- */
+ * stack and those of the allocator. FRAME_NONE for STACK_NONE and an empty stack. */
 frame_id snapshot_user_frame(const struct snapshot *snapshot, stack_id stack);
 
-/*
- * Once all is read, and devices and segments are in order: find the user frames. False and ERR where the stacks, those of
- * each device by themselves, come to more than 64 MiB and 16 times what the file holds: real ones come to 3 times.
- */
+/* Once all is read, and devices and segments are in order: find the user frames. False and ERR where the
+ * stacks, those of each device by themselves, come to more than 64 MiB and 16 times what the file holds: real
+ * ones come to 3 times. */
 bool snapshot_finish_stacks(struct snapshot *snapshot, struct tpa_error *err);
 
 #endif

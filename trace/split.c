@@ -1,6 +1,4 @@
-/*
- * split.c - a file that several were written into becomes several files again (see trace_builder_split).
- */
+/* split.c - a file that several were written into becomes several files again (see trace_builder_split). */
 
 #include "trace/storage.h"
 

@@ -6,10 +6,8 @@
 
 static const char torch_mark[] = "ProfilerStep", xla_mark[] = " [step ";
 
-/*
- * Where the number of a step stands in NAME, of LEN bytes, and how long it is: digits, or '*' for all steps. NULL: NAME
- * is no step's.
- */
+/* Where the number of a step stands in NAME, of LEN bytes, and how long it is: digits, or '*' for all steps. NULL: NAME
+ * is no step's. */
 static const char *step_name_find_number(const char *name, size_t len, size_t *digits)
 {
     size_t torch = sizeof torch_mark - 1, xla = sizeof xla_mark - 1;

@@ -1,7 +1,5 @@
-/*
- * step_name.h - how steps are called: "ProfilerStep#7" by torch.profiler, "train [step 7]" where XLA's profiler recorded
- * the number beside the name of the span.
- */
+/* step_name.h - how steps are called: "ProfilerStep#7" by torch.profiler, "train [step 7]" where XLA's profiler recorded
+ * the number beside the name of the span. */
 #ifndef TPA_TRACE_STEP_NAME_H
 #define TPA_TRACE_STEP_NAME_H
 

@@ -80,10 +80,8 @@ void arg_storage_release(struct arg_storage *arg);
 bool builder_check_ceiling(const struct trace_builder *builder, size_t events, size_t ends,
                            struct tpa_error *err);
 
-/*
- * False and ERR when what comes of the trace, and of the analysis behind it, takes more memory than there is. Looked at now
- * and then. room.c
- */
+/* False and ERR when what comes of the trace, and of the analysis behind it, takes more memory than there is. Looked at now
+ * and then. room.c */
 bool builder_check_room(struct trace_builder *builder, struct tpa_error *err);
 
 /* Room for MORE events in every column. builder.c */

@@ -55,10 +55,8 @@ struct tpafile_decoder;
 struct tpafile_decoder *tpafile_decoder_open(void);
 void tpafile_decoder_free(struct tpafile_decoder *decoder);
 
-/*
- * Unpack the payload of HEAD (head->packed bytes, borrowed until the next block) and find its columns. NULL, or what is
- * wrong with it: "it cannot be unpacked".
- */
+/* Unpack the payload of HEAD (head->packed bytes, borrowed until the next block) and find its columns. NULL, or what is
+ * wrong with it: "it cannot be unpacked". */
 const char *tpafile_decode_block(struct tpafile_decoder *decoder, const struct tpafile_head *head,
                                  const unsigned char *payload);
 
@@ -69,10 +67,8 @@ const struct tpafile_column *tpafile_column_at(const struct tpafile_decoder *dec
 /* The first column of FIELD; NULL when there is none. */
 const struct tpafile_column *tpafile_find_column(const struct tpafile_decoder *decoder, unsigned field);
 
-/*
- * The values of COLUMN into VALUES: column->count of them, never more than the block has records. False: it is damaged
- * or a column of bytes.
- */
+/* The values of COLUMN into VALUES: column->count of them, never more than the block has records. False: it is damaged
+ * or a column of bytes. */
 bool tpafile_decode_column(struct tpafile_decoder *decoder, const struct tpafile_column *column,
                            int64_t *values);
 

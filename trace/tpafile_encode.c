@@ -131,11 +131,9 @@ static bool all_zero(const unsigned char *bytes, size_t count)
     return any == 0;
 }
 
-/*
- * How small a plane must become to be packed. Unpacking is half of what reading costs: 0.3 ns a byte where a tenth is
+/* How small a plane must become to be packed. Unpacking is half of what reading costs: 0.3 ns a byte where a tenth is
  * left, and 1.5 where a third is; stored, a byte costs nothing. Who requests a high level has little, and wants it
- * small.
- */
+ * small. */
 static size_t worth_packing(const struct tpafile_encoder *encoder, size_t count)
 {
     if (encoder->comparing)
@@ -143,10 +141,8 @@ static size_t worth_packing(const struct tpafile_encoder *encoder, size_t count)
     return encoder->level >= TPAFILE_SMALL_RATHER_THAN_FAST ? count - count / 16 : count / 4;
 }
 
-/*
- * Pack COUNT bytes FROM behind those of OUT, which does not count them yet. How many that are; 0, and the encoder has
- * failed: no memory. With that much room nothing else can go wrong.
- */
+/* Pack COUNT bytes FROM behind those of OUT, which does not count them yet. How many that are; 0, and the encoder has
+ * failed: no memory. With that much room nothing else can go wrong. */
 static size_t pack(struct tpafile_encoder *encoder, struct bytes *out, const void *from, size_t count)
 {
     size_t room = ZSTD_compressBound(count);
@@ -534,10 +530,9 @@ static void store_planes(struct tpafile_encoder *encoder)
     }
 }
 
-/*
- * Pack a small payload as a whole, and take *UNPACKED for how long it is when unpacked. Who requests a high level gets
- * the smaller of two ways: planes packed one by one, or all together, where one may repeat what is in another.
- */
+/* Pack a small payload as a whole, and take *UNPACKED for how long it is when unpacked. Who requests a high
+ * level gets the smaller of two ways: planes packed one by one, or all together, where one may repeat what is
+ * in another. */
 static enum tpafile_codec pack_payload(struct tpafile_encoder *encoder, size_t *unpacked)
 {
     struct bytes *block = &encoder->block;

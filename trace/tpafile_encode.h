@@ -40,10 +40,8 @@ void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, cons
 /* Add a column of COUNT bytes. */
 void tpafile_encode_bytes(struct tpafile_encoder *encoder, unsigned field, const void *bytes, size_t count);
 
-/*
- * The whole block, head and payload, and in *SIZE how long it is; borrowed until the next begin. NULL when memory ran
- * out or the block passes the limits of the format.
- */
+/* The whole block, head and payload, and in *SIZE how long it is; borrowed until the next begin. NULL when memory ran
+ * out or the block passes the limits of the format. */
 const void *tpafile_encode_end(struct tpafile_encoder *encoder, size_t *size);
 
 /* The header of a file that begins at these moments (ns; 0: unknown), written by process PID. */

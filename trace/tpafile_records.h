@@ -303,10 +303,8 @@
     F(END, BLOCKS, SIZE, "blocks before this one")                                                           \
     F(END, RECORDS, SIZE, "records in them, texts not counted")
 
-/*
- * What a converted trace holds beside its events; see trace.h for the meaning of each. Times there are
- * ns from the trace's own origin.
- */
+/* What a converted trace holds beside its events; see trace.h for the meaning of each. Times there are
+ * ns from the trace's own origin. */
 #define TPAFILE_FILE_FIELDS(F)                                                                               \
     F(FILE, PATH, TEXT, "the file that it was converted from")                                               \
     F(FILE, FORMAT, TEXT, "format of that file")                                                             \
@@ -396,10 +394,8 @@
     F(ARGUMENT, KEY, TEXT, "Chrome's key; its number is its place, from 0 to 63")                            \
     F(ARGUMENT, TYPE, INT, "enum tpafile_argument_type")
 
-/*
- * Kinds of blocks whose records are rows of the fields above: constant, number, the word for people.
- * Numbers are never used again for something else.
- */
+/* Kinds of blocks whose records are rows of the fields above: constant, number, the word for people.
+ * Numbers are never used again for something else. */
 #define TPAFILE_ROW_KINDS(K)                                                                                 \
     K(PROCESS, 2, "process")                                                                                 \
     K(CLOCK, 3, "clock")                                                                                     \

@@ -1,8 +1,6 @@
-/*
- * Texts first, then the tables that events refer to, then the events in blocks, each of one file. Most events of a
+/* Texts first, then the tables that events refer to, then the events in blocks, each of one file. Most events of a
  * trace have one of a few shapes (category, flags, which arguments), so that a byte tells what else there is. Blocks of
- * events are packed on several threads and written in order: the file is the same for any number of them.
- */
+ * events are packed on several threads and written in order: the file is the same for any number of them. */
 #include "trace/tpafile_save.h"
 
 #include "base/bits.h"

@@ -1,8 +1,6 @@
-/*
- * Records wait in an array of rows per kind, and become columns when their block is written. Texts are numbered
+/* Records wait in an array of rows per kind, and become columns when their block is written. Texts are numbered
  * from a table that is emptied when it has grown large: a text met again then has two numbers, which readers
- * do not mind, and memory stays bounded.
- */
+ * do not mind, and memory stays bounded. */
 #define XXH_INLINE_ALL
 #include "trace/tpafile_write.h"
 #include "base/memory.h"
@@ -227,9 +225,8 @@ static const char *find_word(const char *text, size_t len, const char *word)
     return NULL;
 }
 
-/*
- * Is there WORD and then a number that a reader would write the same way? Its digits begin at *AT and are *LEN long.
- */
+/* Is there WORD and then a number that a reader would write the same way? Its digits begin at *AT and are
+ * *LEN long. */
 static bool tpafile_write_find_number(const char *text, size_t text_len, const char *word, const char **at,
                                       size_t *len, int64_t *number)
 {

@@ -51,11 +51,9 @@ int64_t tpafile_writer_text(struct tpafile_writer *writer, const char *text, siz
 /* A new number even when there is one: for who knows the text to be new, which saves looking for it. */
 int64_t tpafile_writer_new_text(struct tpafile_writer *writer, const char *text, size_t len);
 
-/*
- * An NVTX message in the parts that MARKER and RANGE keep. PyTorch counts in its messages, so that no two are alike:
+/* An NVTX message in the parts that MARKER and RANGE keep. PyTorch counts in its messages, so that no two are alike:
  * "aten::mm, seq = 12, op_id = 31, sizes = [[8, 3]], input_op_ids = [(30, 0)]". NAME is the message up to
- * the input_op_ids, with a byte 1 in place of the numbers of seq and op_id; TAIL is the rest.
- */
+ * the input_op_ids, with a byte 1 in place of the numbers of seq and op_id; TAIL is the rest. */
 struct tpafile_message {
     int64_t name, number, number_2, tail; /* numbers of texts, and the two numbers or TPAFILE_NONE */
 };
@@ -73,10 +71,8 @@ bool tpafile_writer_close(struct tpafile_writer *writer, int64_t time, int64_t w
 /* What reached the sink. */
 const struct tpafile_written *tpafile_writer_written(const struct tpafile_writer *writer);
 
-/*
- * Blocks that are not rows: flush the texts that it names, fill the encoder (begin, columns), then put. RECORDS counts
- * for the sum in END.
- */
+/* Blocks that are not rows: flush the texts that it names, fill the encoder (begin, columns), then put. RECORDS counts
+ * for the sum in END. */
 struct tpafile_encoder *tpafile_writer_encoder(struct tpafile_writer *writer);
 bool tpafile_writer_emit(struct tpafile_writer *writer, uint64_t records);
 

@@ -192,10 +192,8 @@ static inline void trace_wants_join(struct trace_wants *all, const struct trace_
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
 
-/*
- * One argument over all events: a bit per event that has it, and the values packed in event
- * order. Read it through trace_arg() and friends.
- */
+/* One argument over all events: a bit per event that has it, and the values packed in event
+ * order. Read it through trace_arg() and friends. */
 struct trace_arg_column {
     const uint64_t *present; /* bit e: event e has a value; NULL when none has */
     const uint32_t *rank;    /* values before event 512 * i */
@@ -209,10 +207,8 @@ enum track_kind {
     TRACK_OTHER,  /* "Spans", "Traces": the producer's own bookkeeping */
 };
 
-/*
- * Where events happen. Two tracks are the same when file, pid and tid are. The number 7 and the text "7" are the same,
- * the number 7 and the text "stream 7" are not. 64-bit, negative and 0 stay distinct.
- */
+/* Where events happen. Two tracks are the same when file, pid and tid are. The number 7 and the text "7" are the same,
+ * the number 7 and the text "stream 7" are not. 64-bit, negative and 0 stay distinct. */
 struct track {
     uint32_t file; /* index into trace->files */
     enum track_kind kind;
@@ -406,15 +402,12 @@ unsigned trace_lacks(const struct trace *trace);
 /* The first notice about a lack of TRACE, by order of files; NULL if it lacks nothing. Borrowed. */
 const struct trace_notice *trace_lacks_notice(const struct trace *trace);
 
-/*
- * A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their
- * names match. Given by the user, or guessed by a reader, which adds a notice. Kept in converted traces.
- */
+/* A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their
+ * names match. Given by the user, or guessed by a reader, which adds a notice. Kept in converted traces. */
 #define TRACE_STEP_RANGE "step range"
 
-/*
- * A property of a file that is one rank of several in a merged file: how the rank was found. Kept in converted traces.
- */
+/* A property of a file that is one rank of several in a merged file: how the rank was found. Kept in
+ * converted traces. */
 #define TRACE_RANK_BY "rank by"
 #define TRACE_RANK_BY_LABELS "labels of processes"
 #define TRACE_RANK_BY_PROCESSES "processes that mark steps"

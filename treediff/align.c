@@ -474,10 +474,8 @@ static uint64_t name_key(const struct work_node *node)
     return (uint64_t)node->name << 2 | node->kind;
 }
 
-/*
- * The nodes of BEFORE whose name occurs in AFTER: others cannot be aligned, and leaving them out does not change the
- * result. New, free with free().
- */
+/* The nodes of BEFORE whose name occurs in AFTER: others cannot be aligned, and leaving them out does not change the
+ * result. New, free with free(). */
 static uint32_t *candidates(const struct tree_aligner *aligner, struct tree_list before,
                             struct tree_list after, size_t *count)
 {

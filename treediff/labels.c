@@ -1,7 +1,6 @@
-/*
- * Aligned pairs are visited from the top. The unaligned nodes between the children of a pair are holes; each phase
- * pairs some of them, in order, and leaves smaller holes to the next phase. New pairs are visited like any other.
- */
+/* Aligned pairs are visited from the top. The unaligned nodes between the children of a pair are holes; each
+ * phase pairs some of them, in order, and leaves smaller holes to the next phase. New pairs are visited like
+ * any other. */
 #include "treediff/tree_diff.h"
 
 #include "diff/renames.h"

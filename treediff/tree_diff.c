@@ -178,10 +178,8 @@ static int64_t change_of(const struct tree_diff *diff, const struct tree_path_ro
     return diff->by_device ? row->device_change_ns : row->host_change_ns;
 }
 
-/*
- * A row whose change equals that of one row below it is redundant. The host time of an operator includes its own time,
- * so such rows are rare without devices.
- */
+/* A row whose change equals that of one row below it is redundant. The host time of an operator includes its own time,
+ * so such rows are rare without devices. */
 static void fold_paths(struct tree_diff *diff)
 {
     for (size_t i = 0; i < diff->paths.count; i++) { /* still sorted by path: parents come first */

@@ -60,10 +60,8 @@ void tree_align_all(struct tree_aligner *aligner);
  * them. */
 uint64_t tree_align_value(struct tree_aligner *aligner, struct tree_list before, struct tree_list after);
 
-/*
- * Align two lists and all below them. The pairs of the lists themselves are added to PAIRS, in order, if that is not
- * NULL.
- */
+/* Align two lists and all below them. The pairs of the lists themselves are added to PAIRS, in order, if that is not
+ * NULL. */
 void tree_align_lists(struct tree_aligner *aligner, struct tree_list before, struct tree_list after,
                       tree_pairs *pairs);
 
@@ -135,10 +133,8 @@ struct tree_labels {
     VEC_OF(uint32_t) matched[2];
 };
 
-/*
- * New; free with tree_labels_free (NULL is allowed). Call after tree_align_all(ALIGNER). Wrapped and renamed nodes are
- * then aligned in ALIGNER as well; the label TREE_ALIGNED marks exact alignments.
- */
+/* New; free with tree_labels_free (NULL is allowed). Call after tree_align_all(ALIGNER). Wrapped and renamed nodes are
+ * then aligned in ALIGNER as well; the label TREE_ALIGNED marks exact alignments. */
 struct tree_labels *tree_labels_open(struct tree_aligner *aligner);
 void tree_labels_free(struct tree_labels *labels);
 
@@ -209,10 +205,8 @@ struct tree_diff {
     struct arena arena; /* owns the texts */
 };
 
-/*
- * New; free with tree_diff_free (NULL is allowed). Borrows the trees for its lifetime, and sets their numbers. Changes
- * below MIN_CHANGE_NS per step are ignored.
- */
+/* New; free with tree_diff_free (NULL is allowed). Borrows the trees for its lifetime, and sets their numbers. Changes
+ * below MIN_CHANGE_NS per step are ignored. */
 struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *after, int64_t min_change_ns);
 void tree_diff_free(struct tree_diff *diff);
 
@@ -233,10 +227,8 @@ extern const struct table_shape tree_tables[];
  * device work on either side it is the duration of the operators, callees included.
  */
 
-/*
- * New; free with twin_tree_free. At most MOST rows, those with the largest changes; the path to the largest one is
- * unfolded. Borrows nothing.
- */
+/* New; free with twin_tree_free. At most MOST rows, those with the largest changes; the path to the largest one is
+ * unfolded. Borrows nothing. */
 struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most);
 
 /*

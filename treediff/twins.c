@@ -1,7 +1,5 @@
-/*
- * A walk over both trees at once makes the rows, parents first. A pair is visited from
- * the row of its two parents or, if it was wrapped, from the wrapper.
- */
+/* A walk over both trees at once makes the rows, parents first. A pair is visited from
+ * the row of its two parents or, if it was wrapped, from the wrapper. */
 #include "treediff/tree_diff.h"
 
 #include "base/rows.h"

@@ -1,7 +1,5 @@
-/*
- * Operators come first, thread by thread and by start, then the operations of a file: so a parent always has a lower
- * index than its children, and one backward pass adds up sizes and times.
- */
+/* Operators come first, thread by thread and by start, then the operations of a file: so a parent always has a lower
+ * index than its children, and one backward pass adds up sizes and times. */
 #include "treediff/work_tree.h"
 
 #include "base/runs.h"

@@ -1,7 +1,5 @@
-/*
- * server.c - see server.h. libmicrohttpd speaks HTTP; each of the two sockets has a thread. What takes long is answered by a
- * thread of its own, one question after the other, while the connection is suspended.
- */
+/* server.c - see server.h. libmicrohttpd speaks HTTP; each of the two sockets has a thread. What takes long is answered by a
+ * thread of its own, one question after the other, while the connection is suspended. */
 #include "view/server.h"
 
 #include "base/memory.h"

@@ -1,8 +1,6 @@
-/*
- * spans.c - see spans.h. The spans of a row are taken in order of time. Then one pass makes the sums: at each level the step that is
+/* spans.c - see spans.h. The spans of a row are taken in order of time. Then one pass makes the sums: at each level the step that is
  * being filled and the one behind it are kept; a span is added at the level above its class only, and what a step has when
- * time has passed it goes to the level above.
- */
+ * time has passed it goes to the level above. */
 #include "view/spans.h"
 
 #include "base/order.h"

@@ -13,11 +13,10 @@
 
 /* ---- the latest of work that was launched before ---- */
 
-/*
- * Of the work that was launched before one moment and had ended by another, which ended last? That is what a
- * synchronisation of the device waits for. Work is sorted by its end; a tree over it holds the earliest launch of
- * each part, so that an answer takes as many steps as the logarithm of the work, however many streams there are.
- */
+/* Of the work that was launched before one moment and had ended by another, which ended last? That is what a
+ * synchronisation of the device waits for. Work is sorted by its end; a tree over it holds the earliest
+ * launch of each part, so that an answer takes as many steps as the logarithm of the work, however many
+ * streams there are. */
 
 #define LATEST_NONE SIZE_MAX
 #define LATEST_ANY_STREAM UINT32_MAX
@@ -149,10 +148,9 @@ static size_t find_before(const struct latest *latest, size_t end, int64_t launc
     return find_in_block(latest, block, (block + 1) * BLOCK, launched_before_ns, except);
 }
 
-/*
- * The work of GROUP that ended last of that which was launched before LAUNCHED_BEFORE and ended at or before ENDED_BY, on any
- * stream but EXCEPT. Of work that ended together, the last in order of the numbers. LATEST_NONE when there is none.
- */
+/* The work of GROUP that ended last of that which was launched before LAUNCHED_BEFORE and ended at or before
+ * ENDED_BY, on any stream but EXCEPT. Of work that ended together, the last in order of the numbers.
+ * LATEST_NONE when there is none. */
 static size_t latest_find(const struct latest *latest, uint32_t group, int64_t launched_before_ns,
                           int64_t ended_by_ns, uint32_t except)
 {
@@ -374,10 +372,8 @@ static struct latest_item describe_of_process(const void *context, uint32_t work
     return device_describe(device, work, process_of(device, work));
 }
 
-/*
- * In a file that does not record what streams wait for: work that was launched after a wait call of its thread waited for the
- * work of the other streams, launched before that call, that ended last before it began.
- */
+/* In a file that does not record what streams wait for: work that was launched after a wait call of its thread waited for the
+ * work of the other streams, launched before that call, that ended last before it began. */
 static void add_guessed_waits(struct graph_device *device)
 {
     struct wait_calls calls = { 0 };
@@ -447,10 +443,9 @@ static void add_start(struct graph_device *device, moment_id from, enum relation
     *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false, false };
 }
 
-/*
- * Work I was queued while its device idled, for no reason that is recorded; or, where waits of streams are not recorded at all, it
- * began as soon as work of another stream had ended, so that it may have waited for that. BOUND: by what it is bound.
- */
+/* Work I was queued while its device idled, for no reason that is recorded; or, where waits of streams are
+ * not recorded at all, it began as soon as work of another stream had ended, so that it may have waited for
+ * that. BOUND: by what it is bound. */
 static void add_queued_edge(struct graph_device *device, size_t i, const struct readiness *bound)
 {
     enum { LATENCY_NS = 30000, AT_ONCE_NS = 10000 }; /* the first as of tpa gaps */
@@ -470,10 +465,8 @@ static void add_queued_edge(struct graph_device *device, size_t i, const struct 
         add_start(device, from, RELATION_QUEUED);
 }
 
-/*
- * Was the call that launched kernel I still at it when the work before on its stream ended? Then the stream, which was ready after the
- * call had begun, binds, but had nothing to do: had the call taken less, the kernel had begun sooner.
- */
+/* Was the call that launched kernel I still at it when the work before on its stream ended? Then the stream, which was ready after the
+ * call had begun, binds, but had nothing to do: had the call taken less, the kernel had begun sooner. */
 static bool is_late_launch(const struct graph_device *device, size_t i)
 {
     event_id call = device->gpu->call[i];
@@ -661,10 +654,8 @@ static uint32_t awaited_by(const struct graph_device *device, event_id call)
                                                                            : UINT32_MAX;
 }
 
-/*
- * The pieces of calls that waited: they ended because the work had. So did those of calls that these make, which wait for them:
- * hsa_signal_wait_scacquire in hipStreamSynchronize.
- */
+/* The pieces of calls that waited: they ended because the work had. So did those of calls that these make, which wait for them:
+ * hsa_signal_wait_scacquire in hipStreamSynchronize. */
 static void add_sync_edges(struct graph_device *device)
 {
     struct replay_graph *graph = device->graph;

@@ -68,10 +68,8 @@ struct edit_effect {
     int64_t kept_ns; /* of device work that scaled operators launched, and that keeps its time */
 };
 
-/*
- * TEXT is TARGET:REGEX=FACTOR, where FACTOR is 0.5, 50%, 2x (twice as fast) or 0 (gone). A target that is left out is "name". The
- * pattern is borrowed from TEXT. False and ERR if TEXT is not an edit.
- */
+/* TEXT is TARGET:REGEX=FACTOR, where FACTOR is 0.5, 50%, 2x (twice as fast) or 0 (gone). A target that is left out is "name". The
+ * pattern is borrowed from TEXT. False and ERR if TEXT is not an edit. */
 bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err);
 
 /* The factor alone: "0.5", "50%", "2x". False if it is not a factor. */

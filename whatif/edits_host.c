@@ -226,10 +226,8 @@ static void shorten_copy(const struct editing *editing, size_t work, double reco
                             (double)trace_dur_ns(trace, e)));
 }
 
-/*
- * The operator that made CALL, which copies WORK from pageable memory, waits for it, as the caller may change the memory then. With
- * pinned memory, and non_blocking=True, it does not: let the synchronisations behind CALL in it be gone.
- */
+/* The operator that made CALL, which copies WORK from pageable memory, waits for it, as the caller may change the memory then. With
+ * pinned memory, and non_blocking=True, it does not: let the synchronisations behind CALL in it be gone. */
 static void release_waits_behind(const struct editing *editing, size_t work, event_id call,
                                  const unsigned char *sorts)
 {
@@ -362,12 +360,10 @@ static double share_within(const struct intervals *set, int64_t start_ns, int64_
                : 0;
 }
 
-/*
- * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
+/* The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
  * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that compute on the host,
  * operators that communicate (graphs lie between them), pauses of a millisecond and more, the profiler's own work, and the capture of
- * a graph itself, which is done once.
- */
+ * a graph itself, which is done once. */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
                            const struct intervals *kept, const struct host_work *work)
 {
@@ -414,10 +410,8 @@ static int64_t median_pause(const struct pauses *pauses)
     return (low_ns + high_ns + 1) / 2;
 }
 
-/*
- * What a stream leaves free between the operations of a graph: the median of such pauses of graphs in the recording, else of work that was
- * queued well before the one before it was over; with too few of both a microsecond.
- */
+/* What a stream leaves free between the operations of a graph: the median of such pauses of graphs in the recording, else of work that was
+ * queued well before the one before it was over; with too few of both a microsecond. */
 static int64_t usual_pause(const struct editing *editing)
 {
     enum { ENOUGH = 20, QUEUED_NS = 5000, USUAL_NS = 1000 };
@@ -576,10 +570,8 @@ static bool is_first_use(const struct use *uses, size_t first, size_t i)
     return i == first || uses[i].launched != uses[i - 1].launched;
 }
 
-/*
- * What the uses of one name in one file, from FIRST to END, usually take: the median of those that are no first ones, as these may be
- * as many as the others; with too few of them that of all; 0 of a single one.
- */
+/* What the uses of one name in one file, from FIRST to END, usually take: the median of those that are no first ones, as these may be
+ * as many as the others; with too few of them that of all; 0 of a single one. */
 static int64_t usual_of(const struct use *uses, size_t first, size_t end)
 {
     enum { ENOUGH = 3 };

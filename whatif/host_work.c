@@ -149,10 +149,8 @@ static bool is_of_xla(const struct trace *trace, event_id e)
            !python_function_of_xla(trace_name(trace, e)) && !host_blocks_until_ready(trace_name(trace, e));
 }
 
-/*
- * New, by file: when a batch was loaded, something communicated, the profiler ran, or an operator did, on any thread: a thread may wait
- * for another, such as that of the backward pass, or have nothing to do while another works.
- */
+/* New, by file: when a batch was loaded, something communicated, the profiler ran, or an operator did, on any thread: a thread may wait
+ * for another, such as that of the backward pass, or have nothing to do while another works. */
 static struct intervals *other_ranges(const struct replay_graph *graph)
 {
     const struct trace *trace = graph->trace;
@@ -211,10 +209,8 @@ static bool is_pause(const struct replay_graph *graph, const struct intervals *o
            is_in_step(step_list_of(graph->trace), file, start_ns - shift_ns, end_ns - shift_ns);
 }
 
-/*
- * New, by file: when its first work was launched, on its clock, if the recorder begins with the process: until then it starts, which
- * is done once. INT64_MIN of others.
- */
+/* New, by file: when its first work was launched, on its clock, if the recorder begins with the process: until then it starts, which
+ * is done once. INT64_MIN of others. */
 static int64_t *ends_of_starts(const struct trace *trace)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);

@@ -36,13 +36,11 @@ static inline bool host_work_holds(const struct host_work *work, const struct re
            work->computes[graph->trace->name[span]];
 }
 
-/*
- * Moments that end pauses: gaps of a thread of HOST_PAUSE_NS or more, in which no operator or call was open and nothing was waited for.
+/* Moments that end pauses: gaps of a thread of HOST_PAUSE_NS or more, in which no operator or call was open and nothing was waited for.
  * Gaps while a batch is loaded, while something communicates, while the profiler works and while another thread runs operators are
  * known by other names and left out, as are gaps between steps, which are those of the profiler. Where Python functions were
  * recorded, threads that run none have no pauses: they have nothing to do. Neither has a process that starts, where the recorder begins
- * with it.
- */
+ * with it. */
 struct host_pauses {
     VEC_OF(moment_id); /* ascending */
 };

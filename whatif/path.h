@@ -83,10 +83,8 @@ moment_id path_last_moment(const struct replay_graph *graph, const struct path_w
 /* The time of each part on PATH, into SUMS, which has PATH_PARTS. */
 void path_add_up(const struct path *path, int64_t *sums_ns);
 
-/*
- * All that the files of a group have recorded, for each group: from the first begin to the last end of spans and
- * operations. New, as the following; free with path_windows_free (NULL is allowed).
- */
+/* All that the files of a group have recorded, for each group: from the first begin to the last end of spans and
+ * operations. New, as the following; free with path_windows_free (NULL is allowed). */
 struct path_windows *path_windows_whole(const struct replay_graph *graph);
 
 /* The steps, by number and file; of files with matched collectives each step once, as the rank has it that ends it last. */

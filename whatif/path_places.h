@@ -18,10 +18,8 @@ struct path_places {
     VEC_OF(struct path_place); /* most time of its own first */
 };
 
-/*
- * The time of PATH by the frames of CODE that it was spent in. Of a piece of a host thread each moment is where the thread was
- * then; device work, and what it waited for, is where its launch was. New; release with VEC_FREE.
- */
+/* The time of PATH by the frames of CODE that it was spent in. Of a piece of a host thread each moment is where the thread was
+ * then; device work, and what it waited for, is where its launch was. New; release with VEC_FREE. */
 struct path_places path_places_of(const struct replay_graph *graph, const struct path *path,
                                   const struct code_paths *code);
 

@@ -13,10 +13,8 @@
 
 /* ---- sensitivity ---- */
 
-/*
- * How much shorter a window gets when something on its critical path does: at first by all that is taken off the path. Then
- * something else is the last to be ready, and what is taken off further gains less, or nothing.
- */
+/* How much shorter a window gets when something on its critical path does: at first by all that is taken off the path. Then
+ * something else is the last to be ready, and what is taken off further gains less, or nothing. */
 
 struct sensitivity {
     bool known; /* false of parts that are waits: they have no time of their own that could be less */

@@ -5,12 +5,9 @@
 #include "base/result.h"
 #include "whatif/path.h"
 
-/*
- * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", "modules" and "lines" where stacks were
- * recorded, and with SEGMENTS "segments". Of the first PROBED names of each path
- * it is computed how much less they may take until they leave it. A sentence about each of the
- * first windows comes on top.
- */
+/* Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", "modules" and "lines" where stacks
+ * were recorded, and with SEGMENTS "segments". Of the first PROBED names of each path it is computed how much
+ * less they may take until they leave it. A sentence about each of the first windows comes on top. */
 void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
                      size_t probed, struct result *result);
 

@@ -207,11 +207,10 @@ static size_t count_moments(const struct replay_graph *graph, const struct repla
     return i;
 }
 
-/*
- * A library that communicates on the host does so on a thread of its own, and what called it waits without a trace: nothing is
- * recorded until it goes on. So a gap of the thread that trains is such a wait if the collective ended in it, and the thread had
- * done nothing since the collective began, or at least been idle for a good part of it: else it ended there by chance.
- */
+/* A library that communicates on the host does so on a thread of its own, and what called it waits without a
+ * trace: nothing is recorded until it goes on. So a gap of the thread that trains is such a wait if the
+ * collective ended in it, and the thread had done nothing since the collective began, or at least been idle
+ * for a good part of it: else it ended there by chance. */
 static struct part part_on_host(const struct replay_graph *graph, const struct replay_thread *thread,
                                 event_id event)
 {

@@ -184,11 +184,9 @@ int64_t replay_least_pause(const struct replay_graph *graph, const struct change
     return least_ns < recorded_ns ? least_ns : recorded_ns;
 }
 
-/*
- * All of this is in shifts: by how much a moment comes later than recorded. What keeps the lag that was recorded comes later by as much
+/* All of this is in shifts: by how much a moment comes later than recorded. What keeps the lag that was recorded comes later by as much
  * as what it depends on, whatever the times are. What it only has to come after delays it by no more than that, and by less the longer
- * before it was: so times are only needed where such a shift is larger than those that are kept.
- */
+ * before it was: so times are only needed where such a shift is larger than those that are kept. */
 
 /* The shift of M by what it must not come before, from which it keeps KEPT_NS of LAG_NS; INT64_MIN: nothing, as the time between was too
  * long for a number. */

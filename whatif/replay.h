@@ -218,10 +218,8 @@ static inline void factors_scale(struct factors *factors, size_t i, double facto
     factors_set(factors, i, (float)((double)factors_get(factors, i) * factor));
 }
 
-/*
- * Can all of TO be multiplied by those of MORE, of as many, and give what scaling one after the other does? Where both are other than 1
- * the roundings of several scalings may differ, unless one is 0.
- */
+/* Can all of TO be multiplied by those of MORE, of as many, and give what scaling one after the other does? Where both are other than 1
+ * the roundings of several scalings may differ, unless one is 0. */
 bool factors_can_lay_over(const struct factors *to, const struct factors *more);
 
 /* Do so, which must be possible. */
@@ -611,10 +609,8 @@ static inline bool changes_dropped(const struct changes *changes, size_t edge)
     return changes && changes->dropped && changes->dropped[edge / 64] >> (edge % 64) & 1;
 }
 
-/*
- * Make MORE, the changes of one edit of the same graph, beside those of TO, as if the edit had been applied to TO. False, and TO is
- * as it was, where that is not known to give the same to the last bit: then the edit has to be applied.
- */
+/* Make MORE, the changes of one edit of the same graph, beside those of TO, as if the edit had been applied to TO. False, and TO is
+ * as it was, where that is not known to give the same to the last bit: then the edit has to be applied. */
 bool changes_lay_over(struct changes *to, const struct changes *more);
 
 /* Let thread THREAD take FACTOR of its time within [START, END), on the clock of the graph: every piece, in so far as it lies there. */
@@ -644,11 +640,9 @@ struct replay {
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes);
 void replay_free(struct replay *replay);
 
-/*
- * The same, of which few moments matter: VISIT sees each block of SHIFTS_OF_BLOCK moments once all of these have come and nothing else
+/* The same, of which few moments matter: VISIT sees each block of SHIFTS_OF_BLOCK moments once all of these have come and nothing else
  * asks for them, and says whether to keep it; else it is forgotten. Thus the replay takes the memory of what is under way, not of the
- * whole recording.
- */
+ * whole recording. */
 typedef bool replay_visit(void *context, const struct replay *replay, size_t block);
 struct replay *replay_pass_by(const struct replay_graph *graph, const struct changes *changes,
                               replay_visit *visit, void *context);
@@ -713,19 +707,16 @@ int64_t replay_shift_behind(int64_t before_ns, int64_t own_ns, float factor);
  * late: the one that bound in the recording if it does, else the moment before, else the first of the edges.
  */
 
-/*
- * New; free with free(). Borrows REPLAY, its graph, CHANGES, which may be NULL, and LACKS, which is
- * set to true if a time is requested that REPLAY forgot; NULL for one that forgot nothing.
- */
+/* New; free with free(). Borrows REPLAY, its graph, CHANGES, which may be NULL, and LACKS, which is
+ * set to true if a time is requested that REPLAY forgot; NULL for one that forgot nothing. */
 struct replay_graph *view_open(const struct replay *replay, const struct changes *changes, bool *lacks);
 
 /* The edge by which M comes so late in VIEW; from MOMENT_NONE: none, it is the moment before. It is found when requested: a path asks
  * of few moments. replay_binding calls this. */
 struct replay_edge view_binding(const struct replay_graph *view, moment_id m);
 
-/*
- * stream_work.c - the work of each stream in the order of its launches, and as it ended: what ran before what.
- */
+/* stream_work.c - the work of each stream in the order of its launches, and as it ended: what ran before
+ * what. */
 
 struct work_stream {
     uint32_t file;
@@ -764,10 +755,9 @@ size_t stream_work_launched_after(const struct stream_work *streams, size_t inde
 /* The last work that calls of TRACK launched before NS; SIZE_MAX: none. The first who asks has it sorted by thread. */
 size_t stream_work_launched_by(struct stream_work *streams, track_id track, int64_t ns);
 
-/*
- * New, free with free(): by work, the work of its stream that ended last of those that ended by its start; UINT32_MAX:
- * none. Of operations that ended together, the last to begin. STREAMS, which is freed, need not take memory beside that.
- */
+/* New, free with free(): by work, the work of its stream that ended last of those that ended by its start;
+ * UINT32_MAX: none. Of operations that ended together, the last to begin. STREAMS, which is freed, need not
+ * take memory beside that. */
 uint32_t *stream_work_before(struct stream_work *streams);
 
 #endif

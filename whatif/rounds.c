@@ -349,10 +349,8 @@ static void find_open_waits(struct rounds *rounds, const struct replay_graph *gr
     EACH(free, sorts, first_ns);
 }
 
-/*
- * What a stream leaves free between operations when the next was queued: the median of such pauses below 10 us, if there are 20; else 1 us, if
- * the round has 100 operations.
- */
+/* What a stream leaves free between operations when the next was queued: the median of such pauses below 10 us, if there are 20; else 1 us, if
+ * the round has 100 operations. */
 static int64_t find_usual_pause(const struct rounds *rounds, const struct replay_graph *graph)
 {
     enum { QUEUED_NS = 5000, MOST_NS = 10000, LEAST = 20, MANY = 100, USUAL_NS = 1000 };
@@ -468,10 +466,8 @@ static size_t segment_before(const struct rounds *rounds, const struct span *spa
     return SIZE_MAX;
 }
 
-/*
- * The shift that work AT of stream S would have, OFFSET of its moment from the start, if it was of this round: that of the work as many
- * places before the segment.
- */
+/* The shift that work AT of stream S would have, OFFSET of its moment from the start, if it was of this round: that of the work as many
+ * places before the segment. */
 static int64_t shift_of_work(const struct turning *turning, size_t s, int64_t place, int64_t recorded_ns,
                              bool end)
 {

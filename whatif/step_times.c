@@ -229,10 +229,8 @@ static bool is_like(const struct step_time *one, int64_t ns)
     return one->now_ns >= ns / 2 && one->now_ns / 2 <= ns;
 }
 
-/*
- * Which of the COUNT steps of a file, beside OF, tells what the first needs, of those that follow work: the next whose period is from half to
- * twice its own, as steps of several kinds may alternate; else the one with the closest. 0: none does.
- */
+/* Which of the COUNT steps of a file, beside OF, tells what the first needs, of those that follow work: the next whose period is from half to
+ * twice its own, as steps of several kinds may alternate; else the one with the closest. 0: none does. */
 static size_t like_first(const struct step_time *steps, const struct device_time *of, size_t count)
 {
     const int64_t own_ns = steps->now_ns;
@@ -263,11 +261,10 @@ static void pace(struct step_time *steps, const struct device_time *of, size_t c
     }
 }
 
-/*
- * Of the steps of a file from FIRST to END, three periods and more: one in which the devices need greater_of than the host is followed by
- * others in which they need less. So the steps together take what the host takes for all, or what the devices need for all, whichever
- * is more; each gets that share of the time by which its own devices need greater_of that this comes to. It grows steadily, from none.
- */
+/* Of the steps of a file from FIRST to END, three periods and more: one in which the devices need greater_of
+ * than the host is followed by others in which they need less. So the steps together take what the host takes
+ * for all, or what the devices need for all, whichever is more; each gets that share of the time by which its
+ * own devices need greater_of that this comes to. It grows steadily, from none. */
 static void share_needs(struct step_time *first, const struct step_time *end)
 {
     enum { LEAST_STEPS = 3 };
@@ -389,11 +386,10 @@ static double speed_up(const struct step_time *first, const struct step_time *en
     return held_up && of_host > share ? of_host : share;
 }
 
-/*
- * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
- * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full. Where the host
- * is uneven, the same job takes what its devices take for each step, and the median of the host's steps is a matter of chance.
- */
+/* Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the
+ * end of the recording alone, they are what the job is as fast as. On the host its steps take less until the
+ * queue of launches is full. Where the host is uneven, the same job takes what its devices take for each
+ * step, and the median of the host's steps is a matter of chance. */
 static void pace_by_devices(struct step_time *first, const struct step_time *end)
 {
     bool uneven = is_uneven(first, end);
@@ -426,10 +422,8 @@ static int64_t device_begin(const struct replay *replay, const struct device_tim
                         : ns;
 }
 
-/*
- * When ONE, the time of STEP, begins in REPLAY, and what it takes: up to UNTIL, the next or the end of STEP itself. DEVICES:
- * those of STEP; those of the next follow. FIRST: first_threads.
- */
+/* When ONE, the time of STEP, begins in REPLAY, and what it takes: up to UNTIL, the next or the end of STEP itself. DEVICES:
+ * those of STEP; those of the next follow. FIRST: first_threads. */
 static void find_then(struct step_time *one, const struct replay *replay, const uint32_t *first,
                       const struct step *step, const struct step *until, const struct device_time *devices)
 {
@@ -494,10 +488,8 @@ struct extent {
     int64_t now_begin_ns, now_end_ns, begin_ns, end_ns;
 };
 
-/*
- * New, by name, free with free(): copies of pages of managed memory. Nothing launches them: they come while a kernel or the host needs the
- * pages. A replay leaves them where they are, which says nothing about how long that takes.
- */
+/* New, by name, free with free(): copies of pages of managed memory. Nothing launches them: they come while a kernel or the host needs the
+ * pages. A replay leaves them where they are, which says nothing about how long that takes. */
 static bool *migrations(const struct trace *trace)
 {
     bool *migrates = mem_zalloc(names_count(trace->names) + 1, sizeof *migrates);
@@ -605,10 +597,8 @@ static void collect_medians(struct step_times *times, const struct trace *trace)
     VEC_FREE(&steps);
 }
 
-/*
- * The step time of the account, and as the rounds have it with CHANGES. False: there are no rounds, or without changes they are not how
- * the job was recorded, as a few steps only filled a queue.
- */
+/* The step time of the account, and as the rounds have it with CHANGES. False: there are no rounds, or without changes they are not how
+ * the job was recorded, as a few steps only filled a queue. */
 static bool find_steady(const struct replay_graph *graph, const struct changes *changes,
                         struct step_gain *gain)
 {

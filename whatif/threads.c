@@ -14,11 +14,9 @@
 
 /* ---- links ---- */
 
-/*
- * Threads of a process work for one another: Autograd runs the backward of an operator on a thread of its own and gives it
+/* Threads of a process work for one another: Autograd runs the backward of an operator on a thread of its own and gives it
  * the Sequence number of the forward. So two threads are linked when one has a backward operator and the other a forward
- * one of the same number.
- */
+ * one of the same number. */
 
 /* Each pair of linked threads is there twice. Indices into graph->threads. */
 struct thread_link {
@@ -472,11 +470,10 @@ static void add_runs(struct threads *threads, struct handovers *turns, uint32_t 
     }
 }
 
-/*
- * Without Sequence numbers, as in logs of calls alone, nothing says that the backward thread works for the main one. A thread that
- * launched work and is linked to none is taken to do so when it and the busiest thread of its process take turns. Nor does anything
- * say that a thread of the program works beside the busiest one and is awaited by it, but that it goes on when the other is done.
- */
+/* Without Sequence numbers, as in logs of calls alone, nothing says that the backward thread works for the
+ * main one. A thread that launched work and is linked to none is taken to do so when it and the busiest
+ * thread of its process take turns. Nor does anything say that a thread of the program works beside the
+ * busiest one and is awaited by it, but that it goes on when the other is done. */
 static void find_turns(struct threads *threads, const struct thread_links *links, struct handovers *turns)
 {
     const struct replay_graph *graph = threads->maker->graph;

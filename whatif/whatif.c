@@ -76,10 +76,9 @@ static void find_parts_then(struct whatif *whatif, const struct step_time *step,
     free(view);
 }
 
-/*
- * The parts of the path of STEP in the replay with CHANGES. A second pass that keeps what was recorded from two steps before STEP to its
- * end mostly has all that the path asks about: of 1 GB that takes 0.1 s, and 13 MB less than a replay that forgets nothing.
- */
+/* The parts of the path of STEP in the replay with CHANGES. A second pass that keeps what was recorded from
+ * two steps before STEP to its end mostly has all that the path asks about: of 1 GB that takes 0.1 s, and 13
+ * MB less than a replay that forgets nothing. */
 static void replay_step(struct whatif *whatif, const struct step_time *step, const struct changes *changes)
 {
     bool lacks = step->number == INT64_MIN; /* it is all that was recorded */

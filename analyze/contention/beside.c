@@ -1,8 +1,6 @@
-/*
- * One pass over the starts and ends of the work of each device keeps the classes that run on each stream. Between two of these
+/* One pass over the starts and ends of the work of each device keeps the classes that run on each stream. Between two of these
  * moments, the classes beside a stream are those that run anywhere, less those that run on this stream alone: their number and
- * the sum of their ids tell whether there is one, and which.
- */
+ * the sum of their ids tell whether there is one, and which. */
 #include "analyze/contention/contention.h"
 
 #include "base/rows.h"

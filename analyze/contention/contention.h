@@ -224,10 +224,8 @@ void contention_add_tables(const struct contention *contention, struct result *r
 /* The same of judged pairs alone; nothing if there are none. */
 void contention_add_judged(const struct contention *contention, struct result *result);
 
-/*
- * The same of communication alone, and the table "contention_collectives", of the collectives of SELECTION. If nothing is judged and
- * not ALWAYS, one notice instead, with the reasons; nothing if no kernel ran beside communication.
- */
+/* The same of communication alone, and the table "contention_collectives", of the collectives of SELECTION. If nothing is judged and
+ * not ALWAYS, one notice instead, with the reasons; nothing if no kernel ran beside communication. */
 void contention_add_comm_tables(const struct contention *contention, const struct selection *selection,
                                 bool always, struct result *result);
 

@@ -31,11 +31,9 @@ static void set_distances(struct candidate *at, size_t count, enum side excess)
     }
 }
 
-/*
- * Of COUNT candidates by start, keep of the side in excess those nearest in time to one of the other side, four times as many as
+/* Of COUNT candidates by start, keep of the side in excess those nearest in time to one of the other side, four times as many as
  * that has, or 8: or steps without company would lend their clock to the stratum. Returns how many candidates are kept, which
- * come first then.
- */
+ * come first then. */
 static size_t drop_excess(struct candidate *at, size_t count)
 {
     enum { TIMES = 4, LEAST = 8 };

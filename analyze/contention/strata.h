@@ -50,10 +50,8 @@ void lag_add(struct lag *lag, double *values, size_t count);
 /* Within 0 .. 0.8, rather too large. */
 double lag_correlation(const struct lag *lag);
 
-/*
- * Benjamini and Hochberg: the largest of COUNT probabilities P for which, among those up to it, a share of 5 % or less is due to
- * chance; negative if there is none. Sorts P.
- */
+/* Benjamini and Hochberg: the largest of COUNT probabilities P for which, among those up to it, a share of 5 % or less is due to
+ * chance; negative if there is none. Sorts P. */
 double false_discovery_limit(double *p, size_t count);
 
 /* The median of COUNT > 0 values; of an even number the mean of the middle two. Changes their order. */

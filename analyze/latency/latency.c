@@ -1,8 +1,6 @@
-/*
- * Ranges are sorted by row and duration: then each row is a stretch, its percentiles are places in it, and its outliers
+/* Ranges are sorted by row and duration: then each row is a stretch, its percentiles are places in it, and its outliers
  * are at its end. What a range went to is computed range by range, once; medians of the parts only for rows that have
- * outliers.
- */
+ * outliers. */
 #include "analyze/latency/latency.h"
 
 #include "base/order.h"

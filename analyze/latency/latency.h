@@ -190,11 +190,9 @@ struct latency {
     struct arena texts;
 };
 
-/*
- * NULL and ERR when the name is not a regular expression. BY is a set of dimensions. Texts are borrowed from TRACE and the
+/* NULL and ERR when the name is not a regular expression. BY is a set of dimensions. Texts are borrowed from TRACE and the
  * result. Give back with latency_free (NULL is allowed): of all of TRACE, by nothing and with latency_defaults, it is computed
- * once and kept with TRACE.
- */
+ * once and kept with TRACE. */
 const struct latency *latency_analyze(const struct trace *trace, const struct selection *selection,
                                       unsigned by, const struct latency_options *options,
                                       struct tpa_error *err);

@@ -253,11 +253,9 @@ static void add_work(struct grown *grown, int64_t work_ns)
     grown->longest_ns = work_ns > grown->longest_ns ? work_ns : grown->longest_ns;
 }
 
-/*
- * The most that two operations, the shorter of MOST_NS, save by not writing and reading what lies between: BANDWIDTH in bytes
+/* The most that two operations, the shorter of MOST_NS, save by not writing and reading what lies between: BANDWIDTH in bytes
  * per nanosecond, 0: unknown. Where shapes were recorded, two kernels of one operator, between whose parts nothing is known to lie, save
- * nothing.
- */
+ * nothing. */
 static int64_t saved_ns(const struct join *join, int64_t most_ns, double bandwidth, bool has_shapes)
 {
     if (!join->sized && has_shapes)

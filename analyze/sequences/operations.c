@@ -97,10 +97,8 @@ static enum late_because late_because(const struct trace *trace, event_id call, 
     return trace_start_ns(trace, call) > empty_ns ? LATE_HOST : LATE_DEVICE;
 }
 
-/*
- * The work at POSITION of the device events, which follows that at BEFORE (NULL: it is the stream's first), where all had
- * ended at EMPTY_NS. FOLLOWS: it is of the same step, and that is selected.
- */
+/* The work at POSITION of the device events, which follows that at BEFORE (NULL: it is the stream's first), where all had
+ * ended at EMPTY_NS. FOLLOWS: it is of the same step, and that is selected. */
 static struct stream_work work_at(const struct row_query *query, uint32_t position, const uint32_t *before,
                                   int64_t empty_ns, bool follows)
 {

@@ -105,10 +105,8 @@ void stream_operations_place(const struct stream_operations *operations,
                              const struct operations_of_stream *stream, int64_t *rank, int64_t *device,
                              int64_t *number);
 
-/*
- * The outermost operators of a trace, thread after thread by start: those that lie in no other of them. Names is by
- * name_id: which take part; NULL: all.
- */
+/* The outermost operators of a trace, thread after thread by start: those that lie in no other of them. Names is by
+ * name_id: which take part; NULL: all. */
 struct outer_operators {
     event_id *at;
     size_t count;

@@ -20,10 +20,8 @@ extern const struct trace_wants sequences_wants;
 
 extern const struct sequence_options sequence_defaults;
 
-/*
- * New; free with sequences_free (NULL is allowed). NULL and ERR when no operator is called as requested. BY is a set of
- * dimensions. MOST_ROWS as in analysis_query: rows below it get no texts. Others are borrowed from TRACE.
- */
+/* New; free with sequences_free (NULL is allowed). NULL and ERR when no operator is called as requested. BY is a set of
+ * dimensions. MOST_ROWS as in analysis_query: rows below it get no texts. Others are borrowed from TRACE. */
 struct sequences *sequences_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                     const struct sequence_options *options, struct tpa_error *err);
 void sequences_free(void *of);

@@ -67,10 +67,9 @@ static void assign_later(struct device_state *state, size_t index, int64_t durat
         add_wrapped(&state->launched_ns[index], duration_ns);
 }
 
-/*
- * Callees lie behind their callers: each gives what it and its callees launched to its caller. From the last to the first only
- * callers wait for more, each within the one below it on a stack. A call that was folded gives all to what it was folded into.
- */
+/* Callees lie behind their callers: each gives what it and its callees launched to its caller. From the last
+ * to the first only callers wait for more, each within the one below it on a stack. A call that was folded
+ * gives all to what it was folded into. */
 static void add_launched(struct device_state *state)
 {
     const struct top_calls *calls = state->calls;

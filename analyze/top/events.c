@@ -14,10 +14,8 @@ uint64_t top_order(const struct top_events *events, event_id e)
     return late * (uint64_t)events->trace->event_count + e;
 }
 
-/*
- * torch adds up all calls of a name, those within others of that name too. Elsewhere, and in rows that are not
- * operators, time that a caller in the same row has already counts once.
- */
+/* torch adds up all calls of a name, those within others of that name too. Elsewhere, and in rows that are not
+ * operators, time that a caller in the same row has already counts once. */
 bool top_counts_once(const struct top_events *events, event_id e)
 {
     return !events->per_call || !top_is_torch(events, e);
@@ -29,10 +27,8 @@ bool top_chooses_events(const struct top_options *options)
     return selection && (selection->files || selection->tracks || selection->windows);
 }
 
-/*
- * What was not chosen on the host stays in the tree and in no row: a caller's self time is without its callees,
- * chosen or not. A device chosen leaves the host's events out.
- */
+/* What was not chosen on the host stays in the tree and in no row: a caller's self time is without its callees,
+ * chosen or not. A device chosen leaves the host's events out. */
 static void select_events(struct top_events *events)
 {
     const struct trace *trace = events->trace;

@@ -127,10 +127,8 @@ static bool has_property(const struct trace_file *file, const char *key)
     return false;
 }
 
-/*
- * Files of torch 2.15 look like those of 2.14, but where its Python half wrote them (use_python_export=True): that
- * gives no trace_id, lists devices only since 2.15, and alone says how graphs were annotated.
- */
+/* Files of torch 2.15 look like those of 2.14, but where its Python half wrote them (use_python_export=True): that
+ * gives no trace_id, lists devices only since 2.15, and alone says how graphs were annotated. */
 static bool tells_2_15(const struct trace_file *file)
 {
     return has_property(file, "cudaGraphInlineAnnotated") ||

@@ -1,7 +1,5 @@
-/*
- * torch gives events of one kind the same key when their names are equal after demangling; steps are taken
- * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is not a part of its name.
- */
+/* torch gives events of one kind the same key when their names are equal after demangling; steps are taken
+ * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is not a part of its name. */
 #include "analyze/top/top.h"
 
 #include "base/demangle.h"

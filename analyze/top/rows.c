@@ -1,7 +1,5 @@
-/*
- * By operators alone a row follows from the name, and is found in an array. Otherwise the parts of the key are
- * put together and looked up as bytes: struct names gives equal bytes equal, dense ids.
- */
+/* By operators alone a row follows from the name, and is found in an array. Otherwise the parts of the key are
+ * put together and looked up as bytes: struct names gives equal bytes equal, dense ids. */
 #include "analyze/top/top.h"
 
 #include "derive/shapes.h"

@@ -1,6 +1,4 @@
-/*
- * top.c - the stages in their order, which top.h lists.
- */
+/* top.c - the stages in their order, which top.h lists. */
 #include "analyze/top/top.h"
 
 #include "base/parallel.h"
@@ -259,10 +257,8 @@ struct beginning {
     struct top_calls *calls;
 };
 
-/*
- * Attribution looks through all events, and so do the first two stages, which do not need it unless a selection asks when work
- * was launched: so it is found meanwhile.
- */
+/* Attribution looks through all events, and so do the first two stages, which do not need it unless a selection asks when work
+ * was launched: so it is found meanwhile. */
 static void begin_part(void *context, size_t part)
 {
     struct beginning *beginning = context;

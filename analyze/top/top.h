@@ -15,10 +15,8 @@
 
 /* the options of top: what makes a row, and which events count. */
 
-/*
- * What makes a row. Operators, shapes, stacks and kernels name it; the others tell rows of one name apart or, alone,
- * make one row of all that happens in one place.
- */
+/* What makes a row. Operators, shapes, stacks and kernels name it; the others tell rows of one name apart or, alone,
+ * make one row of all that happens in one place. */
 enum top_dimension {
     TOP_OPERATOR = 1, /* name, device type, annotation or not: torch's key */
     TOP_SHAPE = 2,    /* ... and the shapes of the inputs */
@@ -370,19 +368,15 @@ static inline uint32_t top_row_of(struct top_rows *rows, event_id e)
     return row != ROW_NONE ? row : top_find_row(rows, e);
 }
 
-/*
- * The row of the operator that E, work of a graph launched by CALL, was captured from; ROW_NONE when it is counted in
- * no row of operators.
- */
+/* The row of the operator that E, work of a graph launched by CALL, was captured from; ROW_NONE when it is counted in
+ * no row of operators. */
 uint32_t top_row_of_captured(struct top_rows *rows, event_id e, event_id call);
 
 /* Count a call in row INDEX. */
 void top_row_count(struct top_rows *rows, uint32_t index, const struct top_occurrence *one);
 
-/*
- * The same of a call that begins at START_NS, where that tells that the row does not begin with it. Else false, and it is not
- * counted.
- */
+/* The same of a call that begins at START_NS, where that tells that the row does not begin with it. Else false, and it is not
+ * counted. */
 static inline bool top_row_count_later(struct top_rows *rows, uint32_t index, int64_t start_ns)
 {
     struct row_sums *row = &rows->at[index];
@@ -450,11 +444,9 @@ static inline uint32_t top_row_of_node(const struct top_calls *calls, node_id n)
 
 /* Free what CALLS owns. */
 
-/*
- * New, free with free(); by event: whose Python stack it is listed under. Autograd runs backward operators on a thread of its
+/* New, free with free(); by event: whose Python stack it is listed under. Autograd runs backward operators on a thread of its
  * own, where no Python is on the stack. torch lists each, and all it calls, under the stack of the forward operator with the
- * same sequence number.
- */
+ * same sequence number. */
 event_id *top_borrow_stacks(const struct top_calls *calls, const struct top_links *links);
 
 /*
@@ -549,10 +541,8 @@ void top_memory_find(struct top_memory *memory, const struct top_calls *calls,
                      const struct top_events *events, size_t row_count);
 void top_memory_release(struct top_memory *memory);
 
-/*
- * Add what was found to the rows. A record in no call has a row of its own: LEFTOVERS (NULL: not wanted) gets its bit, by
- * event.
- */
+/* Add what was found to the rows. A record in no call has a row of its own: LEFTOVERS (NULL: not wanted) gets its bit, by
+ * event. */
 void top_count_memory(struct top_rows *rows, struct top_memory *memory, struct top_counts *counts,
                       uint64_t *leftovers);
 
@@ -688,11 +678,9 @@ struct trace_wants top_wants(const struct top_options *options);
 struct top *top_analyze(const struct trace *trace, const struct top_options *options);
 void top_free(struct top *top);
 
-/*
- * Sort the rows as people read them first: by the time of devices, else of the host. Operators that communicate come after
+/* Sort the rows as people read them first: by the time of devices, else of the host. Operators that communicate come after
  * all work, if their kernels have rows, and ranges of devices last: they are one more name of work that has a row, and a
- * range counts in no total.
- */
+ * range counts in no total. */
 void top_sort(struct top *top);
 
 /* The table "operators". New; free with table_free. */

@@ -1,7 +1,5 @@
-/*
- * Top-level keys are written as they were read; data in records of a tpa capture log
- * gets PyTorch's keys, so that reading gives the same.
- */
+/* Top-level keys are written as they were read; data in records of a tpa capture log
+ * gets PyTorch's keys, so that reading gives the same. */
 #include "cli/convert/parts.h"
 
 #include "base/escape.h"

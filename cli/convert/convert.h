@@ -28,11 +28,9 @@ struct convert_form {
     const char *name;   /* "folded" */
     const char *help;   /* one line for --help and docs */
     const char *ending; /* of file names that mean this form, separated by '|': ".json|.json.gz" */
-    /*
-     * Write TRACE, which was read for WANTS, to OUT, and add to SUMMARY, for people, what was written and what was left
+    /* Write TRACE, which was read for WANTS, to OUT, and add to SUMMARY, for people, what was written and what was left
      * out. False and ERR if that is impossible; the caller checks for failed writes to OUT. NULL: this form is not for
-     * traces.
-     */
+     * traces. */
     bool (*write_trace)(const struct trace *trace, const struct convert_args *args, FILE *out,
                         struct buffer *summary, struct tpa_error *err);
     /* The same of several traces, which are in memory one at a time. May be NULL. */

@@ -47,10 +47,8 @@ struct convert_files {
     VEC_OF(struct convert_read) reads;
 };
 
-/*
- * New: the operands of CALL, to be read for WANTS when they are written. MERGE: correct their clocks. CALL and LOAD are
- * borrowed. Free with convert_files_free (NULL is allowed).
- */
+/* New: the operands of CALL, to be read for WANTS when they are written. MERGE: correct their clocks. CALL and LOAD are
+ * borrowed. Free with convert_files_free (NULL is allowed). */
 struct convert_files *convert_files_open(const struct invocation *call, const struct load_args *load,
                                          const struct trace_wants *wants, bool merge);
 void convert_files_free(struct convert_files *files);
@@ -58,10 +56,8 @@ void convert_files_free(struct convert_files *files);
 /* Can the operands of CALL be read twice? All must be files or directories. */
 bool convert_files_can(const struct invocation *call);
 
-/*
- * The first pass. If the input is not a trace, it is in INGESTED, and FILES is unusable; else INGESTED is empty.
- * SUMMARY describes the clocks. False and ERR if reading fails.
- */
+/* The first pass. If the input is not a trace, it is in INGESTED, and FILES is unusable; else INGESTED is empty.
+ * SUMMARY describes the clocks. False and ERR if reading fails. */
 bool convert_files_read(struct convert_files *files, struct ingested *ingested, struct buffer *summary,
                         struct tpa_error *err);
 

@@ -255,10 +255,8 @@ static void make_stacks(const void *context, size_t part, struct buffer *out)
     EACH(VEC_FREE, &chain, &open);
 }
 
-/*
- * Cut the output into parts of about BYTES_PER_PART, so that memory does not depend on how deep stacks are, and compute
- * the total size: a line is that of its parent plus one frame.
- */
+/* Cut the output into parts of about BYTES_PER_PART, so that memory does not depend on how deep stacks are, and compute
+ * the total size: a line is that of its parent plus one frame. */
 static int64_t cut_into_parts(struct trace_stacks *stacks)
 {
     struct buffer frame = { 0 };

@@ -19,11 +19,9 @@
 /* Is anything requested but all of it? */
 bool convert_is_cut(const struct selection_query *query);
 
-/*
- * Reduce TRACE to the part that QUERY selects (analyze/selection.h). An arrow is kept if both of its ends touch kept
+/* Reduce TRACE to the part that QUERY selects (analyze/selection.h). An arrow is kept if both of its ends touch kept
  * events; a sample of a counter by its moment, track and name. False and ERR if QUERY is invalid or nothing is left.
- * SUMMARY reports how much was left out.
- */
+ * SUMMARY reports how much was left out. */
 bool convert_cut(struct trace *trace, const struct selection_query *query, struct buffer *summary,
                  struct tpa_error *err);
 
@@ -39,14 +37,12 @@ struct convert_way {
 /* A moment of the file of WAY, a struct convert_way, as trace_move wants it. */
 int64_t convert_way_moment(const void *way, int64_t moment_ns);
 
-/*
- * Correct the clocks of the files of TRACE by the ends of their collectives (derive/rank_clocks.h): all moments are
+/* Correct the clocks of the files of TRACE by the ends of their collectives (derive/rank_clocks.h): all moments are
  * converted to the first rank's clock and its base. An unsure clock is changed only if its offset exceeds its error.
  * Then draw an arrow for each collective from the rank that began it last to each other. SUMMARY reports the offset and
  * error of each clock. JOINED: the collectives, if TRACE does not hold all events (derive/collectives.h); else
  * NULL. NUMBERS: numbers used by the files, which arrows must avoid. Returns the ways, by file; new, free with free().
- * NULL, without changes, if fewer than two files have a collective in common.
- */
+ * NULL, without changes, if fewer than two files have a collective in common. */
 struct convert_way *convert_merge(struct trace *trace, const struct collectives *joined,
                                   const struct timeline_numbers *numbers, struct buffer *summary);
 

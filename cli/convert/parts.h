@@ -20,10 +20,8 @@ void chrome_head_append(const struct trace *trace, struct buffer *out);
 #define CONVERT_EVENT_COLUMNS                                                                                \
     "rank,process,pid,thread,tid,device,stream,category,kind,name,start_ns,dur_ns,unfinished"
 
-/*
- * Append the name of the column of ARG, as spelled in files. If it equals a column above, such as the stream in a
- * kernel's arguments, "args.stream".
- */
+/* Append the name of the column of ARG, as spelled in files. If it equals a column above, such as the stream in a
+ * kernel's arguments, "args.stream". */
 void convert_add_arg_column(struct buffer *out, enum trace_arg arg);
 
 /* json_value.c - writing values that were read as JSON text. */
@@ -31,10 +29,8 @@ void convert_add_arg_column(struct buffer *out, enum trace_arg arg);
 /* Can TEXT be written as it is: is it a JSON value, all of printable ASCII? */
 bool json_value_is_plain(const char *text, size_t len);
 
-/*
- * Add the JSON value TEXT to OUT: its strings are escaped as in base/escape.h, the rest is unchanged. Invalid JSON is
- * written as a string: readers of traces may be lenient, but the output of `tpa` is always valid.
- */
+/* Add the JSON value TEXT to OUT: its strings are escaped as in base/escape.h, the rest is unchanged. Invalid JSON is
+ * written as a string: readers of traces may be lenient, but the output of `tpa` is always valid. */
 void json_value_append(struct buffer *out, const char *text, size_t len);
 
 /*
@@ -74,11 +70,9 @@ size_t convert_append_marks(const struct convert_marks *marks, struct buffer *ou
  * may share a text of megabytes.
  */
 
-/*
- * False and ERR if names, places and arguments of the events of TRACE, repeated for each, exceed what any program
+/* False and ERR if names, places and arguments of the events of TRACE, repeated for each, exceed what any program
  * records: more than 1 GiB, and than 8 KiB an event; or than 256 MiB in some 8,192 events, which are in memory at once.
- * --max-ratio 0 lifts both.
- */
+ * --max-ratio 0 lifts both. */
 bool convert_check_size(const struct trace *trace, const struct convert_args *args, struct tpa_error *err);
 
 /* snapshot.c - memory snapshots in the forms that `tpa convert` writes. */

@@ -388,10 +388,8 @@ static void perfetto_make_samples(const struct perfetto_output *output, size_t p
 
 static const struct key by_event[] = { ASC(struct memory_level, event), KEY_END };
 
-/*
- * A counter of the memory in use for each device that has records of it. Readers of tpa recognise that it repeats the
- * records.
- */
+/* A counter of the memory in use for each device that has records of it. Readers of tpa recognise that it repeats the
+ * records. */
 static void find_memory(struct perfetto_output *output, struct buffer *out)
 {
     struct memory_records *records = memory_records_open(output->trace, MEMORY_LEVELS);

@@ -4,10 +4,8 @@
 
 #include "derive/collectives.h"
 
-/*
- * perfetto_flows.c - the arrows of a Perfetto file: from a call to each piece of work that it launched, from forward to
- * backward, and between the members of one collective on several ranks.
- */
+/* perfetto_flows.c - the arrows of a Perfetto file: from a call to each piece of work that it launched, from forward to
+ * backward, and between the members of one collective on several ranks. */
 
 /* Ids of flows: the kind in the upper bits, and a running number. */
 enum { FLOW_LAUNCH = 1, FLOW_BACKWARD = 2, FLOW_COLLECTIVE = 3, FLOW_PATH = 4, FLOW_KIND_SHIFT = 56 };
@@ -24,10 +22,8 @@ struct perfetto_flow_ends {
     uint64_t first_id;
 };
 
-/*
- * Launches are stored by their calls; that of a piece of work, whose number is the event, is a bit. Zero-initialise it.
- * ARROWS: how many there are.
- */
+/* Launches are stored by their calls; that of a piece of work, whose number is the event, is a bit. Zero-initialise it.
+ * ARROWS: how many there are. */
 struct perfetto_flows {
     struct perfetto_flow_ends launches, backward, collectives;
     uint64_t *is_launched; /* a bit for each event; NULL: none is */
@@ -44,10 +40,8 @@ struct perfetto_flow_ids {
     uint64_t launch, backward;
 };
 
-/*
- * Find those within TRACE, which was read with correlations and flow arrows, and those between ranks that touch it: ends
- * in COLLECTIVES, which are of TRACE by event and are taken. IDS are advanced.
- */
+/* Find those within TRACE, which was read with correlations and flow arrows, and those between ranks that touch it: ends
+ * in COLLECTIVES, which are of TRACE by event and are taken. IDS are advanced. */
 void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace,
                          struct perfetto_flow_ids *ids, struct perfetto_flow_ends *collectives);
 
@@ -72,10 +66,8 @@ void perfetto_flows_release(struct perfetto_flows *flows);
  * Their descriptions say "tpa derived": readers of tpa ignore them, because they repeat the events.
  */
 
-/*
- * Append the packets to OUT; returns how many pieces there are. TRACE was read for REPLAY_WANTS at least. SHIFT_NS, by
- * file, is added to times of events. *NEXT_UUID: the next unused track number; advanced.
- */
+/* Append the packets to OUT; returns how many pieces there are. TRACE was read for REPLAY_WANTS at least. SHIFT_NS, by
+ * file, is added to times of events. *NEXT_UUID: the next unused track number; advanced. */
 size_t perfetto_append_path(const struct trace *trace, const int64_t *shift_ns, uint32_t *next_uuid,
                             struct buffer *out);
 

@@ -89,10 +89,8 @@ static void speedscope_append_event(const struct timeline_output *output, struct
     buffer_putc(out, '}');
 }
 
-/*
- * Close the open frames, N being the innermost, up to TO, which stays open; nothing closes after LATEST. A frame that
- * was cut off before its end has callees that end there at the latest.
- */
+/* Close the open frames, N being the innermost, up to TO, which stays open; nothing closes after LATEST. A frame that
+ * was cut off before its end has callees that end there at the latest. */
 static void close_frames(const struct timeline_output *output, struct buffer *out, node_id n, node_id to,
                          int64_t latest_ns, bool *comma)
 {

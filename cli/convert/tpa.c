@@ -1,6 +1,4 @@
-/*
- * tpa.c - `tpa convert --to tpa`: tpa's own format, converted once and analyzed often.
- */
+/* tpa.c - `tpa convert --to tpa`: tpa's own format, converted once and analyzed often. */
 #include "cli/convert/convert.h"
 #include "cli/convert/part.h"
 #include "trace/tpafile_save.h"

@@ -44,10 +44,8 @@ static bool asks_for_shares(const struct nightly_args *args)
     return false;
 }
 
-/*
- * A share falls when something else grows, and would be NEW when that is fixed; times do not have this problem. So
- * shares are judged only if a gate requests them.
- */
+/* A share falls when something else grows, and would be NEW when that is fixed; times do not have this problem. So
+ * shares are judged only if a gate requests them. */
 static void leave_out_shares(struct nightly *nightly)
 {
     for (size_t i = 0; i < nightly->series.count; i++)

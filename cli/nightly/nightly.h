@@ -1,6 +1,5 @@
-/*
- * nightly.h - declarations shared by the files of `tpa nightly`: its arguments, and the verdict on a run as checks.
- */
+/* nightly.h - declarations shared by the files of `tpa nightly`: its arguments, and the verdict on a run as
+ * checks. */
 #ifndef TPA_CLI_NIGHTLY_H
 #define TPA_CLI_NIGHTLY_H
 
@@ -45,10 +44,8 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
                      struct tpa_error *err);
 void nightly_measured_release(struct nightly_measured *measured);
 
-/*
- * Add the table "checks" (report/cases.h) to RESULT: the gates of ARGS or, without gates, one check for each figure of
- * the head and for each kind of rows, which fails if NEW. *FAILS: must the build fail?
- */
+/* Add the table "checks" (report/cases.h) to RESULT: the gates of ARGS or, without gates, one check for each figure of
+ * the head and for each kind of rows, which fails if NEW. *FAILS: must the build fail? */
 bool nightly_check(const struct nightly *nightly, const struct nightly_args *args, struct result *result,
                    bool *fails, struct tpa_error *err);
 
@@ -69,10 +66,8 @@ bool nightly_may_keep(const char *option, const char *text, struct tpa_error *er
 /* Open the store that ARGS name. New; free with store_close. NULL and ERR on failure. */
 struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err);
 
-/*
- * Label and GPU of the newest run in STORE, of those of LABEL and on GPU (NULL: any), in ARENA. False and ERR if there
- * is none, or the runs have several labels.
- */
+/* Label and GPU of the newest run in STORE, of those of LABEL and on GPU (NULL: any), in ARENA. False and ERR if there
+ * is none, or the runs have several labels. */
 bool nightly_newest(struct store *store, const char *label, const char *gpu, struct arena *arena,
                     const char **of_label, const char **of_gpu, struct tpa_error *err);
 

@@ -1,8 +1,6 @@
-/*
- * What a task is, in this order: a container of other tasks; a piece of a collective, by its connection; a wait or a mark,
+/* What a task is, in this order: a container of other tasks; a piece of a collective, by its connection; a wait or a mark,
  * by its type; a copy; and all else computes (task schedulers differ in their words for kernels, which grow with each
- * generation of the hardware). Only kernels, copies and collectives are work.
- */
+ * generation of the hardware). Only kernels, copies and collectives are work. */
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/ascend/ascend.h"
 

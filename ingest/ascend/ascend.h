@@ -122,26 +122,21 @@ typedef void ascend_set_args(void *context, struct recorder *recorder, const str
 /* Write all to the builder's current file, with notices of what was left out. Once. False and ERR if there is no room. */
 bool ascend_write(struct ascend *ascend, ascend_set_args *set_args, void *context, struct tpa_error *err);
 
-/*
- * The lists of torch_npu in JSON: its shapes "32,3;64" as "[[32,3],[64]]", its types "Scalar;None" as
- * ["Scalar","None"], and its stacks, which have line breaks between frames, as PyTorch writes them. OUT is replaced.
- */
+/* The lists of torch_npu in JSON: its shapes "32,3;64" as "[[32,3],[64]]", its types "Scalar;None" as
+ * ["Scalar","None"], and its stacks, which have line breaks between frames, as PyTorch writes them. OUT is
+ * replaced. */
 void ascend_shapes(const char *text, struct buffer *out);
 void ascend_types(const char *text, struct buffer *out);
 void ascend_stack(const char *text, struct buffer *out);
 
-/*
- * folder.c - what lies beside a recording of Ascend: PROFILE_ascend_pt/ with profiler_info_N.json, and in it
- * ASCEND_PROFILER_OUTPUT/ with the recording in one or both forms, and tables of results.
- */
+/* folder.c - what lies beside a recording of Ascend: PROFILE_ascend_pt/ with profiler_info_N.json, and in it
+ * ASCEND_PROFILER_OUTPUT/ with the recording in one or both forms, and tables of results. */
 
 /* The rank that profiler_info[_N].json in the folder of PATH, or in the one above, records; -1: none. */
 int64_t ascend_folder_rank(const char *path);
 
-/*
- * Add the memory that operator_memory.csv and memory_record.csv beside PATH record, if the user gave the folder
- * (GIVEN); else a notice of BUILDER's current file says that they are there.
- */
+/* Add the memory that operator_memory.csv and memory_record.csv beside PATH record, if the user gave the folder
+ * (GIVEN); else a notice of BUILDER's current file says that they are there. */
 void ascend_folder_memory(struct ascend *ascend, struct trace_builder *builder, const char *path, bool given);
 
 enum ascend_file {

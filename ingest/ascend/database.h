@@ -1,6 +1,4 @@
-/*
- * database.h - the reader of Ascend's SQLite databases; for sqlite.c only.
- */
+/* database.h - the reader of Ascend's SQLite databases; for sqlite.c only. */
 #ifndef TPA_INGEST_ASCEND_DATABASE_H
 #define TPA_INGEST_ASCEND_DATABASE_H
 

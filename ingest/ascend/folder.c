@@ -1,7 +1,5 @@
-/*
- * Tables have a row a block (operator_memory.csv) and a row a moment (memory_record.csv):
- * microseconds with a tab behind them, sizes in KB and MB with all their decimals.
- */
+/* Tables have a row a block (operator_memory.csv) and a row a moment (memory_record.csv):
+ * microseconds with a tab behind them, sizes in KB and MB with all their decimals. */
 #define _GNU_SOURCE /* asprintf */
 #include "ingest/ascend/ascend.h"
 

@@ -155,11 +155,9 @@ void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_ta
 void chrome_reader_release(struct chrome_reader *reader);
 void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wants *wants);
 
-/*
- * Parse the LEN bytes at TEXT, which begin in *STATE at byte OFFSET of the file, into reader->chunk
+/* Parse the LEN bytes at TEXT, which begin in *STATE at byte OFFSET of the file, into reader->chunk
  * and reader->properties, and leave in *STATE how they end. Returns how many bytes were consumed;
- * the rest is the beginning of something that goes on behind the window (never when FINAL).
- */
+ * the rest is the beginning of something that goes on behind the window (never when FINAL). */
 size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, const char *text, size_t len,
                     int64_t offset, bool final);
 
@@ -216,25 +214,20 @@ const struct chrome_arg_key *chrome_find_arg(const struct chrome_arg_table *tabl
 /* Step over the object or array whose bracket is at position *CURSOR. READ, BAD or INCOMPLETE. */
 enum chrome_outcome chrome_skip_nested(const struct json_index *index, size_t *cursor);
 
-/*
- * The next place from AT on where one event ends and another begins: its '{', or NULL when there is none
- * before END. Decided from the bytes around it alone, so it is the same whatever window they are seen in.
- */
+/* The next place from AT on where one event ends and another begins: its '{', or NULL when there is none
+ * before END. Decided from the bytes around it alone, so it is the same whatever window they are seen in. */
 const char *chrome_next_event(const char *at, const char *end, const char **event_end);
 
 /* The last such place between START and END, or NULL. */
 const char *chrome_last_event(const char *start, const char *end);
 
-/*
- * The first '{' from AT on that begins an event as an element of an array, though none ended before it:
- * where to go on when an event's own end is missing. *EVENT_END is the comma before it. NULL when there is none.
- */
+/* The first '{' from AT on that begins an event as an element of an array, though none ended before it: where
+ * to go on when an event's own end is missing. *EVENT_END is the comma before it. NULL when there is none. */
 const char *chrome_inner_event(const char *at, const char *end, const char **event_end);
 
-/*
- * The first '{' from AT on that begins an event and is not the value of a key: where to go on when what stands
- * at AT is unknown. NULL when there is none; then the bytes from *UNDECIDED on have to be seen again with more.
- */
+/* The first '{' from AT on that begins an event and is not the value of a key: where to go on when what
+ * stands at AT is unknown. NULL when there is none; then the bytes from *UNDECIDED on have to be seen again
+ * with more. */
 const char *chrome_resume(const char *at, const char *end, const char **undecided);
 
 /* The key of the array of events from AT on, wherever it stands; NULL and *UNDECIDED as above. */

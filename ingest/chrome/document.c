@@ -83,10 +83,8 @@ static size_t next_position(struct parser *parser)
     return index->at[parser->cursor];
 }
 
-/*
- * Index more, keeping the positions from the cursor on: twice as much text as there is of them, because who asks looks at
- * all of it again, and something of n stretches must not cost n squared. False at the end of the window.
- */
+/* Index more, keeping the positions from the cursor on: twice as much text as there is of them, because who asks looks at
+ * all of it again, and something of n stretches must not cost n squared. False at the end of the window. */
 static bool index_more(struct parser *parser)
 {
     struct json_index *index = &parser->reader->index;
@@ -122,11 +120,9 @@ static size_t skip_separators(const char *text, size_t from, size_t to)
     return from;
 }
 
-/*
- * The bytes from parser->consumed to END, the next position of the index or the end of the window:
+/* The bytes from parser->consumed to END, the next position of the index or the end of the window:
  * separators are nothing, anything else is counted, once for each stretch however many windows it spans.
- * Backslashes at the end of a window are left for the next: they decide what a quote there means.
- */
+ * Backslashes at the end of a window are left for the next: they decide what a quote there means. */
 static void consume_gap(struct parser *parser, size_t end, bool window_ends)
 {
     const struct chrome_reader *reader = parser->reader;
@@ -181,10 +177,8 @@ static bool document_mend(struct chrome_reader *reader, size_t at, const char *e
     return chrome_repair_event(reader->text + at, end, fixed) && read_repaired(reader, fixed, at);
 }
 
-/*
- * The event at AT is damaged: mend it, or leave out its arguments, or all of it, and resume at the next
- * one. False when the window ends before a next one is seen and more follows.
- */
+/* The event at AT is damaged: mend it, or leave out its arguments, or all of it, and resume at the next
+ * one. False when the window ends before a next one is seen and more follows. */
 static bool recover(struct parser *parser, size_t at)
 {
     struct chrome_reader *reader = parser->reader;
@@ -295,10 +289,8 @@ static void read_by_shape(struct parser *parser)
         restart_at(parser, (size_t)(at - reader->text));
 }
 
-/*
- * Where quotes cannot be trusted any more, go on at bytes that are unlikely to stand anywhere else: among the
- * events where the next one begins, before them at their key.
- */
+/* Where quotes cannot be trusted any more, go on at bytes that are unlikely to stand anywhere else: among the
+ * events where the next one begins, before them at their key. */
 static bool leave_garbage(struct parser *parser)
 {
     struct chrome_reader *reader = parser->reader;
@@ -507,10 +499,9 @@ static enum chrome_outcome find_value_end(struct parser *parser, size_t at, size
     return *end < reader->len || reader->final ? CHROME_READ : CHROME_INCOMPLETE;
 }
 
-/*
- * Is the top-level value START..END damaged? A stray quote in it turns strings inside out; sooner or later
- * something else than a comma follows, or the value seems to hold the events. INCOMPLETE: more text will tell.
- */
+/* Is the top-level value START..END damaged? A stray quote in it turns strings inside out; sooner or later
+ * something else than a comma follows, or the value seems to hold the events. INCOMPLETE: more text will
+ * tell. */
 static enum chrome_outcome check_value(const struct parser *parser, size_t start, size_t end)
 {
     const struct chrome_reader *reader = parser->reader;

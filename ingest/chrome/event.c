@@ -744,9 +744,8 @@ static const struct chrome_found_arg *find_operation(const struct chrome_reader 
     return colon && colon > operation->start && colon + 1 < operation->end ? operation : NULL;
 }
 
-/*
- * What an event without a category, a span, tells of XLA's work: its step, whose name it then has; that it is an operator; or the operator that it launches for.
- */
+/* What an event without a category, a span, tells of XLA's work: its step, whose name it then has; that it is
+ * an operator; or the operator that it launches for. */
 static void add_xla(struct chrome_reader *reader, const struct fields *fields, struct chunk_event *event)
 {
     const struct chrome_found_arg *step = find_found(reader, CHROME_XLA_STEP, NULL),

@@ -1,6 +1,4 @@
-/*
- * format.c - the Chrome trace format: who writes it, and how it is distinguished from other files.
- */
+/* format.c - the Chrome trace format: who writes it, and how it is distinguished from other files. */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/chrome/draft.h"
 

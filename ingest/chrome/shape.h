@@ -12,10 +12,8 @@
 
 #include "ingest/chrome/chrome.h"
 
-/*
- * Read the event whose '{' is at AT if it fits a known shape. Returns where it ends (behind its '}'),
- * NULL when it fits none.
- */
+/* Read the event whose '{' is at AT if it fits a known shape. Returns where it ends (behind its '}'),
+ * NULL when it fits none. */
 const char *chrome_shape_read(struct chrome_reader *reader, const char *at);
 
 /* Have events of PHASE a shape? Others, such as samples of counters, have too many. */

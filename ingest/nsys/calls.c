@@ -1,6 +1,4 @@
-/*
- * calls.c - calls of an export of Nsight Systems: of CUDA, the operating system and libraries; and memory.
- */
+/* calls.c - calls of an export of Nsight Systems: of CUDA, the operating system and libraries; and memory. */
 #include "ingest/nsys/nsys.h"
 
 #include <ctype.h>

@@ -1,6 +1,4 @@
-/*
- * facts.c - facts in an export of Nsight Systems about machine, devices, threads, and its own recording.
- */
+/* facts.c - facts in an export of Nsight Systems about machine, devices, threads, and its own recording. */
 #include "ingest/nsys/nsys.h"
 
 #include <inttypes.h>

@@ -118,10 +118,8 @@ static void open_level(struct buffer *out, struct level *level, struct wire in)
     buffer_putc(out, level->is_dict ? '{' : '[');
 }
 
-/*
- * Write the list in IN to OUT as JSON. OF_LISTS: it holds no texts, so that a text "[]", as some producers write an empty
- * list, is one. False: it nests too deep.
- */
+/* Write the list in IN to OUT as JSON. OF_LISTS: it holds no texts, so that a text "[]", as some producers write an empty
+ * list, is one. False: it nests too deep. */
 static bool append_list(const struct pf_sequence *sequence, struct wire in, bool of_lists, struct buffer *out,
                         bool *dangles)
 {

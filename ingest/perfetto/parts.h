@@ -194,10 +194,8 @@ struct pf_marks {
     VEC_OF(struct pf_mark);
 };
 
-/*
- * Find the END of each BEGIN; their tracks are below TRACK_COUNT. IN_RUNS: as torch writes them. Returns how many ENDs
- * close nothing.
- */
+/* Find the END of each BEGIN; their tracks are below TRACK_COUNT. IN_RUNS: as torch writes them. Returns how many ENDs
+ * close nothing. */
 uint64_t pf_pair(struct pf_marks *marks, size_t track_count, bool in_runs);
 
 /* Where a slice of a thread ends 1 ns after the one around it, as torch cuts times: move that one by 1 ns, so that they nest. */

@@ -65,10 +65,8 @@ static inline uint64_t bits_of_bytes(uint64_t bytes, unsigned b)
     return (bytes >> b & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/*
- * For each of the arguments at up to 8 PLACES, the events that have it: bits in PRESENT, by argument index. COUNTS gets the
- * number of events per argument. HAS: room for a byte of each shape.
- */
+/* For each of the arguments at up to 8 PLACES, the events that have it: bits in PRESENT, by argument index. COUNTS gets the
+ * number of events per argument. HAS: room for a byte of each shape. */
 static void find_events(const struct shapes *shapes, size_t events, const unsigned *places, unsigned count,
                         uint8_t *has, uint64_t *const present[64], size_t counts[64])
 {
@@ -459,9 +457,8 @@ static void add_names(struct tpalog_reader *reader, int64_t count)
     }
 }
 
-/*
- * The next row of file INDEX in a table sorted by file; NULL if there is none. Rows of earlier files are skipped.
- */
+/* The next row of file INDEX in a table sorted by file; NULL if there is none. Rows of earlier files are
+ * skipped. */
 static const int64_t *next_row(const struct rows *rows, size_t *next, unsigned file_field, int64_t index)
 {
     while (*next < rows->count) {
@@ -640,9 +637,8 @@ static track_id find_recorded_track(struct tpalog_reader *reader, int64_t number
 
 /* ---- events: in the order of the file ---- */
 
-/*
- * Convert COUNT text numbers to the ids in IDS, in 4 bytes. False if some ids are not known yet, or are too large.
- */
+/* Convert COUNT text numbers to the ids in IDS, in 4 bytes. False if some ids are not known yet, or are too
+ * large. */
 static bool map_texts(const name_id *ids, size_t id_count, const int64_t *numbers, size_t count, int32_t *to)
 {
     uint32_t unfit = 0;
@@ -655,11 +651,9 @@ static bool map_texts(const name_id *ids, size_t id_count, const int64_t *number
 }
 _Static_assert(NAME_NONE >> 31, "no id that is known has the upper bit of NAME_NONE");
 
-/*
- * Assign ids to texts in the order of their first occurrence in the file, which is that of the converted file: so the
+/* Assign ids to texts in the order of their first occurrence in the file, which is that of the converted file: so the
  * order of equal items stays the same. Each text has a bit, by its number; only in badly damaged files are there
- * numbers without one.
- */
+ * numbers without one. */
 static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     struct tpalog_texts *texts = &reader->texts;

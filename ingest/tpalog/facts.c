@@ -1,7 +1,5 @@
-/*
- * facts.c - facts in a log about the process, its clock, devices and threads; the tracks of events; and the columns
- * that hold events.
- */
+/* facts.c - facts in a log about the process, its clock, devices and threads; the tracks of events; and the columns
+ * that hold events. */
 #include "ingest/recorder.h"
 #include "ingest/tpalog/log.h"
 

@@ -381,11 +381,9 @@ static const struct window *window_of(const struct log_ranges *ranges, int64_t t
 
 static const struct key by_steps[] = { ASC(struct step, time), KEY_END };
 
-/*
- * A step lasts until the next one begins, and the last one until the log ends. If the next is not in the log, recording
+/* A step lasts until the next one begins, and the last one until the log ends. If the next is not in the log, recording
  * was switched off in between: by that next step, with --steps and --sample, or at another time, which truncates the
- * step.
- */
+ * step. */
 static void add_step(struct tpalog_reader *reader, struct log_columns *columns, const struct step *step,
                      const struct step *next)
 {

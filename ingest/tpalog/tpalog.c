@@ -168,10 +168,8 @@ static uint64_t count_unpacked(const struct tpalog_part *part, const struct tpaf
 /* Limit on values of all columns of a block; more is treated as damage. */
 enum { MOST_VALUES = 1 << 25 };
 
-/*
- * Find the columns of PART, and compute their memory until the part is joined, and permanently. False if there is
- * nothing to decode.
- */
+/* Find the columns of PART, and compute their memory until the part is joined, and permanently. False if there is
+ * nothing to decode. */
 static bool open_part(struct tpalog_part *part, struct tpafile_decoder *decoder)
 {
     part->wrong = NULL;
@@ -214,10 +212,9 @@ static uint64_t ratio_of(const struct tpalog_reader *reader)
     return reader->options->max_ratio ? reader->options->max_ratio : SOURCE_DEFAULT_MAX_RATIO;
 }
 
-/*
- * A small file must not expand to a huge trace: as for packed sources, and with the same limit. Checked before a block
- * is decoded, over all blocks so far. Since all names precede the events, the whole file counts if its size is known.
- */
+/* A small file must not expand to a huge trace: as for packed sources, and with the same limit. Checked
+ * before a block is decoded, over all blocks so far. Since all names precede the events, the whole file
+ * counts if its size is known. */
 static bool may_keep(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     uint64_t limit = ratio_of(reader);
@@ -430,10 +427,8 @@ static bool can_join(const struct pipeline *pipeline)
            slot_of(pipeline, pipeline->next_join)->stage == DECODED;
 }
 
-/*
- * Wait until there is room for PART, number NUMBER, in addition to the open ones. The next one to be joined does not
- * wait, so there is always progress. Waiting threads join parts decoded by others.
- */
+/* Wait until there is room for PART, number NUMBER, in addition to the open ones. The next one to be joined does not
+ * wait, so there is always progress. Waiting threads join parts decoded by others. */
 static void wait_for_room(struct pipeline *pipeline, const struct tpalog_part *part, uint64_t number)
 {
     while (!pipeline->failed && number != pipeline->next_join &&

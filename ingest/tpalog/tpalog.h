@@ -55,10 +55,8 @@ struct tpalog_room {
     size_t size;
 };
 
-/*
- * The argument of each argument index in events; ARG_COUNT: unknown, not wanted, or of another type than its key. The
- * type of its values comes from our own table, never from the file.
- */
+/* The argument of each argument index in events; ARG_COUNT: unknown, not wanted, or of another type than its key. The
+ * type of its values comes from our own table, never from the file. */
 struct tpalog_arguments {
     size_t count;
     enum trace_arg at[64];
@@ -192,10 +190,8 @@ struct tpalog_reader {
 /* Limits on the notices in a file: different ones, and bytes of words and texts. */
 enum { TPALOG_MOST_NOTICES = 1000, TPALOG_LONGEST_WORD = 256, TPALOG_LONGEST_NOTICE = 64 << 10 };
 
-/*
- * Is the notice with these texts, by their numbers, of COUNT cases within the limit? Otherwise its cases are counted.
- * Accepted ones get an index from 0 in order of occurrence in *NUMBER.
- */
+/* Is the notice with these texts, by their numbers, of COUNT cases within the limit? Otherwise its cases are counted.
+ * Accepted ones get an index from 0 in order of occurrence in *NUMBER. */
 bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t text, uint64_t count,
                          size_t *number);
 

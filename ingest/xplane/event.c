@@ -97,10 +97,8 @@ static inline bool read_number(const uint8_t **at, const uint8_t *stop, uint8_t 
     return wire_quick_varint(at, number);
 }
 
-/*
- * As writers write it, which takes half the time: in order, tags of one byte, numbers of up to eight, short stats. False: it is
- * written in another way, or damaged.
- */
+/* As writers write it, which takes half the time: in order, tags of one byte, numbers of up to eight, short stats. False: it is
+ * written in another way, or damaged. */
 static bool read_quickly(const struct xplane_plane *plane, const struct wire_field *field, const uint8_t *end,
                          struct xplane_event *event)
 {

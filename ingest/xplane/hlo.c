@@ -391,10 +391,9 @@ struct window_dim {
     int64_t size, stride, padding, dilation, base_dilation;
 };
 
-/*
- * How many pairs of a place in the result and one in the window meet an element of the input, of INPUT elements in this
- * dimension. For each place of the window: the places of the result whose input is there and not between dilated elements.
- */
+/* How many pairs of a place in the result and one in the window meet an element of the input, of INPUT
+ * elements in this dimension. For each place of the window: the places of the result whose input is there and
+ * not between dilated elements. */
 static int64_t count_pairs(struct hlo_module *module, const struct window_dim *dim, int64_t input,
                            int64_t result)
 {
@@ -413,10 +412,8 @@ static int64_t count_pairs(struct hlo_module *module, const struct window_dim *d
     return pairs;
 }
 
-/*
- * ConvolutionDimensionNumbers: 3 kernel_input_feature, 4 kernel_output_feature, 7 input_batch, 8 input_feature, 9 output_batch,
- * 10 output_feature, 11 input_spatial, 12 output_spatial. Numbers that are 0 are not written.
- */
+/* ConvolutionDimensionNumbers: 3 kernel_input_feature, 4 kernel_output_feature, 7 input_batch, 8 input_feature, 9 output_batch,
+ * 10 output_feature, 11 input_spatial, 12 output_spatial. Numbers that are 0 are not written. */
 static int64_t convolution_flops(struct hlo_module *module, const struct hlo_instruction *instruction,
                                  const struct hlo_shape *input, const struct hlo_shape *kernel,
                                  const struct hlo_shape *output)

@@ -55,10 +55,8 @@ struct hlo_programs {
 void hlo_programs_add(struct hlo_programs *programs, const char *name, size_t name_len, const uint8_t *bytes,
                       size_t len);
 
-/*
- * The operator NAME (of LEN bytes) of the program with the number PROGRAM, or if that is negative of the last one called MODULE.
- * NULL: unknown. Valid until the next program is added.
- */
+/* The operator NAME (of LEN bytes) of the program with the number PROGRAM, or if that is negative of the last one called MODULE.
+ * NULL: unknown. Valid until the next program is added. */
 struct hlo_operator *hlo_programs_find(struct hlo_programs *programs, int64_t program, const char *module,
                                        size_t module_len, const char *name, size_t len);
 

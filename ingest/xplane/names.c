@@ -227,10 +227,8 @@ bool xplane_stat_read(const struct xplane_plane *plane, struct wire in, enum xpl
     return *stat != STAT_UNKNOWN;
 }
 
-/*
- * The only field of the LEN bytes at AT, of which and of what follows up to END can be read. False: there is none, or several, or it
- * is an id, or long, or damaged.
- */
+/* The only field of the LEN bytes at AT, of which and of what follows up to END can be read. False: there is none, or several, or it
+ * is an id, or long, or damaged. */
 static bool only_field(const uint8_t *at, size_t len, const uint8_t *end, struct wire_field *field)
 {
     const uint8_t *behind = at + 1;
@@ -251,10 +249,8 @@ static bool only_field(const uint8_t *at, size_t len, const uint8_t *end, struct
     }
 }
 
-/*
- * Nearly all stats are an id and a value behind it, and most say nothing to us: these are not looked at any further.
- * What is written in another way is read field by field.
- */
+/* Nearly all stats are an id and a value behind it, and most say nothing to us: these are not looked at any further.
+ * What is written in another way is read field by field. */
 void xplane_stat_take(const struct xplane_plane *plane, const uint8_t *at, size_t len, const uint8_t *end,
                       struct xplane_stats *stats)
 {

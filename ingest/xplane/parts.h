@@ -250,10 +250,8 @@ static inline int64_t xplane_offset(const struct xplane_reader *reader, const ui
 /* Set the categories of events. */
 void xplane_event_init(struct xplane_reader *reader);
 
-/*
- * Begin and end of a span in ns: both are rounded down, so that what nests in picoseconds nests in nanoseconds and order
- * stays. False: it is out of range.
- */
+/* Begin and end of a span in ns: both are rounded down, so that what nests in picoseconds nests in nanoseconds and order
+ * stays. False: it is out of range. */
 bool xplane_span(const struct xplane_line *line, int64_t offset_ps, int64_t duration_ps, int64_t *start_ns,
                  int64_t *end_ns);
 
@@ -272,10 +270,8 @@ bool xplane_event_read(struct whole *whole, const struct xplane_plane *plane, co
 void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,
                       struct xplane_event *event, const uint8_t *at);
 
-/*
- * The operator that an event with STATS names: of HLO; else of TensorFlow, "dense/MatMul:MatMul" in tf_op, which says
- * "XlaModule:" and the like where there is none. Its length is 0 where there is none.
- */
+/* The operator that an event with STATS names: of HLO; else of TensorFlow, "dense/MatMul:MatMul" in tf_op, which says
+ * "XlaModule:" and the like where there is none. Its length is 0 where there is none. */
 struct xplane_text xplane_operator(const struct xplane_stats *stats);
 
 /* Keep the operator of an event on a GPU with STATS, when they name one, for the call that launched it. */
@@ -284,10 +280,9 @@ void xplane_work_record(struct xplane_reader *reader, const struct xplane_stats 
 /* The same for all events of PLANE, a GPU's, whose fields are known; nothing else is read of it. */
 void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane);
 
-/*
- * The operator that a call with STATS launched for, as a name of the chunk: "jit_step/dot.1", as operators of several programs have
- * one name. The call says it, or its work did; *HLO is what its program says of it, or NULL. False: unknown, or several.
- */
+/* The operator that a call with STATS launched for, as a name of the chunk: "jit_step/dot.1", as operators of
+ * several programs have one name. The call says it, or its work did; *HLO is what its program says of it, or
+ * NULL. False: unknown, or several. */
 bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name,
                           struct hlo_operator **hlo);
 

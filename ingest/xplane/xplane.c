@@ -490,10 +490,8 @@ static void read_programs_of(struct xplane_reader *reader, const struct xplane_p
     }
 }
 
-/*
- * Operators are read with what their programs say, calls with what their work names: look through the programs first, and where
- * the host comes before a GPU, through the GPUs.
- */
+/* Operators are read with what their programs say, calls with what their work names: look through the programs first, and where
+ * the host comes before a GPU, through the GPUs. */
 static void look_ahead(struct xplane_reader *reader)
 {
     struct whole *whole = &reader->whole;
