@@ -16,6 +16,7 @@
 #include "derive/host_waits.h"
 #include "memory/memory_records.h"
 #include "derive/python_names.h"
+#include "trace/builder.h"
 #include "trace/span.h"
 #include <inttypes.h>
 
@@ -502,13 +503,103 @@ struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *
 {
     /* whose clocks the graph lays on one */
     bool replays = !ways->shift_ns && (ways->with_path || trace->file_count > 1);
+    struct replay_graph *graph =
+        replays ? replay_graph_open(trace) : NULL; /* as large as the trace: not kept */
     struct timeline_making making = { .trace = trace,
-                                      .graph = replays ? replay_graph_of(trace) : NULL,
+                                      .graph = graph,
                                       .take = take,
                                       .take_context = context,
                                       .most_gaps = ways->most_gaps,
                                       .most_cells = ways->most_cells,
                                       .lain_ns = ways->shift_ns,
                                       .groups = ways->groups };
-    return make_all(&making);
+    struct timeline *timeline = make_all(&making);
+    replay_graph_free(graph);
+    return timeline;
+}
+
+/* ---- outlines ---- */
+
+/* By the clocks of the files, from that of the first; one that is far from it lies as it is. */
+static void lay_by_clocks(const struct trace *trace, int64_t *shift_ns)
+{
+    const struct trace_file *first = trace->files;
+    for (size_t f = 1; f < trace->file_count; f++) {
+        int64_t ns;
+        if (first->has_base && trace->files[f].has_base &&
+            !__builtin_sub_overflow(trace->files[f].base_ns, first->base_ns, &ns) &&
+            llabs(ns) <= TRACE_LATEST_NS)
+            shift_ns[f] = ns;
+    }
+}
+
+static void outline_lanes(struct timeline_making *making, enum track_kind kind, uint32_t *lane)
+{
+    const struct trace *trace = making->trace;
+    enum timeline_place place = kind == TRACK_STREAM ? TIMELINE_DEVICE : TIMELINE_HOST;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct track *track = &trace->tracks[t];
+        if ((track->kind == TRACK_STREAM) != (kind == TRACK_STREAM) || track->event_count == 0)
+            continue;
+        const char *title = arena_printf(&making->timeline->arena, "%s", timeline_name_track(making, track));
+        lane[t] = timeline_add_lane(making->timeline, title, timeline_name_file(making, track->file), place);
+    }
+}
+
+struct timeline *chart_timeline_outline(const struct trace *trace, const struct timeline_ways *ways,
+                                        uint32_t *lane)
+{
+    struct timeline_making making = { .trace = trace, .groups = ways->groups };
+    making.shift_ns = mem_zalloc(trace->file_count + 1, sizeof *making.shift_ns);
+    if (!ways->shift_ns)
+        lay_by_clocks(trace, making.shift_ns);
+    for (size_t f = 0; f < trace->file_count && ways->shift_ns; f++)
+        making.shift_ns[f] = ways->shift_ns[f];
+    memset(lane, 0xff, trace->track_count * sizeof *lane);
+    struct interval span = find_span(&making);
+    if (span.start_ns < span.end_ns) {
+        making.timeline =
+            timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
+        making.timeline->left_out = trace->event_count;
+        add_kinds(making.timeline);
+        add_files(&making);
+        outline_lanes(&making, TRACK_STREAM, lane);
+        outline_lanes(&making, TRACK_THREAD, lane);
+    }
+    free(making.shift_ns);
+    buffer_release(&making.text);
+    return making.timeline;
+}
+
+static const uint8_t outline_kinds[EVENT_KINDS] = {
+    [EVENT_OTHER] = SPAN_OTHER,
+    [EVENT_OP] = SPAN_OPERATOR,
+    [EVENT_ANNOTATION] = SPAN_ANNOTATION,
+    [EVENT_PYTHON] = SPAN_PYTHON,
+    [EVENT_RUNTIME] = SPAN_CALL,
+    [EVENT_DRIVER] = SPAN_CALL,
+    [EVENT_OVERHEAD] = SPAN_OVERHEAD,
+    [EVENT_INSTANT] = TIMELINE_MOST_KINDS,
+    [EVENT_KERNEL] = SPAN_COMPUTATION,
+    [EVENT_MEMCPY] = SPAN_COPY,
+    [EVENT_MEMSET] = SPAN_MEMSET,
+    [EVENT_SYNC] = TIMELINE_MOST_KINDS,
+    [EVENT_SPAN] = TIMELINE_MOST_KINDS,
+    [EVENT_GPU_ANNOTATION] = TIMELINE_MOST_KINDS,
+    [EVENT_GPU_OTHER] = TIMELINE_MOST_KINDS,
+};
+
+uint32_t chart_timeline_outline_kind(const struct trace *trace, event_id e)
+{
+    return trace->flags[e] & (EVENT_ASYNC | EVENT_POINT) ? TIMELINE_MOST_KINDS
+                                                         : outline_kinds[trace->kind[e]];
+}
+
+uint64_t chart_timeline_outline_kinds(bool on_device)
+{
+    uint64_t found = 0;
+    for (int kind = 0; kind < EVENT_KINDS; kind++)
+        if (event_on_device(kind) == on_device && outline_kinds[kind] < TIMELINE_MOST_KINDS)
+            found |= UINT64_C(1) << outline_kinds[kind];
+    return found;
 }

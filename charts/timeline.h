@@ -40,4 +40,18 @@ struct timeline_ways {
 struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *take, void *context,
                                      const struct timeline_ways *ways);
 
+/*
+ * What can be said of all of TRACE before its events are looked at: kinds, files, and a lane for each track that has events, with no
+ * spans: all events are left out. LANE, by track, gets its number; UINT32_MAX: it has none. SHIFT_NS and GROUPS as of timeline_ways. Ranks lie by the clocks of
+ * their files, which chart_timeline_each corrects. NULL: nothing takes time.
+ */
+struct timeline *chart_timeline_outline(const struct trace *trace, const struct timeline_ways *ways,
+                                        uint32_t *lane);
+
+/* The kind of E in an outline: by its type alone. TIMELINE_MOST_KINDS: it takes no time, or is not work. */
+uint32_t chart_timeline_outline_kind(const struct trace *trace, event_id e);
+
+/* A bit for each kind of chart_timeline_outline_kind on devices, or on the host. */
+uint64_t chart_timeline_outline_kinds(bool on_device);
+
 #endif

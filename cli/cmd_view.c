@@ -489,9 +489,10 @@ static const char *subtitle_of(struct viewing *viewing, const struct trace *trac
     return kept;
 }
 
-/* Show TRACE, until that ends. */
+/* Show TRACE, until that ends. A recording whose spans are in order soon is shown with all of them from the beginning. */
 static bool view_trace(const struct trace *trace, struct viewing *viewing, struct tpa_error *err)
 {
+    enum { SOON_MS = 200, FAREWELL_MS = 500 };
     const struct view_commands commands = {
         .context = viewing,
         .sum = view_sum,
@@ -510,17 +511,18 @@ static bool view_trace(const struct trace *trace, struct viewing *viewing, struc
                         viewing->sides.count == 1 ? "the files are one job, which lies on one clock already"
                                                   : "the runs have no such step in common");
     }
-    struct view_answers answers = { .trace = trace,
-                                    .commands = &commands,
-                                    .spans = view_spans_open(trace, &viewing->sides),
-                                    .drawing = PTHREAD_MUTEX_INITIALIZER };
-    viewing->timeline = answers.spans ? answers.spans->timeline : NULL;
-    viewing->subtitle = subtitle_of(viewing, trace);
-    bool good = answers.spans
-                    ? serve(&answers, viewing, err)
-                    : tpa_fail(err, TPA_NOWHERE,
-                               "the trace holds nothing that takes time, so there is nothing to see");
-    view_spans_free(answers.spans);
+    struct view_answers *answers = view_answers_open(trace, &viewing->sides, &commands);
+    bool good = answers || tpa_fail(err, TPA_NOWHERE,
+                                    "the trace holds nothing that takes time, so there is nothing to see");
+    if (good) {
+        viewing->timeline = view_answers_timeline(answers);
+        viewing->subtitle = subtitle_of(viewing, trace);
+        view_answers_wait(answers, SOON_MS);
+        good = serve(answers, viewing, err);
+        if (good && !view_answers_wait(answers, FAREWELL_MS))
+            leave(viewing);
+    }
+    view_answers_end(answers);
     arena_release(&viewing->sides.arena);
     return good;
 }

@@ -8,8 +8,24 @@
 #include "report/json_writer.h"
 #include "trace/arg_rows.h"
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* SPANS is OUTLINE until all are in order. */
+struct view_answers {
+    const struct trace *trace;
+    const struct view_sides *sides;
+    const struct view_commands *commands;
+    struct view_spans *outline;
+    _Atomic(struct view_spans *) spans;
+    pthread_mutex_t drawing; /* also of what the outline has */
+    pthread_cond_t changed;
+    bool ordered, has_thread;
+    pthread_t thread;
+};
 
 enum {
     USUAL_PIXELS = 1000,
@@ -19,6 +35,92 @@ enum {
     MOST_ROWS = 10000,
     MOST_LAUNCHED = 200,
 };
+
+/* ---- the spans ---- */
+
+static void *put_in_order(void *context)
+{
+    struct view_answers *answers = context;
+    bool more = true;
+    while (more) {
+        pthread_mutex_lock(&answers->drawing);
+        more = view_outline_more(answers->outline);
+        pthread_mutex_unlock(&answers->drawing);
+    }
+    struct view_spans *spans = view_spans_open(answers->trace, answers->sides);
+    pthread_mutex_lock(&answers->drawing);
+    if (spans)
+        answers->spans = spans;
+    answers->ordered = true;
+    pthread_cond_broadcast(&answers->changed);
+    pthread_mutex_unlock(&answers->drawing);
+    return NULL;
+}
+
+struct view_answers *view_answers_open(const struct trace *trace, const struct view_sides *sides,
+                                       const struct view_commands *commands)
+{
+    struct view_spans *outline = view_outline_open(trace, sides);
+    if (!outline)
+        return NULL;
+    struct view_answers *answers = mem_zalloc(1, sizeof *answers);
+    answers->trace = trace;
+    answers->sides = sides;
+    answers->commands = commands;
+    answers->outline = outline;
+    answers->spans = outline;
+    pthread_mutex_init(&answers->drawing, NULL);
+    pthread_cond_init(&answers->changed, NULL);
+    answers->has_thread = pthread_create(&answers->thread, NULL, put_in_order, answers) == 0;
+    if (!answers->has_thread)
+        put_in_order(answers);
+    return answers;
+}
+
+void view_answers_end(struct view_answers *answers)
+{
+    if (!answers)
+        return;
+    if (answers->has_thread)
+        pthread_join(answers->thread, NULL);
+    if (answers->spans != answers->outline)
+        view_spans_free(answers->spans);
+    view_spans_free(answers->outline);
+    pthread_cond_destroy(&answers->changed);
+    pthread_mutex_destroy(&answers->drawing);
+    free(answers);
+}
+
+bool view_answers_wait(struct view_answers *answers, int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000 + (until.tv_nsec / 1000000 + ms % 1000) / 1000;
+    until.tv_nsec = (until.tv_nsec + ms % 1000 * 1000000) % 1000000000;
+    pthread_mutex_lock(&answers->drawing);
+    while (!answers->ordered && pthread_cond_timedwait(&answers->changed, &answers->drawing, &until) == 0)
+        ;
+    bool ordered = answers->ordered;
+    pthread_mutex_unlock(&answers->drawing);
+    return ordered;
+}
+
+const struct timeline *view_answers_timeline(struct view_answers *answers)
+{
+    return answers->outline->timeline;
+}
+
+/* Where events lie, and of several files how they lie to each other, is known once the spans are in order: wait for them. */
+static void wait_for_order(struct view_answers *answers, enum view_question question)
+{
+    if (question != VIEW_FIND && question != VIEW_EVENT && question != VIEW_FINDINGS &&
+        (question != VIEW_SUM || answers->trace->file_count == 1))
+        return;
+    pthread_mutex_lock(&answers->drawing);
+    while (!answers->ordered)
+        pthread_cond_wait(&answers->changed, &answers->drawing);
+    pthread_mutex_unlock(&answers->drawing);
+}
 
 bool view_is_slow(enum view_question question)
 {
@@ -121,20 +223,25 @@ static void emit_steps(struct json_writer *json, const struct timeline *timeline
     json_end_array(json);
 }
 
-static unsigned answer_info(const struct view_answers *answers, struct buffer *out)
+static unsigned answer_info(struct view_answers *answers, struct buffer *out)
 {
-    const struct view_spans *spans = answers->spans;
     struct json_writer json = { .text = out, .compact = true };
+    pthread_mutex_lock(&answers->drawing);
+    const struct view_spans *spans = answers->spans;
     json_begin_object(&json);
     json_add_text(&json, "schema", "tpa.view.info/1");
     json_add_integer(&json, "length_ns", spans->length_ns);
     json_add_integer(&json, "events", (int64_t)answers->trace->event_count);
+    json_add_bool(&json, "complete", !spans->outline);
+    json_add_integer(&json, "events_in_sight",
+                     (int64_t)(spans->outline ? spans->outline->next : answers->trace->event_count));
     json_add_bool(&json, "critical_path", spans->has_path);
     emit_files(&json, spans->timeline);
     emit_lanes(&json, spans);
     emit_kinds(&json, spans->timeline);
     emit_steps(&json, spans->timeline);
     buffer_putc(out, ',');
+    pthread_mutex_unlock(&answers->drawing);
     answers->commands->describe(answers->commands->context, out);
     buffer_puts(out, "}\n");
     return 200;
@@ -146,7 +253,7 @@ static unsigned answer_info(const struct view_answers *answers, struct buffer *o
 static bool read_stretch(const struct view_answers *answers, const struct view_request *request,
                          int64_t *from_ns, int64_t *to_ns)
 {
-    int64_t length_ns = answers->spans->length_ns;
+    int64_t length_ns = ((const struct view_spans *)answers->spans)->length_ns;
     *from_ns = request->from_ns == VIEW_NOT_GIVEN ? 0 : request->from_ns;
     *to_ns = request->to_ns == VIEW_NOT_GIVEN || request->to_ns > length_ns ? length_ns : request->to_ns;
     return *from_ns < *to_ns;
@@ -161,21 +268,24 @@ static unsigned answer_tile(struct view_answers *answers, const struct view_requ
     struct view_stretch stretch = { .pixels =
                                         request->pixels == VIEW_NOT_GIVEN ? USUAL_PIXELS : request->pixels };
     uint64_t *lanes = NULL;
-    if (!read_stretch(answers, request, &stretch.from_ns, &stretch.to_ns))
-        return wrong(out, no_stretch);
-    if (stretch.pixels < 1 || stretch.pixels > VIEW_MOST_PIXELS)
-        return wrong(out, "px is to be 1 to 16384");
-    if (request->lanes) {
-        lanes = view_read_lanes(request->lanes, answers->spans->timeline->lanes.count);
-        if (!lanes)
-            return wrong(out, "lanes is to be a list of numbers such as 0,2,7");
-        stretch.lanes = lanes;
-    }
     pthread_mutex_lock(&answers->drawing);
-    view_tile(answers->spans, &stretch, out);
+    struct view_spans *spans = answers->spans;
+    bool good = read_stretch(answers, request, &stretch.from_ns, &stretch.to_ns);
+    const char *why = no_stretch;
+    if (good && (stretch.pixels < 1 || stretch.pixels > VIEW_MOST_PIXELS)) {
+        good = false;
+        why = "px is to be 1 to 16384";
+    }
+    if (good && request->lanes) {
+        stretch.lanes = lanes = view_read_lanes(request->lanes, spans->timeline->lanes.count);
+        good = lanes != NULL;
+        why = "lanes is to be a list of numbers such as 0,2,7";
+    }
+    if (good)
+        view_tile(spans, &stretch, out);
     pthread_mutex_unlock(&answers->drawing);
     free(lanes);
-    return 200;
+    return good ? 200 : wrong(out, why);
 }
 
 static unsigned fail_with(const struct tpa_error *err, struct buffer *out)
@@ -430,6 +540,7 @@ static unsigned answer_page(const struct view_answers *answers, struct buffer *o
 
 unsigned view_answer(struct view_answers *answers, const struct view_request *request, struct buffer *out)
 {
+    wait_for_order(answers, request->question);
     switch (request->question) {
     case VIEW_PAGE: return answer_page(answers, out);
     case VIEW_INFO: return answer_info(answers, out);

@@ -1,8 +1,9 @@
 /*
  * answers.h - what the server answers of a trace: the questions of request.h as JSON, docs/commands/view.md defines them.
  *
- *     struct view_answers answers = { trace, &commands, spans, PTHREAD_MUTEX_INITIALIZER };
- *     unsigned status = view_answer(&answers, &request, &out);         // 200; else OUT has why
+ *     struct view_answers *answers = view_answers_open(trace, sides, &commands);
+ *     unsigned status = view_answer(answers, &request, &out);          // 200; else OUT has why
+ *     view_answers_end(answers);
  *
  * Pictures may be drawn by any number of threads, one after the other; all other questions are for one thread.
  */
@@ -34,13 +35,21 @@ struct view_commands {
     bool (*page)(void *context, const struct view_spans *spans, struct buffer *out, struct tpa_error *err);
 };
 
-/* All is borrowed. SPANS is of TRACE. */
-struct view_answers {
-    const struct trace *trace;
-    const struct view_commands *commands;
-    struct view_spans *spans;
-    pthread_mutex_t drawing; /* PTHREAD_MUTEX_INITIALIZER */
-};
+struct view_answers;
+
+/*
+ * New, for TRACE; all is borrowed. A thread puts the spans of TRACE in order, and until it has, pictures are of an outline. NULL: nothing in
+ * TRACE takes time. view_answers_end (NULL is allowed) waits for the thread and frees all.
+ */
+struct view_answers *view_answers_open(const struct trace *trace, const struct view_sides *sides,
+                                       const struct view_commands *commands);
+void view_answers_end(struct view_answers *answers);
+
+/* Wait until the spans are in order, at most MS milliseconds. False: they are not yet. */
+bool view_answers_wait(struct view_answers *answers, int64_t ms);
+
+/* The files, and where their clocks begin, of what there is now; borrowed, for as long as ANSWERS. */
+const struct timeline *view_answers_timeline(struct view_answers *answers);
 
 /* Append the answer to REQUEST, and return its status: 200, or 400 with the reason as JSON. */
 unsigned view_answer(struct view_answers *answers, const struct view_request *request, struct buffer *out);

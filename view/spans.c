@@ -351,6 +351,8 @@ void view_spans_free(struct view_spans *spans)
     free(spans->drawing.named);
     arena_release(&spans->drawing.texts);
     timeline_free(spans->timeline);
+    if (spans->outline)
+        EACH(free, spans->outline->row, spans->outline->until_ns, spans->outline);
     free(spans->shift_ns);
     free(spans);
 }

@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "base/timeline.h"
+#include "trace/time_scan.h"
 #include "trace/trace.h"
 #include "view/sides.h"
 
@@ -69,6 +70,15 @@ struct view_drawing {
     struct timeline_changes changes;
 };
 
+/* How far an outline is: outline.c. */
+struct view_outline {
+    unsigned level;    /* the only one that it has */
+    uint32_t *row;     /* by track; UINT32_MAX: it is not shown */
+    int64_t *until_ns; /* by track: where its latest event ended */
+    event_id next;     /* those before are in it */
+    struct time_scan times;
+};
+
 struct view_spans {
     const struct trace *trace;        /* borrowed */
     struct timeline *timeline;        /* lanes, kinds, steps, files, strips and series; no spans */
@@ -77,12 +87,27 @@ struct view_spans {
     VEC_OF(struct view_extra) extras; /* ids behind those of events */
     int64_t *shift_ns; /* by file: added to its times, makes them count from the origin of the recording */
     bool has_path;     /* the critical path is among the lanes */
+    struct view_outline *outline; /* NULL: all spans are in order */
     struct view_drawing drawing;
 };
 
 /* New; free with view_spans_free (NULL is allowed). NULL: nothing in TRACE takes time. SIDES are those of TRACE. */
 struct view_spans *view_spans_open(const struct trace *trace, const struct view_sides *sides);
 void view_spans_free(struct view_spans *spans);
+
+/*
+ * outline.c - the times of a recording by track, in steps, until its spans are in order: for a first picture.
+ *
+ *     struct view_spans *spans = view_outline_open(trace, sides);
+ *     while (view_outline_more(spans)) ...                        // a picture may be made between two calls
+ *     view_spans_free(spans);
+ *
+ * New, of no event yet, at once; it has rows without spans. NULL: nothing in TRACE takes time.
+ */
+struct view_spans *view_outline_open(const struct trace *trace, const struct view_sides *sides);
+
+/* Add some thousand events. False: all are there. */
+bool view_outline_more(struct view_spans *spans);
 
 /* The start and the end of the span ID, cut at the ends of the recording. */
 struct view_time {

@@ -70,12 +70,13 @@ struct steps {
     size_t most;            /* spans of a row that are written */
 };
 
-static struct steps cut_stretch(const struct view_stretch *stretch)
+/* OUTLINE has its own steps, whatever the pixels; NULL: it is none. */
+static struct steps cut_stretch(const struct view_stretch *stretch, const struct view_outline *outline)
 {
     struct steps steps = { .most = (size_t)stretch->pixels * 4 + 64 };
     int64_t pixel_ns = (stretch->to_ns - stretch->from_ns) / stretch->pixels;
     steps.k = view_class(pixel_ns);
-    steps.k = steps.k > VIEW_TOP ? VIEW_TOP : steps.k;
+    steps.k = outline ? outline->level : steps.k > VIEW_TOP ? VIEW_TOP : steps.k;
     steps.first = stretch->from_ns >> steps.k;
     steps.count = ((stretch->to_ns - 1) >> steps.k) - steps.first + 1;
     steps.from_ns = steps.first << steps.k;
@@ -339,11 +340,12 @@ static void write_series(struct view_spans *spans, const struct steps *steps, in
 void view_tile(struct view_spans *spans, const struct view_stretch *stretch, struct buffer *out)
 {
     struct view_drawing *drawing = &spans->drawing;
-    struct steps steps = cut_stretch(stretch);
+    struct steps steps = cut_stretch(stretch, spans->outline);
     bool first = true;
     drawing->picture++;
     drawing->names.count = 0;
-    buffer_puts(out, "{\"schema\":\"tpa.view.tile/1\",\"from_ns\":");
+    buffer_puts(out, "{\"schema\":\"tpa.view.tile/1\",\"complete\":");
+    buffer_puts(out, spans->outline ? "false,\"from_ns\":" : "true,\"from_ns\":");
     view_add_number(out, steps.from_ns);
     buffer_puts(out, ",\"to_ns\":");
     int64_t to_ns = steps.to_ns < spans->length_ns ? steps.to_ns : spans->length_ns;

@@ -10,7 +10,7 @@ static bool is_too_large(const struct trace *trace)
     return trace->event_count > UINT32_MAX / 5;
 }
 
-static void *make_graph_derive(const struct trace *trace)
+struct replay_graph *replay_graph_open(const struct trace *trace)
 {
     static const struct gpu_events no_work;
     struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
@@ -38,9 +38,10 @@ static void *make_graph_derive(const struct trace *trace)
     return graph;
 }
 
-static void make_graph_release(void *value)
+void replay_graph_free(struct replay_graph *graph)
 {
-    struct replay_graph *graph = value;
+    if (!graph)
+        return;
     EACH(free, graph->threads, graph->thread_of_track, graph->inner, graph->has_edges, graph->first_edge);
     moment_times_release(&graph->times);
     column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
@@ -52,8 +53,4 @@ static void make_graph_release(void *value)
     EACH(free, graph->join_last, graph->join_event, graph->shift_ns, graph->group, graph);
 }
 
-const struct replay_graph *replay_graph_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { make_graph_derive, make_graph_release };
-    return trace_derive(trace, &derivation);
-}
+DERIVED(replay_graph, replay_graph_of, replay_graph_open, replay_graph_free);

@@ -564,6 +564,10 @@ void graph_order(struct graph_maker *maker);
 /* That of TRACE, computed when first requested. Borrowed; lives as long as TRACE. */
 const struct replay_graph *replay_graph_of(const struct trace *trace);
 
+/* The same for the caller alone: free with replay_graph_free (NULL is allowed). */
+struct replay_graph *replay_graph_open(const struct trace *trace);
+void replay_graph_free(struct replay_graph *graph);
+
 /*
  * replay.c - when everything would have happened, had some of it taken another time.
  *

@@ -1,10 +1,5 @@
 /* test_view_server.c - view/server.h: nobody waits for an answer that does not end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/small_trace.h"
 
 #include "view/server.h"
 #include <arpa/inet.h>
@@ -60,13 +55,15 @@ static void leave(void *context)
 static void serve(void)
 {
     const struct view_commands commands = { .sum = sum_for_ever };
-    struct view_spans spans = { .length_ns = 100 };
-    struct view_answers answers = { .commands = &commands, .spans = &spans };
+    const struct view_sides sides = { .count = 1 };
+    struct small small = small_begin(0);
+    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 0, 100);
+    struct view_answers *answers = view_answers_open(small_end(&small), &sides, &commands);
     struct tpa_error err = { 0 };
     signal(SIGTERM, stop);
     bool good = view_serve(
         &(struct view_server_options){
-            .answers = &answers, .tell = tell, .stop = stop_nothing, .leave = leave },
+            .answers = answers, .tell = tell, .stop = stop_nothing, .leave = leave },
         &stopped, &err);
     _exit(good ? 0 : NO_LIBRARY);
 }

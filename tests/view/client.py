@@ -5,6 +5,7 @@ import http.client
 import json
 import signal
 import subprocess
+import time
 import urllib.parse
 
 
@@ -41,9 +42,10 @@ def family_of(pid):
 
 
 class Server:
-    """tpa view of FILES, until the end of the with statement."""
+    """tpa view of FILES, until the end of the with statement; WHOLE: from when all spans are in order."""
 
-    def __init__(self, tpa, files, *options):
+    def __init__(self, tpa, files, *options, whole=True):
+        self.whole = whole
         self.command = [tpa, "view", "--no-browser", *options, *files]
 
     def __enter__(self):
@@ -54,6 +56,8 @@ class Server:
             raise RuntimeError(f"{' '.join(self.command)}: {self.process.stderr.read()}")
         self.port, self.token = parts.port, urllib.parse.parse_qs(parts.query)["token"][0]
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        while self.whole and not self.ask("info")["complete"]:
+            time.sleep(0.05)
         return self
 
     def __exit__(self, *_):

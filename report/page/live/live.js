@@ -48,8 +48,10 @@ class LiveView {
         this.fits = null;
         this.used = 0;
         this.override();
-        this.take({ from_ns: 0, to_ns: 0, step_ns: 1, rows: [], series: [], names: {} });
+        this.take({ from_ns: 0, to_ns: 0, step_ns: 1, rows: [], series: [], names: {}, complete: true });
         this.look();
+        if (!info.complete)
+            this.waitForAll();
     }
 
     /* ---- what differs from a page that has its events ---- */
@@ -111,8 +113,8 @@ class LiveView {
 
     hasAll({ from, to, pixel }) {
         const { tile } = this;
-        return tile.from_ns <= Math.floor(from) && tile.to_ns >= Math.min(Math.ceil(to), this.recording.length) &&
-            (tile.step_ns === 1 || (tile.step_ns <= pixel * 1.01 && tile.step_ns * 4.5 > pixel)) &&
+        return !this.isStale && tile.from_ns <= Math.floor(from) && tile.to_ns >= Math.min(Math.ceil(to), this.recording.length) &&
+            (!tile.complete || tile.step_ns === 1 || (tile.step_ns <= pixel * 1.01 && tile.step_ns * 4.5 > pixel)) &&
             [...this.lanesInSight()].every((lane) => this.tileLanes.has(lane));
     }
 
@@ -128,6 +130,11 @@ class LiveView {
             const px = Math.max(1, Math.min(16384, Math.ceil((to - from) / sight.pixel)));
             const tile = await ask("tile", { from, to, px, lanes: [...lanes].join(",") || "0" });
             this.tileLanes = lanes;
+            this.isStale = false;
+            if (tile.complete !== this.info.complete) {
+                location.reload(); /* its lanes are others */
+                return;
+            }
             this.take(tile);
             if (!this.isDrawn)
                 requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("picture"))); /* for measurements */
@@ -140,6 +147,21 @@ class LiveView {
         }
         this.asking = false;
         view.draw();
+    }
+
+    /* Until the server has put all spans in order, it sends an outline, in which there is more each time; then the page loads again. */
+    async waitForAll() {
+        const { view } = this;
+        let seen = -1;
+        for (let info = this.info; !info.complete; info = await ask("info", {}).catch(() => info)) {
+            const part = Math.floor(info.events_in_sight / info.events * 100);
+            view.told.textContent = part < 100 ? `Not complete yet: this is an outline of ${part} % of the events` : "Not complete yet: this is an outline, and the spans are being put in order";
+            await new Promise((done) => setTimeout(done, 300));
+            this.isStale = seen < part;
+            seen = part;
+            view.draw();
+        }
+        location.reload();
     }
 
     nameNumber(id, [full, short]) {
@@ -607,9 +629,16 @@ let live = null;
 async function goLive() {
     const view = timelines[0];
     try {
-        live = new LiveView(view, await ask("info", {}));
-        live.addFindings();
-        live.addQuery();
+        const info = await ask("info", {});
+        if (info.complete && view.recording.data.left_out === info.events) {
+            location.reload(); /* the page was made of an outline */
+            return;
+        }
+        live = new LiveView(view, info);
+        if (live.info.complete) {
+            live.addFindings();
+            live.addQuery();
+        }
         followHash();
         view.draw(true);
     } catch (error) {

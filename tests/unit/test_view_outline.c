@@ -1,0 +1,98 @@
+/* test_view_outline.c - view/outline.c: what a first picture adds up while the spans are put in order. */
+#include "tests/unit/small_trace.h"
+
+#include "view/spans.h"
+#include <string.h>
+
+/*
+ *   host    [ProfilerStep#3 0......................................1000)   [aten::add 1100...1300)
+ *            [aten::mm 30.......100) launches at 40
+ *   stream        [gemm 100......300) and, inside, [add 150...200), then [Memcpy 700...800)
+ */
+static struct trace *some_work(void)
+{
+    struct small small = small_begin(WANT(CORRELATION));
+    small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#3", 0, 1000);
+    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 30, 70);
+    small_host(&small, SMALL_PID, "cuda_runtime", "cudaLaunchKernel", 40, 5);
+    small_host(&small, SMALL_PID, "cpu_op", "aten::add", 1100, 200);
+    small_device(&small, 7, "kernel", "gemm", 100, 200);
+    small_device(&small, 7, "kernel", "add", 150, 50);
+    small_device(&small, 7, "gpu_memcpy", "Memcpy DtoH", 700, 100);
+    return small_end(&small);
+}
+
+/* What all of ROW has from FROM_NS to TO_NS, which lie on steps. */
+static int64_t time_between(const struct view_spans *spans, size_t row, int64_t from_ns, int64_t to_ns)
+{
+    const struct view_level *level = &spans->rows.at[row].level[spans->outline->level];
+    int64_t sum_ns = 0;
+    for (size_t i = 0; i < level->count; i++) {
+        int64_t at_ns = (int64_t)(level->at[i].bin_and_kind >> 6) << spans->outline->level;
+        sum_ns += at_ns >= from_ns && at_ns < to_ns ? level->at[i].ns : 0;
+    }
+    return sum_ns;
+}
+
+static void each_moment_of_a_track_counts_once(void **state)
+{
+    (void)state;
+    struct trace *trace = some_work();
+    struct view_sides sides = { .count = 1 };
+    struct view_spans *spans = view_outline_open(trace, &sides);
+    assert_non_null(spans);
+    assert_int_equal(spans->length_ns, 1300);
+    assert_int_equal(spans->rows.count, 2); /* the stream first */
+    assert_int_equal(time_between(spans, 0, 0, 1300), 0);
+    assert_int_equal(spans->outline->next, 0);
+    assert_false(view_outline_more(spans));
+    assert_int_equal(spans->outline->next, trace->event_count);
+    assert_int_equal(time_between(spans, 0, 0, 1300), 300);
+    assert_int_equal(time_between(spans, 0, 100, 300), 200);
+    assert_int_equal(time_between(spans, 0, 700, 800), 100);
+    assert_int_equal(time_between(spans, 1, 0, 1300), 1200);
+    assert_int_equal(time_between(spans, 1, 1000, 1100), 0);
+    view_spans_free(spans);
+    trace_free(trace);
+}
+
+static void a_picture_of_it_says_that_it_is_not_complete(void **state)
+{
+    (void)state;
+    struct trace *trace = some_work();
+    struct view_sides sides = { .count = 1 };
+    struct view_spans *outline = view_outline_open(trace, &sides);
+    while (view_outline_more(outline))
+        continue;
+    struct buffer out = { 0 };
+    view_tile(outline, &(struct view_stretch){ .from_ns = 700, .to_ns = 704, .pixels = 2 }, &out);
+    assert_non_null(strstr(out.at, "\"complete\":false"));
+    assert_non_null(strstr(out.at, "\"spans\":[],\"sums\":[0,3,2,1,3,2]")); /* copies in both steps of 2 ns */
+    buffer_clear(&out);
+    struct view_spans *spans = view_spans_open(trace, &sides);
+    view_tile(spans, &(struct view_stretch){ .from_ns = 700, .to_ns = 704, .pixels = 2 }, &out);
+    assert_non_null(strstr(out.at, "\"complete\":true"));
+    buffer_release(&out);
+    view_spans_free(spans);
+    view_spans_free(outline);
+    trace_free(trace);
+}
+
+static void without_anything_that_takes_time_there_is_none(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    struct trace *trace = small_end(&small);
+    assert_null(view_outline_open(trace, &(struct view_sides){ .count = 1 }));
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_moment_of_a_track_counts_once),
+        cmocka_unit_test(a_picture_of_it_says_that_it_is_not_complete),
+        cmocka_unit_test(without_anything_that_takes_time_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
