@@ -386,7 +386,7 @@ static struct text transfer_text(struct transfers *transfers, struct copy_kind k
                                 memory ? " " : "", memory ? memory : ""));
 }
 
-/* Shorter waits are not worth a look at all gaps. */
+/* Shorter parts of gaps do not count. */
 #define LEAST_QUEUED_NS 1000000
 
 /* What to do where the device waited, too. */
@@ -417,7 +417,7 @@ static void transfers_find_queued(struct transfers_query *query)
 static int64_t queued_ns(struct transfers_query *query, const struct host_wait *wait)
 {
     const struct trace *trace = query->trace;
-    if (wait->work == EVENT_NONE || trace_dur_ns(trace, wait->call) < LEAST_QUEUED_NS)
+    if (wait->work == EVENT_NONE)
         return 0;
     if (!query->queued)
         transfers_find_queued(query);

@@ -10,8 +10,9 @@ Written from docs/definitions.md.
 import re
 import statistics
 
+import reference_gaps
 import reference_top
-from reference_tables import BLOCKING_COPIES, COPY, KERNEL, LAUNCHES_GRAPHS, LAUNCHES_KERNELS, PINS, SYNCHRONISES, length, of, union, without
+from reference_tables import BLOCKING_COPIES, COPY, KERNEL, LAUNCHES_GRAPHS, LAUNCHES_KERNELS, PINS, SYNCHRONISES, length, of, union, within, without
 
 
 def kind_of(copy):
@@ -32,6 +33,11 @@ class Transfers:
         self.tables = tables
         self.is_open = False  # does the file leave open what a call waited for?
         self.waits = [self.stall(call) for call in self.outermost(tables.waiting_calls())]
+        self.idle = {}  # by device: when it was idle although work was queued, in parts of 1 ms and more
+        for gap in reference_gaps.Gaps(tables).of_places(""):
+            waits = gap.stretches.get("stream wait", []) + gap.stretches.get("queued", [])
+            if length(waits) >= 1000000:
+                self.idle.setdefault(gap.place["device"], []).extend(waits)
         self.nest()
 
     @staticmethod
@@ -116,7 +122,7 @@ class Transfers:
             row["count"] += 1
             row["blocked_ns"] += wait.call.duration
             place = self.place(wait)
-            counted.setdefault(tuple(key.values()), []).append((place, max(0, wait.call.duration - cost)))
+            counted.setdefault(tuple(key.values()), []).append((place, max(0, wait.call.duration - self.device_waits(wait) - cost)))
             row["longest_ns"] = max(row["longest_ns"], wait.call.duration)
             if wait.copy:
                 row["bytes"] += int(wait.copy.args.get("bytes", 0))
@@ -124,6 +130,12 @@ class Transfers:
             repeats = any(place is None for place, _ in savings)
             rows[key]["possible_saving_ns"] = sum(saving for place, saving in savings if place is None or place == "end" and repeats)
         return list(rows.values())
+
+    def device_waits(self, wait):
+        """How much of WAIT the device of the work that it waited for was idle although work was queued."""
+        if wait.work is None:
+            return 0
+        return length(within(union(self.idle.get(int(wait.work.args["device"]), [])), wait.call.start, wait.call.end))
 
     def place(self, wait):
         """None, or whether WAIT is before all launches of work, or for earlier work ("begin"), or after the last kernel's ("end")."""

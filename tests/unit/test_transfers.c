@@ -333,6 +333,28 @@ static void what_the_device_waits_for_as_well_is_no_saving(void **state)
     release();
 }
 
+/* The same, of a wait of 0.5 ms at the end of 5 ms in which the device waits for the event: all of it lies there. */
+static void a_short_wait_while_the_device_waits_is_no_saving(void **state)
+{
+    (void)state;
+    const int64_t us = 1000;
+    draw_begin(&transfers_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
+    draw_work("kernel", "first", 0, 7, 8 * us, 2 * us, 1);
+    draw_call("cudaStreamWaitEvent", 1, 20 * us, us, 2);
+    draw_call("cudaLaunchKernel", 1, 30 * us, 5 * us, 3);
+    draw_call("cudaDeviceSynchronize", 1, 4530 * us, 500 * us, 4);
+    draw_work("kernel", "late", 0, 7, 5000 * us, 20 * us, 3);
+    draw_call("cudaLaunchKernel", 1, 5040 * us, 5 * us, 5);
+    draw_work("kernel", "last", 0, 7, 5050 * us, us, 5);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 1);
+    assert_int_equal(int_called(stalls, 0, "blocked"), 500 * us);
+    assert_int_equal(int_called(stalls, 0, "won"), 500 * us - 470 * us - 5 * us);
+    release();
+}
+
 /*
  * aten::to copies 40 bytes by aten::copy_ in step 3 on stream 7, and 20 in step 4 on stream 9, where the host waits 6 in the
  * call; a copy whose call was not recorded has 10 bytes.
@@ -398,6 +420,7 @@ int main(void)
         cmocka_unit_test(hidden_copies_and_missing_sizes),
         cmocka_unit_test(names_of_copies_and_calls),
         cmocka_unit_test(what_the_device_waits_for_as_well_is_no_saving),
+        cmocka_unit_test(a_short_wait_while_the_device_waits_is_no_saving),
         cmocka_unit_test(copies_may_be_grouped_by_stream_step_and_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
