@@ -480,8 +480,10 @@ static struct timeline *make_all(struct timeline_making *making)
             timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
         size_t series = making->gpu->device_count + MOST_SERIES, finer = making->most_cells / series / BINS;
         making->timeline->finer = finer < 1 ? 1 : finer < MOST_FINER ? finer : MOST_FINER;
+        timeline_find_path(making);
         make(making);
     }
+    replay_graph_free(making->own_graph);
     EACH(free, making->shift_ns, making->kind_of_name, making->launched_ns, making->waits);
     names_free(making->details);
     VEC_FREE(&making->detail_of);
@@ -507,15 +509,14 @@ struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *
         replays ? replay_graph_open(trace) : NULL; /* as large as the trace: not kept */
     struct timeline_making making = { .trace = trace,
                                       .graph = graph,
+                                      .own_graph = graph,
                                       .take = take,
                                       .take_context = context,
                                       .most_gaps = ways->most_gaps,
                                       .most_cells = ways->most_cells,
                                       .lain_ns = ways->shift_ns,
                                       .groups = ways->groups };
-    struct timeline *timeline = make_all(&making);
-    replay_graph_free(graph);
-    return timeline;
+    return make_all(&making);
 }
 
 /* ---- outlines ---- */

@@ -115,7 +115,7 @@ static void collect_segment(struct timeline_making *making, const struct path_se
 }
 
 /* Of a long path the pieces that can be seen when all of it is. */
-void timeline_add_path(struct timeline_making *making)
+void timeline_find_path(struct timeline_making *making)
 {
     enum { MOST_PIECES = 20000 };
     const struct selection *selection = making->selection;
@@ -127,21 +127,31 @@ void timeline_add_path(struct timeline_making *making)
         if (selection && selection->files && !selection->files[window->file])
             continue;
         struct path *path = path_open(making->graph, window);
-        uint32_t lane = UINT32_MAX;
         int64_t least_ns = path->count > MOST_PIECES ? making->timeline->dur_ns / MOST_PIECES : 0;
-        for (size_t i = 0; i < path->count; i++) {
-            const struct path_segment *segment = &path->at[i];
-            if (segment->end_ns - segment->start_ns < least_ns)
-                continue;
-            if (lane == UINT32_MAX)
-                lane = timeline_add_lane(making->timeline, "critical path",
-                                         windows->count > 1 ? timeline_name_file(making, window->file) : "",
-                                         TIMELINE_MARKS);
-            collect_segment(making, segment, lane);
-        }
+        for (size_t i = 0; i < path->count; i++)
+            if (path->at[i].end_ns - path->at[i].start_ns >= least_ns)
+                *VEC_PUSH(&making->pieces) = (struct timeline_piece){ path->at[i], w, window->file };
         path_free(path);
     }
+    making->has_windows = windows->count > 1;
     path_windows_free(windows);
+    replay_graph_free(making->own_graph);
+    making->graph = making->own_graph = NULL;
+}
+
+/* A lane for each window. */
+void timeline_add_path(struct timeline_making *making)
+{
+    uint32_t lane = UINT32_MAX;
+    for (size_t i = 0; i < making->pieces.count; i++) {
+        const struct timeline_piece *piece = &making->pieces.at[i];
+        if (i == 0 || piece[-1].window != piece->window)
+            lane = timeline_add_lane(making->timeline, "critical path",
+                                     making->has_windows ? timeline_name_file(making, piece->file) : "",
+                                     TIMELINE_MARKS);
+        collect_segment(making, &piece->segment, lane);
+    }
+    VEC_FREE(&making->pieces);
 }
 
 /* ---- memory ---- */

@@ -28,11 +28,21 @@ enum {
 };
 _Static_assert((int)SPAN_KINDS <= (int)TIMELINE_MOST_KINDS, "every kind has a place in a strip");
 
+/* A piece of the critical path of the window WINDOW. */
+struct timeline_piece {
+    struct path_segment segment;
+    size_t window;
+    uint32_t file; /* whose window it is */
+};
+
 struct timeline_making {
     const struct trace *trace;
     const struct selection *selection; /* NULL: everything */
     const struct gpu_events *gpu;
-    const struct replay_graph *graph; /* NULL: no critical path is wanted */
+    const struct replay_graph *graph; /* NULL: no critical path is wanted, or its pieces are known */
+    struct replay_graph *own_graph;   /* GRAPH, if it is to be freed */
+    VEC_OF(struct timeline_piece) pieces;
+    bool has_windows; /* the path is of several */
     struct timeline *timeline;
     timeline_taker *take; /* gets the spans; NULL: the timeline keeps them */
     void *take_context;
@@ -73,6 +83,8 @@ void timeline_add_devices(struct timeline_making *making);
 /* Steps; what stands for the recording where there are none; the critical path; memory in use; counters. */
 void timeline_add_steps(struct timeline_making *making);
 void timeline_add_excerpt(struct timeline_making *making);
+void timeline_find_path(
+    struct timeline_making *making); /* the pieces, from the graph, which is freed if it is MAKING's own */
 void timeline_add_path(struct timeline_making *making);
 void timeline_add_memory(struct timeline_making *making);
 void timeline_add_counters(struct timeline_making *making);
