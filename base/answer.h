@@ -119,6 +119,8 @@ struct answer {
     VEC_OF(struct answer_bar) bars;
     const char *phases; /* "By phase: forward 31.2 %, backward 44.0 % ...", below the bars; NULL: not known */
     size_t legend;      /* the bar whose values are shown below the bars */
+    bool has_rank;      /* RANK is known: the one whose step is drawn, as it holds the others up */
+    int64_t rank;
     const char *curve_of; /* the timeline whose memory in use is drawn; NULL: none */
     const char *steps_title;
     int64_t steps_median_ns;          /* of those that count; 0: of all */

@@ -125,8 +125,28 @@ static void add_fact(struct answer *answer, const char *label, const char *text)
     *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
 }
 
+/* The file of the code of a module whose calls took longest, which is that of the script: imports take less. */
+static const char *program_of(const struct profile *profile, struct arena *texts)
+{
+    const struct profile_function *most = NULL;
+    for (size_t i = 0; i < profile->function_count; i++) {
+        const struct profile_function *function = &profile->functions[i];
+        if (function->line > 0 && function->file_length && *function->file != '<' &&
+            function->name_length == 8 && memcmp(function->name, "<module>", 8) == 0 &&
+            (!most || function->cost.cumulative_s > most->cost.cumulative_s))
+            most = function;
+    }
+    if (!most)
+        return "not recorded";
+    uint32_t at = most->file_length;
+    while (at > 0 && most->file[at - 1] != '/' && most->file[at - 1] != '\\')
+        at--;
+    return arena_strndup(texts, most->file + at, most->file_length - at);
+}
+
 static void add_facts(const struct profile *profile, struct answer *answer, struct arena *texts)
 {
+    add_fact(answer, "Program", program_of(profile, texts));
     add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
     add_fact(answer, profile->sampled ? "Samples" : "Calls", tally_of(profile->total.calls, texts));
     add_fact(answer, "Functions", tally_of((int64_t)profile->listed_count, texts));

@@ -81,14 +81,15 @@ static int64_t rank_of_culprit(const struct answer_culprit *culprit)
     return strncmp(culprit->who, "rank ", 5) == 0 ? strtoll(culprit->who + 5, NULL, 10) : -1;
 }
 
-/* The file of the rank that holds the job up, else of the first rank. */
+/* The file of the rank that holds the job up, or whose step the answer wants, else of the first rank. */
 static uint32_t first_file(const struct timeline *timeline, const struct answer *answer)
 {
     uint32_t first = 0;
     for (uint32_t i = 1; i < timeline->files.count; i++)
         first = timeline->files.at[i].rank < timeline->files.at[first].rank ? i : first;
-    for (uint32_t i = 0; i < timeline->files.count && answer->culprits.count; i++)
-        if (timeline->files.at[i].rank == rank_of_culprit(&answer->culprits.at[0]))
+    for (uint32_t i = 0; i < timeline->files.count && (answer->culprits.count || answer->has_rank); i++)
+        if (timeline->files.at[i].rank ==
+            (answer->culprits.count ? rank_of_culprit(&answer->culprits.at[0]) : answer->rank))
             return i;
     return first;
 }
@@ -121,10 +122,12 @@ static int64_t step_part_of(const struct step_drawing *drawing, const struct tim
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* A span about as long as the step is a mark of the step itself. */
+/* A span about as long as the step is a mark of the step itself, unless it is a call of the runtime: that waits. */
 static bool is_mark(const struct step_drawing *drawing, const struct timeline_span *span)
 {
-    return span->dur_ns > (drawing->end_ns - drawing->start_ns) / 100 * 95;
+    const char *kind = drawing->timeline->kinds.at[span->kind].title;
+    return strcmp(kind, "runtime calls") != 0 && strcmp(kind, "waiting calls") != 0 &&
+           span->dur_ns > (drawing->end_ns - drawing->start_ns) / 100 * 95;
 }
 
 struct step_lanes {

@@ -87,6 +87,23 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
     }
 }
 
+bool pipeline_rank(const struct summary *summary, int64_t *rank)
+{
+    const struct job *job = summary->job;
+    if (!job || job->culprit == TABLE_INT_MISSING)
+        return false;
+    *rank = job->culprit;
+    if (job->cause != JOB_CAUSE_STAGE)
+        return true;
+    size_t i = 0;
+    while (i < job->ranks.count && job->ranks.at[i].pp != job->culprit)
+        i++;
+    if (i == job->ranks.count)
+        return false;
+    *rank = job->ranks.at[i].rank;
+    return true;
+}
+
 const char *pipeline_verdict(const struct summary *summary, const struct findings *findings,
                              struct arena *texts)
 {

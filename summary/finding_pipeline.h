@@ -15,4 +15,7 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
 const char *pipeline_verdict(const struct summary *summary, const struct findings *findings,
                              struct arena *texts);
 
+/* Set RANK to the one that holds the job of SUMMARY up, of a stage to its first. False: none is known. */
+bool pipeline_rank(const struct summary *summary, int64_t *rank);
+
 #endif

@@ -186,8 +186,8 @@ void finding_add_attention(struct pricing *pricing)
                                                   : "attention is computed step by step"),
                          .advice = as_text(
                              by_math
-                                 ? "a mask, dropout, the type or the device rules out its fused kernels: "
-                                   "sdpa_kernel allows one of them alone, and warns why it cannot run"
+                                 ? "run it within this once: it warns what rules the fused kernel out (a mask, dropout, the type or "
+                                   "the device); change that"
                                  : "use torch.nn.functional.scaled_dot_product_attention (attn_implementation=\"sdpa\" in "
                                    "transformers), which does not write the scores to memory"),
                          .code = as_text(

@@ -93,7 +93,12 @@ static const char *ranks_text(struct headline *headline)
     const struct trace_file *first = &summary->trace->files[0];
     if (first->world_size > 1)
         return arena_printf(headline->texts, "%zu of %" PRId64, summary->rank_count, first->world_size);
-    return summary->rank_count > 1 ? arena_printf(headline->texts, "%zu", summary->rank_count) : NULL;
+    if (summary->rank_count > 1)
+        return arena_printf(headline->texts, "%zu", summary->rank_count);
+    bool communicates = false;
+    for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++)
+        communicates |= summary->gpu->at[i].exposed_communication_ns > 0;
+    return communicates ? "1, of how many is not recorded" : NULL;
 }
 
 static const char *versions_text(struct headline *headline)
@@ -135,9 +140,8 @@ static void add_facts(struct headline *headline)
         longest_ns = summary->ranks[i].time_ns > longest_ns ? summary->ranks[i].time_ns : longest_ns;
     const char *begin = info_begin(trace, 0, headline->texts);
     const char *program = summary_program(trace, headline->texts);
-    bool is_known = strcmp(program, "not recorded") != 0;
-    add_fact(headline, "Program", is_known ? program : NULL);
-    add_fact(headline, summary_device_word(summary), gpu_text(headline));
+    add_fact(headline, "Program", program);
+    add_fact(headline, summary_device_word(summary), summary->gpu ? gpu_text(headline) : "no work recorded");
     add_fact(headline, "Ranks", ranks_text(headline));
     add_fact(headline, "Host", trace->files[0].host_name);
     add_fact(headline, "Recorded",
@@ -145,10 +149,10 @@ static void add_facts(struct headline *headline)
                  ? arena_printf(headline->texts, "%s, %s UTC", time_text(headline, (double)longest_ns), begin)
                  : time_text(headline, (double)longest_ns));
     add_fact(headline, "Steps", steps_text(headline));
-    add_fact(headline, "Versions", versions_text(headline));
+    bool is_known = strcmp(program, "not recorded") != 0;
+    if (is_known || headline->answer->facts.count < 4) /* more do not fit in a line */
+        add_fact(headline, "Versions", versions_text(headline));
     add_fact(headline, "Written by", trace_producer_name(trace->files[0].producer));
-    if (headline->answer->facts.count < 5) /* more do not fit in a line */
-        add_fact(headline, "Program", is_known ? NULL : program);
 }
 
 /* ---- where the time went ---- */
@@ -1133,8 +1137,10 @@ static void add_verdict(struct headline *headline, struct result *result)
     const char *verdict = describe_loss(headline);
     if (!verdict)
         verdict = describe_unrecorded(headline);
-    if (!verdict)
+    if (!verdict) {
         verdict = pipeline_verdict(headline->summary, headline->findings, headline->texts);
+        headline->answer->has_rank = verdict && pipeline_rank(headline->summary, &headline->answer->rank);
+    }
     if (!verdict) {
         verdict = headline->summary->gpu ? describe_rest(headline, describe_devices(headline))
                                          : describe_host(headline);
@@ -1432,8 +1438,7 @@ static void add_longest(struct headline *headline)
         .where = copy(headline, findings->longest_name),
         .advice = arena_printf(
             headline->texts,
-            "do less in it, use smaller types or a faster implementation; nothing else would save "
-            "%.1f %%",
+            "no waste of %.1f %% was found: do less in it, use smaller types or a faster implementation",
             100 * FINDINGS_LEAST_SHARE),
         .saves =
             arena_printf(headline->texts, "if it took half its time: %s of %s", half, whole_word(headline)),
@@ -1447,12 +1452,13 @@ static void add_longest(struct headline *headline)
 static void add_unpriced_longest(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
+    bool blind = !(summary->features & FEATURE_STACKS) && summary->trace->files[0].producer != PRODUCER_ONNX;
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
-        .action = "See what it does longest",
-        .title = "what a change saves is not known",
+        .action = blind ? "Record again, with what calls it" : "Call it less often, or do less in it",
+        .title = "it takes longest; why is not recorded",
         .where = copy(headline, as_text(summary->top[0].name)),
-        .advice = trace_feature_recipe(summary->trace, FEATURE_STACKS),
-        .saves = arena_printf(headline->texts, "%.1f %% of what operators take; no change is priced",
+        .advice = blind ? trace_feature_recipe(summary->trace, FEATURE_STACKS) : NULL,
+        .saves = arena_printf(headline->texts, "gain not known: it takes %.1f %% of the time of operators",
                               quantity_percent(summary->top[0].share)),
         .command = "tpa top",
         .section = "operators",
