@@ -6,6 +6,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "derive/copy_names.h"
+#include "trace/derived.h"
 
 const char *beside_kind_name(enum beside_kind kind)
 {
@@ -227,7 +228,7 @@ static void count_before(struct beside_set *set)
     }
 }
 
-struct beside *beside_open(const struct trace *trace)
+static struct beside *beside_derive(const struct trace *trace)
 {
     struct beside *beside = mem_zalloc(1, sizeof *beside);
     beside->trace = trace;
@@ -254,10 +255,8 @@ struct beside *beside_open(const struct trace *trace)
     return beside;
 }
 
-void beside_free(struct beside *beside)
+static void beside_release(struct beside *beside)
 {
-    if (!beside)
-        return;
     for (size_t s = 0; s < beside->streams->count; s++) {
         for (size_t i = 0; i < beside->of_stream[s].sets.count; i++) {
             intervals_release(&beside->of_stream[s].sets.at[i].when);
@@ -270,6 +269,8 @@ void beside_free(struct beside *beside)
     collectives_free(beside->collectives);
     EACH(free, beside->of_stream, beside->class_of, beside);
 }
+
+DERIVED(beside, beside_of, beside_derive, beside_release);
 
 /* The time of SET before NS. */
 static int64_t time_before(const struct beside_set *set, int64_t ns)

@@ -414,7 +414,7 @@ static struct contention *analyze(const struct trace *trace, const struct select
     struct contention *contention = mem_zalloc(1, sizeof *contention);
     contention->own = contention;
     contention->trace = trace;
-    contention->beside = beside_open(trace);
+    contention->beside = beside_of(trace);
     struct contention_runs all = contention_runs_collect(contention->beside, selection);
     struct pair_query query = { .contention = contention, .all = &all };
     FOR_GROUPS(&all.runs, of_kernel, first, end)
@@ -436,7 +436,6 @@ static struct contention *analyze(const struct trace *trace, const struct select
 static void release(void *value)
 {
     struct contention *contention = value;
-    beside_free(contention->beside);
     VEC_FREE(&contention->pairs);
     VEC_FREE(&contention->sums);
     arena_release(&contention->texts);

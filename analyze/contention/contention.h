@@ -8,9 +8,8 @@
 /*
  * beside.c - what ran beside the work of each stream of a device: on another of its streams, at the same moment.
  *
- *     struct beside *beside = beside_open(trace);
+ *     const struct beside *beside = beside_of(trace);
  *     int64_t any_ns = beside_time(beside, stream, BESIDE_ANY, start_ns, end_ns);
- *     beside_free(beside);
  *
  * A moment counts for a class if work of this class alone ran beside; a moment with several classes counts for none of them, but
  * for BESIDE_ANY.
@@ -50,9 +49,8 @@ struct beside {
     } * of_stream; /* by stream of STREAMS */
 };
 
-/* New; free with beside_free (NULL is allowed). Needs the arguments COLLECTIVES_WANTS. */
-struct beside *beside_open(const struct trace *trace);
-void beside_free(struct beside *beside);
+/* That of TRACE, derived when first requested. Borrowed; lives as long as TRACE. Needs the arguments COLLECTIVES_WANTS. */
+const struct beside *beside_of(const struct trace *trace);
 
 /* The time of [START, END) in which CLASS alone, or anything (BESIDE_ANY), ran beside STREAM. */
 int64_t beside_time(const struct beside *beside, size_t stream, uint32_t class, int64_t start_ns,
@@ -155,7 +153,7 @@ struct contention_sum {
 
 struct contention {
     const struct trace *trace; /* borrowed */
-    struct beside *beside;
+    const struct beside *beside;
     VEC_OF(struct contention_pair) pairs; /* most overlapped first */
     VEC_OF(struct contention_sum) sums;   /* by kind */
     double tick_ns;                       /* the coarsest clock of the files */
