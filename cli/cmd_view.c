@@ -172,8 +172,10 @@ static bool view_add_rows(const char *name, const char *options, const struct tr
 static bool view_sum(void *context, const struct trace *trace, int64_t from_ns, int64_t to_ns,
                      struct buffer *out, struct tpa_error *err)
 {
-    static const char *const questions[][3] = { { "\"devices\":[", "gpu", "--table devices" },
-                                                { "],\"idle\":[", "gaps", "--table causes --by device" } };
+    static const char *const questions[][3] = {
+        { "\"devices\":[", "gpu", "--table devices" },
+        { "],\"idle\":[", "gaps", "--table causes --by device --min 1000000s" }
+    }; /* so that no gap is listed */
     const struct viewing *viewing = context;
     struct buffer options = { 0 };
     bool good = true;
