@@ -186,13 +186,13 @@ void finding_add_attention(struct pricing *pricing)
                                                   : "attention is computed step by step"),
                          .advice = as_text(
                              by_math
-                                 ? "run it within this once: it warns what rules the fused kernel out (a mask, dropout, the type or "
-                                   "the device); change that"
+                                 ? "run it once within this, of torch.nn.attention: it warns what rules the fused kernel "
+                                   "out (a mask, dropout, the type or the device); change that"
                                  : "use torch.nn.functional.scaled_dot_product_attention (attn_implementation=\"sdpa\" in "
                                    "transformers), which does not write the scores to memory"),
-                         .code = as_text(
-                             by_math ? "with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION):"
-                                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v)"),
+                         .code =
+                             as_text(by_math ? "with sdpa_kernel(SDPBackend.FLASH_ATTENTION):"
+                                             : "torch.nn.functional.scaled_dot_product_attention(q, k, v)"),
                          .edit = { .kind = EDIT_FUSE_ATTENTION } },
             .complete = complete_attention });
 }
