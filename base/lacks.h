@@ -60,6 +60,8 @@ enum lacks {
     LACK(ODD_ENTRIES, PARTS, "odd_entries")                                                                  \
     LACK(ODD_LINES, PARTS, "odd_lines")                                                                      \
     LACK(BAD_TIME, PARTS, "bad_time")                                                                        \
+    LACK(NO_DURATION, PARTS, "no_duration")                                                                  \
+    LACK(NEGATIVE_DURATION, PARTS, "negative_duration")                                                      \
     LACK(BAD_FLOW, PARTS, "bad_flow")                                                                        \
     LACK(BAD_COUNTER, PARTS, "bad_counter")                                                                  \
     LACK(LOST_ARGS, PARTS, "lost_args")                                                                      \

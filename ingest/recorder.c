@@ -137,8 +137,8 @@ void recorder_describe(const struct recorder *recorder)
     tell(recorder, "not_timed",
          "kernels, copies or sets were not timed by the profiler (their times are 0), and were left out",
          recorder->not_timed);
-    tell(recorder, "negative_duration", "records end before they begin; their durations are taken as 0",
-         recorder->backwards);
+    tell(recorder, lack_word(LACK_NEGATIVE_DURATION),
+         "records end before they begin; their durations are taken as 0", recorder->backwards);
     tell(recorder, "unknown_release",
          "releases of memory whose allocation was not recorded do not say how much",
          recorder->unknown_releases);

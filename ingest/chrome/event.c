@@ -667,6 +667,13 @@ static bool is_operator_without_kineto(const struct fields *fields)
            is_word(pid->start, pid->end, "CPU functions");
 }
 
+/* Programs mark moments by annotations that have no duration. */
+static bool is_annotation(const struct fields *fields)
+{
+    const struct value *category = &fields->at[FIELD_CATEGORY];
+    return category->kind == VALUE_STRING && is_word(category->start, category->end, "user_annotation");
+}
+
 /* ---- events of XLA without categories ---- */
 
 /* "end: dot.1" marks the end of dot.1 once more. */
@@ -791,11 +798,13 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
     if (phase == 'X') {
         if (!read_time(&fields->at[FIELD_DUR], &event.dur_ns)) {
             event.dur_ns = -1;
-            count_notice(reader, fields, "no_duration",
-                         "complete events without a usable duration (dur) are taken to last 0 ns");
+            bool is_mark = fields->at[FIELD_DUR].kind == VALUE_MISSING && is_annotation(fields);
+            count_notice(reader, fields, is_mark ? "mark" : lack_word(LACK_NO_DURATION),
+                         is_mark ? "annotations have no duration (dur) and are treated as marks"
+                                 : "complete events without a usable duration (dur) are taken to last 0 ns");
         } else if (event.dur_ns < 0) {
             event.dur_ns = -1;
-            count_notice(reader, fields, "negative_duration",
+            count_notice(reader, fields, lack_word(LACK_NEGATIVE_DURATION),
                          "events of negative duration are taken to last 0 ns");
         }
         if (arg_says_unfinished(reader))

@@ -346,7 +346,8 @@ static void add_begin(struct pf_reader *reader, const struct pf_sequence *sequen
         slice.dur_ns = end->ts_ns - mark->ts_ns;
         of_end = end->body;
         if (slice.dur_ns < 0) {
-            pf_notice(reader, "negative_duration", "events of negative duration are taken to last 0 ns");
+            pf_notice(reader, lack_word(LACK_NEGATIVE_DURATION),
+                      "events of negative duration are taken to last 0 ns");
             slice.dur_ns = 0;
         }
     }

@@ -221,7 +221,8 @@ void pf_render_stage(struct pf_reader *reader, const struct pf_sequence *sequenc
     if (!name.len)
         name = kind;
     if (stage.dur_ns < 0 || stage.dur_ns > TRACE_LATEST_NS) {
-        pf_notice(reader, "no_duration", "events without a usable duration are taken to last 0 ns");
+        pf_notice(reader, lack_word(LACK_NO_DURATION),
+                  "events without a usable duration are taken to last 0 ns");
         stage.dur_ns = -1;
     }
     struct chunk_event event = {

@@ -662,8 +662,8 @@ void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, 
         return;
     }
     if (event->duration_ps < 0) {
-        trace_chunk_notice(chunk, "negative_duration", "events of negative duration are taken to last 0 ns",
-                           xplane_offset(reader, at));
+        trace_chunk_notice(chunk, lack_word(LACK_NEGATIVE_DURATION),
+                           "events of negative duration are taken to last 0 ns", xplane_offset(reader, at));
         event->duration_ps = 0;
     }
     if (!xplane_span(line, event->offset_ps, event->duration_ps, &start_ns, &end_ns)) {

@@ -37,7 +37,7 @@ static struct trace *two_files(enum lack lack)
 {
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "aten::mm", 10, 40);
-    trace_chunk_notice(small.chunk, "negative_duration", "an event is odd", 3);
+    trace_chunk_notice(small.chunk, "given_twice", "an event is odd", 3);
     assert_true(trace_builder_append(small.builder, small.chunk, NULL));
     trace_builder_file(small.builder, "other.json", "Chrome JSON");
     small_host(&small, 1, "cpu_op", "aten::add", 10, 40);
