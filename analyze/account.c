@@ -24,10 +24,24 @@ static const double gap_of_ranges = 0.005;
 
 /* ---- the steps of a file ---- */
 
+/* Is the step at INDEX + 1 of STEPS the one that ran next? Not if their numbers say that others ran between them, and the gap between their
+ * ranges has room for half of such a step at least. */
+static bool next_was_recorded(const struct device_step *steps, size_t count, size_t index)
+{
+    if (index + 1 >= count)
+        return false;
+    const struct device_step *step = &steps[index], *next = step + 1;
+    int64_t jump, range_ns = step->host_end_ns - step->host_start_ns;
+    return __builtin_sub_overflow(next->number, step->number, &jump) || jump <= 1 ||
+           next->host_start_ns - step->host_end_ns <= range_ns / 2;
+}
+
 /* Do the ranges of the COUNT steps at FIRST reach to the next of each? */
 static bool ranges_follow(const struct device_step *first, size_t count)
 {
     for (size_t i = 0; i + 1 < count; i++) {
+        if (!next_was_recorded(first, count, i))
+            continue;
         int64_t gap_ns = first[i + 1].host_start_ns - first[i].host_end_ns;
         if ((double)gap_ns > gap_of_ranges * (double)(first[i + 1].host_start_ns - first[i].host_start_ns))
             return false;
@@ -52,8 +66,10 @@ static struct account_step account_step_of(const struct trace *trace, const stru
 {
     const struct device_step *step = &first[i];
     bool of_devices = step_name_is_of_devices(trace_name(trace, step->event));
-    bool ends = i + 1 < count || (step->complete && (follow || count == 1));
-    int64_t end_ns = i + 1 < count ? first[i + 1].host_start_ns : step->host_end_ns;
+    bool has_next = next_was_recorded(first, count, i);
+    bool has_last = i > 0 && next_was_recorded(first, count, i - 1);
+    bool ends = has_next || (step->complete && (follow || count == 1));
+    int64_t end_ns = has_next ? first[i + 1].host_start_ns : step->host_end_ns;
     struct account_step one = {
         .file = step->file,
         .rank = selection_rank(trace, step->file),
@@ -68,7 +84,7 @@ static struct account_step account_step_of(const struct trace *trace, const stru
     };
     if (of_devices)
         one.device_ns = ends ? end_ns - step->host_start_ns : 0;
-    else if (step->work && i > 0 && first[i - 1].work && step->complete)
+    else if (step->work && has_last && first[i - 1].work && step->complete)
         one.device_ns = step->work_end_ns - first[i - 1].work_end_ns;
     else if (step->work && count == 1)
         one.device_ns = step->work_end_ns - step->start_ns;

@@ -276,6 +276,27 @@ static void a_step_that_is_long_for_no_reason_is_left_out(void **state)
     trace_free(trace);
 }
 
+/* Steps 0, 1, 2, 5, 6 and 9 of 100 each were recorded: no step is as long as the time to the next that was. Where numbers jump without
+ * room for a step, they are names. */
+static void steps_between_which_others_ran_end_with_their_own_range(void **state)
+{
+    (void)state;
+    static const int recorded[] = { 0, 1, 2, 5, 6, 9 };
+    draw_begin(&gaps_wants);
+    for (size_t i = 0; i < COUNT(recorded); i++)
+        draw_step(recorded[i], 100 * recorded[i], 100);
+    struct trace *trace = draw_end();
+    assert_int_equal(account_of(trace)->all.count, 6);
+    assert_int_equal(account_of(trace)->all.step_ns, 100);
+    trace_free(trace);
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 6; i++)
+        draw_step(10 * i, 120 * i, 100);
+    trace = draw_end();
+    assert_int_equal(account_of(trace)->all.step_ns, 120);
+    trace_free(trace);
+}
+
 /* Twelve steps on the host, of which every fourth is long; the first three launch work that takes devices far longer: two steps. */
 static void fewer_device_steps_than_a_period_have_none(void **state)
 {
@@ -363,6 +384,7 @@ int main(void)
         cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
         cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
         cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
+        cmocka_unit_test(steps_between_which_others_ran_end_with_their_own_range),
         cmocka_unit_test(fewer_device_steps_than_a_period_have_none),
         cmocka_unit_test(a_step_that_may_be_of_a_plan_counts),
         cmocka_unit_test(a_recording_without_steps_is_one),
