@@ -74,11 +74,16 @@ static void collect_records(const struct taking *taking, struct raw_records *raw
                     reserved = arg_scan_of(trace, ARG_TOTAL_RESERVED),
                     categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY),
                     calls = arg_scan_of(trace, ARG_CORRELATION);
+    size_t count = 0;
+    for (event_id e = 0; e < trace->event_count; e++)
+        count += memory_change_of(&taking->names, trace, e) != MEMORY_CHANGES;
+    raw->at = mem_alloc(mem_times(count + 1, sizeof *raw->at));
+    raw->capacity = count + 1;
     for (event_id e = 0; e < trace->event_count; e++) {
         enum memory_change change = memory_change_of(&taking->names, trace, e);
         if (change == MEMORY_CHANGES)
             continue;
-        struct raw_record *record = VEC_PUSH(raw);
+        struct raw_record *record = &raw->at[raw->count++];
         int64_t category = NAME_NONE, unused;
         bool recorded = arg_scan_get(&categories, e, &category);
         *record = (struct raw_record){
@@ -109,26 +114,34 @@ static bool comes_after(const void *raw, const void *left, const void *right)
 {
     const struct raw_record *a = (const struct raw_record *)raw + *(const uint32_t *)left,
                             *b = (const struct raw_record *)raw + *(const uint32_t *)right;
-    int order = rows_compare(a, b, by_device);
-    if (order)
-        return order > 0;
+    if (a->file != b->file)
+        return a->file > b->file;
+    if (a->type != b->type)
+        return a->type > b->type;
+    if (a->id != b->id)
+        return a->id > b->id;
     if (a->at_ns != b->at_ns)
         return a->at_ns > b->at_ns;
     return a->event > b->event;
 }
 
 /* By device and time. Host and devices take turns in a file, so there are many runs: their places are merged, then each record is
- * moved once. */
+ * moved once, in place: along the cycles of places that change with one another. */
 static void sort_records(struct raw_records *raw)
 {
     uint32_t *order = order_open(raw->count);
     runs_sort(order, raw->count, sizeof *order, comes_after, raw->at);
-    struct raw_record *sorted = mem_alloc(mem_times(raw->count + 1, sizeof *sorted));
-    for (size_t i = 0; i < raw->count; i++)
-        sorted[i] = raw->at[order[i]];
-    EACH(free, order, raw->at);
-    raw->at = sorted;
-    raw->capacity = raw->count + 1;
+    for (uint32_t i = 0; i < raw->count; i++) {
+        struct raw_record first = raw->at[i];
+        uint32_t to = i, from;
+        for (; (from = order[to]) != i; to = from) {
+            raw->at[to] = raw->at[from];
+            order[to] = to;
+        }
+        raw->at[to] = first;
+        order[to] = to;
+    }
+    free(order);
 }
 
 /* ---- owners ---- */

@@ -11,7 +11,7 @@ struct place place_find(const struct trace *trace, place_holds *holds)
 {
     enum { NOT_CHECKED, NO, YES };
     struct sum {
-        int64_t time_ns;
+        int64_t time_ns, longest_ns;
         event_id longest;
         uint8_t answer;
     };
@@ -23,14 +23,17 @@ struct place place_find(const struct trace *trace, place_holds *holds)
             continue;
         if (sum->answer == NOT_CHECKED) {
             sum->answer = holds(trace, e) ? YES : NO;
-            sum->longest = e;
+            sum->longest_ns = -1;
             if (sum->answer == NO)
                 continue;
         }
-        sum->time_ns += trace_dur_ns(trace, e);
-        place.all_ns += trace_dur_ns(trace, e);
-        if (trace_dur_ns(trace, e) > trace_dur_ns(trace, sum->longest))
+        int64_t dur_ns = trace_dur_ns(trace, e);
+        sum->time_ns += dur_ns;
+        place.all_ns += dur_ns;
+        if (dur_ns > sum->longest_ns) {
             sum->longest = e;
+            sum->longest_ns = dur_ns;
+        }
     }
     for (name_id id = 0; id < names_count(trace->names); id++)
         if (sums[id].answer == YES && (place.name == NAME_NONE || sums[id].time_ns > place.time_ns)) {
