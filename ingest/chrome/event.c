@@ -758,9 +758,9 @@ static void add_xla(struct chrome_reader *reader, const struct fields *fields, s
     const struct chrome_found_arg *step = find_found(reader, CHROME_XLA_STEP, NULL),
                                   *operation = find_operation(reader);
     int64_t number;
-    if (step && json_integer(step->start, step->end, &number) && number >= 0) {
+    const struct value *name = &fields->at[FIELD_NAME];
+    if (step && name->kind == VALUE_STRING && json_integer(step->start, step->end, &number) && number >= 0) {
         size_t len;
-        const struct value *name = &fields->at[FIELD_NAME];
         const char *text = string_text(reader, name->start, name->end, &reader->text_a, &len);
         buffer_clear(&reader->text_b);
         step_name_add(&reader->text_b, text, len, number);

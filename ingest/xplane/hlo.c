@@ -398,6 +398,8 @@ static int64_t count_pairs(struct hlo_module *module, const struct window_dim *d
                            int64_t result)
 {
     int64_t pairs = 0;
+    if (dim->size <= 0 || result <= 0)
+        return 0;
     if (dim->base_dilation <= 0 || input <= 0 || !take_steps(module, times(dim->size, result)))
         return times(dim->size, result);
     for (int64_t k = 0; k < dim->size; k++)
