@@ -1,4 +1,4 @@
-/* findings.c - see findings.h. */
+/* findings_analyze.c - see findings.h: the rules in their order, and what they save together. */
 #include "summary/findings.h"
 
 #include "analyze/contention/contention.h"
