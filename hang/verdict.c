@@ -1,26 +1,91 @@
 /* verdict.c - state, doubts, culprits and suspects of a job, and the sentence about it: see hang.h. */
 #include "hang/hang.h"
 
+#include "base/stats.h"
+#include <stdlib.h>
+
 /* ---- what proves that it would not have gone on ---- */
 
-static void look_for_timeouts(struct hang_job *job)
+/*
+ * How far the clock of each rank is ahead of the others', in ns, by rank: the least by which it began collectives later than the median of
+ * their members, or, below 0, earlier. 0: it began some later and some earlier, or fewer than three are recorded. Of collectives that all
+ * with a dump have begun, three ranks or more where the job has them: of two nobody tells whose clock is wrong. A rank that is late each
+ * time has a part of its lateness in it, which is far below a timeout. New; free().
+ */
+static int64_t *clock_errors(const struct hang_job *job)
 {
-    struct flight *flight = job->flight;
-    int64_t latest_ns = 0;
-    for (size_t i = 0; i < job->dumps.count; i++)
-        if (flight->dumps.at[job->dumps.at[i]].latest_ns > latest_ns)
-            latest_ns = flight->dumps.at[job->dumps.at[i]].latest_ns;
+    enum { LEAST_OPERATIONS = 3 };
+    struct clock {
+        int64_t least_ns, most_ns;
+        size_t operations;
+    } *clocks = mem_zalloc(job->world, sizeof *clocks);
+    int64_t *errors = mem_zalloc(job->world, sizeof *errors),
+            *begins = mem_zalloc(job->world, sizeof *begins);
+    for (size_t o = 0; o < job->ops.count; o++) {
+        const struct hang_op *op = &job->ops.at[o];
+        size_t count = 0;
+        int64_t median_ns, late_ns;
+        for (size_t i = op->first; i < op->first + op->count; i++) {
+            int64_t created_ns = hang_entry(job, job->refs[i].entry)->created_ns;
+            if ((i == op->first || job->refs[i].rank != job->refs[i - 1].rank) && created_ns > 0)
+                begins[count++] = created_ns;
+        }
+        const struct hang_group *group = &job->groups.at[op->group];
+        if (count + group->absent < group->count || (count < 3 && job->world > 2) || count < 2)
+            continue;
+        median_ns = stats_lower_median(begins, count);
+        for (size_t i = op->first; i < op->first + op->count; i++) {
+            struct clock *clock = &clocks[job->refs[i].rank];
+            int64_t created_ns = hang_entry(job, job->refs[i].entry)->created_ns;
+            if ((i > op->first && job->refs[i].rank == job->refs[i - 1].rank) || created_ns <= 0 ||
+                __builtin_sub_overflow(created_ns, median_ns, &late_ns))
+                continue;
+            clock->least_ns = !clock->operations || late_ns < clock->least_ns ? late_ns : clock->least_ns;
+            clock->most_ns = !clock->operations || late_ns > clock->most_ns ? late_ns : clock->most_ns;
+            clock->operations++;
+        }
+    }
+    for (uint32_t r = 0; r < job->world; r++)
+        errors[r] = clocks[r].operations < LEAST_OPERATIONS ? 0
+                    : clocks[r].least_ns > 0                ? clocks[r].least_ns
+                    : clocks[r].most_ns < 0                 ? clocks[r].most_ns
+                                                            : 0;
+    EACH(free, clocks, begins);
+    return errors;
+}
+
+/* Is an operation pending for its timeout before the latest stamp of any dump? ERRORS: of clocks, by rank; NULL: they are right. */
+static bool is_over_timeout(const struct hang_job *job, const int64_t *errors)
+{
+    int64_t latest_ns = 0, waited_ns, ns;
+    for (uint32_t r = 0; r < job->world; r++) {
+        const struct flight_dump *dump = hang_dump(job, r);
+        if (dump && !__builtin_sub_overflow(dump->latest_ns, errors ? errors[r] : 0, &ns) && ns > latest_ns)
+            latest_ns = ns;
+    }
     for (size_t w = 0; w < job->waits.count; w++) {
         const struct hang_wait *wait = &job->waits.at[w];
         if (wait->entry == HANG_NONE || job->stale[wait->rank])
             continue;
         const struct flight_entry *entry = hang_entry(job, wait->entry);
-        int64_t waited_ns;
         if (entry->status == FLIGHT_PENDING && entry->timeout_ms && entry->created_ns > 0 &&
-            !__builtin_sub_overflow(latest_ns, entry->created_ns, &waited_ns) &&
+            !__builtin_sub_overflow(entry->created_ns, errors ? errors[wait->rank] : 0, &ns) &&
+            !__builtin_sub_overflow(latest_ns, ns, &waited_ns) &&
             waited_ns >= (int64_t)entry->timeout_ms * 1000000)
-            job->proof |= PROOF_OVER_TIMEOUT;
+            return true;
     }
+    return false;
+}
+
+/* A proof by the clocks of several hosts holds only if it holds with what their collectives tell of the clocks, too. */
+static void look_for_timeouts(struct hang_job *job)
+{
+    if (!is_over_timeout(job, NULL))
+        return;
+    int64_t *errors = clock_errors(job);
+    if (is_over_timeout(job, errors))
+        job->proof |= PROOF_OVER_TIMEOUT;
+    free(errors);
 }
 
 /* ---- doubts ---- */

@@ -688,14 +688,29 @@ class Job:
         times = [e["time_created_ns"] for es in self.at.get(key, {}).values() for e in es]
         return min(times, default=1 << 62)
 
+    STAMPS = "time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns"
+
+    def clock_errors(self):
+        """By rank, how much its clock is ahead: the smallest of its differences to the lower median of a collective, if all have one sign."""
+        apart = defaultdict(list)
+        for (group, _), ranks in self.at.items():
+            begins = {rank: entries[0]["time_created_ns"] for rank, entries in ranks.items() if entries[0].get("time_created_ns")}
+            if len(begins) >= min(3, self.world) and self.members[group] & self.dump.keys() <= begins.keys():
+                middle = sorted(begins.values())[(len(begins) - 1) // 2]
+                for rank, begin in begins.items():
+                    apart[rank].append(begin - middle)
+        return {rank: min(all_of, key=abs) for rank, all_of in apart.items()
+                if len(all_of) >= 3 and (min(all_of) > 0 or max(all_of) < 0)}
+
+    def is_over_timeout(self, errors):
+        latest = max((e[k] - errors.get(rank, 0) for rank, d in self.dump.items() for e in d.entries for k in self.STAMPS if e.get(k)), default=0)
+        return any(e.get("timeout_ms") and latest - e["time_created_ns"] + errors.get(rank, 0) >= e["timeout_ms"] * 1000000
+                   for rank, d in self.dump.items() if rank not in self.stale for e in d.entries if e["status"] == "pending")
+
     # ---- the verdict ----
 
     def judge(self):
-        stamps = [e[k] for d in self.dump.values() for e in d.entries for k in
-                  ("time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns") if e.get(k)]
-        pending = [e for d in self.dump.values() for e in d.entries if e["status"] == "pending"]
-        if any(e.get("timeout_ms") and max(stamps) - e["time_created_ns"] >= e["timeout_ms"] * 1000000
-               for e in pending if e["rank"] not in self.stale):
+        if self.is_over_timeout({}) and self.is_over_timeout(self.clock_errors()):
             self.proof.add("over_timeout")
         no_dump = set(range(self.world)) - set(self.dump)
         doubt, self.spared = self.doubt, set()

@@ -45,6 +45,9 @@ static bool add_bytes(struct job *job, uint32_t rank, const char *folder, const 
     return good;
 }
 
+/* Of the dumps that are added next: how far the clock of their host is ahead, and how long after one another operations begin. */
+static long long clock_ahead_ns, apart_ns = 1;
+
 /* Add the dump of RANK in a job of RANKS with the collectives in LETTERS; the operation SWAPPED, from 1, is another. */
 static void add_rank(struct job *job, const char *folder, uint32_t rank, unsigned ranks, const char *letters,
                      size_t swapped)
@@ -63,11 +66,12 @@ static void add_rank(struct job *job, const char *folder, uint32_t rank, unsigne
             &text,
             "%s{\"record_id\": %zu, \"pg_id\": 0, \"process_group\": [\"0\", \"default_pg\"], "
             "\"collective_seq_id\": %zu, \"p2p_seq_id\": 0, \"op_id\": %zu, \"profiling_name\": \"nccl:%s\", "
-            "\"time_created_ns\": %zu, \"input_sizes\": [[8]], \"output_sizes\": [[8]], "
+            "\"time_created_ns\": %lld, \"input_sizes\": [[8]], \"output_sizes\": [[8]], "
             "\"input_dtypes\": [\"Float\"], \"output_dtypes\": [\"Float\"], \"state\": \"%s\", \"retired\": %s, "
             "\"timeout_ms\": 1000, \"is_p2p\": false}",
-            i ? ", " : "", i, i + 1, i + 1, i + 1 == swapped ? "broadcast" : "all_reduce", 1000 + i,
-            letters[i] == 'd' ? "completed" : "scheduled", letters[i] == 'p' ? "false" : "true");
+            i ? ", " : "", i, i + 1, i + 1, i + 1 == swapped ? "broadcast" : "all_reduce",
+            1000 + clock_ahead_ns + (long long)i * apart_ns, letters[i] == 'd' ? "completed" : "scheduled",
+            letters[i] == 'p' ? "false" : "true");
     buffer_puts(&text, "]}");
     assert_true(add_bytes(job, rank, folder, text.at, text.count, &err));
     buffer_release(&text);
@@ -292,10 +296,39 @@ static void names_of_operations_are_taken_apart(void **state)
     flight_free(flight);
 }
 
+/*
+ *  rank 0  d d d p     waits in #4 for less than its time-out of a second, or for two, as rank 1 has begun #5 then
+ *  rank 1  d d d p (p)
+ *  rank 2  d d d       its host's clock is right, or an hour ahead or behind
+ */
+static void a_clock_that_is_wrong_proves_no_timeout(void **state)
+{
+    (void)state;
+    static const long long clocks[] = { 0, 3600000000000, -3600000000000 };
+    for (size_t i = 0; i < 9; i++) {
+        bool over = i / 3 == 1, waits = i / 3 == 2; /* then it is a waiting rank whose clock is wrong */
+        struct job of = { 0 };
+        apart_ns = over ? 2000000000 : 1;
+        clock_ahead_ns = 3600000000001;
+        add_rank(&of, "", 0, 3, "dddp", 0);
+        clock_ahead_ns += waits ? clocks[i % 3] : 0;
+        add_rank(&of, "", 1, 3, over ? "dddpp" : "dddp", 0);
+        clock_ahead_ns = 3600000000001 + (waits ? 0 : clocks[i % 3]);
+        add_rank(&of, "", 2, 3, "ddd", 0);
+        const struct hang_job *job = judge(&of);
+        assert_int_equal(job->proof, over ? PROOF_OVER_TIMEOUT : 0);
+        assert_int_equal(job->state, over ? HANG_STUCK : HANG_WAITING);
+        end(&of);
+    }
+    clock_ahead_ns = 0;
+    apart_ns = 1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rank_that_stays_out_is_the_culprit),
+        cmocka_unit_test(a_clock_that_is_wrong_proves_no_timeout),
         cmocka_unit_test(a_rank_without_dump_is_a_suspect),
         cmocka_unit_test(a_dump_that_is_older_than_others_is_no_culprit),
         cmocka_unit_test(a_majority_names_who_issued_another_operation),
