@@ -8,6 +8,8 @@
  */
 #include "ingest/chrome/draft.h"
 
+#include "base/arena.h"
+#include "base/search.h"
 #include "ingest/step_guess.h"
 
 /* Values wait in columns of arguments that no event of such a file has. */
@@ -62,40 +64,75 @@ static bool onnx_may_be(const char *head, size_t len)
                                              draft_head_has(head, len, "\"cat\":\"Node\""));
 }
 
-/* Is E the node that the kernel K names? */
-static bool is_node_of(const struct trace *trace, event_id e, event_id k)
+/* A node by its name without "_kernel_time", or by its operation. */
+struct named_node {
+    const char *name;
+    int64_t start_ns;
+    event_id event;
+};
+struct named_nodes {
+    VEC_OF(struct named_node);
+};
+
+static int compare_nodes(const void *left, const void *right)
 {
-    const char *parent = trace_arg_text(trace, (enum trace_arg)KEY_NODE, k),
-               *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, k);
-    if (parent && *parent)
-        return strncmp(trace_name(trace, e), parent, strlen(parent)) == 0;
-    const char *own = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, e);
-    return operation && *operation && own && strcmp(operation, own) == 0;
+    const struct named_node *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order ? order : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* The last of NODES that is called NAME and began before NS; EVENT_NONE. */
+static event_id last_node(const struct named_nodes *nodes, const char *name, int64_t ns)
+{
+    struct named_node key = { .name = name, .start_ns = ns };
+    size_t i;
+    SEARCH(i, nodes->count, compare_nodes(&nodes->at[i], &key) <= 0);
+    return i && strcmp(nodes->at[i - 1].name, name) == 0 ? nodes->at[i - 1].event : EVENT_NONE;
 }
 
 /* Ids of nodes, and of the kernels that they launched; 0: none. A kernel is of the last node that it names and that began
- * before it; nodes and kernels are looked at in order of time. */
+ * before it. */
 static int64_t *link_kernels(const struct trace *trace)
 {
+    static const char ending[] = "_kernel_time";
     int64_t *ids = mem_zalloc(trace->event_count + 1, sizeof *ids);
-    bool *nodes = mem_zalloc(trace->event_count + 1, sizeof *nodes);
-    for (event_id e = 0; e < trace->event_count; e++)
-        nodes[e] = onnx_is_category(trace, e, "Node");
-    enum { LOOK_BACK = 64 }; /* kernels run soon after the node that launched them */
+    struct named_nodes by_name = { 0 }, by_operation = { 0 };
+    struct arena arena = { 0 };
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!onnx_is_category(trace, e, "Node"))
+            continue;
+        const char *name = trace_name(trace, e),
+                   *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, e);
+        size_t len = strlen(name), end = sizeof ending - 1;
+        if (len < end || strcmp(name + len - end, ending) != 0)
+            continue; /* a fence beside the node, which launches nothing */
+        int64_t start_ns = trace_start_ns(trace, e);
+        *VEC_PUSH(&by_name) = (struct named_node){ arena_strndup(&arena, name, len - end), start_ns, e };
+        if (operation && *operation)
+            *VEC_PUSH(&by_operation) = (struct named_node){ operation, start_ns, e };
+    }
+    if (by_name.count)
+        qsort(by_name.at, by_name.count, sizeof *by_name.at, compare_nodes);
+    if (by_operation.count)
+        qsort(by_operation.at, by_operation.count, sizeof *by_operation.at, compare_nodes);
     for (event_id k = 0; k < trace->event_count; k++) {
         if (!onnx_is_category(trace, k, "Kernel"))
             continue;
-        event_id found = EVENT_NONE;
-        int seen = 0;
-        for (event_id e = k; e-- > 0 && seen < LOOK_BACK && found == EVENT_NONE;) {
-            seen += nodes[e];
-            if (nodes[e] && trace_start_ns(trace, e) <= trace_start_ns(trace, k) && is_node_of(trace, e, k))
-                found = e;
+        const char *parent = trace_arg_text(trace, (enum trace_arg)KEY_NODE, k),
+                   *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, k);
+        size_t len = parent ? strlen(parent) : 0, end = sizeof ending - 1;
+        event_id node = EVENT_NONE;
+        if (len) {
+            len -= len > end && strcmp(parent + len - end, ending) == 0 ? end : 0;
+            node = last_node(&by_name, arena_strndup(&arena, parent, len), trace_start_ns(trace, k));
+        } else if (operation) {
+            node = last_node(&by_operation, operation, trace_start_ns(trace, k));
         }
-        if (found != EVENT_NONE)
-            ids[k] = ids[found] = (int64_t)found + FIRST_NODE_ID;
+        if (node != EVENT_NONE)
+            ids[k] = ids[node] = (int64_t)node + FIRST_NODE_ID;
     }
-    free(nodes);
+    EACH(VEC_FREE, &by_name, &by_operation);
+    arena_release(&arena);
     return ids;
 }
 
