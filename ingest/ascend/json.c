@@ -31,7 +31,6 @@ enum {
     KEY_COUNT = ARG_IN_ELEMENTS,
     KEY_CONNECTION = ARG_CORRELATION,
     KEY_SIZE = ARG_BYTES,
-    KEY_STREAM = ARG_STREAM,
 };
 
 static const struct chrome_key keys[] = {
@@ -42,8 +41,6 @@ static const struct chrome_key keys[] = {
     { "alg_type", (enum trace_arg)KEY_ALGORITHM },
     { "data_type", (enum trace_arg)KEY_ELEMENT },
     { "count", (enum trace_arg)KEY_COUNT },
-    { "Physic Stream Id", (enum trace_arg)KEY_STREAM },
-    { "Stream Id", (enum trace_arg)KEY_STREAM },
     { NULL, ARG_COUNT },
 };
 
@@ -97,16 +94,26 @@ static bool is_ascend(const struct trace *trace)
     return false;
 }
 
-/* The list, and times in quotes, or events of PyTorch outside of an object: no other writer's file begins so. */
+/* The list, and times in quotes, or events of PyTorch outside of an object: no other writer's file begins so. Others put
+ * the list into an object: then only what no other writer has counts. */
 static bool may_be_ascend(const char *head, size_t len)
 {
     static const char *const signs[] = {
-        "\"ts\":\"1", "\"cat\":\"cpu_op\"", "\"cat\":\"enqueue\"", "\"cat\":\"python_function\"",
-        "\"Ascend",   "\"CANN\"",           "\"labels\":\"NPU",    "\"OverlapAnalysis\""
+        "\"Ascend",
+        "\"CANN\"",
+        "\"labels\":\"NPU",
+        "\"OverlapAnalysis\"",
+        "\"cat\":\"enqueue\"",
+        "\"cat\":\"dequeue\"",
+        "\"ts\":\"1",
+        "\"cat\":\"cpu_op\"",
+        "\"cat\":\"python_function\"",
     };
-    if (!draft_begins(head, len, "[{"))
+    enum { OWN_SIGNS = 6 };
+    bool is_list = draft_begins(head, len, "[{");
+    if (!is_list && !draft_begins(head, len, "{"))
         return false;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+    for (size_t i = 0; i < (is_list ? sizeof signs / sizeof *signs : OWN_SIGNS); i++)
         if (draft_head_has(head, len, signs[i]))
             return true;
     return false;
@@ -197,9 +204,7 @@ static void json_add_task(struct reading *reading, event_id e, const struct trac
                     &(struct ascend_task){
                         .start_ns = trace_start_ns(trace, e),
                         .end_ns = trace_end_ns(trace, e),
-                        .stream = facts->lane == LANE_STREAM
-                                      ? trace_arg_or(trace, (enum trace_arg)KEY_STREAM, e, track->tid)
-                                      : RECORDER_NONE,
+                        .stream = facts->lane == LANE_STREAM ? track->tid : RECORDER_NONE,
                         .link = trace_arg_or(trace, (enum trace_arg)KEY_CONNECTION, e, RECORDER_NONE),
                         .bytes = is_whole ? RECORDER_NONE
                                           : trace_arg_or(trace, (enum trace_arg)KEY_SIZE, e, RECORDER_NONE),

@@ -86,8 +86,9 @@ static bool proton_is_one(const struct trace *trace)
 
 static bool proton_may_be(const char *head, size_t len)
 {
-    return draft_head_has(head, len < 256 ? len : 256, "\"displayTimeUnit\":\"us\"") &&
-           draft_head_has(head, len, "\"traceEvents\"");
+    return draft_head_has(head, len, "\"traceEvents\"") &&
+           (draft_head_has(head, len < 256 ? len : 256, "\"displayTimeUnit\":\"us\"") ||
+            draft_head_has(head, len, "\"GPUStream") || draft_head_has(head, len, "\"Graph:Stream"));
 }
 
 /* ---- links ---- */
@@ -256,6 +257,8 @@ static bool proton_write(struct draft *draft, struct tpa_error *err)
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
         if (lane.lane == LANE_STREAM && proton_is_category(trace, e, "kernel")) {
             proton_write_kernel(&proton, e);
+        } else if (lane.lane == LANE_STREAM && is_own_kernel(trace_name(trace, e))) {
+            proton.own++;
         } else if (lane.lane == LANE_STREAM || lane.lane == LANE_GRAPH) {
             recorder_event(draft->recorder, RECORDER_GPU_ANNOTATION,
                            recorder_stream(draft->recorder, 0, lane.number), draft_name(draft, e), start_ns,

@@ -60,7 +60,8 @@ static bool unitrace_may_be(const char *head, size_t len)
 {
     return draft_begins(head, len, "{\"traceEvents\":[") &&
            (draft_head_has(head, len, "\"HOST<") || draft_head_has(head, len, "\"DEVICE<") ||
-            draft_head_has(head, len, "\"RANK") || draft_head_has(head, len, "\"gpu_op\""));
+            draft_head_has(head, len, "\"RANK") || draft_head_has(head, len, "\"gpu_op\"") ||
+            (draft_head_has(head, len, "\"cpu_op\"") && draft_head_has(head, len, "\"name\":\"ze")));
 }
 
 /* ---- processes ---- */
