@@ -214,7 +214,8 @@ static void write_kernel(struct recording *recording, struct csv *csv)
 /* Values of counters; several rows have one dispatch, which is a kernel only where no table has the kernels. */
 static void write_counter(struct recording *recording, struct csv *csv)
 {
-    int64_t dispatch[2] = { field(csv, "Dispatch_Id"), agent_of(csv, csv_known_column(csv, "Agent_Id")) };
+    int64_t dispatch[3] = { field(csv, "Dispatch_Id"), agent_of(csv, csv_known_column(csv, "Agent_Id")),
+                            field(csv, "Process_Id") }; /* processes number their dispatches alike */
     int64_t device = csv_device_of(recording, dispatch[1]);
     size_t known = names_count(recording->dispatches);
     bool is_new = names_add(recording->dispatches, (const char *)dispatch, sizeof dispatch) == known;
