@@ -41,6 +41,7 @@ struct ascend {
         *id_of_host; /* by host: 1 and more for operators that issued work, and the calls that launched it */
     uint32_t next_id;
     uint64_t left_pieces, left_containers;
+    bool has_collectives;
 };
 
 struct ascend *ascend_open(struct trace_builder *builder, int64_t pid, enum trace_producer producer)
@@ -235,6 +236,8 @@ static void collect_connections(struct ascend *ascend)
     for (size_t i = 0; i < ascend->hosts.count; i++)
         if (ascend->hosts.at[i].kind == ASCEND_CALL && ascend->hosts.at[i].link != RECORDER_NONE)
             *VEC_PUSH(&ascend->calls) = (struct connection){ ascend->hosts.at[i].link, (uint32_t)i };
+    for (size_t i = 0; i < ascend->tasks.count; i++)
+        ascend->has_collectives |= ascend->tasks.at[i].role == ASCEND_COLLECTIVE;
     for (size_t i = 0; i < ascend->tasks.count; i++)
         if (ascend->tasks.at[i].link != RECORDER_NONE && ascend->tasks.at[i].role == ASCEND_COLLECTIVE)
             *VEC_PUSH(&ascend->collectives) = (struct connection){ ascend->tasks.at[i].link, (uint32_t)i };
@@ -519,7 +522,12 @@ bool ascend_write(struct ascend *ascend, ascend_set_args *set_args, void *contex
             ascend->builder, "no_calls",
             "calls of CANN were not recorded: level 1 of the profiler records them (profiler_level=ProfilerLevel.Level1)",
             1, TPA_NOWHERE);
-    if (ascend->left_pieces)
+    if (ascend->left_pieces && !ascend->has_collectives)
+        trace_builder_lacks(
+            ascend->builder, LACK_BAD_RECORD,
+            "tasks are pieces of collectives, which themselves are not in the file: communication is unknown",
+            ascend->left_pieces, TPA_NOWHERE);
+    else if (ascend->left_pieces)
         trace_builder_notice(
             ascend->builder, "parts_of_collectives",
             "tasks are pieces of collectives and were left out: each collective counts once, whole",

@@ -66,6 +66,8 @@ struct reading {
     VEC_OF(struct copy) copy_rows;
     VEC_OF(int64_t) link_rows, shadow_rows; /* connections; names */
     VEC_OF(int32_t) device_rows;
+    int32_t first_device; /* that of the first task */
+    bool has_task;
     VEC_OF(struct part) parts;
     VEC_OF(struct host_args) host_rows; /* by row of hosts */
     struct buffer text;
@@ -356,17 +358,25 @@ static struct part part_of(struct table_scan *scan)
                           table_scan_int_or(scan, TASK_TASK, -1) };
 }
 
+static int32_t device_of_part(const struct part *part)
+{
+    return part->device >= 0 && part->device <= INT32_MAX ? (int32_t)part->device : 0;
+}
+
 /* The tasks with a context; and a device for each connection. */
 static void read_parts(struct reading *reading)
 {
     FOR_ROWS(scan, table_scan_begin(reading->db, &scan, "TASK", task_columns, TASK_COLUMNS), true) {
         struct part part = part_of(&scan);
         int64_t link = table_scan_int_or(&scan, TASK_LINK, RECORDER_NONE);
+        if (!reading->has_task)
+            reading->first_device = device_of_part(&part);
+        reading->has_task = true;
         if (table_scan_int_or(&scan, TASK_CONTEXT, NO_CONTEXT) != NO_CONTEXT)
             *VEC_PUSH(&reading->parts) = part;
         if (link != RECORDER_NONE && id_table_find(&reading->first_task, (uint64_t)link) == ID_TABLE_NONE) {
             id_table_set(&reading->first_task, (uint64_t)link, (uint32_t)reading->device_rows.count);
-            *VEC_PUSH(&reading->device_rows) = (int32_t)part.device;
+            *VEC_PUSH(&reading->device_rows) = device_of_part(&part);
         }
     }
     if (reading->parts.count)
@@ -405,7 +415,7 @@ static void database_add_task(struct reading *reading, struct table_scan *scan)
         .rank_count = RECORDER_NONE,
         .name = type,
         .type = type,
-        .device = part.device >= 0 && part.device <= INT32_MAX ? (int32_t)part.device : 0,
+        .device = device_of_part(&part),
     };
     uint32_t compute = find_task(&reading->computes, id), copy = find_task(&reading->copies, id),
              shadow = find_task(&reading->shadows, task.link);
@@ -446,22 +456,23 @@ static void read_collectives(struct reading *reading)
              true) {
         int64_t link = table_scan_int_or(&scan, LINK, RECORDER_NONE);
         uint32_t place = find_task(&reading->first_task, link);
-        ascend_add_task(reading->ascend,
-                        &(struct ascend_task){
-                            .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
-                            .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
-                            .stream = RECORDER_NONE,
-                            .link = link,
-                            .bytes = RECORDER_NONE,
-                            .elements = table_scan_int_or(&scan, COUNT, RECORDER_NONE),
-                            .rank_count = table_scan_int_or(&scan, RANKS, RECORDER_NONE),
-                            .name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE)),
-                            .type = "",
-                            .element = text_of(&reading->element_types,
-                                               table_scan_int_or(&scan, TYPE, RECORDER_NONE), NULL),
-                            .device = place == ID_TABLE_NONE ? 0 : reading->device_rows.at[place],
-                            .role = ASCEND_COLLECTIVE,
-                        });
+        ascend_add_task(
+            reading->ascend,
+            &(struct ascend_task){
+                .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
+                .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
+                .stream = RECORDER_NONE,
+                .link = link,
+                .bytes = RECORDER_NONE,
+                .elements = table_scan_int_or(&scan, COUNT, RECORDER_NONE),
+                .rank_count = table_scan_int_or(&scan, RANKS, RECORDER_NONE),
+                .name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE)),
+                .type = "",
+                .element =
+                    text_of(&reading->element_types, table_scan_int_or(&scan, TYPE, RECORDER_NONE), NULL),
+                .device = place == ID_TABLE_NONE ? reading->first_device : reading->device_rows.at[place],
+                .role = ASCEND_COLLECTIVE,
+            });
     }
 }
 
