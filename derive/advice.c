@@ -7,10 +7,12 @@
 
 struct words {
     const char *torch, *jax, *tensorflow;
-    const char *tpu;   /* NULL: as above */
-    const char *other; /* CUDA itself, or a program of which nothing is known */
-    const char *npu;   /* PyTorch on NPUs of Ascend; NULL: as for PyTorch */
-    const char *hip;   /* HIP itself; NULL: as for CUDA */
+    const char *tpu;       /* NULL: as above */
+    const char *other;     /* CUDA itself, or a program of which nothing is known */
+    const char *npu;       /* PyTorch on NPUs of Ascend; NULL: as for PyTorch */
+    const char *hip;       /* HIP itself; NULL: as for CUDA */
+    const char *sycl;      /* Level Zero, SYCL, OpenCL; NULL: as for CUDA */
+    const char *elsewhere; /* PyTorch on devices of other makers; NULL: as for PyTorch; "": nothing */
 };
 
 /* clang-format off */
@@ -30,6 +32,7 @@ static const struct words words[ADVICES] = {
         NULL,
         "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync",
         .hip = "pin the host memory (hipHostMalloc), and copy with hipMemcpyAsync",
+        .sycl = "allocate what is copied as host memory of the device (sycl::malloc_host, zeMemAllocHost), and do not wait for each copy",
         .npu = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True" },
     [ADVICE_COPY_AHEAD] = {
         "copy ahead, on a stream of its own, while the device computes (prefetch the next batch); keep on the device what is "
@@ -66,6 +69,9 @@ static const struct words words[ADVICES] = {
         "so that the host launches less often; larger batches save a part of it",
         "capture what is repeated as a graph (cudaStreamBeginCapture), or launch fewer and larger kernels",
         .hip = "capture what is repeated as a graph (hipStreamBeginCapture), or launch fewer and larger kernels",
+        .sycl = "record what is repeated as a command graph (sycl_ext_oneapi_graph), or launch fewer and larger kernels",
+        .elsewhere = "let torch.compile(model) fuse operators, or capture the step as a graph where the device has graphs; fused "
+        "optimizers (fused=True) and larger batches save a part of it",
         .npu = "let torchair compile the step for the NPU (torch.compile with its backend), which launches it as a graph;"
         " fused optimizers (torch_npu.optim.NpuFusedAdamW and others), task queue level 2 (TASK_QUEUE_ENABLE=2) "
         "and larger batches save a part of it" },
@@ -76,6 +82,7 @@ static const struct words words[ADVICES] = {
         NULL,
         "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER)",
         .hip = "leave the first iterations out of the recording; load modules ahead (HIP_ENABLE_DEFERRED_LOADING=0)",
+        .sycl = "leave the first iterations out of the recording; compile kernels ahead of time (-fsycl-targets)",
         .npu = "leave the first steps out of the recording (schedule(wait=..., warmup=...)), and do not compile operators"
         " at run time (torch_npu.npu.set_compile_mode(jit_compile=False)); before serving, run once" },
     [ADVICE_ALLOCATE_LESS] = {
@@ -86,6 +93,8 @@ static const struct words words[ADVICES] = {
         "keep shapes constant",
         "allocate once, before the loop, or from a pool (cudaMallocAsync)",
         .hip = "allocate once, before the loop, or from a pool (hipMallocAsync)",
+        .sycl = "allocate once, before the loop, and use it again",
+        .elsewhere = "keep shapes constant, so that the caching allocator can reuse its memory; do not call empty_cache() in the loop",
         .npu = "keep shapes constant, so that the caching allocator can reuse its memory, or set "
         "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop" },
     [ADVICE_PIN_ONCE] = {
@@ -111,6 +120,7 @@ static const struct words words[ADVICES] = {
         NULL,
         "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
         .hip = "half precision, or TF32 (HIPBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
+        .sycl = "half precision, or TF32 (MKL_BLAS_COMPUTE_MODE=FLOAT_TO_TF32) (tpa kernels shows which)",
         .npu = "mixed precision (torch.autocast(\"npu\")), or torch_npu.npu.matmul.allow_hf32 = True" },
     [ADVICE_MATRIX_HALF] = {
         "mixed precision (torch.autocast, with a GradScaler): tensor cores of this device have no TF32 (tpa kernels shows which)",
@@ -139,38 +149,45 @@ static const struct words words[ADVICES] = {
         "copy ahead of need, and read results less often",
         NULL,
         "copy asynchronously, with cudaMemcpyAsync",
-        .hip = "copy asynchronously, with hipMemcpyAsync" },
+        .hip = "copy asynchronously, with hipMemcpyAsync",
+        .sycl = "copy without waiting, and wait for the event of the copy where its values are used" },
     [ADVICE_WAIT_FOR_NO_UPLOAD] = {
         "copy from pinned memory with non_blocking=True",
         "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
         "copy ahead of need, while the device computes: tf.data.experimental.prefetch_to_device",
         NULL,
         "copy from pinned memory with cudaMemcpyAsync",
-        .hip = "copy from pinned memory with hipMemcpyAsync" },
+        .hip = "copy from pinned memory with hipMemcpyAsync",
+        .sycl = "copy from host memory of the device (sycl::malloc_host, zeMemAllocHost), and do not wait for each copy" },
     [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = {
         "pin the host memory (pin_memory=True) and copy with non_blocking=True",
         "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
         "copy ahead of need, while the device computes: tf.data.experimental.prefetch_to_device",
         NULL,
         "pin the host memory (cudaMallocHost), and copy asynchronously",
-        .hip = "pin the host memory (hipHostMalloc), and copy asynchronously" },
+        .hip = "pin the host memory (hipHostMalloc), and copy asynchronously",
+        .sycl = "copy from host memory of the device (sycl::malloc_host, zeMemAllocHost), and do not wait for each copy" },
     [ADVICE_WAIT_FOR_NO_DOWNLOAD] = {
         "read less often, or without waiting: x.to(\"cpu\", non_blocking=True), and wait for an event before the values are used",
         "read results later: jax.Array.copy_to_host_async()",
         "read results less often, and after more steps have been launched",
         NULL,
         "copy less often, or to pinned memory with cudaMemcpyAsync, and wait for an event before the values are used",
-        .hip = "copy less often, or to pinned memory with hipMemcpyAsync, and wait for an event before the values are used" },
+        .hip = "copy less often, or to pinned memory with hipMemcpyAsync, and wait for an event before the values are used",
+        .sycl = "copy less often, or to host memory of the device (sycl::malloc_host, zeMemAllocHost), and wait for the event of the "
+        "copy before the values are used" },
     [ADVICE_RECORD_DEVICE] = {
         "profile with ProfilerActivity.CUDA",
         "profile with jax.profiler.trace() on a machine with a GPU or TPU",
         "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions",
         NULL,
         "record the devices, too",
-        .npu = "profile with ProfilerActivity.NPU of torch_npu.profiler" },
+        .npu = "profile with ProfilerActivity.NPU of torch_npu.profiler",
+        .elsewhere = "profile with the ProfilerActivity of the device" },
     [ADVICE_RECORD_SIZES] = {
         "PyTorch since 2.2 records it of NCCL, and record_shapes=True does for other libraries", NULL, NULL, NULL, NULL,
-        .npu = "level 1 of the profiler records it (profiler_level=ProfilerLevel.Level1)" },
+        .npu = "level 1 of the profiler records it (profiler_level=ProfilerLevel.Level1)",
+        .elsewhere = "record_shapes=True records it" },
     [ADVICE_RECORD_GROUPS] = {
         "PyTorch since 2.2 records it of NCCL, and lists the groups of a job", NULL, NULL, NULL, NULL,
         .npu = "databases of later versions of torch_npu record the ranks of a group (export_type=ExportType.Db)" },
@@ -180,9 +197,10 @@ static const struct words words[ADVICES] = {
         "create and prepare tensors in the tf.function, or ahead, in dataset.map",
         NULL,
         "do it on the device, or ahead, on another thread",
-        .npu = "create and prepare tensors on the device (device=\"npu\"), or ahead, in the workers of the loader" },
+        .npu = "create and prepare tensors on the device (device=\"npu\"), or ahead, in the workers of the loader",
+        .elsewhere = "create and prepare tensors on the device (device=...), or ahead, in the workers of the loader" },
     [ADVICE_GRAPH] = { "CUDA graph", "command buffer", "command buffer", "longer program", "CUDA graph",
-        .npu = "NPU graph" },
+        .npu = "NPU graph", .sycl = "command graph", .elsewhere = "device graph" },
 };
 /* clang-format on */
 
@@ -192,13 +210,13 @@ static const struct words old_code[ADVICES] = {
     /* others: code is added, not changed */
     [ADVICE_LOAD_DATA] = { NULL, "dataset.map(decode)", "dataset.map(decode)", NULL, NULL },
     [ADVICE_PIN_BATCHES] = { "DataLoader(...); batch.to(\"cuda\")", NULL, NULL, NULL, "malloc(size)",
-        .npu = "DataLoader(...); batch.to(\"npu\")" },
+        .npu = "DataLoader(...); batch.to(\"npu\")", .elsewhere = "DataLoader(...); batch.to(device)" },
     [ADVICE_ALLOCATE_LESS] = { NULL, NULL, NULL, NULL, "cudaMalloc(&at, size)", .hip = "hipMalloc(&at, size)" },
-    [ADVICE_WAIT_FOR_NO_COPY] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")" },
-    [ADVICE_WAIT_FOR_NO_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")" },
-    [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "malloc(size)", .npu = "x.to(\"npu\")" },
+    [ADVICE_WAIT_FOR_NO_COPY] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")", .elsewhere = "x.to(device)" },
+    [ADVICE_WAIT_FOR_NO_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)", .npu = "x.to(\"npu\")", .elsewhere = "x.to(device)" },
+    [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = { "x.to(\"cuda\")", NULL, NULL, NULL, "malloc(size)", .npu = "x.to(\"npu\")", .elsewhere = "x.to(device)" },
     [ADVICE_COMPUTE_ON_DEVICE] = { "torch.zeros(...).to(\"cuda\")", "numpy.zeros(...)", NULL, NULL, NULL,
-        .npu = "torch.zeros(...).to(\"npu\")" },
+        .npu = "torch.zeros(...).to(\"npu\")", .elsewhere = "torch.zeros(...).to(device)" },
     [ADVICE_WAIT_FOR_NO_DOWNLOAD] = { "x.cpu()", NULL, NULL, NULL, "cudaMemcpy(...)", .hip = "hipMemcpy(...)" },
 };
 
@@ -216,14 +234,16 @@ static const struct words new_code[ADVICES] = {
         "dataset.apply(tf.data.experimental.prefetch_to_device(\"/GPU:0\"))",
         NULL,
         "cudaMallocHost(&at, size)", .hip = "hipHostMalloc(&at, size)",
-        .npu = "DataLoader(..., pin_memory=True); batch.to(\"npu\", non_blocking=True)" },
+        .npu = "DataLoader(..., pin_memory=True); batch.to(\"npu\", non_blocking=True)",
+        .elsewhere = "DataLoader(..., pin_memory=True); batch.to(device, non_blocking=True)" },
     [ADVICE_COPY_AHEAD] = {
         "with torch.cuda.stream(copies): next_batch = next_batch.to(\"cuda\", non_blocking=True)",
         "next_batch = jax.device_put(next(batches))",
         "dataset.apply(tf.data.experimental.prefetch_to_device(\"/GPU:0\"))",
         NULL,
         "cudaMemcpyAsync(to, from, size, kind, copies)", .hip = "hipMemcpyAsync(to, from, size, kind, copies)",
-        .npu = "with torch.npu.stream(copies): next_batch = next_batch.to(\"npu\", non_blocking=True)" },
+        .npu = "with torch.npu.stream(copies): next_batch = next_batch.to(\"npu\", non_blocking=True)",
+        .elsewhere = "with torch.Stream(device): next_batch = next_batch.to(device, non_blocking=True)" },
     [ADVICE_COPY_LESS] = { NULL, "jax.jit(step, donate_argnums=0)", NULL, NULL, NULL },
     [ADVICE_LAUNCH_LESS] = {
         "model = torch.compile(model, mode=\"reduce-overhead\")",
@@ -231,7 +251,7 @@ static const struct words new_code[ADVICES] = {
         "@tf.function(jit_compile=True)",
         "jax.lax.scan(step, state, batches)",
         "cudaStreamBeginCapture(stream, mode)", .hip = "hipStreamBeginCapture(stream, mode)",
-        .npu = "model = torch.compile(model, backend=torchair.get_npu_backend())" },
+        .npu = "model = torch.compile(model, backend=torchair.get_npu_backend())", .elsewhere = "model = torch.compile(model)" },
     [ADVICE_USE_ONCE] = { "schedule(wait=1, warmup=1, active=3)", NULL, NULL, NULL, "CUDA_MODULE_LOADING=EAGER", .hip = "HIP_ENABLE_DEFERRED_LOADING=0",
         .npu = "torch_npu.npu.set_compile_mode(jit_compile=False)" },
     [ADVICE_ALLOCATE_LESS] = {
@@ -240,7 +260,7 @@ static const struct words new_code[ADVICES] = {
         NULL,
         NULL,
         "cudaMallocAsync(&at, size, stream)", .hip = "hipMallocAsync(&at, size, stream)",
-        .npu = "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True" },
+        .npu = "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True", .elsewhere = "" },
     [ADVICE_PIN_ONCE] = { "DataLoader(..., pin_memory=True)", NULL, NULL, NULL, NULL },
     [ADVICE_OVERLAP] = {
         NULL,
@@ -263,15 +283,16 @@ static const struct words new_code[ADVICES] = {
         "CUDA_R_16F" },
     [ADVICE_FUSE] = { "model = torch.compile(model)", "step = jax.jit(step)", "@tf.function(jit_compile=True)", NULL, NULL },
     [ADVICE_WAIT_FOR_NO_COPY] = { "x.to(\"cuda\", non_blocking=True)", NULL, NULL, NULL, "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)",
-        .npu = "x.to(\"npu\", non_blocking=True)" },
+        .npu = "x.to(\"npu\", non_blocking=True)", .elsewhere = "x.to(device, non_blocking=True)" },
     [ADVICE_WAIT_FOR_NO_UPLOAD] = { "x.to(\"cuda\", non_blocking=True)", "next_batch = jax.device_put(next(batches))", NULL,
         NULL, "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)",
-        .npu = "x.to(\"npu\", non_blocking=True)" },
+        .npu = "x.to(\"npu\", non_blocking=True)", .elsewhere = "x.to(device, non_blocking=True)" },
     [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = { "x.pin_memory().to(\"cuda\", non_blocking=True)",
         "next_batch = jax.device_put(next(batches))", NULL, NULL, "cudaMallocHost(&at, size)", .hip = "hipHostMalloc(&at, size)",
-        .npu = "x.pin_memory().to(\"npu\", non_blocking=True)" },
+        .npu = "x.pin_memory().to(\"npu\", non_blocking=True)",
+        .elsewhere = "x.pin_memory().to(device, non_blocking=True)" },
     [ADVICE_COMPUTE_ON_DEVICE] = { "torch.zeros(..., device=\"cuda\")", "jax.numpy.zeros(...)", NULL, NULL, NULL,
-        .npu = "torch.zeros(..., device=\"npu\")" },
+        .npu = "torch.zeros(..., device=\"npu\")", .elsewhere = "torch.zeros(..., device=device)" },
     [ADVICE_WAIT_FOR_NO_DOWNLOAD] = { "x.to(\"cpu\", non_blocking=True)", "x.copy_to_host_async()", NULL, NULL,
         "cudaMemcpyAsync(..., stream)", .hip = "hipMemcpyAsync(..., stream)" },
 };
@@ -287,6 +308,11 @@ static const char *words_for(const struct trace *trace, const struct words *row)
 {
     if (is_on(trace, DEVICE_TYPE_NPU))
         return row->npu ? row->npu : row->torch;
+    if (trace->file_count && trace->files[0].producer == PRODUCER_UNITRACE)
+        return row->sycl ? row->sycl : row->other;
+    if (trace_framework(trace) == FRAMEWORK_TORCH && row->elsewhere &&
+        !device_type_has_cuda(trace_device_type(trace)))
+        return *row->elsewhere ? row->elsewhere : NULL;
     switch (trace_framework(trace)) {
     case FRAMEWORK_TORCH: return row->torch;
     case FRAMEWORK_XLA:

@@ -38,6 +38,7 @@ static void *device_types_derive(const struct trace *trace)
     types->of_file = mem_alloc(trace->file_count + 1);
     for (size_t f = 0; f < trace->file_count; f++)
         types->of_file[f] = recorded_type(&trace->files[f]);
+    types->first = DEVICE_TYPE_CPU;
     uint8_t *runtime = mem_zalloc(trace->category_count + 1, 1);
     bool any = false;
     for (size_t c = 0; c < trace->category_count; c++) {
@@ -52,6 +53,11 @@ static void *device_types_derive(const struct trace *trace)
         if (runtime[trace->category[e]] != DEVICE_TYPE_CPU)
             types->of_file[trace->tracks[trace->track[e]].file] = runtime[trace->category[e]];
     free(runtime);
+    for (event_id e = 0; e < trace->event_count && types->first == DEVICE_TYPE_CPU; e++)
+        if (event_is_gpu_work((enum event_kind)trace->kind[e]) && trace->tracks[trace->track[e]].file == 0)
+            types->first = event_device_type(trace, types, e);
+    if (types->first == DEVICE_TYPE_CPU)
+        types->first = trace->file_count ? (enum device_type)types->of_file[0] : DEVICE_TYPE_CUDA;
     return types;
 }
 
@@ -61,6 +67,11 @@ static void device_types_release(struct device_types *types)
 }
 
 DERIVED(device_types, device_types_of, device_types_derive, device_types_release);
+
+enum device_type trace_device_type(const struct trace *trace)
+{
+    return device_types_of(trace)->first;
+}
 
 const char *device_type_name(enum device_type type)
 {

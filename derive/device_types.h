@@ -31,6 +31,7 @@ enum device_type {
 struct device_types {
     uint8_t *of_category; /* enum device_type, of device events in a file of CUDA */
     uint8_t *of_file;     /* DEVICE_TYPE_CUDA, HIP, XLA, XPU, PRIVATEUSE1 or NPU: whose runtime it calls */
+    enum device_type first;
 };
 
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
@@ -50,6 +51,16 @@ static inline enum device_type event_device_type(const struct trace *trace, cons
     if (accelerator == DEVICE_TYPE_XLA || accelerator == DEVICE_TYPE_HIP || accelerator == DEVICE_TYPE_NPU)
         return accelerator;
     return accelerator == DEVICE_TYPE_PRIVATEUSE1 && own != DEVICE_TYPE_HPU ? accelerator : own;
+}
+
+/* The type of the devices of TRACE: that of the first work of its first file; CUDA if it has none and calls no other
+ * runtime. */
+enum device_type trace_device_type(const struct trace *trace);
+
+/* Is it programmed in terms of CUDA, as AMD's devices are in PyTorch, too? */
+static inline bool device_type_has_cuda(enum device_type type)
+{
+    return type == DEVICE_TYPE_CUDA || type == DEVICE_TYPE_HIP;
 }
 
 /* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP", "NPU". */

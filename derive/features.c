@@ -1,6 +1,7 @@
 #include "derive/features.h"
 
 #include "derive/communication.h"
+#include "derive/device_types.h"
 #include "derive/code_paths.h"
 #include "trace/derived.h"
 #include "trace/lost_work.h"
@@ -130,6 +131,11 @@ const char *trace_feature_recipe(const struct trace *trace, enum trace_feature f
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
         if (trace->file_count && recipes[i].producer == producer && recipes[i].feature == feature)
             return recipes[i].recipe;
+    if ((feature == FEATURE_GPU || feature == FEATURE_LAUNCHES) &&
+        !device_type_has_cuda(trace_device_type(trace)))
+        return feature == FEATURE_GPU
+                   ? "profile with the ProfilerActivity of the device, on a machine with one"
+                   : "profile with ProfilerActivity.CPU and the ProfilerActivity of the device";
     return features[index_of(feature)].recipe;
 }
 

@@ -589,7 +589,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
 {
     struct costs costs = { .summary = summary };
     bool devices = summary->features & FEATURE_GPU;
-    bool is_npu = device_types_of(summary->trace)->of_file[0] == DEVICE_TYPE_NPU;
+    bool has_cuda = device_type_has_cuda(trace_device_type(summary->trace));
     if (devices)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS)
@@ -603,7 +603,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
         "operators",
         devices && !costs.has_others
             ? "Kernels and copies that take devices longest (more: tpa top --by kernel)"
-        : devices && is_npu
+        : devices && !has_cuda
             ? "Operators whose work takes devices longest (more: tpa top --sort self_device_time_total)"
         : devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
         : summary->has_frames

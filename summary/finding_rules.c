@@ -585,8 +585,8 @@ static struct text advise_launches(const struct pricing *pricing, const struct i
     enum workload job = workload_of(pricing->trace);
     if (rule->edit == EDIT_CUDA_GRAPH && is_jitted_by_jax(pricing->trace))
         return as_text(launch_advice_of_jitted);
-    bool is_npu = device_types_of(pricing->trace)->of_file[0] == DEVICE_TYPE_NPU;
-    if (rule->edit != EDIT_CUDA_GRAPH || is_npu || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+    bool has_cuda = device_type_has_cuda(trace_device_type(pricing->trace));
+    if (rule->edit != EDIT_CUDA_GRAPH || !has_cuda || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
         return as_text(trace_advice(pricing->trace, rule->advice));
     if (launch_advice[job])
         return as_text(launch_advice[job]);

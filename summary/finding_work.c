@@ -5,6 +5,7 @@
 #include "analyze/unfused_attention.h"
 #include "derive/advice.h"
 #include "derive/callers.h"
+#include "derive/device_types.h"
 #include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "summary/finding_kit.h"
@@ -41,6 +42,8 @@ void finding_add_tensor_cores(struct pricing *pricing)
                                              .advice = as_text(trace_advice(trace, advice)),
                                              .edit = { .kind = EDIT_TENSOR_CORES } },
                     "tensor cores");
+    else if (!device_type_has_cuda(trace_device_type(trace)))
+        return; /* others call them otherwise, and nothing tells which kernels run on them */
     else if (has_operators && !found->knows_device)
         finding_add_blind(pricing, "tensor cores", "the trace does not record which device it was");
     else if (has_operators)

@@ -1,6 +1,7 @@
 #include "summary/unexplained.h"
 
 #include "derive/callers.h"
+#include "derive/device_types.h"
 #include "derive/features.h"
 #include "trace/span.h"
 #include "summary/figures.h"
@@ -108,11 +109,12 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text, st
         .longest = { text->at + longest, text->count - longest },
         .recipe = kinds[most].recipe,
     };
-    bool is_known = kinds[most].cause != GAP_QUEUED || (trace_framework(summary->trace) == FRAMEWORK_TORCH &&
-                                                        strcmp(summary_device_word(summary), "GPU") == 0);
+    bool is_torch_on_cuda = trace_framework(summary->trace) == FRAMEWORK_TORCH &&
+                            device_type_has_cuda(trace_device_type(summary->trace));
+    bool is_known = kinds[most].cause != GAP_QUEUED || is_torch_on_cuda;
     if (!is_known)
         unexplained->recipe = "record what streams wait for, with the profiler of the maker of the device";
-    bool launches = kinds[most].cause == GAP_UNKNOWN && trace_framework(summary->trace) != FRAMEWORK_TORCH;
+    bool launches = kinds[most].cause == GAP_UNKNOWN && !is_torch_on_cuda;
     if (launches)
         unexplained->recipe = trace_feature_recipe(summary->trace, FEATURE_LAUNCHES);
     buffer_printf(text, ". To see why, %s%s", launches ? "record launches: " : "", unexplained->recipe);
