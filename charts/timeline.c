@@ -528,8 +528,8 @@ static void lay_by_clocks(const struct trace *trace, int64_t *shift_ns)
     for (size_t f = 1; f < trace->file_count; f++) {
         int64_t ns;
         if (first->has_base && trace->files[f].has_base &&
-            !__builtin_sub_overflow(trace->files[f].base_ns, first->base_ns, &ns) &&
-            llabs(ns) <= TRACE_LATEST_NS)
+            !__builtin_sub_overflow(trace->files[f].base_ns, first->base_ns, &ns) && ns >= -TRACE_LATEST_NS &&
+            ns <= TRACE_LATEST_NS)
             shift_ns[f] = ns;
     }
 }
