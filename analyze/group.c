@@ -237,11 +237,6 @@ uint32_t group_of(struct group *group, event_id work, event_id call, event_id op
     return group->last;
 }
 
-size_t group_count(const struct group *group)
-{
-    return names_count(group->keys);
-}
-
 /* ---- a key as text ---- */
 
 void group_append_thread(const struct trace *trace, track_id thread, struct buffer *out)

@@ -8,7 +8,7 @@
  *
  *     struct group *group = group_open(trace, BY(STREAM) | BY(OP));
  *     uint32_t id = group_of(group, work, call, op);       // equal keys have equal ids, which count up from 0
- *     ... add up by id, group_count(group) of them ... rows[id].key = group_key(group, id); struct table *table =
+ *     ... add up by id ... rows[id].key = group_key(group, id); struct table *table =
  *     TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count); group_fill_texts(group, table, offsetof(struct kernel_row,
  *     key)); group_free(group);
  *
@@ -90,9 +90,6 @@ void group_free(struct group *group);
 /* The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be
  * EVENT_NONE; for an operator alone the first two are. All must be of one file. */
 uint32_t group_of(struct group *group, event_id work, event_id call, event_id op);
-
-/* The number of groups so far: ids are 0 .. count - 1. */
-size_t group_count(const struct group *group);
 
 /* The key of group ID. Texts are borrowed from the group and its trace. */
 struct group_key group_key(struct group *group, uint32_t id);

@@ -12,7 +12,7 @@
  */
 #include "base/shift.h"
 
-#include "base/memory.h"
+#include "base/rows.h"
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
@@ -409,13 +409,6 @@ void shift_compare_samples(const struct shift_sample *before, const struct shift
     EACH(free, pairs.from.at, pairs.to.at);
 }
 
-void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
-                   struct shift *shift)
-{
-    shift_compare_samples(&(struct shift_sample){ before, before_count, before_count },
-                          &(struct shift_sample){ after, after_count, after_count }, shift);
-}
-
 /* ---- Holm ---- */
 
 struct hypothesis {
@@ -423,13 +416,7 @@ struct hypothesis {
     size_t index;
 };
 
-static int compare_hypotheses(const void *left, const void *right)
-{
-    const struct hypothesis *a = left, *b = right;
-    if (a->p != b->p)
-        return a->p < b->p ? -1 : 1;
-    return a->index < b->index ? -1 : 1;
-}
+static const struct key by_p[] = { ASC(struct hypothesis, p), KEY_END };
 
 void shift_holm(double *p, size_t count)
 {
@@ -439,7 +426,7 @@ void shift_holm(double *p, size_t count)
         if (!isnan(p[i]))
             hypotheses[tested++] = (struct hypothesis){ p[i], i };
     if (tested > 1)
-        qsort(hypotheses, tested, sizeof *hypotheses, compare_hypotheses);
+        SORT_ARRAY(hypotheses, tested, by_p);
     double largest = 0;
     for (size_t i = 0; i < tested; i++) {
         double corrected = hypotheses[i].p * (double)(tested - i);
@@ -450,24 +437,4 @@ void shift_holm(double *p, size_t count)
         p[hypotheses[i].index] = largest;
     }
     free(hypotheses);
-}
-
-size_t shift_family(double *least_p, size_t count)
-{
-    shift_sort(least_p, count);
-    size_t family = 0;
-    for (size_t size = 1; size <= count; size++) {
-        /* The number of tests that could be significant in a family of this size. They come first. */
-        size_t able = 0;
-        for (size_t high = count; able < high;) {
-            size_t middle = able + (high - able) / 2;
-            if (least_p[middle] * (double)size < 0.05)
-                able = middle + 1;
-            else
-                high = middle;
-        }
-        size_t tests = able < size ? able : size;
-        family = tests > family ? tests : family;
-    }
-    return family;
 }

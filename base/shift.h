@@ -2,7 +2,7 @@
  * shift.h - is a change real? Small samples, no assumption about their distribution.
  *
  *     struct shift shift;
- *     shift_compare(before, 12, after, 10, &shift);
+ *     shift_compare_samples(&before, &after, &shift);
  *     if (shift.p < 0.05 && shift.low > 0) ...   // it got slower, by at least shift.low
  *
  * Definitions are those of R's wilcox.test and SciPy's mannwhitneyu, against which the tests check.
@@ -42,21 +42,12 @@ struct shift {
     bool decidable; /* least_p < 0.05: this many values can show a change at all */
 };
 
-/* Compare BEFORE with AFTER; both may be in any order and are not changed. */
-void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
-                   struct shift *shift);
-
-/* The same for samples that are mostly 0: time depends on the listed values only. */
+/* Compare BEFORE with AFTER, which are not changed. Time depends on the listed values only. */
 void shift_compare_samples(const struct shift_sample *before, const struct shift_sample *after,
                            struct shift *shift);
 
 /* Holm's correction of COUNT p values of as many tests: P is replaced by values that may be
  * compared with 0.05 one by one. NAN marks a test that was not made, and stays. */
 void shift_holm(double *p, size_t count);
-
-/* The largest number of COUNT tests that can be made together so that each can still give p < 0.05 after Holm's
- * correction; LEAST_P holds the least p of each, and is sorted. The choice of tests must not depend on which value
- * belongs to which sample. */
-size_t shift_family(double *least_p, size_t count);
 
 #endif

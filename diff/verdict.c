@@ -165,15 +165,6 @@ double finding_growth(const struct finding *finding)
     return finding->change > 0 ? INFINITY : 0;
 }
 
-double finding_growth_high(const struct finding *finding)
-{
-    if (!finding->present[0])
-        return finding->present[1] ? INFINITY : 0;
-    if (finding->before > 0)
-        return finding->high / finding->before;
-    return finding->high > 0 ? INFINITY : 0;
-}
-
 size_t finding_runs_needed(const struct finding *finding, double limit)
 {
     enum { MOST = 1000 };

@@ -72,9 +72,6 @@ struct finding finding_of(const struct sampled *sampled, const struct noise *noi
 /* The change as a share of before. INFINITY for a new figure; 0 without change. */
 double finding_growth(const struct finding *finding);
 
-/* The upper end of the interval of the growth; INFINITY if it is unknown. */
-double finding_growth_high(const struct finding *finding);
-
 /* The number of runs a side at which the interval of the change would no longer reach LIMIT, if the change and the noise
  * stay as they are; 0: it does not reach it now; SIZE_MAX: more than a thousand, or unknown. */
 size_t finding_runs_needed(const struct finding *finding, double limit);

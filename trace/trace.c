@@ -83,17 +83,6 @@ unsigned trace_lacks(const struct trace *trace)
     return lacks;
 }
 
-const struct trace_notice *trace_lacks_notice(const struct trace *trace)
-{
-    const struct trace_notice *first = NULL;
-    for (size_t i = 0; i < trace->notice_count; i++) {
-        const struct trace_notice *notice = &trace->notices[i];
-        if (lacks_of_word(notice->kind) && (!first || notice->file < first->file))
-            first = notice;
-    }
-    return first;
-}
-
 const char *trace_file_property(const struct trace_file *file, const char *key)
 {
     for (size_t i = file->properties.count; i-- > 0;) /* of several the last */

@@ -399,9 +399,6 @@ void trace_free(struct trace *trace);
 /* What TRACE lacks, of any of its files and of the files as a whole: a set of enum lacks; 0: nothing is known to lack. */
 unsigned trace_lacks(const struct trace *trace);
 
-/* The first notice about a lack of TRACE, by order of files; NULL if it lacks nothing. Borrowed. */
-const struct trace_notice *trace_lacks_notice(const struct trace *trace);
-
 /* A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their
  * names match. Given by the user, or guessed by a reader, which adds a notice. Kept in converted traces. */
 #define TRACE_STEP_RANGE "step range"

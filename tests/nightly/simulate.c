@@ -195,7 +195,7 @@ static void ask_simple_rules(const struct figures *figures, bool *five, bool *ma
             const double *now = step_list_of(figures, series, night);
             size_t at = series * figures->nights + night;
             five[at] = median_of(now, STEPS) > 1.05 * median_of(medians, WINDOW);
-            /* U by hand: shift_compare would also look for the interval, which takes long. Normal as n is 150. */
+            /* U by hand: shift_compare_samples would also look for the interval, which takes long. Normal as n is 150. */
             const double *before = step_list_of(figures, series, night - WINDOW);
             double u = 0;
             for (size_t i = 0; i < STEPS; i++)
