@@ -156,12 +156,14 @@ bool json_microseconds(const char *start, const char *end, int64_t *ns)
             *ns = (int64_t)(whole * 1000);
             return true;
         }
-        if (*at == '.' && left == 4 && quantity_is_digit(at[1]) && quantity_is_digit(at[2]) &&
-            quantity_is_digit(at[3])) {
-            unsigned decimals =
-                (unsigned)(at[1] - '0') * 100 + (unsigned)(at[2] - '0') * 10 + (unsigned)(at[3] - '0');
-            *ns = (int64_t)(whole * 1000 + decimals);
-            return true;
+        if (*at == '.' && left > 1 && left <= 4) {
+            static const unsigned units[] = { 0, 0, 100, 10, 1 };
+            unsigned decimals = 0;
+            while (++at < end && quantity_is_digit(*at))
+                decimals = decimals * 10 + (unsigned)(*at - '0');
+            *ns = (int64_t)(whole * 1000 + decimals * units[left]);
+            if (at == end)
+                return true;
         }
     }
     struct decimal number;

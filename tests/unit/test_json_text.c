@@ -25,6 +25,10 @@ static void microseconds_become_nanoseconds_exactly(void **state)
         { "-1.5", true, -1500 },
         { "0.5", true, 500 },
         { "4432.1", true, 4432100 },
+        { "4432.25", true, 4432250 },
+        { "4432.05", true, 4432050 },
+        { "4432.1e1", true, 44321000 },
+        { "4432.1x", false, 0 },
         /* 2^53 ns is nine days: a double would be off here */
         { "1661203462598738.123", true, INT64_C(1661203462598738123) },
         { "1712167898123456.789", true, INT64_C(1712167898123456789) },
