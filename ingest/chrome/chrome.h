@@ -142,6 +142,7 @@ struct chrome_reader {
     size_t found_count;
     struct chrome_track tracks[CHROME_TRACKS];
     struct chrome_list lists[CHROME_LISTS];
+    struct chrome_list arrow_texts[2]; /* category and name of the last arrow */
     struct chrome_shapes shapes;
     char last_phase;              /* of the event read last */
     struct buffer text_a, text_b; /* decoded strings, valid until the next event */

@@ -704,6 +704,7 @@ size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, co
     /* Ids are the chunk's, which notes in each window anew which of them it meets. */
     memset(reader->tracks, 0, sizeof reader->tracks);
     memset(reader->lists, 0, sizeof reader->lists);
+    memset(reader->arrow_texts, 0, sizeof reader->arrow_texts);
     reader->shapes.window++;
     struct parser parser = { .reader = reader, .state = state };
     restart_at(&parser, 0);

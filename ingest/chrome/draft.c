@@ -144,6 +144,7 @@ struct draft_spans {
     const struct trace *trace;
     VEC_OF(event_id); /* by track, start and end, the longest first */
     uint32_t *parent; /* a place; UINT32_MAX */
+    size_t last;      /* behind the place that was found last */
 };
 
 struct draft_spans *draft_spans_open(const struct trace *trace, const bool *chosen)
@@ -188,24 +189,34 @@ void draft_spans_free(struct draft_spans *spans)
     EACH(free, spans->parent, spans);
 }
 
-/* The place of the last span of TRACK that began at NS or before; UINT32_MAX. */
-static uint32_t place_before(const struct draft_spans *spans, track_id track, int64_t ns)
+/* Has the span at place I begun on TRACK at NS, or stands it before that track? */
+static bool has_begun(const struct draft_spans *spans, size_t i, track_id track, int64_t ns)
 {
     const struct trace *trace = spans->trace;
-    size_t i;
-    SEARCH(i, spans->count,
-           trace->track[spans->at[i]] < track ||
-               (trace->track[spans->at[i]] == track && trace_start_ns(trace, spans->at[i]) <= ns));
+    event_id e = spans->at[i];
+    return trace->track[e] < track || (trace->track[e] == track && trace_start_ns(trace, e) <= ns);
+}
+
+/* The place of the last span of TRACK that began at NS or before; UINT32_MAX. Often it is the one found last or the next. */
+static uint32_t place_before(struct draft_spans *spans, track_id track, int64_t ns)
+{
+    const struct trace *trace = spans->trace;
+    size_t i = spans->last;
+    if (i < spans->count && has_begun(spans, i, track, ns))
+        i++;
+    if ((i && !has_begun(spans, i - 1, track, ns)) || (i < spans->count && has_begun(spans, i, track, ns)))
+        SEARCH(i, spans->count, has_begun(spans, i, track, ns));
+    spans->last = i;
     return i && trace->track[spans->at[i - 1]] == track ? (uint32_t)i - 1 : UINT32_MAX;
 }
 
-event_id draft_spans_before(const struct draft_spans *spans, track_id track, int64_t ns)
+event_id draft_spans_before(struct draft_spans *spans, track_id track, int64_t ns)
 {
     uint32_t at = place_before(spans, track, ns);
     return at == UINT32_MAX ? EVENT_NONE : spans->at[at];
 }
 
-event_id draft_spans_around(const struct draft_spans *spans, track_id track, int64_t ns)
+event_id draft_spans_around(struct draft_spans *spans, track_id track, int64_t ns)
 {
     uint32_t at = place_before(spans, track, ns);
     while (at != UINT32_MAX && trace_end_ns(spans->trace, spans->at[at]) < ns)

@@ -89,10 +89,10 @@ int64_t draft_number(const char *text, const char *word, int64_t missing);
 struct draft_spans;
 struct draft_spans *draft_spans_open(const struct trace *trace, const bool *chosen);
 void draft_spans_free(struct draft_spans *spans);
-event_id draft_spans_before(const struct draft_spans *spans, track_id track, int64_t ns);
+event_id draft_spans_before(struct draft_spans *spans, track_id track, int64_t ns);
 
 /* The innermost that has not ended before NS; EVENT_NONE. */
-event_id draft_spans_around(const struct draft_spans *spans, track_id track, int64_t ns);
+event_id draft_spans_around(struct draft_spans *spans, track_id track, int64_t ns);
 
 /* Does HEAD begin with WORD, blanks aside? */
 bool draft_begins(const char *head, size_t len, const char *word);

@@ -13,6 +13,7 @@
 #include "ingest/json_text.h"
 #include "ingest/xla_details.h"
 #include "trace/step_name.h"
+#include <ctype.h>
 
 /* Only the kinds say what is there: the rest, a few hundred bytes, is not touched for each event. */
 static inline void clear_fields(struct fields *fields)
@@ -527,6 +528,37 @@ static bool is_path_mark(const struct fields *fields)
            (name->kind == VALUE_STRING && is_word(name->start, name->end, "critical_path"));
 }
 
+/* The length of an arrow's category without its numbers where they repeat the arrow's id, as unitrace's "Flow_H2D_3418_0"
+ * does: a text for each arrow costs more than the arrows. */
+static size_t without_id(const char *category, size_t len)
+{
+    enum { WORD = sizeof "Flow_H2D" - 1 };
+    size_t cut = len;
+    while (cut && (isdigit((unsigned char)category[cut - 1]) || category[cut - 1] == '_'))
+        cut--;
+    return cut < len && cut >= WORD && memcmp(category + cut - WORD, "Flow_", 5) == 0 ? cut : len;
+}
+
+/* The category or the name of an arrow, which most have of the arrow before. */
+static name_id read_arrow_text(struct chrome_reader *reader, const struct fields *fields,
+                               enum chrome_field field)
+{
+    const struct value *value = &fields->at[field];
+    struct chrome_list *known = &reader->arrow_texts[field == FIELD_NAME];
+    size_t len = 0;
+    const char *text = "";
+    if (value->kind == VALUE_STRING)
+        text = string_text(reader, value->start, value->end, &reader->text_a, &len);
+    if (field == FIELD_CATEGORY)
+        len = without_id(text, len);
+    if (!known->text || known->len != len || memcmp(known->text, text, len) != 0) {
+        known->id = trace_chunk_text(reader->chunk, text, len);
+        known->text = value->kind == VALUE_STRING && text == value->start ? text : NULL;
+        known->len = len;
+    }
+    return known->id;
+}
+
 static void add_flow(struct chrome_reader *reader, const struct fields *fields, char phase)
 {
     if (is_path_mark(fields))
@@ -545,18 +577,8 @@ static void add_flow(struct chrome_reader *reader, const struct fields *fields, 
     if (!json_integer(id->start, id->end,
                       &flow.id)) /* "0x402": any spelling will do as long as both ends agree */
         flow.id = trace_async_id(0, id->start, (size_t)(id->end - id->start));
-    size_t len = 0;
-    const char *text = "";
-    if (fields->at[FIELD_CATEGORY].kind == VALUE_STRING)
-        text = string_text(reader, fields->at[FIELD_CATEGORY].start, fields->at[FIELD_CATEGORY].end,
-                           &reader->text_a, &len);
-    flow.category = trace_chunk_text(reader->chunk, text, len);
-    len = 0;
-    text = "";
-    if (fields->at[FIELD_NAME].kind == VALUE_STRING)
-        text = string_text(reader, fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end, &reader->text_a,
-                           &len);
-    flow.name = trace_chunk_text(reader->chunk, text, len);
+    flow.category = read_arrow_text(reader, fields, FIELD_CATEGORY);
+    flow.name = read_arrow_text(reader, fields, FIELD_NAME);
     flow.track = read_track(reader, fields);
     flow.bind_enclosing = fields->at[FIELD_BIND].kind == VALUE_STRING &&
                           is_word(fields->at[FIELD_BIND].start, fields->at[FIELD_BIND].end, "e");

@@ -105,7 +105,7 @@ struct heads {
     VEC_OF(struct head);
 };
 
-static void find_heads(const struct trace *trace, const struct draft_spans *scopes, struct heads *heads)
+static void find_heads(const struct trace *trace, struct draft_spans *scopes, struct heads *heads)
 {
     struct heads tails = { 0 }; /* by their places: ids are few times used, and come before their heads */
     struct names *ids = names_open();

@@ -1,6 +1,7 @@
 /*
  * A shape's literals hold the keys with all quotes, colons, commas and blanks around them, and the
- * values of `ph` and `cat`, so that one comparison tells a kernel from an operator. Values end where
+ * values of `ph` and `cat`, so that one comparison tells a kernel from an operator. The category of an
+ * arrow is a value, as writers number it: "Flow_H2D_3418_0". Values end where
  * the careful reader would end them: a string at its quote (a backslash in it is left to the careful
  * reader), a word at the first byte that cannot be part of one, an array at its bracket. As the next
  * literal must follow at once, whatever fits a shape is what the careful reader would have read.
@@ -201,6 +202,7 @@ struct learner {
     const struct chrome_reader *reader;
     struct shape *shape;
     const char *from; /* where the next literal begins */
+    bool is_arrow;
     bool has_args;
 };
 
@@ -261,7 +263,7 @@ static bool learn_object(struct learner *learner, size_t *cursor, bool args)
         int field = args ? -1 : chrome_field_of(key, len);
         const struct chrome_arg_key *arg =
             args ? chrome_find_arg(learner->reader->arg_table, key, len) : NULL;
-        bool constant = field == FIELD_PHASE || field == FIELD_CATEGORY;
+        bool constant = field == FIELD_PHASE || (field == FIELD_CATEGORY && !learner->is_arrow);
         if (field == FIELD_ID2 || (field == FIELD_ARGS && *at != '{'))
             return false;
         if (*at == '{') {
@@ -306,7 +308,7 @@ void chrome_shape_learn(struct chrome_reader *reader, size_t first, size_t last)
         shapes->at = mem_zalloc(SHAPE_MAX_SHAPES, sizeof *shapes->at);
     uint8_t number = shapes->count < SHAPE_MAX_SHAPES ? shapes->count : shapes->replace;
     struct shape *shape = &shapes->at[number];
-    struct learner learner = { reader, shape, start, false };
+    struct learner learner = { reader, shape, start, strchr("stf", reader->last_phase) != NULL, false };
     shape->step_count = shape->category_len = 0;
     shape->has_category = false;
     shape->phase = '\0';

@@ -19,7 +19,7 @@ const char *chrome_shape_read(struct chrome_reader *reader, const char *at);
 /* Have events of PHASE a shape? Others, such as samples of counters, have too many. */
 static inline bool chrome_shape_can_learn(char phase)
 {
-    return phase && strchr("XBEisf", phase) != NULL;
+    return phase && strchr("XBEistf", phase) != NULL;
 }
 
 /* Learn from the event that was just read the careful way: its brackets are at FIRST and LAST of reader->index. */

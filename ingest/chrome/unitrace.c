@@ -33,10 +33,17 @@ struct queue {
     int64_t stream;       /* in order of appearance */
 };
 
+/* What a name says of work on a device. */
+struct meaning {
+    bool is_read, is_mark;
+    struct recorder_work work; /* without times and places */
+};
+
 struct unitrace {
     struct draft *draft;
-    struct queue *queues; /* by track */
-    int64_t *link;        /* by event: the number that joins a call and its work; RECORDER_NONE */
+    struct queue *queues;     /* by track */
+    struct meaning *meanings; /* by name */
+    int64_t *link;            /* by event: the number that joins a call and its work; RECORDER_NONE */
     uint64_t markers;
 };
 
@@ -154,10 +161,14 @@ static void find_links(struct unitrace *unitrace)
                                 : RECORDER_NONE;
     }
     struct draft_spans *spans = draft_spans_open(trace, calls);
+    name_id category = NAME_NONE;
+    bool leads_to_device = false;
     for (size_t i = 0; i < trace->flow_count; i++) {
         struct trace_flow flow = trace_flow(trace, i);
-        const char *category = names_text(trace->texts, flow.category);
-        if (flow.phase != 's' || !strstr(category, "Flow_H2D_"))
+        if (flow.category != category)
+            leads_to_device = strstr(names_text(trace->texts, flow.category), "Flow_H2D") != NULL;
+        category = flow.category;
+        if (flow.phase != 's' || !leads_to_device)
             continue;
         event_id call = draft_spans_before(spans, flow.track, flow.ts_ns);
         if (call != EVENT_NONE && trace_start_ns(trace, call) == flow.ts_ns)
@@ -247,51 +258,59 @@ static bool is_library_name(const char *name)
     return strncmp(name, "zeCommandList", 13) == 0 || strncmp(name, "clEnqueue", 9) == 0;
 }
 
-static void write_device(struct unitrace *unitrace, event_id e)
+static void read_meaning(struct recorder *recorder, const char *name, struct meaning *meaning)
 {
     static const char *const copies[] = { "MemoryCopy",  "ImageCopy",  "ReadBuffer",
                                           "WriteBuffer", "CopyBuffer", NULL };
     static const char *const fills[] = { "MemoryFill", "FillBuffer", NULL };
     static const char *const marks[] = { "Barrier",      "EventReset", "SignalEvent",
                                          "WaitOnEvents", "Marker",     NULL };
+    const char *tile = strncmp(name, "Tile #", 6) == 0 ? strchr(name, ':') : NULL;
+    if (tile)
+        name = tile + 1 + strspn(tile + 1, " ");
+    struct recorder_work *work = &meaning->work;
+    *meaning =
+        (struct meaning){ true, is_library_name(name) && contains_one_of(name, marks), RECORDER_WORK_NONE };
+    size_t len = 0;
+    work->kind = RECORDER_KERNEL;
+    if (meaning->is_mark) {
+        work->kind = RECORDER_GPU_OTHER;
+    } else if (is_library_name(name) && contains_one_of(name, copies)) {
+        work->kind = RECORDER_MEMCPY;
+        work->bytes = bytes_of_name(name);
+        name = copy_name_of(name);
+    } else if (is_library_name(name) && contains_one_of(name, fills)) {
+        work->kind = RECORDER_MEMSET;
+        work->bytes = bytes_of_name(name);
+        name = "Memset (Device)";
+    } else {
+        len = cut_shape(name, work);
+    }
+    work->name = recorder_name(recorder, name, len ? len : strlen(name));
+}
+
+static void write_device(struct unitrace *unitrace, event_id e)
+{
     const struct trace *trace = unitrace->draft->trace;
     struct recorder *recorder = unitrace->draft->recorder;
     struct queue *queue = &unitrace->queues[trace->track[e]];
-    const char *name = trace_name(trace, e),
-               *tile = strncmp(name, "Tile #", 6) == 0 ? strchr(name, ':') : NULL;
-    if (tile)
-        name = tile + 1 + strspn(tile + 1, " ");
-    bool is_library = is_library_name(name);
-    struct recorder_work work = RECORDER_WORK_NONE;
-    work.start_ns = trace_start_ns(trace, e);
-    work.end_ns = trace_end_ns(trace, e);
-    work.device = queue->device;
-    work.stream = queue->stream;
-    work.correlation = unitrace->link[e];
-    if (is_library && contains_one_of(name, marks)) {
-        recorder_event(recorder, RECORDER_GPU_OTHER, recorder_stream(recorder, work.device, work.stream),
-                       recorder_name(recorder, name, strlen(name)), work.start_ns, work.end_ns, 0);
-        return;
-    }
-    size_t len = 0;
-    work.kind = RECORDER_KERNEL;
-    if (is_library && contains_one_of(name, copies)) {
-        work.kind = RECORDER_MEMCPY;
-        work.bytes = bytes_of_name(name);
-        name = copy_name_of(name);
-    } else if (is_library && contains_one_of(name, fills)) {
-        work.kind = RECORDER_MEMSET;
-        work.bytes = bytes_of_name(name);
-        name = "Memset (Device)";
-    } else {
-        len = cut_shape(name, &work);
-    }
-    work.name = recorder_name(recorder, name, len ? len : strlen(name));
-    if (recorder_work(recorder, &work) && !queue->is_named) {
+    struct meaning *meaning = &unitrace->meanings[trace->name[e]];
+    if (!meaning->is_read)
+        read_meaning(recorder, trace_name(trace, e), meaning);
+    struct recorder_work *work = &meaning->work;
+    work->start_ns = trace_start_ns(trace, e);
+    work->end_ns = trace_end_ns(trace, e);
+    work->device = queue->device;
+    work->stream = queue->stream;
+    work->correlation = unitrace->link[e];
+    if (meaning->is_mark) {
+        recorder_event(recorder, work->kind, recorder_stream(recorder, work->device, work->stream),
+                       work->name, work->start_ns, work->end_ns, 0);
+    } else if (recorder_work(recorder, work) && !queue->is_named) {
         const char *thread = draft_thread(trace, trace->track[e]);
         queue->is_named = true;
         if (*thread)
-            recorder_name_thread(recorder, recorder_stream(recorder, work.device, work.stream), thread);
+            recorder_name_thread(recorder, recorder_stream(recorder, work->device, work->stream), thread);
     }
 }
 
@@ -321,7 +340,9 @@ static bool unitrace_write(struct draft *draft, struct tpa_error *err)
 {
     const struct trace *trace = draft->trace;
     struct unitrace unitrace = { .draft = draft,
-                                 .queues = mem_zalloc(trace->track_count + 1, sizeof *unitrace.queues) };
+                                 .queues = mem_zalloc(trace->track_count + 1, sizeof *unitrace.queues),
+                                 .meanings =
+                                     mem_zalloc(names_count(trace->names) + 1, sizeof *unitrace.meanings) };
     trace_builder_current_file(draft->builder)->producer = PRODUCER_UNITRACE;
     unitrace_read_processes(&unitrace);
     int64_t pid = 0;
@@ -344,7 +365,7 @@ static bool unitrace_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    EACH(free, unitrace.queues, unitrace.link);
+    EACH(free, unitrace.queues, unitrace.meanings, unitrace.link);
     return ok;
 }
 

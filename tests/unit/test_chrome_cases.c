@@ -671,6 +671,27 @@ static void flows_are_kept_as_written(void **state)
     trace_free(trace);
 }
 
+/* unitrace numbers categories by ids, which are read once; numbers of other writers are theirs. Events written alike are read
+ * by their form: the categories of arrows differ all the same. */
+static void categories_of_arrows_lose_only_ids(void **state)
+{
+    (void)state;
+#define ARROW(category, id)                                                                                  \
+    "{\"ph\":\"s\",\"name\":\"Flow_H2D_1\",\"cat\":\"" category                                              \
+    "\",\"pid\":1,\"tid\":1,\"ts\":1,\"id\":" #id "}"
+    struct trace *trace = read_text("[" ARROW("Flow_H2D_1_0", 1) "," ARROW("Flow_H2D_22_0", 22) "," ARROW(
+        "CL_Flow_D2H_3_0", 3) "," ARROW("stage_2", 2) "," ARROW("stage_4", 4) "," ARROW("Flow_H2D", 5) "]");
+    static const char *const wanted[] = { "Flow_H2D", "Flow_H2D", "CL_Flow_D2H",
+                                          "stage_2",  "stage_4",  "Flow_H2D" };
+    assert_int_equal(trace->flow_count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct trace_flow flow = trace_flow(trace, i);
+        assert_string_equal(names_text(trace->texts, flow.category), wanted[i]);
+        assert_string_equal(names_text(trace->texts, flow.name), "Flow_H2D_1");
+    }
+    trace_free(trace);
+}
+
 static void args_are_decoded(void **state)
 {
     (void)state;
@@ -837,6 +858,7 @@ int main(void)
         cmocka_unit_test(names_of_tracks_come_from_anywhere_and_the_last_one_wins),
         cmocka_unit_test(counters_have_a_sample_for_each_series),
         cmocka_unit_test(flows_are_kept_as_written),
+        cmocka_unit_test(categories_of_arrows_lose_only_ids),
         cmocka_unit_test(args_are_decoded),
         cmocka_unit_test(a_begin_takes_the_args_of_its_end),
         cmocka_unit_test(top_level_values_are_kept),

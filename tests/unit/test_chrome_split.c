@@ -101,6 +101,7 @@ static void real_traces_do_not_depend_on_windows(void **state)
         "samples/other/viztracer.json.gz",
         "samples/other/tensorflow.json.gz",
         "samples/other/jax.json.gz",
+        "samples/other/unitrace.json",
         "samples/pytorch/unfinished.json.gz",
     };
     static const size_t windows[] = { 64, 1000, 4096, 65536, 300000 };
