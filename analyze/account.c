@@ -3,6 +3,7 @@
 
 #include "base/search.h"
 #include "base/sum.h"
+#include "derive/collective_matches.h"
 #include "derive/device_steps.h"
 #include "derive/host_waits.h"
 #include "derive/step_pattern.h"
@@ -146,6 +147,14 @@ static struct account_stretch stretch_of(const struct account_step *step, bool u
                                      unusual };
 }
 
+/* Did STEP, for most of its time, wait for a rank whose recording had not begun? */
+static bool is_mostly_unrecorded(const struct trace *trace, const struct account_step *step)
+{
+    int64_t end_ns = sum_plus(step->start_ns, step->host_ns);
+    return unrecorded_waits_between(unrecorded_waits_of(trace), step->file, step->start_ns, end_ns) >
+           step->host_ns / 2;
+}
+
 /* Mark the step that took far longer than all others, where nothing that it did explains that. */
 static void find_singular(struct choosing *choosing, enum account_limit limit)
 {
@@ -157,7 +166,8 @@ static void find_singular(struct choosing *choosing, enum account_limit limit)
     for (size_t i = 0; i < count; i++)
         if (i != most && ns[i] > second_ns)
             second_ns = ns[i];
-    if (count > LEAST_OTHERS && (double)ns[most] > singular_from * (double)second_ns) {
+    bool unrecorded = count > 1 && is_mostly_unrecorded(choosing->trace, &choosing->steps[of[most]]);
+    if ((count > LEAST_OTHERS || unrecorded) && (double)ns[most] > singular_from * (double)second_ns) {
         struct account_step *step = &choosing->steps[of[most]];
         const struct account_step *other = &choosing->steps[of[most == 0 ? count / 2 : most - 1]];
         struct account_stretch two[] = { stretch_of(step, true), stretch_of(other, false) };
@@ -165,6 +175,7 @@ static void find_singular(struct choosing *choosing, enum account_limit limit)
             step->role = of[most] == 0 ? STEP_FIRST : STEP_SINGULAR;
             choosing->rank->singular = step->number;
             choosing->rank->singular_ns = time_of(step, limit);
+            choosing->rank->singular_unrecorded = unrecorded;
         }
     }
     EACH(free, ns, of);
@@ -612,7 +623,8 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
         buffer_printf(text, "%sstep %" PRId64 " does not count: it took ", text->count ? "; " : "",
                       of->singular);
         quantity_append_rounded_time(text, (double)of->singular_ns);
-        buffer_puts(text, ", for no reason that the others have");
+        buffer_puts(text, of->singular_unrecorded ? ", as it waited for a rank whose recording had not begun"
+                                                  : ", for no reason that the others have");
     }
 }
 

@@ -85,6 +85,7 @@ struct account_rank {
     int64_t once_without_ns;
     int64_t singular; /* number of the step left out as singular; INT64_MIN: none */
     int64_t singular_ns;
+    bool singular_unrecorded; /* for most of that time it waited for a rank whose recording had not begun */
 };
 
 typedef VEC_OF(struct account_step) account_steps;

@@ -338,23 +338,12 @@ static void gpu_leave_out_unrecorded(struct gpu_row *row, int64_t unknown_ns)
 /* Communication that waited for a rank whose recording had not begun is neither work nor waste. */
 static void leave_out_unrecorded_waits(struct gpu_query *query)
 {
-    if (query->trace->file_count < 2)
-        return;
-    struct collectives *all = collectives_open(query->trace);
-    struct collective_matches *matches = collective_matches_open(all);
-    for (size_t i = 0; i < all->count; i++) {
-        int64_t unknown_ns = collective_unrecorded_ns(matches, i);
-        const struct collective_place *place = &all->places[all->at[i].place];
-        if (unknown_ns <= 0 || place->device < 0)
-            continue;
-        struct gpu_row *row = row_of_device(query, place->file, place->device);
-        int64_t start_ns = trace_start_ns(query->trace, all->at[i].event);
+    const struct unrecorded_waits *waits = unrecorded_waits_of(query->trace);
+    for (size_t i = 0; i < waits->count; i++) {
+        struct gpu_row *row = row_of_device(query, waits->at[i].file, waits->at[i].device);
         if (row)
-            gpu_leave_out_unrecorded(
-                row, unknown_ns - collective_place_computed(place, start_ns, start_ns + unknown_ns));
+            gpu_leave_out_unrecorded(row, waits->at[i].ns);
     }
-    collective_matches_free(matches);
-    collectives_free(all);
 }
 
 /* Missing values come last. */

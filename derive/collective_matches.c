@@ -4,6 +4,7 @@
 #include "derive/collective_identity.h"
 #include "derive/file_set.h"
 #include "derive/step_list.h"
+#include "trace/derived.h"
 #include "trace/span.h"
 #include "base/stats.h"
 
@@ -254,17 +255,6 @@ static bool is_before_recording(const struct collectives *all, const struct coll
     return last != earliest && recorded_before(all, match) < match->wait_ns / 2;
 }
 
-int64_t collective_unrecorded_ns(const struct collective_matches *matches, size_t collective)
-{
-    const struct collectives *all = matches->collectives;
-    size_t m = matches->match_of[collective];
-    if (m == MATCH_NONE ||
-        all->places[all->at[collective].place].file == all->places[all->at[matches->at[m].last].place].file)
-        return 0;
-    int64_t unrecorded_ns = matches->waited_ns[collective] - recorded_before(all, &matches->at[m]);
-    return unrecorded_ns > 0 ? unrecorded_ns : 0;
-}
-
 /* Determine the last to arrive, and the waiting time. */
 static void judge_matches(struct collective_matches *matches)
 {
@@ -440,4 +430,60 @@ void collective_matches_free(struct collective_matches *matches)
     VEC_FREE(matches);
     EACH(free, matches->member, matches->match_of, matches->waited_ns, matches->clock_ns, matches->clocks,
          matches);
+}
+
+/* How much of the beginning of a collective, an index, waited for a rank whose recording had not begun, in ns. */
+static int64_t unrecorded_ns(const struct collective_matches *matches, size_t collective)
+{
+    const struct collectives *all = matches->collectives;
+    size_t m = matches->match_of[collective];
+    if (m == MATCH_NONE ||
+        all->places[all->at[collective].place].file == all->places[all->at[matches->at[m].last].place].file)
+        return 0;
+    return matches->waited_ns[collective] - recorded_before(all, &matches->at[m]);
+}
+
+const struct key unrecorded_wait_by_device[] = { ASC(struct unrecorded_wait, file),
+                                                 ASC(struct unrecorded_wait, device),
+                                                 ASC(struct unrecorded_wait, event), KEY_END };
+
+static struct unrecorded_waits *unrecorded_waits_open(const struct trace *trace)
+{
+    if (trace->file_count < 2)
+        return mem_zalloc(1, sizeof(struct unrecorded_waits));
+    struct collectives *all = collectives_open(trace);
+    struct unrecorded_waits *waits =
+        mem_zalloc(1, sizeof *waits + mem_times(all->count, sizeof waits->at[0]));
+    struct collective_matches *matches = collective_matches_open(all);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct collective_place *place = &all->places[all->at[i].place];
+        int64_t start_ns = trace_start_ns(trace, all->at[i].event), ns = unrecorded_ns(matches, i);
+        if (ns <= 0 || place->device < 0)
+            continue;
+        ns -= collective_place_computed(place, start_ns, start_ns + ns);
+        waits->at[waits->count++] =
+            (struct unrecorded_wait){ all->at[i].event, place->file, place->device, start_ns, ns };
+    }
+    SORT(waits, unrecorded_wait_by_device);
+    collective_matches_free(matches);
+    collectives_free(all);
+    return waits;
+}
+
+DERIVED(unrecorded_waits, unrecorded_waits_of, unrecorded_waits_open, free);
+
+int64_t unrecorded_waits_between(const struct unrecorded_waits *waits, uint32_t file, int64_t from_ns,
+                                 int64_t to_ns)
+{
+    int64_t most_ns = 0, sum_ns = 0;
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct unrecorded_wait *wait = &waits->at[i];
+        if (i == 0 || waits->at[i - 1].file != wait->file || waits->at[i - 1].device != wait->device)
+            sum_ns = 0;
+        if (wait->file != file || wait->start_ns < from_ns || wait->start_ns >= to_ns)
+            continue;
+        sum_ns += wait->ns;
+        most_ns = sum_ns > most_ns ? sum_ns : most_ns;
+    }
+    return most_ns;
 }

@@ -25,6 +25,7 @@
 #ifndef TPA_DERIVE_COLLECTIVE_MATCHES_H
 #define TPA_DERIVE_COLLECTIVE_MATCHES_H
 
+#include "base/rows.h"
 #include "derive/collectives.h"
 #include "derive/rank_clocks.h"
 
@@ -61,9 +62,29 @@ struct collective_matches {
     uint64_t refuted; /* collectives whose match was dropped because of the clocks */
 };
 
-/* Of COLLECTIVE, an index: how much of its beginning in ns it spent waiting for a rank whose recording had not begun, 0 if
- * nothing. */
-int64_t collective_unrecorded_ns(const struct collective_matches *matches, size_t collective);
+/* Exposed communication that waited for a rank whose recording had not begun: what that rank did is not recorded, so it is neither
+ * work nor waste. */
+struct unrecorded_wait {
+    event_id event; /* on a device; its first ns are the wait */
+    uint32_t file;
+    int32_t device;
+    int64_t start_ns, ns; /* ns: in which nothing was computed */
+};
+
+struct unrecorded_waits {
+    size_t count;
+    struct unrecorded_wait at[]; /* by unrecorded_wait_by_device */
+};
+
+/* File, device, event. */
+extern const struct key unrecorded_wait_by_device[];
+
+/* Those of TRACE, derived when first requested; reads COLLECTIVES_WANTS. Borrowed; live as long as TRACE. */
+const struct unrecorded_waits *unrecorded_waits_of(const struct trace *trace);
+
+/* How long those of FILE began from FROM_NS on and before TO_NS, in ns, on the device where it is most. */
+int64_t unrecorded_waits_between(const struct unrecorded_waits *waits, uint32_t file, int64_t from_ns,
+                                 int64_t to_ns);
 
 /* New; free with collective_matches_free (NULL is allowed). */
 struct collective_matches *collective_matches_open(const struct collectives *collectives);

@@ -4,6 +4,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "analyze/top/top.h"
+#include "derive/collective_matches.h"
 #include "derive/features.h"
 #include "derive/python_names.h"
 #include "trace/lost_work.h"
@@ -496,6 +497,7 @@ static void add_device_costs(struct costs *costs)
     const struct trace *trace = summary->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     bool is_xla = trace_framework(trace) == FRAMEWORK_XLA;
+    const struct unrecorded_waits *unrecorded = unrecorded_waits_of(trace);
     struct tally tally = { .by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *tally.by_name) };
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];
@@ -509,7 +511,14 @@ static void add_device_costs(struct costs *costs)
                 *VEC_PUSH(&tally.met) = name;
             cost->is_operator = by == gpu->op[i];
             costs->has_others |= by != gpu->event[i];
-            cost->time_ns += trace_dur_ns(trace, gpu->event[i]);
+            struct unrecorded_wait wanted = { .event = gpu->event[i],
+                                              .file = device->file,
+                                              .device = device->id };
+            const struct unrecorded_wait *wait =
+                unrecorded->count == 0 ? NULL
+                                       : rows_find(unrecorded->at, unrecorded->count, sizeof *wait,
+                                                   unrecorded_wait_by_device, &wanted);
+            cost->time_ns += trace_dur_ns(trace, gpu->event[i]) - (wait ? wait->ns : 0);
         }
         bool last = d + 1 == gpu->device_count;
         if (last || summary->by == SUMMARY_BY_DEVICE ||

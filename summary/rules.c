@@ -3,6 +3,7 @@
 #include "summary/rules.h"
 
 #include "base/rows.h"
+#include "derive/collective_matches.h"
 #include "derive/communication.h"
 #include "trace/span.h"
 #include "base/sum.h"
@@ -103,11 +104,27 @@ static const char *slowest_text(struct summary *summary, const struct steps_summ
     return kept;
 }
 
+/* How long the slowest step waited for a rank whose recording had not begun, in ns: for that it is not to blame. */
+static int64_t slowest_unrecorded(const struct summary *summary, const struct steps_summary *steps)
+{
+    const struct unrecorded_waits *waits = unrecorded_waits_of(summary->trace);
+    int64_t most_ns = 0;
+    for (size_t i = 0; waits->count && i < summary->steps->each.count; i++) {
+        const struct step_row *row = &summary->steps->each.at[i];
+        int64_t from_ns = row->start_ns + trace_file_span(summary->trace, row->file).start_ns;
+        if (row->duration_ns != steps->step.max_ns || row->rank != steps->slowest_rank)
+            continue;
+        int64_t ns = unrecorded_waits_between(waits, row->file, from_ns, from_ns + row->duration_ns);
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    return most_ns;
+}
+
 static void find_steps(struct summary *summary)
 {
     for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++) {
         const struct steps_summary *steps = &summary->steps->summaries.at[i];
-        int64_t over_ns = steps->step.max_ns - steps->step.median_ns;
+        int64_t over_ns = steps->step.max_ns - slowest_unrecorded(summary, steps) - steps->step.median_ns;
         if (steps->complete >= RULES_LEAST_STEPS)
             consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
                                                 .rank = steps->rank,

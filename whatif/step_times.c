@@ -5,6 +5,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
+#include "derive/collective_matches.h"
 #include "derive/copy_names.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"
@@ -505,6 +506,17 @@ static void extend(int64_t *begin_ns, int64_t *end_ns, int64_t from_ns, int64_t 
     *end_ns = greater_of(*end_ns, ns);
 }
 
+/* How long the files of WHOLE waited for a rank whose recording had not begun: no edit is about that time. */
+static int64_t unrecorded_in(const struct replay_graph *graph, const struct path_window *whole)
+{
+    const struct unrecorded_waits *waits = unrecorded_waits_of(graph->trace);
+    int64_t most_ns = 0;
+    for (uint32_t f = 0; waits->count && f < graph->trace->file_count; f++)
+        if (graph->group[f] == graph->group[whole->file])
+            most_ns = greater_of(most_ns, unrecorded_waits_between(waits, f, INT64_MIN, INT64_MAX));
+    return most_ns < whole->end_ns - whole->start_ns ? most_ns : 0;
+}
+
 /* The files whose recordings belong together, each group as one step. What came before the first moment may take less, too: then
  * the replay begins earlier. */
 static void add_recordings(struct step_times *times, const struct replay *replay)
@@ -523,7 +535,7 @@ static void add_recordings(struct step_times *times, const struct replay *replay
             .start = MOMENT_NONE,
             .end = MOMENT_NONE,
             .start_ns = whole->at[w].start_ns,
-            .now_ns = whole->at[w].end_ns - whole->at[w].start_ns,
+            .now_ns = whole->at[w].end_ns - whole->at[w].start_ns - unrecorded_in(graph, &whole->at[w]),
         };
     }
     for (moment_id m = 0; m < graph->moment_count; m++) {
