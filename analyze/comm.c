@@ -5,7 +5,6 @@
 
 #include "base/rows.h"
 #include "derive/file_set.h"
-#include "base/runs.h"
 #include "base/sum.h"
 #include "derive/advice.h"
 #include "derive/features.h"
@@ -130,28 +129,10 @@ static struct entry make_entry(const struct comm_query *query, size_t index)
     return entry;
 }
 
-static int comm_compare_texts(const char *a, const char *b)
-{
-    return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
-}
-
-/* Compare keys: 0 if they belong to one row. */
-static int comm_compare_rows(const struct entry *a, const struct entry *b)
-{
-    int order = compare_integers(a->collective, b->collective);
-    order = order ? order : comm_compare_texts(a->library, b->library);
-    order = order ? order : compare_integers(a->group_name, b->group_name);
-    order = order ? order : compare_integers(a->group_ranks, b->group_ranks);
-    order = order ? order : comm_compare_texts(a->type, b->type);
-    order = order ? order : compare_integers(a->size, b->size);
-    return order ? order : compare_integers(a->group, b->group);
-}
-
-static bool comes_behind(const void *context, const void *a, const void *b)
-{
-    (void)context;
-    return comm_compare_rows(a, b) > 0;
-}
+static const struct key by_entry[] = { ASC(struct entry, collective), ASC(struct entry, library),
+                                       ASC(struct entry, group_name), ASC(struct entry, group_ranks),
+                                       ASC(struct entry, type),       ASC(struct entry, size),
+                                       ASC(struct entry, group),      KEY_END };
 
 /* Bytes and their times; bytes on the bus are bytes times a factor. */
 struct traffic {
@@ -298,13 +279,9 @@ static void comm_add_rows(const struct comm_query *query)
     for (size_t i = 0; i < all->count; i++)
         if (query->held[i])
             *VEC_PUSH(&entries) = make_entry(query, i);
-    runs_sort(entries.at, entries.count, sizeof *entries.at, comes_behind, NULL);
-    for (size_t first = 0, end; first < entries.count; first = end) {
-        for (end = first + 1;
-             end < entries.count && comm_compare_rows(&entries.at[first], &entries.at[end]) == 0;)
-            end++;
+    SORT(&entries, by_entry);
+    FOR_GROUPS(&entries, by_entry, first, end)
         *VEC_PUSH(&comm->rows) = comm_make_row(query, &entries.at[first], end - first);
-    }
     SORT(&comm->rows, by_time);
     VEC_FREE(&entries);
 }
@@ -316,13 +293,13 @@ static void add_unions(const struct comm_query *query)
 {
     const struct collectives *all = query->collectives;
     struct intervals when = { 0 }, alone = { 0 };
-    for (size_t first = 0, end; first < all->count; first = end) {
+    FOR_RUNS(first, end, all->count, all->at[end].place == all->at[first].place) {
         const struct collective_place *place = &all->places[all->at[first].place];
         intervals_clear(&when);
-        for (end = first; end < all->count && all->at[end].place == all->at[first].place; end++)
-            if (query->held[end] && all->at[end].timed)
-                intervals_add(&when, trace_start_ns(query->trace, all->at[end].event),
-                              trace_end_ns(query->trace, all->at[end].event));
+        for (size_t i = first; i < end; i++)
+            if (query->held[i] && all->at[i].timed)
+                intervals_add(&when, trace_start_ns(query->trace, all->at[i].event),
+                              trace_end_ns(query->trace, all->at[i].event));
         intervals_merge(&when);
         intervals_subtract(&when, &place->computation, &alone);
         query->comm->union_ns += intervals_length(&when);

@@ -8,7 +8,6 @@
 #include "analyze/gap_finder.h"
 #include "base/demangle.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "derive/step_list.h"
 #include "base/sum.h"
@@ -189,13 +188,6 @@ static bool find_ways(const struct lateness *late, const struct collective_match
             return true;
     }
     return false;
-}
-
-static bool is_longer(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct way *a = left, *b = right;
-    return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
 }
 
 /* ---- activities of a rank ---- */
@@ -393,7 +385,7 @@ static void explain(struct lateness *late, const struct collective_match *match,
     if (find_ways(late, match, last, ways)) {
         for (size_t i = 0; i < match->count; i++)
             own = ways[i].collective == last ? ways[i] : own;
-        runs_sort(ways, match->count, sizeof *ways, is_longer, NULL);
+        SORT_BY(ways, match->count, i, ways[i].end_ns - ways[i].start_ns);
         split_way(late, &own, &late->of_last);
         split_way(late, &ways[(match->count - 1) / 2], &late->of_middle);
         compare_ways(late, row);

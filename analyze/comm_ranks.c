@@ -159,10 +159,10 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
     if (sums->meanwhile.count == 0)
         return (struct text){ 0 };
     SORT(&sums->meanwhile, by_name);
-    for (size_t first = 0, end; first < sums->meanwhile.count; first = end) {
+    FOR_GROUPS(&sums->meanwhile, by_name, first, end) {
         struct share share = { sums->meanwhile.at[first].name, 0 };
-        for (end = first; end < sums->meanwhile.count && sums->meanwhile.at[end].name == share.name; end++)
-            share.time_ns += sums->meanwhile.at[end].time_ns;
+        for (size_t i = first; i < end; i++)
+            share.time_ns += sums->meanwhile.at[i].time_ns;
         sum_ns += share.time_ns;
         if (share.time_ns > most.time_ns)
             most = share;

@@ -191,13 +191,13 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
     const struct kernel_run *most = runs; /* its first run */
     int64_t most_ns = -1;
     size_t shapes = 0;
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, runs[end].shape == runs[first].shape) {
         const struct kernel_run *earliest = &runs[first];
         int64_t total_ns = 0;
-        for (end = first; end < count && runs[end].shape == runs[first].shape; end++) {
-            total_ns += trace_dur_ns(trace, runs[end].event);
-            if (ran_before(trace, runs[end].event, earliest->event))
-                earliest = &runs[end];
+        for (size_t i = first; i < end; i++) {
+            total_ns += trace_dur_ns(trace, runs[i].event);
+            if (ran_before(trace, runs[i].event, earliest->event))
+                earliest = &runs[i];
         }
         shapes++;
         if (total_ns > most_ns || (total_ns == most_ns && ran_before(trace, earliest->event, most->event))) {
@@ -342,22 +342,15 @@ static void kernels_add_row(struct kernel_query *query, const struct kernel_run 
 /* Add rows for the COUNT RUNS, which have one name and are in order of the file. */
 static void kernels_add_rows(struct kernel_query *query, struct kernel_run *runs, size_t count, bool by_shape)
 {
-    bool sorted = true;
     if (count) {
         name_id name = query->trace->name[runs[0].event];
         query->name = kernels_name_of(query, name);
         query->tensor_use = kernel_tensor_use(names_text(query->trace->names, name));
     }
-    for (size_t i = 1; i < count && sorted; i++)
-        sorted = rows_compare(&runs[i - 1], &runs[i], by_group_shape_event) < 0;
-    if (!sorted)
-        SORT_ARRAY(runs, count, by_group_shape_event);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count; end++)
-            if (runs[end].group != runs[first].group || (by_shape && runs[end].shape != runs[first].shape))
-                break;
+    SORT_ARRAY(runs, count, by_group_shape_event);
+    FOR_RUNS(first, end, count,
+             runs[end].group == runs[first].group && (!by_shape || runs[end].shape == runs[first].shape))
         kernels_add_row(query, &runs[first], end - first);
-    }
 }
 
 /* ---- all ---- */

@@ -102,10 +102,8 @@ static void make_rows(struct samples *samples, bool by_average, struct nsys_rows
     int64_t *room = mem_alloc(mem_times(samples->count + 1, sizeof *room));
     if (samples->count)
         qsort(samples->at, samples->count, sizeof *samples->at, compare_samples);
-    for (size_t first = 0, next; first < samples->count; first = next) {
+    FOR_RUNS(first, next, samples->count, compare_samples(&samples->at[first], &samples->at[next]) == 0) {
         const struct sample *at = &samples->at[first];
-        for (next = first; next < samples->count && compare_samples(at, &samples->at[next]) == 0;)
-            next++;
         size_t count = next - first;
         struct nsys_row row = at->key;
         for (size_t i = 1; i < count; i++)

@@ -572,14 +572,10 @@ static void summarize(struct steps *steps, int64_t rank, const struct step_row *
 /* Compare by rank, so that the steps of a rank with several files are adjacent. */
 static void summarize_ranks(struct steps *steps)
 {
-    unsigned by = BY(RANK);
     struct step_row *at = steps->each.at;
-    runs_sort(at, steps->each.count, sizeof *at, steps_belongs_behind, &by);
-    for (size_t first = 0, end; first < steps->each.count; first = end) {
-        for (end = first + 1; end < steps->each.count && at[end].rank == at[first].rank;)
-            end++;
+    SORT_BY(at, steps->each.count, i, at[i].rank);
+    FOR_RUNS(first, end, steps->each.count, at[end].rank == at[first].rank)
         summarize(steps, at[first].rank, at + first, end - first);
-    }
 }
 
 /* ---- all ---- */

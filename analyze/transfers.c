@@ -160,10 +160,10 @@ static struct transfer_row transfers_make_row(struct transfers_query *query, con
                                 .direction = as_text(copy_direction_name(parts->kind.direction)),
                                 .memory = as_text(copy_memory_name(parts->kind.memory)) };
     struct copy_sums sums = { 0 };
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, parts[end].device == parts[first].device) {
         intervals_clear(&sums.when);
-        for (end = first; end < count && parts[end].device == parts[first].device; end++)
-            add_part(&row, &sums, query->trace, &parts[end]);
+        for (size_t i = first; i < end; i++)
+            add_part(&row, &sums, query->trace, &parts[i]);
         intervals_merge(&sums.when);
         intervals_subtract(&sums.when, &kernels[parts[first].device], &sums.exposed);
         row.union_ns += intervals_length(&sums.when);
@@ -483,10 +483,7 @@ static void add_stalls(struct transfers_query *query)
         if (selection_holds_place(query->selection, query->waits->at[i].call))
             *VEC_PUSH(&stalls) = stall_of(query, &query->waits->at[i]);
     runs_sort(stalls.at, stalls.count, sizeof *stalls.at, stall_comes_behind, NULL);
-    for (size_t first = 0, end; first < stalls.count; first = end) {
-        for (end = first + 1;
-             end < stalls.count && compare_rows_of_stalls(&stalls.at[first], &stalls.at[end]) == 0;)
-            end++;
+    FOR_RUNS(first, end, stalls.count, compare_rows_of_stalls(&stalls.at[first], &stalls.at[end]) == 0) {
         struct stall_row row = make_stall(query, &stalls.at[first], end - first);
         transfers->blocked_ns += row.blocked_ns;
         *VEC_PUSH(&transfers->stalls) = row;

@@ -2,6 +2,7 @@
 
 #include "derive/device_steps.h"
 #include "base/demangle.h"
+#include "base/rows.h"
 #include "trace/span.h"
 #include <inttypes.h>
 
@@ -16,16 +17,8 @@ struct window {
 
 /* ---- choice of steps ---- */
 
-static int compare_durations(const void *left, const void *right)
-{
-    const struct device_step *a = left, *b = right;
-    int64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
-    if (a_ns != b_ns)
-        return a_ns < b_ns ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
+static const struct key by_file_start[] = { ASC(struct device_step, file), ASC(struct device_step, start_ns),
+                                            KEY_END };
 
 /* The complete steps that were selected, fastest first. Release with VEC_FREE. */
 static struct device_steps find_complete(const struct trace *trace, const struct selection *selection)
@@ -38,8 +31,8 @@ static struct device_steps find_complete(const struct trace *trace, const struct
             selection_holds_time(selection, step->file, step->host_start_ns))
             *VEC_PUSH(&steps) = *step;
     }
-    if (steps.count)
-        qsort(steps.at, steps.count, sizeof *steps.at, compare_durations);
+    SORT(&steps, by_file_start);
+    SORT_BY(steps.at, steps.count, i, steps.at[i].end_ns - steps.at[i].start_ns);
     return steps;
 }
 

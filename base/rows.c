@@ -179,6 +179,19 @@ void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
     free(order);
 }
 
+void rows_sort_by(void *items, size_t count, size_t size, const int64_t *numbers)
+{
+    size_t sorted = 1;
+    while (sorted < count && numbers[sorted - 1] <= numbers[sorted])
+        sorted++;
+    if (sorted >= count)
+        return;
+    uint32_t *order = order_open(count);
+    rows_order(order, numbers, count, sizeof *numbers, rows_ascending_i64);
+    rows_permute(items, count, size, order);
+    free(order);
+}
+
 size_t rows_group_end(const void *items, size_t count, size_t size, const struct key *keys, size_t first)
 {
     const char *of = (const char *)items + first * size;

@@ -16,6 +16,10 @@
  *     FOR_GROUPS(&calls, by_name, first, end)
  *         rows_fold(VEC_PUSH(&rows), sums, &calls.at[first], end - first, sizeof *calls.at);
  *
+ *     SORT_BY(events, count, i, trace_start_ns(trace, events[i]));        // by what is no member
+ *     FOR_RUNS(first, end, count, trace->track[events[end]] == trace->track[events[first]])
+ *         add_track(&events[first], end - first);
+ *
  * Members are integers, enums, bool, double or texts (char *, compared as bytes; NULL is the least). A missing value is
  * ROWS_MISSING or NaN. It sorts as the least integer and after every double, and it is in no sum, count, mean, least or
  * most; where all values are missing, so is the result, except of COUNT_OF. Sums saturate; means are rounded, halves up.
@@ -96,6 +100,18 @@ void rows_permute(void *items, size_t count, size_t size, uint32_t *order);
                                  double * : rows_ascending_f64))
 #define SORT_TEXTS(array, count) SORT_ARRAY(array, count, rows_ascending_text)
 
+/* Sort COUNT elements of ARRAY by NUMBER, an expression of the index I, ascending; ~NUMBER: descending. Stable, so that
+ * the most important of several numbers is sorted by last. */
+#define SORT_BY(array, count, i, number)                                                                     \
+    do {                                                                                                     \
+        int64_t *numbers_ = mem_alloc(mem_times((count) + 1, sizeof *numbers_));                             \
+        for (size_t i = 0; i < (count); i++)                                                                 \
+            numbers_[i] = (number);                                                                          \
+        rows_sort_by(array, count, sizeof *(array), numbers_);                                               \
+        free(numbers_);                                                                                      \
+    } while (0)
+void rows_sort_by(void *items, size_t count, size_t size, const int64_t *numbers);
+
 /* The order of two items by KEYS: negative, 0 or positive. */
 int rows_compare(const void *a, const void *b, const struct key *keys);
 
@@ -106,6 +122,15 @@ size_t rows_group_end(const void *items, size_t count, size_t size, const struct
     for (size_t first = 0, end;                                                                              \
          first < (count) && ((end) = rows_group_end(array, count, sizeof *(array), keys, first), true);      \
          (first) = (end))
+
+/* The groups of COUNT items whose neighbours belong together when SAME, an expression of FIRST and END, holds: END is the
+ * item after those that are known to be in the group of FIRST. */
+#define FOR_RUNS(first, end, count, same)                                                                    \
+    for (size_t first = 0, end = 1, more_##first;                                                            \
+         first < (count) && ((more_##first = (end) < (count) && (same)), true);                              \
+         (first) = more_##first ? (first) : (end), (end)++)                                                  \
+        if (more_##first) {                                                                                  \
+        } else
 
 /* The number of groups in COUNT items sorted by KEYS. */
 size_t rows_count_groups(const void *items, size_t count, size_t size, const struct key *keys);

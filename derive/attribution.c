@@ -132,11 +132,11 @@ static uint64_t count_shared(const struct attribution *launches, const struct fi
     }
     SORT(&calls, by_call_number);
     uint64_t shared = 0;
-    for (size_t first = 0, next; first < calls.count; first = next) {
+    FOR_RUNS(first, next, calls.count, calls.at[next].number == calls.at[first].number) {
         bool several = false;
         size_t process = launches->process_of[trace->track[calls.at[first].event]];
-        for (next = first; next < calls.count && calls.at[next].number == calls.at[first].number; next++)
-            several |= launches->process_of[trace->track[calls.at[next].event]] != process;
+        for (size_t i = first; i < next; i++)
+            several |= launches->process_of[trace->track[calls.at[i].event]] != process;
         shared += several ? next - first : 0;
     }
     VEC_FREE(&calls);

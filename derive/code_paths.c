@@ -236,13 +236,9 @@ static void find_threads(struct maker *maker, const uint32_t *first_backward)
         return;
     SORT(&maker->threads, by_file_number_track);
     size_t kept = 0; /* one for each number: the thread with the most votes */
-    for (size_t first = 0, end; first < maker->threads.count; first = end) {
+    FOR_GROUPS(&maker->threads, by_file_number_track, first, end) {
         struct thread_number thread = maker->threads.at[first];
-        for (end = first + 1;
-             end < maker->threads.count &&
-             rows_compare(&maker->threads.at[first], &maker->threads.at[end], by_file_number_track) == 0;
-             end++)
-            thread.votes++;
+        thread.votes = (uint32_t)(end - first);
         struct thread_number *before = kept ? &maker->threads.at[kept - 1] : NULL;
         if (!before || before->file != thread.file || before->number != thread.number)
             maker->threads.at[kept++] = thread;

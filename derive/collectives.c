@@ -446,11 +446,8 @@ static void fill_hosts(struct search *search, const bool *wanted)
     }
     if (operations.count)
         SORT(&operations, by_host_work);
-    for (size_t first = 0, end; first < operations.count; first = end) {
-        uint32_t file = operations.at[first].file;
-        struct collective_place *place = &all->places[all->gpu->device_count + file];
-        for (end = first; end < operations.count && operations.at[end].file == file; end++)
-            ;
+    FOR_RUNS(first, end, operations.count, operations.at[end].file == operations.at[first].file) {
+        struct collective_place *place = &all->places[all->gpu->device_count + operations.at[first].file];
         place->work = mem_alloc(mem_times(end - first, sizeof *place->work));
         for (size_t i = first; i < end; i++)
             place->work[place->work_count++] = operations.at[i].event;

@@ -141,11 +141,8 @@ static void name_operations(struct matching *matching)
 static void find_replays(struct matching *matching)
 {
     const struct trace *trace = matching->trace;
-    for (size_t i = 0, end; i < matching->operations.count; i = end) {
-        for (end = i; end < matching->operations.count &&
-                      matching->operations.at[end].call == matching->operations.at[i].call;
-             end++)
-            ;
+    FOR_RUNS(i, end, matching->operations.count,
+             matching->operations.at[end].call == matching->operations.at[i].call) {
         struct replay replay = { i, end - i,
                                  trace_arg_or(trace, ARG_GRAPH_ID, matching->operations.at[i].work, -1), 0 };
         replay.sort = sort_of(matching, &replay);

@@ -183,10 +183,9 @@ static void go_on_from(struct search *search, uint32_t member)
         rank_clocks_inspect(search, &search->problem->meetings[m], member);
     }
     SORT(&search->anchors, by_member_end_ahead);
-    for (size_t first = 0, end; first < search->anchors.count; first = end) {
+    FOR_RUNS(first, end, search->anchors.count,
+             search->anchors.at[end].member == search->anchors.at[first].member) {
         uint32_t found = search->anchors.at[first].member;
-        for (end = first + 1; end < search->anchors.count && search->anchors.at[end].member == found; end++)
-            ;
         set_clock(search, search->anchors.at + first, end - first, member);
         search->known[found] = true;
         search->queue[search->queued++] = found;

@@ -150,9 +150,7 @@ static void release_sequence(struct sequence *sequence)
 static struct sequence main_sequence(const struct inferring *inferring, const spans *all)
 {
     struct sequence best = { 0 };
-    for (size_t first = 0, end; first < all->count; first = end) {
-        for (end = first + 1; end < all->count && all->at[end].track == all->at[first].track; end++)
-            ;
+    FOR_RUNS(first, end, all->count, all->at[end].track == all->at[first].track) {
         struct sequence one = { 0 };
         read_sequence(inferring, &all->at[first], &all->at[end], &one);
         bool trains = one.optimizers.count > 0, best_trains = best.optimizers.count > 0;

@@ -176,17 +176,16 @@ static void stream_add(struct beside_stream *stream, uint32_t class, int64_t sta
 /* Add what runs from START to END beside each stream that works. */
 static void sweep_add(struct sweep *sweep, int64_t start_ns, int64_t end_ns)
 {
-    for (size_t first = 0, end; first < sweep->held.count; first = end) {
-        uint32_t stream = sweep->held.at[first].stream;
+    FOR_RUNS(first, end, sweep->held.count, sweep->held.at[end].stream == sweep->held.at[first].stream) {
         uint64_t others = sweep->classes, id_sum = sweep->id_sum;
-        for (end = first; end < sweep->held.count && sweep->held.at[end].stream == stream; end++)
-            if (sweep->streams_with[sweep->held.at[end].class] == 1) {
+        for (size_t i = first; i < end; i++)
+            if (sweep->streams_with[sweep->held.at[i].class] == 1) {
                 others--;
-                id_sum -= sweep->held.at[end].class;
+                id_sum -= sweep->held.at[i].class;
             }
         if (others == 0)
             continue;
-        struct beside_stream *of = &sweep->beside->of_stream[stream];
+        struct beside_stream *of = &sweep->beside->of_stream[sweep->held.at[first].stream];
         stream_add(of, BESIDE_ANY, start_ns, end_ns);
         if (others == 1)
             stream_add(of, (uint32_t)id_sum, start_ns, end_ns);
@@ -240,13 +239,10 @@ static struct beside *beside_derive(const struct trace *trace)
     struct sweep sweep = { .beside = beside,
                            .streams_with =
                                mem_zalloc(beside->classes.count + 1, sizeof *sweep.streams_with) };
-    for (uint32_t first = 0, end; first < beside->streams->count; first = end) {
-        for (end = first; end < beside->streams->count &&
-                          beside->streams->at[end].device == beside->streams->at[first].device;)
-            end++;
+    FOR_RUNS(first, end, beside->streams->count,
+             beside->streams->at[end].device == beside->streams->at[first].device)
         if (end - first > 1) /* nothing runs beside a stream that is alone */
-            sweep_device(&sweep, first, end);
-    }
+            sweep_device(&sweep, (uint32_t)first, (uint32_t)end);
     for (size_t s = 0; s < beside->streams->count; s++)
         for (size_t i = 0; i < beside->of_stream[s].sets.count; i++)
             count_before(&beside->of_stream[s].sets.at[i]);

@@ -186,9 +186,7 @@ static void add_kruskal_wallis(struct ranked *at, size_t count, double *h, doubl
 {
     double n = (double)count, ties = 0, sum = 0;
     SORT_ARRAY(at, count, by_duration);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first; end < count && at[end].duration == at[first].duration;)
-            end++;
+    FOR_RUNS(first, end, count, at[end].duration == at[first].duration) {
         double tied = (double)(end - first);
         ties += tied * tied * tied - tied;
         for (size_t i = first; i < end; i++)
@@ -196,10 +194,10 @@ static void add_kruskal_wallis(struct ranked *at, size_t count, double *h, doubl
     }
     SORT_ARRAY(at, count, by_ranked_place);
     double places = 0;
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, at[end].place == at[first].place) {
         double ranks = 0;
-        for (end = first; end < count && at[end].place == at[first].place; end++)
-            ranks += at[end].rank;
+        for (size_t i = first; i < end; i++)
+            ranks += at[i].rank;
         sum += ranks * ranks / (double)(end - first);
         places++;
     }
@@ -214,11 +212,11 @@ static bool differs_by_place(const struct run *runs, size_t count)
     enum { LEAST_PLACES = 2, LEAST = 6 };
     double h = 0, degrees = 0;
     struct ranked *ranked = mem_alloc(mem_times(count + 1, sizeof *ranked));
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, runs[end].cell == runs[first].cell) {
         size_t used = 0, kept = 0, places = 0;
-        for (end = first; end < count && runs[end].cell == runs[first].cell; end++)
-            if (run_is_alone(&runs[end]) && runs[end].step >= 0)
-                ranked[used++] = (struct ranked){ runs[end].place, (double)runs[end].duration_ns, 0 };
+        for (size_t i = first; i < end; i++)
+            if (run_is_alone(&runs[i]) && runs[i].step >= 0)
+                ranked[used++] = (struct ranked){ runs[i].place, (double)runs[i].duration_ns, 0 };
         SORT_ARRAY(ranked, used, by_ranked_place);
         for (size_t i = 0, next; i < used; i = next) {
             next = rows_group_end(ranked, used, sizeof *ranked, by_ranked_place, i);

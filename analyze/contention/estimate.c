@@ -45,9 +45,7 @@ static double sum_at(const struct comparison *all, double factor)
         all->alone[i] =
             (struct alone){ sample->duration * (1 - lost * sample->share), sample->stratum, sample->bin };
     }
-    for (size_t first = 0, end; first < all->count; first = end) {
-        for (end = first; end < all->count && all->alone[end].stratum == all->alone[first].stratum;)
-            end++;
+    FOR_RUNS(first, end, all->count, all->alone[end].stratum == all->alone[first].stratum) {
         SORT_ARRAY(all->alone + first, end - first, by_duration); /* strata are many, and small */
         sum += (double)kendall(&all->alone[first], end - first) / (double)(end - first + 1);
     }
@@ -86,10 +84,10 @@ static double variance_of(const struct contention_sample *at, size_t count, doub
 {
     double variance = 0;
     *largest = 0;
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, at[end].stratum == at[first].stratum) {
         double ties[CONTENTION_BINS] = { 0 };
-        for (end = first; end < count && at[end].stratum == at[first].stratum; end++)
-            ties[at[end].bin]++;
+        for (size_t i = first; i < end; i++)
+            ties[at[i].bin]++;
         double n = (double)(end - first), own = n * (n - 1) * (2 * n + 5);
         for (int bin = 0; bin < CONTENTION_BINS; bin++)
             own -= ties[bin] * (ties[bin] - 1) * (2 * ties[bin] + 5);

@@ -7,7 +7,7 @@
  */
 #include "analyze/latency/latency.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "derive/device_use.h"
 #include "derive/host_state.h"
@@ -80,13 +80,6 @@ static void timed_release(struct timed_set *set)
 
 /* ---- devices ---- */
 
-static bool activity_begins_later(const void *context, const void *left, const void *right)
-{
-    const struct gpu_events *gpu = context;
-    return trace_start_ns(gpu->trace, gpu->event[*(const uint32_t *)left]) >
-           trace_start_ns(gpu->trace, gpu->event[*(const uint32_t *)right]);
-}
-
 /* The work of the devices of FILE by start, of which there are COUNT: positions in gpu_events. New; free with free(). */
 static uint32_t *operations_of_file(const struct gpu_events *gpu, uint32_t file, size_t *count)
 {
@@ -99,7 +92,7 @@ static uint32_t *operations_of_file(const struct gpu_events *gpu, uint32_t file,
     uint32_t *at = mem_alloc(mem_times(*count + 1, sizeof *at));
     for (size_t i = 0; i < *count; i++)
         at[i] = (uint32_t)(first + i);
-    runs_sort(at, *count, sizeof *at, activity_begins_later, gpu);
+    SORT_BY(at, *count, i, trace_start_ns(gpu->trace, gpu->event[at[i]]));
     return at;
 }
 
@@ -125,13 +118,6 @@ static void add_file(struct activity *activity, uint32_t file)
 
 /* ---- operations by their calls ---- */
 
-static bool is_called_later(const void *context, const void *left, const void *right)
-{
-    const struct gpu_events *gpu = context;
-    return trace_start_ns(gpu->trace, gpu->call[*(const uint32_t *)left]) >
-           trace_start_ns(gpu->trace, gpu->call[*(const uint32_t *)right]);
-}
-
 enum { SUMMED = 16 }; /* see activity.operations_ns */
 
 /* First thread by thread, whose calls then are in order except for a few: those of two threads would take turns. */
@@ -150,9 +136,10 @@ static void find_operations(struct activity *activity)
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
             activity->operations[first[trace->track[gpu->call[i]] + 1]++] = (uint32_t)i;
-    for (size_t t = 0; t < trace->track_count; t++)
-        runs_sort(activity->operations + first[t], first[t + 1] - first[t], sizeof *activity->operations,
-                  is_called_later, gpu);
+    for (size_t t = 0; t < trace->track_count; t++) {
+        uint32_t *at = activity->operations + first[t];
+        SORT_BY(at, first[t + 1] - first[t], i, trace_start_ns(trace, gpu->call[at[i]]));
+    }
     int64_t sum_ns = 0;
     activity->operations_ns = mem_alloc(mem_times(count / SUMMED + 1, sizeof *activity->operations_ns));
     for (size_t i = 0; i < count; i++) {

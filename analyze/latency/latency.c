@@ -49,9 +49,7 @@ static name_id fold(struct row_names *names, name_id name)
     struct serving_step step;
     bool all = serving_step_of(text, &step);
     struct buffer folded = { 0 };
-    for (size_t i = 0, end; i < len; i = end) {
-        for (end = i + 1; end < len && quantity_is_digit(text[i]) && quantity_is_digit(text[end]);)
-            end++;
+    FOR_RUNS(i, end, len, quantity_is_digit(text[i]) && quantity_is_digit(text[end])) {
         bool number =
             quantity_is_digit(text[i]) && !names->exact && (all || i == 0 || !is_letter(text[i - 1]));
         if (number)

@@ -8,7 +8,6 @@
 #include "analyze/latency/latency.h"
 
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/sum.h"
 #include "derive/async_regions.h"
 #include <assert.h>
@@ -31,17 +30,6 @@ struct phase_query {
     VEC_OF(struct phase_step) steps;
 };
 
-static bool phases_begins_later(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    event_id a = ((const struct phase_step *)left)->event, b = ((const struct phase_step *)right)->event;
-    if (trace->track[a] != trace->track[b])
-        return trace->track[a] > trace->track[b];
-    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
-        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
-    return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
-}
-
 /* Every annotation that marks a step; each name is examined once. */
 static void find_annotations(struct phase_query *query)
 {
@@ -61,7 +49,9 @@ static void find_annotations(struct phase_query *query)
         if (known[name] == IS_STEP && selection_holds(query->selection, e))
             *VEC_PUSH(&query->steps) = (struct phase_step){ .event = e, .step = of_name[name] };
     }
-    runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, phases_begins_later, trace);
+    SORT_BY(query->steps.at, query->steps.count, i, ~trace_dur_ns(trace, query->steps.at[i].event));
+    SORT_BY(query->steps.at, query->steps.count, i, trace_start_ns(trace, query->steps.at[i].event));
+    SORT_BY(query->steps.at, query->steps.count, i, trace->track[query->steps.at[i].event]);
     EACH(free, known, of_name);
 }
 
@@ -177,13 +167,6 @@ static void add_rows(struct phase_query *query)
         finish_row(&phases->batches.at[i]);
 }
 
-static bool is_longer(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct phase_step *a = left, *b = right;
-    return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
-}
-
 /* Steps lie by group and phase, as the rows do. */
 static void choose_example(struct phase_query *query)
 {
@@ -200,7 +183,7 @@ static void choose_example(struct phase_query *query)
         return;
     assert(query->steps.at);
     struct phase_step *own = query->steps.at + first;
-    runs_sort(own, count, sizeof *own, is_longer, NULL);
+    SORT_BY(own, count, i, own[i].end_ns - own[i].start_ns);
     const struct phase_step *median = &own[(count - 1) / 2];
     query->phases->example = (struct phase_example){ .event = median->event,
                                                      .phase = serving_phase_name(median->step.phase),

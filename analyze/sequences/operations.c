@@ -1,7 +1,7 @@
 /* operations.c - the operations of each stream in a row, and what made the gaps between them. See parts.h. */
 #include "analyze/sequences/parts.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "derive/step_list.h"
 
@@ -173,15 +173,6 @@ void stream_operations_place(const struct stream_operations *operations,
 
 /* ---- the outermost operators ---- */
 
-static bool begins_later(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    event_id a = *(const event_id *)left, b = *(const event_id *)right;
-    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
-        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
-    return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
-}
-
 static bool takes_part(const struct trace *trace, const bool *names, event_id e)
 {
     return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC)) &&
@@ -216,7 +207,8 @@ struct outer_operators outer_operators_open(const struct trace *trace, const boo
             outer.at[next[trace->track[e]]++] = e;
     for (size_t t = 0, first = 0; t < trace->track_count; first = next[t++]) {
         event_id *at = outer.at + first;
-        runs_sort(at, next[t] - first, sizeof *at, begins_later, trace);
+        SORT_BY(at, next[t] - first, i, ~trace_dur_ns(trace, at[i]));
+        SORT_BY(at, next[t] - first, i, trace_start_ns(trace, at[i]));
         size_t count = drop_inner(trace, at, next[t] - first);
         memmove(outer.at + outer.count, at, count * sizeof *at);
         outer.count += count;

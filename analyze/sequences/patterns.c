@@ -1,6 +1,7 @@
 /* patterns.c - what the outermost calls of an operator launched, by the names of the operations. */
 #include "analyze/sequences/parts.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include <assert.h>
 
@@ -49,17 +50,6 @@ static bool *match_operators(const struct trace *trace, const char *op, struct t
 
 /* ---- the operations of each call ---- */
 
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    const struct launched *a = left, *b = right;
-    if (a->outer != b->outer)
-        return a->outer > b->outer;
-    if (trace_start_ns(trace, a->work) != trace_start_ns(trace, b->work))
-        return trace_start_ns(trace, a->work) > trace_start_ns(trace, b->work);
-    return a->work > b->work;
-}
-
 /* The calls of an operator that launched operations of these names. */
 struct pattern {
     size_t first, length; /* of the first such call: of the names */
@@ -106,14 +96,14 @@ static void add_patterns(struct sequences *sequences, const struct stream_operat
     struct names *keys = names_open();
     VEC_OF(struct pattern) patterns = { 0 };
     size_t used = 0;
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, all[end].outer == all[first].outer) {
         event_id op = outer->at[all[first].outer];
         size_t begin = used;
         int64_t device_ns = 0;
         names[used++] = trace->name[op];
-        for (end = first; end < count && all[end].outer == all[first].outer; end++) {
-            names[used++] = trace->name[all[end].work];
-            device_ns += trace_dur_ns(trace, all[end].work);
+        for (size_t i = first; i < end; i++) {
+            names[used++] = trace->name[all[i].work];
+            device_ns += trace_dur_ns(trace, all[i].work);
         }
         uint32_t id = names_add(keys, (const char *)&names[begin], (used - begin) * sizeof *names);
         if (id == patterns.count)
@@ -147,7 +137,9 @@ bool sequences_add_patterns(struct sequences *sequences, const struct stream_ope
         if (of != SIZE_MAX)
             *VEC_PUSH(&all) = (struct launched){ (uint32_t)of, work_event(operations, &operations->at[i]) };
     }
-    runs_sort(all.at, all.count, sizeof *all.at, is_later, trace);
+    SORT_BY(all.at, all.count, i, all.at[i].work);
+    SORT_BY(all.at, all.count, i, trace_start_ns(trace, all.at[i].work));
+    SORT_BY(all.at, all.count, i, all.at[i].outer);
     add_patterns(sequences, operations, words, &outer, all.at, all.count);
     VEC_FREE(&all);
     outer_operators_release(&outer);

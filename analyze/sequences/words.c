@@ -7,6 +7,7 @@
 #include "analyze/sequences/parts.h"
 
 #include "base/demangle.h"
+#include "base/rows.h"
 
 enum {
     LONGEST_WORD = 60,     /* bytes of one name in few words */
@@ -121,9 +122,7 @@ static struct text word_of(struct work_words *words, name_id name)
 struct text operations_in_few_words(struct work_words *words, const name_id *names, size_t count)
 {
     struct buffer text = { 0 };
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && names[end] == names[first];)
-            end++;
+    FOR_RUNS(first, end, count, names[end] == names[first]) {
         if (first >= SEQUENCE_MOST) {
             buffer_printf(&text, " and %zu more", count - first);
             break;

@@ -6,7 +6,7 @@
  */
 #include "analyze/top/top.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "derive/communication.h"
 
 #define DEVICE_ALIASES(before, after)                                                                        \
@@ -137,15 +137,6 @@ static bool has_communication_kernels(const struct top *top)
     return false;
 }
 
-static bool comes_after(const void *context, const void *left, const void *right)
-{
-    const struct top_row *a = left, *b = right;
-    const struct top *top = context;
-    if (a->order != b->order)
-        return a->order > b->order;
-    return top->has_device_time ? a->self_device_ns < b->self_device_ns : a->self_cpu_ns < b->self_cpu_ns;
-}
-
 void top_sort(struct top *top)
 {
     bool kernels = top->has_device_time && has_communication_kernels(top);
@@ -157,7 +148,9 @@ void top_sort(struct top *top)
                      : has_time                           ? TOP_WORK
                                                           : TOP_REST;
     }
-    runs_sort(top->at, top->count, sizeof *top->at, comes_after, top);
+    SORT_BY(top->at, top->count, i,
+            ~(top->has_device_time ? top->at[i].self_device_ns : top->at[i].self_cpu_ns));
+    SORT_BY(top->at, top->count, i, top->at[i].order);
     top->sorted = true;
 }
 

@@ -182,6 +182,43 @@ static void groups_end_where_a_key_differs(void **state)
     assert_int_equal(rows_count_groups(items, 0, sizeof *items, by_color), 0);
 }
 
+/* Neighbours that follow each other: 3 4 5, 9, 1 2. A loop may end early and pass over a run. */
+static void runs_end_where_neighbours_do_not_belong_together(void **state)
+{
+    (void)state;
+    const int numbers[] = { 3, 4, 5, 9, 1, 2 };
+    size_t ends[7], runs = 0;
+    FOR_RUNS(first, end, 6, numbers[end] == numbers[end - 1] + 1)
+        ends[runs++] = end;
+    assert_int_equal(runs, 3);
+    assert_true(ends[0] == 3 && ends[1] == 4 && ends[2] == 6);
+    FOR_RUNS(first, end, 6, numbers[end] == numbers[end - 1] + 1) {
+        if (first == 0)
+            continue;
+        assert_true(first == 3 && end == 4);
+        break;
+    }
+    FOR_RUNS(first, end, 0 * runs, true)
+        fail();
+}
+
+/* By the last number, then by the one before, then as they were; few and many are sorted differently. */
+static void items_sort_by_numbers_that_are_no_members(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count <= 1000; count = count * 4 + 1) {
+        uint32_t numbers[1000];
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = (uint32_t)(i * 7919 % 1000);
+        SORT_BY(numbers, count, i, ~(int64_t)(numbers[i] % 10));
+        SORT_BY(numbers, count, i, (int64_t)(numbers[i] / 100) - 5);
+        for (size_t i = 1; i < count; i++) {
+            uint32_t a = numbers[i - 1], b = numbers[i];
+            assert_true(a / 100 <= b / 100 && (a / 100 < b / 100 || a % 10 >= b % 10));
+        }
+    }
+}
+
 static void the_first_of_equal_items_is_found(void **state)
 {
     (void)state;
@@ -240,6 +277,8 @@ int main(void)
         cmocka_unit_test(large_unsigned_numbers_are_not_negative),
         cmocka_unit_test(many_items_sort_as_few_do),
         cmocka_unit_test(groups_end_where_a_key_differs),
+        cmocka_unit_test(runs_end_where_neighbours_do_not_belong_together),
+        cmocka_unit_test(items_sort_by_numbers_that_are_no_members),
         cmocka_unit_test(the_first_of_equal_items_is_found),
         cmocka_unit_test(missing_values_are_in_no_fold),
         cmocka_unit_test(means_of_negative_numbers_round_halves_up_and_sums_saturate),
