@@ -69,8 +69,10 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     memory->by = options->by;
     memory->several_files = file_set_of(trace)->ranks > 1;
     memory->texts = names_open();
-    struct memory_records *own = options->brief ? memory_records_open(trace, MEMORY_LEVELS) : NULL;
-    const struct memory_records *records = own ? own : memory_records_of(trace, MEMORY_OWNERS);
+    const struct memory_records *records =
+        options->brief ? memory_records_kept(trace) : memory_records_of(trace, MEMORY_OWNERS);
+    struct memory_records *own = records ? NULL : memory_records_open(trace, MEMORY_LEVELS);
+    records = records ? records : own;
     struct memory_query query;
     memory_query_open(&query, trace, selection, options, records, memory);
     struct memory_board *board = options->brief ? NULL : memory_board_open(&query);

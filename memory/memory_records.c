@@ -338,11 +338,19 @@ static void *derive_owners(const struct trace *trace)
     return memory_records_open(trace, MEMORY_OWNERS);
 }
 
+static const struct derivation derivations[] = {
+    [MEMORY_LEVELS] = { derive_levels, release },
+    [MEMORY_OWNERS] = { derive_owners, release },
+};
+
 const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail)
 {
-    static const struct derivation derivations[] = {
-        [MEMORY_LEVELS] = { derive_levels, release },
-        [MEMORY_OWNERS] = { derive_owners, release },
-    };
-    return trace_derive(trace, &derivations[detail]);
+    const struct memory_records *owned = trace_derived(trace, &derivations[MEMORY_OWNERS]);
+    return owned ? owned : trace_derive(trace, &derivations[detail]);
+}
+
+const struct memory_records *memory_records_kept(const struct trace *trace)
+{
+    const struct memory_records *owned = trace_derived(trace, &derivations[MEMORY_OWNERS]);
+    return owned ? owned : trace_derived(trace, &derivations[MEMORY_LEVELS]);
 }

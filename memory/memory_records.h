@@ -81,8 +81,11 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
 void memory_records_free(struct memory_records *records);
 
 /* Computed when first requested; borrowed, lives as long as TRACE. With MEMORY_LEVELS records have no owner and no
- * node. */
+ * node, unless those with owners were computed before: these are returned then. */
 const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail);
+
+/* Those that were computed before; NULL: none were. */
+const struct memory_records *memory_records_kept(const struct trace *trace);
 
 /* Is the device the host, by its c10 type? */
 bool memory_is_host(const struct memory_device *device);

@@ -11,6 +11,7 @@
 #include "summary/summary.h"
 #include "analyze/top/top.h"
 #include "figures/gather.h"
+#include "memory/memory_records.h"
 #include "derive/features.h"
 #include "job/job.h"
 #include "job/recording.h"
@@ -203,6 +204,9 @@ static bool fill_timeline(const struct trace *trace, const struct selection *sel
                           struct report_content *content, struct tpa_error *err)
 {
     (void)err;
+    if (trace_features(trace) &
+        FEATURE_MEMORY) /* what the section of memory needs is more than the timeline does */
+        memory_records_of(trace, MEMORY_OWNERS);
     content->timeline = chart_timeline(trace, selection);
     content->views = views_open(trace, selection);
     return true;
