@@ -1,5 +1,6 @@
 #include "ingest/csv.h"
 
+#include "ingest/bytes16.h"
 #include "ingest/json_text.h"
 #include <strings.h>
 
@@ -15,29 +16,50 @@ void csv_release(struct csv *csv)
     EACH(VEC_FREE, &csv->fields, &csv->columns);
 }
 
+/* Does C end what a field holds as it is written? A NUL byte is left out: it would end the text. */
+static bool csv_ends_plain(char c, bool quoted)
+{
+    return !c || (quoted ? c == '"' : c == ',' || c == '\n' || c == '\r');
+}
+
+static const char *csv_plain_end(const char *at, const char *end, bool quoted)
+{
+#if HAVE_BYTES16
+    const bytes16 a = bytes16_all(quoted ? '"' : ','), b = bytes16_all(quoted ? '"' : '\n'),
+                  c = bytes16_all(quoted ? '"' : '\r'), nul = bytes16_all(0);
+    for (; end - at >= 16; at += 16) {
+        bytes16 text = bytes16_load(at);
+        unsigned found =
+            bytes16_mask(bytes16_or(bytes16_or(bytes16_equal(text, a), bytes16_equal(text, b)),
+                                    bytes16_or(bytes16_equal(text, c), bytes16_equal(text, nul))));
+        if (found)
+            return at + __builtin_ctz(found);
+    }
+#endif
+    while (at < end && !csv_ends_plain(*at, quoted))
+        at++;
+    return at;
+}
+
 /* Append the field at csv->at without its quotes; csv->at moves behind it. */
 static void csv_read_field(struct csv *csv)
 {
+    struct buffer *text = &csv->text;
     bool quoted = csv->at < csv->end && *csv->at == '"';
-    const char *at = csv->at + quoted;
-    while (at < csv->end) {
-        if (quoted && *at == '"') {
-            bool doubled = at + 1 < csv->end && at[1] == '"';
-            at += 1 + doubled;
-            if (!doubled) {
-                quoted = false;
-                continue;
-            }
-            buffer_putc(&csv->text, '"');
-            continue;
-        }
-        if (!quoted && (*at == ',' || *at == '\n' || *at == '\r'))
+    const char *at = csv->at + quoted, *start = at;
+    for (;;) {
+        at = csv_plain_end(at, csv->end, quoted);
+        bool doubled = quoted && at + 1 < csv->end && *at == '"' && at[1] == '"';
+        size_t len = (size_t)(at - start) + doubled;
+        VEC_RESERVE(text, len + 1);
+        memcpy(text->at + text->count, start, len);
+        text->count += len;
+        if (at >= csv->end || !(quoted || !*at))
             break;
-        if (*at) /* a NUL byte would end the text early */
-            buffer_putc(&csv->text, *at);
-        at++;
+        quoted = quoted && (doubled || !*at);
+        start = at += 1 + doubled;
     }
-    buffer_putc(&csv->text, '\0');
+    text->at[text->count++] = '\0';
     csv->at = at;
 }
 
@@ -71,12 +93,11 @@ bool csv_header(struct csv *csv)
     return true;
 }
 
-/* TEXT without the blanks before it; *LEN without those behind it. */
+/* TEXT of *LEN bytes without the blanks before it; *LEN without those behind it. */
 static const char *csv_trim(const char *text, size_t *len)
 {
-    while (json_is_blank(*text))
-        text++;
-    *len = strlen(text);
+    for (; json_is_blank(*text); text++)
+        --*len;
     while (*len && json_is_blank(text[*len - 1]))
         --*len;
     return text;
@@ -85,7 +106,7 @@ static const char *csv_trim(const char *text, size_t *len)
 size_t csv_column(const struct csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv->columns.count; i++) {
-        size_t len;
+        size_t len = strlen(csv->head.at + csv->columns.at[i]);
         const char *text = csv_trim(csv->head.at + csv->columns.at[i], &len);
         if (len == strlen(name) && strncasecmp(text, name, len) == 0)
             return i;
@@ -95,27 +116,40 @@ size_t csv_column(const struct csv *csv, const char *name)
 
 size_t csv_known_column(struct csv *csv, const char *name)
 {
-    struct csv_known *known = &csv->known[((uintptr_t)name >> 2 ^ (uintptr_t)name >> 8) % 64];
+    enum { SLOTS = sizeof csv->known / sizeof *csv->known };
+    size_t slot = ((uintptr_t)name >> 2 ^ (uintptr_t)name >> 8) % SLOTS;
+    for (int tries = 0; tries < 8 && csv->known[slot].name && csv->known[slot].name != name; tries++)
+        slot = (slot + 1) % SLOTS;
+    struct csv_known *known = &csv->known[slot];
     if (known->name != name)
         *known = (struct csv_known){ name, csv_column(csv, name) };
     return known->column;
 }
 
-const char *csv_field(const struct csv *csv, size_t i)
+static const char *csv_field_of(const struct csv *csv, size_t i, size_t *len)
 {
+    *len = 0;
     if (i >= csv->fields.count)
         return "";
-    size_t len;
-    const char *text = csv_trim(csv->text.at + csv->fields.at[i], &len);
-    ((char *)csv->text.at)[(size_t)(text - csv->text.at) + len] = '\0'; /* only blanks are cut */
+    size_t end = i + 1 < csv->fields.count ? csv->fields.at[i + 1] : csv->text.count;
+    *len = end - 1 - csv->fields.at[i];
+    const char *text = csv_trim(csv->text.at + csv->fields.at[i], len);
+    ((char *)csv->text.at)[(size_t)(text - csv->text.at) + *len] = '\0'; /* only blanks are cut */
     return text;
+}
+
+const char *csv_field(const struct csv *csv, size_t i)
+{
+    size_t len;
+    return csv_field_of(csv, i, &len);
 }
 
 int64_t csv_integer(const struct csv *csv, size_t i, int64_t missing)
 {
-    const char *text = csv_field(csv, i);
+    size_t len;
+    const char *text = csv_field_of(csv, i, &len);
     int64_t value;
-    return *text && json_integer(text, text + strlen(text), &value) ? value : missing;
+    return len && json_integer(text, text + len, &value) ? value : missing;
 }
 
 bool csv_read_all(struct source *source, struct buffer *text, struct tpa_error *err)

@@ -34,6 +34,10 @@ struct agent {
     int64_t units;
 };
 
+struct agents {
+    VEC_OF(struct agent);
+};
+
 struct csv_table {
     enum csv_kind kind;
     struct buffer text;
@@ -45,7 +49,8 @@ struct recording {
     struct recorder *recorder;
     struct step_guess *guess;
     VEC_OF(struct csv_table) tables;
-    VEC_OF(struct agent) agents; /* by node */
+    struct agents agents; /* by node */
+    struct agents used;   /* by kernels and copies */
     int64_t pid;
     bool has_kernels; /* a table of kernels: those of counters are the same */
     struct names *dispatches;
@@ -64,26 +69,25 @@ static int64_t agent_of(const struct csv *csv, size_t column)
 
 static const struct key by_node[] = { ASC(struct agent, node), KEY_END };
 
-static struct agent *find_agent(const struct recording *recording, int64_t node)
+static struct agent *find_agent(const struct agents *agents, int64_t node)
 {
     size_t i;
-    SEARCH(i, recording->agents.count, recording->agents.at[i].node < node);
-    return i < recording->agents.count && recording->agents.at[i].node == node ? &recording->agents.at[i]
-                                                                               : NULL;
+    SEARCH(i, agents->count, agents->at[i].node < node);
+    return i < agents->count && agents->at[i].node == node ? &agents->at[i] : NULL;
 }
 
-static void add_agent(struct recording *recording, int64_t node, char *name, int64_t units)
+static void add_agent(struct agents *agents, int64_t node, char *name, int64_t units)
 {
-    if (node < 0 || find_agent(recording, node) || recording->agents.count >= 1024)
+    if (node < 0 || find_agent(agents, node) || agents->count >= 1024)
         return;
-    *VEC_PUSH(&recording->agents) = (struct agent){ node, name, units };
-    SORT(&recording->agents, by_node);
+    *VEC_PUSH(agents) = (struct agent){ node, name, units };
+    SORT(agents, by_node);
 }
 
 /* The number of the device; -1: it is the host's, or unknown. */
 static int64_t csv_device_of(const struct recording *recording, int64_t node)
 {
-    struct agent *agent = find_agent(recording, node);
+    struct agent *agent = find_agent(&recording->agents, node);
     return agent ? agent - recording->agents.at : -1;
 }
 
@@ -127,24 +131,22 @@ static void take_gpu(struct recording *recording, struct csv *csv)
     const char *name = text_field(csv, "Product_Name");
     if (!*name)
         name = text_field(csv, "Name");
-    add_agent(recording, field(csv, "Node_Id"),
+    add_agent(&recording->agents, field(csv, "Node_Id"),
               *name ? trace_builder_strndup(recording->builder, name, strlen(name)) : NULL,
               field(csv, "Cu_Count"));
 }
 
-static void take_kernel_agent(struct recording *recording, struct csv *csv)
+/* The agents that the row of a table of KIND names: of a copy the side that is a device, by its direction. */
+static void take_used(struct recording *recording, enum csv_kind kind, struct csv *csv)
 {
-    add_agent(recording, agent_of(csv, csv_known_column(csv, "Agent_Id")), NULL, RECORDER_NONE);
-}
-
-/* The side of a copy that is a device, by its direction. */
-static void take_copy_agents(struct recording *recording, struct csv *csv)
-{
-    const char *direction = text_field(csv, "Direction");
+    const char *direction = kind == KIND_COPY ? text_field(csv, "Direction") : "";
+    if (kind == KIND_KERNEL || kind == KIND_COUNTER)
+        add_agent(&recording->used, agent_of(csv, csv_known_column(csv, "Agent_Id")), NULL, RECORDER_NONE);
     if (strstr(direction, "DEVICE_TO"))
-        add_agent(recording, agent_of(csv, csv_known_column(csv, "Source_Agent_Id")), NULL, RECORDER_NONE);
+        add_agent(&recording->used, agent_of(csv, csv_known_column(csv, "Source_Agent_Id")), NULL,
+                  RECORDER_NONE);
     if (strstr(direction, "TO_DEVICE"))
-        add_agent(recording, agent_of(csv, csv_known_column(csv, "Destination_Agent_Id")), NULL,
+        add_agent(&recording->used, agent_of(csv, csv_known_column(csv, "Destination_Agent_Id")), NULL,
                   RECORDER_NONE);
 }
 
@@ -153,9 +155,9 @@ static void find_agents(struct recording *recording)
     struct trace_file *file = trace_builder_current_file(recording->builder);
     each_row(recording, KIND_AGENT, take_gpu);
     if (recording->agents.count == 0) {
-        each_row(recording, KIND_KERNEL, take_kernel_agent);
-        each_row(recording, KIND_COUNTER, take_kernel_agent);
-        each_row(recording, KIND_COPY, take_copy_agents);
+        struct agents none = recording->agents;
+        recording->agents = recording->used;
+        recording->used = none;
     }
     for (size_t i = 0; i < recording->agents.count; i++) {
         const struct agent *agent = &recording->agents.at[i];
@@ -170,12 +172,6 @@ static void find_agents(struct recording *recording)
         };
         free(name);
     }
-}
-
-static void take_pid(struct recording *recording, struct csv *csv)
-{
-    if (recording->pid == 0)
-        recording->pid = csv_integer(csv, csv_known_column(csv, "Process_Id"), 0);
 }
 
 /* ---- records ---- */
@@ -284,14 +280,19 @@ static void write_allocation(struct recording *recording, struct csv *csv)
 
 /* ---- all ---- */
 
-/* The profiler ends each row by a line end, and gives each a field for every column. */
-static void check_rows(struct recording *recording, const struct buffer *text)
+/* The profiler ends each row by a line end, and gives each a field for every column. The first
+ * call has the process. */
+static void check_rows(struct recording *recording, enum csv_kind kind, const struct buffer *text)
 {
     struct csv csv = csv_open(text->at, text->count);
     uint64_t odd = 0;
     if (csv_header(&csv))
-        while (csv_next(&csv))
+        while (csv_next(&csv)) {
             odd += csv.fields.count != csv.columns.count;
+            take_used(recording, kind, &csv);
+            if (recording->pid == 0 && kind == KIND_API)
+                recording->pid = csv_integer(&csv, csv_known_column(&csv, "Process_Id"), 0);
+        }
     csv_release(&csv);
     if (text->count && text->at[text->count - 1] != '\n')
         trace_builder_lacks(recording->builder, LACK_CUT_SHORT,
@@ -315,8 +316,8 @@ static bool add_table(struct recording *recording, struct source *source, struct
             recording->builder, LACK_DAMAGED,
             trace_builder_strndup(recording->builder, source_damage(source), strlen(source_damage(source))),
             1, TPA_NOWHERE);
-    check_rows(recording, &table.text);
     table.kind = rocprof_csv_kind(table.text.at, table.text.count);
+    check_rows(recording, table.kind, &table.text);
     recording->has_kernels = recording->has_kernels || table.kind == KIND_KERNEL;
     trace_builder_current_file(recording->builder)->size += (int64_t)table.text.count;
     *VEC_PUSH(&recording->tables) = table;
@@ -384,7 +385,6 @@ static bool read_rocprof_csv(struct source *source, struct trace_builder *builde
     ok = ok && (!options->in_directory || add_others(&recording, source_name(source), err));
     if (ok) {
         find_agents(&recording);
-        each_row(&recording, KIND_API, take_pid);
         recording.recorder = recorder_open(builder, recording.pid, NULL);
         recording.guess = step_guess_open();
         recording.dispatches = names_open();
@@ -397,7 +397,7 @@ static bool read_rocprof_csv(struct source *source, struct trace_builder *builde
     }
     for (size_t i = 0; i < recording.tables.count; i++)
         buffer_release(&recording.tables.at[i].text);
-    EACH(VEC_FREE, &recording.tables, &recording.agents);
+    EACH(VEC_FREE, &recording.tables, &recording.agents, &recording.used);
     if (recording.dispatches)
         names_free(recording.dispatches);
     step_guess_free(recording.guess);

@@ -54,9 +54,28 @@ static void a_quote_that_is_not_closed_ends_with_the_text(void **state)
     csv_release(&csv);
 }
 
+/* Fields shorter and longer than 16 bytes, which are looked at at once; blanks alone; a NUL byte; text behind a quote. */
+static void fields_of_every_length_are_read(void **state)
+{
+    (void)state;
+    static const char row[] = "0123456789abcdef0123456789,\"x,y\"z,  ,a\0b,\"0123456789abcdef,\"\"\"\n,1";
+    struct csv csv = csv_open(row, sizeof row - 1);
+    static const char *const fields[] = { "0123456789abcdef0123456789", "x,yz", "", "ab",
+                                          "0123456789abcdef,\"" };
+    assert_true(csv_next(&csv));
+    assert_int_equal(csv.fields.count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(csv_field(&csv, i), fields[i]);
+    assert_int_equal(csv_integer(&csv, 2, -1), -1);
+    assert_true(csv_next(&csv));
+    assert_int_equal(csv_integer(&csv, 1, -1), 1);
+    csv_release(&csv);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_of_every_length_are_read),
         cmocka_unit_test(quotes_hold_commas_breaks_and_doubled_quotes),
         cmocka_unit_test(columns_are_found_by_name_in_any_case),
         cmocka_unit_test(a_quote_that_is_not_closed_ends_with_the_text),
