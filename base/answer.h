@@ -107,8 +107,10 @@ struct answer {
     const char *because;  /* what VERDICT says beyond HEADLINE; NULL: VERDICT is shown below HEADLINE */
     int64_t from_ns,
         to_ns; /* "174.886ms -> 102.542ms": now and with the first finding, or before and after; 0: none */
-    int64_t together_ns;     /* FROM_NS with all findings; 0: not known */
-    int64_t alone_ns;        /* what all findings save alone, added up */
+    int64_t together_ns; /* FROM_NS with all findings; 0: not known */
+    int64_t alone_ns;    /* what all findings save alone, added up */
+    size_t
+        last_change; /* number of the last finding that has a part in TOGETHER_NS, from 1, shown or not; 0: there is none */
     const char *change_note; /* what FROM_NS and TO_NS are */
     VEC_OF(struct answer_fact) facts;
     const char *bars_title;   /* what the bars show */

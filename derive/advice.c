@@ -59,8 +59,8 @@ static const struct words words[ADVICES] = {
         NULL,
         "remove copies that only move data: exchange buffers, and write results into place" },
     [ADVICE_LAUNCH_LESS] = {
-        "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it can; fused "
-        "optimizers (fused=True) and larger batches save a part of it",
+        "capture the whole step as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); fused optimizers (fused=True) and "
+        "larger batches save a part of it",
         "let XLA compile the whole step as one program (jax.jit), which then launches it as graphs; larger batches save a part "
         "of it",
         "let XLA compile the whole step as one program (tf.function(jit_compile=True)), which then launches it as graphs; larger "

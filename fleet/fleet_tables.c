@@ -259,21 +259,24 @@ static void notice_first(const struct fleet *fleet, struct result *result)
 
 /* ---- the first screen ---- */
 
-/* "Rank 9 (node1) holds the job up: others wait 22.6 % of the time, 100 % of it for this rank; its data loading takes longer". */
-static void append_blame(const struct fleet *fleet, struct buffer *out)
+/* "Rank 9 (node1) holds the job up: the others wait for it, 3.268ms of a step each; its data loading takes longer". STEPS: 0, there
+ * are none. */
+static void append_blame(const struct fleet *fleet, int64_t steps, struct buffer *out)
 {
     const struct fleet_rank_row *row = &fleet->ranks.at[0];
     buffer_printf(out, "Rank %" PRId64, row->rank);
     if (row->host.at)
         buffer_printf(out, " (%s)", row->host.at);
     buffer_puts(out, " holds the job up: ");
-    if (fleet->total_ns > 0) {
-        buffer_puts(out, "others wait ");
-        append_share(out, waiting_share_of(fleet));
-        buffer_puts(out, " of the time, ");
+    if (steps && fleet->ranks.count > 1) {
+        int64_t others = (int64_t)fleet->ranks.count - 1;
+        buffer_puts(out, others == 1 ? "the other waits for it, " : "the others wait for it, ");
+        quantity_append_rounded_time(out, (double)(row->caused_ns / steps / others));
+        buffer_puts(out, others == 1 ? " of a step" : " of a step each");
+    } else {
+        append_share(out, row->caused_share);
+        buffer_puts(out, " of what others wait is for this rank");
     }
-    append_share(out, row->caused_share);
-    buffer_puts(out, fleet->total_ns > 0 ? " of it for this rank" : " of what others wait is for this rank");
     append_reason(row, out);
 }
 
@@ -291,8 +294,12 @@ static void say_who(struct answer *answer, const char *who, struct arena *texts)
         return;
     }
     answer->headline = arena_printf(texts, "%s.", who);
+    const char *verdict = answer->verdict ? answer->verdict : "",
+               *wait = strstr(verdict, "; the others wait "), *rest = wait ? strchr(wait + 2, ';') : NULL;
     answer->because = at > 0 && at < answer->findings.count
                           ? arena_printf(texts, "Change %zu evens that out; change 1 saves more.", at + 1)
+                      : wait && rest /* which is said above */
+                          ? arena_printf(texts, "%.*s%s", (int)(wait - verdict), verdict, rest)
                           : NULL; /* of the verdict below it */
 }
 
@@ -306,7 +313,7 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
     int64_t steps = has_marked_steps(fleet) ? (int64_t)fleet->steps.count : 0;
     if (!is_held_up(fleet))
         return;
-    append_blame(fleet, &who);
+    append_blame(fleet, steps, &who);
     say_who(answer, arena_strndup(texts, who.at, who.count), texts);
     buffer_release(&who);
     for (size_t i = 0; i < fleet->ranks.count; i++) {

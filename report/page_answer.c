@@ -197,22 +197,19 @@ static bool fits_bar(const struct buffer *words, double wide)
     return (double)unicode_text_width(words->at, words->count) * letter + margins <= wide;
 }
 
-/* A part of the bar from X on, WIDE, that finding NUMBER saves; 0: what all save together beyond what is drawn. */
-static void append_gain(struct buffer *out, double x, double wide, size_t number, int64_t ns)
+/* A part of the bar from X on, WIDE, that the change or changes called NAME save; TOGETHER: beyond what is drawn before it. */
+static void append_gain(struct buffer *out, double x, double wide, const char *name, bool together,
+                        int64_t ns)
 {
-    enum { NUMBER_ROOM = 18 };
+    const double letter = 8.4, margins = 8;
     struct buffer words = { 0 };
-    if (number)
-        buffer_printf(&words, "%zu: ", number);
-    else
-        buffer_puts(&words, "together more: ");
-    buffer_puts(&words, "\xe2\x88\x92");
+    buffer_printf(&words, "%s: %s\xe2\x88\x92", name, together ? "together more, " : "");
     append_time(&words, ns);
-    buffer_printf(out, "<g class=\"gain%s\"><title>", number ? "" : " together");
-    if (number)
-        buffer_printf(out, "change %zu saves up to ", number);
-    else
+    buffer_printf(out, "<g class=\"gain%s\"><title>", together ? " together" : "");
+    if (together)
         buffer_puts(out, "all changes together save, beyond that, up to ");
+    else
+        buffer_printf(out, "change %s saves up to ", name);
     append_time(out, ns);
     buffer_printf(out,
                   "</title><rect class=\"back\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"/><rect "
@@ -222,11 +219,29 @@ static void append_gain(struct buffer *out, double x, double wide, size_t number
         buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">", x + 8);
         buffer_add(out, words.at, words.count);
         buffer_puts(out, "</text>");
-    } else if (number && wide >= NUMBER_ROOM) {
-        buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">%zu</text>", x + wide / 2 - 4, number);
+    } else if ((double)strlen(name) * letter + margins <= wide) {
+        buffer_printf(out, "<text class=\"over\" x=\"%.2f\" y=\"17\">%s</text>",
+                      x + (wide - (double)strlen(name) * letter) / 2, name);
     }
     buffer_puts(out, "</g>");
     buffer_release(&words);
+}
+
+/* The changes of which a part of the bar is what they save beyond the parts before it, of which DRAWN is a set: those that have none,
+ * "4-7"; where all have one, "1+2". */
+static void name_together(const struct answer *answer, unsigned drawn, struct buffer *name)
+{
+    size_t first = 0, last = answer->last_change;
+    for (size_t i = answer_first_findings(answer); i-- > 0;)
+        if (answer->findings.at[i].saves_ns > 0 && !(drawn >> i & 1))
+            first = i + 1;
+    if (!first && last > answer_first_findings(answer))
+        first = answer_first_findings(answer) + 1;
+    if (first)
+        buffer_printf(name, first + 1 < last ? "%zu-%zu" : first < last ? "%zu+%zu" : "%zu", first, last);
+    for (size_t i = 0; !first && i < answer_first_findings(answer); i++)
+        if (drawn >> i & 1)
+            buffer_printf(name, "%s%zu", name->count ? "+" : "", i + 1);
 }
 
 /* The step as a bar: what remains with all findings is solid; of what they save each finding has its own saving, as long as it
@@ -249,20 +264,26 @@ static void append_gains(struct buffer *out, const struct answer *answer)
         x, GAIN_HEIGHT);
     struct buffer words = { 0 };
     append_time(&words, answer->together_ns);
-    buffer_puts(&words, answer->findings.count > 1 ? " left with all changes" : " left");
+    buffer_puts(&words, answer->last_change > 1 ? " left with all changes" : " left");
     if (fits_bar(&words, x))
         buffer_printf(out, "<text class=\"on\" x=\"8\" y=\"17\">%s</text>", words.at);
     buffer_release(&words);
+    unsigned drawn = 0;
     for (size_t i = 0; i < answer_first_findings(answer); i++) {
         int64_t ns = answer->findings.at[i].saves_ns;
+        char number[] = { (char)('1' + i), '\0' };
         if (ns <= 0 || ns > left_ns)
             continue;
-        append_gain(out, x, (double)ns * scale, i + 1, ns);
+        append_gain(out, x, (double)ns * scale, number, false, ns);
         x += (double)ns * scale;
         left_ns -= ns;
+        drawn |= 1U << i;
     }
+    struct buffer name = { 0 };
+    name_together(answer, drawn, &name);
     if (left_ns > 0)
-        append_gain(out, x, (double)left_ns * scale, 0, left_ns);
+        append_gain(out, x, (double)left_ns * scale, name.at ? name.at : "", true, left_ns);
+    buffer_release(&name);
     buffer_puts(out, "</svg>\n");
 }
 
@@ -294,7 +315,7 @@ static void append_bars(struct buffer *out, const struct answer *answer, const s
         append_gains(out, answer);
     }
     append_parts(out, answer, page);
-    append_element(out, "p", "faint", answer->phases);
+    append_element(out, "p", "faint phases", answer->phases);
     buffer_puts(out, "</figure>\n");
 }
 
@@ -444,6 +465,8 @@ static void append_steps(struct buffer *out, const struct answer *answer, const 
 
 /* ---- what to do ---- */
 
+enum { WHERE_COLUMNS = 104, ADVICE_COLUMNS = 108 }; /* two lines, roughly */
+
 /* TEXT with the places at which a long name may be broken: after what joins its words. */
 static void append_breakable(struct buffer *out, const char *text, size_t len)
 {
@@ -455,6 +478,45 @@ static void append_breakable(struct buffer *out, const char *text, size_t len)
         buffer_puts(out, i + 1 < len ? "<wbr/>" : "");
         from = i + 1;
     }
+}
+
+/* How much of TEXT, LEN bytes, is its first clauses that take at most COLUMNS: up to a semicolon or the end of a sentence, else up to a
+ * comma or bracket, outside of brackets. All of it where it fits, or has no such place. */
+static size_t first_clauses(const char *text, size_t len, size_t columns)
+{
+    size_t part = 0, whole = 0;
+    int depth = 0;
+    if (unicode_text_width(text, len) <= columns)
+        return len;
+    for (size_t i = 1; i + 1 < len && unicode_text_width(text, i) <= columns; i++) {
+        depth += text[i] == '(';
+        depth -= text[i] == ')' && depth > 0;
+        bool spaced = text[i + 1] == ' ', opens = text[i] == ' ' && text[i + 1] == '(';
+        if (depth == 0 && spaced && strchr(";.", text[i]))
+            whole = i;
+        if (depth == 0 && ((spaced && text[i] == ',') || opens))
+            part = i;
+    }
+    return whole ? whole : part ? part : len;
+}
+
+typedef void append_words(struct buffer *out, const char *text, size_t len);
+
+/* TEXT as a paragraph, by APPEND: its first clauses, of COLUMNS at most; what follows is shown when the row is clicked on. */
+static void append_clauses(struct buffer *out, const char *class, const char *text, size_t columns,
+                           append_words *append)
+{
+    if (!text)
+        return;
+    size_t len = strlen(text), first = first_clauses(text, len, columns);
+    buffer_printf(out, "<p class=\"%s\">", class);
+    append(out, text, first);
+    if (first < len) {
+        buffer_puts(out, "<span class=\"more\">");
+        append(out, text + first, len - first);
+        buffer_puts(out, "</span>");
+    }
+    buffer_puts(out, "</p>\n");
 }
 
 /* The title of a finding: a name of the trace shortened, with all of it as title. */
@@ -502,6 +564,15 @@ static size_t same_end(const char *a, size_t a_len, const char *b, size_t b_len)
     return whole;
 }
 
+/* Is each bracket of TEXT, LEN bytes, closed in it? */
+static bool is_balanced(const char *text, size_t len)
+{
+    int depth = 0;
+    for (size_t i = 0; i < len && depth >= 0; i++)
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    return depth == 0;
+}
+
 static void append_marked(struct buffer *out, const char *tag, const char *text, size_t len)
 {
     if (!len)
@@ -511,14 +582,23 @@ static void append_marked(struct buffer *out, const char *tag, const char *text,
     buffer_printf(out, "</%s>", tag);
 }
 
-/* A changed line of code: what was is crossed out, and what is new is marked. WAS is empty for a new line. */
+/* A changed line of code: what was is crossed out, and what is new is marked: all of it where a part would be torn out of its
+ * brackets. WAS is empty for a new line. */
 static void append_diff(struct buffer *out, const char *was, const char *code)
 {
+    enum { LINE = 48 }; /* letters that fit in one */
     size_t begin = same_beginning(was, code), was_len = strlen(was) - begin, code_len = strlen(code) - begin,
            end = same_end(was + begin, was_len, code + begin, code_len);
+    if (!is_balanced(was + begin, was_len - end) || !is_balanced(code + begin, code_len - end)) {
+        begin = end = 0;
+        was_len = strlen(was);
+        code_len = strlen(code);
+    }
     buffer_puts(out, "<p class=\"diff\"><code>");
     escape_html(out, code, begin);
     append_marked(out, "del", was + begin, was_len - end);
+    if (begin + end == 0 && was_len && was_len + code_len > LINE)
+        buffer_puts(out, "<br/>");
     append_marked(out, "ins", code + begin, code_len - end);
     escape_html(out, code + begin + code_len - end, end);
     buffer_puts(out, "</code></p>\n");
@@ -579,34 +659,41 @@ static void append_finding(struct buffer *out, const struct answer *answer, size
     }
     buffer_printf(out, "><span class=\"number\">%zu</span><div class=\"what-to-do\">", number);
     append_title(out, finding, names);
-    if (finding->where) {
-        buffer_puts(out, "<p class=\"where\">");
-        append_breakable(out, finding->where, strlen(finding->where));
-        buffer_puts(out, "</p>\n");
-    }
+    append_clauses(out, "where", finding->where, WHERE_COLUMNS, append_breakable);
     buffer_puts(out, "</div><div class=\"how\">");
     if (finding->code)
         append_diff(out, finding->was ? finding->was : "", finding->code);
-    append_element(out, "p", "advice", finding->advice);
+    append_clauses(out, "advice", finding->advice, ADVICE_COLUMNS, append_prose);
     buffer_puts(out, "</div><div class=\"gained\">");
     append_saving(out, finding, answer);
     append_links(out, finding, page);
     buffer_puts(out, "</div></li>\n");
 }
 
-/* "savings overlap: alone they add up to 140.112ms, together 80.571ms"; where together is more, why. */
+/* "3 of 6, more under Findings; savings overlap: alone they add up to 140.112ms, together 80.571ms"; where together is more,
+ * why. */
 static void append_overlap(struct buffer *out, const struct answer *answer)
 {
     int64_t together_ns = answer->from_ns - answer->together_ns;
-    if (!has_gains(answer) || answer->alone_ns == 0 || answer->alone_ns == together_ns)
+    size_t shown = answer_first_findings(answer);
+    bool overlap = has_gains(answer) && answer->alone_ns != 0 && answer->alone_ns != together_ns,
+         more = answer->last_change > shown;
+    if (!overlap && !more)
         return;
-    buffer_puts(out, answer->alone_ns > together_ns ? " <small>savings overlap: alone they add up to "
-                                                    : " <small>alone they add up to ");
-    append_time(out, answer->alone_ns);
-    buffer_puts(out, ", together ");
-    append_time(out, together_ns);
-    buffer_puts(out, answer->alone_ns > together_ns ? "</small>"
-                                                    : ", as each alone leaves what another holds up</small>");
+    buffer_puts(out, " <small>");
+    if (more)
+        buffer_printf(out, "%zu of %zu, more under Findings%s", shown, answer->last_change,
+                      overlap ? "; " : "");
+    if (overlap) {
+        buffer_puts(out, answer->alone_ns > together_ns ? "savings overlap: alone they add up to "
+                                                        : "alone they add up to ");
+        append_time(out, answer->alone_ns);
+        buffer_puts(out, ", together ");
+        append_time(out, together_ns);
+        buffer_puts(out,
+                    answer->alone_ns > together_ns ? "" : ", as each alone leaves what another holds up");
+    }
+    buffer_puts(out, "</small>");
 }
 
 static void append_findings(struct buffer *out, const struct answer *answer, const struct page *page,
@@ -661,12 +748,14 @@ static void append_culprits(struct buffer *out, const struct answer *answer, con
     buffer_puts(out, "</th>");
     for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
         buffer_puts(out, filled & 1U << k ? heads[k] : "");
-    buffer_puts(out, "<th class=\"n\">Others waited</th>");
+    buffer_puts(out, "<th class=\"n\">Others waited, added up</th>");
     buffer_puts(out, filled & 1U << CULPRIT_STEP ? "<th class=\"n\">A step</th>" : "");
     buffer_puts(out, "<th class=\"n\">Share</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < answer->culprits.count; i++) {
         const struct answer_culprit *culprit = &answer->culprits.at[i];
         const char *texts[] = { culprit->host, culprit->grew, culprit->habit };
+        if (i > 0 && culprit->waited_ns == 0) /* the others, for which none waits */
+            continue;
         buffer_puts(out, "<tr><td class=\"who\">");
         append_text(out, culprit->who);
         buffer_puts(out, "</td>");

@@ -94,8 +94,8 @@ static uint32_t first_file(const struct timeline *timeline, const struct answer 
     return first;
 }
 
-/* The median step of FIRST, a file, the lower of two. NULL: there is none. */
-static const struct timeline_step *median_step(const struct timeline *timeline, uint32_t first)
+/* The median step of FIRST, a file, the lower of two; COUNT: of how many. NULL: there is none. */
+static const struct timeline_step *median_step(const struct timeline *timeline, uint32_t first, size_t *count)
 {
     static const struct key by_length[] = { ASC(struct timeline_step, dur_ns),
                                             ASC(struct timeline_step, start_ns), KEY_END };
@@ -109,6 +109,7 @@ static const struct timeline_step *median_step(const struct timeline *timeline, 
         if (timeline->steps.at[i].file == first &&
             timeline->steps.at[i].start_ns == own.at[(own.count - 1) / 2].start_ns)
             found = &timeline->steps.at[i];
+    *count = own.count;
     VEC_FREE(&own);
     return found;
 }
@@ -640,15 +641,16 @@ static void append_lane(struct step_drawing *drawing, size_t row)
 }
 
 /* The first words above the picture: what it is of, and the link that opens it. */
-static void append_caption(struct step_drawing *drawing, const struct timeline_step *step, const char *group)
+static void append_caption(struct step_drawing *drawing, const struct timeline_step *step, size_t count,
+                           const char *group)
 {
     const struct timeline_excerpt *excerpt = &drawing->timeline->excerpt;
     struct buffer *out = drawing->out;
     buffer_printf(out, "<figure class=\"one-step\"><figcaption>%s <small>",
                   step ? "One step" : excerpt->title);
     if (step)
-        buffer_printf(out, "number %lld%s%s, of median length; ", (long long)step->number,
-                      *group ? " of " : "", group);
+        buffer_printf(out, "number %lld%s%s%s; ", (long long)step->number, *group ? " of " : "", group,
+                      count > 2 ? ", of median length" : "");
     else
         buffer_printf(out, "%s; ", excerpt->note);
     buffer_printf(out, "<a href=\"#t=%lld,%lld\">open it in the timeline</a></small></figcaption>\n",
@@ -707,7 +709,8 @@ static void append_drawing(struct step_drawing *drawing)
 void page_add_step(struct buffer *out, const struct timeline *timeline, const struct answer *answer)
 {
     uint32_t file = timeline->files.count ? first_file(timeline, answer) : 0;
-    const struct timeline_step *step = timeline->files.count ? median_step(timeline, file) : NULL;
+    size_t count = 0;
+    const struct timeline_step *step = timeline->files.count ? median_step(timeline, file, &count) : NULL;
     const struct timeline_excerpt *excerpt = &timeline->excerpt;
     struct step_drawing drawing = { .timeline = timeline, .answer = answer, .out = out };
     if (timeline->alive || timeline->side || (!step && (!excerpt->title || timeline->steps.count)))
@@ -724,7 +727,7 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
         snprintf(group, sizeof group, "rank %lld", (long long)timeline->files.at[file].rank);
     choose_lanes(&drawing, group);
     if (drawing.lanes.count) {
-        append_caption(&drawing, step, group);
+        append_caption(&drawing, step, count, group);
         append_drawing(&drawing);
     }
     EACH(VEC_FREE, &drawing.lanes, &drawing.spans, &drawing.pins);

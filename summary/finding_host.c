@@ -502,6 +502,7 @@ static void find_pauses(struct pricing *pricing, name_id named)
                                          .where = pricing_keep(pricing, &where),
                                          .advice = as_text(advise_pauses(pricing)),
                                          .code = as_text(code_of_pauses(pricing)),
+                                         .unexplained = true,
                                          .edit = { .kind = EDIT_SCALE,
                                                    .target = TARGET_CATEGORY,
                                                    .pattern = "pause",

@@ -527,17 +527,17 @@ static const struct idle_rule first_use_rule = { FINDING_FIRST_USE,
 static const char *const launch_advice[WORKLOADS] = {
     /* others: as the rule says, or that of ranks */
     [WORKLOAD_UNKNOWN] =
-        "capture what is repeated as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
-        "can; larger batches save a part of it",
+        "capture what is repeated as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); larger batches save a "
+        "part of it",
     [WORKLOAD_VLLM] =
-        "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
+        "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager); capture the batch "
         "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it",
     [WORKLOAD_SGLANG] =
-        "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph, and with a --cuda-graph-max-bs "
+        "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph; set a --cuda-graph-max-bs "
         "that covers the batches that are served; larger batches save a part of it",
     [WORKLOAD_INFERENCE] =
-        "capture the forward pass as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
-        "can; larger batches save a part of it",
+        "capture the forward pass as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); larger batches save a "
+        "part of it",
 };
 
 /* Collectives are captured under conditions only, so the price leaves them between the graphs. */
@@ -558,7 +558,7 @@ static bool is_jitted(const struct trace *trace)
 }
 
 static const char *const launch_advice_of_jitted =
-    "the program is jitted: let one program do several steps (jax.lax.scan), and do not wait for each (block_until_ready, float(), "
+    "the program is jitted: let one program do several steps (jax.lax.scan); do not wait for each (block_until_ready, float(), "
     "printing); larger batches save a part of it";
 
 static bool is_jitted_by_jax(const struct trace *trace)

@@ -40,8 +40,15 @@ struct priced_finding {
         code;          /* a line of the user's code before and after; missing: it is new, or none is known */
     struct text check; /* a command that shows the prediction */
     bool once; /* what is saved is only in the first step, which later steps do not have: they save nothing */
+    bool unexplained; /* SAVES_NS is what nothing was recorded of: to find out why saves nothing yet */
     struct edit edit;
 };
+
+/* Do later steps gain from FINDING? */
+static inline bool finding_is_change(const struct priced_finding *finding)
+{
+    return !finding->once && !finding->unexplained;
+}
 
 struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
@@ -61,7 +68,7 @@ struct findings {
     double overhead_share;   /* of the recording: the profiler's own events */
     bool has_frames;
     int64_t
-        together_ns; /* with the edits of all findings from which later steps gain, or of the best alone if that is less; step_ns when
+        together_ns; /* with the edits of all changes, finding_is_change, or of the best alone if that is less; step_ns when
                         there are none */
     struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
     struct buffer blind;  /* rules that could not look, with how to record what they need */

@@ -27,7 +27,7 @@ static void price_together(struct pricing *pricing)
     findings->together_ns = gain.then_ns;
     findings->bound = gain.bound;
     for (size_t i = 0; i < findings->count; i++)
-        if (!findings->at[i].once && findings->at[i].then_ns < findings->together_ns)
+        if (finding_is_change(&findings->at[i]) && findings->at[i].then_ns < findings->together_ns)
             findings->together_ns = findings->at[i].then_ns;
 }
 
@@ -336,9 +336,10 @@ static void notice_together(const struct findings *findings, struct result *resu
     size_t same =
         0; /* place, from 1, of the first change that saves what the one before it does: each alone reaches one limit */
     for (size_t i = 0; i < findings->count; i++) {
-        sum_ns += findings->at[i].once ? 0 : findings->at[i].saves_ns;
-        count += !findings->at[i].once;
-        if (i > 0 && same == 0 && !findings->at[i].once && !findings->at[i - 1].once &&
+        bool is_change = finding_is_change(&findings->at[i]);
+        sum_ns += is_change ? findings->at[i].saves_ns : 0;
+        count += is_change;
+        if (i > 0 && same == 0 && is_change && finding_is_change(&findings->at[i - 1]) &&
             findings->at[i].saves_ns == findings->at[i - 1].saves_ns)
             same = i + 1;
     }

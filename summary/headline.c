@@ -1186,11 +1186,11 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
     const char *price =
         arena_printf(headline->texts, "%s, %.1f %%", time_text(headline, (double)finding->saves_ns),
                      quantity_percent(finding->saves_share));
-    bool unexplained = rule_of(finding) == FINDING_PAUSES; /* to find out why saves nothing yet */
+    bool unexplained = finding->unexplained;
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .title = copy(headline, finding->title),
         .action = copy(headline, finding->action),
-        .saves_ns = finding->once ? 0 : finding->saves_ns,
+        .saves_ns = finding_is_change(finding) ? finding->saves_ns : 0,
         .saves = unexplained ? arena_printf(headline->texts, "gain not known: %s of %s is unexplained", price,
                                             whole_word(headline))
                  : finding->once
@@ -1289,7 +1289,7 @@ static void add_now_and_then(struct headline *headline)
                             ? arena_printf(headline->texts, "%s of the recording", now)
                             : arena_printf(headline->texts, "The recording takes %s", now);
     size_t first = first_lasting(findings);
-    if (first < findings->count && rule_of(&findings->at[first]) == FINDING_PAUSES)
+    if (first < findings->count && findings->at[first].unexplained)
         headline->answer->now_and_then =
             arena_printf(headline->texts, "%s, %s of it unexplained", whole,
                          time_text(headline, (double)findings->at[first].saves_ns));
@@ -1305,24 +1305,47 @@ static void add_now_and_then(struct headline *headline)
                                                       time_text(headline, (double)headline->step->step_ns));
 }
 
+/* The COUNT changes, of which LAST is the last finding's number: "1 and 3" where a first screen shows them, else "all 6 changes". */
+static const char *name_changes(struct headline *headline, size_t count, size_t last)
+{
+    struct buffer text = { 0 };
+    size_t named = 0;
+    for (size_t i = 0; last <= ANSWER_FIRST_FINDINGS && i < last; i++)
+        if (finding_is_change(&headline->findings->at[i])) {
+            buffer_printf(&text, "%s%zu", named == 0 ? "" : named + 1 < count ? ", " : " and ", i + 1);
+            named++;
+        }
+    if (!named)
+        buffer_printf(&text, "all %zu changes", count);
+    const char *kept = arena_strndup(headline->texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
 /* From what a step takes to what it takes with the first finding, if that is a change, not a pause to be explained. */
 static void add_change(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;
     size_t first = first_lasting(findings), count = 0;
-    if (!findings->priced || first == findings->count || rule_of(&findings->at[first]) == FINDING_PAUSES)
+    if (!findings->priced || first == findings->count || findings->at[first].unexplained)
         return;
     answer->from_ns = findings->step_ns;
     answer->to_ns = findings->at[first].then_ns;
     answer->together_ns = findings->together_ns;
-    for (size_t i = 0; i < findings->count; i++) {
-        answer->alone_ns += findings->at[i].once ? 0 : findings->at[i].saves_ns;
-        count += !findings->at[i].once;
-    }
-    const char *rest = count == 1 ? ""
-                                  : arena_printf(headline->texts, "; with all %zu: %s", count,
-                                                 time_text(headline, (double)findings->together_ns));
+    for (size_t i = 0; i < findings->count; i++)
+        if (finding_is_change(&findings->at[i])) {
+            answer->alone_ns += findings->at[i].saves_ns;
+            answer->last_change = i + 1;
+            count++;
+        }
+    const char *then = time_text(headline, (double)answer->to_ns),
+               *together = time_text(headline, (double)findings->together_ns),
+               *rest = count == 1 ? ""
+                       : strcmp(then, together) == 0
+                           ? "; the others add nothing to it"
+                           : arena_printf(headline->texts, "; with %s: %s",
+                                          name_changes(headline, count, answer->last_change), together);
     answer->change_note =
         arena_printf(headline->texts, "%s, at best, with change %zu (%s)%s; predicted by replay",
                      whole_word(headline), first + 1, change_of(headline, &findings->at[first]), rest);

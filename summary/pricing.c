@@ -111,12 +111,12 @@ struct step_gain pricing_gain_of_later(struct pricing *pricing)
 {
     bool all = true;
     for (size_t i = 0; i < pricing->findings->count; i++)
-        all &= !pricing->findings->at[i].once;
+        all &= finding_is_change(&pricing->findings->at[i]);
     if (!all) {
         changes_clear(pricing->together);
         pricing->is_replayed = false;
         for (size_t i = 0; i < pricing->findings->count; i++)
-            if (!pricing->findings->at[i].once)
+            if (finding_is_change(&pricing->findings->at[i]))
                 add_edit(pricing, &pricing->findings->at[i].edit, NULL);
     }
     return pricing_gain_together(pricing);

@@ -511,7 +511,7 @@ leaveRoom();
 addEventListener("resize", leaveRoom);
 for (const box of document.querySelectorAll(".table"))
     setUpTable(box);
-for (const row of document.querySelectorAll(".findings li")) /* long texts are cut until the row is clicked on */
+for (const row of document.querySelectorAll(".findings li")) /* of long texts the first clauses are shown until the row is clicked on */
     row.addEventListener("click", (event) => {
         if (!event.target.closest("a, code"))
             row.classList.toggle("whole");
