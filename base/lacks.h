@@ -80,6 +80,8 @@ enum lacks {
     LACK(UNTIMED_WORK, RECORDS, "untimed_work")                                                              \
     LACK(LATE_END, PARTS, "late_end")                                                                        \
     LACK(UNKNOWN_TIME, PARTS, "unknown_time")                                                                \
+    LACK(UNKNOWN_VERSION, PARTS, "unknown_version")                                                          \
+    LACK(UNKNOWN_STATE, PARTS, "unknown_state")                                                              \
     LACK(LEFT_OUT, FILES, "left_out")                                                                        \
     LACK(UNREADABLE, FILES, "unreadable")
 

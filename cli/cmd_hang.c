@@ -44,7 +44,8 @@ static const struct opt hang_opts[] = {
     OPT_GROUP("Input"),
     OPT_COUNT(0, "max-ratio", struct hang_args, max_ratio, 0, INT64_MAX, "N",
               "give up on a file that inflates to more than N times its size; 0 never does"),
-    OPT_FLAG(0, "strict", struct hang_args, strict, "fail if a dump cannot be read"),
+    OPT_FLAG(0, "strict", struct hang_args, strict,
+             "fail if a dump cannot be read, or has a version or state that is not known"),
     OPT_END,
 };
 

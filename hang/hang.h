@@ -151,6 +151,9 @@ enum hang_doubt {
     DOUBT_WAITS_ITSELF,
     DOUBT_ENTERED_BY_ALL_AND_PENDING,
     DOUBT_SEQUENCE_UNSURE,
+    DOUBT_VERSION_UNKNOWN,
+    DOUBT_STATE_UNKNOWN,
+    DOUBT_NO_ENTRIES,
     HANG_DOUBTS,
 };
 
@@ -181,6 +184,8 @@ struct hang_job {
     bool *whole;                /* by rank: no entry is left out or lost */
     bool *unsure; /* by rank: torchcomms, and the place of its entries in their groups is not known */
     bool *stale;  /* by rank: older than other dumps */
+    bool *
+        silent; /* by rank: it used groups, and its dump has no entries though others have some that are over */
 
     /* waits.c */
     VEC_OF(struct hang_wait)

@@ -473,7 +473,23 @@ static void look_at_gaps(struct hang_job *job, const struct flight_dump *dump)
     for (size_t s = 0; s < dump->standing_count; s++)
         used = used || job->flight->standings.at[dump->first_standing + s].enqueued != -1;
     job->active_only[dump->rank] = gaps || (dump->count == 0 && used);
-    job->whole[dump->rank] = !job->active_only[dump->rank] && (dump->count == 0 || entries[0].record == 0);
+    job->whole[dump->rank] =
+        !job->active_only[dump->rank] && !dump->has_no_list && (dump->count == 0 || entries[0].record == 0);
+    job->silent[dump->rank] = dump->count == 0 && used;
+}
+
+/* A dump of active operations only has none where none is active; but then no dump of the job has others. */
+static void find_silent(struct hang_job *job)
+{
+    bool over = false;
+    for (size_t i = 0; i < job->dumps.count && !over; i++) {
+        const struct flight_dump *dump = &job->flight->dumps.at[job->dumps.at[i]];
+        for (size_t e = dump->first; e < dump->first + dump->count && !over; e++)
+            over = job->flight->entries.at[e].status != FLIGHT_PENDING &&
+                   job->flight->entries.at[e].status != FLIGHT_FAILED && !dump->unknown_states;
+    }
+    for (uint32_t r = 0; r < job->world; r++)
+        job->silent[r] = job->silent[r] && (over || hang_dump(job, r)->has_no_list);
 }
 
 /* torchcomms counts collectives over all groups of the process: two groups in a row have numbers in a row. */
@@ -783,6 +799,7 @@ void hang_job_build(struct hang_job *job)
     job->whole = hang_zeroed(job, job->world, sizeof *job->whole);
     job->unsure = hang_zeroed(job, job->world, sizeof *job->unsure);
     job->stale = hang_zeroed(job, job->world, sizeof *job->stale);
+    job->silent = hang_zeroed(job, job->world, sizeof *job->silent);
     for (size_t d = 0; d < HANG_DOUBTS; d++)
         job->doubts[d] = hang_zeroed(job, job->world, sizeof *job->doubts[d]);
     bool over_groups = false;
@@ -792,6 +809,7 @@ void hang_job_build(struct hang_job *job)
         look_at_gaps(job, dump);
         over_groups = over_groups || counts_over_groups(flight, dump);
     }
+    find_silent(job);
     read_status(job);
     for (size_t i = 0; i < job->dumps.count && over_groups; i++)
         renumber(job, &flight->dumps.at[job->dumps.at[i]]);

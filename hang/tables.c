@@ -1,4 +1,5 @@
 /* tables.c - the tables and notices of a post-mortem: see hang.h. */
+#include "base/lacks.h"
 #include "base/search.h"
 #include "hang/hang.h"
 
@@ -414,16 +415,64 @@ static void add_answer(struct writing *writing, const struct hang_job *job)
     result_make_answered(result);
 }
 
+enum { SHOWN = 4 }; /* files of a kind */
+
+static void add_files(struct writing *writing, const char *kind, const struct flight_unreadable *files,
+                      size_t count, const char *what)
+{
+    for (size_t u = 0; u < count && u < SHOWN; u++)
+        result_add_notice(writing->result, kind, 1, files[u].path, TPA_NOWHERE, "this dump %s: %s", what,
+                          files[u].reason);
+    if (count > SHOWN)
+        result_add_notice(writing->result, kind, (int64_t)(count - SHOWN), NULL, TPA_NOWHERE, "%zu more: %s",
+                          count - SHOWN, files[SHOWN].reason);
+}
+
+/* Dumps that are read as what they may not be, and what that changes. */
+static void add_unknown(struct writing *writing)
+{
+    const struct flight *flight = writing->hang->flight;
+    size_t versions = 0, states = 0;
+    for (size_t d = 0; d < flight->dumps.count; d++) {
+        const struct flight_dump *dump = &flight->dumps.at[d];
+        const char *version = flight_text(flight, dump->version);
+        if (!dump->is_known_version && versions++ < SHOWN)
+            result_add_notice(
+                writing->result, lack_word(LACK_UNKNOWN_VERSION), 1, dump->path, TPA_NOWHERE,
+                "this dump is of version '%s', which is not known: it is read as 2.10, and its rank is "
+                "a suspect at most",
+                version);
+        if (dump->unknown_states && states++ < SHOWN)
+            result_add_notice(
+                writing->result, lack_word(LACK_UNKNOWN_STATE), (int64_t)dump->unknown_states, dump->path,
+                TPA_NOWHERE,
+                "%zu operation%s in a state that is not known, '%s': whether %s over is not known, and "
+                "its rank counts as waiting only in its newest one",
+                dump->unknown_states, dump->unknown_states == 1 ? " is" : "s are",
+                flight_text(flight, dump->unknown_state), dump->unknown_states == 1 ? "it is" : "they are");
+    }
+    if (versions > SHOWN)
+        result_add_notice(writing->result, lack_word(LACK_UNKNOWN_VERSION), (int64_t)(versions - SHOWN), NULL,
+                          TPA_NOWHERE, "%zu more dumps are of a version that is not known", versions - SHOWN);
+    if (states > SHOWN)
+        result_add_notice(writing->result, lack_word(LACK_UNKNOWN_STATE), (int64_t)(states - SHOWN), NULL,
+                          TPA_NOWHERE, "%zu more dumps have operations in a state that is not known",
+                          states - SHOWN);
+}
+
 static void add_unreadable(struct writing *writing)
 {
-    enum { SHOWN = 4 };
     const struct flight *flight = writing->hang->flight;
-    for (size_t u = 0; u < flight->unreadable.count && u < SHOWN; u++)
-        result_add_notice(writing->result, "unreadable", 1, flight->unreadable.at[u].path, TPA_NOWHERE,
-                          "this dump cannot be read: %s", flight->unreadable.at[u].reason);
-    if (flight->unreadable.count > SHOWN)
-        result_add_notice(writing->result, "unreadable", (int64_t)(flight->unreadable.count - SHOWN), NULL,
-                          TPA_NOWHERE, "%zu more dumps cannot be read", flight->unreadable.count - SHOWN);
+    add_files(writing, "unreadable", flight->unreadable.at, flight->unreadable.count, "cannot be used");
+    add_files(writing, "older", flight->older.at, flight->older.count, "is left out");
+    add_unknown(writing);
+    if (flight->copies) {
+        result_add_notice(writing->result, "copies", (int64_t)flight->copies, NULL, TPA_NOWHERE,
+                          "%zu file%s of a dump of the same rank, and count%s once", flight->copies,
+                          flight->copies == 1 ? " is a copy" : "s are copies",
+                          flight->copies == 1 ? "s" : "");
+        result_make_minor(writing->result);
+    }
     if (flight->passed_over) {
         result_add_notice(writing->result, "no_dumps", (int64_t)flight->passed_over, NULL, TPA_NOWHERE,
                           "%zu other file%s no dump%s, and %s skipped", flight->passed_over,

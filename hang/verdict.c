@@ -141,17 +141,34 @@ static bool is_usually_last(const struct hang_job *job, const struct hang_cause 
     return 2 * late > OPERATIONS; /* the median is */
 }
 
-/* Are all that wait for RANK several operations further, of which it is not recorded that they are over? Then they may
- * be, and the dump of RANK may be older. */
-static bool is_behind_issued(const struct hang_job *job, const struct hang_cause *cause, uint32_t rank)
+/* Do all that wait in CAUSE wait in an operation of which it is not recorded whether it is over? Then they may have gone on, and the dump
+ * of its ranks may be older. */
+static bool waits_in_issued(const struct hang_job *job, const struct hang_cause *cause)
 {
-    if (cause->seq <= hang_member(&job->groups.at[cause->group], rank)->entered + 1)
-        return false;
     for (size_t w = 0; w < job->waits.count; w++)
         if (job->waits.at[w].group == cause->group && job->waits.at[w].seq == cause->seq &&
             job->waits.at[w].kind != WAIT_ISSUED)
             return false;
-    return true;
+    return cause->seq != HANG_UNKNOWN;
+}
+
+/*
+ * Spare ranks that others, of which it is not recorded what is over, have passed by several operations: their dumps may be older. Where some
+ * are, the dumps are no picture of one moment, and so all ranks with such waiters are spared.
+ */
+static void spare_behind_issued(struct hang_job *job)
+{
+    for (size_t turn = 0, apart = 0; turn < 1 + apart && turn < 2; turn++)
+        for (size_t c = 0; c < job->causes.count; c++) {
+            const struct hang_cause *cause = &job->causes.at[c];
+            if (cause->class != HANG_NEVER_ENTERED || !waits_in_issued(job, cause))
+                continue;
+            for (size_t i = 0; i < cause->ranks.count; i++) {
+                uint32_t rank = cause->ranks.at[i];
+                if (turn || cause->seq > hang_member(&job->groups.at[cause->group], rank)->entered + 1)
+                    job->spared[rank] = true, apart = 1;
+            }
+        }
 }
 
 static void doubt_never_entered(struct hang_job *job)
@@ -164,11 +181,10 @@ static void doubt_never_entered(struct hang_job *job)
                 hang_doubt(job, DOUBT_P2P_NOT_RECORDED, rank);
             if (cause->seq != HANG_UNKNOWN && is_usually_last(job, cause, rank))
                 hang_doubt(job, DOUBT_USUALLY_LAST, rank);
-            if (cause->seq != HANG_UNKNOWN && job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED] &&
-                is_behind_issued(job, cause, rank))
-                job->spared[rank] = true;
         }
     }
+    if (job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED] || job->has_doubt[DOUBT_STATE_UNKNOWN])
+        spare_behind_issued(job);
 }
 
 /* Has every known member of a group, of which more may exist, entered a pending operation? */
@@ -192,6 +208,13 @@ static void find_doubts(struct hang_job *job)
             hang_doubt(job, DOUBT_SNAPSHOTS_DIFFER, r);
         if (job->unsure[r])
             hang_doubt(job, DOUBT_SEQUENCE_UNSURE, r);
+        if (job->silent[r])
+            hang_doubt(job, DOUBT_NO_ENTRIES, r);
+        const struct flight_dump *dump = hang_dump(job, r);
+        if (dump && !dump->is_known_version)
+            hang_doubt(job, DOUBT_VERSION_UNKNOWN, r);
+        if (dump && dump->unknown_states)
+            hang_doubt(job, DOUBT_STATE_UNKNOWN, r);
     }
     doubt_never_entered(job);
     for (size_t o = 0; o < job->ops.count && !job->has_doubt[DOUBT_MEMBERS_UNKNOWN]; o++)
@@ -208,7 +231,9 @@ static void find_culprits(struct hang_job *job)
         const struct hang_cause *cause = &job->causes.at[c];
         for (size_t i = 0; i < cause->ranks.count; i++) {
             uint32_t rank = cause->ranks.at[i];
-            bool spared = job->spared[rank] || job->doubts[DOUBT_P2P_NOT_RECORDED][rank] ||
+            bool spared = job->spared[rank] || job->silent[rank] ||
+                          job->doubts[DOUBT_P2P_NOT_RECORDED][rank] ||
+                          job->doubts[DOUBT_VERSION_UNKNOWN][rank] ||
                           (!job->proof && job->doubts[DOUBT_USUALLY_LAST][rank]);
             if (hang_names_culprits(cause->class) && !spared)
                 culprits[rank] = 1;
@@ -302,8 +327,14 @@ static void add_without_cause(struct buffer *out, const struct hang_job *job)
         buffer_puts(out, job->has_doubt[DOUBT_NO_DUMP] ? "; other ranks left no dump." : ".");
     } else {
         const struct hang_wait *wait = &job->waits.at[job->by_op[front->first]];
-        hang_add_count(out, ranks);
-        buffer_printf(out, " rank%s in ", ranks == 1 ? " waits" : "s wait");
+        size_t waiting = 0;
+        for (uint32_t r = 0; r < job->world; r++)
+            waiting += job->first_wait[r + 1] > job->first_wait[r];
+        hang_add_count(out, waiting);
+        buffer_printf(out, " rank%s ", waiting == 1 ? " waits" : "s wait");
+        if (ranks < waiting)
+            buffer_printf(out, "in several operations, %zu of them ", ranks);
+        buffer_puts(out, "in ");
         hang_add_operation(out, job, front->group, front->seq,
                            wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text : NAME_NONE);
         buffer_puts(
@@ -326,11 +357,17 @@ static bool is_in_doubt(const struct hang_job *job, const struct hang_cause *cau
 
 static const char *why_in_doubt(const struct hang_job *job, uint32_t rank)
 {
+    if (job->doubts[DOUBT_VERSION_UNKNOWN][rank])
+        return "; its dump is of a version that is not known, and may mean something else";
+    if (job->silent[rank])
+        return "; its dump holds no operations, and whether it waits itself is not known";
     if (job->doubts[DOUBT_P2P_NOT_RECORDED][rank])
         return "; it may wait in a send or receive, which gloo does not record";
     if (job->doubts[DOUBT_USUALLY_LAST][rank])
         return "; it came last in the three operations before, too, and may be slow rather than stuck";
-    return "; the others may have gone on since its dump was written, which their backend does not record";
+    return job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED]
+               ? "; the others may have gone on since its dump was written, which their backend does not record"
+               : "; the others may have gone on since its dump was written, which their dumps do not tell";
 }
 
 static void write_verdict(struct hang_job *job)

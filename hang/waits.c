@@ -170,7 +170,8 @@ static void add_collective_wait(struct hang_job *job, const struct flight_dump *
         if (wait.missing == 0 || e + 1 != dump->first + dump->count)
             return;
         wait.kind = WAIT_ISSUED;
-        hang_doubt(job, DOUBT_COMPLETION_NOT_RECORDED, dump->rank);
+        if (flight_op(job->flight, e)->writer == FLIGHT_HOOK)
+            hang_doubt(job, DOUBT_COMPLETION_NOT_RECORDED, dump->rank);
         break;
     }
     add_wait(job, &wait);

@@ -47,6 +47,9 @@ const char *hang_doubt_word(enum hang_doubt doubt)
         [DOUBT_WAITS_ITSELF] = "waits_itself",
         [DOUBT_ENTERED_BY_ALL_AND_PENDING] = "entered_by_all_and_pending",
         [DOUBT_SEQUENCE_UNSURE] = "sequence_unsure",
+        [DOUBT_VERSION_UNKNOWN] = "version_unknown",
+        [DOUBT_STATE_UNKNOWN] = "state_unknown",
+        [DOUBT_NO_ENTRIES] = "no_entries",
     };
     return words[doubt];
 }
@@ -274,6 +277,16 @@ static void add_deadlock_waits(struct buffer *out, const struct hang_job *job, s
         buffer_puts(out, ", ...");
 }
 
+/* Is there a file of one of RANKS, none of which has a dump? */
+static bool has_file(const struct hang_job *job, struct hang_ranks ranks)
+{
+    bool found = false;
+    for (size_t u = 0; u < job->unreadable.count && !found; u++)
+        for (size_t i = 0; i < ranks.count && !found; i++)
+            found = job->flight->unreadable.at[job->unreadable.at[u]].rank == ranks.at[i];
+    return found;
+}
+
 void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct hang_cause *cause,
                     bool upper, bool in_doubt)
 {
@@ -318,7 +331,8 @@ void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct
         return;
     case HANG_NO_DUMP:
         hang_add_rank_words(out, cause->ranks, upper);
-        buffer_printf(out, " left no dump and may be missing in ");
+        buffer_printf(out, " left no %sdump and may be missing in ",
+                      has_file(job, cause->ranks) ? "usable " : "");
         if (cause->waiter == HANG_NONE)
             hang_add_operation(out, job, cause->group, cause->seq, cause->op);
         else
@@ -375,6 +389,15 @@ void hang_add_doubt(struct buffer *out, struct hang_job *job, enum hang_doubt do
         [DOUBT_SEQUENCE_UNSURE] =
             "the first entries of these ranks are lost, and torchcomms numbers operations over all "
             "groups: their places in the groups are not known",
+        [DOUBT_VERSION_UNKNOWN] =
+            "the dumps of these ranks are of a version that is not known, and are read as 2.10: they may mean "
+            "something else, and these ranks are suspects only",
+        [DOUBT_STATE_UNKNOWN] =
+            "the dumps of these ranks have operations in a state that is not known: whether they are over is not "
+            "known either",
+        [DOUBT_NO_ENTRIES] =
+            "the dumps of these ranks hold no operations, although those of others hold some that are over: what "
+            "these ranks did, and whether they wait themselves, is not known",
     };
     (void)job;
     buffer_puts(out, texts[doubt]);

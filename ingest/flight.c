@@ -16,6 +16,7 @@
  */
 #include "ingest/flight.h"
 
+#include "base/bits.h"
 #include "base/rows.h"
 #include "ingest/json_text.h"
 #include "ingest/object_readers.h"
@@ -45,6 +46,7 @@ enum word {
     W_P2P_SEQ,
     W_OP_ID,
     W_PROFILING_NAME,
+    W_THREAD,
     W_CREATED,
     W_INPUT_SIZES,
     W_OUTPUT_SIZES,
@@ -87,6 +89,7 @@ static const char *const words[WORDS] = {
     [W_P2P_SEQ] = "p2p_seq_id",
     [W_OP_ID] = "op_id",
     [W_PROFILING_NAME] = "profiling_name",
+    [W_THREAD] = "thread_id",
     [W_CREATED] = "time_created_ns",
     [W_INPUT_SIZES] = "input_sizes",
     [W_OUTPUT_SIZES] = "output_sizes",
@@ -404,11 +407,23 @@ static uint32_t group_of(struct flight_reader *reader, struct flight_dump *dump,
     return (uint32_t)dump->group_count++;
 }
 
-static enum flight_status status_of(const struct python_value *const *field, const struct flight_op *op)
+static bool is_flight_text(const struct python_value *value, const char *text)
+{
+    return value->len == strlen(text) && memcmp(value->text, text, value->len) == 0;
+}
+
+/* The status by state, `retired` and writer; FLIGHT_ISSUED for a state that no version is known to write. */
+static enum flight_status status_of(struct flight_reader *reader, struct flight_dump *dump,
+                                    const struct python_value *const *field, const struct flight_op *op)
 {
     const struct python_value *state = field[W_STATE], *duration = field[W_DURATION];
-    if (state->len == 9 && memcmp(state->text, "completed", 9) == 0)
+    if (is_flight_text(state, "completed"))
         return FLIGHT_DONE;
+    if (!is_flight_text(state, "scheduled") && !is_flight_text(state, "started")) {
+        if (dump->unknown_states++ == 0)
+            dump->unknown_state = text_of(reader, state);
+        return FLIGHT_ISSUED;
+    }
     if (!flight_is_true(field[W_RETIRED]))
         return FLIGHT_PENDING;
     if (duration && duration->kind != PYTHON_NONE) /* torchcomms on a CPU */
@@ -475,19 +490,31 @@ static bool read_flight_entry(struct flight_reader *reader, struct flight_dump *
         .op = flight_op_of(flight, field[W_PROFILING_NAME]->text, field[W_PROFILING_NAME]->len),
         .shape = shape_of(reader, field),
         .call = call_of(reader, field[W_FRAMES]),
-        .started = field[W_STATE]->len == 7, /* "started" */
+        .started = is_flight_text(field[W_STATE], "started"),
         .after_p2p = integer_of(field[W_P2P_SEQ], 0) > 0,
     };
     int64_t timeout_ms = integer_of(field[W_TIMEOUT], 0);
     entry.timeout_ms = timeout_ms < 0 ? 0 : timeout_ms < UINT32_MAX ? (uint32_t)timeout_ms : UINT32_MAX;
     const struct flight_op *op = &flight->ops.at[entry.op];
-    entry.status = (uint8_t)status_of(field, op);
+    entry.status = (uint8_t)status_of(reader, dump, field, op);
     entry.p2p = flight_is_true(field[W_IS_P2P]) || op->p2p;
     int64_t stamps[] = { entry.created_ns, integer_of(field[W_STARTED_NS], 0),
                          integer_of(field[W_COMPLETED_NS], 0) };
     for (size_t i = 0; i < sizeof stamps / sizeof *stamps; i++)
         if (stamps[i] > dump->latest_ns)
             dump->latest_ns = stamps[i];
+    const struct python_value *thread = field[W_THREAD];
+    bool has_thread = thread && thread->kind == PYTHON_TEXT && thread->len > 0;
+    dump->has_stamps = dump->has_stamps || (entry.created_ns > 0 && (has_thread || entry.created_ns % 1000));
+    uint64_t telling[] = { (uint64_t)entry.record,
+                           (uint64_t)entry.seq,
+                           (uint64_t)entry.op_id,
+                           entry.op,
+                           (uint64_t)entry.created_ns,
+                           entry.status,
+                           has_thread ? names_add(flight->texts, thread->text, thread->len) : NAME_NONE };
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+        dump->hash = bits_mix(dump->hash, telling[i]);
     set_id(&flight->groups.at[dump->first_group + entry.group], integer_of(field[W_PG_ID], -1));
     *VEC_PUSH(&flight->entries) = entry;
     dump->count++;
@@ -571,6 +598,8 @@ static void read_standings(struct flight_reader *reader, struct flight_dump *dum
             continue;
         *VEC_PUSH(&reader->flight->standings) = standing;
         dump->standing_count++;
+        dump->hash += bits_mix(bits_mix(bits_mix(0, (uint64_t)standing.id), (uint64_t)standing.enqueued),
+                               (uint64_t)standing.completed); /* in any order */
     }
 }
 
@@ -591,6 +620,8 @@ static bool read_flight_dump(struct flight_reader *reader, const struct python_v
     int64_t number = integer_of(python_get(root, W_RANK), -1);
     *rank = number >= 0 && number < FLIGHT_MOST_RANKS ? (uint32_t)number : FLIGHT_NO_RANK;
     dump->version = text_of(reader, python_get(root, W_VERSION));
+    dump->is_known_version = strncmp(names_text(reader->flight->texts, dump->version), "2.", 2) == 0;
+    dump->has_no_list = !dump->is_json && !python_get(root, W_ENTRIES);
     dump->names_library =
         has_text(python_get(root, W_LIB_VERSION)) || has_text(python_get(root, W_NCCL_VERSION));
     read_flight_groups(reader, dump, config);

@@ -5,6 +5,7 @@
  * cannot be read, still counts as the dump of a rank if its name has a rank and begins like those of dumps beside it: an
  * empty file is a dump that was begun and never finished, and its rank must not pass for one that was not there.
  */
+#include "base/order.h"
 #include "ingest/flight.h"
 
 #include <ctype.h>
@@ -151,22 +152,112 @@ static int compare_dumps(const void *a, const void *b)
     return order ? order : strcmp(left->path, right->path);
 }
 
-/* Keep one dump of each folder, prefix and rank: both forms of a dump have the same content. */
+/* List DUMP as a file that is not judged, for a reason; RANK: whose dump it would have been; FLIGHT_NO_RANK. */
+static struct flight_unreadable left_out(struct flight *flight, const struct flight_dump *dump, uint32_t rank,
+                                         const char *before, const char *name, const char *behind)
+{
+    return (struct flight_unreadable){ dump->path, dump->folder, dump->prefix, rank,
+                                       arena_printf(&flight->arena, "%s%s%s", before, name, behind) };
+}
+
+/* Keep one dump of each folder, prefix and rank: the pickle where both forms are there, else the newest. */
 static void drop_twins(struct flight *flight)
 {
     size_t kept = 0;
     for (size_t i = 0; i < flight->dumps.count; i++) {
-        struct flight_dump *dump = &flight->dumps.at[i], *last = kept ? &flight->dumps.at[kept - 1] : NULL;
-        bool same = last && last->rank == dump->rank &&
-                    compare_places(last->folder, dump->folder, last->prefix, dump->prefix) == 0;
-        if (!same)
-            flight->dumps.at[kept++] = *dump;
-        else if (last->is_json == dump->is_json)
-            *VEC_PUSH(&flight->unreadable) =
-                (struct flight_unreadable){ dump->path, dump->folder, dump->prefix, FLIGHT_NO_RANK,
-                                            "another dump of the same rank is beside it" };
+        struct flight_dump dump = flight->dumps.at[i], *last = kept ? &flight->dumps.at[kept - 1] : NULL;
+        bool same = last && last->rank == dump.rank &&
+                    compare_places(last->folder, dump.folder, last->prefix, dump.prefix) == 0;
+        bool copied = same && last->hash == dump.hash && last->count == dump.count;
+        if (!same) {
+            flight->dumps.at[kept++] = dump;
+        } else if (copied) {
+            flight->copies += last->is_json == dump.is_json;
+        } else {
+            if (last->is_json == dump.is_json && dump.latest_ns > last->latest_ns) {
+                struct flight_dump newer = dump;
+                dump = *last;
+                *last = newer;
+            }
+            *VEC_PUSH(&flight->older) =
+                left_out(flight, &dump, FLIGHT_NO_RANK,
+                         last->is_json != dump.is_json ? "it differs from " : "it is not newer than ",
+                         last->path, ", of the same rank, which is judged");
+        }
     }
     flight->dumps.count = kept;
+}
+
+static int compare_content(const void *a, const void *b, void *context)
+{
+    const struct flight *flight = context;
+    const struct flight_dump *left = &flight->dumps.at[*(const uint32_t *)a],
+                             *right = &flight->dumps.at[*(const uint32_t *)b];
+    if (left->hash != right->hash)
+        return left->hash < right->hash ? -1 : 1;
+    return left->rank < right->rank ? -1 : left->rank > right->rank;
+}
+
+/* Take out the dumps for which LEFT has a reason: their ranks have no dump. */
+static void take_out(struct flight *flight, struct flight_unreadable *left)
+{
+    size_t kept = 0;
+    for (size_t d = 0; d < flight->dumps.count; d++) {
+        if (left[d].reason)
+            *VEC_PUSH(&flight->unreadable) = left[d];
+        else
+            flight->dumps.at[kept++] = flight->dumps.at[d];
+    }
+    flight->dumps.count = kept;
+}
+
+/* Does GROUP, in which RANK issued an operation, tell its members without RANK? */
+static bool excludes(const struct flight *flight, const struct flight_group *group, uint32_t rank)
+{
+    const struct flight_list *list = &flight->lists.at[group->list];
+    bool found = false;
+    for (size_t i = 0; i < list->count && !found; i++)
+        found = list->ranks[i] == rank;
+    return !found;
+}
+
+/*
+ * Dumps that are not of the ranks that their names tell. Two processes never issue all their operations at the same nanoseconds, so of equal
+ * dumps of several ranks all but one are copies, and which one is none of the files tell. A rank is a member of the groups that it uses.
+ */
+static void drop_strangers(struct flight *flight)
+{
+    size_t count = flight->dumps.count;
+    struct flight_unreadable *left = mem_zalloc(count + 1, sizeof *left);
+    uint32_t *order = order_open(count);
+    qsort_r(order, count, sizeof *order, compare_content, flight);
+    for (size_t i = 0, next; i < count; i = next) {
+        const struct flight_dump *first = &flight->dumps.at[order[i]], *last = first;
+        for (next = i + 1; next < count && flight->dumps.at[order[next]].hash == first->hash; next++)
+            last = &flight->dumps.at[order[next]];
+        for (size_t k = i; k < next && first->rank != last->rank && first->has_stamps; k++) {
+            const struct flight_dump *dump = &flight->dumps.at[order[k]];
+            left[order[k]] = left_out(flight, dump, dump->rank, "it is the same as ",
+                                      dump->rank == first->rank ? last->path : first->path,
+                                      ", of another rank: one is a copy of the other");
+        }
+    }
+    for (size_t d = 0; d < count; d++) {
+        const struct flight_dump *dump = &flight->dumps.at[d];
+        for (size_t g = dump->first_group; g < dump->first_group + dump->group_count && !left[d].reason;
+             g++) {
+            const struct flight_group *group = &flight->groups.at[g];
+            if ((group->has_id || dump->count == 0) && group->list != FLIGHT_NO_LIST &&
+                excludes(flight, group, dump->rank))
+                left[d] = left_out(
+                    flight, dump, dump->rank, "it has operations of group '",
+                    flight_text(flight, group->name),
+                    "', of which the rank in its name is no member: the number at the end of its name "
+                    "must be its rank in the whole job");
+        }
+    }
+    take_out(flight, left);
+    EACH(free, left, order);
 }
 
 /* Is there a dump beside FILE whose name begins like its name? */
@@ -233,6 +324,7 @@ struct flight *flight_read(char *const *paths, size_t count, uint64_t max_ratio,
               compare_dumps);
     drop_twins(search.flight);
     judge_doubtful(&search);
+    drop_strangers(search.flight);
     good = good && (search.flight->dumps.count || fail_without_dumps(search.flight, paths[0], err));
     VEC_FREE(&search.doubtful);
     flight_reader_free(search.reader);
@@ -244,9 +336,19 @@ struct flight *flight_read(char *const *paths, size_t count, uint64_t max_ratio,
 
 bool flight_check_complete(const struct flight *flight, struct tpa_error *err)
 {
+    for (size_t d = 0; d < flight->dumps.count; d++) {
+        const struct flight_dump *dump = &flight->dumps.at[d];
+        if (dump->is_known_version && !dump->unknown_states)
+            continue;
+        tpa_fail(err, TPA_NOWHERE, "this dump is not understood: its %s '%s' is not known",
+                 dump->is_known_version ? "state" : "version",
+                 flight_text(flight, dump->is_known_version ? dump->unknown_state : dump->version));
+        tpa_hint(err, "without --strict it is read as version 2.10, and a doubt tells what is not known");
+        return tpa_in_file(err, dump->path);
+    }
     if (!flight->unreadable.count)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "this dump cannot be read: %s", flight->unreadable.at[0].reason);
+    tpa_fail(err, TPA_NOWHERE, "this dump cannot be used: %s", flight->unreadable.at[0].reason);
     tpa_hint(err, "without --strict its rank is a suspect, and the other dumps are judged");
     return tpa_in_file(err, flight->unreadable.at[0].path);
 }

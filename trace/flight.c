@@ -18,7 +18,7 @@ void flight_free(struct flight *flight)
     if (!flight)
         return;
     EACH(VEC_FREE, &flight->dumps, &flight->entries, &flight->groups, &flight->standings, &flight->unreadable,
-         &flight->lists, &flight->ops, &flight->shapes, &flight->list_by_text);
+         &flight->older, &flight->lists, &flight->ops, &flight->shapes, &flight->list_by_text);
     EACH(names_free, flight->texts, flight->op_names, flight->shape_keys, flight->list_keys,
          flight->list_texts);
     arena_release(&flight->arena);

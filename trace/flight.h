@@ -29,7 +29,7 @@ enum flight_status {
     FLIGHT_DONE,
     FLIGHT_FAILED, /* timed out or aborted */
     FLIGHT_ENDED,  /* over, well or badly (gloo) */
-    FLIGHT_ISSUED, /* whether it is over is not recorded (backends that report no completion) */
+    FLIGHT_ISSUED, /* whether it is over is not recorded (backends that report no completion), or not understood */
 };
 
 enum flight_writer {
@@ -114,9 +114,17 @@ struct flight_dump {
         empty_name_list; /* list of the pg_config without a name, which gloo writes; FLIGHT_NO_LIST: none */
     int64_t latest_ns;   /* latest stamp */
     name_id version;
+    bool
+        is_known_version; /* its major number is that of the versions that are read: minor ones only add keys */
+    bool
+        has_no_list; /* a pickle without `entries`: written without its operations, as JSON is that has none */
+    bool has_stamps; /* its entries tell processes apart: by threads, or by stamps that are finer than 1 us */
+    size_t unknown_states; /* entries whose state is none of the three */
+    name_id unknown_state; /* of the first of them */
+    uint64_t hash;         /* of entries and standings: copies of a dump have the same */
 };
 
-/* A file that should be a dump and cannot be read. */
+/* A file that should be a dump and cannot be read, or is another one of a rank that has a newer one. */
 struct flight_unreadable {
     const char *path, *folder, *prefix;
     uint32_t rank; /* FLIGHT_NO_RANK: its name does not tell */
@@ -133,7 +141,7 @@ struct flight {
     VEC_OF(struct flight_entry) entries;
     VEC_OF(struct flight_group) groups;
     VEC_OF(struct flight_standing) standings;
-    VEC_OF(struct flight_unreadable) unreadable;
+    VEC_OF(struct flight_unreadable) unreadable, older;
     VEC_OF(struct flight_list) lists;
     VEC_OF(struct flight_op) ops;
     VEC_OF(struct flight_shape) shapes;
@@ -142,6 +150,7 @@ struct flight {
     struct names *op_names, *shape_keys, *list_keys, *list_texts;
     VEC_OF(uint32_t) list_by_text;
     size_t passed_over; /* files that are no dumps */
+    size_t copies;      /* files that are copies of a dump of the same rank beside them */
     struct arena arena;
 };
 

@@ -80,9 +80,12 @@ def judge(truth, jobs):
     if guilty <= set(job["culprits"]):
         return None, "named"
     held_up = guilty & named or vague
-    lost = any(d[0] == "no_dump" for d in job["doubts"])          # which may be the ones that hold it up
+    # what is lost may be what holds it up
+    emptied = ("ring_too_short", "sequence_unsure", "snapshots_differ") if truth["spoil"] in ("silent", "no_key") else ()
+    lost = any(d[0] in ("no_dump", "no_entries") + emptied for d in job["doubts"])
     silent = job["state"] in ("waiting", "stuck") and job["causes"] == []  # and the verdict tells so
-    held_up = held_up or lost or (truth["fault"] in ("swap_groups", "device") and silent)
+    unsure = any(d[0] == "sequence_unsure" for d in job["doubts"])
+    held_up = held_up or lost or ((truth["fault"] in ("swap_groups", "device") or unsure) and silent)
     if not held_up and job["causes"] == [] and job["state"] == "clean":
         return "planted %s not found, and no doubt" % sorted(guilty), None
     if not held_up:

@@ -317,6 +317,17 @@ class Job:
         return {"version": "2.10", "pg_config": config, "comm_lib_version": "2.27.3" if self.writer == "nccl" else "",
                 "pg_status": status, "entries": kept}
 
+    def spoil_tree(self, spoil, tree):
+        if spoil == "silent":
+            tree["entries"] = []
+        elif spoil == "no_key":
+            del tree["entries"]
+        elif spoil == "version":
+            tree["version"] = self.rng.choice(("99.9", "", "3.0"))
+        elif spoil == "state" and tree["entries"]:
+            for entry in self.rng.sample(tree["entries"], self.rng.randint(1, len(tree["entries"]))):
+                entry["state"] = "zombie"
+
     def write(self, folder):
         rng = self.rng
         self.timing = self.writer == "nccl" and rng.random() < 0.3
@@ -326,11 +337,15 @@ class Job:
         self.ids = {r: {g: i for i, g in enumerate(g for g in range(len(self.groups)) if r in self.groups[g][2])}
                     for r in range(self.world)}
         form = rng.choice(("pickle", "pickle", "pickle", "json", "both"))
-        spoil = rng.choice(("", "", "", "", "missing", "empty", "cut", "stranger"))
+        spoil = rng.choice(("", "", "", "", "", "missing", "empty", "cut", "stranger", "silent", "no_key", "version", "state", "copy"))
         victims = set(rng.sample(range(self.world), rng.randint(1, max(1, self.world // 4)))) if spoil else set()
+        # a copy of a dump without operations is the same as what a rank in the same place would have written
+        copied = {r for r in victims if spoil == "copy" and self.dump((r + 1) % self.world)["entries"]}
         os.makedirs(folder, exist_ok=True)
         for r in range(self.world):
-            tree = self.dump(r)
+            tree = self.dump((r + 1) % self.world if r in copied else r)
+            if r in victims:
+                self.spoil_tree(spoil, tree)
             path = os.path.join(folder, "rank_%d" % r)
             data = pickle.dumps(tree, protocol=rng.choice((2, 2, 4, 5)))
             text = json.dumps(as_json(tree)).encode()
@@ -349,6 +364,8 @@ class Job:
             open(os.path.join(folder, "stderr_3"), "w").write("RuntimeError: nothing\n")
             open(os.path.join(folder, "train.py"), "w").write("import torch\n")
         lost = victims if spoil in ("missing", "empty", "cut") else set()
+        if spoil == "copy":
+            lost = copied | {(r + 1) % self.world for r in copied}
         truth = {"fault": self.fault, "writer": self.writer, "guilty": sorted(self.guilty), "lost": sorted(lost),
                  "ring": self.ring, "active_only": self.active_only, "timed_out": self.timed_out, "spoil": spoil,
                  "form": form, "stuck": any(x[2] != "completed" for r in self.issued for x in self.issued[r])}
@@ -361,7 +378,7 @@ def as_json(tree):
     tree["pg_status"] = {k: {n: str(v) for n, v in s.items()} for k, s in tree["pg_status"].items()}
     entries = [dict(e, process_group=list(e["process_group"]),
                     time_discovered_started_ns=e["time_discovered_started_ns"] or 0,
-                    time_discovered_completed_ns=e["time_discovered_completed_ns"] or 0) for e in tree.pop("entries")]
+                    time_discovered_completed_ns=e["time_discovered_completed_ns"] or 0) for e in tree.pop("entries", [])]
     if entries:
         tree["entries"] = entries
     return tree

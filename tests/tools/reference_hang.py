@@ -64,7 +64,13 @@ class Dump:
         gaps = any(b != a + 1 for a, b in zip(ids, ids[1:]))
         used = any(s[0] != -1 for s in self.status.values())
         self.active_only = gaps or (not ids and used)
-        self.whole = not self.active_only and (not ids or ids[0] == 0)
+        listed = path.endswith(".json") or "entries" in tree
+        self.whole = not self.active_only and listed and (not ids or ids[0] == 0)
+        self.silent, self.listed = not ids and used, listed
+        self.version = tree.get("version") or ""
+        self.odd_state = any(e["state"] not in ("scheduled", "started", "completed") for e in self.entries)
+        self.told = tuple((e["record_id"], e["time_created_ns"], e["collective_seq_id"], e["profiling_name"], e["state"],
+                           e["retired"], e.get("thread_id")) for e in self.entries)
         for place, e in enumerate(self.entries):
             backend, _, e["op"] = e["profiling_name"].rpartition(":")
             e["backend"], e["rank"] = backend.lower(), self.rank
@@ -77,6 +83,8 @@ class Dump:
 def entry_status(e):
     if e["state"] == "completed":
         return "done"
+    if e["state"] not in ("scheduled", "started"):
+        return "issued"
     if not e["retired"]:
         return "pending"
     if e.get("duration_ms") is not None:
@@ -392,7 +400,8 @@ class Job:
                     gone = self.missing(d.rank, group, e["seq"])
                     if gone:
                         self.waits[d.rank].append((e["place"], group, e["seq"], e, gone))
-                        self.used_issued.add(d.rank)
+                        if e["backend"] not in DEVICES | {"gloo"}:
+                            self.used_issued.add(d.rank)
                 if e["status"] == "failed":
                     self.proof.add("timed_out")
             for (rank, group), (enqueued, completed, is_gloo) in self.status.items():
@@ -719,6 +728,10 @@ class Job:
         doubt["peer_unknown"] = self.no_peer
         doubt["completion_not_recorded"] = self.used_issued
         doubt["sequence_unsure"] = self.unsure
+        over = any(e["status"] in ("done", "ended", "issued") for d in self.dump.values() if not d.odd_state for e in d.entries)
+        doubt["no_entries"] = {q for q, d in self.dump.items() if d.silent and (over or not d.listed)}
+        doubt["version_unknown"] = {q for q, d in self.dump.items() if not d.version.startswith("2.")}
+        doubt["state_unknown"] = {q for q, d in self.dump.items() if d.odd_state}
         for c in self.causes:
             if c["class"] == "never_entered":
                 for q in c["ranks"]:
@@ -729,8 +742,11 @@ class Job:
                         doubt["usually_last"].add(q)
                     if c["seq"] is not None and self.only_issued(q, c):
                         self.spared.add(q)
+        if self.spared:     # no picture of one moment
+            self.spared |= {q for c in self.causes if c["class"] == "never_entered" and c["seq"] is not None
+                            for q in c["ranks"] if self.only_issued(q, c, 0)}
         named = {r for c in self.causes if c["class"] in CULPRIT_CLASSES for r in c["ranks"]}
-        spared = self.spared | doubt["p2p_not_recorded"] | (set() if self.proof else doubt["usually_last"])
+        spared = self.spared | doubt["p2p_not_recorded"] | doubt["no_entries"] | doubt["version_unknown"] | (set() if self.proof else doubt["usually_last"])
         self.culprits = named - spared
         self.suspects = (named & spared) | {r for c in self.causes if c["class"] in ("no_dump", "ring_too_short")
                                             for r in c["ranks"]}
@@ -751,11 +767,11 @@ class Job:
             and all((self.entered[q, g] or 0) >= s for q in self.members[g])
             for (g, s), at in self.at.items())
 
-    def only_issued(self, q, cause):
+    def only_issued(self, q, cause, apart=1):
         """Others are several operations further, of which it is not known that they are over: is Q's dump older?"""
         group = next(g for g in self.members if g[0] == cause["group"] and q in self.members[g])
         waits = [w for ws in self.waits.values() for w in ws if w[1] == group and w[2] == cause["seq"]]
-        return cause["seq"] > self.entered[q, group] + 1 and all(w[3] and w[3]["status"] == "issued" for w in waits)
+        return cause["seq"] > self.entered[q, group] + apart and all(w[3] and w[3]["status"] == "issued" for w in waits)
 
     def usually_last(self, q, cause):
         group = next(g for g in self.members if g[0] == cause["group"] and q in self.members[g])
@@ -831,6 +847,12 @@ def find_jobs(folders):
             dumps.append(dump)
     both = {(d.folder, d.prefix, d.rank) for d in dumps if not d.path.endswith(".json")}
     dumps = [d for d in dumps if not d.path.endswith(".json") or (d.folder, d.prefix, d.rank) not in both]
+    copies = [d for d in dumps if d.told and any(d.told == o.told and d.rank != o.rank for o in dumps)]
+    strangers = [d for d in dumps if any(n and ranks and d.rank not in ranks and
+                                         (not d.entries or any(e["process_group"][0] == n for e in d.entries))
+                                         for n, (_, ranks) in d.config.items())]
+    broken += [(d.folder, d.prefix, d.rank, True) for d in copies + strangers]
+    dumps = [d for d in dumps if d not in copies and d not in strangers]
     have = {(d.folder, d.prefix, d.rank) for d in dumps}
     beside = {h[:2] for h in have}
     broken = [b[:3] for b in broken if b[:3] not in have and (b[3] or b[:2] in beside)]

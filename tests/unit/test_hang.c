@@ -1,8 +1,8 @@
 /*
  * test_hang.c - dumps of the Flight Recorder: reading them, and judging jobs small enough to draw.
  *
- * A dump is written as one letter per collective of the world, in order: d done, p pending, f failed; the numbers count
- * from 1. Verdicts of more are in tests/golden/hang; every class is compared with a second implementation by
+ * A dump is written as one letter per collective of the world, in order: d done, p pending, f failed, z in a state that no
+ * version writes; the numbers count from 1. Verdicts of more are in tests/golden/hang; every class is compared with a second implementation by
  * tests/hang/run.
  */
 #include "base/buffer.h"
@@ -48,16 +48,25 @@ static bool add_bytes(struct job *job, uint32_t rank, const char *folder, const 
 /* Of the dumps that are added next: how far the clock of their host is ahead, and how long after one another operations begin. */
 static long long clock_ahead_ns, apart_ns = 1;
 
+/* Of the dumps that are added next: their version and, unless it is 0, the collective that pg_status has as the last. */
+static const char *version = "2.10";
+static int last_collective;
+
 /* Add the dump of RANK in a job of RANKS with the collectives in LETTERS; the operation SWAPPED, from 1, is another. */
 static void add_rank(struct job *job, const char *folder, uint32_t rank, unsigned ranks, const char *letters,
                      size_t swapped)
 {
     struct buffer text = { 0 };
     struct tpa_error err = { 0 };
-    buffer_puts(
-        &text,
-        "{\"version\": \"2.10\", \"comm_lib_version\": \"2.27\", \"pg_config\": {\"0\": {\"name\": \"0\", "
-        "\"desc\": \"default_pg\", \"ranks\": \"[");
+    buffer_printf(&text, "{\"version\": \"%s\", ", version);
+    if (last_collective)
+        buffer_printf(
+            &text,
+            "\"pg_status\": {\"0\": {\"last_enqueued_collective\": %d, \"last_started_collective\": -1, "
+            "\"last_completed_collective\": %d}}, ",
+            last_collective, last_collective);
+    buffer_puts(&text, "\"comm_lib_version\": \"2.27\", \"pg_config\": {\"0\": {\"name\": \"0\", "
+                       "\"desc\": \"default_pg\", \"ranks\": \"[");
     for (unsigned r = 0; r < ranks; r++)
         buffer_printf(&text, r ? ", %u" : "%u", r);
     buffer_puts(&text, "]\"}}, \"entries\": [");
@@ -70,7 +79,10 @@ static void add_rank(struct job *job, const char *folder, uint32_t rank, unsigne
             "\"input_dtypes\": [\"Float\"], \"output_dtypes\": [\"Float\"], \"state\": \"%s\", \"retired\": %s, "
             "\"timeout_ms\": 1000, \"is_p2p\": false}",
             i ? ", " : "", i, i + 1, i + 1, i + 1 == swapped ? "broadcast" : "all_reduce",
-            1000 + clock_ahead_ns + (long long)i * apart_ns, letters[i] == 'd' ? "completed" : "scheduled",
+            1000 + clock_ahead_ns + (long long)i * apart_ns,
+            letters[i] == 'd'   ? "completed"
+            : letters[i] == 'z' ? "zombie"
+                                : "scheduled",
             letters[i] == 'p' ? "false" : "true");
     buffer_puts(&text, "]}");
     assert_true(add_bytes(job, rank, folder, text.at, text.count, &err));
@@ -206,6 +218,77 @@ static void an_operation_that_failed_proves_a_hang(void **state)
     end(&of);
 }
 
+/* The major number says what the keys mean; the minor one only that there are more. */
+static void a_dump_of_an_unknown_version_makes_a_suspect_at_most(void **state)
+{
+    (void)state;
+    static const char *const versions[] = { "2.10", "2.11", "99.9", "1.4", "" };
+    for (size_t i = 0; i < 5; i++) {
+        struct job of = { 0 };
+        add_rank(&of, "", 0, 3, "ddp", 0);
+        add_rank(&of, "", 2, 3, "ddp", 0);
+        version = versions[i];
+        add_rank(&of, "", 1, 3, "dd", 0);
+        version = "2.10";
+        const struct hang_job *job = judge(&of);
+        assert_int_equal(job->has_doubt[DOUBT_VERSION_UNKNOWN], i > 1);
+        assert_int_equal(job->culprits.count, i <= 1);
+        assert_int_equal(job->suspects.count, i > 1);
+        assert_int_equal(strstr(job->verdict, "a version that is not known") != NULL, i > 1);
+        end(&of);
+    }
+}
+
+/*
+ *  rank 0  d d z     whether #3 is over is not known: it waits only if that is its newest operation
+ *  rank 1  d d
+ */
+static void a_state_that_is_not_known_is_no_wait_for_sure(void **state)
+{
+    (void)state;
+    static const char *const last[] = { "ddz", "ddzp", "dddz" }; /* of rank 0 */
+    for (size_t i = 0; i < 3; i++) {
+        struct job of = { 0 };
+        add_rank(&of, "", 0, 2, last[i], 0);
+        add_rank(&of, "", 1, 2, i == 2 ? "ddd" : "dd", 0);
+        const struct hang_job *job = judge(&of);
+        ASSERT_RANKS(hang_ranks_of(&of.hang->jobs.at[0], job->doubts[DOUBT_STATE_UNKNOWN]), 0);
+        assert_false(job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED]);
+        assert_int_equal(job->proof, 0); /* it is no operation that failed */
+        assert_int_equal(job->waits.count, 1);
+        assert_int_equal(job->waits.at[0].kind, i == 1 ? WAIT_PENDING : WAIT_ISSUED);
+        end(&of);
+    }
+}
+
+/*
+ *  rank 0  d d p     waits in #3
+ *  rank 1            pg_status has #2, and others hold operations that are over: where it is, is not known
+ *  rank 2  d d p
+ */
+static void a_dump_without_operations_makes_a_suspect_at_most(void **state)
+{
+    (void)state;
+    for (int active_only = 0; active_only < 2; active_only++) {
+        struct job of = { 0 };
+        last_collective = 2;
+        add_rank(&of, "", 1, 3, "", 0);
+        last_collective = 0;
+        add_rank(&of, "", 0, 3, active_only ? "p" : "ddp", 0);
+        add_rank(&of, "", 2, 3, active_only ? "p" : "ddp", 0);
+        for (size_t e = 0; e < of.flight->entries.count && active_only; e++)
+            of.flight->entries.at[e].record = 2, of.flight->entries.at[e].seq = 3;
+        const struct hang_job *job = judge(&of);
+        assert_int_equal(job->causes.at[0].class, HANG_NEVER_ENTERED);
+        assert_int_equal(job->has_doubt[DOUBT_NO_ENTRIES], !active_only);
+        if (active_only)
+            ASSERT_RANKS(job->culprits, 1);
+        else
+            ASSERT_RANKS(job->suspects, 1);
+        end(&of);
+    }
+}
+
 static void a_rank_that_appears_twice_makes_a_job_of_each_folder(void **state)
 {
     (void)state;
@@ -334,6 +417,9 @@ int main(void)
         cmocka_unit_test(a_majority_names_who_issued_another_operation),
         cmocka_unit_test(a_device_that_does_not_see_what_others_have_done_stopped),
         cmocka_unit_test(an_operation_that_failed_proves_a_hang),
+        cmocka_unit_test(a_dump_of_an_unknown_version_makes_a_suspect_at_most),
+        cmocka_unit_test(a_state_that_is_not_known_is_no_wait_for_sure),
+        cmocka_unit_test(a_dump_without_operations_makes_a_suspect_at_most),
         cmocka_unit_test(a_rank_that_appears_twice_makes_a_job_of_each_folder),
         cmocka_unit_test(a_pickle_that_names_a_class_is_refused),
         cmocka_unit_test(an_entry_without_a_number_makes_the_dump_unreadable),
