@@ -80,23 +80,38 @@ static void describe_longest(const struct summary *summary, enum gap_cause cause
     describe_wait(trace, gap, text);
 }
 
+/* How long devices idled for CAUSE, and *SPAN_NS in all: in steps where there are some, as in the bar; else in all that was recorded. */
+static double idle_for(const struct summary *summary, enum gap_cause cause, double *span_ns)
+{
+    const struct account *account = summary->account;
+    *span_ns = 0;
+    if (account && account->has_steps && account->all.device_count > 0) {
+        for (size_t part = 0; part < ACCOUNT_PARTS; part++)
+            *span_ns += (double)account->all.part_ns[part];
+        return (double)account->all.part_ns[ACCOUNT_IDLE + cause];
+    }
+    for (size_t i = 0; i < summary->gpu->count; i++)
+        *span_ns += (double)summary->gpu->at[i].span_ns;
+    return (double)summary->gaps->part_ns[cause];
+}
+
 bool unexplained_describe(const struct summary *summary, struct buffer *text, struct unexplained *unexplained)
 {
-    const double worth_a_word = 0.1;
-    int64_t span_ns = 0;
+    const double worth_a_word = 0.05;
+    double share = 0, span_ns;
     size_t most = SIZE_MAX;
     if (!summary->gaps || !summary->gpu)
         return false;
-    for (size_t i = 0; i < summary->gpu->count; i++)
-        span_ns += summary->gpu->at[i].span_ns;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if ((double)summary->gaps->part_ns[kinds[i].cause] >= worth_a_word * (double)span_ns && span_ns > 0 &&
-            (most == SIZE_MAX ||
-             summary->gaps->part_ns[kinds[i].cause] > summary->gaps->part_ns[kinds[most].cause]))
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        double ns = idle_for(summary, kinds[i].cause, &span_ns);
+        if (span_ns > 0 && ns / span_ns >= worth_a_word && ns / span_ns > share) {
+            share = ns / span_ns;
             most = i;
-    if (most == SIZE_MAX)
+        }
+    }
+    if (most == SIZE_MAX || summary->gaps->longest[kinds[most].cause].end_ns <=
+                                summary->gaps->longest[kinds[most].cause].start_ns)
         return false;
-    double share = (double)summary->gaps->part_ns[kinds[most].cause] / (double)span_ns;
     buffer_printf(text,
                   "%.1f %% of the time of the %s%s is idle for a reason that the file does not have: %s; ",
                   quantity_percent(share), summary_device_word(summary), summary->gpu->count > 1 ? "s" : "",
