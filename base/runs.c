@@ -1,6 +1,7 @@
 #include "base/runs.h"
 
 #include "base/memory.h"
+#include <stdint.h>
 
 struct sorting {
     size_t size;
@@ -38,13 +39,42 @@ static void merge(const struct sorting *sorting, const char *from, char *to, siz
     memcpy(to + (left_end - left), right, (size_t)(right_end - right));
 }
 
+/* Items of more bytes are not moved one by one. */
+enum { MOST_BYTES = 24 };
+
+/* The place of item I in the sorted [FIRST, I); SIZE_MAX: it is further back than a few items. */
+static size_t place_of(const struct sorting *sorting, const char *items, size_t first, size_t i)
+{
+    enum { FEW = 12 };
+    size_t size = sorting->size, few = size <= MOST_BYTES ? FEW : 0, to = i;
+    for (; to > first && sorting->after(sorting->context, items + (to - 1) * size, items + i * size); to--)
+        if (i - to == few)
+            return SIZE_MAX;
+    return to;
+}
+
+/* Move item FROM to TO, before it. */
+static void move_back(char *items, size_t size, size_t from, size_t to)
+{
+    char item[MOST_BYTES];
+    memcpy(item, items + from * size, size);
+    memmove(items + (to + 1) * size, items + to * size, (from - to) * size);
+    memcpy(items + to * size, item, size);
+}
+
 void runs_sort(void *items, size_t count, size_t size, runs_after *after, const void *context)
 {
     struct sorting sorting = { size, after, context };
     VEC_OF(size_t) runs = { 0 }; /* start of each run; COUNT at the end */
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || after(context, (char *)items + (i - 1) * size, (char *)items + i * size))
+    for (size_t i = 0, first = 0; i < count; i++) {
+        size_t to = i > 0 ? place_of(&sorting, items, first, i) : SIZE_MAX;
+        if (to == SIZE_MAX) {
+            first = i;
             *VEC_PUSH(&runs) = i;
+        } else if (to < i) {
+            move_back(items, size, i, to);
+        }
+    }
     *VEC_PUSH(&runs) = count;
     char *spare = runs.count > 2 ? mem_alloc(count * size) : NULL;
     char *from = items, *to = spare;

@@ -5,7 +5,8 @@
  *
  *     runs_sort(intervals, count, sizeof *intervals, starts_later, NULL);
  *
- * The runs are found in one pass and neighbours merged until one is left: which takes log2(runs) passes. Stable.
+ * The runs are found in one pass, which moves an item that is a few places too late, and neighbours merged until one is left:
+ * which takes log2(runs) passes. Stable.
  */
 #ifndef TPA_BASE_RUNS_H
 #define TPA_BASE_RUNS_H

@@ -125,11 +125,12 @@ static bool comes_after(const void *raw, const void *left, const void *right)
     return a->event > b->event;
 }
 
-/* By device and time. Host and devices take turns in a file, so there are many runs: their places are merged, then each record is
- * moved once, in place: along the cycles of places that change with one another. */
+/* By device and time. Host and devices take turns in a file: by device there are only a few runs. Their places are merged, then each
+ * record is moved once, in place: along the cycles of places that change with one another. */
 static void sort_records(struct raw_records *raw)
 {
     uint32_t *order = order_open(raw->count);
+    rows_order(order, raw->at, raw->count, sizeof *raw->at, by_device);
     runs_sort(order, raw->count, sizeof *order, comes_after, raw->at);
     for (uint32_t i = 0; i < raw->count; i++) {
         struct raw_record first = raw->at[i];
