@@ -48,6 +48,7 @@ struct device_parts {
     const struct account_windows *windows;
     const struct trace *trace;
     int64_t *part_ns;
+    size_t near_first, near_end, near_in; /* where was searched last */
 };
 
 static int64_t later_of(int64_t a_ns, int64_t b_ns)
@@ -71,14 +72,15 @@ static void add_stretch(const struct device_parts *parts, const struct gap *gap,
 }
 
 /* A gap in which the work of a step ended and that of the next had not been launched is cut where that step began. */
-static void add_within(const struct device_parts *parts, const struct gap *gap, int64_t start_ns,
-                       int64_t end_ns)
+static void add_within(struct device_parts *parts, const struct gap *gap, int64_t start_ns, int64_t end_ns)
 {
     int64_t launched_ns = gap->call == EVENT_NONE ? gap->end_ns : trace_start_ns(parts->trace, gap->call);
     size_t count = parts->windows->begins_ns.count, first, end;
     const int64_t *begins_ns = parts->windows->begins_ns.at;
-    SEARCH(first, count, begins_ns[first] < gap->start_ns);
-    SEARCH(end, count, begins_ns[end] <= launched_ns);
+    SEARCH_NEAR(first, parts->near_first, count, begins_ns[first] < gap->start_ns);
+    SEARCH_NEAR(end, parts->near_end, count, begins_ns[end] <= launched_ns);
+    parts->near_first = first;
+    parts->near_end = end;
     if (first >= end || begins_ns[first] >= gap->end_ns) {
         add_stretch(parts, gap, start_ns, end_ns, (enum account_part)(ACCOUNT_IDLE + GAP_HOST));
         return;
@@ -93,10 +95,11 @@ static void add_within(const struct device_parts *parts, const struct gap *gap, 
 /* A gap_taker. */
 static void add_account_gap(void *context, const struct gap *gap)
 {
-    const struct device_parts *parts = context;
+    struct device_parts *parts = context;
     const struct intervals *in = &parts->windows->in;
     size_t i;
-    SEARCH(i, in->count, in->at[i].end_ns <= gap->start_ns);
+    SEARCH_NEAR(i, parts->near_in, in->count, in->at[i].end_ns <= gap->start_ns);
+    parts->near_in = i;
     for (; i < in->count && in->at[i].start_ns < gap->end_ns; i++)
         add_within(parts, gap, later_of(gap->start_ns, in->at[i].start_ns),
                    earlier_of(gap->end_ns, in->at[i].end_ns));
@@ -251,7 +254,7 @@ size_t account_add_parts(const struct trace *trace, uint32_t file, const struct 
     if (windows->in.count == 0)
         return 0;
     struct gap_finder *finder = gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS);
-    struct device_parts parts = { finder, windows, trace, part_ns };
+    struct device_parts parts = { finder, windows, trace, part_ns, 0, 0, 0 };
     for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++) {
         if (!add_uses(&parts, &gpu->devices[d]))
             continue;
@@ -273,22 +276,39 @@ struct doing {
     double *name_ns; /* of annotations, by name */
 };
 
-static void add_doing(struct doing *doing, const struct trace *trace, const bool *is_step,
+struct annotations {
+    VEC_OF(event_id);
+};
+
+/* All of TRACE but marked steps; release with VEC_FREE. */
+static struct annotations annotations_find(const struct trace *trace)
+{
+    struct annotations found = { 0 };
+    bool *is_step = account_step_names(trace);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_ANNOTATION && !is_step[trace->name[e]])
+            *VEC_PUSH(&found) = e;
+    free(is_step);
+    return found;
+}
+
+static void add_doing(struct doing *doing, const struct trace *trace, const struct annotations *annotations,
                       const struct account_stretch *step)
 {
     const track_id track = trace->track[step->event];
     const struct host_thread *thread = &host_state_of(trace)->threads[track];
-    const struct trace_file *file = &trace->files[trace->tracks[track].file];
     int64_t start_ns = step->start_ns, end_ns = step->end_ns;
     doing->steps++;
     doing->time_ns += (double)(end_ns - start_ns);
     doing->work += (double)step->work;
     doing->loading_ns += (double)intervals_length_within(&thread->in[HOST_DATA_LOADING], start_ns, end_ns);
     doing->waiting_ns += (double)intervals_length_within(&thread->in[HOST_WAITING], start_ns, end_ns);
-    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
-        if (trace->kind[e] == EVENT_ANNOTATION && trace->track[e] == track && !is_step[trace->name[e]] &&
-            trace_start_ns(trace, e) >= start_ns && trace_start_ns(trace, e) < end_ns)
+    for (size_t i = 0; i < annotations->count; i++) {
+        event_id e = annotations->at[i];
+        if (trace->track[e] == track && trace_start_ns(trace, e) >= start_ns &&
+            trace_start_ns(trace, e) < end_ns)
             doing->name_ns[trace->name[e]] += (double)trace_dur_ns(trace, e);
+    }
     const struct host_waits *waits = host_waits_of(trace);
     for (size_t i = 0; i < waits->count; i++) {
         int64_t call_ns = trace_start_ns(trace, waits->at[i].call);
@@ -317,11 +337,11 @@ struct text account_reason(struct arena *texts, const struct trace *trace,
     struct doing kinds[2] = { 0 };
     for (size_t kind = 0; kind < 2; kind++)
         kinds[kind].name_ns = mem_zalloc(name_count + 1, sizeof(double));
-    bool *is_step = account_step_names(trace);
+    struct annotations annotations = annotations_find(trace);
     for (size_t i = 0; i < count; i++)
         if (kinds[steps[i].unusual].steps < MOST_OF_A_KIND)
-            add_doing(&kinds[steps[i].unusual], trace, is_step, &steps[i]);
-    free(is_step);
+            add_doing(&kinds[steps[i].unusual], trace, &annotations, &steps[i]);
+    VEC_FREE(&annotations);
     doing_average(&kinds[0], name_count);
     doing_average(&kinds[1], name_count);
     double excess_ns = kinds[1].time_ns - kinds[0].time_ns;

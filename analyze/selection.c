@@ -335,9 +335,15 @@ void selection_free(struct selection *selection)
     EACH(free, selection->names, selection->tracks, selection->files, selection);
 }
 
+/* Are there events that it does not hold because of where or when they are? */
+static bool chooses_places(const struct selection *selection)
+{
+    return selection->tracks || selection->files || selection->windows;
+}
+
 bool selection_is_all(const struct selection *selection)
 {
-    return !selection->names && !selection->tracks && !selection->files && !selection->windows;
+    return !selection->names && !chooses_places(selection);
 }
 
 bool selection_holds_time(const struct selection *selection, uint32_t file, int64_t ns)
@@ -357,6 +363,8 @@ static bool holds_place(const struct selection *selection, event_id e, int64_t m
 bool selection_holds_place(const struct selection *selection, event_id e)
 {
     const struct trace *trace = selection->trace;
+    if (!chooses_places(selection))
+        return true;
     event_id call = selection->windows && event_is_launched(trace->kind[e])
                         ? attribution_call(attribution_of(trace), e)
                         : EVENT_NONE;
@@ -374,6 +382,8 @@ bool selection_holds_work(const struct selection *selection, event_id work, even
 bool selection_holds_launched(const struct selection *selection, event_id work, event_id call)
 {
     int64_t issued_ns;
+    if (!chooses_places(selection))
+        return true;
     attribution_issued(selection->trace, work, call, &issued_ns);
     return holds_place(selection, work, issued_ns);
 }

@@ -335,11 +335,12 @@ static void find_host_phases(const struct trace *trace, const struct account *ac
         intervals_release(&sets[set]);
 }
 
-/* The phase in which the host is at MOMENT_NS. */
-static enum phase phase_at(const struct host_phases *host, int64_t moment_ns)
+/* The phase in which the host is at MOMENT_NS. NEAR: where the last one was found. */
+static enum phase phase_at(const struct host_phases *host, int64_t moment_ns, size_t *near)
 {
     size_t i;
-    SEARCH(i, host->stretches.count, host->stretches.at[i].end_ns <= moment_ns);
+    SEARCH_NEAR(i, *near, host->stretches.count, host->stretches.at[i].end_ns <= moment_ns);
+    *near = i;
     return i < host->stretches.count && host->stretches.at[i].start_ns <= moment_ns
                ? host->stretches.at[i].phase
                : PHASE_OTHER;
@@ -383,13 +384,16 @@ static bool add_device_work(const struct trace *trace, const struct gpu_device *
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
     bool any = false;
+    size_t step = 0, near = 0;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         int64_t start_ns = trace_start_ns(trace, gpu->event[i]), end_ns = trace_end_ns(trace, gpu->event[i]);
-        size_t step;
-        intervals_add(&sets[gpu->call[i] == EVENT_NONE ? PHASE_OTHER
-                                                       : phase_at(host, trace_start_ns(trace, gpu->call[i]))],
-                      start_ns, end_ns);
-        SEARCH(step, windows->count, windows->at[step].in.end_ns <= start_ns);
+        enum phase phase = gpu->call[i] == EVENT_NONE
+                               ? PHASE_OTHER
+                               : phase_at(host, trace_start_ns(trace, gpu->call[i]), &near);
+        intervals_add(&sets[phase], start_ns, end_ns);
+        if (any)
+            continue;
+        SEARCH_NEAR(step, step, windows->count, windows->at[step].in.end_ns <= start_ns);
         any |= step < windows->count && windows->at[step].counts && windows->at[step].in.start_ns < end_ns;
     }
     return any;

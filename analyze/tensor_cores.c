@@ -105,12 +105,14 @@ struct tensor_cores tensor_cores_find(const struct roofline_calls *calls)
         return found;
     int64_t shortest_ns = roofline_shortest_kernel_ns(trace, gpu);
     int64_t floor_ns = shortest_ns < FLOOR_NS ? shortest_ns : FLOOR_NS;
-    double then_ns = 0;
+    double then_ns = 0, now = 0, then = 0;
+    enum peak_rate rate = PEAK_NONE;
+    const struct gpu_device *last = NULL; /* that of these */
     for (size_t k = 0; k < found.work.count; k++) {
         size_t i = found.work.at[k].place;
-        double now, then;
-        enum peak_rate rate =
-            rates_of(&gpu->devices[gpu->device_of_track[trace->track[gpu->event[i]]]], &now, &then);
+        const struct gpu_device *device = &gpu->devices[gpu->device_of_track[trace->track[gpu->event[i]]]];
+        rate = device == last ? rate : rates_of(device, &now, &then);
+        last = device;
         double ratio = then > 0 ? now / then : unknown_ratio;
         found.work.at[k].factor = factor_of(calls, gpu, i, ratio, rate == PEAK_FP16, floor_ns);
         then_ns += found.work.at[k].factor * (double)trace_dur_ns(trace, gpu->event[i]);

@@ -296,13 +296,15 @@ struct launchings {
 static const struct key by_launching[] = { ASC(struct launching, thread), ASC(struct launching, step),
                                            ASC(struct launching, start_ns), KEY_END };
 
-/* That of the call of work I. */
-static struct launching launching_of(const struct editing *editing, const struct step_list *steps, size_t i)
+/* That of the call of work I; LAST: the step of the work before, NULL: of none, then that of I. */
+static struct launching launching_of(const struct editing *editing, const struct step_list *steps, size_t i,
+                                     const struct step **last)
 {
     const struct trace *trace = editing->trace;
     const struct gpu_events *gpu = editing->graph->gpu;
     event_id call = gpu->call[i];
-    const struct step *step = step_list_of_work(steps, trace, gpu->event[i], call, NULL);
+    const struct step *step = step_list_of_work(steps, trace, gpu->event[i], call, *last);
+    *last = step;
     return (struct launching){
         .thread = editing->graph->thread_of_track[trace->track[call]],
         .step = step ? step - steps->at : -1,
@@ -329,10 +331,11 @@ static void collect_launchings(const struct editing *editing, struct launchings 
 {
     const struct gpu_events *gpu = editing->graph->gpu;
     const struct step_list *steps = step_list_of(editing->trace);
+    const struct step *last = NULL;
     for (size_t i = 0; i < gpu->count; i++) {
         if (gpu->call[i] == EVENT_NONE)
             continue;
-        struct launching one = launching_of(editing, steps, i);
+        struct launching one = launching_of(editing, steps, i, &last);
         if (one.thread == UINT32_MAX || (one.step < 0 && steps->count > 0))
             continue;
         if (all->count && are_together(&all->at[all->count - 1], &one))

@@ -17,15 +17,30 @@ enum { LEAST_CALLS = 8 };
 /* ns; of recorded steps of torch 2.15 with fused=True: 1.1 us a parameter of SGD with 3 calls for each, 7 us of Adam with 9 to 13. */
 #define LEFT_OF_A_CALL 500
 
+struct optimizer_names {
+    const struct trace *trace;
+    bool *are_steps; /* by name */
+};
+
+static struct optimizer_names optimizer_names_open(const struct trace *trace)
+{
+    struct optimizer_names names = { trace,
+                                     mem_zalloc(names_count(trace->names) + 1, sizeof *names.are_steps) };
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        names.are_steps[id] = edit_is_optimizer_step(names_text(trace->names, id));
+    return names;
+}
+
 static bool is_optimizer_step(const void *context, event_id e)
 {
-    return edit_is_optimizer_step(trace_name(context, e));
+    const struct optimizer_names *names = context;
+    return names->are_steps[names->trace->name[e]];
 }
 
 static bool is_operator(const void *context, event_id e)
 {
-    const struct trace *trace = context;
-    return trace->kind[e] == EVENT_OP && !is_optimizer_step(context, e);
+    const struct optimizer_names *names = context;
+    return names->trace->kind[e] == EVENT_OP && !is_optimizer_step(context, e);
 }
 
 /* An operator that a step calls, or a kernel that it launches: of a NAME in a RANGE, which is one of its thread. */
@@ -70,10 +85,11 @@ static void add_part(struct parts *parts, const struct editing *editing, const s
 }
 
 /* The outermost operators in RANGES, sorted by range and name. */
-static struct parts operators_of(const struct editing *editing, const struct intervals *ranges)
+static struct parts operators_of(const struct editing *editing, const struct intervals *ranges,
+                                 const struct optimizer_names *names)
 {
     struct parts parts = { 0 };
-    struct calltree *tree = calltree_open(editing->trace, is_operator, editing->trace);
+    struct calltree *tree = calltree_open(editing->trace, is_operator, names);
     calltree_nest(tree);
     for (node_id n = 0; n < tree->count; n++)
         if (tree->parent[n] == NODE_NONE || !range_around(editing, ranges, tree->event[tree->parent[n]]))
@@ -164,9 +180,12 @@ void edit_fuse_optimizer(const struct editing *editing)
     struct edit_effect ignored = { 0, 0 };
     struct editing quiet = *editing;
     quiet.effect = &ignored;
-    struct intervals *ranges = editing_ranges(&quiet, is_optimizer_step, editing->trace);
+    struct optimizer_names names = optimizer_names_open(editing->trace);
+    struct intervals *ranges = editing_ranges(&quiet, is_optimizer_step, &names);
     struct intervals *loops = mem_zalloc(editing->graph->thread_count + 1, sizeof *loops);
-    struct parts parts = operators_of(editing, ranges);
+    struct parts parts = { 0 };
+    if (ignored.count > 0)
+        parts = operators_of(editing, ranges, &names);
     int64_t *shortest = shortest_of(editing->trace, &parts);
     FOR_GROUPS(&parts, by_range, i, end) {
         const struct interval range = ranges[parts.at[i].thread].at[parts.at[i].range];
@@ -183,9 +202,10 @@ void edit_fuse_optimizer(const struct editing *editing)
     }
     for (size_t t = 0; t < editing->graph->thread_count; t++)
         intervals_merge(&loops[t]);
-    shorten_work(editing, loops);
+    if (parts.count > 0)
+        shorten_work(editing, loops);
     editing_free_ranges(editing, loops);
     editing_free_ranges(editing, ranges);
-    free(shortest);
+    EACH(free, shortest, names.are_steps);
     VEC_FREE(&parts);
 }

@@ -224,12 +224,23 @@ static void place(struct ordering *ordering, moment_id m)
 
 static void find_ends(struct replay_graph *graph)
 {
-    for (size_t m = 0; m < graph->moment_count; m++) {
-        if (m == 0 || replay_moment_ns(graph, m) < graph->start_ns)
-            graph->start_ns = replay_moment_ns(graph, m);
-        if (m == 0 || replay_moment_ns(graph, m) > graph->end_ns)
-            graph->end_ns = replay_moment_ns(graph, m);
+    for (moment_id m = 0; m < graph->moment_count; m++) {
+        int64_t ns = replay_recorded_ns(graph, m);
+        graph->start_ns = m == 0 || ns < graph->start_ns ? ns : graph->start_ns;
+        graph->end_ns = m == 0 || ns > graph->end_ns ? ns : graph->end_ns;
     }
+}
+
+/* Put M in order, if it waits at most for one moment that is. Most do. */
+static bool place_at_once(struct ordering *ordering, moment_id m)
+{
+    moment_id previous = before(ordering, m);
+    if (has_bit(ordering->graph->has_edges, m) ||
+        (previous != MOMENT_NONE && !has_bit(ordering->placed, previous)))
+        return false;
+    flip_bit(ordering->placed, m);
+    append(ordering, m);
+    return true;
 }
 
 void graph_order(struct graph_maker *maker)
@@ -244,9 +255,9 @@ void graph_order(struct graph_maker *maker)
     ordering.first = mem_zalloc(words, sizeof *ordering.first);
     for (size_t t = 0; t < graph->thread_count; t++)
         ordering.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
-    for (size_t m = 0; m < graph->moment_count; m++)
-        if (!has_bit(ordering.placed, (moment_id)m))
-            place(&ordering, (moment_id)m);
+    for (moment_id m = 0; m < graph->moment_count; m++)
+        if (!has_bit(ordering.placed, m) && !place_at_once(&ordering, m))
+            place(&ordering, m);
     VEC_FREE(&ordering.stack);
     EACH(free, ordering.pending, ordering.placed, ordering.first);
 }
