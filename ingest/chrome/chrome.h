@@ -94,7 +94,7 @@ enum { CHROME_LISTS = 256 };
 /* See shape.h. A shape is a row of steps: bytes that must follow, then a value that may differ. */
 enum { SHAPE_MAX_STEPS = 40, SHAPE_MAX_LITERAL = 112, SHAPE_MAX_SHAPES = 64 };
 
-enum shape_value { SHAPE_NOTHING, SHAPE_STRING, SHAPE_WORD, SHAPE_ARRAY };
+enum shape_value { SHAPE_NOTHING, SHAPE_STRING, SHAPE_WORD, SHAPE_NESTED };
 
 struct shape_step {
     char literal[SHAPE_MAX_LITERAL + 16]; /* zeros behind it, so that it can be compared in blocks */

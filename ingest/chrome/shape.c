@@ -3,7 +3,7 @@
  * values of `ph` and `cat`, so that one comparison tells a kernel from an operator. The category of an
  * arrow is a value, as writers number it: "Flow_H2D_3418_0". Values end where
  * the careful reader would end them: a string at its quote (a backslash in it is left to the careful
- * reader), a word at the first byte that cannot be part of one, an array at its bracket. As the next
+ * reader), a word at the first byte that cannot be part of one, an array or object at its bracket. As the next
  * literal must follow at once, whatever fits a shape is what the careful reader would have read.
  *
  * Which shape comes next is guessed from which one followed last time; after that all are tried.
@@ -93,24 +93,32 @@ static inline const char *find_mark(const char *at, const char *end)
 #endif
 }
 
-/* What follows the array at AT, which holds no object; NULL when it does, or is damaged. */
-static const char *find_array_end(const char *at, const char *end)
+/* What follows the array or object at AT; NULL when the careful reader has to judge it, as chrome_skip_nested does. */
+static const char *find_nested_end(const char *at, const char *end)
 {
+    enum { DEEPEST = 60 };
+    uint64_t objects = 0; /* bit 0: is the innermost an object? */
     unsigned depth = 0;
     while ((at = find_mark(at, end)) < end) {
-        switch (*at++) {
-        case '[': depth++; break;
-        case ']':
-            if (--depth == 0)
-                return at;
-            break;
-        case '"':
+        char c = *at++;
+        if (c == '"') {
             at = find_quote(at, end);
             if (!at)
                 return NULL;
             at++;
-            break;
-        default: return NULL;
+        } else if (c == '[' || c == '{') {
+            const char *before = at - 2;
+            while (c == '{' && json_is_blank(*before))
+                before--;
+            if (++depth > DEEPEST || (c == '{' && objects & 1 && *before != ':'))
+                return NULL;
+            objects = objects << 1 | (c == '{');
+        } else {
+            if (c == '\\' || (objects & 1) != (c == '}'))
+                return NULL;
+            objects >>= 1;
+            if (--depth == 0)
+                return at;
         }
     }
     return NULL;
@@ -144,7 +152,7 @@ static const char *fit(struct chrome_reader *reader, const struct shape *shape, 
             if (at == start)
                 return NULL;
             break;
-        default: kind = VALUE_NESTED; at = stop = *at == '[' ? find_array_end(at, end) : NULL;
+        default: kind = VALUE_NESTED; at = stop = *at == '[' || *at == '{' ? find_nested_end(at, end) : NULL;
         }
         if (!at)
             return NULL;
@@ -266,9 +274,9 @@ static bool learn_object(struct learner *learner, size_t *cursor, bool args)
         bool constant = field == FIELD_PHASE || (field == FIELD_CATEGORY && !learner->is_arrow);
         if (field == FIELD_ID2 || (field == FIELD_ARGS && *at != '{'))
             return false;
-        if (*at == '{') {
+        if (field == FIELD_ARGS) {
             /* Of args given twice only the last ones hold, all of them. */
-            if (field != FIELD_ARGS || learner->has_args || !learn_object(learner, &i, true))
+            if (learner->has_args || !learn_object(learner, &i, true))
                 return false;
             learner->has_args = true;
         } else if (*at == '"') {
@@ -282,8 +290,8 @@ static bool learn_object(struct learner *learner, size_t *cursor, bool args)
             if (!add_step(learner, at + 1, SHAPE_STRING, field, arg))
                 return false;
             learner->from = end;
-        } else if (*at == '[') {
-            if (constant || !add_step(learner, at, SHAPE_ARRAY, field, arg) ||
+        } else if (*at == '[' || *at == '{') {
+            if (constant || !add_step(learner, at, SHAPE_NESTED, field, arg) ||
                 chrome_skip_nested(index, &i) != CHROME_READ)
                 return false;
             learner->from = text + index->at[i - 1] + 1;
