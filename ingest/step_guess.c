@@ -10,13 +10,16 @@ struct candidate {
 
 struct step_guess {
     VEC_OF(struct candidate) candidates;
-    struct names *patterns; /* names without their numbers */
+    struct names *texts;         /* names as they are */
+    VEC_OF(name_id) pattern_ids; /* by text */
+    struct names *patterns;      /* names without their numbers */
     struct buffer pattern;
 };
 
 struct step_guess *step_guess_open(void)
 {
     struct step_guess *guess = mem_zalloc(1, sizeof *guess);
+    guess->texts = names_open();
     guess->patterns = names_open();
     return guess;
 }
@@ -25,20 +28,19 @@ void step_guess_free(struct step_guess *guess)
 {
     if (!guess)
         return;
-    VEC_FREE(&guess->candidates);
-    names_free(guess->patterns);
+    EACH(VEC_FREE, &guess->candidates, &guess->pattern_ids);
+    EACH(names_free, guess->texts, guess->patterns);
     buffer_release(&guess->pattern);
     free(guess);
 }
 
 /* The name as a regular expression in which numbers are replaced by a pattern: "step 12" is "^step [0-9]+$". */
-void step_guess_record(struct step_guess *guess, const char *text, size_t len, int64_t thread,
-                       int64_t start_ns, int64_t end_ns)
+static name_id step_pattern(struct step_guess *guess, const char *text, size_t len)
 {
+    name_id id = names_add(guess->texts, text, len);
+    if (id < guess->pattern_ids.count)
+        return guess->pattern_ids.at[id];
     struct buffer *pattern = &guess->pattern;
-    if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns ||
-        trace_moment_or_zero(start_ns) != start_ns || trace_moment_or_zero(end_ns) != end_ns)
-        return; /* unfinished ranges and invalid times are ignored */
     buffer_clear(pattern);
     buffer_putc(pattern, '^');
     for (size_t i = 0; i < len; i++) {
@@ -54,9 +56,17 @@ void step_guess_record(struct step_guess *guess, const char *text, size_t len, i
             buffer_putc(pattern, c);
     }
     buffer_putc(pattern, '$');
+    return *VEC_PUSH(&guess->pattern_ids) = names_add(guess->patterns, pattern->at, pattern->count);
+}
+
+void step_guess_record(struct step_guess *guess, const char *text, size_t len, int64_t thread,
+                       int64_t start_ns, int64_t end_ns)
+{
+    if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns ||
+        trace_moment_or_zero(start_ns) != start_ns || trace_moment_or_zero(end_ns) != end_ns)
+        return; /* unfinished ranges and invalid times are ignored */
     *VEC_PUSH(&guess->candidates) =
-        (struct candidate){ names_add(guess->patterns, pattern->at, pattern->count), thread, start_ns,
-                            end_ns };
+        (struct candidate){ step_pattern(guess, text, len), thread, start_ns, end_ns };
 }
 
 static const struct key by_candidates[] = { ASC(struct candidate, pattern), ASC(struct candidate, thread),

@@ -8,7 +8,7 @@
  */
 #include "ingest/chrome/draft.h"
 
-#include "base/arena.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "ingest/step_guess.h"
 
@@ -39,23 +39,44 @@ static const struct chrome_key onnx_keys[] = {
 /* Ids of nodes that launched kernels begin here; kernels have no numbers of their own. */
 enum { FIRST_NODE_ID = 1 };
 
-static bool onnx_is_category(const struct trace *trace, event_id e, const char *category)
+enum onnx_kind { ONNX_SESSION, ONNX_NODE, ONNX_KERNEL, ONNX_API, ONNX_OTHER };
+
+struct onnx {
+    const struct trace *trace;
+    uint8_t *kinds; /* enum onnx_kind, by category; freed by the caller */
+};
+
+static struct onnx onnx_open(const struct trace *trace)
 {
-    return strcmp(draft_category(trace, e), category) == 0;
+    static const char *const words[] = { "Session", "Node", "Kernel", "Api" };
+    struct onnx onnx = { trace, mem_alloc(trace->category_count + 1) };
+    for (size_t c = 0; c < trace->category_count; c++) {
+        const char *text = names_text(trace->texts, trace->categories[c].text);
+        for (onnx.kinds[c] = 0; onnx.kinds[c] < ONNX_OTHER && strcmp(text, words[onnx.kinds[c]]) != 0;)
+            onnx.kinds[c]++;
+    }
+    return onnx;
+}
+
+static enum onnx_kind onnx_kind(const struct onnx *onnx, event_id e)
+{
+    return (enum onnx_kind)onnx->kinds[onnx->trace->category[e]];
 }
 
 static bool onnx_is_one(const struct trace *trace)
 {
+    struct onnx onnx = onnx_open(trace);
+    bool found = false;
     int64_t unused;
-    for (event_id e = 0; e < trace->event_count; e++) {
+    for (event_id e = 0; e < trace->event_count && !found; e++) {
         const char *name = trace_name(trace, e);
-        if (onnx_is_category(trace, e, "Session") &&
-            (strcmp(name, "model_run") == 0 || strncmp(name, "model_loading", 13) == 0))
-            return true;
-        if (onnx_is_category(trace, e, "Node") && trace_arg(trace, (enum trace_arg)KEY_PROVIDER, e, &unused))
-            return true;
+        enum onnx_kind kind = onnx_kind(&onnx, e);
+        found = (kind == ONNX_SESSION &&
+                 (strcmp(name, "model_run") == 0 || strncmp(name, "model_loading", 13) == 0)) ||
+                (kind == ONNX_NODE && trace_arg(trace, (enum trace_arg)KEY_PROVIDER, e, &unused));
     }
-    return false;
+    free(onnx.kinds);
+    return found;
 }
 
 static bool onnx_may_be(const char *head, size_t len)
@@ -64,75 +85,83 @@ static bool onnx_may_be(const char *head, size_t len)
                                              draft_head_has(head, len, "\"cat\":\"Node\""));
 }
 
-/* A node by its name without "_kernel_time", or by its operation. */
+/* A node by the number of its name without "_kernel_time", or of its operation. */
 struct named_node {
-    const char *name;
+    name_id name;
     int64_t start_ns;
     event_id event;
 };
 struct named_nodes {
+    struct names *names;
     VEC_OF(struct named_node);
 };
 
-static int compare_nodes(const void *left, const void *right)
+static const struct key by_name_and_start[] = { ASC(struct named_node, name),
+                                                ASC(struct named_node, start_ns), KEY_END };
+
+/* Does NAME end as those of nodes? *LEN is its length without that. */
+static bool onnx_cut_ending(const char *name, size_t *len)
 {
-    const struct named_node *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order ? order : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+    static const char ending[] = "_kernel_time";
+    size_t end = sizeof ending - 1;
+    *len = strlen(name);
+    bool has_ending = *len >= end && strcmp(name + *len - end, ending) == 0;
+    *len -= has_ending ? end : 0;
+    return has_ending;
 }
 
 /* The last of NODES that is called NAME and began before NS; EVENT_NONE. */
-static event_id last_node(const struct named_nodes *nodes, const char *name, int64_t ns)
+static event_id last_node(const struct named_nodes *nodes, const char *name, size_t len, int64_t ns)
 {
-    struct named_node key = { .name = name, .start_ns = ns };
+    name_id id = names_find(nodes->names, name, len);
     size_t i;
-    SEARCH(i, nodes->count, compare_nodes(&nodes->at[i], &key) <= 0);
-    return i && strcmp(nodes->at[i - 1].name, name) == 0 ? nodes->at[i - 1].event : EVENT_NONE;
+    SEARCH(i, nodes->count,
+           nodes->at[i].name < id || (nodes->at[i].name == id && nodes->at[i].start_ns <= ns));
+    return i && nodes->at[i - 1].name == id ? nodes->at[i - 1].event : EVENT_NONE;
 }
 
 /* Ids of nodes, and of the kernels that they launched; 0: none. A kernel is of the last node that it names and that began
  * before it. */
-static int64_t *link_kernels(const struct trace *trace)
+static int64_t *link_kernels(const struct onnx *onnx)
 {
-    static const char ending[] = "_kernel_time";
+    const struct trace *trace = onnx->trace;
     int64_t *ids = mem_zalloc(trace->event_count + 1, sizeof *ids);
-    struct named_nodes by_name = { 0 }, by_operation = { 0 };
-    struct arena arena = { 0 };
+    struct named_nodes by_name = { .names = names_open() }, by_operation = { .names = names_open() };
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (!onnx_is_category(trace, e, "Node"))
+        /* Without the ending it is a fence beside the node, which launches nothing. */
+        const char *name = trace_name(trace, e);
+        size_t len;
+        if (onnx_kind(onnx, e) != ONNX_NODE || !onnx_cut_ending(name, &len))
             continue;
-        const char *name = trace_name(trace, e),
-                   *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, e);
-        size_t len = strlen(name), end = sizeof ending - 1;
-        if (len < end || strcmp(name + len - end, ending) != 0)
-            continue; /* a fence beside the node, which launches nothing */
+        const char *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, e);
         int64_t start_ns = trace_start_ns(trace, e);
-        *VEC_PUSH(&by_name) = (struct named_node){ arena_strndup(&arena, name, len - end), start_ns, e };
+        *VEC_PUSH(&by_name) = (struct named_node){ names_add(by_name.names, name, len), start_ns, e };
         if (operation && *operation)
-            *VEC_PUSH(&by_operation) = (struct named_node){ operation, start_ns, e };
+            *VEC_PUSH(&by_operation) =
+                (struct named_node){ names_add(by_operation.names, operation, strlen(operation)), start_ns,
+                                     e };
     }
-    if (by_name.count)
-        qsort(by_name.at, by_name.count, sizeof *by_name.at, compare_nodes);
-    if (by_operation.count)
-        qsort(by_operation.at, by_operation.count, sizeof *by_operation.at, compare_nodes);
+    SORT(&by_name, by_name_and_start);
+    SORT(&by_operation, by_name_and_start);
     for (event_id k = 0; k < trace->event_count; k++) {
-        if (!onnx_is_category(trace, k, "Kernel"))
+        if (onnx_kind(onnx, k) != ONNX_KERNEL)
             continue;
         const char *parent = trace_arg_text(trace, (enum trace_arg)KEY_NODE, k),
                    *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, k);
-        size_t len = parent ? strlen(parent) : 0, end = sizeof ending - 1;
         event_id node = EVENT_NONE;
-        if (len) {
-            len -= len > end && strcmp(parent + len - end, ending) == 0 ? end : 0;
-            node = last_node(&by_name, arena_strndup(&arena, parent, len), trace_start_ns(trace, k));
+        if (parent && *parent) {
+            size_t len;
+            if (onnx_cut_ending(parent, &len) && len == 0)
+                len = strlen(parent);
+            node = last_node(&by_name, parent, len, trace_start_ns(trace, k));
         } else if (operation) {
-            node = last_node(&by_operation, operation, trace_start_ns(trace, k));
+            node = last_node(&by_operation, operation, strlen(operation), trace_start_ns(trace, k));
         }
         if (node != EVENT_NONE)
             ids[k] = ids[node] = (int64_t)node + FIRST_NODE_ID;
     }
+    EACH(names_free, by_name.names, by_operation.names);
     EACH(VEC_FREE, &by_name, &by_operation);
-    arena_release(&arena);
     return ids;
 }
 
@@ -164,25 +193,26 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     const struct trace *trace = draft->trace;
     trace_builder_current_file(draft->builder)->producer = PRODUCER_ONNX;
     draft_record(draft, trace->event_count ? trace->tracks[trace->track[0]].pid : 0, NULL);
-    int64_t *ids = link_kernels(trace);
+    struct onnx onnx = onnx_open(trace);
+    int64_t *ids = link_kernels(&onnx);
     struct step_guess *guess = step_guess_open();
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         const struct track *track = &trace->tracks[trace->track[e]];
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
-        if (onnx_is_category(trace, e, "Kernel")) {
+        enum onnx_kind kind = onnx_kind(&onnx, e);
+        if (kind == ONNX_KERNEL) {
             write_kernel(draft, e, ids[e]);
         } else {
-            bool is_node = onnx_is_category(trace, e, "Node");
-            enum recorder_kind kind = is_node                             ? RECORDER_OPERATOR
-                                      : onnx_is_category(trace, e, "Api") ? RECORDER_RUNTIME
-                                                                          : RECORDER_ANNOTATION;
-            if (recorder_event(draft->recorder, kind,
+            if (recorder_event(draft->recorder,
+                               kind == ONNX_NODE  ? RECORDER_OPERATOR
+                               : kind == ONNX_API ? RECORDER_RUNTIME
+                                                  : RECORDER_ANNOTATION,
                                recorder_thread_of(draft->recorder, track->pid, track->tid),
                                draft_name(draft, e), start_ns, end_ns, trace->flags[e]) &&
-                is_node && ids[e])
+                kind == ONNX_NODE && ids[e])
                 recorder_arg(draft->recorder, ARG_EXTERNAL_ID, ids[e]);
-            if (kind == RECORDER_ANNOTATION)
+            if (kind == ONNX_SESSION || kind == ONNX_OTHER)
                 step_guess_record(guess, trace_name(trace, e), strlen(trace_name(trace, e)),
                                   step_guess_thread(track->pid, track->tid), start_ns, end_ns);
         }
@@ -193,7 +223,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    free(ids);
+    EACH(free, ids, onnx.kinds);
     return ok;
 }
 
