@@ -1,5 +1,6 @@
 /* steps.c - where the time of each step went: a pile of parts for each step, a chart for each rank; and a histogram of
  * their times. */
+#include "base/rows.h"
 #include "charts/parts.h"
 #include "derive/features.h"
 #include "derive/step_list.h"
@@ -145,12 +146,9 @@ void chart_steps(struct picture *picture, const struct steps *steps)
 {
     const struct step_row *at = steps->each.at;
     size_t ranks = 0, count = steps->each.count;
-    for (size_t first = 0, end; first < count; first = end, ranks++) {
-        for (end = first + 1; end < count && at[end].rank == at[first].rank;)
-            end++;
-        if (ranks < CHART_MOST_PANELS)
+    FOR_RUNS(first, end, count, at[end].rank == at[first].rank)
+        if (ranks++ < CHART_MOST_PANELS)
             add_rank(picture, at + first, end - first, first > 0 || end < count);
-    }
     steps_share_axis(picture, at, count);
     chart_describe_panels(picture, CHART_MOST_PANELS, ranks, "ranks");
     add_histogram(picture, at, count);

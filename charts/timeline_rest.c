@@ -1,8 +1,7 @@
 /* timeline_rest.c - what belongs neither to a stream nor to the stack of a thread: waits of devices, and what the host did
  * asynchronously. A lane of each for every file that has any, in which what overlaps is in rows. */
+#include "base/rows.h"
 #include "charts/timeline_parts.h"
-
-#include "base/runs.h"
 
 enum { ROWS = 4 };
 
@@ -23,12 +22,6 @@ struct rest {
     VEC_OF(event_id);
 };
 
-static bool starts_later(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    return trace_start_ns(trace, *(const event_id *)left) > trace_start_ns(trace, *(const event_id *)right);
-}
-
 static void add_lane(struct timeline_making *making, uint32_t file, const char *title, uint32_t kind,
                      struct rest *rest)
 {
@@ -38,7 +31,7 @@ static void add_lane(struct timeline_making *making, uint32_t file, const char *
     uint32_t lane =
         timeline_add_lane(making->timeline, title, timeline_name_file(making, file), TIMELINE_HOST);
     int64_t end_ns[ROWS] = { INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
-    runs_sort(rest->at, rest->count, sizeof *rest->at, starts_later, trace);
+    SORT_BY(rest->at, rest->count, i, trace_start_ns(trace, rest->at[i]));
     for (size_t i = 0; i < rest->count; i++) {
         event_id e = rest->at[i];
         uint16_t row = 0;

@@ -1,4 +1,5 @@
 /* cmd_path.c - `tpa path`: the critical path of steps, of a range or of the whole recording. */
+#include "base/rows.h"
 #include "cli/analysis.h"
 #include "derive/file_set.h"
 #include "whatif/path_places.h"
@@ -58,14 +59,6 @@ static int64_t length_of(const struct path_window *window)
     return window->end_ns - window->start_ns;
 }
 
-static int compare_lengths(const void *left, const void *right)
-{
-    const struct path_window *const *a = left, *const *b = right;
-    if (length_of(*a) != length_of(*b))
-        return length_of(*a) < length_of(*b) ? -1 : 1;
-    return *a < *b ? -1 : *a > *b;
-}
-
 /* Of three or more steps, the one with the median length and the longest. */
 static void keep_typical(struct path_windows *windows)
 {
@@ -75,7 +68,7 @@ static void keep_typical(struct path_windows *windows)
     bool *keep = mem_zalloc(windows->count, sizeof *keep);
     for (size_t i = 0; i < windows->count; i++)
         sorted[i] = &windows->at[i];
-    qsort(sorted, windows->count, sizeof *sorted, compare_lengths);
+    SORT_BY(sorted, windows->count, i, length_of(sorted[i]));
     keep[sorted[(windows->count - 1) / 2] - windows->at] = true;
     keep[sorted[windows->count - 1] - windows->at] = true;
     keep_windows(windows, keep);

@@ -117,9 +117,7 @@ bool *timeline_shared_processes(const struct trace *trace)
 {
     struct process *processes = sort_processes(trace);
     bool *shared = mem_zalloc(trace->track_count + 1, sizeof *shared);
-    for (size_t first = 0, end; first < trace->track_count; first = end) {
-        for (end = first; end < trace->track_count && same_number(&processes[first], &processes[end]); end++)
-            ;
+    FOR_RUNS(first, end, trace->track_count, same_number(&processes[first], &processes[end])) {
         for (size_t i = first; i < end; i++)
             shared[processes[i].track] = processes[end - 1].file != processes[first].file;
     }

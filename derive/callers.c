@@ -2,7 +2,6 @@
 
 #include "base/rows.h"
 #include "derive/python_names.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "derive/step_list.h"
 
@@ -232,17 +231,9 @@ struct beginning {
     int64_t at_ns;
 };
 
-/* Sorted by thread and time; a function that begins at a moment is open at that moment. */
-static bool begins_later(const void *context, const void *left, const void *right)
-{
-    const struct beginning *a = left, *b = right;
-    (void)context;
-    if (a->track != b->track)
-        return a->track > b->track;
-    if (a->at_ns != b->at_ns)
-        return a->at_ns > b->at_ns;
-    return a->moment != SIZE_MAX && b->moment == SIZE_MAX;
-}
+/* By thread and time; a function that begins at a moment is open at that moment. */
+static const struct key by_track_time[] = { ASC(struct beginning, track), ASC(struct beginning, at_ns),
+                                            DESC(struct beginning, moment), KEY_END };
 
 /* Functions that have begun, each later than the one below. */
 struct begun {
@@ -270,7 +261,7 @@ void callers_functions_at(const struct trace *trace, const event_id *moments, si
     for (size_t i = 0; i < count; i++)
         *VEC_PUSH(&all) =
             (struct beginning){ trace->track[moments[i]], moments[i], i, trace_start_ns(trace, moments[i]) };
-    runs_sort(all.at, all.count, sizeof *all.at, begins_later, NULL);
+    SORT(&all, by_track_time);
 
     struct begun users = { 0 }, torchs = { 0 };
     for (size_t i = 0; i < all.count; i++) {

@@ -9,7 +9,7 @@
 static const struct key by_pair[] = { GROUP_KEYS, KEY_END };
 static const struct key by_seat[] = { KIND_KEYS, ID(seat), KEY_END };
 static const struct key by_seat_index[] = { KIND_KEYS, ID(seat), ID(index), KEY_END };
-static const struct key by_order[] = { KIND_KEYS, ID(order), KEY_END };
+const struct key identities_by_collective[] = { KIND_KEYS, ID(order), KEY_END };
 static const struct key by_order_index[] = { KIND_KEYS, ID(order), ID(index), KEY_END };
 const struct key identity_by_group[] = { GROUP_KEYS, ID(index), KEY_END };
 const struct key identity_of_seat[] = { GROUP_KEYS, ID(seat), KEY_END };
@@ -51,9 +51,4 @@ void identities_match(struct identity *at, size_t count)
         for (size_t i = first; i < end; i++)
             at[i].order = i - first;
     SORT_ARRAY(at, count, by_order_index);
-}
-
-size_t identities_end(const struct identity *at, size_t count, size_t first)
-{
-    return rows_group_end(at, count, sizeof *at, by_order, first);
 }

@@ -3,10 +3,8 @@
  * matching ones are adjacent. For events of a trace (collective_matches.h) and facts of ranks (fleet/parts.h).
  *
  *     identities_match(at, count);
- *     for (size_t first = 0, end; first < count; first = end) {
- *         end = identities_end(at, count, first);
+ *     FOR_GROUPS_OF(at, count, identities_by_collective, first, end)
  *         ... at[first] to at[end - 1] are one collective ...
- *     }
  */
 #ifndef TPA_DERIVE_COLLECTIVE_IDENTITY_H
 #define TPA_DERIVE_COLLECTIVE_IDENTITY_H
@@ -44,7 +42,6 @@ bool collective_has_one_size(enum collective_kind kind);
  * have a number, only the number counts; else the n-th of its kind does. */
 void identities_match(struct identity *at, size_t count);
 
-/* The end of the collective that begins at FIRST, after identities_match. */
-size_t identities_end(const struct identity *at, size_t count, size_t first);
+extern const struct key identities_by_collective[];
 
 #endif

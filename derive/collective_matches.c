@@ -83,8 +83,7 @@ static struct identity *make_identities(const struct collectives *all, size_t *c
 static void find_matches(struct collective_matches *matches, const struct identity *identities, size_t count)
 {
     size_t members = 0;
-    for (size_t first = 0, end; first < count; first = end) {
-        end = identities_end(identities, count, first);
+    FOR_GROUPS_OF(identities, count, identities_by_collective, first, end) {
         if (end - first < 2)
             continue;
         for (size_t i = first; i < end; i++)

@@ -5,7 +5,6 @@
 
 #include "base/quantity.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/sum.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"
@@ -325,14 +324,6 @@ static void place_process(struct finding *finding, size_t p)
 
 /* ---- the set ---- */
 
-static bool has_later_process(const void *context, const void *left, const void *right)
-{
-    const struct finding *finding = context;
-    const struct process *a = left, *b = right;
-    uint32_t first_a = finding->jobs.at[a->job].first_file, first_b = finding->jobs.at[b->job].first_file;
-    return first_a != first_b ? first_a > first_b : a->first_file > b->first_file;
-}
-
 /* The number of a rank that no file records: its place among all, or the next one that its job has not. */
 static int64_t number_of(const struct finding *finding, const struct process *process, int64_t place)
 {
@@ -424,8 +415,9 @@ static bool have_own_numbers(const struct file_set *set)
 
 static void fill_set(struct finding *finding, struct file_set *set)
 {
-    runs_sort(finding->processes.at, finding->processes.count, sizeof *finding->processes.at,
-              has_later_process, finding);
+    struct process *processes = finding->processes.at;
+    SORT_BY(processes, finding->processes.count, i, processes[i].first_file);
+    SORT_BY(processes, finding->processes.count, i, finding->jobs.at[processes[i].job].first_file);
     set->fewest_cycles = UINT32_MAX;
     uint32_t job = 0;
     for (size_t p = 0; p < finding->processes.count; p++) {

@@ -2,7 +2,7 @@
 
 #include "base/demangle.h"
 #include "base/lcs.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "trace/call_names.h"
 #include "derive/step_list.h"
@@ -92,13 +92,6 @@ static bool is_launch(const struct adding *adding, event_id e)
            (sort == CALL_LAUNCH && strstr(trace_name(trace, e), "Kernel"));
 }
 
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    event_id a = *(const event_id *)left, b = *(const event_id *)right;
-    return trace_start_ns(trace, a) > trace_start_ns(trace, b);
-}
-
 /* The calls that TAKES, by start. New; free with free(). */
 static event_id *graph_bodies_find_calls(const struct adding *adding, bool launches, size_t *count)
 {
@@ -111,7 +104,7 @@ static event_id *graph_bodies_find_calls(const struct adding *adding, bool launc
         if (launches ? is_launch(adding, e) : is_edge)
             *VEC_PUSH(&calls) = e;
     }
-    runs_sort(calls.at, calls.count, sizeof *calls.at, is_later, trace);
+    SORT_BY(calls.at, calls.count, i, trace_start_ns(trace, calls.at[i]));
     *count = calls.count;
     return calls.at;
 }

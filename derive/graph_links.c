@@ -5,7 +5,6 @@
 #include "base/lcs.h"
 #include "base/quantity.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/derived.h"
 #include <inttypes.h>
@@ -60,18 +59,8 @@ struct matching {
 
 /* ---- replays ---- */
 
-static bool is_launched_later(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    const struct replayed *a = left, *b = right;
-    if (a->call != b->call)
-        return trace_start_ns(trace, a->call) != trace_start_ns(trace, b->call)
-                   ? trace_start_ns(trace, a->call) > trace_start_ns(trace, b->call)
-                   : a->call > b->call;
-    if (a->track != b->track)
-        return a->track > b->track;
-    return trace_start_ns(trace, a->work) > trace_start_ns(trace, b->work);
-}
+static const struct key by_call_track[] = { ASC(struct replayed, call), ASC(struct replayed, track),
+                                            KEY_END };
 
 static void find_operations(struct matching *matching)
 {
@@ -90,8 +79,10 @@ static void find_operations(struct matching *matching)
         matching->links->operations_ns += trace_dur_ns(trace, e);
     }
     free(is_graph);
-    runs_sort(matching->operations.at, matching->operations.count, sizeof *matching->operations.at,
-              is_launched_later, trace);
+    struct replayed *at = matching->operations.at;
+    SORT_BY(at, matching->operations.count, i, trace_start_ns(trace, at[i].work));
+    SORT(&matching->operations, by_call_track);
+    SORT_BY(at, matching->operations.count, i, trace_start_ns(trace, at[i].call));
 }
 
 /* The number of operations of REPLAY that are matched by their nodes. */
@@ -269,20 +260,6 @@ static size_t match_by_names(const struct matching *matching, const struct repla
     return matched;
 }
 
-struct ordering {
-    const struct matching *matching;
-    const struct replay *replay;
-};
-
-static bool graph_links_starts_later(const void *context, const void *left, const void *right)
-{
-    const struct ordering *ordering = context;
-    const struct replayed *operations = ordering->matching->operations.at + ordering->replay->first;
-    const struct trace *trace = ordering->matching->trace;
-    return trace_start_ns(trace, operations[*(const uint32_t *)left].work) >
-           trace_start_ns(trace, operations[*(const uint32_t *)right].work);
-}
-
 /* The operations of REPLAY that have no node, in order of start over all streams. Free its vectors after use. */
 static struct sequence operations_by_start(const struct matching *matching, const struct replay *replay)
 {
@@ -290,8 +267,9 @@ static struct sequence operations_by_start(const struct matching *matching, cons
     for (size_t i = 0; i < replay->count; i++)
         if (matching->by_node[replay->first + i] == NO_LAUNCH)
             operations.places[operations.count++] = (uint32_t)i;
-    runs_sort(operations.places, operations.count, sizeof *operations.places, graph_links_starts_later,
-              &(struct ordering){ matching, replay });
+    const struct replayed *at = matching->operations.at + replay->first;
+    SORT_BY(operations.places, operations.count, i,
+            trace_start_ns(matching->trace, at[operations.places[i]].work));
     for (size_t i = 0; i < operations.count; i++)
         operations.names[i] = matching->names.at[replay->first + operations.places[i]];
     return operations;

@@ -7,7 +7,6 @@
 #include "trace/call_names.h"
 #include "derive/copy_names.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
@@ -41,18 +40,6 @@ struct search {
     struct intervals *syncing; /* by file: when any thread was in a synchronisation */
     uint8_t *is_pageable;      /* by name of a copy: 0 not determined, 1 no, 2 yes */
 };
-
-static bool ends_after(const void *context, const void *left, const void *right)
-{
-    const struct gpu_events *gpu = context;
-    const struct ended *a = left, *b = right;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns;
-    event_id of_a = gpu->event[a->position], of_b = gpu->event[b->position];
-    int64_t start_of_a_ns = trace_start_ns(gpu->trace, of_a),
-            start_of_b_ns = trace_start_ns(gpu->trace, of_b);
-    return start_of_a_ns != start_of_b_ns ? start_of_a_ns > start_of_b_ns : of_a > of_b;
-}
 
 static const struct key by_synced[] = { ASC(struct synced, call), KEY_END };
 
@@ -93,9 +80,10 @@ static void host_waits_find_calls(struct search *search, const unsigned char *so
 static void sort_ends(struct search *search)
 {
     const struct trace *trace = search->trace;
+    const event_id *event = search->gpu->event;
     search->ended = mem_zalloc(trace->file_count + 1, sizeof *search->ended);
     for (size_t i = 0; i < search->gpu->count; i++) {
-        event_id e = search->gpu->event[i];
+        event_id e = event[i];
         uint32_t file = trace->tracks[trace->track[e]].file;
         int64_t end_ns = trace_end_ns(trace, e);
         search->ended[file].has_work = true;
@@ -105,7 +93,9 @@ static void sort_ends(struct search *search)
     }
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct ended_list *list = &search->ended[f];
-        runs_sort(list->at, list->count, sizeof *list->at, ends_after, search->gpu);
+        SORT_BY(list->at, list->count, i, event[list->at[i].position]);
+        SORT_BY(list->at, list->count, i, trace_start_ns(trace, event[list->at[i].position]));
+        SORT_BY(list->at, list->count, i, list->at[i].end_ns);
     }
 }
 
@@ -220,24 +210,13 @@ static void drop_repeats(const struct trace *trace, struct host_waits *waits)
     waits->count = kept;
 }
 
-/* By thread and start, enclosing calls before enclosed ones. */
-static bool begins_after(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    event_id a = ((const struct host_wait *)left)->call, b = ((const struct host_wait *)right)->call;
-    if (trace->track[a] != trace->track[b])
-        return trace->track[a] > trace->track[b];
-    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
-        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
-    if (trace_dur_ns(trace, a) != trace_dur_ns(trace, b))
-        return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
-    return a > b;
-}
-
 /* Drop a call inside another that waits, such as a driver call in a runtime call: it does not count twice. */
 static void drop_nested(const struct trace *trace, struct host_waits *waits)
 {
-    runs_sort(waits->at, waits->count, sizeof *waits->at, begins_after, trace);
+    SORT_BY(waits->at, waits->count, i, waits->at[i].call); /* enclosing calls before enclosed ones */
+    SORT_BY(waits->at, waits->count, i, ~trace_dur_ns(trace, waits->at[i].call));
+    SORT_BY(waits->at, waits->count, i, trace_start_ns(trace, waits->at[i].call));
+    SORT_BY(waits->at, waits->count, i, trace->track[waits->at[i].call]);
     size_t kept = 0;
     int64_t until_ns = INT64_MIN; /* the latest end on the thread */
     for (size_t i = 0; i < waits->count; i++) {

@@ -114,14 +114,7 @@ static size_t place_of(const struct diff_metric *metric)
     return place;
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct diff_metric *a = left, *b = right;
-    size_t x = place_of(a), y = place_of(b);
-    if (x != y)
-        return x < y ? -1 : 1;
-    return strcmp(a->key, b->key);
-}
+static const struct key by_metric_key[] = { ASC(struct diff_metric, key), KEY_END };
 
 static void compare_metrics(struct diff *diff, const struct sampling *const samplings[2],
                             struct measure_runs *const runs[2])
@@ -607,8 +600,8 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
     diff->unit = diff->samplings[0]->unit;
     compare_metrics(diff, diff->samplings, diff->runs);
     compare_metrics(diff, by_rank, ranks);
-    if (diff->metrics.count)
-        qsort(diff->metrics.at, diff->metrics.count, sizeof *diff->metrics.at, compare_places);
+    SORT(&diff->metrics, by_metric_key);
+    SORT_BY(diff->metrics.at, diff->metrics.count, i, (int64_t)place_of(&diff->metrics.at[i]));
     compare_tables(diff, diff->samplings, diff->runs, options->only);
     compare_tables(diff, by_rank, ranks, options->only);
     EACH(measure_runs_free, ranks[0], ranks[1]);

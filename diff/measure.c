@@ -209,9 +209,7 @@ static void finish_ranks(struct measures *measures)
         if (kept == 0 || at[kept - 1] != at[i])
             at[kept++] = at[i];
     measures->ranks.count = kept;
-    for (size_t first = 0, end; first < kept; first = end) {
-        for (end = first + 1; end < kept && at[end] == at[end - 1] + 1; end++)
-            ;
+    FOR_RUNS(first, end, kept, at[end] == at[end - 1] + 1) {
         buffer_printf(&text, "%s%" PRId64, first ? ", " : "", at[first]);
         if (end - first > 1)
             buffer_printf(&text, "-%" PRId64, at[end - 1]);

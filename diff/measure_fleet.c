@@ -148,11 +148,11 @@ static void add_name(const struct fleet *fleet, struct measure_rows *rows, const
 {
     const char *name = names_text(fleet->job.facts->texts, named->name);
     size_t len = names_length(fleet->job.facts->texts, named->name);
-    for (size_t i = 0, end; i < count; i = end) {
+    FOR_RUNS(i, end, count, named[end].rank == named[i].rank) {
         struct sketch sketch = { 0 };
-        for (end = i; end < count && named[end].rank == named[i].rank; end++)
-            if (named[end].facts->sketch.at)
-                sketch_decode(&sketch, named[end].facts->sketch.at, named[end].facts->sketch.len);
+        for (size_t k = i; k < end; k++)
+            if (named[k].facts->sketch.at)
+                sketch_decode(&sketch, named[k].facts->sketch.at, named[k].facts->sketch.len);
         if (sketch.count)
             measure_rows_add(rows, name, len, named[i].rank, (double)sketch_quantile(&sketch, 1, 2), 0);
         sketch_release(&sketch);
@@ -189,12 +189,9 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
                                               "Median run of each kernel: mean over the ranks"),
                         *operators = open_names(measures, "operator_medians",
                                                 "Median run of each operator: mean over the ranks");
-    for (size_t first = 0, end; first < list.count; first = end) {
+    FOR_RUNS(first, end, list.count,
+             list.at[end].kind == list.at[first].kind && list.at[end].name == list.at[first].name) {
         const char *kind = names_text(facts->texts, list.at[first].kind);
-        for (end = first + 1; end < list.count && list.at[end].kind == list.at[first].kind &&
-                              list.at[end].name == list.at[first].name;
-             end++)
-            ;
         if (strcmp(kind, "operator") == 0)
             add_name(fleet, operators, list.at + first, end - first);
         else if (strcmp(kind, "kernel") == 0 || strcmp(kind, "copy") == 0)

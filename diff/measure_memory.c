@@ -7,6 +7,7 @@
  */
 #include "diff/measure_parts.h"
 
+#include "base/rows.h"
 #include "base/search.h"
 #include "memory/memory_records.h"
 #include <math.h>
@@ -23,23 +24,14 @@ struct peaks {
     size_t places;
 };
 
-static int measure_memory_compare_starts(const void *left, const void *right)
-{
-    const struct device_step *a = (*(const struct measured_step *const *)left)->step;
-    const struct device_step *b = (*(const struct measured_step *const *)right)->step;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->host_start_ns < b->host_start_ns ? -1 : a->host_start_ns > b->host_start_ns;
-}
-
 static void peaks_open(struct peaks *peaks)
 {
     size_t count = peaks->count = peaks->measuring->steps.count;
     peaks->steps = mem_alloc(mem_times(count + 1, sizeof *peaks->steps));
     for (size_t i = 0; i < count; i++)
         peaks->steps[i] = &peaks->measuring->steps.at[i];
-    if (count)
-        qsort(peaks->steps, count, sizeof *peaks->steps, measure_memory_compare_starts);
+    SORT_BY(peaks->steps, count, i, peaks->steps[i]->step->host_start_ns);
+    SORT_BY(peaks->steps, count, i, peaks->steps[i]->step->file);
     for (int place = 0; place < PLACES; place++) {
         peaks->tree[place] = mem_alloc(mem_times(2 * count + 1, sizeof *peaks->tree[place]));
         for (size_t i = 0; i < 2 * count + 1; i++)

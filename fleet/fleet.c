@@ -1,7 +1,6 @@
 #include "fleet/fleet.h"
 
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
 #include "fleet/rounds.h"
@@ -106,17 +105,17 @@ static void find_hosts(struct fleet *fleet)
         if (fleet->ranks.at[i].host.at)
             ranks[count++] = &fleet->ranks.at[i];
     SORT_ARRAY(ranks, count, by_host);
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, strcmp(ranks[end]->host.at, ranks[first]->host.at) == 0) {
         struct fleet_host_row row = { .host = ranks[first]->host, .caused_share = NAN, .score = NAN };
         size_t slow = 0;
-        for (end = first; end < count && strcmp(ranks[end]->host.at, row.host.at) == 0; end++) {
+        for (size_t i = first; i < end; i++) {
             if (fleet->meetings.count) {
-                sum_add(&row.caused_ns, ranks[end]->caused_ns);
-                sum_add(&row.waited_ns, ranks[end]->waited_ns);
+                sum_add(&row.caused_ns, ranks[i]->caused_ns);
+                sum_add(&row.waited_ns, ranks[i]->waited_ns);
             }
-            slow += ranks[end]->slow_host;
-            if (isnan(row.score) || ranks[end]->host_score < row.score)
-                row.score = ranks[end]->host_score;
+            slow += ranks[i]->slow_host;
+            if (isnan(row.score) || ranks[i]->host_score < row.score)
+                row.score = ranks[i]->host_score;
         }
         row.ranks = (int64_t)(end - first);
         if (fleet->meetings.count == 0)

@@ -2,7 +2,6 @@
 #include "base/rows.h"
 #include "fleet/fleet.h"
 
-#include "base/runs.h"
 #include "base/sum.h"
 #include <math.h>
 
@@ -95,6 +94,8 @@ static void set_shares(struct fleet *fleet)
 /* ---- groups ---- */
 
 static const struct key by_exposed[] = { DESC(struct fleet_group_row, exposed_ns), KEY_END };
+static const struct key by_name_ranks[] = { ASC(struct fleet_group_sum, name),
+                                            ASC(struct fleet_group_sum, ranks), KEY_END };
 
 /* The purpose of groups with this description; groups without one are distinguished by their names. */
 static name_id purpose_of(const struct fleet *fleet, const struct fleet_group_sum *sum)
@@ -103,25 +104,14 @@ static name_id purpose_of(const struct fleet *fleet, const struct fleet_group_su
     return *description && strcmp(description, "undefined") != 0 ? sum->description : sum->name;
 }
 
-/* By purpose, and then by rank or by group. */
-static bool fleet_blame_comes_behind(const void *context, const void *left, const void *right)
-{
-    const struct fleet *fleet = context;
-    const struct fleet_group_sum *a = left, *b = right;
-    int order = compare_integers(purpose_of(fleet, a), purpose_of(fleet, b));
-    order = order ? order : compare_integers(a->name, b->name);
-    return (order ? order : compare_integers(a->ranks, b->ranks)) > 0;
-}
-
 /* The number of different ranks in the COUNT SUMS. */
 static int64_t count_ranks(const struct fleet_group_sum *sums, size_t count)
 {
-    int64_t *ranks = mem_alloc(mem_times(count, sizeof *ranks)), different = 0;
+    int64_t *ranks = mem_alloc(mem_times(count, sizeof *ranks));
     for (size_t i = 0; i < count; i++)
         ranks[i] = sums[i].rank;
     SORT_NUMBERS(ranks, count);
-    for (size_t i = 0; i < count; i++)
-        different += i == 0 || ranks[i] != ranks[i - 1];
+    int64_t different = (int64_t)rows_count_groups(ranks, count, sizeof *ranks, rows_ascending_i64);
     free(ranks);
     return different;
 }
@@ -129,10 +119,11 @@ static int64_t count_ranks(const struct fleet_group_sum *sums, size_t count)
 /* Add a row for COUNT SUMS of one purpose. */
 static void add_group(struct fleet *fleet, const struct fleet_group_sum *sums, size_t count)
 {
-    struct fleet_group_row row = { .group = fleet_text(fleet->job.facts, purpose_of(fleet, sums)) };
+    struct fleet_group_row row = { .group = fleet_text(fleet->job.facts, purpose_of(fleet, sums)),
+                                   .groups =
+                                       (int64_t)rows_count_groups(sums, count, sizeof *sums, by_name_ranks) };
     int64_t met = 0;
     for (size_t i = 0; i < count; i++) {
-        row.groups += i == 0 || fleet_blame_comes_behind(fleet, &sums[i], &sums[i - 1]);
         row.count += sums[i].count;
         met += sums[i].met;
         sum_add(&row.bytes, sums[i].bytes);
@@ -153,13 +144,10 @@ static void find_groups(struct fleet *fleet)
     size_t count = fleet->meetings.groups.count;
     for (size_t i = 0; i < count; i++)
         fleet_rank(fleet, sums[i].rank)->collectives += sums[i].count;
-    runs_sort(sums, count, sizeof *sums, fleet_blame_comes_behind, fleet);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && purpose_of(fleet, &sums[end]) == purpose_of(fleet, &sums[first]);
-             end++)
-            ;
+    SORT_ARRAY(sums, count, by_name_ranks);
+    SORT_BY(sums, count, i, purpose_of(fleet, &sums[i]));
+    FOR_RUNS(first, end, count, purpose_of(fleet, &sums[end]) == purpose_of(fleet, &sums[first]))
         add_group(fleet, sums + first, end - first);
-    }
     SORT(&fleet->groups, by_exposed);
 }
 

@@ -163,10 +163,8 @@ void fleet_find_links(struct fleet *fleet)
     for (size_t m = 0; m < count; m++)
         transfers[m] = transfer_of(fleet, m);
     SORT_ARRAY(transfers, count, by_time);
-    for (size_t first = 0, of_class = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && rows_compare(&transfers[end], &transfers[first], by_link) == 0;
-             end++)
-            ;
+    size_t of_class = 0;
+    FOR_GROUPS_OF(transfers, count, by_link, first, end) {
         add_link(fleet, transfers + first, end - first);
         of_class++;
         if (end == count || rows_compare(&transfers[end], &transfers[first], by_class) != 0) {

@@ -121,19 +121,12 @@ static void find_paces(struct fleet *fleet, const struct runs *runs, double *pac
 {
     struct votes votes = { 0 };
     const struct run *at = runs->at.at;
-    for (size_t first = 0, end; first < runs->at.count; first = end) {
-        for (end = first + 1;
-             end < runs->at.count && at[end].model == at[first].model && at[end].name == at[first].name;
-             end++)
-            ;
+    FOR_RUNS(first, end, runs->at.count, at[end].model == at[first].model && at[end].name == at[first].name)
         vote(at + first, end - first, &votes);
-    }
     SORT(&votes.at, by_rank_against);
     for (size_t i = 0; i < fleet->ranks.count; i++)
         paces[i] = NAN;
-    for (size_t first = 0, end; first < votes.at.count; first = end) {
-        for (end = first + 1; end < votes.at.count && votes.at.at[end].rank == votes.at.at[first].rank; end++)
-            ;
+    FOR_RUNS(first, end, votes.at.count, votes.at.at[end].rank == votes.at.at[first].rank) {
         paces[fleet_rank(fleet, votes.at.at[first].rank) - fleet->ranks.at] =
             weighted_median(votes.at.at + first, end - first);
     }
@@ -167,9 +160,7 @@ static int64_t usual_count(int64_t *counts, size_t count)
     int64_t usual = 0;
     size_t most = 0;
     fleet_median(counts, count); /* sorts */
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && counts[end] == counts[first]; end++)
-            ;
+    FOR_RUNS(first, end, count, counts[end] == counts[first]) {
         if (end - first > most) {
             most = end - first;
             usual = counts[first];
@@ -232,11 +223,8 @@ static void find_differing(struct fleet *fleet, struct runs *runs)
     for (size_t i = 0; i < runs->at.count; i++) /* regardless of the device */
         runs->at.at[i].model = NAME_NONE;
     SORT(&runs->at, by_model_name_rank);
-    for (size_t first = 0, end; first < runs->at.count && comparable; first = end) {
-        for (end = first + 1; end < runs->at.count && runs->at.at[end].name == runs->at.at[first].name; end++)
-            ;
+    FOR_RUNS(first, end, comparable ? runs->at.count : 0, runs->at.at[end].name == runs->at.at[first].name)
         compare_counts(fleet, runs->at.at + first, end - first, most_ns);
-    }
     free(most_ns);
 }
 
@@ -252,9 +240,7 @@ static const struct key by_step_rank[] = { ASC(struct spell, step), ASC(struct s
 /* Votes of the steps from FROM to TO of COUNT thirds, for the pace of each rank in that time. */
 static void find_pace_of_third(struct fleet *fleet, const struct vote *votes, size_t count, bool late)
 {
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && votes[end].rank == votes[first].rank; end++)
-            ;
+    FOR_RUNS(first, end, count, votes[end].rank == votes[first].rank) {
         struct fleet_rank_row *row = fleet_rank(fleet, votes[first].rank);
         *(late ? &row->gpu_late : &row->gpu_early) = weighted_median(votes + first, end - first);
     }
@@ -277,12 +263,12 @@ static void find_over_time(struct fleet *fleet)
     double *values = mem_alloc(mem_times(spells.count + 1, sizeof *values));
     struct votes thirds[2] = { { { 0 } }, { { 0 } } };
     size_t step = 0;
-    for (size_t first = 0, end; first < spells.count; first = end, step++) {
-        for (end = first; end < spells.count && spells.at[end].step == spells.at[first].step; end++)
-            values[end - first] = (double)spells.at[end].computation_ns;
+    FOR_RUNS(first, end, spells.count, spells.at[end].step == spells.at[first].step) {
+        for (size_t i = first; i < end; i++)
+            values[i - first] = (double)spells.at[i].computation_ns;
         double usual = fleet_median_of(values, end - first);
-        bool late = 3 * (step + 1) > 2 * fleet->steps.count;
-        if (end - first < LEAST_RANKS || (3 * step >= fleet->steps.count && !late))
+        bool early = 3 * step++<fleet->steps.count, late = 3 * step> 2 * fleet->steps.count;
+        if (end - first < LEAST_RANKS || (!early && !late))
             continue;
         for (size_t i = first; i < end; i++)
             *VEC_PUSH(&thirds[late].at) =

@@ -125,9 +125,9 @@ static void set_rank_steps(struct fleet *fleet, const struct stays *stays)
     if (stays->list.count)
         memcpy(by_rank, stays->list.at, stays->list.count * sizeof *by_rank);
     SORT_ARRAY(by_rank, stays->list.count, by_rank_);
-    for (size_t first = 0, end; first < stays->list.count; first = end) {
-        for (end = first; end < stays->list.count && by_rank[end].rank == by_rank[first].rank; end++)
-            durations[end - first] = by_rank[end].duration_ns;
+    FOR_RUNS(first, end, stays->list.count, by_rank[end].rank == by_rank[first].rank) {
+        for (size_t i = first; i < end; i++)
+            durations[i - first] = by_rank[i].duration_ns;
         struct fleet_rank_row *row = fleet_rank(fleet, by_rank[first].rank);
         row->steps = (int64_t)(end - first);
         row->step_ns = fleet_median(durations, end - first);
@@ -257,19 +257,19 @@ static void find_step_rows(struct fleet *fleet, const struct stays *stays)
     size_t share_count, share = 0;
     struct share *shares = find_shares(fleet, &share_count);
     int64_t *durations = mem_alloc(mem_times(stays->list.count + 1, sizeof *durations));
-    for (size_t first = 0, end; first < stays->list.count; first = end) {
-        const struct stay *at = stays->list.at;
+    const struct stay *at = stays->list.at;
+    FOR_RUNS(first, end, stays->list.count, at[end].step == at[first].step) {
         struct fleet_step_row row = { .step = at[first].step,
                                       .min_ns = INT64_MAX,
                                       .max_ns = INT64_MIN,
                                       .blamed = FACTS_MISSING,
                                       .blamed_share = NAN };
-        for (end = first; end < stays->list.count && at[end].step == row.step; end++) {
-            durations[end - first] = at[end].duration_ns;
-            row.min_ns = at[end].duration_ns < row.min_ns ? at[end].duration_ns : row.min_ns;
-            if (at[end].duration_ns > row.max_ns) {
-                row.max_ns = at[end].duration_ns;
-                row.slowest = at[end].rank;
+        for (size_t i = first; i < end; i++) {
+            durations[i - first] = at[i].duration_ns;
+            row.min_ns = at[i].duration_ns < row.min_ns ? at[i].duration_ns : row.min_ns;
+            if (at[i].duration_ns > row.max_ns) {
+                row.max_ns = at[i].duration_ns;
+                row.slowest = at[i].rank;
             }
         }
         row.ranks = (int64_t)(end - first);
@@ -375,12 +375,12 @@ static void fill_heat(struct fleet *fleet, const struct stays *stays, struct hea
 {
     int64_t *own = mem_alloc(mem_times(stays->list.count + 1, sizeof *own));
     size_t step = 0;
-    for (size_t first = 0, end; first < stays->list.count; first = end, step++) {
-        const struct stay *at = stays->list.at;
-        for (end = first; end < stays->list.count && at[end].step == at[first].step; end++)
-            own[end - first] = at[end].own_ns;
+    const struct stay *at = stays->list.at;
+    FOR_RUNS(first, end, stays->list.count, at[end].step == at[first].step) {
+        for (size_t i = first; i < end; i++)
+            own[i - first] = at[i].own_ns;
         int64_t usual_ns = fleet_median(own, end - first);
-        size_t column = field_of(step, fleet->steps.count, heat->columns);
+        size_t column = field_of(step++, fleet->steps.count, heat->columns);
         for (size_t i = first; i < end; i++) {
             size_t row = field_of((size_t)(fleet_rank(fleet, at[i].rank) - fleet->ranks.at),
                                   fleet->ranks.count, heat->rows);

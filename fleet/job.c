@@ -1,5 +1,6 @@
 #include "fleet/parts.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
@@ -49,9 +50,7 @@ static struct identity find_job(const struct facts *facts)
     for (size_t i = 0; i < count; i++)
         all[i] = (struct identity){ recordings[i].job, recordings[i].backend, recordings[i].world_size, 0 };
     runs_sort(all, count, sizeof *all, is_of_later_job, facts);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && !is_of_later_job(facts, &all[end], &all[first]); end++)
-            ;
+    FOR_RUNS(first, end, count, !is_of_later_job(facts, &all[end], &all[first])) {
         all[first].count = end - first;
         /* On ties the larger job: a part of it is more likely than a whole small one. */
         if (all[first].count > most.count ||
@@ -229,19 +228,13 @@ static bool job_comes_behind(const void *context, const void *left, const void *
 
 /* ---- members by recording ---- */
 
-static bool has_later_number(const void *context, const void *a, const void *b)
-{
-    const struct fleet_job *job = context;
-    return job->members.at[*(const uint32_t *)a].recording->recording >
-           job->members.at[*(const uint32_t *)b].recording->recording;
-}
-
 static void list_by_recording(struct fleet_job *job)
 {
     job->by_recording = mem_alloc(mem_times(job->members.count + 1, sizeof *job->by_recording));
     for (uint32_t m = 0; m < job->members.count; m++)
         job->by_recording[m] = m;
-    runs_sort(job->by_recording, job->members.count, sizeof *job->by_recording, has_later_number, job);
+    SORT_BY(job->by_recording, job->members.count, i,
+            job->members.at[job->by_recording[i]].recording->recording);
 }
 
 uint32_t fleet_job_find(const struct fleet_job *job, int64_t recording)

@@ -390,16 +390,6 @@ struct visit {
     size_t arrival, meeting;
 };
 
-static bool is_later_visit(const void *context, const void *left, const void *right)
-{
-    const struct fleet_meetings *meetings = context;
-    const struct fleet_arrival *a = &meetings->arrivals.at[((const struct visit *)left)->arrival],
-                               *b = &meetings->arrivals.at[((const struct visit *)right)->arrival];
-    int order = compare_integers(a->member, b->member);
-    order = order ? order : compare_integers(a->device, b->device);
-    return (order ? order : compare_integers(a->began_ns, b->began_ns)) > 0;
-}
-
 /* New, by device and time; INDEX: the position of each arrival. */
 static struct visit *list_visits(const struct fleet_meetings *meetings, size_t *index)
 {
@@ -408,7 +398,10 @@ static struct visit *list_visits(const struct fleet_meetings *meetings, size_t *
     for (size_t m = 0; m < meetings->count; m++)
         for (size_t i = 0; i < meetings->at[m].count; i++)
             visits[count++] = (struct visit){ meetings->at[m].first + i, m };
-    runs_sort(visits, count, sizeof *visits, is_later_visit, meetings);
+    const struct fleet_arrival *arrivals = meetings->arrivals.at;
+    SORT_BY(visits, count, i, arrivals[visits[i].arrival].began_ns);
+    SORT_BY(visits, count, i, arrivals[visits[i].arrival].device);
+    SORT_BY(visits, count, i, arrivals[visits[i].arrival].member);
     for (size_t i = 0; i < count; i++)
         index[visits[i].arrival] = i;
     return visits;

@@ -191,11 +191,11 @@ bool *slice_find_mixed(const struct fleet_job *job, bool *any)
     if (listed)
         SORT_ARRAY(all, listed, by_name_ranks);
     *any = false;
-    for (size_t first = 0, end; first < listed; first = end) {
+    FOR_RUNS(first, end, listed, rows_compare(&all[first], &all[end], by_name_ranks) == 0) {
         int64_t collectives = 0, unnumbered = 0;
-        for (end = first; end < listed && rows_compare(&all[first], &all[end], by_name_ranks) == 0; end++) {
-            sum_add(&collectives, groups[all[end].index].collectives);
-            sum_add(&unnumbered, groups[all[end].index].unnumbered);
+        for (size_t i = first; i < end; i++) {
+            sum_add(&collectives, groups[all[i].index].collectives);
+            sum_add(&unnumbered, groups[all[i].index].unnumbered);
         }
         for (size_t i = first; i < end && unnumbered > 0 && unnumbered < collectives; i++)
             *any = mixed[all[i].index] = true;

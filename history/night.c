@@ -1,3 +1,4 @@
+#include "base/rows.h"
 #include "history/store.h"
 
 #include "diff/measure_runs.h"
@@ -144,11 +145,10 @@ static void add_listed_rows(struct night *night, const struct measure_rows *rows
 {
     const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
     double *values = mem_alloc(mem_times(rows->values.count + 1, sizeof *values));
-    for (size_t first = 0, end; first < rows->values.count; first = end) {
-        name_id row = rows->values.at[first].row;
-        for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++)
-            values[end - first] = rows->values.at[end].value;
-        night_add_row(night, table, rows, row, NAN, values, end - first, NULL);
+    FOR_RUNS(first, end, rows->values.count, rows->values.at[end].row == rows->values.at[first].row) {
+        for (size_t i = first; i < end; i++)
+            values[i - first] = rows->values.at[i].value;
+        night_add_row(night, table, rows, rows->values.at[first].row, NAN, values, end - first, NULL);
     }
     free(values);
 }
@@ -158,18 +158,17 @@ static void night_add_rows(struct night *night, const struct measure_rows *rows,
 {
     const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
     double *sums = mem_alloc(mem_times(runs->step_count + 1, sizeof *sums));
-    for (size_t first = 0, end; first < rows->values.count; first = end) {
-        name_id row = rows->values.at[first].row;
+    FOR_RUNS(first, end, rows->values.count, rows->values.at[end].row == rows->values.at[first].row) {
         double calls = 0, samples = (double)runs->used_samples;
         memset(sums, 0, runs->step_count * sizeof *sums);
-        for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++) {
-            const struct measure_value *value = &rows->values.at[end];
+        for (size_t i = first; i < end; i++) {
+            const struct measure_value *value = &rows->values.at[i];
             uint32_t step = runs->step[value->sample];
             sums[step] += value->value / runs->members[step];
             calls += runs->used[step] ? value->calls : 0;
         }
-        night_add_row(night, table, rows, row, samples > 0 ? calls / samples : NAN, sums, runs->step_count,
-                      runs);
+        night_add_row(night, table, rows, rows->values.at[first].row, samples > 0 ? calls / samples : NAN,
+                      sums, runs->step_count, runs);
     }
     free(sums);
 }

@@ -1,3 +1,4 @@
+#include "base/rows.h"
 #include "history/store.h"
 
 #include <math.h>
@@ -36,10 +37,8 @@ static void pack_runs(struct buffer *out, const double *values, size_t count)
     int64_t before = 0;
     buffer_putc(out, FORM_RUNS);
     append_number(out, count);
-    for (size_t i = 0, next; i < count; i = next) {
+    FOR_RUNS(i, next, count, rounded(values[next]) == rounded(values[i])) {
         int64_t here = rounded(values[i]);
-        for (next = i + 1; next < count && rounded(values[next]) == here;)
-            next++;
         samples_append_change(out, here - before);
         append_number(out, next - i);
         before = here;

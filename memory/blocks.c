@@ -62,9 +62,7 @@ void memory_add_alive(const struct memory_query *query, const struct memory_devi
         if (at[i].bytes > 0 && at[i].ended_by > peak)
             blocks_add_block(&blocks, query, i);
     sort_blocks(&blocks);
-    for (size_t first = 0, end; first < blocks.count; first = end) {
-        for (end = first + 1; end < blocks.count && blocks.at[end].key == blocks.at[first].key;)
-            end++;
+    FOR_RUNS(first, end, blocks.count, blocks.at[end].key == blocks.at[first].key) {
         int64_t bytes = sum_of(&blocks.at[first], end - first);
         sum_add(&rest, -bytes);
         if (one_row) {
@@ -106,11 +104,9 @@ void memory_add_unfreed(const struct memory_query *query, const struct memory_de
         if (is_unfreed(query, &at[i]))
             blocks_add_block(&blocks, query, i);
     sort_blocks(&blocks);
-    for (size_t first = 0, end; first < blocks.count; first = end) {
+    FOR_RUNS(first, end, blocks.count,
+             blocks.at[end].key == blocks.at[first].key && blocks.at[end].bytes == blocks.at[first].bytes) {
         const struct block *block = &blocks.at[first];
-        for (end = first + 1;
-             end < blocks.count && blocks.at[end].key == block->key && blocks.at[end].bytes == block->bytes;)
-            end++;
         *VEC_PUSH(&query->memory->unfreed) = (struct memory_blocks){
             .place = place,
             .key = memory_key_text(query, block->key),

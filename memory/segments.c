@@ -1,7 +1,6 @@
 #include "memory/parts.h"
 
 #include "base/rows.h"
-#include "base/runs.h"
 
 /* Bytes of the free BLOCK of an expandable segment in whole pages. PyTorch maps 2 MiB at a time for small requests and
  * 20 MiB for large ones; a range that is not a multiple of it was mapped in pages of another size, which is one of 2
@@ -76,26 +75,17 @@ static bool belongs(const struct segment_sums *row, const struct snapshot_segmen
 static const struct key by_device_reserved[] = { ASC(struct segment_sums, device),
                                                  DESC(struct segment_sums, reserved), KEY_END };
 
-/* Segments of a kind together. */
-static bool kind_after(const void *context, const void *a, const void *b)
-{
-    const struct snapshot *snapshot = context;
-    const struct snapshot_segment *left = &snapshot->segments.at[*(const size_t *)a];
-    const struct snapshot_segment *right = &snapshot->segments.at[*(const size_t *)b];
-    if (left->device != right->device)
-        return left->device > right->device;
-    if (left->pool != right->pool)
-        return left->pool > right->pool;
-    return left->small != right->small ? right->small : left->expandable && !right->expandable;
-}
-
 void segment_groups_find(const struct snapshot *snapshot, struct segment_groups *groups)
 {
     size_t count = snapshot->segments.count;
     size_t *order = mem_alloc(mem_times(count + 1, sizeof *order));
     for (size_t i = 0; i < count; i++)
         order[i] = i;
-    runs_sort(order, count, sizeof *order, kind_after, snapshot);
+    const struct snapshot_segment *of = snapshot->segments.at; /* segments of a kind together */
+    SORT_BY(order, count, i, of[order[i]].expandable);
+    SORT_BY(order, count, i, !of[order[i]].small);
+    SORT_BY(order, count, i, of[order[i]].pool);
+    SORT_BY(order, count, i, of[order[i]].device);
     for (size_t i = 0; i < count; i++) {
         const struct snapshot_segment *segment = &snapshot->segments.at[order[i]];
         size_t rows = groups->rows.count;

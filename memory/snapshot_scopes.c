@@ -203,9 +203,7 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
     if (changes.count)
         SORT(&changes, by_changes);
     struct buffer text = { 0 };
-    for (size_t i = 0, end; i < changes.count; i = end) {
-        for (end = i; end < changes.count && changes.at[end].stack == changes.at[i].stack; end++)
-            ;
+    FOR_RUNS(i, end, changes.count, changes.at[end].stack == changes.at[i].stack) {
         struct leak_row row = { .device = replay->device->device, .stack_id = changes.at[i].stack };
         if (!grows(changes.at + i, end - i, (int64_t)boundaries.count, &row))
             continue;

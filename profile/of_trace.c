@@ -222,11 +222,8 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
     add_async(&sum);
     if (sum.sums.count)
         SORT(&sum.sums, by_sums);
-    for (size_t i = 0, end; i < sum.sums.count; i = end) {
-        for (end = i; end < sum.sums.count && sum.sums.at[end].callee == sum.sums.at[i].callee; end++)
-            ;
+    FOR_RUNS(i, end, sum.sums.count, sum.sums.at[end].callee == sum.sums.at[i].callee)
         list_function(sum.profile, &sum.sums.at[i], end - i);
-    }
     profile_finish(sum.profile);
 
     VEC_FREE(&sum.sums);

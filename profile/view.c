@@ -8,6 +8,7 @@
 #include "profile/view.h"
 
 #include "base/regex.h"
+#include "base/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -348,9 +349,7 @@ static void sort_functions(struct profile_view *view, const struct profile *prof
     }
     entries = sort_ranks(entries, entries + count, count);
     struct sort_context context = { profile, sort };
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && entries[end].rank == entries[first].rank; end++)
-            ;
+    FOR_RUNS(first, end, count, entries[end].rank == entries[first].rank) {
         if (end - first > 1)
             qsort_r(entries + first, end - first, sizeof *entries, compare_entries, &context);
     }

@@ -69,11 +69,11 @@ static void consider_stakes(struct summary *summary)
     struct stake *at = summary->stakes.at;
     size_t count = summary->stakes.count;
     SORT_ARRAY(at, count, by_order);
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, rows_compare(&at[first], &at[end], by_device) == 0) {
         double time_ns = 0, whole_ns = 0;
-        for (end = first; end < count && rows_compare(&at[first], &at[end], by_device) == 0; end++) {
-            time_ns += at[end].time_ns;
-            whole_ns += at[end].whole_ns;
+        for (size_t i = first; i < end; i++) {
+            time_ns += at[i].time_ns;
+            whole_ns += at[i].whole_ns;
         }
         bool of_device = at[first].device != TABLE_INT_MISSING;
         consider(summary,
@@ -247,12 +247,12 @@ static void find_growth(struct summary *summary)
 {
     const struct memory_step *steps = summary->memory ? summary->memory->steps.at : NULL;
     size_t count = summary->memory ? summary->memory->steps.count : 0;
-    for (size_t first = 0, end; first < count; first = end) {
+    FOR_RUNS(first, end, count, is_same_memory(&steps[end].place, &steps[first].place)) {
         int64_t least = INT64_MAX, most = 0;
-        for (end = first; end < count && is_same_memory(&steps[end].place, &steps[first].place); end++) {
-            most = steps[end].peak_bytes > most ? steps[end].peak_bytes : most;
-            if (end > first && steps[end].growth_bytes < least)
-                least = steps[end].growth_bytes;
+        for (size_t i = first; i < end; i++) {
+            most = steps[i].peak_bytes > most ? steps[i].peak_bytes : most;
+            if (i > first && steps[i].growth_bytes < least)
+                least = steps[i].growth_bytes;
         }
         if (end - first < 4)
             continue;

@@ -355,9 +355,7 @@ static struct numbered *lonely_nodes(const struct tree_aligner *aligner, int sid
     if (list.count)
         SORT_ARRAY(all, list.count, by_numbers);
     *count = 0;
-    for (size_t i = 0, end; i < list.count; i = end) {
-        for (end = i + 1; end < list.count && all[end].number == all[i].number; end++)
-            ;
+    FOR_RUNS(i, end, list.count, all[end].number == all[i].number) {
         if (end == i + 1)
             all[(*count)++] = all[i];
     }

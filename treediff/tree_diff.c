@@ -294,7 +294,7 @@ static void add_rest(struct making *making)
         }
     }
     SORT(&found, by_piece);
-    for (size_t i = 0, end; i < found.count; i = end) {
+    FOR_GROUPS(&found, by_piece, i, end) {
         const struct piece *piece = &found.at[i];
         const char *side = piece->side ? "after" : "before", *label = tree_label_name(piece->label);
         const char *kind = piece->kind == WORK_LAUNCHED ? "work" : "operator";
@@ -303,10 +303,10 @@ static void add_rest(struct making *making)
                                      .kind = { kind, strlen(kind) },
                                      .name = name_text(making, piece->name),
                                      .label = { label, strlen(label) } };
-        for (end = i; end < found.count && rows_compare(piece, &found.at[end], by_piece) == 0; end++) {
+        for (size_t k = i; k < end; k++) {
             row.count++;
-            row.nodes += found.at[end].nodes;
-            row.device_ns += found.at[end].device_ns[0];
+            row.nodes += found.at[k].nodes;
+            row.device_ns += found.at[k].device_ns[0];
         }
         *VEC_PUSH(&diff->rest) = row;
     }
@@ -360,7 +360,7 @@ static void add_matches(struct making *making)
         ++*matches_of(diff, match->label);
     }
     SORT(&found, by_piece);
-    for (size_t i = 0, end; i < found.count; i = end) {
+    FOR_GROUPS(&found, by_piece, i, end) {
         const struct piece *piece = &found.at[i];
         const char *label = tree_label_name(piece->label);
         struct tree_match_row row = { .label = { label, strlen(label) },
@@ -372,10 +372,10 @@ static void add_matches(struct making *making)
             *texts[side] =
                 (struct text){ arena_strndup(&diff->arena, names_text(lists, ids[side]), length), length };
         }
-        for (end = i; end < found.count && rows_compare(piece, &found.at[end], by_piece) == 0; end++) {
+        for (size_t k = i; k < end; k++) {
             row.count++;
-            row.device_before_ns += found.at[end].device_ns[0];
-            row.device_after_ns += found.at[end].device_ns[1];
+            row.device_before_ns += found.at[k].device_ns[0];
+            row.device_after_ns += found.at[k].device_ns[1];
         }
         row.device_change_ns = row.device_after_ns - row.device_before_ns;
         *VEC_PUSH(&diff->matches) = row;

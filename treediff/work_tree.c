@@ -2,7 +2,7 @@
  * index than its children, and one backward pass adds up sizes and times. */
 #include "treediff/work_tree.h"
 
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"
@@ -132,18 +132,6 @@ static uint32_t add_node(struct work_tree *tree, const struct work_node *node, s
     return (uint32_t)(tree->nodes.count - 1);
 }
 
-/* Threads by file and their first operator. */
-static bool thread_is_later(const void *context, const void *left, const void *right)
-{
-    const struct calltree *calls = context;
-    const struct calltree_thread *a = left, *b = right;
-    const struct trace *trace = calls->trace;
-    uint32_t x = trace->tracks[a->track].file, y = trace->tracks[b->track].file;
-    if (x != y)
-        return x > y;
-    return trace_start_ns(trace, calls->event[a->first]) > trace_start_ns(trace, calls->event[b->first]);
-}
-
 /* A node for each thread of CALLS and one for each operator, in its order. */
 static void add_operators(struct adding *adding, const struct calltree *calls)
 {
@@ -151,7 +139,8 @@ static void add_operators(struct adding *adding, const struct calltree *calls)
     const struct trace *trace = adding->trace;
     struct calltree_thread *threads = mem_alloc(mem_times(calls->thread_count + 1, sizeof *threads));
     memcpy(threads, calls->threads, calls->thread_count * sizeof *threads);
-    runs_sort(threads, calls->thread_count, sizeof *threads, thread_is_later, calls);
+    SORT_BY(threads, calls->thread_count, i, trace_start_ns(trace, calls->event[threads[i].first]));
+    SORT_BY(threads, calls->thread_count, i, trace->tracks[threads[i].track].file);
     for (size_t t = 0; t < calls->thread_count; t++) {
         uint32_t file = trace->tracks[threads[t].track].file;
         uint32_t node =
@@ -270,19 +259,6 @@ bool work_tree_add(struct work_tree *tree, const struct trace *trace, const stru
 
 /* ---- finishing ---- */
 
-/* Does child A come after child B? */
-static bool is_called_later(const void *context, const void *left, const void *right)
-{
-    const struct work_tree *tree = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const struct work_order *x = &tree->order.at[a], *y = &tree->order.at[b];
-    if (x->called_ns != y->called_ns)
-        return x->called_ns > y->called_ns;
-    if (tree->nodes.at[a].kind != tree->nodes.at[b].kind)
-        return tree->nodes.at[a].kind == WORK_LAUNCHED;
-    return tree->nodes.at[a].kind == WORK_LAUNCHED && x->start_ns > y->start_ns;
-}
-
 void work_tree_finish(struct work_tree *tree)
 {
     size_t count = tree->nodes.count;
@@ -310,9 +286,11 @@ void work_tree_finish(struct work_tree *tree)
         struct work_node *parent = &tree->nodes.at[tree->nodes.at[n].parent];
         tree->children[parent->first + parent->count++] = n;
     }
-    for (size_t n = 0; n < count; n++)
-        if (tree->nodes.at[n].count > 1)
-            runs_sort(tree->children + tree->nodes.at[n].first, tree->nodes.at[n].count,
-                      sizeof *tree->children, is_called_later, tree);
+    for (size_t n = 0; n < count; n++) { /* work after the operator that launched it, by its own start */
+        uint32_t *at = tree->children + tree->nodes.at[n].first;
+        SORT_BY(at, tree->nodes.at[n].count, i,
+                tree->nodes.at[at[i]].kind == WORK_LAUNCHED ? tree->order.at[at[i]].start_ns : INT64_MIN);
+        SORT_BY(at, tree->nodes.at[n].count, i, tree->order.at[at[i]].called_ns);
+    }
     VEC_FREE(&tree->order);
 }

@@ -610,10 +610,9 @@ void edit_no_first_use(const struct editing *editing)
     record_kernels(editing, &uses);
     if (uses.count)
         SORT(&uses, by_uses);
-    for (size_t first = 0, end; first < uses.count; first = end) {
+    FOR_RUNS(first, end, uses.count,
+             uses.at[end].file == uses.at[first].file && uses.at[end].name == uses.at[first].name) {
         const struct use *of = &uses.at[first];
-        for (end = first; end < uses.count && uses.at[end].file == of->file && uses.at[end].name == of->name;)
-            end++;
         int64_t usual_ns = usual_of(uses.at, first, end);
         if (end - first < 3 && !may_be_set_up(editing, of, sorts[of->name]))
             continue;

@@ -174,9 +174,7 @@ static size_t middle_of(size_t count)
 static void compare_keys(struct rank_times *times)
 {
     SORT(times, by_in_key);
-    for (size_t first = 0, end; first < times->count; first = end) {
-        for (end = first; end < times->count && times->at[end].key == times->at[first].key;)
-            end++;
+    FOR_RUNS(first, end, times->count, times->at[end].key == times->at[first].key) {
         size_t without = times->rank_count - (end - first), middle = middle_of(times->rank_count);
         int64_t median_ns = middle < without ? 0 : times->at[first + middle - without].time_ns;
         for (size_t i = first; i < end; i++)
@@ -215,10 +213,8 @@ static size_t find_factors(const struct trace *trace, struct rank_times *times)
     SORT_NUMBERS(sorted, times->rank_count);
     int64_t median_ns = sorted[middle_of(times->rank_count)];
     size_t slower = 0;
-    for (size_t first = 0, end; first < times->count; first = end) {
+    FOR_RUNS(first, end, times->count, times->at[end].rank == times->at[first].rank) {
         uint32_t rank = times->at[first].rank;
-        for (end = first; end < times->count && times->at[end].rank == rank;)
-            end++;
         if (sums[rank] <= median_ns)
             continue;
         slower++;

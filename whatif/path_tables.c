@@ -395,7 +395,7 @@ static void add_gaps(struct tables *tables, struct window_key key, const struct 
         if (path->at[i].part == PART_GAP)
             split_gap(tables, &path->at[i], &places);
     SORT(&places, by_at);
-    for (size_t first = 0, end; first < places.count; first = end) {
+    FOR_GROUPS(&places, by_at, first, end) {
         const char *name = places.at[first].name.at;
         struct item_row row = { .key = key,
                                 .part = as_text(path_part_name(PART_GAP)),
@@ -403,9 +403,8 @@ static void add_gaps(struct tables *tables, struct window_key key, const struct 
                                           strlen(name) },
                                 .gone_saves_ns = TABLE_INT_MISSING,
                                 .leaves_share = NAN };
-        for (end = first; end < places.count && strcmp(places.at[end].name.at, name) == 0; end++) {
-            row.time_ns += places.at[end].time_ns;
-        }
+        for (size_t i = first; i < end; i++)
+            row.time_ns += places.at[i].time_ns;
         row.count = (int64_t)(end - first);
         row.share = sum_share(row.time_ns, length_ns);
         *VEC_PUSH(&tables->items) = row;

@@ -2,7 +2,6 @@
 
 #include "analyze/account.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
 #include "derive/collective_matches.h"
@@ -475,9 +474,7 @@ static void step_times_add_steps(struct step_times *times, const struct replay *
             one.devices_begin_then_ns = device_begin(replay, &devices[i], devices[i].begin_ns);
         *VEC_PUSH(times) = one;
     }
-    for (size_t from = 0, end; from < times->count; from = end) {
-        for (end = from; end < times->count && times->at[end].file == times->at[from].file;)
-            end++;
+    FOR_RUNS(from, end, times->count, times->at[end].file == times->at[from].file) {
         pace(&times->at[from], &devices[from], end - from);
         pace_by_devices(&times->at[from], &times->at[end - 1] + 1);
     }
@@ -601,11 +598,8 @@ static void collect_medians(struct step_times *times, const struct trace *trace)
                                                     times->at[i].now_ns, times->at[i].then_ns };
     if (steps.count)
         SORT(&steps, by_ranks);
-    for (size_t first = 0, end; first < steps.count; first = end) {
-        for (end = first; end < steps.count && steps.at[end].rank == steps.at[first].rank;)
-            end++;
+    FOR_RUNS(first, end, steps.count, steps.at[end].rank == steps.at[first].rank)
         collect_rank(times, &steps.at[first], end - first);
-    }
     VEC_FREE(&steps);
 }
 

@@ -218,8 +218,7 @@ static bool differs_by_place(const struct run *runs, size_t count)
             if (run_is_alone(&runs[i]) && runs[i].step >= 0)
                 ranked[used++] = (struct ranked){ runs[i].place, (double)runs[i].duration_ns, 0 };
         SORT_ARRAY(ranked, used, by_ranked_place);
-        for (size_t i = 0, next; i < used; i = next) {
-            next = rows_group_end(ranked, used, sizeof *ranked, by_ranked_place, i);
+        FOR_GROUPS_OF(ranked, used, by_ranked_place, i, next) {
             if (next - i < 2)
                 continue;
             memmove(&ranked[kept], &ranked[i], (next - i) * sizeof *ranked);

@@ -26,10 +26,10 @@ static const struct key by_stratum[] = { ASC(struct contention_sample, stratum),
 static int64_t kendall(const struct alone *at, size_t count)
 {
     int64_t seen[CONTENTION_BINS] = { 0 }, sum = 0;
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first; end < count && at[end].duration == at[first].duration; end++)
+    FOR_RUNS(first, end, count, at[end].duration == at[first].duration) {
+        for (size_t i = first; i < end; i++)
             for (uint32_t bin = 0; bin < CONTENTION_BINS; bin++)
-                sum += bin < at[end].bin ? seen[bin] : bin > at[end].bin ? -seen[bin] : 0;
+                sum += bin < at[i].bin ? seen[bin] : bin > at[i].bin ? -seen[bin] : 0;
         for (size_t i = first; i < end; i++)
             seen[at[i].bin]++;
     }

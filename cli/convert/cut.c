@@ -81,12 +81,11 @@ static bool *find_flows(const struct trace *trace, const bool *events)
             *VEC_PUSH(&ends) = (struct loose_end){ i, flow.category, file, flow.id, flow.phase == 's' };
     }
     SORT(&ends, by_arrow);
-    for (size_t first = 0, end; first < ends.count; first = end) {
+    FOR_RUNS(first, end, ends.count, rows_compare(&ends.at[first], &ends.at[end], by_arrow) == 0) {
         bool begins = false, goes_on = false;
-        for (end = first; end < ends.count && rows_compare(&ends.at[first], &ends.at[end], by_arrow) == 0;
-             end++) {
-            begins |= ends.at[end].begins;
-            goes_on |= !ends.at[end].begins;
+        for (size_t i = first; i < end; i++) {
+            begins |= ends.at[i].begins;
+            goes_on |= !ends.at[i].begins;
         }
         for (size_t i = first; i < end; i++)
             keep[ends.at[i].flow] = begins && goes_on;
