@@ -126,11 +126,10 @@ void timeline_find_path(struct timeline_making *making)
         const struct path_window *window = &windows->at[w];
         if (selection && selection->files && !selection->files[window->file])
             continue;
-        struct path *path = path_open(making->graph, window);
-        int64_t least_ns = path->count > MOST_PIECES ? making->timeline->dur_ns / MOST_PIECES : 0;
+        struct path *path =
+            path_open_long(making->graph, window, MOST_PIECES, making->timeline->dur_ns / MOST_PIECES);
         for (size_t i = 0; i < path->count; i++)
-            if (path->at[i].end_ns - path->at[i].start_ns >= least_ns)
-                *VEC_PUSH(&making->pieces) = (struct timeline_piece){ path->at[i], w, window->file };
+            *VEC_PUSH(&making->pieces) = (struct timeline_piece){ path->at[i], w, window->file };
         path_free(path);
     }
     making->has_windows = windows->count > 1;
@@ -181,13 +180,14 @@ void timeline_add_memory(struct timeline_making *making)
     enum { MOST_DEVICES = 16 };
     size_t count = 0;
     const struct selection *selection = making->selection;
-    const struct memory_records *records = memory_records_of(making->trace, MEMORY_LEVELS);
+    struct memory_records *records = memory_records_open(making->trace, MEMORY_LEVELS);
     for (int host = 0; host < 2; host++) /* devices first */
         for (size_t d = 0; d < records->device_count; d++)
             if (memory_is_host(&records->devices[d]) == host && records->devices[d].count > 1 &&
                 count < MOST_DEVICES &&
                 !(selection && selection->files && !selection->files[records->devices[d].file]))
                 add_levels(making, records, &records->devices[d]), count++;
+    memory_records_free(records);
 }
 
 /* ---- counters ---- */

@@ -60,7 +60,9 @@ struct walk {
     struct path *path;
     moment_id m;
     int64_t at_ns;
-    size_t steps_left; /* no walk visits a moment twice: for what a mistake in the graph could do */
+    size_t steps_left;   /* no walk visits a moment twice: for what a mistake in the graph could do */
+    size_t most, pieces; /* once there were more PIECES than MOST, only those of LEAST_NS or more are kept */
+    int64_t least_ns;
 };
 
 /* Is the piece that was added last, which comes after, of the same thing? */
@@ -72,19 +74,45 @@ static bool goes_on(const struct path *path, enum path_part part, event_id event
     return after->part == part && after->event == event && after->file == file;
 }
 
-/* Go back to START_NS, or to the begin of the window. A piece that goes on with what the one after it was of is one with it. */
-static void add(struct walk *walk, enum path_part part, event_id event, uint32_t file, int64_t start_ns)
+/* The pieces behind FIRST have their whole length: keep what is long enough of them. */
+static void drop_short(struct path *path, size_t first, int64_t least_ns)
 {
+    size_t kept = first;
+    for (size_t i = first; i < path->count; i++)
+        if (path->at[i].end_ns - path->at[i].start_ns >= least_ns)
+            path->at[kept++] = path->at[i];
+    path->count = kept;
+}
+
+/* All that were added have their whole length. */
+static void finish_pieces(struct walk *walk)
+{
+    size_t count = walk->path->count;
+    if (walk->pieces > walk->most)
+        drop_short(walk->path, walk->pieces == walk->most + 1 || !count ? 0 : count - 1, walk->least_ns);
+}
+
+/* Go back to START_NS, or to the begin of the window. A piece that goes on with what the one after it was of is one with it.
+ * Returns one that is new, or NULL. */
+static struct path_segment *add(struct walk *walk, enum path_part part, event_id event, uint32_t file,
+                                int64_t start_ns)
+{
+    int64_t end_ns = walk->at_ns;
     if (start_ns < walk->window->start_ns)
         start_ns = walk->window->start_ns;
-    if (start_ns >= walk->at_ns)
-        return;
+    if (start_ns >= end_ns)
+        return NULL;
     struct path *path = walk->path;
-    if (goes_on(path, part, event, file))
-        path->at[path->count - 1].start_ns = start_ns;
-    else
-        *VEC_PUSH(path) = (struct path_segment){ part, file, start_ns, walk->at_ns, event, event, walk->m };
     walk->at_ns = start_ns;
+    if (goes_on(path, part, event, file)) {
+        path->at[path->count - 1].start_ns = start_ns;
+        return NULL;
+    }
+    finish_pieces(walk);
+    walk->pieces++;
+    struct path_segment *piece = VEC_PUSH(path);
+    *piece = (struct path_segment){ part, file, start_ns, end_ns, event, event, walk->m };
+    return piece;
 }
 
 static uint32_t path_file_of(const struct walk *walk, event_id e)
@@ -127,10 +155,10 @@ static void walk_host(struct walk *walk)
         add(walk, PART_GAP, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_COLLECTIVE) {
-        size_t before = walk->path->count;
-        add(walk, PART_COMMUNICATION, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
-        if (walk->path->count > before)
-            walk->path->at[before].named = replay_collective_of(graph, edge->from);
+        struct path_segment *piece =
+            add(walk, PART_COMMUNICATION, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
+        if (piece)
+            piece->named = replay_collective_of(graph, edge->from);
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_SYNC) {
         add(walk, PART_SYNC, span, file, replay_moment_ns(graph, edge->from));
@@ -336,20 +364,29 @@ static void turn_round(struct path *path)
     }
 }
 
-struct path *path_open_at(const struct replay_graph *graph, const struct path_window *window, moment_id m)
+static struct path *open_path(struct walk walk)
 {
-    struct path *path = mem_zalloc(1, sizeof *path);
-    struct walk walk = { .graph = graph,
-                         .window = window,
-                         .path = path,
-                         .m = m,
-                         .at_ns = window->end_ns,
-                         .steps_left = 2 * graph->moment_count + 2 };
-    if (m == MOMENT_NONE)
+    walk.path = mem_zalloc(1, sizeof *walk.path);
+    walk.at_ns = walk.window->end_ns;
+    walk.steps_left = 2 * walk.graph->moment_count + 2;
+    if (walk.m == MOMENT_NONE)
         begin(&walk);
     walk_back(&walk);
-    turn_round(path);
-    return path;
+    finish_pieces(&walk);
+    turn_round(walk.path);
+    return walk.path;
+}
+
+struct path *path_open_at(const struct replay_graph *graph, const struct path_window *window, moment_id m)
+{
+    return open_path((struct walk){ .graph = graph, .window = window, .m = m, .most = SIZE_MAX });
+}
+
+struct path *path_open_long(const struct replay_graph *graph, const struct path_window *window, size_t most,
+                            int64_t least_ns)
+{
+    return open_path((struct walk){
+        .graph = graph, .window = window, .m = MOMENT_NONE, .most = most, .least_ns = least_ns });
 }
 
 struct path *path_open(const struct replay_graph *graph, const struct path_window *window)

@@ -74,7 +74,11 @@ struct path_windows {
 struct path *path_open(const struct replay_graph *graph, const struct path_window *window);
 void path_free(struct path *path);
 
-/* The same from moment M of a thread, which is at the end of the window; MOMENT_NONE: as path_open. */
+/* The same, but of more than MOST pieces only those that take LEAST_NS or more: no more memory than these take. */
+struct path *path_open_long(const struct replay_graph *graph, const struct path_window *window, size_t most,
+                            int64_t least_ns);
+
+/* All from moment M of a thread, which is at the end of the window; MOMENT_NONE: as path_open. */
 struct path *path_open_at(const struct replay_graph *graph, const struct path_window *window, moment_id m);
 
 /* Where the walk of WINDOW begins: the last moment of its thread, or what ended last. MOMENT_NONE: nothing did. */

@@ -122,6 +122,39 @@ static void a_synchronisation_that_waits_for_nothing_is_a_call(void **state)
     trace_free(trace);
 }
 
+/* Of more pieces than MOST those that take LEAST_NS: as one that is looked through afterwards. */
+static void short_pieces_of_a_long_path_are_left_out(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int i = 0; i < 40; i++)
+        draw_host("cpu_op", i % 3 ? "aten::mm" : "aten::add", 1, i * 20, i % 7 + 3);
+    struct trace *trace = draw_end();
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct path_windows *windows = path_windows_whole(graph);
+    struct path *all = path_open(graph, &windows->at[0]);
+    assert_int_equal(all->count, 79); /* and the gaps between them */
+    for (size_t most = 0; most <= all->count; most++)
+        for (int64_t least_ns = 0; least_ns < 18; least_ns += 4) {
+            struct path *some = path_open_long(graph, &windows->at[0], most, least_ns);
+            size_t k = 0;
+            for (size_t i = 0; i < all->count; i++) {
+                const struct path_segment *piece = &all->at[i];
+                if (most < all->count && piece->end_ns - piece->start_ns < least_ns)
+                    continue;
+                assert_true(k < some->count);
+                assert_int_equal(some->at[k].start_ns, piece->start_ns);
+                assert_int_equal(some->at[k].event, piece->event);
+                assert_int_equal(some->at[k++].end_ns, piece->end_ns);
+            }
+            assert_int_equal(some->count, k);
+            path_free(some);
+        }
+    path_free(all);
+    path_windows_free(windows);
+    trace_free(trace);
+}
+
 /*
  *     thread   [aten::mm 0-20] [sync 25 ................................... 115]
  *               [launch 5-8][launch 10-14]
@@ -527,6 +560,7 @@ int main(void)
         cmocka_unit_test(late_work_was_queued),
         cmocka_unit_test(a_wait_within_a_call_that_waits_is_one),
         cmocka_unit_test(a_synchronisation_that_waits_for_nothing_is_a_call),
+        cmocka_unit_test(short_pieces_of_a_long_path_are_left_out),
         cmocka_unit_test(a_wait_leads_to_the_work_and_through_its_queue_to_a_launch),
         cmocka_unit_test(work_launched_during_a_synchronisation_is_not_awaited),
         cmocka_unit_test(a_stream_waits_for_the_event_that_was_recorded),
