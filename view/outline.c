@@ -9,17 +9,21 @@
 #include "trace/time_scan.h"
 #include <stdlib.h>
 
-/* All steps of a row, each with all kinds that it may have. */
 static void open_row(struct view_spans *spans, const struct track *track, uint32_t lane)
 {
+    struct view_outline *outline = spans->outline;
     struct view_row row = { .lane = lane, .shift_ns = spans->shift_ns[track->file] };
-    struct view_level *level = &row.level[spans->outline->level];
     row.kinds = chart_timeline_outline_kinds(track->kind == TRACK_STREAM);
-    level->is_whole = true;
-    for (int64_t bin = 0; bin <= spans->length_ns >> spans->outline->level; bin++)
-        for (uint64_t left = row.kinds; left; left &= left - 1)
-            *VEC_PUSH(level) = (struct view_sum){ (uint64_t)bin << 6 | (unsigned)__builtin_ctzll(left), 0 };
+    size_t kinds = (size_t)__builtin_popcountll(row.kinds);
+    outline->kinds = kinds > outline->kinds ? kinds : outline->kinds;
     *VEC_PUSH(&spans->rows) = row;
+}
+
+int64_t *view_outline_sums(const struct view_spans *spans, const struct view_row *row, unsigned kind)
+{
+    const struct view_outline *outline = spans->outline;
+    size_t slot = (size_t)__builtin_popcountll(row->kinds & ((UINT64_C(1) << kind) - 1));
+    return outline->ns + ((size_t)(row - spans->rows.at) * outline->kinds + slot) * outline->steps;
 }
 
 /* Steps so long that all rows together have no more than MOST_STEPS, and each no more than STEPS. */
@@ -57,19 +61,20 @@ struct view_spans *view_outline_open(const struct trace *trace, const struct vie
         for (size_t t = 0; t < trace->track_count; t++)
             if (outline->row[t] != UINT32_MAX && (trace->tracks[t].kind != TRACK_STREAM) == on_host)
                 open_row(spans, &trace->tracks[t], outline->row[t]);
+    outline->steps = (size_t)(spans->length_ns >> outline->level) + 1;
+    outline->ns =
+        mem_zalloc(mem_times(spans->rows.count * outline->kinds, outline->steps) + 1, sizeof *outline->ns);
     return spans;
 }
 
 static void add_time(struct view_spans *spans, struct view_row *row, int64_t from_ns, int64_t to_ns,
                      unsigned kind)
 {
-    struct view_level *level = &row->level[spans->outline->level];
-    size_t kinds = (size_t)__builtin_popcountll(row->kinds),
-           slot = (size_t)__builtin_popcountll(row->kinds & ((UINT64_C(1) << kind) - 1));
+    int64_t *ns = view_outline_sums(spans, row, kind);
     while (from_ns < to_ns) {
         int64_t bin = from_ns >> spans->outline->level, edge_ns = (bin + 1) << spans->outline->level;
         int64_t until_ns = edge_ns < to_ns ? edge_ns : to_ns;
-        level->at[(size_t)bin * kinds + slot].ns += until_ns - from_ns;
+        ns[bin] += until_ns - from_ns;
         from_ns = until_ns;
     }
 }

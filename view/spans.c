@@ -49,13 +49,19 @@ static void take_span(void *context, const struct timeline_span *span)
     struct filling *filling = context;
     struct view_spans *spans = filling->spans;
     uint32_t id = span->event;
-    if (id == TIMELINE_NO_EVENT) {
-        if (spans->extras.count >= UINT32_MAX - spans->trace->event_count)
-            return;
-        id = (uint32_t)(spans->trace->event_count + spans->extras.count);
-        *VEC_PUSH(&spans->extras) =
-            (struct view_extra){ span->start_ns, span->dur_ns,
-                                 span->call == TIMELINE_NO_EVENT ? EVENT_NONE : span->call, span->operation };
+    bool is_gap = id == TIMELINE_NO_EVENT && span->operation != EVENT_NONE;
+    if (id == TIMELINE_NO_EVENT &&
+        spans->gaps.after.count + spans->pieces.count >= UINT32_MAX - spans->trace->event_count)
+        return;
+    if (is_gap) {
+        id = (uint32_t)(spans->trace->event_count + spans->gaps.after.count);
+        *VEC_PUSH(&spans->gaps.start_ns) = span->start_ns;
+        *VEC_PUSH(&spans->gaps.after) = span->operation;
+    } else if (id == TIMELINE_NO_EVENT) {
+        id = UINT32_MAX - (uint32_t)spans->pieces.count;
+        *VEC_PUSH(&spans->pieces) =
+            (struct view_piece){ span->start_ns, span->dur_ns,
+                                 span->call == TIMELINE_NO_EVENT ? EVENT_NONE : span->call };
     }
     struct filled_row *row = row_for(filling, span->lane, span->depth);
     *VEC_PUSH(&row->id) = id;
@@ -66,7 +72,10 @@ static void take_span(void *context, const struct timeline_span *span)
 static int64_t shift_of(const struct view_spans *spans, uint32_t id)
 {
     const struct trace *trace = spans->trace;
-    return id < trace->event_count ? spans->shift_ns[trace->tracks[trace->track[id]].file] : 0;
+    if (view_piece_of(spans, id))
+        return 0;
+    event_id e = id < trace->event_count ? id : view_after_gap(spans, id);
+    return spans->shift_ns[trace->tracks[trace->track[e]].file];
 }
 
 struct view_time view_span_time(const struct view_spans *spans, uint32_t id)
@@ -147,11 +156,23 @@ static void open_level(struct summing *summing, unsigned k, int64_t bin)
     summing->next_ns = end_ns < summing->next_ns ? end_ns : summing->next_ns;
 }
 
+/* Keep NS of KIND in the step BIN of LEVEL. */
+static void keep_sum(struct view_level *level, int64_t bin, unsigned kind, uint64_t ns)
+{
+    uint64_t most = (UINT64_C(1) << level->ns_bits) - 1;
+    do {
+        uint64_t part = ns < most ? ns : most;
+        *VEC_PUSH(level) = ((uint64_t)bin << 6 | kind) << level->ns_bits | part;
+        ns -= part;
+    } while (ns);
+}
+
 /* The first of the two steps of level K is complete: keep it where many begin, and pass it on. */
 static void finish_step(struct summing *summing, unsigned k)
 {
     struct level_sums *level = &summing->level[k];
-    bool keeps = level->begins[0] >= VIEW_MANY || summing->row->level[k].is_whole;
+    struct view_level *of = &summing->row->level[k];
+    bool keeps = of->ns_bits && (level->begins[0] >= VIEW_MANY || of->is_whole);
     if (k < summing->top && (level->kinds[0] || level->begins[0])) {
         open_level(summing, k + 1, level->bin >> 1);
         summing->level[k + 1].begins[0] += level->begins[0];
@@ -160,7 +181,7 @@ static void finish_step(struct summing *summing, unsigned k)
         unsigned kind = (unsigned)__builtin_ctzll(left);
         int64_t ns = level->ns[0][kind];
         if (keeps)
-            *VEC_PUSH(&summing->row->level[k]) = (struct view_sum){ (uint64_t)level->bin << 6 | kind, ns };
+            keep_sum(of, level->bin, kind, (uint64_t)ns);
         if (k < summing->top)
             add_to_level(summing, k + 1, level->bin >> 1, kind, ns);
         level->ns[0][kind] = level->ns[1][kind];
@@ -229,8 +250,12 @@ static void sum_row(const struct view_spans *spans, struct view_row *row, const 
     };
     summing.top = summing.top > VIEW_TOP ? VIEW_TOP : summing.top;
     memset(level, 0, (VIEW_CLASSES + 1) * sizeof *level);
-    for (unsigned k = 1; k <= summing.top; k++)
-        row->level[k].is_whole = (uint64_t)spans->length_ns >> k <= filled->id.count / SPANS_OF_STEP;
+    for (unsigned k = 1; k <= summing.top; k++) {
+        uint64_t last = (uint64_t)spans->length_ns >> k;
+        unsigned bits = last ? view_class((int64_t)last) + 1 : 0;
+        row->level[k].ns_bits = bits < 58 ? 58 - bits : 0;
+        row->level[k].is_whole = row->level[k].ns_bits && last <= filled->id.count / SPANS_OF_STEP;
+    }
     for (size_t i = 0; i < filled->id.count; i++)
         sum_span(&summing, view_time_in(spans, row, filled->id.at[i]), filled->kind.at[i]);
     for (unsigned k = 0; k <= summing.top; k++)
@@ -309,8 +334,10 @@ struct view_spans *view_spans_open(const struct trace *trace, const struct view_
         spans->length_ns = timeline->dur_ns;
         for (size_t file = 0; file < trace->file_count; file++)
             spans->shift_ns[file] = timeline->files.at[file].shift_ns - timeline->start_ns;
-        for (size_t i = 0; i < spans->extras.count; i++)
-            spans->extras.at[i].start_ns -= timeline->start_ns;
+        for (size_t i = 0; i < spans->gaps.start_ns.count; i++)
+            spans->gaps.start_ns.at[i] -= timeline->start_ns;
+        for (size_t i = 0; i < spans->pieces.count; i++)
+            spans->pieces.at[i].start_ns -= timeline->start_ns;
         struct level_sums *level = mem_alloc((VIEW_CLASSES + 1) * sizeof *level);
         for (size_t i = 0; i < filling.rows.count; i++)
             *VEC_PUSH(&spans->rows) = finish_row(spans, &filling.rows.at[i], level);
@@ -342,7 +369,7 @@ void view_spans_free(struct view_spans *spans)
             VEC_FREE(&row->level[k]);
     }
     VEC_FREE(&spans->rows);
-    VEC_FREE(&spans->extras);
+    EACH(VEC_FREE, &spans->gaps.start_ns, &spans->gaps.after, &spans->pieces);
     VEC_FREE(&spans->drawing.names);
     VEC_FREE(&spans->drawing.sums);
     VEC_FREE(&spans->drawing.many);
@@ -352,7 +379,7 @@ void view_spans_free(struct view_spans *spans)
     arena_release(&spans->drawing.texts);
     timeline_free(spans->timeline);
     if (spans->outline)
-        EACH(free, spans->outline->row, spans->outline->until_ns, spans->outline);
+        EACH(free, spans->outline->row, spans->outline->until_ns, spans->outline->ns, spans->outline);
     free(spans->shift_ns);
     free(spans);
 }

@@ -10,7 +10,7 @@
  * time of each kind in each step in which many of them begin (many: VIEW_MANY). Where few begin, they are added up when a picture is
  * made, but for levels of few steps, which have them all.
  *
- * Times are ns from the origin of the recording. A span takes five bytes, and a fifth more for the sums; one that is no event 40.
+ * Times are ns from the origin of the recording. A span takes five bytes, and a fifth more for the sums; a gap twelve more.
  */
 #ifndef TPA_VIEW_SPANS_H
 #define TPA_VIEW_SPANS_H
@@ -24,16 +24,32 @@
 /* VIEW_TOP: no step is longer than 2^VIEW_TOP ns, so that the end of each can be told. */
 enum { VIEW_CLASSES = 63, VIEW_TOP = 61, VIEW_MANY = 12 };
 
-/* The time of KIND in the step BIN of a level, the spans of lower classes than the level added up. */
-struct view_sum {
-    uint64_t bin_and_kind; /* 64 times the step, and the kind */
-    int64_t ns;
-};
+/*
+ * The time of a kind in a step of a level, the spans of lower classes than the level added up: the number of the step, six bits of
+ * the kind, and as many bits of the time as are left. Of a time that needs more (of spans that overlap) there are several.
+ */
+typedef uint64_t view_packed_sum;
 
 struct view_level {
-    VEC_OF(struct view_sum); /* by step, then by kind */
-    bool is_whole;           /* it has all steps, also those in which few begin */
+    VEC_OF(view_packed_sum); /* by step, then by kind */
+    unsigned ns_bits; /* 0: no time would have room, and there are none */
+    bool is_whole;    /* it has all steps, also those in which few begin */
 };
+
+static inline int64_t view_sum_bin(const struct view_level *level, size_t i)
+{
+    return (int64_t)(level->at[i] >> level->ns_bits >> 6);
+}
+
+static inline unsigned view_sum_kind(const struct view_level *level, size_t i)
+{
+    return (unsigned)(level->at[i] >> level->ns_bits & 63);
+}
+
+static inline int64_t view_sum_ns(const struct view_level *level, size_t i)
+{
+    return (int64_t)(level->at[i] & ((UINT64_C(1) << level->ns_bits) - 1));
+}
 
 struct view_row {
     uint32_t lane, depth;
@@ -45,12 +61,16 @@ struct view_row {
     struct view_level level[VIEW_CLASSES + 1]; /* by k */
 };
 
-/* A span that is no event: a gap, or a piece of the critical path. */
-struct view_extra {
+/* Spans that are no events. A gap lasts until the work that ended it. */
+struct view_gaps {
+    VEC_OF(int64_t) start_ns;
+    VEC_OF(event_id) after; /* beside start_ns: the work that ended it */
+};
+
+/* A piece of the critical path. */
+struct view_piece {
     int64_t start_ns, dur_ns;
-    event_id
-        call; /* the call that launched what ended the gap; the event that the piece is a part of; EVENT_NONE: none */
-    event_id after; /* the work that ended the gap, or EVENT_NONE */
+    event_id event; /* that it is a part of, or EVENT_NONE */
 };
 
 /* A name of an event as JSON texts: demangled, and as short as labels have it. */
@@ -72,10 +92,12 @@ struct view_drawing {
 
 /* How far an outline is: outline.c. */
 struct view_outline {
-    unsigned level;    /* the only one that it has */
-    uint32_t *row;     /* by track; UINT32_MAX: it is not shown */
-    int64_t *until_ns; /* by track: where its latest event ended */
-    event_id next;     /* those before are in it */
+    unsigned level;      /* the only one that it has */
+    size_t steps, kinds; /* of each row: as many as any has */
+    int64_t *ns;         /* see view_outline_sums */
+    uint32_t *row;       /* by track; UINT32_MAX: it is not shown */
+    int64_t *until_ns;   /* by track: where its latest event ended */
+    event_id next;       /* those before are in it */
     struct time_scan times;
 };
 
@@ -84,7 +106,8 @@ struct view_spans {
     struct timeline *timeline;        /* lanes, kinds, steps, files, strips and series; no spans */
     int64_t length_ns;                /* of the recording */
     VEC_OF(struct view_row) rows;     /* by lane, then by depth */
-    VEC_OF(struct view_extra) extras; /* ids behind those of events */
+    struct view_gaps gaps;            /* their ids are behind those of events */
+    VEC_OF(struct view_piece) pieces; /* their ids: from UINT32_MAX downwards */
     int64_t *shift_ns; /* by file: added to its times, makes them count from the origin of the recording */
     bool has_path;     /* the critical path is among the lanes */
     struct view_outline *outline; /* NULL: all spans are in order */
@@ -106,6 +129,9 @@ void view_spans_free(struct view_spans *spans);
  */
 struct view_spans *view_outline_open(const struct trace *trace, const struct view_sides *sides);
 
+/* The time of KIND, which ROW has, in each step. */
+int64_t *view_outline_sums(const struct view_spans *spans, const struct view_row *row, unsigned kind);
+
 /* Add some thousand events. False: all are there. */
 bool view_outline_more(struct view_spans *spans);
 
@@ -115,15 +141,41 @@ struct view_time {
 };
 struct view_time view_span_time(const struct view_spans *spans, uint32_t id);
 
+/* The piece of the critical path ID; NULL: it is none. */
+static inline const struct view_piece *view_piece_of(const struct view_spans *spans, uint32_t id)
+{
+    return UINT32_MAX - id < spans->pieces.count ? &spans->pieces.at[UINT32_MAX - id] : NULL;
+}
+
+/* The work that ended the gap ID, which is neither an event nor a piece. */
+static inline event_id view_after_gap(const struct view_spans *spans, uint32_t id)
+{
+    return spans->gaps.after.at[id - spans->trace->event_count];
+}
+
+/* The start of the span ID of ROW, and, where TAKES_NS is not NULL, how long it takes, as recorded. */
+static inline int64_t view_recorded(const struct view_spans *spans, const struct view_row *row, uint32_t id,
+                                    int64_t *takes_ns)
+{
+    const struct trace *trace = spans->trace;
+    if (id < trace->event_count) {
+        if (takes_ns)
+            *takes_ns = trace_dur_ns(trace, id);
+        return trace_start_ns(trace, id) + row->shift_ns;
+    }
+    const struct view_piece *piece = view_piece_of(spans, id);
+    int64_t start_ns = piece ? piece->start_ns : spans->gaps.start_ns.at[id - trace->event_count];
+    if (takes_ns)
+        *takes_ns = piece ? piece->dur_ns
+                          : trace_start_ns(trace, view_after_gap(spans, id)) + row->shift_ns - start_ns;
+    return start_ns;
+}
+
 /* The same of a span of ROW, in less time. */
 static inline struct view_time view_time_in(const struct view_spans *spans, const struct view_row *row,
                                             uint32_t id)
 {
-    const struct trace *trace = spans->trace;
-    bool is_event = id < trace->event_count;
-    const struct view_extra *extra = is_event ? NULL : &spans->extras.at[id - trace->event_count];
-    int64_t start_ns = is_event ? trace_start_ns(trace, id) + row->shift_ns : extra->start_ns;
-    int64_t end_ns = start_ns + (is_event ? trace_dur_ns(trace, id) : extra->dur_ns);
+    int64_t takes_ns, start_ns = view_recorded(spans, row, id, &takes_ns), end_ns = start_ns + takes_ns;
     start_ns = start_ns < 0 ? 0 : start_ns > spans->length_ns ? spans->length_ns : start_ns;
     end_ns = end_ns > spans->length_ns ? spans->length_ns : end_ns;
     return (struct view_time){ start_ns, end_ns < start_ns ? start_ns : end_ns };
@@ -132,9 +184,7 @@ static inline struct view_time view_time_in(const struct view_spans *spans, cons
 /* The start of the span ID of ROW. */
 static inline int64_t view_start_in(const struct view_spans *spans, const struct view_row *row, uint32_t id)
 {
-    const struct trace *trace = spans->trace;
-    int64_t start_ns = id < trace->event_count ? trace_start_ns(trace, id) + row->shift_ns
-                                               : spans->extras.at[id - trace->event_count].start_ns;
+    int64_t start_ns = view_recorded(spans, row, id, NULL);
     return start_ns < 0 ? 0 : start_ns > spans->length_ns ? spans->length_ns : start_ns;
 }
 

@@ -119,19 +119,32 @@ static void spread_span(struct row_picture *picture, struct view_time time, unsi
     }
 }
 
+/* The sums of the row of an outline. */
+static void take_outline(struct row_picture *picture, const struct view_outline *outline)
+{
+    const struct steps *steps = picture->steps;
+    for (uint64_t left = picture->row->kinds; left; left &= left - 1) {
+        unsigned kind = (unsigned)__builtin_ctzll(left);
+        const int64_t *ns = view_outline_sums(picture->spans, picture->row, kind) + steps->first;
+        for (int64_t step = 0; step < steps->count && steps->first + step < (int64_t)outline->steps; step++)
+            if (ns[step])
+                add_to_step(picture, kind, step, ns[step]);
+    }
+}
+
 /* The sums that are known. */
 static void take_known(struct row_picture *picture)
 {
     const struct steps *steps = picture->steps;
     const struct view_level *level = &picture->row->level[steps->k];
     size_t i;
-    SEARCH(i, level->count, (int64_t)(level->at[i].bin_and_kind >> 6) < steps->first);
+    SEARCH(i, level->count, view_sum_bin(level, i) < steps->first);
     for (; i < level->count; i++) {
-        int64_t step = (int64_t)(level->at[i].bin_and_kind >> 6) - steps->first;
+        int64_t step = view_sum_bin(level, i) - steps->first;
         if (step >= steps->count)
             break;
         picture->spans->drawing.many.at[step / 64] |= UINT64_C(1) << step % 64;
-        add_to_step(picture, level->at[i].bin_and_kind & 63, step, level->at[i].ns);
+        add_to_step(picture, view_sum_kind(level, i), step, view_sum_ns(level, i));
     }
 }
 
@@ -170,8 +183,11 @@ static void take_short(struct row_picture *picture, unsigned class_of)
 static event_id call_of(const struct view_spans *spans, uint32_t id)
 {
     const struct trace *trace = spans->trace;
+    const struct view_piece *piece = view_piece_of(spans, id);
+    if (piece)
+        return piece->event;
     if (id >= trace->event_count)
-        return spans->extras.at[id - trace->event_count].call;
+        return attribution_call(attribution_of(trace), view_after_gap(spans, id));
     return event_is_launched(trace->kind[id]) ? attribution_call(attribution_of(trace), id) : EVENT_NONE;
 }
 
@@ -194,9 +210,7 @@ static void write_span(struct row_picture *picture, size_t i, struct view_time t
     view_add_number(out, time.end_ns - time.start_ns);
     buffer_putc(out, ',');
     view_add_number(out, picture->row->kind[i]);
-    event_id named = is_event ? id : spans->extras.at[id - spans->trace->event_count].after;
-    if (!is_event && named == EVENT_NONE)
-        named = call;
+    event_id named = is_event ? id : view_piece_of(spans, id) ? call : view_after_gap(spans, id);
     if (named != EVENT_NONE)
         use_name(&spans->drawing, spans->trace->name[named]);
     add_reference(out, named == EVENT_NONE ? 0 : spans->trace->name[named], named != EVENT_NONE);
@@ -299,7 +313,10 @@ static void write_row(struct view_spans *spans, const struct view_row *row, cons
 {
     struct row_picture picture = { .spans = spans, .row = row, .steps = steps };
     clear_sums(&picture);
-    take_known(&picture);
+    if (spans->outline)
+        take_outline(&picture, spans->outline);
+    else
+        take_known(&picture);
     for (unsigned c = 0; c < steps->k && !row->level[steps->k].is_whole; c++)
         if (row->first_of_class[c] < row->first_of_class[c + 1])
             take_short(&picture, c);

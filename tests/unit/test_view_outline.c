@@ -25,12 +25,13 @@ static struct trace *some_work(void)
 /* What all of ROW has from FROM_NS to TO_NS, which lie on steps. */
 static int64_t time_between(const struct view_spans *spans, size_t row, int64_t from_ns, int64_t to_ns)
 {
-    const struct view_level *level = &spans->rows.at[row].level[spans->outline->level];
+    const struct view_outline *outline = spans->outline;
+    const struct view_row *of = &spans->rows.at[row];
     int64_t sum_ns = 0;
-    for (size_t i = 0; i < level->count; i++) {
-        int64_t at_ns = (int64_t)(level->at[i].bin_and_kind >> 6) << spans->outline->level;
-        sum_ns += at_ns >= from_ns && at_ns < to_ns ? level->at[i].ns : 0;
-    }
+    for (uint64_t left = of->kinds; left; left &= left - 1)
+        for (int64_t step = from_ns >> outline->level;
+             step < (int64_t)outline->steps && step << outline->level < to_ns; step++)
+            sum_ns += view_outline_sums(spans, of, (unsigned)__builtin_ctzll(left))[step];
     return sum_ns;
 }
 
