@@ -32,8 +32,8 @@ typedef uint64_t view_packed_sum;
 
 struct view_level {
     VEC_OF(view_packed_sum); /* by step, then by kind */
-    unsigned ns_bits; /* 0: no time would have room, and there are none */
-    bool is_whole;    /* it has all steps, also those in which few begin */
+    unsigned ns_bits;        /* 0: no time would have room, and there are none */
+    bool is_whole;           /* it has all steps, also those in which few begin */
 };
 
 static inline int64_t view_sum_bin(const struct view_level *level, size_t i)

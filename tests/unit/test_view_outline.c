@@ -79,6 +79,36 @@ static void a_picture_of_it_says_that_it_is_not_complete(void **state)
     trace_free(trace);
 }
 
+/* The picture of the first 10 us of a stream on which 9000 kernels overlap, in a recording of LENGTH_NS; to be released. */
+static struct buffer picture_of_many(int64_t length_ns)
+{
+    struct small small = small_begin(0);
+    for (int i = 0; i < 9000; i++)
+        small_device(&small, 7, "kernel", "gemm", i % 100, 500 + i / 100);
+    small_device(&small, 7, "kernel", "gemm", length_ns - 5, 5);
+    struct trace *trace = small_end(&small);
+    struct view_spans *spans = view_spans_open(trace, &(struct view_sides){ .count = 1 });
+    struct buffer out = { 0 };
+    view_tile(spans, &(struct view_stretch){ .to_ns = 10240, .pixels = 10, .lanes = &(uint64_t){ 2 } }, &out);
+    view_spans_free(spans);
+    trace_free(trace);
+    return out;
+}
+
+/* The number of a step, the kind and the time share 64 bits: a time that they leave no room for is kept in pieces. */
+static void sums_are_exact_however_long_the_recording(void **state)
+{
+    (void)state;
+    struct buffer soon = picture_of_many(20000);
+    assert_non_null(strstr(soon.at, "\"depth\":3,\"spans\":[],\"sums\":[0,0,4898997]"));
+    for (int bit = 15; bit < 47; bit++) {
+        struct buffer late = picture_of_many(INT64_C(1) << bit);
+        assert_string_equal(soon.at, late.at);
+        buffer_release(&late);
+    }
+    buffer_release(&soon);
+}
+
 static void without_anything_that_takes_time_there_is_none(void **state)
 {
     (void)state;
@@ -93,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_moment_of_a_track_counts_once),
         cmocka_unit_test(a_picture_of_it_says_that_it_is_not_complete),
+        cmocka_unit_test(sums_are_exact_however_long_the_recording),
         cmocka_unit_test(without_anything_that_takes_time_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
