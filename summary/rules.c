@@ -120,12 +120,21 @@ static int64_t slowest_unrecorded(const struct summary *summary, const struct st
     return most_ns;
 }
 
+/* Is the slowest step as slow as its place in the plan of the steps has it? Then nothing is to be looked for. */
+static bool is_of_plan(const struct summary *summary, const struct steps_summary *steps)
+{
+    const double far = 1.5;
+    const struct account_rank *of =
+        summary->account ? account_rank_of(summary->account, steps->slowest_rank) : NULL;
+    return of && of->period > 1 && (double)steps->step.max_ns < far * (double)of->unusual_ns;
+}
+
 static void find_steps(struct summary *summary)
 {
     for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++) {
         const struct steps_summary *steps = &summary->steps->summaries.at[i];
         int64_t over_ns = steps->step.max_ns - slowest_unrecorded(summary, steps) - steps->step.median_ns;
-        if (steps->complete >= RULES_LEAST_STEPS)
+        if (steps->complete >= RULES_LEAST_STEPS && !is_of_plan(summary, steps))
             consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
                                                 .rank = steps->rank,
                                                 .detail = slowest_text(summary, steps),
