@@ -52,31 +52,34 @@ struct part {
 
 struct parts {
     VEC_OF(struct part);
+    size_t near; /* the range that was found last */
 };
 
 static const struct key by_range[] = { ASC(struct part, thread), ASC(struct part, range), KEY_END };
 static const struct key by_range_and_name[] = { ASC(struct part, thread), ASC(struct part, range),
                                                 ASC(struct part, name), ASC(struct part, item), KEY_END };
 
-/* The range of RANGES, by thread, in which the host event E begins; NULL: in none. */
+/* The range of RANGES, by thread, in which the host event E begins; NULL: in none. NEAR: where the last one was found. */
 static const struct interval *range_around(const struct editing *editing, const struct intervals *ranges,
-                                           event_id e)
+                                           event_id e, size_t *near)
 {
     const struct replay_graph *graph = editing->graph;
     uint32_t thread = graph->thread_of_track[editing->trace->track[e]];
     int64_t start_ns = replay_event_start(graph, e);
-    size_t at;
-    if (thread == UINT32_MAX || !intervals_contain(&ranges[thread], start_ns))
+    if (thread == UINT32_MAX)
         return NULL;
-    SEARCH(at, ranges[thread].count, ranges[thread].at[at].end_ns <= start_ns);
-    return &ranges[thread].at[at];
+    const struct intervals *own = &ranges[thread];
+    size_t at;
+    SEARCH_NEAR(at, *near, own->count, own->at[at].end_ns <= start_ns);
+    *near = at;
+    return at < own->count && own->at[at].start_ns <= start_ns ? &own->at[at] : NULL;
 }
 
 /* Add PART, called or launched by event E, if it lies in one of RANGES. */
 static void add_part(struct parts *parts, const struct editing *editing, const struct intervals *ranges,
                      event_id e, struct part part)
 {
-    const struct interval *range = range_around(editing, ranges, e);
+    const struct interval *range = range_around(editing, ranges, e, &parts->near);
     part.thread = editing->graph->thread_of_track[editing->trace->track[e]];
     if (!range)
         return;
@@ -91,8 +94,10 @@ static struct parts operators_of(const struct editing *editing, const struct int
     struct parts parts = { 0 };
     struct calltree *tree = calltree_open(editing->trace, is_operator, names);
     calltree_nest(tree);
+    size_t near = 0;
     for (node_id n = 0; n < tree->count; n++)
-        if (tree->parent[n] == NODE_NONE || !range_around(editing, ranges, tree->event[tree->parent[n]]))
+        if (tree->parent[n] == NODE_NONE ||
+            !range_around(editing, ranges, tree->event[tree->parent[n]], &near))
             add_part(&parts, editing, ranges, tree->event[n],
                      (struct part){ .name = editing->trace->name[tree->event[n]],
                                     .item = tree->event[n],

@@ -65,10 +65,14 @@ struct operator_sum {
 
 static void find_own_times(const struct replay_graph *graph, int64_t *own_ns)
 {
-    for (moment_id m = 1; m < graph->host_count; m++) {
+    int64_t before_ns = 0;
+    for (moment_id m = 0; m < graph->host_count; m++) {
         event_id span = graph->inner[m];
-        if (span != EVENT_NONE && graph->trace->kind[span] == EVENT_OP && editing_piece_is_own(graph, m))
-            own_ns[graph->trace->name[span]] += replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
+        int64_t ns = replay_moment_ns(graph, m);
+        if (m > 0 && span != EVENT_NONE && graph->trace->kind[span] == EVENT_OP &&
+            editing_piece_is_own(graph, m))
+            own_ns[graph->trace->name[span]] += ns - before_ns;
+        before_ns = ns;
     }
 }
 

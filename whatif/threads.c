@@ -163,6 +163,11 @@ struct cut {
     int64_t time_ns;
 };
 
+struct open_span {
+    event_id event;
+    int64_t end_ns;
+};
+
 struct threads {
     struct graph_maker *maker;
     const struct trace *trace;
@@ -174,7 +179,7 @@ struct threads {
     struct moment_times *times; /* of the graph */
     size_t moment_count;
     VEC_OF(int64_t) ends;
-    VEC_OF(event_id) open;
+    VEC_OF(struct open_span) open;
     struct intervals *bursts; /* by thread: when it is busy; of linked threads */
 };
 
@@ -557,10 +562,15 @@ static void add_handover_edges(struct threads *threads, struct handovers *handov
 
 /* ---- moments ---- */
 
+static void open_span(struct threads *threads, event_id e)
+{
+    *VEC_PUSH(&threads->open) = (struct open_span){ e, threads_end_of(threads, e) };
+}
+
 /* Take the spans that have ended by NS from the top of the stack. */
 static void close_spans(struct threads *threads, int64_t ns)
 {
-    while (threads->open.count && threads_end_of(threads, threads->open.at[threads->open.count - 1]) <= ns)
+    while (threads->open.count && threads->open.at[threads->open.count - 1].end_ns <= ns)
         threads->open.count--;
 }
 
@@ -574,7 +584,7 @@ static void sort_ends(struct threads *threads, const struct calltree_thread *thr
         bool last = n == thread->first + thread->count;
         int64_t ns = last ? INT64_MAX : threads_start_of(threads, threads->spans->event[n]);
         while (threads->open.count) {
-            int64_t end_ns = threads_end_of(threads, threads->open.at[threads->open.count - 1]);
+            int64_t end_ns = threads->open.at[threads->open.count - 1].end_ns;
             if (end_ns > ns)
                 break;
             if (threads->ends.count && threads->ends.at[threads->ends.count - 1] > end_ns)
@@ -583,7 +593,7 @@ static void sort_ends(struct threads *threads, const struct calltree_thread *thr
             threads->open.count--;
         }
         if (!last)
-            *VEC_PUSH(&threads->open) = threads->spans->event[n];
+            open_span(threads, threads->spans->event[n]);
     }
     if (!sorted)
         SORT_NUMBERS(threads->ends.at, threads->ends.count);
@@ -637,14 +647,14 @@ static void add_pieces(struct threads *threads, size_t index)
     node_id next = thread->first;
     threads->open.count = 0;
     for (moment_id m = own->first; m < own->first + own->count; m++) {
-        graph->inner[m] = threads->open.count ? threads->open.at[threads->open.count - 1] : EVENT_NONE;
+        graph->inner[m] = threads->open.count ? threads->open.at[threads->open.count - 1].event : EVENT_NONE;
         int64_t ns = moment_times_get(threads->times, m);
         for (; next < thread->first + thread->count; next++) {
             event_id e = threads->spans->event[next];
             if (threads_start_of(threads, e) > ns)
                 break;
             if (trace_dur_ns(threads->trace, e) > 0)
-                *VEC_PUSH(&threads->open) = e;
+                open_span(threads, e);
         }
         close_spans(threads, ns);
     }

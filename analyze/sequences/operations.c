@@ -4,6 +4,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "derive/step_list.h"
+#include "trace/calltree.h"
 
 /* ---- what a device did ---- */
 
@@ -173,48 +174,40 @@ void stream_operations_place(const struct stream_operations *operations,
 
 /* ---- the outermost operators ---- */
 
-static bool takes_part(const struct trace *trace, const bool *names, event_id e)
+struct outer_taking {
+    const struct trace *trace;
+    const bool *names;
+};
+
+static bool is_taken(const void *context, event_id e)
 {
+    const struct outer_taking *taking = context;
+    const struct trace *trace = taking->trace;
     return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC)) &&
-           (!names || names[trace->name[e]]);
+           (!taking->names || taking->names[trace->name[e]]);
 }
 
-/* Leave of the COUNT events AT, of a thread and by start, those that lie in no other; how many. */
-static size_t drop_inner(const struct trace *trace, event_id *at, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || trace_start_ns(trace, at[i]) >= trace_end_ns(trace, at[kept - 1]))
-            at[kept++] = at[i];
-    return kept;
-}
-
-/* First thread by thread: those of one are in order except a few, and those of two would take turns. */
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names)
 {
     struct outer_operators outer = { 0 };
-    size_t *next = mem_zalloc(trace->track_count + 1, sizeof *next); /* by track: where its next one goes */
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (takes_part(trace, names, e))
-            next[trace->track[e] + 1]++;
-    for (size_t t = 0; t < trace->track_count; t++)
-        next[t + 1] += next[t];
-    outer.at = mem_alloc(mem_times(next[trace->track_count] + 1, sizeof *outer.at));
+    struct calltree *tree = calltree_open(trace, is_taken, &(struct outer_taking){ trace, names });
     outer.first = mem_zalloc(trace->track_count + 1, sizeof *outer.first);
     outer.near = mem_zalloc(trace->track_count + 1, sizeof *outer.near);
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (takes_part(trace, names, e))
-            outer.at[next[trace->track[e]]++] = e;
-    for (size_t t = 0, first = 0; t < trace->track_count; first = next[t++]) {
-        event_id *at = outer.at + first;
-        SORT_BY(at, next[t] - first, i, ~trace_dur_ns(trace, at[i]));
-        SORT_BY(at, next[t] - first, i, trace_start_ns(trace, at[i]));
-        size_t count = drop_inner(trace, at, next[t] - first);
-        memmove(outer.at + outer.count, at, count * sizeof *at);
-        outer.count += count;
+    for (size_t t = 0, thread = 0; t < trace->track_count; t++) {
+        if (thread < tree->thread_count && tree->threads[thread].track == t) {
+            const struct calltree_thread *own = &tree->threads[thread++];
+            size_t first = outer.count;
+            for (node_id n = own->first; n < own->first + own->count; n++)
+                if (outer.count == first || trace_start_ns(trace, tree->event[n]) >=
+                                                trace_end_ns(trace, tree->event[outer.count - 1]))
+                    tree->event[outer.count++] = tree->event[n];
+        }
         outer.first[t + 1] = outer.count;
     }
-    free(next);
+    outer.at = mem_alloc(mem_times(outer.count + 1, sizeof *outer.at));
+    if (outer.count)
+        memcpy(outer.at, tree->event, outer.count * sizeof *outer.at);
+    calltree_free(tree);
     return outer;
 }
 
