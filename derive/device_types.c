@@ -16,6 +16,23 @@ static enum device_type runtime_of(const char *category)
                                                    : DEVICE_TYPE_CPU;
 }
 
+/* The GPUs that ONNX Runtime's execution provider is for; NULL: not recorded. */
+static enum device_type provider_type(const char *provider)
+{
+    static const struct {
+        const char *word;
+        enum device_type type;
+    } words[] = { { "CUDA", DEVICE_TYPE_CUDA },
+                  { "Tensorrt", DEVICE_TYPE_CUDA },
+                  { "NvTensorRT", DEVICE_TYPE_CUDA },
+                  { "ROCM", DEVICE_TYPE_HIP },
+                  { "MIGraphX", DEVICE_TYPE_HIP } };
+    for (size_t i = 0; provider && i < sizeof words / sizeof *words; i++)
+        if (begins_with(provider, words[i].word))
+            return words[i].type;
+    return DEVICE_TYPE_GPU;
+}
+
 /* The type of the devices of FILE according to a profiler other than torch's. */
 static enum device_type recorded_type(const struct trace_file *file)
 {
@@ -27,8 +44,12 @@ static enum device_type recorded_type(const struct trace_file *file)
         return DEVICE_TYPE_NPU;
     if (file->producer == PRODUCER_UNITRACE)
         return DEVICE_TYPE_XPU;
-    return file->producer == PRODUCER_ROCPROF || (is_xla && begins_with(name, "AMD")) ? DEVICE_TYPE_HIP
-                                                                                      : DEVICE_TYPE_CUDA;
+    if (file->producer == PRODUCER_ROCPROF || (is_xla && begins_with(name, "AMD")))
+        return DEVICE_TYPE_HIP;
+    if (file->producer == PRODUCER_PROTON)
+        return DEVICE_TYPE_GPU;
+    return file->producer == PRODUCER_ONNX ? provider_type(trace_file_property(file, "provider"))
+                                           : DEVICE_TYPE_CUDA;
 }
 
 static void *device_types_derive(const struct trace *trace)
@@ -38,7 +59,6 @@ static void *device_types_derive(const struct trace *trace)
     types->of_file = mem_alloc(trace->file_count + 1);
     for (size_t f = 0; f < trace->file_count; f++)
         types->of_file[f] = recorded_type(&trace->files[f]);
-    types->first = DEVICE_TYPE_CPU;
     uint8_t *runtime = mem_zalloc(trace->category_count + 1, 1);
     bool any = false;
     for (size_t c = 0; c < trace->category_count; c++) {
@@ -49,15 +69,18 @@ static void *device_types_derive(const struct trace *trace)
         runtime[c] = (uint8_t)runtime_of(text);
         any |= runtime[c] != DEVICE_TYPE_CPU;
     }
-    for (event_id e = 0; any && e < trace->event_count; e++)
+    event_id first_work = EVENT_NONE;
+    for (event_id e = 0; e < trace->event_count && (any || first_work == EVENT_NONE); e++) {
+        uint32_t file = trace->tracks[trace->track[e]].file;
         if (runtime[trace->category[e]] != DEVICE_TYPE_CPU)
-            types->of_file[trace->tracks[trace->track[e]].file] = runtime[trace->category[e]];
+            types->of_file[file] = runtime[trace->category[e]];
+        if (first_work == EVENT_NONE && file == 0 && event_is_gpu_work((enum event_kind)trace->kind[e]))
+            first_work = e;
+    }
     free(runtime);
-    for (event_id e = 0; e < trace->event_count && types->first == DEVICE_TYPE_CPU; e++)
-        if (event_is_gpu_work((enum event_kind)trace->kind[e]) && trace->tracks[trace->track[e]].file == 0)
-            types->first = event_device_type(trace, types, e);
-    if (types->first == DEVICE_TYPE_CPU)
-        types->first = trace->file_count ? (enum device_type)types->of_file[0] : DEVICE_TYPE_CUDA;
+    types->first = first_work != EVENT_NONE ? event_device_type(trace, types, first_work)
+                   : trace->file_count      ? (enum device_type)types->of_file[0]
+                                            : DEVICE_TYPE_CUDA;
     return types;
 }
 
@@ -85,6 +108,7 @@ const char *device_type_name(enum device_type type)
     case DEVICE_TYPE_MTIA: return "MTIA";
     case DEVICE_TYPE_PRIVATEUSE1: return "PrivateUse1";
     case DEVICE_TYPE_NPU: return "NPU";
+    case DEVICE_TYPE_GPU: return "GPU";
     }
     return "";
 }

@@ -26,11 +26,12 @@ enum device_type {
     DEVICE_TYPE_MTIA = 19,
     DEVICE_TYPE_PRIVATEUSE1 = 20,
     DEVICE_TYPE_NPU = 100, /* Huawei's, in recordings of its own profilers; to torch PrivateUse1 */
+    DEVICE_TYPE_GPU = 101, /* of NVIDIA or AMD: the file does not say which */
 };
 
 struct device_types {
     uint8_t *of_category; /* enum device_type, of device events in a file of CUDA */
-    uint8_t *of_file;     /* DEVICE_TYPE_CUDA, HIP, XLA, XPU, PRIVATEUSE1 or NPU: whose runtime it calls */
+    uint8_t *of_file; /* DEVICE_TYPE_CUDA, HIP, XLA, XPU, PRIVATEUSE1, NPU or GPU: whose runtime it calls */
     enum device_type first;
 };
 
@@ -48,7 +49,8 @@ static inline enum device_type event_device_type(const struct trace *trace, cons
     if (accelerator == DEVICE_TYPE_XPU)
         return own == DEVICE_TYPE_CUDA && event_is_gpu_work((enum event_kind)trace->kind[e]) ? accelerator
                                                                                              : own;
-    if (accelerator == DEVICE_TYPE_XLA || accelerator == DEVICE_TYPE_HIP || accelerator == DEVICE_TYPE_NPU)
+    if (accelerator == DEVICE_TYPE_XLA || accelerator == DEVICE_TYPE_HIP || accelerator == DEVICE_TYPE_NPU ||
+        accelerator == DEVICE_TYPE_GPU)
         return accelerator;
     return accelerator == DEVICE_TYPE_PRIVATEUSE1 && own != DEVICE_TYPE_HPU ? accelerator : own;
 }
@@ -63,7 +65,7 @@ static inline bool device_type_has_cuda(enum device_type type)
     return type == DEVICE_TYPE_CUDA || type == DEVICE_TYPE_HIP;
 }
 
-/* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP", "NPU". */
+/* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP", "NPU", "GPU". */
 const char *device_type_name(enum device_type type);
 
 /* How people call a device of TYPE: "GPU", "TPU", "NPU" ... */

@@ -188,6 +188,22 @@ static void write_kernel(struct draft *draft, event_id e, int64_t id)
         recorder_arg(draft->recorder, ARG_EXTERNAL_ID, id);
 }
 
+/* Keep the execution provider of the first node that is not computed by the host: it tells whose the device is. */
+static void keep_provider(const struct onnx *onnx, struct trace_builder *builder)
+{
+    const struct trace *trace = onnx->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        const char *provider =
+            onnx_kind(onnx, e) == ONNX_NODE ? trace_arg_text(trace, (enum trace_arg)KEY_PROVIDER, e) : NULL;
+        if (!provider || !*provider || strncmp(provider, "CPU", 3) == 0)
+            continue;
+        struct trace_property property = { "provider",
+                                           trace_builder_strndup(builder, provider, strlen(provider)), true };
+        *VEC_PUSH(&trace_builder_current_file(builder)->properties) = property;
+        return;
+    }
+}
+
 static bool onnx_write(struct draft *draft, struct tpa_error *err)
 {
     const struct trace *trace = draft->trace;
@@ -195,6 +211,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     draft_record(draft, trace->event_count ? trace->tracks[trace->track[0]].pid : 0, NULL);
     struct onnx onnx = onnx_open(trace);
     int64_t *ids = link_kernels(&onnx);
+    keep_provider(&onnx, draft->builder);
     struct step_guess *guess = step_guess_open();
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
