@@ -127,6 +127,7 @@ struct timeline {
     size_t devices_left_out; /* devices that have neither lane nor strip */
     /* command that writes a range of it for Perfetto: "tpa convert FILE --range"; NULL: none */
     const char *command;
+    const char *viewer; /* command that shows all of it: "tpa view FILE"; NULL: none */
     struct arena arena;
 };
 

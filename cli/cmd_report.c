@@ -259,19 +259,28 @@ static void add_word(struct buffer *out, const char *word)
     buffer_putc(out, '\'');
 }
 
-/* The command that writes a range of the trace, which is appended to it, for Perfetto. */
-static const char *slice_command(const struct invocation *call, struct arena *arena)
+/* "tpa WORD FILE... MORE". */
+static const char *command_of_files(const char *word, const struct invocation *call, const char *more,
+                                    struct arena *arena)
 {
     struct buffer text = { 0 };
-    buffer_puts(&text, "tpa convert");
+    buffer_printf(&text, "tpa %s", word);
     for (size_t i = 0; i < call->operand_count; i++) {
         buffer_putc(&text, ' ');
         add_word(&text, command_line_base_name(call->operands[i]));
     }
-    buffer_puts(&text, " --range");
+    buffer_puts(&text, more);
     const char *kept = arena_strndup(arena, text.at, text.count);
     buffer_release(&text);
     return kept;
+}
+
+/* Commands for what a page leaves out of TIMELINE: one that shows all of it, and one that writes a range of it, which is
+ * appended, for Perfetto. */
+static void set_commands(struct timeline *timeline, const struct invocation *call, struct arena *arena)
+{
+    timeline->viewer = command_of_files("view", call, "", arena);
+    timeline->command = command_of_files("convert", call, " --range", arena);
 }
 
 /* "2 files, 1.2 s, NVIDIA H100 80GB HBM3". */
@@ -384,7 +393,7 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
         };
         for (size_t i = 0; report_sections()[i].key; i++)
             if (contents[i].timeline)
-                contents[i].timeline->command = slice_command(call, &notes->arena);
+                set_commands(contents[i].timeline, call, &notes->arena);
         for (size_t i = 0; report_sections()[i].key; i++)
             if (holds_anything(&contents[i]))
                 add_section(&page, &report_sections()[i], &contents[i]);
@@ -540,8 +549,7 @@ static void add_timelines(struct page *page, struct timeline *const timelines[2]
         timeline->title =
             arena_printf(arena, "%s: %s%s", side ? "After" : "Before", command_line_base_name(path),
                          found->counts[side] > 1 ? ", the first of its side" : "");
-        timeline->command =
-            slice_command(&(struct invocation){ .operands = &path, .operand_count = 1 }, arena);
+        set_commands(timeline, &(struct invocation){ .operands = &path, .operand_count = 1 }, arena);
         *VEC_PUSH(&section->timelines) = timeline;
     }
 }

@@ -501,6 +501,11 @@ static void page_timeline_add_left_out(struct buffer *out, const struct timeline
     if (timeline->devices_left_out)
         buffer_printf(out, ", but those of %zu further devices, which are left out.",
                       timeline->devices_left_out);
+    if (timeline->viewer) {
+        buffer_puts(out, " To see all events: <code>");
+        escape_html(out, timeline->viewer, strlen(timeline->viewer));
+        buffer_puts(out, "</code>.");
+    }
     if (timeline->command) {
         buffer_puts(out, " All events of a part of it, for Perfetto: <code>");
         escape_html(out, timeline->command, strlen(timeline->command));
