@@ -82,6 +82,7 @@ enum lacks {
     LACK(UNKNOWN_TIME, PARTS, "unknown_time")                                                                \
     LACK(UNKNOWN_VERSION, PARTS, "unknown_version")                                                          \
     LACK(UNKNOWN_STATE, PARTS, "unknown_state")                                                              \
+    LACK(RUNS_DIFFER, FILES, "runs_differ")                                                                  \
     LACK(LEFT_OUT, FILES, "left_out")                                                                        \
     LACK(UNREADABLE, FILES, "unreadable")
 

@@ -558,16 +558,13 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
     struct flight *flight = flight_read(call->operands, call->operand_count, args->load.max_ratio, err);
     if (!flight)
         return NULL;
-    if (args->load.strict && !flight_check_complete(flight, err)) {
-        flight_free(flight);
-        return NULL;
-    }
     struct hang *hang = hang_open(flight);
-    struct picture *picture = hang_picture(hang);
+    bool good = !args->load.strict || flight_check_complete(flight, err);
+    struct picture *picture = good ? hang_picture(hang) : NULL;
     if (picture)
         picture->source = command_line_name_files(&picture->arena, (const char *const *)call->operands,
                                                   call->operand_count);
-    else
+    else if (good)
         tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no rank waits");
     hang_free(hang);
     flight_free(flight);

@@ -62,12 +62,13 @@ static int hang_main(const struct invocation *call, struct tpa_error *err)
     struct flight *flight = flight_read(call->operands, call->operand_count, args->max_ratio, err);
     if (!flight)
         return EXIT_TROUBLE;
+    load_bound_results(args->max_ratio);
+    struct hang *hang = hang_open(flight);
     if (args->strict && !flight_check_complete(flight, err)) {
+        hang_free(hang);
         flight_free(flight);
         return EXIT_TROUBLE;
     }
-    load_bound_results(args->max_ratio);
-    struct hang *hang = hang_open(flight);
     struct result *result = result_open("tpa.hang/1");
     struct output_args output = args->output;
     output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);

@@ -96,6 +96,7 @@ static void add_job(struct hang *hang, size_t first, size_t end, enum split spli
     }
     free(seen);
     qsort_r(job->dumps.at, job->dumps.count, sizeof *job->dumps.at, compare_ranks, flight);
+    hang_set_runs_apart(job);
     hang_job_build(job);
     hang_find_waits(job);
     hang_graph_build(job);

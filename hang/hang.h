@@ -12,6 +12,7 @@
  *
  * Built stage by stage; each file fills the part of struct hang_job below its name:
  *
+ *     hang_set_runs_apart(job);     // dumps of other runs are taken out
  *     hang_job_build(job);          // groups, operations, how far each rank is, dumps that are older than others
  *     hang_find_waits(job);         // operations in which a rank waits, and the members that are missing in each
  *     hang_graph_build(job);        // who waits for whom
@@ -154,6 +155,7 @@ enum hang_doubt {
     DOUBT_VERSION_UNKNOWN,
     DOUBT_STATE_UNKNOWN,
     DOUBT_NO_ENTRIES,
+    DOUBT_SEVERAL_RUNS,
     HANG_DOUBTS,
 };
 
@@ -171,6 +173,8 @@ struct hang_job {
     VEC_OF(uint32_t) dumps;      /* of flight->dumps, by rank */
     VEC_OF(uint32_t) unreadable; /* of flight->unreadable */
     struct arena arena;
+    const char
+        *runs_apart; /* runs.c: "23 h": the dumps are of several runs, none of which has most; else NULL */
 
     /* job.c */
     uint32_t world;
@@ -215,6 +219,16 @@ struct hang_job {
     struct hang_ranks culprits, suspects;
     const char *verdict;
 };
+
+/*
+ * runs.c - dumps are left behind by runs before a restart. Two processes of one run issue the same collective at about the same time, and a
+ * job that hangs stops as a whole. A dump is of another run, or of a host whose clock is wrong (nothing tells which), if its newest operation is ten
+ * minutes or more from the median of all, and no collective of it was issued within ten minutes of the others' same.
+ *
+ * Where most dumps are of one run, the others are taken out of `dumps`, and listed as unreadable. Where no run has most, all stay, and
+ * `runs_apart` is how far they are.
+ */
+void hang_set_runs_apart(struct hang_job *job);
 
 void hang_job_build(struct hang_job *job);
 void hang_find_waits(struct hang_job *job);

@@ -424,8 +424,8 @@ static void add_files(struct writing *writing, const char *kind, const struct fl
         result_add_notice(writing->result, kind, 1, files[u].path, TPA_NOWHERE, "this dump %s: %s", what,
                           files[u].reason);
     if (count > SHOWN)
-        result_add_notice(writing->result, kind, (int64_t)(count - SHOWN), NULL, TPA_NOWHERE, "%zu more: %s",
-                          count - SHOWN, files[SHOWN].reason);
+        result_add_notice(writing->result, kind, (int64_t)(count - SHOWN), NULL, TPA_NOWHERE,
+                          "%zu more dumps are not used", count - SHOWN);
 }
 
 /* Dumps that are read as what they may not be, and what that changes. */
@@ -451,6 +451,15 @@ static void add_unknown(struct writing *writing)
                 dump->unknown_states, dump->unknown_states == 1 ? " is" : "s are",
                 flight_text(flight, dump->unknown_state), dump->unknown_states == 1 ? "it is" : "they are");
     }
+    for (size_t j = 0; j < writing->hang->jobs.count; j++) {
+        const struct hang_job *job = &writing->hang->jobs.at[j];
+        if (job->runs_apart)
+            result_add_notice(
+                writing->result, lack_word(LACK_RUNS_DIFFER), 1, NULL, TPA_NOWHERE,
+                "%s%sthe operations of these dumps are %s apart: they are of several runs, or the clocks of their "
+                "hosts are wrong. Give those of one run",
+                job->name, *job->name ? ": " : "", job->runs_apart);
+    }
     if (versions > SHOWN)
         result_add_notice(writing->result, lack_word(LACK_UNKNOWN_VERSION), (int64_t)(versions - SHOWN), NULL,
                           TPA_NOWHERE, "%zu more dumps are of a version that is not known", versions - SHOWN);
@@ -464,7 +473,7 @@ static void add_unreadable(struct writing *writing)
 {
     const struct flight *flight = writing->hang->flight;
     add_files(writing, "unreadable", flight->unreadable.at, flight->unreadable.count, "cannot be used");
-    add_files(writing, "older", flight->older.at, flight->older.count, "is left out");
+    add_files(writing, "older", flight->older.at, flight->older.count, "is not used");
     add_unknown(writing);
     if (flight->copies) {
         result_add_notice(writing->result, "copies", (int64_t)flight->copies, NULL, TPA_NOWHERE,

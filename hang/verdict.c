@@ -208,6 +208,8 @@ static void find_doubts(struct hang_job *job)
             hang_doubt(job, DOUBT_SNAPSHOTS_DIFFER, r);
         if (job->unsure[r])
             hang_doubt(job, DOUBT_SEQUENCE_UNSURE, r);
+        if (job->runs_apart && hang_dump(job, r))
+            hang_doubt(job, DOUBT_SEVERAL_RUNS, r);
         if (job->silent[r])
             hang_doubt(job, DOUBT_NO_ENTRIES, r);
         const struct flight_dump *dump = hang_dump(job, r);
@@ -231,7 +233,7 @@ static void find_culprits(struct hang_job *job)
         const struct hang_cause *cause = &job->causes.at[c];
         for (size_t i = 0; i < cause->ranks.count; i++) {
             uint32_t rank = cause->ranks.at[i];
-            bool spared = job->spared[rank] || job->silent[rank] ||
+            bool spared = job->spared[rank] || job->silent[rank] || job->runs_apart ||
                           job->doubts[DOUBT_P2P_NOT_RECORDED][rank] ||
                           job->doubts[DOUBT_VERSION_UNKNOWN][rank] ||
                           (!job->proof && job->doubts[DOUBT_USUALLY_LAST][rank]);
@@ -357,6 +359,8 @@ static bool is_in_doubt(const struct hang_job *job, const struct hang_cause *cau
 
 static const char *why_in_doubt(const struct hang_job *job, uint32_t rank)
 {
+    if (job->runs_apart)
+        return "; but the dumps are of several runs, or clocks are wrong";
     if (job->doubts[DOUBT_VERSION_UNKNOWN][rank])
         return "; its dump is of a version that is not known, and may mean something else";
     if (job->silent[rank])
@@ -408,6 +412,8 @@ void hang_judge(struct hang_job *job)
     bool stale = false;
     job->spared = hang_zeroed(job, job->world, sizeof *job->spared);
     look_for_timeouts(job);
+    if (job->runs_apart) /* what several dumps tell together is no proof */
+        job->proof &= PROOF_TIMED_OUT;
     find_doubts(job);
     find_culprits(job);
     for (uint32_t r = 0; r < job->world; r++)

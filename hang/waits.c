@@ -18,6 +18,9 @@ struct p2p {
 static const struct key by_pair[] = { ASC(struct p2p, group),  ASC(struct p2p, from),  ASC(struct p2p, to),
                                       DESC(struct p2p, sends), ASC(struct p2p, entry), KEY_END };
 
+static const struct key of_pair[] = { ASC(struct p2p, group), ASC(struct p2p, from), ASC(struct p2p, to),
+                                      KEY_END };
+
 static bool is_open(const struct flight_entry *entry)
 {
     return entry->status == FLIGHT_PENDING || entry->status == FLIGHT_FAILED;
@@ -101,14 +104,8 @@ static void pair_sends(struct hang_job *job, struct pairing *pairing)
     memset(pairing->partner, 0xff, flight->entries.count * sizeof *pairing->partner);
     pairing->missing = mem_zalloc(flight->entries.count, 1);
     SORT(&pairing->of, by_pair);
-    for (size_t i = 0, next; i < pairing->of.count; i = next) {
-        const struct p2p *run = &pairing->of.at[i];
-        for (next = i + 1; next < pairing->of.count && pairing->of.at[next].group == run->group &&
-                           pairing->of.at[next].from == run->from && pairing->of.at[next].to == run->to;
-             next++)
-            ;
-        pair_run(job, pairing, run, next - i);
-    }
+    FOR_GROUPS(&pairing->of, of_pair, first, end)
+        pair_run(job, pairing, &pairing->of.at[first], end - first);
 }
 
 static void add_p2p_wait(struct hang_job *job, const struct pairing *pairing, uint32_t rank, uint32_t group,

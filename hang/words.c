@@ -1,3 +1,4 @@
+#include "base/rows.h"
 #include "hang/hang.h"
 
 #include <inttypes.h>
@@ -50,6 +51,7 @@ const char *hang_doubt_word(enum hang_doubt doubt)
         [DOUBT_VERSION_UNKNOWN] = "version_unknown",
         [DOUBT_STATE_UNKNOWN] = "state_unknown",
         [DOUBT_NO_ENTRIES] = "no_entries",
+        [DOUBT_SEVERAL_RUNS] = "several_runs",
     };
     return words[doubt];
 }
@@ -75,10 +77,7 @@ void hang_add_ranks(struct buffer *out, struct hang_ranks ranks, bool for_people
 {
     if (!for_people)
         buffer_putc(out, '[');
-    for (size_t i = 0, next; i < ranks.count; i = next) {
-        for (next = i + 1; for_people && next < ranks.count && ranks.at[next] == ranks.at[next - 1] + 1;
-             next++)
-            ;
+    FOR_RUNS(i, next, ranks.count, for_people && ranks.at[next] == ranks.at[next - 1] + 1) {
         buffer_printf(out, i ? ", %" PRIu32 : "%" PRIu32, ranks.at[i]);
         if (next > i + 2)
             buffer_printf(out, "-%" PRIu32, ranks.at[next - 1]);
@@ -398,6 +397,9 @@ void hang_add_doubt(struct buffer *out, struct hang_job *job, enum hang_doubt do
         [DOUBT_NO_ENTRIES] =
             "the dumps of these ranks hold no operations, although those of others hold some that are over: what "
             "these ranks did, and whether they wait themselves, is not known",
+        [DOUBT_SEVERAL_RUNS] =
+            "the operations of these ranks are ten minutes or more apart: the dumps are of several runs, or the clocks of hosts are wrong, and no "
+            "rank is more than a suspect",
     };
     (void)job;
     buffer_puts(out, texts[doubt]);

@@ -6,6 +6,7 @@
 Each rank issues its part of one program; its device works in the order of issue, and a collective ends when all members
 are in it. A fault is planted, or none. truth.json has the ranks with a fault (`guilty`), and how the dumps were spoiled.
 """
+import copy
 import json
 import os
 import pickle
@@ -36,6 +37,7 @@ class Job:
         self.fault = rng.choice(FAULTS)
         self.sync = self.writer in ("gloo", "cgloo", "pygloo") or rng.random() < 0.3
         self.depth = 1 if self.sync else rng.randint(3, 30)
+        self.begin = 1790000000 * 10**9
         self.make_groups()
         self.make_programs()
         self.plant()
@@ -154,7 +156,7 @@ class Job:
 
     def run(self):
         rng, n = self.rng, self.world
-        self.now = 1790000000 * 10**9
+        self.now = self.begin
         self.issued = {r: [] for r in range(n)}     # [op, number, state, times]
         self.head = {r: 0 for r in range(n)}
         self.count = {}
@@ -328,6 +330,19 @@ class Job:
             for entry in self.rng.sample(tree["entries"], self.rng.randint(1, len(tree["entries"]))):
                 entry["state"] = "zombie"
 
+    def earlier_run(self):
+        """The same job a day before, which came less far, or as far."""
+        job = copy.copy(self)
+        job.rng = random.Random(self.rng.random())
+        job.begin = self.begin - 86400 * 10**9
+        job.stop_at, job.device_stop, job.variant, job.guilty = {}, {}, {}, set()
+        job.program = {r: list(ops) for r, ops in self.program.items()}
+        rank = job.rng.randrange(self.world)
+        job.stop_at[rank] = job.rng.randint(0, len(job.program[rank]))
+        job.fault = "stays_out"
+        job.run()
+        return job
+
     def write(self, folder):
         rng = self.rng
         self.timing = self.writer == "nccl" and rng.random() < 0.3
@@ -337,13 +352,17 @@ class Job:
         self.ids = {r: {g: i for i, g in enumerate(g for g in range(len(self.groups)) if r in self.groups[g][2])}
                     for r in range(self.world)}
         form = rng.choice(("pickle", "pickle", "pickle", "json", "both"))
-        spoil = rng.choice(("", "", "", "", "", "missing", "empty", "cut", "stranger", "silent", "no_key", "version", "state", "copy"))
+        spoil = rng.choice(("", "", "", "", "", "missing", "empty", "cut", "stranger", "silent", "no_key", "version", "state", "copy", "earlier"))
         victims = set(rng.sample(range(self.world), rng.randint(1, max(1, self.world // 4)))) if spoil else set()
         # a copy of a dump without operations is the same as what a rank in the same place would have written
         copied = {r for r in victims if spoil == "copy" and self.dump((r + 1) % self.world)["entries"]}
+        # without completed operations most dumps hold no time at all, and nothing tells their run
+        earlier = self.earlier_run() if spoil == "earlier" and self.fault != "skew" and not self.active_only else None
+        if earlier:
+            victims = {r for r in victims if earlier.dump(r)["entries"]}
         os.makedirs(folder, exist_ok=True)
         for r in range(self.world):
-            tree = self.dump((r + 1) % self.world if r in copied else r)
+            tree = (earlier if earlier and r in victims else self).dump((r + 1) % self.world if r in copied else r)
             if r in victims:
                 self.spoil_tree(spoil, tree)
             path = os.path.join(folder, "rank_%d" % r)
@@ -363,7 +382,7 @@ class Job:
         if spoil == "stranger":
             open(os.path.join(folder, "stderr_3"), "w").write("RuntimeError: nothing\n")
             open(os.path.join(folder, "train.py"), "w").write("import torch\n")
-        lost = victims if spoil in ("missing", "empty", "cut") else set()
+        lost = victims if spoil in ("missing", "empty", "cut") or earlier else set()
         if spoil == "copy":
             lost = copied | {(r + 1) % self.world for r in copied}
         truth = {"fault": self.fault, "writer": self.writer, "guilty": sorted(self.guilty), "lost": sorted(lost),

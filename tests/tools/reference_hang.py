@@ -142,8 +142,8 @@ def is_default(name, desc):
 
 
 class Job:
-    def __init__(self, name, dumps, unreadable):
-        self.name, self.unreadable = name, sorted(unreadable)
+    def __init__(self, name, dumps, unreadable, several_runs):
+        self.name, self.unreadable, self.several_runs = name, sorted(unreadable), several_runs
         self.dump = {d.rank: d for d in dumps}
         self.ranks = sorted(self.dump)
         self.build_groups()
@@ -731,6 +731,9 @@ class Job:
         over = any(e["status"] in ("done", "ended", "issued") for d in self.dump.values() if not d.odd_state for e in d.entries)
         doubt["no_entries"] = {q for q, d in self.dump.items() if d.silent and (over or not d.listed)}
         doubt["version_unknown"] = {q for q, d in self.dump.items() if not d.version.startswith("2.")}
+        doubt["several_runs"] = set(self.dump) if self.several_runs else set()
+        if self.several_runs:
+            self.proof &= {"timed_out"}
         doubt["state_unknown"] = {q for q, d in self.dump.items() if d.odd_state}
         for c in self.causes:
             if c["class"] == "never_entered":
@@ -746,7 +749,7 @@ class Job:
             self.spared |= {q for c in self.causes if c["class"] == "never_entered" and c["seq"] is not None
                             for q in c["ranks"] if self.only_issued(q, c, 0)}
         named = {r for c in self.causes if c["class"] in CULPRIT_CLASSES for r in c["ranks"]}
-        spared = self.spared | doubt["p2p_not_recorded"] | doubt["no_entries"] | doubt["version_unknown"] | (set() if self.proof else doubt["usually_last"])
+        spared = self.spared | doubt["p2p_not_recorded"] | doubt["no_entries"] | doubt["several_runs"] | doubt["version_unknown"] | (set() if self.proof else doubt["usually_last"])
         self.culprits = named - spared
         self.suspects = (named & spared) | {r for c in self.causes if c["class"] in ("no_dump", "ring_too_short")
                                             for r in c["ranks"]}
@@ -827,6 +830,32 @@ def shape_key(shape, parts):
     return [tuple(x[p] for p in parts) for x in shape]
 
 
+def one_run(dumps):
+    """The dumps of the run that most are of, those of others, and whether none has most."""
+    apart = 600 * 10**9
+    newest = {d: max(e["time_created_ns"] for e in d.entries) for d in dumps if d.entries}
+    if not newest:
+        return dumps, [], False
+    middle = sorted(newest.values())[(len(newest) - 1) // 2]
+    far = {d for d, t in newest.items() if abs(t - middle) >= apart}
+    times = defaultdict(list)
+    for d in dumps if far else []:
+        for e in d.entries:
+            if not e["p2p"]:
+                name = e["process_group"][0]
+                times[name, d.config.get(name, ("", ()))[1], e["collective_seq_id"]].append((e["time_created_ns"], d))
+    joined = set()
+    for same in times.values():
+        near = sorted(t for t, d in same if d not in far)
+        if near:
+            joined |= {d for t, d in same if abs(t - near[(len(near) - 1) // 2]) < apart}
+    far -= joined
+    near = len(newest) - len(far)
+    if far and 2 * near > len(newest):
+        return [d for d in dumps if d not in far], sorted(far, key=lambda d: d.rank), False
+    return dumps, [], bool(far)
+
+
 def find_jobs(folders):
     files = []
     for folder in folders:
@@ -860,9 +889,11 @@ def find_jobs(folders):
     def split(part, key, name):
         ranks = [d.rank for d in part]
         if len(ranks) == len(set(ranks)) or key == 2:
+            part, others, several = one_run(part)
+            broken.extend((d.folder, d.prefix, d.rank) for d in others)
             lost = {r for f, p, r in broken if key == 0 or any(d.folder == f and (key == 1 or d.prefix == p)
-                                                               for d in part)} - set(ranks)
-            return [Job(name, part, lost)]
+                                                               for d in part)} - {d.rank for d in part}
+            return [Job(name, part, lost, several)]
         jobs, sets = [], defaultdict(list)
         for d in part:
             sets[d.folder if key == 0 else d.prefix].append(d)

@@ -289,6 +289,48 @@ static void a_dump_without_operations_makes_a_suspect_at_most(void **state)
     }
 }
 
+/*
+ *  rank 0  d d d p
+ *  rank 1  d d p           stopped in #3 a day before, in a run of which its dump is left
+ *  rank 2  d d d p
+ *  rank 3  d d d p
+ *
+ * With a collective in common at the same time it has done nothing since. Of two dumps nothing tells which is of this run.
+ */
+static void a_dump_of_another_run_is_no_dump_of_this(void **state)
+{
+    (void)state;
+    for (int joined = 0; joined < 2; joined++) {
+        struct job of = { 0 };
+        clock_ahead_ns = 90000000000000;
+        for (unsigned rank = 0; rank < 4; rank++)
+            if (rank != 1)
+                add_rank(&of, "", rank, 4, "dddp", 0);
+        clock_ahead_ns = 0;
+        add_rank(&of, "", 1, 4, "ddp", 0);
+        if (joined)
+            of.flight->entries.at[of.flight->entries.count - 3].created_ns = 90000000001000;
+        const struct hang_job *job = judge(&of);
+        assert_int_equal(job->dumps.count, joined ? 4 : 3);
+        assert_int_equal(job->unreadable.count, !joined);
+        assert_int_equal(job->culprits.count, 0);
+        assert_null(job->runs_apart);
+        end(&of);
+    }
+    struct job of = { 0 };
+    add_rank(&of, "", 0, 2, "ddp", 0);
+    clock_ahead_ns = 90000000000000;
+    add_rank(&of, "", 1, 2, "dd", 0);
+    clock_ahead_ns = 0;
+    const struct hang_job *job = judge(&of);
+    assert_string_equal(job->runs_apart, "24 h");
+    assert_int_equal(job->dumps.count, 2);
+    assert_int_equal(job->culprits.count, 0);
+    assert_int_equal(job->proof, 0);
+    ASSERT_RANKS(job->suspects, 1);
+    end(&of);
+}
+
 static void a_rank_that_appears_twice_makes_a_job_of_each_folder(void **state)
 {
     (void)state;
@@ -420,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_dump_of_an_unknown_version_makes_a_suspect_at_most),
         cmocka_unit_test(a_state_that_is_not_known_is_no_wait_for_sure),
         cmocka_unit_test(a_dump_without_operations_makes_a_suspect_at_most),
+        cmocka_unit_test(a_dump_of_another_run_is_no_dump_of_this),
         cmocka_unit_test(a_rank_that_appears_twice_makes_a_job_of_each_folder),
         cmocka_unit_test(a_pickle_that_names_a_class_is_refused),
         cmocka_unit_test(an_entry_without_a_number_makes_the_dump_unreadable),
