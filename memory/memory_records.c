@@ -12,15 +12,21 @@
 #include "derive/step_list.h"
 #include "base/id_table.h"
 
-/* A record as recorded. */
+/* What is needed of a record, beside it, until its device is known and the other end of its block. */
 struct raw_record {
-    uint32_t file;
-    event_id event;
-    int64_t type, id, at_ns;
-    int64_t bytes, address, total, reserved;
-    name_id category;
-    uint8_t change;
+    int64_t address;
+    uint32_t device; /* index of devices */
     bool has_address, has_total, has_call;
+};
+
+struct raw_device {
+    uint32_t file;
+    int64_t type, id;
+};
+
+struct raw_records {
+    struct raw_record *at; /* beside the records */
+    VEC_OF(struct raw_device) devices;
 };
 
 const char *memory_device_type_name(int64_t type)
@@ -61,11 +67,23 @@ static int64_t size_of(int64_t bytes)
     return sum_plus(bytes, 0);
 }
 
-struct raw_records {
-    VEC_OF(struct raw_record);
-};
+static const struct key by_device[] = { ASC(struct raw_device, file), ASC(struct raw_device, type),
+                                        ASC(struct raw_device, id), KEY_END };
 
-static void collect_records(const struct taking *taking, struct raw_records *raw)
+/* The index of DEVICE, by its bytes in KEYS; most records are of the device of the one before. */
+static uint32_t index_of(struct raw_records *raw, struct names *keys, struct raw_device device, uint32_t last)
+{
+    const int64_t key[] = { device.file, device.type, device.id };
+    if (last < raw->devices.count && rows_compare(&raw->devices.at[last], &device, by_device) == 0)
+        return last;
+    uint32_t index = names_add(keys, (const char *)key, sizeof key);
+    if (index == raw->devices.count)
+        *VEC_PUSH(&raw->devices) = device;
+    return index;
+}
+
+static void collect_records(const struct taking *taking, struct memory_records *records,
+                            struct raw_records *raw)
 {
     const struct trace *trace = taking->trace;
     struct arg_scan bytes = arg_scan_of(trace, ARG_BYTES), types = arg_scan_of(trace, ARG_DEVICE_TYPE),
@@ -74,72 +92,99 @@ static void collect_records(const struct taking *taking, struct raw_records *raw
                     reserved = arg_scan_of(trace, ARG_TOTAL_RESERVED),
                     categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY),
                     calls = arg_scan_of(trace, ARG_CORRELATION);
+    struct names *keys = names_open();
     size_t count = 0;
     for (event_id e = 0; e < trace->event_count; e++)
         count += memory_change_of(&taking->names, trace, e) != MEMORY_CHANGES;
+    records->at = mem_alloc(mem_times(count + 1, sizeof *records->at));
     raw->at = mem_alloc(mem_times(count + 1, sizeof *raw->at));
-    raw->capacity = count + 1;
     for (event_id e = 0; e < trace->event_count; e++) {
         enum memory_change change = memory_change_of(&taking->names, trace, e);
         if (change == MEMORY_CHANGES)
             continue;
-        struct raw_record *record = &raw->at[raw->count++];
-        int64_t category = NAME_NONE, unused;
+        uint32_t last = records->count ? raw->at[records->count - 1].device : 0;
+        struct raw_record *own = &raw->at[records->count];
+        int64_t category = NAME_NONE, size = 0, total = 0, all = -1, unused;
         bool recorded = arg_scan_get(&categories, e, &category);
-        *record = (struct raw_record){
-            .file = trace->tracks[trace->track[e]].file,
+        struct raw_device device = { trace->tracks[trace->track[e]].file, recorded ? MEMORY_TYPE_UNKNOWN : 0,
+                                     -1 };
+        *own = (struct raw_record){ 0 };
+        arg_scan_get(&types, e, &device.type);
+        arg_scan_get(&ids, e, &device.id);
+        arg_scan_get(&bytes, e, &size);
+        arg_scan_get(&reserved, e, &all);
+        own->has_address = arg_scan_get(&addresses, e, &own->address);
+        own->has_total = arg_scan_get(&totals, e, &total);
+        own->has_call = arg_scan_get(&calls, e, &unused);
+        own->device = index_of(raw, keys, device, last);
+        records->at[records->count++] = (struct memory_record){
             .event = e,
-            .type = recorded ? MEMORY_TYPE_UNKNOWN : 0,
-            .id = -1,
-            .at_ns = trace_start_ns(trace, e),
-            .reserved = -1,
+            .owner = EVENT_NONE,
+            .node = NODE_NONE,
+            .ended_by = RECORD_NONE,
             .category = (name_id)category,
             .change = (uint8_t)change,
+            .bytes = size_of(size),
+            .allocated = size_of(total),
+            .reserved = size_of(all),
         };
-        arg_scan_get(&types, e, &record->type);
-        arg_scan_get(&ids, e, &record->id);
-        arg_scan_get(&bytes, e, &record->bytes);
-        arg_scan_get(&reserved, e, &record->reserved);
-        record->has_address = arg_scan_get(&addresses, e, &record->address);
-        record->has_total = arg_scan_get(&totals, e, &record->total);
-        record->has_call = arg_scan_get(&calls, e, &unused);
     }
+    names_free(keys);
 }
 
-static const struct key by_device[] = { ASC(struct raw_record, file), ASC(struct raw_record, type),
-                                        ASC(struct raw_record, id), KEY_END };
+static const struct key by_index[] = { ASC(struct raw_record, device), KEY_END };
 
-/* Does record LEFT of RAW come after RIGHT? Those of a thread are in order already. */
-static bool comes_after(const void *raw, const void *left, const void *right)
+/* Let the indices of devices be in order of file, type and number. */
+static void sort_devices(const struct memory_records *records, struct raw_records *raw)
 {
-    const struct raw_record *a = (const struct raw_record *)raw + *(const uint32_t *)left,
-                            *b = (const struct raw_record *)raw + *(const uint32_t *)right;
-    if (a->file != b->file)
-        return a->file > b->file;
-    if (a->type != b->type)
-        return a->type > b->type;
-    if (a->id != b->id)
-        return a->id > b->id;
-    if (a->at_ns != b->at_ns)
-        return a->at_ns > b->at_ns;
-    return a->event > b->event;
+    size_t count = raw->devices.count;
+    uint32_t *order = order_open(count), *rank = mem_alloc(mem_times(count + 1, sizeof *rank));
+    rows_order(order, raw->devices.at, count, sizeof *raw->devices.at, by_device);
+    for (uint32_t k = 0; k < count; k++)
+        rank[order[k]] = k;
+    for (uint32_t i = 0; i < records->count; i++)
+        raw->at[i].device = rank[raw->at[i].device];
+    rows_permute(raw->devices.at, count, sizeof *raw->devices.at, order);
+    EACH(free, order, rank);
+}
+
+struct record_order {
+    const struct memory_records *records;
+    const struct raw_records *raw;
+};
+
+/* Does record LEFT come after RIGHT? Those of a thread are in order already. */
+static bool comes_after(const void *context, const void *left, const void *right)
+{
+    const struct record_order *of = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (of->raw->at[a].device != of->raw->at[b].device)
+        return of->raw->at[a].device > of->raw->at[b].device;
+    event_id a_event = of->records->at[a].event, b_event = of->records->at[b].event;
+    int64_t a_ns = trace_start_ns(of->records->trace, a_event),
+            b_ns = trace_start_ns(of->records->trace, b_event);
+    return a_ns != b_ns ? a_ns > b_ns : a_event > b_event;
 }
 
 /* By device and time. Host and devices take turns in a file: by device there are only a few runs. Their places are merged, then each
  * record is moved once, in place: along the cycles of places that change with one another. */
-static void sort_records(struct raw_records *raw)
+static void sort_records(struct memory_records *records, struct raw_records *raw)
 {
-    uint32_t *order = order_open(raw->count);
-    rows_order(order, raw->at, raw->count, sizeof *raw->at, by_device);
-    runs_sort(order, raw->count, sizeof *order, comes_after, raw->at);
-    for (uint32_t i = 0; i < raw->count; i++) {
-        struct raw_record first = raw->at[i];
+    sort_devices(records, raw);
+    uint32_t *order = order_open(records->count);
+    rows_order(order, raw->at, records->count, sizeof *raw->at, by_index);
+    runs_sort(order, records->count, sizeof *order, comes_after, &(struct record_order){ records, raw });
+    for (uint32_t i = 0; i < records->count; i++) {
+        struct memory_record first = records->at[i];
+        struct raw_record first_raw = raw->at[i];
         uint32_t to = i, from;
         for (; (from = order[to]) != i; to = from) {
+            records->at[to] = records->at[from];
             raw->at[to] = raw->at[from];
             order[to] = to;
         }
-        raw->at[to] = first;
+        records->at[to] = first;
+        raw->at[to] = first_raw;
         order[to] = to;
     }
     free(order);
@@ -222,11 +267,11 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
 /* ---- memory in use ---- */
 
 /* For records without totals and addresses: what must have been in use, so that the sum is never negative. */
-static int64_t least_before(const struct raw_record *raw, uint32_t count)
+static int64_t least_before(const struct memory_record *records, uint32_t count)
 {
     int64_t level = 0, least = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sum_add(&level, size_of(raw[i].bytes));
+        sum_add(&level, records[i].bytes);
         least = level < least ? level : least;
     }
     return -least;
@@ -246,33 +291,24 @@ static void count_levels(struct memory_records *records, struct memory_device *d
     device->before = sum_plus(before, existing);
 }
 
-/* Fill DEVICE's records from RAW ones, as many as it has. */
+/* Complete DEVICE's records by RAW, as many as it has. */
 static void fill_device(struct memory_records *records, struct memory_device *device,
                         const struct raw_record *raw, const node_id *nodes)
 {
     device->has_totals = device->has_addresses = true;
     for (uint32_t i = 0; i < device->count; i++) {
+        struct memory_record *record = &records->at[device->first + i];
         device->has_totals &= raw[i].has_total;
         device->has_addresses &= raw[i].has_address;
-        device->has_categories |= raw[i].category != NAME_NONE;
-        records->at[device->first + i] = (struct memory_record){
-            .event = raw[i].event,
-            .owner = EVENT_NONE,
-            .node = nodes ? nodes[raw[i].event] : NODE_NONE,
-            .ended_by = RECORD_NONE,
-            .category = raw[i].category,
-            .change = raw[i].change,
-            .bytes = size_of(raw[i].bytes),
-            .allocated = size_of(raw[i].total),
-            .reserved = size_of(raw[i].reserved),
-        };
+        device->has_categories |= record->category != NAME_NONE;
+        record->node = nodes ? nodes[record->event] : NODE_NONE;
     }
     int64_t before = device->has_addresses ? match_blocks(records, device, raw) : 0;
     const struct memory_record *first = &records->at[device->first];
     if (device->has_totals)
         device->before = sum_plus(first->allocated, -first->bytes);
     else
-        count_levels(records, device, device->has_addresses ? before : least_before(raw, device->count));
+        count_levels(records, device, device->has_addresses ? before : least_before(first, device->count));
 }
 
 /* ---- all ---- */
@@ -283,8 +319,8 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     records->trace = trace;
     struct taking taking = { trace, memory_change_ids(trace) };
     struct raw_records raw = { 0 };
-    collect_records(&taking, &raw);
-    sort_records(&raw);
+    collect_records(&taking, records, &raw);
+    sort_records(records, &raw);
     node_id *nodes = NULL;
     if (detail == MEMORY_OWNERS) {
         records->tree = calltree_open(trace, takes_part, &taking);
@@ -292,14 +328,13 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
         nodes = calltree_nodes(records->tree);
     }
 
-    records->count = (uint32_t)raw.count;
-    records->at = mem_alloc(mem_times(raw.count + 1, sizeof *records->at));
     VEC_OF(struct memory_device) devices = { 0 };
-    FOR_GROUPS(&raw, by_device, first, end) {
+    FOR_GROUPS_OF(raw.at, records->count, by_index, first, end) {
         struct memory_device *device = VEC_PUSH(&devices);
-        *device = (struct memory_device){ .file = raw.at[first].file,
-                                          .type = raw.at[first].type,
-                                          .id = raw.at[first].id,
+        const struct raw_device *of = &raw.devices.at[raw.at[first].device];
+        *device = (struct memory_device){ .file = of->file,
+                                          .type = of->type,
+                                          .id = of->id,
                                           .first = (uint32_t)first,
                                           .count = (uint32_t)(end - first) };
         fill_device(records, device, &raw.at[first], nodes);
@@ -311,8 +346,8 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
             devices.at[d].has_owners |= records->at[i].owner != EVENT_NONE;
     records->devices = devices.at;
     records->device_count = devices.count;
-    VEC_FREE(&raw);
-    free(nodes);
+    VEC_FREE(&raw.devices);
+    EACH(free, raw.at, nodes);
     return records;
 }
 
