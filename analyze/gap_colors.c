@@ -1,12 +1,13 @@
 /* gap_colors.c - see gap_colors.h: the cause with the most time gets its own colour, later ones a remaining colour. */
 #include "analyze/gap_colors.h"
 
-/* Those of computation, communication and copies are the last. */
+/* Those with a meaning of their own come late; those of computation, communication and copies are the last. */
 static const enum chart_color free_colors[] = {
-    CHART_COLOR_OF_HOST,   CHART_PURPLE,
-    CHART_OLIVE,           CHART_ORANGE,
-    CHART_COLOR_OF_OTHER,  CHART_COLOR_OF_COMPUTATION,
-    CHART_COLOR_OF_COPIES, CHART_COLOR_OF_COMMUNICATION,
+    CHART_COLOR_OF_HOST,          CHART_OLIVE,
+    CHART_COLOR_OF_CALLS,         CHART_COLOR_OF_OTHER,
+    CHART_COLOR_OF_WAITING,       CHART_COLOR_OF_LOADING,
+    CHART_COLOR_OF_COMPUTATION,   CHART_COLOR_OF_COPIES,
+    CHART_COLOR_OF_COMMUNICATION,
 };
 enum { ALL_COLORS = sizeof free_colors / sizeof *free_colors, IDLE_COLORS = ALL_COLORS - 3 };
 

@@ -34,23 +34,23 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
     ROW(HOST, GAP_OF_HOST, "host", "host", CHART_COLOR_OF_HOST, \
         "the host had not launched the next work yet: it was in Python or in operators", \
         "the host is in Python or in operators and launches too late") \
-    ROW(DATA_LOADING, GAP_OF_LOADING, "data loading", "data_loading", CHART_PURPLE, \
+    ROW(DATA_LOADING, GAP_OF_LOADING, "data loading", "data_loading", CHART_COLOR_OF_LOADING, \
         "the host waited for the next batch", \
         "the host waits for the next batch") \
     /* also in the call, if that is a blocking copy itself */ \
-    ROW(SYNCHRONIZATION, GAP_OF_HOST, "synchronisation", "synchronization", CHART_OLIVE, \
+    ROW(SYNCHRONIZATION, GAP_OF_HOST, "synchronisation", "synchronization", CHART_COLOR_OF_WAITING, \
         "the host was in a synchronization or a blocking copy", \
         "the host waits for the GPU or for a blocking copy") \
-    ROW(ALLOCATION, GAP_OF_HOST, "allocation", "allocation", CHART_ORANGE, \
+    ROW(ALLOCATION, GAP_OF_HOST, "allocation", "allocation", CHART_COLOR_OF_CALLS, \
         "the host was allocating or freeing memory", \
         "the host allocates or frees memory") \
     ROW(COMMUNICATION, GAP_OF_HOST, "communication", "communication", CHART_GREY, \
         "the host was in a communication operator: it enqueued a collective or waited for one", \
         "the host is in a communication operator") \
-    ROW(LAUNCH_CALL, GAP_OF_HOST, "launch call", "launch_call", CHART_ORANGE, \
+    ROW(LAUNCH_CALL, GAP_OF_HOST, "launch call", "launch_call", CHART_COLOR_OF_CALLS, \
         "the call that launched the next work was running", \
         "the launch call itself takes long") \
-    ROW(FIRST_USE, GAP_OF_HOST, "first use", "first_use", CHART_PURPLE, \
+    ROW(FIRST_USE, GAP_OF_HOST, "first use", "first_use", CHART_COLOR_OF_CALLS, \
         "so it was, for long, at the first launch of this kernel: its code was loaded", \
         "code of kernels is loaded at their first launch") \
     ROW(LAUNCH_LATENCY, GAP_OF_HOST, "launch latency", "launch_latency", CHART_OLIVE, \
@@ -66,7 +66,7 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
     ROW(QUEUED, GAP_OF_DEVICE, "queued", "queued", CHART_GREY, \
         "the next work was queued for long; the trace does not record why", \
         "work is queued, and the trace does not record why") \
-    ROW(PROFILER, GAP_OF_HOST, "profiler overhead", "profiler", CHART_PURPLE, \
+    ROW(PROFILER, GAP_OF_HOST, "profiler overhead", "profiler", CHART_COLOR_OF_OTHER, \
         "the profiler itself was at work", \
         "the profiler itself is at work") \
     ROW(UNKNOWN, GAP_OF_DEVICE, "unknown", "unknown", CHART_COLOR_OF_OTHER, \

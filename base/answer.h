@@ -83,12 +83,13 @@ struct answer_finding {
     const char *command; /* command that shows more; NULL: none */
     const char *section; /* link into the page, as above; NULL: none */
     /* its name in the timeline; NULL: WHERE begins with the name, if it is in the timeline */
-    const char *place;
+    const char *place, *also[2]; /* ALSO: other names, where none of these is */
     /* row of SECTION's first table, from 1, that the link leads to; 0: none, it leads to the section */
     size_t row;
-    bool named;    /* TITLE contains a name from the trace and may be long */
-    bool good;     /* an improvement: nothing to do */
-    bool of_ranks; /* it is about ranks that hold up others */
+    bool unrecorded; /* it is where nothing was recorded of the host */
+    bool named;      /* TITLE contains a name from the trace and may be long */
+    bool good;       /* an improvement: nothing to do */
+    bool of_ranks;   /* it is about ranks that hold up others */
 };
 
 /* A rank for which the others of its job wait, or several that matter less. */

@@ -7,7 +7,8 @@ static const char *const color_codes[CHART_COLORS] = {
     [CHART_BLUE] = "#1257b0",      [CHART_ORANGE] = "#d5800f", [CHART_GREEN] = "#0fa373",
     [CHART_VERMILION] = "#b8290a", [CHART_SKY] = "#6693ea",    [CHART_PURPLE] = "#a34ca5",
     [CHART_OLIVE] = "#5f7f2c",     [CHART_GREY] = "#434a50",   [CHART_PALE] = "#8d919b",
-    [CHART_AZURE] = "#3098c8",     [CHART_BROWN] = "#804840",
+    [CHART_AZURE] = "#3098c8",     [CHART_BROWN] = "#804840",  [CHART_INDIGO] = "#3d1f70",
+    [CHART_COFFEE] = "#481e00",
 };
 
 const char *chart_color_code(enum chart_color color)

@@ -53,6 +53,8 @@ enum chart_color {
     CHART_PALE, /* idle time and other absences */
     CHART_AZURE,
     CHART_BROWN,
+    CHART_INDIGO,
+    CHART_COFFEE,
     CHART_COLORS
 };
 
@@ -63,6 +65,11 @@ enum chart_color {
 #define CHART_COLOR_OF_COPIES CHART_GREEN
 #define CHART_COLOR_OF_HOST CHART_SKY
 #define CHART_COLOR_OF_ANNOTATION CHART_BROWN
+#define CHART_COLOR_OF_PYTHON CHART_PURPLE
+#define CHART_COLOR_OF_CALLS                                                                                 \
+    CHART_ORANGE /* of a runtime or driver, also what these do: allocation, first use */
+#define CHART_COLOR_OF_WAITING CHART_INDIGO /* for devices, or others */
+#define CHART_COLOR_OF_LOADING CHART_COFFEE /* of data */
 #define CHART_COLOR_OF_IDLE CHART_PALE
 #define CHART_COLOR_OF_OTHER CHART_GREY
 

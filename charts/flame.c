@@ -114,7 +114,7 @@ static const struct {
     const char *title;
     enum chart_color color;
 } parts[PARTS] = {
-    [PART_PYTHON] = { "Python", CHART_PURPLE },
+    [PART_PYTHON] = { "Python", CHART_COLOR_OF_PYTHON },
     [PART_OPERATOR] = { "Operators", CHART_COLOR_OF_HOST },
     [PART_ANNOTATION] = { "Annotations and steps", CHART_COLOR_OF_ANNOTATION },
     [PART_CALL] = { "Runtime calls", CHART_ORANGE },

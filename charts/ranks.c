@@ -40,7 +40,7 @@ static const enum chart_color colors[] = { [COLUMN_COMPUTATION] = CHART_COLOR_OF
                                            [COLUMN_COPIES] = CHART_COLOR_OF_COPIES,
                                            [COLUMN_IDLE] = CHART_COLOR_OF_IDLE,
                                            [COLUMN_TRANSFER] = CHART_COLOR_OF_COMMUNICATION,
-                                           [COLUMN_WAITED] = CHART_PURPLE };
+                                           [COLUMN_WAITED] = CHART_COLOR_OF_WAITING };
 
 static const struct key by_rank[] = { ASC(struct rank_row, rank), ASC(struct rank_row, device), KEY_END };
 

@@ -45,9 +45,9 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
     [SPAN_COPY] = { "copies", "device", CHART_COLOR_OF_COPIES },
     [SPAN_MEMSET] = { "memset", "device", CHART_COLOR_OF_COPIES },
     [SPAN_OPERATOR] = { "operators", "host", CHART_COLOR_OF_HOST },
-    [SPAN_CALL] = { "runtime calls", "host", CHART_ORANGE },
-    [SPAN_WAIT] = { "waiting calls", "host", CHART_VERMILION },
-    [SPAN_PYTHON] = { "Python", "host", CHART_PURPLE },
+    [SPAN_CALL] = { "runtime calls", "host", CHART_COLOR_OF_CALLS },
+    [SPAN_WAIT] = { "waiting calls", "host", CHART_COLOR_OF_WAITING },
+    [SPAN_PYTHON] = { "Python", "host", CHART_COLOR_OF_PYTHON },
     [SPAN_TORCH] = { "Python of PyTorch", "host", CHART_GREY },
     [SPAN_ANNOTATION] = { "annotations", "host", CHART_COLOR_OF_ANNOTATION },
     [SPAN_OVERHEAD] = { "profiler", "host", CHART_GREY },
@@ -55,12 +55,18 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
 };
 
 static const enum chart_color path_colors[PATH_PARTS] = {
-    [PART_KERNEL] = CHART_BLUE,   [PART_COMMUNICATION] = CHART_VERMILION,
-    [PART_COPY] = CHART_GREEN,    [PART_MEMSET] = CHART_GREEN,
-    [PART_OPERATOR] = CHART_SKY,  [PART_CALL] = CHART_ORANGE,
-    [PART_LAUNCH] = CHART_OLIVE,  [PART_QUEUED] = CHART_GREY,
-    [PART_STREAM] = CHART_PURPLE, [PART_EVENT] = CHART_PURPLE,
-    [PART_SYNC] = CHART_ORANGE,   [PART_GAP] = CHART_PALE,
+    [PART_KERNEL] = CHART_BLUE,
+    [PART_COMMUNICATION] = CHART_VERMILION,
+    [PART_COPY] = CHART_GREEN,
+    [PART_MEMSET] = CHART_GREEN,
+    [PART_OPERATOR] = CHART_SKY,
+    [PART_CALL] = CHART_ORANGE,
+    [PART_LAUNCH] = CHART_OLIVE,
+    [PART_QUEUED] = CHART_GREY,
+    [PART_STREAM] = CHART_COLOR_OF_WAITING,
+    [PART_EVENT] = CHART_COLOR_OF_WAITING,
+    [PART_SYNC] = CHART_COLOR_OF_WAITING,
+    [PART_GAP] = CHART_PALE,
     [PART_UNKNOWN] = CHART_GREY,
 };
 

@@ -116,8 +116,8 @@ static const struct {
     { PRODUCER_TENSORFLOW, FEATURE_GPU, "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions, on a machine with a GPU or TPU" },
     { PRODUCER_TENSORFLOW, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
     { PRODUCER_TENSORFLOW, FEATURE_MEMORY, "profile on a machine with a GPU or TPU, with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions: allocators of devices record what they do" },
-    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "compile with tf.function(jit_compile=True): programs of XLA have shapes and FLOPs" },
-    { PRODUCER_TENSORFLOW, FEATURE_STACKS, "compile with tf.function(jit_compile=True): programs of XLA have lines and name scopes" },
+    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "record a program compiled with tf.function(jit_compile=True): it has shapes and FLOPs" },
+    { PRODUCER_TENSORFLOW, FEATURE_STACKS, "record a program compiled with tf.function(jit_compile=True): it has lines and name scopes" },
     { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },
     { PRODUCER_TENSORFLOW, FEATURE_ANNOTATIONS, "mark what matters with tf.profiler.experimental.Trace" },
 };

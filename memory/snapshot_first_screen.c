@@ -371,10 +371,11 @@ static void add_idle(const struct screen *screen)
     if (sums->inactive < least || sums->inactive < sums->reserved / 5)
         return;
     *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
-        .title = "the allocator keeps memory that nothing uses when the snapshot is taken",
+        .title = "at the end the allocator keeps memory that nothing uses",
         .action = "Return memory that nothing uses",
         .code = "torch.cuda.empty_cache()",
-        .saves = arena_printf(screen->arena, "returns %s to the device", bytes_text(screen, returned)),
+        .saves = arena_printf(screen->arena, "returns %s at the end, not at the peak",
+                              bytes_text(screen, returned)),
         .where = arena_printf(screen->arena, "the largest free block has %s",
                               bytes_text(screen, sums->largest_free)),
         .advice = arena_printf(

@@ -316,6 +316,12 @@ static void add_answer(const struct profile *profile, const struct profile_view 
                            waits_text(profile, waited_s, longest, &result->arena), most,
                            quantity_percent(first->total_s / all_s), under ? "; " : "", under ? below : "")
             : arena_printf(&result->arena, "No function has time of its own that is not 0; %s.", below);
+    const char *waits = waits_text(profile, waited_s, longest, &result->arena);
+    if (*waits && waited_s > MOST_OF_IT * all_s) {
+        answer->headline =
+            arena_printf(&result->arena, "%.*s", (int)strlen(waits) - 1, waits); /* without its space */
+        answer->because = "what takes longest besides is below.";
+    }
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
     result_make_verdict(result);
     result_make_answered(result);

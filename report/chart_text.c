@@ -36,9 +36,10 @@ enum {
 
 /* As unlike as can be; one per colour, so that a meaning has one character too. */
 static const char *const marks[CHART_COLORS] = {
-    [CHART_BLUE] = "#", [CHART_ORANGE] = "+", [CHART_GREEN] = "=", [CHART_VERMILION] = "*",
-    [CHART_SKY] = "o",  [CHART_PURPLE] = "%", [CHART_OLIVE] = "@", [CHART_GREY] = "-",
-    [CHART_PALE] = ".", [CHART_AZURE] = "~",  [CHART_BROWN] = "&",
+    [CHART_BLUE] = "#",   [CHART_ORANGE] = "+", [CHART_GREEN] = "=", [CHART_VERMILION] = "*",
+    [CHART_SKY] = "o",    [CHART_PURPLE] = "%", [CHART_OLIVE] = "@", [CHART_GREY] = "-",
+    [CHART_PALE] = ".",   [CHART_AZURE] = "~",  [CHART_BROWN] = "&", [CHART_INDIGO] = "$",
+    [CHART_COFFEE] = "x",
 };
 
 #define FULL_BLOCK "\u2588"
@@ -48,14 +49,16 @@ static const char *const patterns[CHART_COLORS] = {
     [CHART_BLUE] = FULL_BLOCK,    [CHART_ORANGE] = "\u2592", [CHART_GREEN] = "\u2593",
     [CHART_VERMILION] = "\u259a", [CHART_SKY] = "\u2591",    [CHART_PURPLE] = "\u2573",
     [CHART_OLIVE] = "\u2550",     [CHART_GREY] = "\u2500",   [CHART_PALE] = "\u00b7",
-    [CHART_AZURE] = "\u25a4",     [CHART_BROWN] = "\u25a5",
+    [CHART_AZURE] = "\u25a4",     [CHART_BROWN] = "\u25a5",  [CHART_INDIGO] = "\u25a6",
+    [CHART_COFFEE] = "\u25a7",
 };
 
 /* The nearest of 256 colours. */
 static const unsigned char shades[CHART_COLORS] = {
-    [CHART_BLUE] = 25,  [CHART_ORANGE] = 172, [CHART_GREEN] = 36, [CHART_VERMILION] = 124,
-    [CHART_SKY] = 68,   [CHART_PURPLE] = 133, [CHART_OLIVE] = 64, [CHART_GREY] = 240,
-    [CHART_PALE] = 245, [CHART_AZURE] = 32,   [CHART_BROWN] = 95,
+    [CHART_BLUE] = 25,   [CHART_ORANGE] = 172, [CHART_GREEN] = 36, [CHART_VERMILION] = 124,
+    [CHART_SKY] = 68,    [CHART_PURPLE] = 133, [CHART_OLIVE] = 64, [CHART_GREY] = 240,
+    [CHART_PALE] = 245,  [CHART_AZURE] = 32,   [CHART_BROWN] = 95, [CHART_INDIGO] = 54,
+    [CHART_COFFEE] = 52,
 };
 
 /* Classes of one figure, the least first; and the same in ASCII. */

@@ -223,7 +223,9 @@ static void emit_lacks(struct writing *page, const struct page *of)
     for (size_t s = 0; s < of->sections.count; s++)
         for (size_t i = 0; i < of->sections.at[s].notices.count; i++) {
             const struct table_notice *notice = &of->sections.at[s].notices.at[i];
-            bool known = notice->lacks == 0;
+            const char *verdict = of->answer ? of->answer->verdict : NULL; /* which may say it */
+            bool known =
+                notice->lacks == 0 || (verdict && strncmp(verdict, notice->text, strlen(notice->text)) == 0);
             for (size_t k = 0; k < lacks.count && !known; k++)
                 known = is_same_notice(lacks.at[k], notice);
             if (!known)

@@ -340,7 +340,7 @@ static void append_because(struct buffer *out, const char *text)
     size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
     struct buffer sentence = { 0 };
     buffer_puts(&sentence, text);
-    if (word > 0 && text[word] == ' ')
+    if (word > 0 && (text[word] == ' ' || strncmp(text + word, ": ", 2) == 0))
         sentence.at[0] = (char)(*text - 'a' + 'A');
     append_element(out, "p", "faint because", sentence.at);
     buffer_release(&sentence);

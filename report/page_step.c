@@ -9,6 +9,7 @@
 #include "base/unicode.h"
 #include "report/figures.h"
 #include <assert.h>
+#include <math.h>
 
 enum {
     COLUMNS = 900,
@@ -66,6 +67,7 @@ struct step_drawing {
     VEC_OF(struct step_lane) lanes;
     VEC_OF(const struct timeline_span *) spans; /* that reach into the step, in their order */
     VEC_OF(struct step_pin) pins;
+    unsigned elsewhere; /* a set of changes that are at none of what is drawn */
 };
 
 static bool is_idle_kind(const struct timeline *timeline, uint32_t kind)
@@ -472,8 +474,9 @@ static size_t level_of(const struct step_drawing *drawing, const struct step_lan
     return level;
 }
 
-/* Where no call of the lane's thread runs, hatched, with how long the longest of these is. */
-static void append_unrecorded(struct step_drawing *drawing, const struct step_lane *lane, int y)
+/* The longest time in which no call of LANE's thread runs; each such time hatched at Y in OUT, unless that is NULL. */
+static void longest_unrecorded(const struct step_drawing *drawing, const struct step_lane *lane,
+                               struct buffer *out, int y, int64_t *start_ns, int64_t *end_ns)
 {
     VEC_OF(struct nested_span) all = { 0 };
     static const struct key by_start[] = { ASC(struct nested_span, start_ns), KEY_END };
@@ -488,9 +491,8 @@ static void append_unrecorded(struct step_drawing *drawing, const struct step_la
         int64_t next_ns =
             i < all.count && all.at[i].start_ns < drawing->end_ns ? all.at[i].start_ns : drawing->end_ns;
         double from = column_of(drawing, until_ns), to = column_of(drawing, next_ns);
-        if (next_ns > until_ns && to - from >= 2)
-            buffer_printf(drawing->out,
-                          "<rect class=\"idle\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+        if (out && next_ns > until_ns && to - from >= 2)
+            buffer_printf(out, "<rect class=\"idle\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
                           LEFT + from, y, to - from, LANE_HEIGHT);
         if (next_ns - until_ns > longest_ns) {
             longest_ns = next_ns - until_ns;
@@ -500,6 +502,16 @@ static void append_unrecorded(struct step_drawing *drawing, const struct step_la
             until_ns = all.at[i].start_ns + all.at[i].dur_ns;
     }
     VEC_FREE(&all);
+    *start_ns = longest_start_ns;
+    *end_ns = longest_start_ns + longest_ns;
+}
+
+/* Where no call of the lane's thread runs, hatched, with how long the longest of these is. */
+static void append_unrecorded(struct step_drawing *drawing, const struct step_lane *lane, int y)
+{
+    int64_t longest_start_ns, longest_end_ns;
+    longest_unrecorded(drawing, lane, drawing->out, y, &longest_start_ns, &longest_end_ns);
+    int64_t longest_ns = longest_end_ns - longest_start_ns;
     struct buffer words = { 0 };
     buffer_puts(&words, "nothing recorded, ");
     figure_add_value(&words, TABLE_NS, (double)longest_ns);
@@ -545,19 +557,30 @@ static void append_nested(struct step_drawing *drawing, const struct step_lane *
 
 /* ---- where findings are ---- */
 
-/* Does the event NAME, LEN bytes, or the idle time of that cause, belong to FINDING? */
-static bool is_place_of(const struct answer_finding *finding, const char *name)
+/* Where finding I is, in LINE, from START_NS to END_NS: a pin at its begin, in the middle of what is narrower than that. */
+static void push_pin(struct step_drawing *drawing, size_t i, size_t line, int64_t start_ns, int64_t end_ns)
+{
+    double from = column_of(drawing, start_ns), wide = column_of(drawing, end_ns) - from,
+           x = LEFT + from + (wide < 20 ? wide / 2 : 10), most = LEFT + COLUMNS - 10;
+    x = x < LEFT + 10 ? LEFT + 10 : x < most ? x : most;
+    for (size_t k = 0; k < drawing->pins.count; k++) /* beside others */
+        if (drawing->pins.at[k].line == line && fabs(drawing->pins.at[k].x - x) < 20)
+            x = drawing->pins.at[k].x + 20 < most ? drawing->pins.at[k].x + 20 : drawing->pins.at[k].x - 20;
+    *VEC_PUSH(&drawing->pins) = (struct step_pin){ .number = i + 1, .line = line, .x = x };
+}
+
+/* Is the event NAME, or the idle time of that cause, PLACE of FINDING; NULL: what WHERE begins with? */
+static bool is_place_of(const struct answer_finding *finding, const char *place, const char *name)
 {
     size_t len = strlen(name);
-    if (finding->place)
-        return strcmp(finding->place, name) == 0 ||
-               (strncmp(finding->place, "idle: ", 6) == 0 && strcmp(finding->place + 6, name) == 0);
+    if (place)
+        return strcmp(place, name) == 0 || (strncmp(place, "idle: ", 6) == 0 && strcmp(place + 6, name) == 0);
     return finding->where && len && strncmp(finding->where, name, len) == 0 &&
            strchr(",;: ", finding->where[len]) != NULL;
 }
 
-/* Finding I is where the longest of its events in the step is drawn. */
-static void add_pin(struct step_drawing *drawing, size_t i)
+/* Finding I is where the longest of its events in the step is drawn, of PLACE. False: none is. */
+static bool add_pin_at(struct step_drawing *drawing, size_t i, const char *place)
 {
     const struct timeline *timeline = drawing->timeline;
     const struct timeline_span *longest = NULL;
@@ -568,7 +591,7 @@ static void add_pin(struct step_drawing *drawing, size_t i)
                                                               : names_text(timeline->names, span->name);
         if (step_part_of(drawing, span) == 0 ||
             (longest && step_part_of(drawing, span) <= step_part_of(drawing, longest)) ||
-            !is_place_of(&drawing->answer->findings.at[i], name))
+            !is_place_of(&drawing->answer->findings.at[i], place, name))
             continue;
         for (size_t l = 0; l < drawing->lanes.count; l++)
             if (drawing->lanes.at[l].lane == span->lane ||
@@ -578,10 +601,41 @@ static void add_pin(struct step_drawing *drawing, size_t i)
             }
     }
     if (!longest || !lane)
-        return;
-    double x = LEFT + column_of(drawing, longest->start_ns) + 10, most = LEFT + COLUMNS - 10;
-    size_t line = lane->line + level_of(drawing, lane, longest);
-    *VEC_PUSH(&drawing->pins) = (struct step_pin){ .number = i + 1, .line = line, .x = x < most ? x : most };
+        return false;
+    push_pin(drawing, i, lane->line + level_of(drawing, lane, longest), longest->start_ns,
+             longest->start_ns + longest->dur_ns);
+    return true;
+}
+
+/* Finding I in one of its places, else, where it is about what was not recorded, in the longest time of that on a thread; the first, where
+ * it is about the rank that is drawn, at its longest operator. False: it is not drawn. */
+static bool add_pin(struct step_drawing *drawing, size_t i)
+{
+    const struct timeline_span *longest = NULL;
+    const struct answer_finding *finding = &drawing->answer->findings.at[i];
+    if (add_pin_at(drawing, i, finding->place))
+        return true;
+    for (size_t k = 0; k < sizeof finding->also / sizeof *finding->also && finding->also[k]; k++)
+        if (add_pin_at(drawing, i, finding->also[k]))
+            return true;
+    for (size_t l = 0; l < drawing->lanes.count && finding->unrecorded; l++)
+        if (drawing->lanes.at[l].lines > 1) {
+            int64_t start_ns, end_ns;
+            longest_unrecorded(drawing, &drawing->lanes.at[l], NULL, 0, &start_ns, &end_ns);
+            push_pin(drawing, i, drawing->lanes.at[l].line, start_ns, end_ns);
+            return true;
+        }
+    for (size_t s = 0; s < drawing->spans.count && i == 0 && drawing->answer->has_rank; s++) {
+        const struct timeline_span *span = drawing->spans.at[s];
+        if (span->lane == drawing->lanes.at[0].lane &&
+            strcmp(drawing->timeline->kinds.at[span->kind].title, "operators") == 0 &&
+            (!longest || step_part_of(drawing, span) > step_part_of(drawing, longest)))
+            longest = span;
+    }
+    if (longest)
+        push_pin(drawing, i, drawing->lanes.at[0].line + level_of(drawing, &drawing->lanes.at[0], longest),
+                 longest->start_ns, longest->start_ns + longest->dur_ns);
+    return longest != NULL;
 }
 
 static void append_pin(struct step_drawing *drawing, const struct step_pin *pin)
@@ -653,6 +707,11 @@ static void append_caption(struct step_drawing *drawing, const struct timeline_s
                       count > 2 ? ", of median length" : "");
     else
         buffer_printf(out, "%s; ", excerpt->note);
+    size_t said = 0;
+    for (size_t i = 0; i < answer_first_findings(drawing->answer); i++)
+        if (drawing->elsewhere >> i & 1)
+            buffer_printf(out, "%s%zu", said++ ? ", " : "elsewhere: change ", i + 1);
+    buffer_puts(out, said ? "; " : "");
     buffer_printf(out, "<a href=\"#t=%lld,%lld\">open it in the timeline</a></small></figcaption>\n",
                   (long long)(drawing->start_ns - drawing->timeline->start_ns),
                   (long long)(drawing->end_ns - drawing->start_ns));
@@ -684,10 +743,10 @@ static size_t lay_lanes(struct step_drawing *drawing)
     return lines;
 }
 
-static void append_drawing(struct step_drawing *drawing)
+static void append_drawing(struct step_drawing *drawing, size_t lines)
 {
     struct buffer *out = drawing->out;
-    int bottom = TOP + (int)lay_lanes(drawing) * LANE_EVERY;
+    int bottom = TOP + (int)lines * LANE_EVERY;
     buffer_printf(
         out,
         "<div class=\"chart\"><a href=\"#t=%lld,%lld\" aria-label=\"this in the timeline\"><svg "
@@ -697,13 +756,28 @@ static void append_drawing(struct step_drawing *drawing)
         (long long)(drawing->start_ns - drawing->timeline->start_ns),
         (long long)(drawing->end_ns - drawing->start_ns), LEFT + COLUMNS, bottom);
     append_axis(drawing, bottom);
-    for (size_t i = 0; i < answer_first_findings(drawing->answer); i++)
-        add_pin(drawing, i);
     for (size_t row = 0; row < drawing->lanes.count; row++)
         append_lane(drawing, row);
     for (size_t i = 0; i < drawing->pins.count; i++)
         append_pin(drawing, &drawing->pins.at[i]);
     buffer_puts(out, "</svg></a></div></figure>\n");
+}
+
+/* Choose what is drawn of the time of DRAWING, of the rank of GROUP, and place its pins; returns the lines that the lanes take. */
+static size_t lay_out(struct step_drawing *drawing, const char *group)
+{
+    const struct answer *answer = drawing->answer;
+    for (size_t i = 0; i < drawing->timeline->spans.count; i++)
+        if (step_part_of(drawing, &drawing->timeline->spans.at[i]) > 0)
+            *VEC_PUSH(&drawing->spans) = &drawing->timeline->spans.at[i];
+    choose_lanes(drawing, group);
+    if (!drawing->lanes.count)
+        return 0;
+    size_t lines = lay_lanes(drawing);
+    for (size_t i = 0; i < answer_first_findings(answer); i++)
+        if (!add_pin(drawing, i) && answer->findings.at[i].saves_ns > 0)
+            drawing->elsewhere |= 1U << i;
+    return lines;
 }
 
 void page_add_step(struct buffer *out, const struct timeline *timeline, const struct answer *answer)
@@ -719,16 +793,13 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
         file = excerpt->file;
     drawing.start_ns = step ? step->start_ns : excerpt->start_ns;
     drawing.end_ns = drawing.start_ns + (step ? step->dur_ns : excerpt->dur_ns);
-    for (size_t i = 0; i < timeline->spans.count; i++)
-        if (step_part_of(&drawing, &timeline->spans.at[i]) > 0)
-            *VEC_PUSH(&drawing.spans) = &timeline->spans.at[i];
     char group[32] = "";
     if (timeline->files.count > 1)
         snprintf(group, sizeof group, "rank %lld", (long long)timeline->files.at[file].rank);
-    choose_lanes(&drawing, group);
+    size_t lines = lay_out(&drawing, group);
     if (drawing.lanes.count) {
         append_caption(&drawing, step, count, group);
-        append_drawing(&drawing);
+        append_drawing(&drawing, lines);
     }
     EACH(VEC_FREE, &drawing.lanes, &drawing.spans, &drawing.pins);
 }

@@ -300,6 +300,7 @@ static void offer_range(struct host_search *search, name_id id)
     add_line(trace, of->longest, &where);
     struct priced_finding finding = { .title = pricing_keep(pricing, &title),
                                       .where = pricing_keep(pricing, &where),
+                                      .place = as_text(name),
                                       .action = pricing_keep(pricing, &action),
                                       .advice = as_text(advise_range(search, of)),
                                       .edit = { .kind = EDIT_SCALE,

@@ -602,7 +602,8 @@ static bool is_of_first_steps(const struct trace *trace)
 }
 
 /* WHERE is used up, and the ranks are added to it. */
-static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule, struct buffer where)
+static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule, struct buffer where,
+                           const char *place)
 {
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     struct buffer ranks = { 0 };
@@ -620,6 +621,7 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
     }
     struct priced_finding finding = { .title = as_text(rule->title),
                                       .where = pricing_keep(pricing, &where),
+                                      .place = as_text(place),
                                       .advice = advise_launches(pricing, rule),
                                       .edit = { .kind = rule->edit } };
     finding_set_code(&finding, code_of_launches(pricing, rule));
@@ -642,7 +644,8 @@ static void find_first_use(struct pricing *pricing)
         quantity_append_rounded_time(&where, (double)trace_dur_ns(pricing->trace, longest));
         place_add_caller_of(pricing->trace, longest, &where);
     }
-    find_idle_time(pricing, &first_use_rule, where);
+    find_idle_time(pricing, &first_use_rule, where,
+                   longest == EVENT_NONE ? NULL : trace_name(pricing->trace, longest));
 }
 
 /* What a caching allocator requests in its first steps, it keeps. */
@@ -745,8 +748,9 @@ static struct text advise_overlap(const struct pricing *pricing)
     return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice);
 }
 
-/* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why. */
-static void add_latest_rank(const struct summary *summary, struct buffer *out)
+/* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why: returned. NULL: it is
+ * not known. */
+static const char *add_latest_rank(const struct summary *summary, struct buffer *out)
 {
     const struct comm *comm = summary->comm;
     const struct comm_rank *latest = NULL;
@@ -755,11 +759,11 @@ static void add_latest_rank(const struct summary *summary, struct buffer *out)
             latest = &comm->ranks.at[i];
     if (!latest || summary->trace->file_count >
                        summary->rank_count) /* of cycles, meetings are known of the first alone */
-        return;
+        return NULL;
     buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
     struct rank_excess excess = rank_excess_of(summary, latest->rank);
     if (excess.name == NAME_NONE || excess.time_ns < latest->late_ns / 4)
-        return;
+        return NULL;
     const char *name = names_text(summary->trace->names, excess.name);
     size_t steps = steps_of_rank(summary->trace, latest->rank);
     buffer_puts(out, ": ");
@@ -768,6 +772,7 @@ static void add_latest_rank(const struct summary *summary, struct buffer *out)
     buffer_puts(out, " takes ");
     quantity_append_rounded_time(out, (double)excess.time_ns / (double)(steps ? steps : 1));
     buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
+    return name;
 }
 
 /* What FINDING saves at the ends of the interval of what contention costs, where that was measured. */
@@ -836,12 +841,13 @@ static void find_communication(struct pricing *pricing)
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
-    add_latest_rank(pricing->summary, &latest);
+    const char *longer = add_latest_rank(pricing->summary, &latest);
     finding_add(
         pricing, FINDING_SLOW_RANKS,
         (struct priced_finding){
             .title = as_text("ranks wait for slower ones"),
             .where = pricing_keep(pricing, &latest),
+            .place = as_text(longer),
             .advice = as_text("look at what the slower ranks do: their share of the work, their data, their "
                               "machine (tpa comm)"),
             .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
@@ -954,7 +960,7 @@ static void find_launches(struct pricing *pricing)
         finding_add_blind(pricing, "launches",
                           "most of the recording is the capture of a graph: record its launches");
     else
-        find_idle_time(pricing, &launch_rule, (struct buffer){ 0 });
+        find_idle_time(pricing, &launch_rule, (struct buffer){ 0 }, NULL);
 }
 
 static void finding_rules_find_devices(struct pricing *pricing)

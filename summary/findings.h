@@ -32,9 +32,11 @@ struct priced_finding {
         saves_high_ns; /* the same at the ends of what contention costs; missing if none was measured */
     int64_t then_ns;   /* the step time less that */
     double saves_share;
-    int64_t time_ns;    /* of what the edit touches, added up over the recording */
-    int64_t count;      /* how many events that is */
-    struct text where;  /* operator, line of source, ranks; missing when unknown */
+    int64_t time_ns;   /* of what the edit touches, added up over the recording */
+    int64_t count;     /* how many events that is */
+    struct text where; /* operator, line of source, ranks; missing when unknown */
+    struct text
+        place; /* the event in a timeline where it is; missing: WHERE begins with it, or it is idle time */
     struct text advice; /* what to do */
     struct text was,
         code;          /* a line of the user's code before and after; missing: it is new, or none is known */

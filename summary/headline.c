@@ -92,7 +92,8 @@ static const char *ranks_text(struct headline *headline)
     const struct summary *summary = headline->summary;
     const struct trace_file *first = &summary->trace->files[0];
     if (first->world_size > 1)
-        return arena_printf(headline->texts, "%zu of %" PRId64, summary->rank_count, first->world_size);
+        return arena_printf(headline->texts, "%zu of %" PRId64 "%s", summary->rank_count, first->world_size,
+                            (int64_t)summary->rank_count < first->world_size ? " recorded" : "");
     if (summary->rank_count > 1)
         return arena_printf(headline->texts, "%zu", summary->rank_count);
     bool communicates = false;
@@ -125,10 +126,10 @@ static const char *steps_text(struct headline *headline)
     bool singular = false; /* is a step left out? */
     for (size_t i = 0; i < account->count; i++)
         singular |= account->at[i].singular != INT64_MIN;
-    return arena_printf(headline->texts, "%zu of %s%s%s", headline->answer->steps.count,
-                        time_text(headline, (double)headline->step->step_ns),
-                        headline->step->count > 1 ? " on average" : "",
-                        singular ? " without the slowest" : "");
+    return arena_printf(
+        headline->texts, "%zu%s%s%s%s", headline->answer->steps.count,
+        headline->step->count > 1 ? ", " : " of ", time_text(headline, (double)headline->step->step_ns),
+        headline->step->count > 1 ? " on average" : "", singular ? " without the slowest" : "");
 }
 
 static void add_facts(struct headline *headline)
@@ -446,7 +447,7 @@ static bool add_host_step_bar(struct headline *headline)
     static const enum chart_color colors[] = {
         [ACCOUNT_HOST_OPERATORS] = CHART_COLOR_OF_COMPUTATION,
         [ACCOUNT_HOST_COMMUNICATION] = CHART_COLOR_OF_COMMUNICATION,
-        [ACCOUNT_HOST_LOADING] = CHART_PURPLE,
+        [ACCOUNT_HOST_LOADING] = CHART_COLOR_OF_LOADING,
         [ACCOUNT_HOST_CALLS] = CHART_COLOR_OF_OTHER,
         [ACCOUNT_HOST_OUTSIDE] = CHART_COLOR_OF_HOST,
     };
@@ -613,21 +614,28 @@ static void set_idle_headline(struct headline *headline, double share, const cha
         arena_printf(headline->texts, "%s%s%s.", headline->largest, why ? ": " : "", why ? why : "");
 }
 
-/* "that is 27.0 % of a step, in one gap of 57.347ms; meanwhile ...: train.py:42": what the headline leaves out. */
+/* "that takes 27.0 of these 44.0 %, in one gap of 57.347ms; meanwhile ...: train.py:42": what the headline leaves out. */
 static void set_because(struct headline *headline, const struct use *use, double cause_ns,
                         const char *one_gap, const char *meanwhile, const char *where)
 {
+    const struct summary *summary = headline->summary;
     bool all = quantity_percent(cause_ns / use->idle_ns) > 99.9;
-    const char *share =
-        all ? ""
-            : arena_printf(headline->texts, "that is %.1f %% of %s",
-                           quantity_percent(cause_ns / use->span_ns), headline->step ? "a step" : "the time");
-    if (all && !*one_gap && !where)
-        headline->answer->because = "";
-    else
+    const char *share = all ? ""
+                            : arena_printf(headline->texts, "that takes %.1f of these %.1f %%",
+                                           quantity_percent(cause_ns / use->span_ns),
+                                           quantity_percent(use->idle_ns / use->span_ns));
+    const struct summary_top *top =
+        summary->top_count && (summary->top[0].named || summary->top_is_work) ? &summary->top[0] : NULL;
+    if (!all || *one_gap || where)
         headline->answer->because =
             arena_printf(headline->texts, "%s%s%s%s%s.", share, all && *one_gap ? one_gap + 2 : one_gap,
                          meanwhile, where && (*share || *one_gap) ? ": " : "", where ? where : "");
+    else if (top && top->share > 0.5) /* of the rest, what it is */
+        headline->answer->because =
+            arena_printf(headline->texts, "%s takes %.1f %% of the work that was recorded.", top->name,
+                         quantity_percent(top->share));
+    else
+        headline->answer->because = "";
 }
 
 /* The rules that are about idle time with CAUSE, a set. */
@@ -769,8 +777,11 @@ static const char *describe_uses(struct headline *headline, const struct use *us
                      whose, (int)strcspn(what, ";"), what);
     if (!communicates && !copies)
         return arena_printf(headline->texts, "%s%s.", headline->largest, describe_top_operator(headline));
-    return arena_printf(headline->texts, "%s%s; %.1f %% is idle.", headline->largest,
-                        what + strcspn(what, ";"), quantity_percent(use->idle_ns / use->span_ns));
+    double idle_share = use->idle_ns / use->span_ns;
+    const char *idle = idle_share < LEAST_PART
+                           ? ""
+                           : arena_printf(headline->texts, "; %.1f %% is idle", quantity_percent(idle_share));
+    return arena_printf(headline->texts, "%s%s%s.", headline->largest, what + strcspn(what, ";"), idle);
 }
 
 /* How long was recorded, in ns, for each device that worked, added up. */
@@ -784,11 +795,13 @@ static double recorded_of_devices(const struct summary *summary)
     return recorded_ns;
 }
 
+/* Devices that worked for less of what was recorded. */
+#define SMALL_PART 0.5
+
 /* Shares of the time of devices are of their spans: where these are a small part of what was recorded, that is said first. */
 static const char *describe_devices(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
-    const double small = 0.5;
     struct use use = use_of(summary, TABLE_INT_MISSING);
     const char *word = summary_device_word(summary), *plural = summary->gpu->count > 1 ? "s" : "";
     const char *whose = arena_printf(headline->texts, *plural ? "the %ss'" : "the %s's", word);
@@ -809,7 +822,7 @@ static const char *describe_devices(struct headline *headline)
             arena_printf(headline->texts, "%.*s%s", (int)len, first, first[len] ? "." : "");
         headline->answer->because = said + len + (first[len] ? 2 : 1);
     }
-    if (headline->step || !(use.span_ns < small * recorded_ns))
+    if (headline->step || !(use.span_ns < SMALL_PART * recorded_ns))
         return said;
     headline->answer->headline = NULL;
     return arena_printf(
@@ -1046,6 +1059,25 @@ static const char *describe_order(struct headline *headline, size_t first)
                : arena_printf(headline->texts, " What saves most is change %zu: %s.", first + 1, title);
 }
 
+/* Below the headline about FIRST, what only the first step has: what of it takes longest, and what the bar shows where devices worked
+ * for a part of the recording only. */
+static const char *describe_first(struct headline *headline, const struct priced_finding *first)
+{
+    const struct summary *summary = headline->summary;
+    struct use use = use_of(summary, TABLE_INT_MISSING);
+    if (!summary->gpu)
+        return "no GPU was recorded.";
+    const char *longest = first->where.len
+                              ? arena_printf(headline->texts, "%.*s.", (int)first->where.len, first->where.at)
+                              : "";
+    if (headline->step || !(use.span_ns > 0) || !(use.span_ns < SMALL_PART * recorded_of_devices(summary)))
+        return longest;
+    return arena_printf(
+        headline->texts, "%s%sThe bar is of the %s from the first work of the %s to its last%s.", longest,
+        *longest ? " " : "", time_text(headline, use.span_ns), summary_device_word(summary),
+        headline->findings->allocates_at_first_use ? "; its allocation is of first use, too" : "");
+}
+
 /* Let VERDICT lead to the first change: say what of the recording later steps do not have, and what saves most if that is not about the
  * largest part. */
 static const char *lead_to_change(struct headline *headline, const char *verdict)
@@ -1064,7 +1096,7 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
             answer->headline = arena_printf(headline->texts, "%.1f %% of %s is %s; record later steps.",
                                             quantity_percent(findings->at[0].saves_share),
                                             whole_word(headline), firsts[i].word);
-            answer->because = headline->summary->gpu ? verdict : "no GPU was recorded.";
+            answer->because = describe_first(headline, &findings->at[0]);
             return arena_printf(headline->texts, "%s %s", answer->headline,
                                 headline->summary->gpu ? verdict : "No GPU was recorded.");
         }
@@ -1140,6 +1172,12 @@ static void add_verdict(struct headline *headline, struct result *result)
     if (!verdict) {
         verdict = pipeline_verdict(headline->summary, headline->findings, headline->texts);
         headline->answer->has_rank = verdict && pipeline_rank(headline->summary, &headline->answer->rank);
+        if (headline->answer->has_rank && strncmp(verdict, "Stage ", 6) == 0) {
+            headline->answer->headline = verdict;
+            headline->answer->because = arena_printf(
+                headline->texts, "rank %" PRId64 " is of this stage: a step of it is drawn below.",
+                headline->answer->rank);
+        }
     }
     if (!verdict) {
         verdict = headline->summary->gpu ? describe_rest(headline, describe_devices(headline))
@@ -1156,8 +1194,9 @@ static void add_verdict(struct headline *headline, struct result *result)
 
 /* ---- what to do ---- */
 
-/* Rules about idleness: the cause that costs most, as the timeline calls it. NULL for others, whose place is an event. */
-static const char *place_of(struct headline *headline, const char *rule)
+/* Where FINDING is, of RULE, as the timeline calls it: an event, or the causes of idle time, the one that costs most first. Nothing for
+ * others, whose place begins WHERE. */
+static void find_place(struct headline *headline, const char *rule, struct answer_finding *finding)
 {
     static const struct {
         const char *rule;
@@ -1172,12 +1211,21 @@ static const char *place_of(struct headline *headline, const char *rule)
         if (strcmp(rule, rules[i].rule) != 0)
             continue;
         enum gap_cause most = rules[i].causes[0];
+        size_t others = 0;
         for (size_t k = 1; k < 3; k++)
             most = gaps->part_ns[rules[i].causes[k]] > gaps->part_ns[most] ? rules[i].causes[k] : most;
-        return gaps->part_ns[most] > 0 ? arena_printf(headline->texts, "idle: %s", gap_causes[most].name)
-                                       : NULL; /* memory may be pinned while devices work */
+        if (gaps->part_ns[most] == 0)
+            return; /* memory may be pinned while devices work */
+        const char *idle = arena_printf(headline->texts, "idle: %s", gap_causes[most].name);
+        if (finding->place)
+            finding->also[others++] = idle;
+        else
+            finding->place = idle;
+        for (size_t k = 0; k < 3; k++)
+            if (rules[i].causes[k] != most && others < 2)
+                finding->also[others++] =
+                    arena_printf(headline->texts, "idle: %s", gap_causes[rules[i].causes[k]].name);
     }
-    return NULL;
 }
 
 static void add_priced(struct headline *headline, const struct priced_finding *finding)
@@ -1210,9 +1258,12 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
         .advice = copy(headline, finding->advice),
         .command = copy(headline, finding->check),
         .section = finding->section,
-        .place = place_of(headline, finding->rule.at),
+        .place = copy(headline, finding->place),
+        .unrecorded = unexplained,
         .of_ranks = rule_of(finding) == FINDING_SLOW_RANKS,
     };
+    find_place(headline, finding->rule.at,
+               &headline->answer->findings.at[headline->answer->findings.count - 1]);
 }
 
 /* "39.736ms more than the median, 5.3 % of all steps". */
@@ -1436,6 +1487,7 @@ static void add_to_record(struct headline *headline)
     const struct unexplained *unexplained = &headline->findings->of_unexplained;
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .action = unexplained->action,
+        .place = arena_printf(headline->texts, "idle: %s", gap_causes[unexplained->cause].name),
         .title = "idle for a reason that the file does not have",
         .where = copy(headline, unexplained->longest),
         .advice = unexplained->recipe,
@@ -1486,6 +1538,11 @@ static void add_unpriced_longest(struct headline *headline)
         .command = "tpa top",
         .section = "operators",
     };
+    if (headline->largest && !headline->answer->because) {
+        headline->answer->headline = arena_printf(headline->texts, "%s.", headline->largest);
+        headline->answer->because =
+            "no GPU was recorded, nor why this takes so long: no single fault was found.";
+    }
 }
 
 static void add_to_record_again(struct headline *headline)

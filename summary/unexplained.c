@@ -120,6 +120,7 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text, st
     describe_longest(summary, kinds[most].cause, text);
     *unexplained = (struct unexplained){
         .share = share,
+        .cause = kinds[most].cause,
         .action = kinds[most].action,
         .longest = { text->at + longest, text->count - longest },
         .recipe = kinds[most].recipe,

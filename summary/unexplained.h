@@ -13,7 +13,8 @@
 
 /* The parts of what is described. */
 struct unexplained {
-    double share;        /* of the time of the devices */
+    double share; /* of the time of the devices */
+    enum gap_cause cause;
     const char *action;  /* "Record the launches"; NULL: there is none of all this */
     struct text longest; /* "the longest gap takes 2.625s at 5.016s on device 0": within the sentence */
     const char *recipe;

@@ -67,8 +67,8 @@ void report_profile_fill(const struct report_profile *report, struct page *page)
         if (report->flame) {
             section = page_add_section(
                 page, "calls", "Call tree",
-                "A profile holds no stacks: the time of a function is given to its callers as it is in "
-                "all. Click, or use the keys: arrows move and zoom, 0 shows all.");
+                "A profile has no stacks: what a function takes is split among its callers by what each of them takes "
+                "in all. Click, or use the keys: arrows move and zoom, 0 shows all.");
             *VEC_PUSH(&section->flames) = report->flame;
         }
     }

@@ -137,11 +137,12 @@ function roundStep(length, count) {
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
 }
 
-const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"], greys = ["--grey", "--pale"], kindsOnly = ["--azure", "--brown"];
+const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"], greys = ["--grey", "--pale"], kindsOnly = ["--azure", "--brown", "--indigo", "--coffee"];
 
 /* What flames draw, by its name: the colours of the timeline's kinds. */
 const nameKinds = [
-    [/^(cu|cuda|hip)[A-Z]\w*(Synchronize|Query)/, "--vermilion"], [/^(cu|cuda|hip)[A-Z]\w*$/, "--orange"],
+    [/DataLoaderIter/, "--coffee"],
+    [/^(cu|cuda|hip)[A-Z]\w*(Synchronize|Query)/, "--indigo"], [/^(cu|cuda|hip)[A-Z]\w*$/, "--orange"],
     [/\/torch\/|^torch\/.*\.py/, "--grey"], [/\.py(\(\d+\)|:\d+)/, "--purple"], [/^nn\.Module: |^ProfilerStep|^## /, "--brown"],
     [/nccl/i, "--vermilion"], [/^Memcpy/, "--green"], [/^Memset/, "--green"], [/^\w+::[\w:.]+$/, "--sky"],
     [/^[{<]/, "--purple"],

@@ -1,6 +1,6 @@
 /* ---- the timeline: events in rows of lanes along one axis of time. report/page_timeline.c writes what is read here ---- */
 
-const chartColors = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive", "--grey", "--pale", "--azure", "--brown"];
+const chartColors = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive", "--grey", "--pale", "--azure", "--brown", "--indigo", "--coffee"];
 
 function timelineColors() {
     const style = getComputedStyle(document.documentElement);

@@ -611,18 +611,18 @@ static void causes_are_summed_up_by_operator_step_and_thread(void **state)
     }
 }
 
-/* Launch latency and waits for the device have one colour of their own: the larger gets it. All 13 causes need more than there are. */
+/* Launch calls and allocation have one colour of their own: the larger gets it. All 13 causes need more than there are. */
 static void causes_of_a_picture_have_different_colors(void **state)
 {
     (void)state;
     enum chart_color colors[GAP_CAUSES];
-    struct gaps some = { .part_ns = { [GAP_LAUNCH_LATENCY] = 7, [GAP_SYNCHRONIZATION] = 8, [GAP_HOST] = 1 } };
+    struct gaps some = { .part_ns = { [GAP_LAUNCH_CALL] = 7, [GAP_ALLOCATION] = 8, [GAP_HOST] = 1 } };
     gap_colors(&some, false, colors);
-    assert_int_equal(colors[GAP_SYNCHRONIZATION], CHART_OLIVE);
-    assert_int_not_equal(colors[GAP_LAUNCH_LATENCY], CHART_OLIVE);
-    assert_int_not_equal(colors[GAP_LAUNCH_LATENCY], colors[GAP_HOST]);
+    assert_int_equal(colors[GAP_ALLOCATION], CHART_COLOR_OF_CALLS);
+    assert_int_not_equal(colors[GAP_LAUNCH_CALL], CHART_COLOR_OF_CALLS);
+    assert_int_not_equal(colors[GAP_LAUNCH_CALL], colors[GAP_HOST]);
     for (size_t alone = 0; alone < 2; alone++) {
-        size_t uses[CHART_COLORS] = { 0 }, colors_used = alone ? 8 : 5;
+        size_t uses[CHART_COLORS] = { 0 }, colors_used = alone ? 9 : 6;
         for (size_t i = 0; i < GAP_CAUSES; i++)
             some.part_ns[i] = (int64_t)i + 1;
         gap_colors(&some, alone, colors);
