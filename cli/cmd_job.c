@@ -94,6 +94,9 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
     struct result *result = result_open("tpa.job/1");
     add_job(job, args, result);
     load_add_notices(trace, result);
+    if (job->all->left_out)
+        result_add_notice(result, "other_recordings", job->all->left_out, NULL, TPA_NOWHERE,
+                          "recordings are left out: tpa fleet names them");
     if (!load_cannot_if_empty(trace, result))
         add_one_rank(job, result, "summary");
     bool good = print_job(call, result, err);

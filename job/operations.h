@@ -126,6 +126,9 @@ struct operations {
     bool corrected;               /* the clocks of the hosts differ, and were corrected */
     int64_t size[JOB_DIMENSIONS]; /* coordinates that there are; 0: none is known */
     int64_t world_size;           /* as recorded; 0: not known */
+    int64_t left_out;        /* recordings: other ones of the same ranks, of other jobs, or without a rank */
+    int64_t incomplete;      /* ranks with a recording that is cut short, damaged, or lost records */
+    int64_t incomplete_rank; /* the first of them */
 };
 
 #define OPERATIONS_WANTS                                                                                     \

@@ -411,6 +411,13 @@ struct operations *operations_open(struct facts *facts, const struct fleet_files
     operations_trim(facts);
     fleet_job_init(&job, facts);
     struct joining_ranks joining = { .all = all, .facts = facts, .job = &job };
+    all->left_out = (int64_t)job.others.count;
+    for (size_t m = job.members.count; m-- > 0;)
+        if (job.members.at[m].recording->cut == 1 &&
+            (!all->incomplete || all->incomplete_rank != job.members.at[m].rank)) {
+            all->incomplete++;
+            all->incomplete_rank = job.members.at[m].rank;
+        }
     bool good = find_ranks(&joining, err) && join_ranks(&joining, files, steps, err);
     free(joining.rank_of);
     fleet_job_release(&job);

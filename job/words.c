@@ -106,6 +106,17 @@ static void write_gain(const struct job *job, struct buffer *out)
                   quantity_percent(job_over(gain_ns, job->whole.step_ns)));
 }
 
+/* The end of the first sentence: what it rests on, where that is not all. */
+static void write_lacks(const struct job *job, struct buffer *out)
+{
+    if (job->all->incomplete == 1)
+        buffer_printf(out, ", as far as the recordings tell: that of rank %" PRId64 " is not complete",
+                      job->all->incomplete_rank);
+    else if (job->all->incomplete)
+        buffer_printf(out, ", as far as the recordings tell: those of %" PRId64 " ranks are not complete",
+                      job->all->incomplete);
+}
+
 const char *job_write_verdict(const struct job *job, struct arena *texts)
 {
     struct buffer out = { 0 };
@@ -113,10 +124,13 @@ const char *job_write_verdict(const struct job *job, struct arena *texts)
         buffer_printf(
             &out, "What holds the job up is not known: stages are missing, and waiting for them looks like a "
                   "long transfer.");
-    else if (job->cause == JOB_CAUSE_NONE)
-        buffer_printf(&out, "Nothing holds the job up: all stages, ranks and microbatches are about equal.");
-    else {
+    else if (job->cause == JOB_CAUSE_NONE) {
+        buffer_printf(&out, "Nothing holds the job up: all stages, ranks and microbatches are about equal");
+        write_lacks(job, &out);
+        buffer_putc(&out, '.');
+    } else {
         write_cause(job, &out);
+        write_lacks(job, &out);
         write_gain(job, &out);
     }
     if (!isnan(job->whole.bubble_share) && job->bubbles.count)
