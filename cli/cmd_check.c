@@ -51,7 +51,10 @@ static bool read_answer(const char *path, struct buffer *text, struct tpa_error 
 /* The exit code of RESULT: of a recording that is not complete nothing passes. */
 static int check_exit_code(const struct check *check, const struct result *result, bool strict)
 {
-    bool open = strict && check->outcomes[CHECK_OPEN] > 0;
+    bool none = check->outcomes[CHECK_OPEN] + check->outcomes[CHECK_CONTRADICTED] +
+                    check->outcomes[CHECK_CONFIRMED] ==
+                0;
+    bool open = strict && (check->outcomes[CHECK_OPEN] > 0 || none);
     return check->outcomes[CHECK_CONTRADICTED] || open || result_lacks(result) ? EXIT_LIMIT_PASSED
                                                                                : EXIT_FINE;
 }
@@ -162,7 +165,7 @@ const struct command cmd_check = {
         "right figure and the command that prints it, or not checkable, with the reason. Figures are times, sizes, shares and "
         "counts of operators, calls, kernels, copies, steps, memory and the GPU. Of a page of tpa report, the figures of the first screen are "
         "checked.\n\n"
-        "Exits with 1 if a figure is contradicted, or a recording is not complete; with --strict also if one is not checkable.",
+        "Exits with 1 if a figure is contradicted, or a recording is not complete; with --strict also if one is not checkable, or there is none.",
     .tables = { check_tables },
     .options = check_opts,
     COMMAND_ARGS(check_defaults),
