@@ -24,6 +24,19 @@ static const struct {
     { offsetof(struct gpu_row, idle_ns), "idle", "Idle" },
 };
 
+/* Does TRACE hold ranges of any program, and nothing that a framework or the runtime of a device calls so? */
+static bool is_of_ranges(const struct summary *summary)
+{
+    enum trace_producer producer = summary->trace->files[0].producer;
+    return !(summary->features & (FEATURE_OPS | FEATURE_GPU | FEATURE_ANNOTATIONS)) &&
+           (producer == PRODUCER_UNKNOWN || producer == PRODUCER_CHROME);
+}
+
+const char *summary_op_word(const struct summary *summary)
+{
+    return is_of_ranges(summary) ? "ranges" : "operators";
+}
+
 const char *summary_device_word(const struct summary *summary)
 {
     struct text name = summary->gpu && summary->gpu->count ? summary->gpu->at[0].name : (struct text){ 0 };
@@ -601,7 +614,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
     bool has_cuda = device_type_has_cuda(trace_device_type(summary->trace));
     if (devices)
         add_device_costs(&costs);
-    else if (summary->features & FEATURE_OPS)
+    else if (summary->features & FEATURE_OPS || is_of_ranges(summary))
         add_host_costs(&costs);
     if (costs.count == 0)
         return;
@@ -617,6 +630,8 @@ void summary_add_operators(struct summary *summary, struct result *result)
         : devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
         : summary->has_frames
             ? "Operators and Python functions that take longest themselves (more: tpa top --python --sort self_cpu_time_total)"
+        : is_of_ranges(summary)
+            ? "Ranges that take longest themselves (more: tpa top --sort self_cpu_time_total)"
             : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
         operator_columns, (struct operator_row *)NULL, 0);
     table->columns[table->column_count - 1].title = devices ? "Device events" : "Calls"; /* of `count` */

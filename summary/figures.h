@@ -7,6 +7,9 @@
 /* What the devices are called: "GPU", or "TPU". A literal. */
 const char *summary_device_word(const struct summary *summary);
 
+/* "operators"; "ranges" of a program that is no framework's, as the tracers of Chrome and Perfetto record them. */
+const char *summary_op_word(const struct summary *summary);
+
 /* Add the table to RESULT; the latter also fills summary->top. */
 void summary_add_overview(const struct summary *summary, struct result *result);
 void summary_add_operators(struct summary *summary, struct result *result);

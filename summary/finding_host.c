@@ -182,6 +182,13 @@ static bool is_of_host_alone(const struct host_search *search, event_id e)
     return i == busy->count || busy->at[i] >= end_ns;
 }
 
+/* Does E hold nine tenths of what was recorded? Then it is the program, which cannot be done less often. */
+static bool is_all(const struct trace *trace, event_id e)
+{
+    struct interval span = trace_file_span(trace, trace->tracks[trace->track[e]].file);
+    return trace_dur_ns(trace, e) / 9 >= (span.end_ns - span.start_ns) / 10;
+}
+
 enum { LEAST_RANGE_NS = 100000 };
 
 static void add_range(struct host_search *search, event_id e)
@@ -203,7 +210,7 @@ static void add_range(struct host_search *search, event_id e)
     }
     bool occasional = of->kind < KINDS_OF_RANGES && kinds_of_ranges[of->kind].occasional;
     if (!of->is_out && !occasional)
-        of->is_out = !is_of_host_alone(search, e);
+        of->is_out = !is_of_host_alone(search, e) || (of->kind == KINDS_OF_RANGES && is_all(trace, e));
     if (of->is_out || trace_start_ns(trace, e) < of->until_ns)
         return;
     of->until_ns = trace_end_ns(trace, e);

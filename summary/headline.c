@@ -483,6 +483,7 @@ static void add_host_bar(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     struct answer_bar bar = { .length = 1 };
+    const char *op_word = summary_op_word(summary);
     double rest = 1, whole_ns = summary->top_ns / (double)(summary->rank_count ? summary->rank_count : 1);
     for (size_t i = 0; i < summary->top_count; i++) {
         add_part(headline, &bar,
@@ -498,18 +499,19 @@ static void add_host_bar(struct headline *headline)
     if (bar.parts.count == 0)
         return;
     add_part(headline, &bar,
-             (struct answer_part){ .title = "other operators",
+             (struct answer_part){ .title = arena_printf(headline->texts, "other %s", op_word),
                                    .share = rest > 0.0005 ? rest : 0,
                                    .color = CHART_PALE,
                                    .section = "operators" },
              whole_ns);
     headline->answer->bars_title =
-        arena_printf(headline->texts, "Own time of operators%s on the host, %s %s",
+        arena_printf(headline->texts, "Own time of %s%s on the host, %s %s", op_word,
                      summary->has_frames ? " and Python functions" : "", time_text(headline, whole_ns),
                      summary->rank_count > 1 ? "a rank, on average" : "in all");
     headline->answer->bars_ns = (int64_t)whole_ns;
-    headline->answer->bars_of = summary->has_frames ? "own time of operators and Python functions"
-                                                    : "own time of operators on the host";
+    headline->answer->bars_of = summary->has_frames
+                                    ? "own time of operators and Python functions"
+                                    : arena_printf(headline->texts, "own time of %s on the host", op_word);
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
@@ -971,9 +973,9 @@ static const char *describe_host(struct headline *headline)
         const struct summary_top *top = &summary->top[i];
         if (!top->named)
             continue;
-        headline->largest =
-            arena_printf(headline->texts, "%s takes %.1f %% of the %s own time", top->name,
-                         quantity_percent(top->share), summary->has_frames ? "host's" : "operators'");
+        headline->largest = arena_printf(
+            headline->texts, "%s takes %.1f %% of the %s own time", top->name, quantity_percent(top->share),
+            summary->has_frames ? "host's" : arena_printf(headline->texts, "%s'", summary_op_word(summary)));
         headline->largest_share = top->share;
         return arena_printf(headline->texts, "%s%s; no GPU was recorded.", headline->largest,
                             summary->has_frames ? describe_caller(headline, top->name) : "");
