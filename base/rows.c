@@ -179,15 +179,12 @@ void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
     free(order);
 }
 
-void rows_sort_by(void *items, size_t count, size_t size, const int64_t *numbers)
+void rows_sort_by(void *items, size_t count, size_t size, const void *values, const struct key *keys)
 {
-    size_t sorted = 1;
-    while (sorted < count && numbers[sorted - 1] <= numbers[sorted])
-        sorted++;
-    if (sorted >= count)
+    if (are_sorted(values, count, sizeof(int64_t), keys))
         return;
     uint32_t *order = order_open(count);
-    rows_order(order, numbers, count, sizeof *numbers, rows_ascending_i64);
+    rows_order(order, values, count, sizeof(int64_t), keys);
     rows_permute(items, count, size, order);
     free(order);
 }

@@ -102,15 +102,19 @@ void rows_permute(void *items, size_t count, size_t size, uint32_t *order);
 
 /* Sort COUNT elements of ARRAY by NUMBER, an expression of the index I, ascending; ~NUMBER: descending. Stable, so that
  * the most important of several numbers is sorted by last. */
-#define SORT_BY(array, count, i, number)                                                                     \
+#define SORT_BY(array, count, i, number) SORT_BY_VALUE(int64_t, rows_ascending_i64, array, count, i, number)
+/* The same by TEXT, by its bytes. */
+#define SORT_BY_TEXT(array, count, i, text)                                                                  \
+    SORT_BY_VALUE(const char *, rows_ascending_text, array, count, i, text)
+#define SORT_BY_VALUE(type, keys, array, count, i, value)                                                    \
     do {                                                                                                     \
-        int64_t *numbers_ = mem_alloc(mem_times((count) + 1, sizeof *numbers_));                             \
+        type *values_ = mem_alloc(mem_times((count) + 1, sizeof *values_));                                  \
         for (size_t i = 0; i < (count); i++)                                                                 \
-            numbers_[i] = (number);                                                                          \
-        rows_sort_by(array, count, sizeof *(array), numbers_);                                               \
-        free(numbers_);                                                                                      \
+            values_[i] = (value);                                                                            \
+        rows_sort_by(array, count, sizeof *(array), values_, keys);                                          \
+        free(values_);                                                                                       \
     } while (0)
-void rows_sort_by(void *items, size_t count, size_t size, const int64_t *numbers);
+void rows_sort_by(void *items, size_t count, size_t size, const void *values, const struct key *keys);
 
 /* The order of two items by KEYS: negative, 0 or positive. */
 int rows_compare(const void *a, const void *b, const struct key *keys);

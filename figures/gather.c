@@ -3,7 +3,7 @@
 #include "figures/gather.h"
 
 #include "analyze/many_rows.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "base/sum.h"
 #include "base/wide.h"
@@ -94,19 +94,6 @@ static void add_duration(struct slot *slot, int64_t ns)
     sketch_add(&slot->sketch, ns);
 }
 
-static bool takes_less(const void *context, const void *a, const void *b)
-{
-    const struct trace *trace = context;
-    const struct slot *left = a, *right = b;
-    if (left->sum_ns != right->sum_ns)
-        return left->sum_ns < right->sum_ns;
-    int order = strcmp(names_text(trace->names, left->name), names_text(trace->names, right->name));
-    if (order == 0)
-        order = left->kind != right->kind ? (left->kind > right->kind) - (left->kind < right->kind)
-                                          : (left->device > right->device) - (left->device < right->device);
-    return order > 0;
-}
-
 /* Add what SLOT holds to INTO. */
 static void join(struct slot *into, struct slot *slot)
 {
@@ -119,12 +106,16 @@ static void join(struct slot *into, struct slot *slot)
     sketch_release(&slot->sketch);
 }
 
+static const struct key by_kind_device[] = { ASC(struct slot, kind), ASC(struct slot, device), KEY_END };
+
 /* If there are too many, keep the maximum number, followed by one for each kind and device. */
 static void join_small(struct slots *slots, const struct trace *trace)
 {
     if (slots->count <= GATHER_MOST_NAMES)
         return;
-    runs_sort(slots->at, slots->count, sizeof *slots->at, takes_less, trace);
+    SORT(slots, by_kind_device);
+    SORT_BY_TEXT(slots->at, slots->count, i, names_text(trace->names, slots->at[i].name));
+    SORT_BY(slots->at, slots->count, i, ~slots->at[i].sum_ns);
     size_t kept = GATHER_MOST_NAMES;
     for (size_t i = GATHER_MOST_NAMES; i < slots->count; i++) {
         struct slot slot = slots->at[i];

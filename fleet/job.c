@@ -85,28 +85,17 @@ static void find_rows(const struct facts *facts, struct fleet_member *member)
     }
 }
 
-static int compare_texts(const struct facts *facts, name_id a, name_id b)
-{
-    return strcmp(names_text(facts->texts, a), names_text(facts->texts, b));
-}
+#define VIA(item, member) ASC_VIA(item, recording, struct facts_recording, member)
+static const struct key by_recording[] = { VIA(struct fleet_member, recording), KEY_END };
+static const struct key strangers_by_recording[] = { VIA(struct fleet_stranger, recording), KEY_END };
+static const struct key by_rank_time[] = {
+    ASC(struct fleet_member, rank), VIA(struct fleet_member, start_ns),
+    DESC_VIA(struct fleet_member, recording, struct facts_recording, events), KEY_END
+};
 
-static bool comes_later(const void *context, const void *left, const void *right)
+static const char *file_of(const struct fleet_job *job, const struct facts_recording *recording)
 {
-    const struct facts *facts = context;
-    const struct fleet_member *a = left, *b = right;
-    int order = compare_integers(a->rank, b->rank);
-    order = order ? order : compare_integers(a->recording->start_ns, b->recording->start_ns);
-    order = order ? order : compare_integers(b->recording->events, a->recording->events);
-    order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : compare_integers(a->recording->recording, b->recording->recording)) > 0;
-}
-
-static bool has_later_file(const void *context, const void *left, const void *right)
-{
-    const struct facts *facts = context;
-    const struct fleet_member *a = left, *b = right;
-    int order = compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : compare_integers(a->recording->recording, b->recording->recording)) > 0;
+    return names_text(job->facts->texts, recording->file);
 }
 
 /* Smallest and largest number of a marked step; false if there are none. */
@@ -170,7 +159,8 @@ static bool is_cycle_of(const struct facts *facts, const struct fleet_member *a,
 static void number_members(struct fleet_job *job)
 {
     int64_t ranks = 0;
-    runs_sort(job->members.at, job->members.count, sizeof *job->members.at, has_later_file, job->facts);
+    SORT(&job->members, by_recording);
+    SORT_BY_TEXT(job->members.at, job->members.count, i, file_of(job, job->members.at[i].recording));
     for (size_t i = 0; i < job->members.count; i++) {
         struct fleet_member *member = &job->members.at[i];
         for (size_t k = i; k-- > 0 && member->rank == FACTS_MISSING;)
@@ -217,15 +207,6 @@ static void find_missing(struct fleet_job *job)
     }
 }
 
-static bool job_comes_behind(const void *context, const void *left, const void *right)
-{
-    const struct facts *facts = context;
-    const struct fleet_stranger *a = left, *b = right;
-    int order = compare_integers(a->recording->rank, b->recording->rank);
-    order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : compare_integers(a->recording->recording, b->recording->recording)) > 0;
-}
-
 /* ---- members by recording ---- */
 
 static void list_by_recording(struct fleet_job *job)
@@ -261,10 +242,14 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
             job_leave_out(job, &member, LEFT_OUT_OTHER_JOB);
     }
     number_ranks(job);
-    runs_sort(job->members.at, job->members.count, sizeof *job->members.at, comes_later, facts);
+    SORT(&job->members, by_recording);
+    SORT_BY_TEXT(job->members.at, job->members.count, i, file_of(job, job->members.at[i].recording));
+    SORT(&job->members, by_rank_time);
     drop_duplicates(job);
     find_missing(job);
-    runs_sort(job->others.at, job->others.count, sizeof *job->others.at, job_comes_behind, facts);
+    SORT(&job->others, strangers_by_recording);
+    SORT_BY_TEXT(job->others.at, job->others.count, i, file_of(job, job->others.at[i].recording));
+    SORT_BY(job->others.at, job->others.count, i, job->others.at[i].recording->rank);
     list_by_recording(job);
 }
 

@@ -6,7 +6,6 @@
  * an event before the stream before the launch.
  */
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
 #include "whatif/replay.h"
@@ -313,22 +312,6 @@ static int64_t last_wait_call(const struct wait_calls *calls, track_id track, in
 
 typedef uint32_t group_of_work(const struct graph_device *device, size_t work);
 
-struct latest_order {
-    const struct graph_device *device;
-    group_of_work *group_of;
-};
-
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    const struct latest_order *order = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    uint32_t a_group = order->group_of(order->device, a), b_group = order->group_of(order->device, b);
-    if (a_group != b_group)
-        return a_group > b_group;
-    int64_t a_ns = work_end(order->device, a), b_ns = work_end(order->device, b);
-    return a_ns != b_ns ? a_ns > b_ns : a > b;
-}
-
 static struct latest_item device_describe(const struct graph_device *device, uint32_t work, uint32_t group)
 {
     return (struct latest_item){ .end_ns = work_end(device, work),
@@ -346,7 +329,8 @@ static struct latest *open_latest(const struct graph_device *device, group_of_wo
     for (size_t i = 0; i < device->gpu->count; i++)
         if (device->gpu->call[i] != EVENT_NONE)
             operations[count++] = (uint32_t)i;
-    runs_sort(operations, count, sizeof *operations, is_later, &(struct latest_order){ device, group_of });
+    SORT_BY(operations, count, i, work_end(device, operations[i]));
+    SORT_BY(operations, count, i, group_of(device, operations[i]));
     return latest_open(operations, count, tell_of, device);
 }
 
@@ -625,20 +609,12 @@ static void add_copies(struct graph_device *device)
 }
 
 /* By call; of a call that made several copies the last to end comes first, and the others go. */
-static bool awaited_is_after(const void *context, const void *left, const void *right)
-{
-    const struct replay_graph *graph = context;
-    const struct awaited *a = left, *b = right;
-    if (a->call != b->call)
-        return a->call > b->call;
-    return replay_moment_ns(graph, replay_work_end(graph, a->work)) <
-           replay_moment_ns(graph, replay_work_end(graph, b->work));
-}
-
 static void sort_awaited(struct graph_device *device)
 {
-    runs_sort(device->awaited.at, device->awaited.count, sizeof *device->awaited.at, awaited_is_after,
-              device->graph);
+    struct awaited *at = device->awaited.at;
+    SORT_BY(at, device->awaited.count, i,
+            ~replay_moment_ns(device->graph, replay_work_end(device->graph, at[i].work)));
+    SORT_BY(at, device->awaited.count, i, at[i].call);
     size_t kept = 0;
     for (size_t i = 0; i < device->awaited.count; i++)
         if (kept == 0 || device->awaited.at[kept - 1].call != device->awaited.at[i].call)

@@ -9,7 +9,6 @@
 #include "base/rows.h"
 #include "whatif/replay.h"
 
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
 
@@ -125,14 +124,6 @@ struct ended_list {
     VEC_OF(struct ended);
 };
 
-static bool full_queues_ends_after(const void *context, const void *left, const void *right)
-{
-    const struct replay_graph *graph = context;
-    const struct ended *a = left, *b = right;
-    return a->process != b->process ? a->process > b->process
-                                    : full_queues_end_of(graph, a->work) > full_queues_end_of(graph, b->work);
-}
-
 static void list_ends(const struct graph_maker *maker, struct ended_list *ends)
 {
     const struct gpu_events *gpu = maker->graph->gpu;
@@ -142,7 +133,8 @@ static void list_ends(const struct graph_maker *maker, struct ended_list *ends)
         for (size_t i = device->first; i < device->first + device->count; i++)
             *VEC_PUSH(ends) = (struct ended){ (uint32_t)process, (uint32_t)i };
     }
-    runs_sort(ends->at, ends->count, sizeof *ends->at, full_queues_ends_after, maker->graph);
+    SORT_BY(ends->at, ends->count, i, full_queues_end_of(maker->graph, ends->at[i].work));
+    SORT_BY(ends->at, ends->count, i, ends->at[i].process);
 }
 
 /* The overhead E says that a call waited for room: until the work of its process that ended last meanwhile. False: not which call. */

@@ -1,4 +1,5 @@
 /* path_windows.c - the windows that get a critical path: see path.h. */
+#include "base/rows.h"
 #include "derive/step_list.h"
 #include "whatif/path.h"
 
@@ -83,36 +84,20 @@ static struct path_window window_of_step(const struct replay_graph *graph, const
     return window;
 }
 
-struct by_step {
-    const struct replay_graph *graph;
-    struct path_window window;
-};
-
-/* By number, then group; the one that ends last first. */
-static int compare_steps(const void *left, const void *right)
-{
-    const struct by_step *a = left, *b = right;
-    uint32_t a_group = a->graph->group[a->window.file], b_group = b->graph->group[b->window.file];
-    if (a_group != b_group)
-        return a_group < b_group ? -1 : 1;
-    if (a->window.number != b->window.number)
-        return a->window.number < b->window.number ? -1 : 1;
-    if (a->window.end_ns != b->window.end_ns)
-        return a->window.end_ns > b->window.end_ns ? -1 : 1;
-    return a->window.event < b->window.event ? -1 : a->window.event > b->window.event;
-}
+static const struct key by_number_end[] = { ASC(struct path_window, number), DESC(struct path_window, end_ns),
+                                            ASC(struct path_window, event), KEY_END };
 
 struct path_windows *path_windows_steps(const struct replay_graph *graph)
 {
     struct path_windows *windows = mem_zalloc(1, sizeof *windows);
     const struct step_list *steps = step_list_of(graph->trace);
-    struct by_step *all = mem_alloc(mem_times(steps->count + 1, sizeof *all));
+    struct path_window *all = mem_alloc(mem_times(steps->count + 1, sizeof *all));
     for (size_t i = 0; i < steps->count; i++)
-        all[i] = (struct by_step){ graph, window_of_step(graph, &steps->at[i]) };
-    if (steps->count)
-        qsort(all, steps->count, sizeof *all, compare_steps);
+        all[i] = window_of_step(graph, &steps->at[i]);
+    SORT_ARRAY(all, steps->count, by_number_end);
+    SORT_BY(all, steps->count, i, graph->group[all[i].file]);
     for (size_t i = 0; i < steps->count; i++) {
-        const struct path_window *window = &all[i].window, *before = i ? &all[i - 1].window : NULL;
+        const struct path_window *window = &all[i], *before = i ? &all[i - 1] : NULL;
         bool repeated = before && graph->group[before->file] == graph->group[window->file] &&
                         before->number == window->number && before->file != window->file;
         bool seen = false;

@@ -41,31 +41,9 @@ int64_t stream_work_launched_ns(const struct stream_work *streams, uint32_t work
     return replay_event_start(streams->graph, streams->graph->gpu->call[work]);
 }
 
-static bool launched_is_after(const void *context, const void *left, const void *right)
-{
-    const struct stream_work *streams = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    uint32_t a_stream = stream_work_of(streams, a), b_stream = stream_work_of(streams, b);
-    if (a_stream != b_stream)
-        return a_stream > b_stream;
-    int64_t a_ns = stream_work_launched_ns(streams, a), b_ns = stream_work_launched_ns(streams, b);
-    return a_ns != b_ns ? a_ns > b_ns : a > b;
-}
-
 static track_id launching_track(const struct replay_graph *graph, uint32_t work)
 {
     return graph->trace->track[graph->gpu->call[work]];
-}
-
-static bool thread_is_after(const void *context, const void *left, const void *right)
-{
-    const struct stream_work *streams = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    track_id a_track = launching_track(streams->graph, a), b_track = launching_track(streams->graph, b);
-    if (a_track != b_track)
-        return a_track > b_track;
-    int64_t a_ns = stream_work_launched_ns(streams, a), b_ns = stream_work_launched_ns(streams, b);
-    return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
 struct stream_work *stream_work_open(const struct replay_graph *graph)
@@ -93,8 +71,9 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
         if (gpu->call[i] != EVENT_NONE)
             streams->launched[stream->first + stream->count++] = (uint32_t)i;
     }
-    runs_sort(streams->launched, streams->launched_count, sizeof *streams->launched, launched_is_after,
-              streams);
+    SORT_BY(streams->launched, streams->launched_count, i,
+            stream_work_launched_ns(streams, streams->launched[i]));
+    SORT_BY(streams->launched, streams->launched_count, i, stream_work_of(streams, streams->launched[i]));
     return streams;
 }
 
@@ -131,8 +110,11 @@ static void sort_by_thread(struct stream_work *streams)
 {
     streams->by_thread = mem_alloc(mem_times(streams->launched_count + 1, sizeof *streams->by_thread));
     memcpy(streams->by_thread, streams->launched, streams->launched_count * sizeof *streams->by_thread);
-    runs_sort(streams->by_thread, streams->launched_count, sizeof *streams->by_thread, thread_is_after,
-              streams);
+    SORT_NUMBERS(streams->by_thread, streams->launched_count);
+    SORT_BY(streams->by_thread, streams->launched_count, i,
+            stream_work_launched_ns(streams, streams->by_thread[i]));
+    SORT_BY(streams->by_thread, streams->launched_count, i,
+            launching_track(streams->graph, streams->by_thread[i]));
 }
 
 size_t stream_work_launched_by(struct stream_work *streams, track_id track, int64_t ns)

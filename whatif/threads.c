@@ -6,7 +6,6 @@
  * overlap without nesting, which shows when the stack hands them out in disorder.
  */
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/arg_scan.h"
 #include "trace/step_name.h"
@@ -531,24 +530,16 @@ static void add_turn_edges(struct threads *threads, const struct handovers *turn
 
 /* ---- the edges of both ---- */
 
-static bool handover_is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct handover *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread > b->thread;
-    if (a->to_ns != b->to_ns)
-        return a->to_ns > b->to_ns;
-    if (a->from_ns != b->from_ns)
-        return a->from_ns < b->from_ns; /* the latest first: it is the one that may bind */
-    return a->other > b->other;
-}
+/* Of those at one time the latest first: it is the one that may bind. */
+static const struct key handovers_by_time[] = { ASC(struct handover, thread), ASC(struct handover, to_ns),
+                                                DESC(struct handover, from_ns), KEY_END };
 
 static void add_handover_edges(struct threads *threads, struct handovers *handovers)
 {
     const struct replay_graph *graph = threads->maker->graph;
     size_t *near_from = mem_zalloc(graph->thread_count + 1, sizeof *near_from), near_to = 0;
-    runs_sort(handovers->at, handovers->count, sizeof *handovers->at, handover_is_after, NULL);
+    SORT_BY(handovers->at, handovers->count, i, handovers->at[i].other);
+    SORT(handovers, handovers_by_time);
     for (size_t i = 0; i < handovers->count; i++) {
         const struct handover *one = &handovers->at[i];
         bool first =

@@ -2,7 +2,6 @@
 #include "analyze/sequences/parts.h"
 
 #include "base/rows.h"
-#include "base/runs.h"
 #include <assert.h>
 
 struct launched {
@@ -57,17 +56,6 @@ struct pattern {
     int64_t count, device_ns, host_ns;
 };
 
-static bool patterns_is_behind(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    const struct pattern *a = left, *b = right;
-    if (a->op != b->op)
-        return strcmp(names_text(trace->names, a->op), names_text(trace->names, b->op)) > 0;
-    if (a->count != b->count)
-        return a->count < b->count;
-    return a->device_ns < b->device_ns;
-}
-
 static void patterns_add_rows(struct sequences *sequences, struct work_words *words,
                               const struct trace *trace, const struct pattern *patterns, size_t count,
                               const name_id *names)
@@ -85,6 +73,9 @@ static void patterns_add_rows(struct sequences *sequences, struct work_words *wo
         *VEC_PUSH(&sequences->patterns) = row;
     }
 }
+
+static const struct key by_count_time[] = { DESC(struct pattern, count), DESC(struct pattern, device_ns),
+                                            KEY_END };
 
 static void add_patterns(struct sequences *sequences, const struct stream_operations *operations,
                          struct work_words *words, const struct outer_operators *outer,
@@ -116,7 +107,8 @@ static void add_patterns(struct sequences *sequences, const struct stream_operat
         patterns.at[id].device_ns += device_ns;
         patterns.at[id].host_ns += trace_dur_ns(trace, op);
     }
-    runs_sort(patterns.at, patterns.count, sizeof *patterns.at, patterns_is_behind, trace);
+    SORT(&patterns, by_count_time);
+    SORT_BY_TEXT(patterns.at, patterns.count, i, names_text(trace->names, patterns.at[i].op));
     patterns_add_rows(sequences, words, trace, patterns.at, patterns.count, names);
     VEC_FREE(&patterns);
     names_free(keys);
