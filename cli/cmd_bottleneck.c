@@ -8,6 +8,7 @@
  */
 #include "analyze/steps.h"
 
+#include "base/rows.h"
 #include "base/shell_word.h"
 
 #include "cli/terminal.h"
@@ -94,11 +95,11 @@ static bool bottleneck_make_folder(struct recording *recording, const char *name
     return write_recorder(recording->folder, err);
 }
 
-static int by_name(const void *a, const void *b)
+/* By name, that of the started process first. */
+static void sort_paths(char **paths, size_t count)
 {
-    const char *one = *(char *const *)a, *other = *(char *const *)b;
-    bool is_main = strstr(one, "/main.") != NULL, other_is_main = strstr(other, "/main.") != NULL;
-    return is_main != other_is_main ? other_is_main - is_main : strcmp(one, other);
+    SORT_TEXTS(paths, count);
+    SORT_BY(paths, count, i, !strstr(paths[i], "/main."));
 }
 
 static bool bottleneck_ends_in(const char *name, const char *ending)
@@ -134,12 +135,9 @@ static void find_files(struct recording *recording)
     }
     if (folder)
         closedir(folder);
-    if (recording->profiles.count > 1)
-        qsort(recording->profiles.at, recording->profiles.count, sizeof *recording->profiles.at, by_name);
-    if (recording->traces.count > 1)
-        qsort(recording->traces.at, recording->traces.count, sizeof *recording->traces.at, by_name);
-    if (recording->texts.count > 1)
-        qsort(recording->texts.at, recording->texts.count, sizeof *recording->texts.at, by_name);
+    sort_paths(recording->profiles.at, recording->profiles.count);
+    sort_paths(recording->traces.at, recording->traces.count);
+    sort_paths(recording->texts.at, recording->texts.count);
     leave_out_launcher(recording->profiles.at, &recording->profiles.count);
     leave_out_launcher(recording->traces.at, &recording->traces.count);
 }

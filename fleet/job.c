@@ -1,7 +1,6 @@
 #include "fleet/parts.h"
 
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
 
@@ -28,17 +27,11 @@ struct identity {
     name_id job, backend;
     int64_t world_size;
     size_t count;
+    const char *texts[2]; /* of job and backend */
 };
 
-static bool is_of_later_job(const void *context, const void *left, const void *right)
-{
-    const struct facts *facts = context;
-    const struct identity *a = left, *b = right;
-    int order = strcmp(names_text(facts->texts, a->job), names_text(facts->texts, b->job));
-    order = order ? order : compare_integers(a->world_size, b->world_size);
-    return (order ? order
-                  : strcmp(names_text(facts->texts, a->backend), names_text(facts->texts, b->backend))) > 0;
-}
+static const struct key by_job[] = { ASC(struct identity, texts[0]), ASC(struct identity, world_size),
+                                     ASC(struct identity, texts[1]), KEY_END };
 
 /* The most common name, number of ranks and backend of recordings. */
 static struct identity find_job(const struct facts *facts)
@@ -46,11 +39,16 @@ static struct identity find_job(const struct facts *facts)
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
     size_t count = facts->tables[FACTS_RECORDINGS].count;
     struct identity *all = mem_alloc(mem_times(count + 1, sizeof *all)),
-                    most = { NAME_NONE, NAME_NONE, FACTS_MISSING, 0 };
+                    most = { NAME_NONE, NAME_NONE, FACTS_MISSING, 0, { "", "" } };
     for (size_t i = 0; i < count; i++)
-        all[i] = (struct identity){ recordings[i].job, recordings[i].backend, recordings[i].world_size, 0 };
-    runs_sort(all, count, sizeof *all, is_of_later_job, facts);
-    FOR_RUNS(first, end, count, !is_of_later_job(facts, &all[end], &all[first])) {
+        all[i] = (struct identity){ recordings[i].job,
+                                    recordings[i].backend,
+                                    recordings[i].world_size,
+                                    0,
+                                    { names_text(facts->texts, recordings[i].job),
+                                      names_text(facts->texts, recordings[i].backend) } };
+    SORT_ARRAY(all, count, by_job);
+    FOR_GROUPS_OF(all, count, by_job, first, end) {
         all[first].count = end - first;
         /* On ties the larger job: a part of it is more likely than a whole small one. */
         if (all[first].count > most.count ||

@@ -237,26 +237,6 @@ static int64_t longest(const struct folded *of)
     return of->row.sides[0].ns > of->row.sides[1].ns ? of->row.sides[0].ns : of->row.sides[1].ns;
 }
 
-/* Siblings are adjacent, the largest change first. */
-static int compare_siblings(const void *left, const void *right)
-{
-    const struct folded *const *a = left, *const *b = right;
-    if ((*a)->parent != (*b)->parent)
-        return (*a)->parent < (*b)->parent ? -1 : 1;
-    int64_t x = twins_magnitude((*a)->change), y = twins_magnitude((*b)->change);
-    if (x == y) {
-        x = (*a)->weight;
-        y = (*b)->weight;
-    }
-    if (x == y) {
-        x = longest(*a);
-        y = longest(*b);
-    }
-    if (x != y)
-        return x > y ? -1 : 1;
-    return (*a)->order < (*b)->order ? -1 : 1;
-}
-
 /* Append the COUNT rows of SORTED, sorted as siblings, to TREE, parents before children. */
 static void twins_sort(struct folding *folding, struct folded **sorted, size_t count, struct twin_tree *tree)
 {
@@ -304,10 +284,12 @@ struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most)
     struct folded **sorted = mem_alloc(mem_times(all + 1, sizeof *sorted));
     for (size_t i = 0; i < all; i++)
         sorted[i] = &folding.rows.at[i];
-    if (all) {
-        SORT_ARRAY(sorted, all, by_weight); /* parents come before children */
-        qsort(sorted, count, sizeof *sorted, compare_siblings);
-    }
+    SORT_ARRAY(sorted, all, by_weight);          /* parents come before children */
+    SORT_BY(sorted, count, i, sorted[i]->order); /* siblings are adjacent, the largest change first */
+    SORT_BY(sorted, count, i, ~longest(sorted[i]));
+    SORT_BY(sorted, count, i, ~sorted[i]->weight);
+    SORT_BY(sorted, count, i, ~twins_magnitude(sorted[i]->change));
+    SORT_BY(sorted, count, i, sorted[i]->parent);
     tree->time = diff->by_device ? "GPU time" : "CPU time";
     tree->steps[0] = diff->steps[0];
     tree->steps[1] = diff->steps[1];
