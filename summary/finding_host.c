@@ -357,6 +357,26 @@ static event_id longest_of(const struct trace *trace, name_id name)
     return longest;
 }
 
+/* LINE, which makes a tensor by torch.zeros, of the function that calls operator NAME; missing where none is known to. */
+static struct text line_that_makes(struct pricing *pricing, const char *line, const char *name)
+{
+    static const char *const makers[][2] = { { "aten::normal_", "randn" },     { "aten::uniform_", "rand" },
+                                             { "aten::random_", "randint" },   { "aten::zero_", "zeros" },
+                                             { "aten::fill_", "full" },        { "aten::zeros", "zeros" },
+                                             { "aten::randperm", "randperm" }, { "aten::arange", "arange" } };
+    const char *zeros = line ? strstr(line, "torch.zeros") : NULL;
+    struct buffer made = { 0 };
+    if (!zeros)
+        return as_text(line);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strcmp(name, makers[i][0]) == 0) {
+            buffer_printf(&made, "%.*storch.%s%s", (int)(zeros - line), line, makers[i][1],
+                          zeros + strlen("torch.zeros"));
+            return pricing_keep(pricing, &made);
+        }
+    return (struct text){ 0 };
+}
+
 /* Returns the call that took longest of those that took most; EVENT_NONE: none computes on the host. TIME_NS: of all that do. */
 static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
 {
@@ -377,18 +397,18 @@ static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
     add_line(trace, longest, &where);
     struct text names = pricing_keep(pricing, &pattern);
     struct code_change code = trace_code(trace, ADVICE_COMPUTE_ON_DEVICE);
-    finding_add(
-        pricing, FINDING_HOST_OPERATORS,
-        (struct priced_finding){ .title = as_text("operators compute on the host while the device waits"),
-                                 .where = pricing_keep(pricing, &where),
-                                 .advice = as_text(trace_advice(trace, ADVICE_COMPUTE_ON_DEVICE)),
-                                 .was = as_text(code.was),
-                                 .code = as_text(code.now),
-                                 .edit = { .kind = EDIT_SCALE,
-                                           .target = TARGET_OP,
-                                           .pattern = names.at,
-                                           .pattern_len = names.len } },
-        "operators on the host");
+    finding_add(pricing, FINDING_HOST_OPERATORS,
+                (struct priced_finding){
+                    .title = as_text("operators compute on the host while the device waits"),
+                    .where = pricing_keep(pricing, &where),
+                    .advice = as_text(trace_advice(trace, ADVICE_COMPUTE_ON_DEVICE)),
+                    .was = line_that_makes(pricing, code.was, names_text(trace->names, largest)),
+                    .code = line_that_makes(pricing, code.now, names_text(trace->names, largest)),
+                    .edit = { .kind = EDIT_SCALE,
+                              .target = TARGET_OP,
+                              .pattern = names.at,
+                              .pattern_len = names.len } },
+                "operators on the host");
     host_work_release(&work);
     return longest;
 }
