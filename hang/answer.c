@@ -93,7 +93,7 @@ static void answer_add_cause(struct screen *screen, struct hang_job *job, const 
     if (names_ranks && ranks.count)
         hang_add_rank_words(&screen->text, ranks, false);
     finding.action = take(screen);
-    hang_add_cause(&screen->text, job, cause, true, false);
+    hang_add_cause(&screen->text, job, cause, true, hang_is_in_doubt(job, cause));
     finding.title = take(screen);
     finding.where = cause->ranks.count ? hang_last_call(job, cause->ranks.at[0]) : NULL;
     if (finding.where)

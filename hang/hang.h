@@ -236,6 +236,9 @@ void hang_graph_build(struct hang_job *job);
 void hang_find_mismatches(struct hang_job *job);
 void hang_find_causes(struct hang_job *job);
 void hang_judge(struct hang_job *job);
+
+/* Do doubts make all ranks of CAUSE suspects only? After hang_judge. */
+bool hang_is_in_doubt(const struct hang_job *job, const struct hang_cause *cause);
 void hang_job_release(struct hang_job *job);
 
 /* ---- what the stages share ---- */

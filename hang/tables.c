@@ -192,7 +192,7 @@ static void add_cause_rows(struct writing *writing, struct hang_job *job)
         const struct hang_cause *cause = &job->causes.at[c];
         const struct hang_group *group = cause->group == HANG_NONE ? NULL : &job->groups.at[cause->group];
         buffer_clear(&writing->text);
-        hang_add_cause(&writing->text, job, cause, true, false);
+        hang_add_cause(&writing->text, job, cause, true, hang_is_in_doubt(job, cause));
         struct text text = keep_text(writing);
         struct cause_row row = { .job = as_text(job->name),
                                  .class = as_text(hang_class_word(cause->class)),

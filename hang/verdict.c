@@ -347,8 +347,7 @@ static void add_without_cause(struct buffer *out, const struct hang_job *job)
     }
 }
 
-/* Do doubts make all ranks of CAUSE suspects only? */
-static bool is_in_doubt(const struct hang_job *job, const struct hang_cause *cause)
+bool hang_is_in_doubt(const struct hang_job *job, const struct hang_cause *cause)
 {
     bool any = false;
     for (size_t i = 0; i < job->culprits.count; i++)
@@ -389,7 +388,7 @@ static void write_verdict(struct hang_job *job)
         }
         if (told++)
             buffer_puts(&text, ". ");
-        bool in_doubt = is_in_doubt(job, cause);
+        bool in_doubt = hang_is_in_doubt(job, cause);
         hang_add_cause(&text, job, cause, true, in_doubt);
         add_waiters(&text, cause);
         if (in_doubt)

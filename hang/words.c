@@ -105,7 +105,7 @@ void hang_add_rank_words(struct buffer *out, struct hang_ranks ranks, bool upper
     hang_add_ranks(&list, ranks, true);
     if (list.count > MOST) {
         hang_add_count(out, ranks.count);
-        buffer_printf(out, " ranks, from %" PRIu32 " to %" PRIu32, ranks.at[0], ranks.at[ranks.count - 1]);
+        buffer_printf(out, " ranks (of %" PRIu32 " to %" PRIu32 ")", ranks.at[0], ranks.at[ranks.count - 1]);
     } else {
         buffer_puts(out, upper              ? ranks.count == 1 ? "Rank " : "Ranks "
                          : ranks.count == 1 ? "rank "

@@ -234,6 +234,7 @@ static void a_dump_of_an_unknown_version_makes_a_suspect_at_most(void **state)
         assert_int_equal(job->has_doubt[DOUBT_VERSION_UNKNOWN], i > 1);
         assert_int_equal(job->culprits.count, i <= 1);
         assert_int_equal(job->suspects.count, i > 1);
+        assert_int_equal(hang_is_in_doubt(job, &job->causes.at[0]), i > 1);
         assert_int_equal(strstr(job->verdict, "a version that is not known") != NULL, i > 1);
         end(&of);
     }
