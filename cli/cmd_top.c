@@ -452,19 +452,21 @@ static int print_nsys_text(struct trace *trace, const struct top_args *args, str
 }
 
 /* Options that only apply to traces. */
-static bool check_options_of_sums(const struct top_args *args, struct tpa_error *err)
+static bool check_options_of_sums(const struct top_args *args, const struct ingested *ingested,
+                                  struct tpa_error *err)
 {
     const struct selection_query *query = &args->selection;
-    const char *option = args->by                                      ? "--by"
-                         : args->top_level                             ? "--top-level"
-                         : query->steps.count                          ? "--steps"
-                         : query->range                                ? "--range"
-                         : query->ranks.count                          ? "--rank"
-                         : query->devices.count                        ? "--device"
-                         : query->streams.count                        ? "--stream"
-                         : wants_torch_text(args)                      ? "--format torch"
-                         : output_printer(&args->output) == &nsys_text ? "--format nsys"
-                                                                       : NULL;
+    bool has_devices = ingested->profile && ingested->profile->figures == PROFILE_DEVICE_TIME;
+    const char *option = args->by && !(has_devices && args->by == TOP_DEVICE) ? "--by"
+                         : args->top_level                                    ? "--top-level"
+                         : query->steps.count                                 ? "--steps"
+                         : query->range                                       ? "--range"
+                         : query->ranks.count                                 ? "--rank"
+                         : query->devices.count                               ? "--device"
+                         : query->streams.count                               ? "--stream"
+                         : wants_torch_text(args)                             ? "--format torch"
+                         : output_printer(&args->output) == &nsys_text        ? "--format nsys"
+                                                                              : NULL;
     return !option ||
            tpa_fail(err, TPA_NOWHERE, "%s is for traces; this file holds sums and no events", option);
 }
@@ -479,9 +481,10 @@ static int top_of_sums(const struct invocation *call, struct ingested *ingested,
         .filter = args->selection.filter,
         .exclude = args->selection.exclude,
         .strip_dirs = args->strip_dirs,
+        .by_device = args->by != 0, /* no other is allowed */
     };
     int exit_code = EXIT_TROUBLE;
-    if (check_options_of_sums(args, err))
+    if (check_options_of_sums(args, ingested, err))
         exit_code = ingested->profile
                         ? profile_report(call, PSTATS_STATS, ingested, &query, &args->output, err)
                         : actions_report(ingested, &query, &args->output, err);

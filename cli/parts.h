@@ -76,6 +76,7 @@ struct profile_query {
     bool reverse;
     const char *filter, *exclude; /* regular expressions over "file:line(name)" */
     bool strip_dirs;
+    bool by_device; /* a row for each device of a kernel or scope */
 };
 
 /* Print the profile in INGESTED, as text of pstats or according to OUTPUT. Returns the exit code. */

@@ -64,7 +64,7 @@ int profile_report(const struct invocation *call, enum pstats_report report, str
 {
     bool as_pstats = profile_wants_pstats(output);
     struct profile_sort sort = { .reverse = query->reverse };
-    struct profile_view view = { 0 };
+    struct profile_view view = { .by_device = query->by_device };
     struct profile_restriction restriction = { query->filter, query->exclude, { 0 } };
     if (!as_pstats || output_limit_given(output))
         restriction.limit = output_limit_or(output, LIMIT_FOR_PEOPLE);

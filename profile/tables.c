@@ -6,6 +6,9 @@
  */
 #include "profile/view.h"
 
+#include "base/rows.h"
+#include "base/sum.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -28,7 +31,7 @@ struct call_row {
 /* A kernel, or a scope that launched some. */
 struct device_row {
     struct text name, device_type;
-    int64_t self_device_ns, device_ns, count;
+    int64_t device, self_device_ns, device_ns, count, flops, bytes;
     double share;
 };
 
@@ -70,11 +73,14 @@ static const struct table_column callee_columns[] = CALL_COLUMNS("callee", "whom
 
 static const struct table_column device_columns[] = {
     COLUMN(struct device_row, name, "name", "Name", TABLE_NAME, "the kernel, or the scope around it"),
-    COLUMN(struct device_row, device_type, "device_type", "Device type", TABLE_TEXT, "type of the device of a kernel; CPU for a scope", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, device, "device", "Device", TABLE_COUNT, "number of the device, with --by device", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, device_type, "device_type", "Device type", TABLE_TEXT, "type of the device of a kernel; CPU for a scope; missing where it ran on several", .flags = TABLE_OPTIONAL),
     COLUMN(struct device_row, self_device_ns, "self_device_time_total", "Self device", TABLE_NS, "time of the kernel itself on devices", .aliases = "tottime time self_cuda_time_total"),
     COLUMN(struct device_row, share, "self_device_percent", "Self device %", TABLE_SHARE, "part of the time of all kernels"),
     COLUMN(struct device_row, device_ns, "device_time_total", "Device total", TABLE_NS, "time on devices of all that it launched", .aliases = "cumtime cumulative cuda_time_total"),
     COLUMN(struct device_row, count, "count", "# of Calls", TABLE_TALLY, "how often the kernel ran; of scopes not recorded", .aliases = "calls ncalls"),
+    COLUMN(struct device_row, flops, "flops", "Total FLOPs", TABLE_FLOPS, "floating-point operations of the kernel, as the program gave Proton", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes that the kernel moved, as the program gave Proton", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column action_columns[] = {
@@ -201,26 +207,83 @@ static void add_figures(struct table *table, const struct profile *profile)
         }
 }
 
+static const struct key by_function[] = { ASC(struct profile_work, function),
+                                          ASC(struct profile_work, device), KEY_END };
+
+static int64_t count_of_number(double number)
+{
+    return number > 0 && number < 0x1p62 ? (int64_t)number : TABLE_INT_MISSING;
+}
+
+/* The row of the COUNT shares of a function, which is there at least once. */
+static struct device_row device_row_of(const struct profile *profile, const struct profile_work *shares,
+                                       size_t count, bool by_device)
+{
+    const struct profile_function *function = &profile->functions[shares->function];
+    struct profile_work sum = shares[0];
+    for (size_t i = 1; i < count; i++) {
+        sum.cost.total_s += shares[i].cost.total_s;
+        sum.cost.cumulative_s += shares[i].cost.cumulative_s;
+        sum_add(&sum.cost.calls, shares[i].cost.calls);
+        sum.flops += shares[i].flops;
+        sum.bytes += shares[i].bytes;
+        if (sum.device_type &&
+            (!shares[i].device_type || strcmp(sum.device_type, shares[i].device_type) != 0))
+            sum.device_type = NULL;
+    }
+    bool is_kernel = sum.cost.calls > 0;
+    return (struct device_row){
+        .name = { function->name, function->name_length },
+        .device = by_device ? sum.device : TABLE_INT_MISSING,
+        .device_type = as_text(is_kernel ? sum.device_type : "CPU"),
+        .self_device_ns = ns_of(sum.cost.total_s),
+        .device_ns = ns_of(sum.cost.cumulative_s),
+        .count = is_kernel ? sum.cost.calls : TABLE_INT_MISSING,
+        .share = tables_share_of(sum.cost.total_s, profile->total.total_s),
+        .flops = count_of_number(sum.flops),
+        .bytes = count_of_number(sum.bytes),
+    };
+}
+
+/* Add the rows of COUNT shares of one function. */
+static void add_device_rows_of(struct table *table, const struct profile *profile,
+                               const struct profile_work *shares, size_t count, bool by_device)
+{
+    FOR_RUNS(first, end, count, !by_device || shares[end].device == shares[first].device) {
+        struct device_row row = device_row_of(profile, shares + first, end - first, by_device);
+        table_add_rows(table, &row, 1, sizeof row);
+        if (row.flops != TABLE_INT_MISSING)
+            table->columns[table_column_at(table, offsetof(struct device_row, flops))].flags = 0;
+        if (row.bytes != TABLE_INT_MISSING)
+            table->columns[table_column_at(table, offsetof(struct device_row, bytes))].flags = 0;
+    }
+}
+
 /* Kernels and scopes, in the words of traces: there are no functions. */
 static void add_device_rows(struct result *result, const struct profile *profile,
                             const struct profile_view *view)
 {
     struct table *table =
         TABLE_OF_ROWS("operators", "Kernels and scopes", device_columns, (struct device_row *)NULL, 0);
-    const char *type = profile->device_type;
+    size_t count = profile->device_work.count;
+    struct profile_work *shares = mem_alloc(mem_times(count + 1, sizeof *shares));
+    struct part {
+        size_t first, count;
+    } *parts = mem_zalloc(profile->function_count + 1, sizeof *parts);
+    if (count)
+        memcpy(shares, profile->device_work.at, count * sizeof *shares);
+    SORT_ARRAY(shares, count, by_function);
+    FOR_RUNS(first, end, count, shares[end].function == shares[first].function)
+        parts[shares[first].function] = (struct part){ first, end - first };
     for (size_t i = 0; i < view->count; i++) {
-        const struct profile_function *function = &profile->functions[view->at[i]];
-        bool is_kernel = function->cost.calls > 0;
-        struct device_row row = {
-            .name = { function->name, function->name_length },
-            .device_type = is_kernel ? as_text(type) : as_text("CPU"),
-            .self_device_ns = ns_of(function->cost.total_s),
-            .device_ns = ns_of(function->cost.cumulative_s),
-            .count = is_kernel ? function->cost.calls : TABLE_INT_MISSING,
-            .share = tables_share_of(function->cost.total_s, profile->total.total_s),
-        };
-        table_add_rows(table, &row, 1, sizeof row);
+        const struct profile_work nothing = { .function = view->at[i], .device = TABLE_INT_MISSING };
+        const struct part *part = &parts[view->at[i]];
+        add_device_rows_of(table, profile, part->count ? shares + part->first : &nothing,
+                           part->count ? part->count : 1, view->by_device);
     }
+    EACH(free, parts, shares);
+    if (view->by_device)
+        table->columns[table_column_at(table, offsetof(struct device_row, device))].flags = 0;
     table_add_footer(table, "self_device_time_total", "Self device time total", TABLE_NS,
                      table_int(ns_of(profile->total.total_s)));
     if (view->reductions.count > 0 && view->reductions.at[view->reductions.count - 1].by_limit)

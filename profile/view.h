@@ -89,6 +89,7 @@ struct profile_reduction {
 struct profile_view {
     function_id *at;
     size_t count;
+    bool by_device; /* of PROFILE_DEVICE_TIME: a row for each device of a function */
     VEC_OF(struct profile_reduction) reductions;
 };
 

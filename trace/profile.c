@@ -77,7 +77,7 @@ void profile_free(struct profile *profile)
     column_free(profile->functions, profile->function_capacity * sizeof *profile->functions);
     free(profile->listed);
     column_free(profile->edges, profile->edge_capacity * sizeof *profile->edges);
-    VEC_FREE(&profile->files);
+    EACH(VEC_FREE, &profile->files, &profile->device_work);
     sums_origin_release(&profile->origin);
     arena_release(&profile->arena);
     EACH(free, profile->slots, profile->file_hashes, profile);
@@ -353,6 +353,13 @@ static void merge(struct profile *profile, const struct profile *other, enum mer
             *VEC_PUSH(&edges) = edge;
         }
         accumulate(profile, *id, &f->cost, edges.at, edges.count);
+    }
+    for (size_t i = 0; i < other->device_work.count; i++) {
+        struct profile_work work = other->device_work.at[i];
+        work.function = map[work.function] == FUNCTION_NONE
+                            ? translate(profile, other, work.function, rule != KEEP_DIRS)
+                            : map[work.function];
+        *VEC_PUSH(&profile->device_work) = work;
     }
     EACH(VEC_FREE, &place, &edges);
     free(map);

@@ -52,6 +52,15 @@ struct profile_edge {
     bool count_only; /* the module `profile` and sampling write the number of calls alone: cost.calls */
 };
 
+/* Work of a function on a device, and of what it called there. Of one function and device there may be several. */
+struct profile_work {
+    function_id function;
+    int64_t device;           /* its number; INT64_MIN: not recorded */
+    const char *device_type;  /* "CUDA", "HIP"; NULL: not recorded */
+    struct profile_cost cost; /* calls, total_s, cumulative_s */
+    double flops, bytes;      /* of its own calls; 0: not recorded */
+};
+
 /* A file that was added in. */
 struct profile_file {
     const char *path;
@@ -76,8 +85,8 @@ struct profile {
         total;    /* calls, primitive_calls and total_s over all functions; summed file by file */
     bool sampled; /* CPython's sampling profiler: calls are samples on the stack, primitive calls on top */
     enum profile_figures figures;
-    const char *device_type; /* "CUDA"; of PROFILE_DEVICE_TIME; NULL: not recorded */
-    bool counts_swapped;     /* yappi: calls and primitive calls of functions are swapped */
+    VEC_OF(struct profile_work) device_work; /* of PROFILE_DEVICE_TIME */
+    bool counts_swapped;                     /* yappi: calls and primitive calls of functions are swapped */
     uint64_t odd_entries;    /* entries of the file that are not functions, and were skipped */
     int64_t odd_offset;      /* of the first one */
     uint64_t merged_edges;   /* callers that became one when directories were stripped */
