@@ -47,7 +47,7 @@ void lacks_append_meaning(struct buffer *out, unsigned lacks)
         { LACKS_END, "the end is missing" },
         { LACKS_PARTS, "parts are damaged" },
         { LACKS_RECORDS, "records were lost" },
-        { LACKS_FILES, "files cannot be read" },
+        { LACKS_FILES, "files are missing or cannot be read" },
     };
     const char *separator = "";
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -27,7 +27,7 @@ enum lacks {
     LACKS_END = 1,     /* the file ends before its recording does */
     LACKS_PARTS = 2,   /* blocks, tables, records or texts of the file are damaged */
     LACKS_RECORDS = 4, /* the profiler lost records, or did not write all */
-    LACKS_FILES = 8,   /* files that may be ranks of the job cannot be read */
+    LACKS_FILES = 8,   /* files of ranks of the job are missing, or cannot be read */
 };
 
 /* Constant, sort, and word: the kind of the notice, by which files and scripts know it. */
@@ -78,11 +78,13 @@ enum lacks {
     LACK(CUT_AT_LIMIT, RECORDS, "cut_at_limit")                                                              \
     LACK(LOST_WORK, RECORDS, "lost_work")                                                                    \
     LACK(UNTIMED_WORK, RECORDS, "untimed_work")                                                              \
+    LACK(MISSING_STEPS, RECORDS, "missing_steps")                                                            \
     LACK(LATE_END, PARTS, "late_end")                                                                        \
     LACK(UNKNOWN_TIME, PARTS, "unknown_time")                                                                \
     LACK(UNKNOWN_VERSION, PARTS, "unknown_version")                                                          \
     LACK(UNKNOWN_STATE, PARTS, "unknown_state")                                                              \
     LACK(RUNS_DIFFER, FILES, "runs_differ")                                                                  \
+    LACK(MISSING_RANKS, FILES, "missing_ranks")                                                              \
     LACK(LEFT_OUT, FILES, "left_out")                                                                        \
     LACK(UNREADABLE, FILES, "unreadable")
 

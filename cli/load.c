@@ -226,6 +226,8 @@ static bool read_input(const struct invocation *call, const struct load_args *ar
     bool fine =
         (keeps && find_kept(&key, ingested)) ||
         ingest_read_any((const char *const *)call->operands, call->operand_count, options, ingested, err);
+    if (fine && ingested->trace && !ingested->trace->is_kept)
+        file_set_settle(ingested->trace);
     if (fine && keeps && ingested->trace && !ingested->trace->is_kept)
         keep_trace(&key, ingested->trace);
     buffer_release(&key);
@@ -416,6 +418,7 @@ static void notice_files(const struct trace *trace, struct result *result)
         file_set_describe(set, &text);
         result_add_notice(result, "recordings", (int64_t)set->count, NULL, TPA_NOWHERE, "the files are %s",
                           text.at);
+        result->notices.at[result->notices.count - 1].on_top = set->jobs > 1;
         buffer_release(&text);
     }
     for (size_t i = 0; i < trace->file_count; i++)
@@ -518,6 +521,8 @@ void load_add_notices(const struct trace *trace, struct result *result)
                                                                      : file->path;
         result_add_notice(result, notice->kind, (int64_t)notice->count, path, notice->offset, "%s",
                           notice->text);
+        result->notices.at[result->notices.count - 1].on_top |=
+            strcmp(notice->kind, FILE_SET_COPIES) == 0 || strcmp(notice->kind, "given_twice") == 0;
     }
     load_gather_notices(result);
 }

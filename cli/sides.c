@@ -82,6 +82,19 @@ static bool was_seen(struct names *seen, const char *path)
     return names_count(seen) == known;
 }
 
+/* Is all of TRACE in SEEN, by what its files hold? Adds them. */
+static bool holds_copies(struct names *seen, const struct trace *trace)
+{
+    bool all = trace->file_count > 0;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        uint64_t key[] = { file_set_fingerprint(trace, f), (uint64_t)trace->files[f].rank };
+        size_t known = names_count(seen);
+        names_add(seen, (const char *)key, sizeof key);
+        all = all && names_count(seen) == known && trace->files[f].event_count > 0;
+    }
+    return all;
+}
+
 /* New; NULL if nothing takes time in it. */
 static struct timeline *make_timeline(const struct trace *trace, int of)
 {
@@ -174,6 +187,12 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good = load_any(&of_part, &sides->load, &wants, &part, err);
         if (!good)
             break;
+        if (part.trace && found->counts[of] > 1 && holds_copies(seen, part.trace)) {
+            result_add_notice(result, "given_twice", 1, found->paths[of][i], TPA_NOWHERE,
+                              "this recording was given more than once on one side and counts once");
+            ingested_free(&part);
+            continue;
+        }
         load_add_lacks(&part, result); /* before a saved result is taken */
         side->lacks |= ingested_lacks(&part);
         good =
@@ -187,7 +206,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
             tpa_in_file(err, found->paths[of][i]);
         else if (part.trace && !sides->like_saved) /* already reported */
             load_add_notices(part.trace, result);
-        if (good && was_seen(seen, found->paths[of][i]))
+        if (good && !part.trace && was_seen(seen, found->paths[of][i]))
             result_add_notice(
                 result, "given_twice", 1, found->paths[of][i], TPA_NOWHERE,
                 "this file was given more than once on one side, and all that is in it counts as "

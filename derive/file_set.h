@@ -82,6 +82,17 @@ struct set_record *file_set_records(const struct trace *trace);
 struct file_set *file_set_find(struct set_record *records, size_t count, enum trace_files_are files_are);
 void file_set_free(struct file_set *set);
 
+/* The kind of the notice about files that are copies of others. */
+#define FILE_SET_COPIES "copies"
+
+/* Settle what the files of TRACE are as a set, after reading and before anything else: files that hold the same events at the
+ * same times as another one are dropped, where their rank and host do not contradict, unless the user says that files are separate
+ * runs; ranks that lack steps of the others lack them as records (rank_steps.h). Both are said in notices. */
+void file_set_settle(struct trace *trace);
+
+/* A number for the events of FILE and their times: equal for files that hold the same recording, however they are packed. */
+uint64_t file_set_fingerprint(const struct trace *trace, uint32_t file);
+
 /* The rank of FILE as recorded, else as in its path; -1: neither. */
 int64_t file_set_rank_of(const struct trace_file *file);
 

@@ -284,6 +284,7 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
     for (size_t m = 0; m < fleet->job.members.count; m++) {
         const struct fleet_member *member = &fleet->job.members.at[m];
         measures->has_gpu |= member->count[FACTS_DEVICES] > 0;
+        measures->lacks |= fleet_member_lacks(&fleet->job, member);
         *VEC_PUSH(&measures->ranks) = member->rank;
         add_fact(measures, facts, "gpu", "GPU", member->recording->device);
         add_fact(measures, facts, "producer", "profiler", member->recording->producer);

@@ -448,6 +448,7 @@ void fleet_notice_lacks(const struct fleet_job *job, struct result *result)
 {
     const struct facts *facts = job->facts;
     bool *known = mem_zalloc(job->members.count + 1, sizeof *known);
+    struct buffer of_steps = { 0 };
     for (int lack = 0; lack <= LACK_COUNT; lack++) {
         struct few few = { 0 };
         for (size_t m = 0; m < job->members.count; m++) {
@@ -458,13 +459,20 @@ void fleet_notice_lacks(const struct fleet_job *job, struct result *result)
                 text = find_facts_notice(facts, member, lack_word((enum lack)lack));
             else if (member->recording->cut == 1 && !known[m])
                 text = "cut short or damaged";
-            known[m] |= text != NULL;
+            buffer_clear(&of_steps);
+            if (lack == LACK_MISSING_STEPS && member->steps_lack.of && !text &&
+                (m == 0 || member[-1].rank != member->rank)) {
+                rank_steps_describe(&member->steps_lack, &of_steps);
+                text = of_steps.at;
+            }
+            known[m] |= text != NULL && lack != LACK_MISSING_STEPS;
             if (text)
                 add_few(&few, "rank %" PRId64 " (%s: %s)", member->rank, file.at ? file.at : "?", text);
         }
         notice_few(&few, result, lack_word(lack < LACK_COUNT ? (enum lack)lack : LACK_CUT_SHORT),
                    "not complete, and what is missing is not counted");
     }
+    buffer_release(&of_steps);
     free(known);
 }
 
@@ -567,7 +575,11 @@ static void notice_others(const struct fleet *fleet, struct result *result)
     notice_odd_numbers(fleet->job.facts, result);
     if (fleet->left_out.count)
         result_add_notice(result, "other_recordings", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
-                          "recordings are left out: see the table of these");
+                          "recordings are left out, the first %s: %s",
+                          fleet->left_out.at[0].file.at ? fleet->left_out.at[0].file.at : "?",
+                          fleet->left_out.at[0].reason.at);
+    if (fleet->left_out.count)
+        result->notices.at[result->notices.count - 1].on_top = true;
     if (fleet->job.facts->repeats)
         result_add_notice(result, "repeats", (int64_t)fleet->job.facts->repeats, NULL, TPA_NOWHERE,
                           "recordings were given more than once and count once");

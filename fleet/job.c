@@ -12,7 +12,9 @@ unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_memb
         name_id kind = notices[member->first[FACTS_NOTICES] + i].kind;
         lacks |= kind == NAME_NONE ? 0 : lacks_of_word(names_text(job->facts->texts, kind));
     }
-    return lacks || member->recording->cut != 1 ? lacks : LACKS_END;
+    if (lacks == 0 && member->recording->cut == 1)
+        lacks = LACKS_END;
+    return lacks | (member->steps_lack.of ? lack_sort(LACK_MISSING_STEPS) : 0);
 }
 
 struct text fleet_text(const struct facts *facts, name_id id)
@@ -170,6 +172,34 @@ static void number_members(struct fleet_job *job)
     }
 }
 
+static const struct key by_recorded[] = {
+    ASC_VIA(struct fleet_member, recording, struct facts_recording, start_ns),
+    ASC_VIA(struct fleet_member, recording, struct facts_recording, end_ns),
+    ASC_VIA(struct fleet_member, recording, struct facts_recording, events),
+    ASC_VIA(struct fleet_member, recording, struct facts_recording, process),
+    ASC_VIA(struct fleet_member, recording, struct facts_recording, host),
+    ASC(struct fleet_member, rank),
+    KEY_END,
+};
+
+/* Leave out recordings that another one repeats, under whatever name, where their rank is not known. */
+static void drop_copies(struct fleet_job *job)
+{
+    size_t kept = 0;
+    SORT(&job->members, by_recorded);
+    FOR_GROUPS(&job->members, by_recorded, first, end) {
+        bool may_be_copies =
+            job->members.at[first].rank == FACTS_MISSING && job->members.at[first].recording->events > 0;
+        job->members.at[kept++] = job->members.at[first];
+        for (size_t i = first + 1; i < end; i++)
+            if (may_be_copies)
+                job_leave_out(job, &job->members.at[i], LEFT_OUT_DUPLICATE);
+            else
+                job->members.at[kept++] = job->members.at[i];
+    }
+    job->members.count = kept;
+}
+
 /* If no recording has a rank, all are numbered; else those without a rank are left out. */
 static void number_ranks(struct fleet_job *job)
 {
@@ -188,6 +218,28 @@ static void number_ranks(struct fleet_job *job)
         else
             job->members.at[kept++] = job->members.at[i];
     job->members.count = kept;
+}
+
+/* Find the ranks that lack steps which the others have. */
+static void find_missing_steps(struct fleet_job *job)
+{
+    const struct facts_step *all = facts_rows(job->facts, FACTS_STEPS);
+    VEC_OF(struct rank_step) steps = { 0 };
+    for (size_t m = 0; m < job->members.count; m++) {
+        const struct fleet_member *member = &job->members.at[m];
+        for (size_t i = 0; i < member->count[FACTS_STEPS]; i++)
+            if (all[member->first[FACTS_STEPS] + i].number != FACTS_MISSING)
+                *VEC_PUSH(&steps) =
+                    (struct rank_step){ 0, member->rank, all[member->first[FACTS_STEPS] + i].number, 0 };
+    }
+    struct rank_steps lacking = rank_steps_lacking(steps.at, steps.count);
+    for (size_t m = 0, next = 0; m < job->members.count; m++) {
+        while (next < lacking.count && lacking.at[next].rank < job->members.at[m].rank)
+            next++;
+        if (next < lacking.count && lacking.at[next].rank == job->members.at[m].rank)
+            job->members.at[m].steps_lack = lacking.at[next];
+    }
+    EACH(VEC_FREE, &steps, &lacking);
 }
 
 static void find_missing(struct fleet_job *job)
@@ -239,12 +291,14 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
         else
             job_leave_out(job, &member, LEFT_OUT_OTHER_JOB);
     }
+    drop_copies(job);
     number_ranks(job);
     SORT(&job->members, by_recording);
     SORT_BY_TEXT(job->members.at, job->members.count, i, file_of(job, job->members.at[i].recording));
     SORT(&job->members, by_rank_time);
     drop_duplicates(job);
     find_missing(job);
+    find_missing_steps(job);
     SORT(&job->others, strangers_by_recording);
     SORT_BY_TEXT(job->others.at, job->others.count, i, file_of(job, job->others.at[i].recording));
     SORT_BY(job->others.at, job->others.count, i, job->others.at[i].recording->rank);

@@ -318,6 +318,14 @@ static bool read_before(struct reading *reading, const struct source *source)
     return names_count(reading->files) == known;
 }
 
+static void tell_twice(struct reading *reading, const char *path)
+{
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%s was given more than once and counts once", path);
+    trace_builder_tell(reading->builder, "given_twice", text.at, 1);
+    buffer_release(&text);
+}
+
 static bool may_read(const struct reading *reading, const struct source *source, struct tpa_error *err)
 {
     struct source_id id;
@@ -393,12 +401,10 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
         format = NULL; /* saved beside the traces it was made of */
     *known = format != NULL;
     size_t traces = reading->traces;
-    if (format)
+    if (format && format->read && read_before(reading, source))
+        tell_twice(reading, path);
+    else if (format)
         ok = may_read(reading, source, err) && read_as(reading, format, source, err);
-    if (ok && read_before(reading, source) && reading->traces > traces)
-        trace_builder_notice(reading->builder, "given_twice",
-                             "this file was given more than once, and all that is in it counts as often", 1,
-                             TPA_NOWHERE);
     if (!format && ok && must_be)
         ok = unread_fail(source_name(source), bytes, len, source_damage(source), err);
     else if (!format && ok && !is_result) {

@@ -340,3 +340,18 @@ void trace_replace_flows(struct trace *trace, const char *category, const struct
     }
     set_flows(trace, &replaced);
 }
+
+void trace_tell(struct trace *trace, uint32_t file, bool of_all, const char *kind, const char *text,
+                uint64_t count)
+{
+    struct trace_storage *storage = trace->storage;
+    *VEC_PUSH(&storage->notices) =
+        (struct trace_notice){ .kind = kind,
+                               .text = arena_strndup(&trace->arena, text, strlen(text)),
+                               .file = of_all ? 0 : file,
+                               .count = count,
+                               .offset = TPA_NOWHERE,
+                               .of_all = of_all };
+    *(of_all ? &trace->lacks_of_all : &storage->files.at[file].lacks) |= lacks_of_word(kind);
+    storage_lend(trace);
+}

@@ -30,6 +30,11 @@ typedef int64_t trace_moment(const void *context, int64_t moment_ns);
 bool trace_move(struct trace *trace, uint32_t file, bool has_base, int64_t base_ns, trace_moment *moment,
                 const void *context);
 
+/* Add a notice about FILE, or about no single file where OF_ALL: COUNT cases of KIND, a literal; TEXT is copied. Sets what the
+ * file lacks, or all do, if KIND is a lack (base/lacks.h). */
+void trace_tell(struct trace *trace, uint32_t file, bool of_all, const char *kind, const char *text,
+                uint64_t count);
+
 /* Replace the flow arrows of CATEGORY by COUNT others, whose category and name are set to it. */
 void trace_replace_flows(struct trace *trace, const char *category, const struct trace_flow *flows,
                          size_t count);

@@ -198,6 +198,57 @@ static void a_file_given_twice_is_no_other_run(void **state)
            (int64_t[]){ 0, 0 });
 }
 
+static void copies_are_dropped_unless_ranks_or_hosts_differ(void **state)
+{
+    (void)state;
+    struct file files[] = {
+        { "a", 0, 2, 7, 2, 3, 0, "vm" },           { "a.gz", 0, 2, 7, 2, 3, 0, "vm" },
+        { "b", 1, 2, 7, 2, 3, 0, "vm" },           { "unknown", -1, 0, 7, 2, 3, 0, NULL },
+        { "other host", 0, 2, 7, 2, 3, 0, "vm2" }, { "later", 0, 2, 7, 2, 3, 1, "vm" },
+    };
+    const char *const kept[] = { "a", "b", "other host", "later" };
+    struct trace *trace = MAKE(files);
+    file_set_settle(trace);
+    assert_int_equal(trace->file_count, 4);
+    for (size_t f = 0; f < 4; f++)
+        assert_string_equal(trace->files[f].path, kept[f]);
+    assert_int_equal(trace->notice_count, 1);
+    assert_string_equal(trace->notices[0].kind, FILE_SET_COPIES);
+    assert_int_equal(trace->notices[0].count, 2);
+    assert_int_equal(trace_lacks(trace), 0);
+    trace_free(trace);
+    trace = make(files, 2, TRACE_FILES_ARE_APART);
+    file_set_settle(trace);
+    assert_int_equal(trace->file_count, 2);
+    trace_free(trace);
+}
+
+/* What rank 1 lacks where it has STEPS from FIRST on, and ranks 0 and 2 have 8 from 0 on. */
+static unsigned lacks_of(int first, int steps)
+{
+    struct file files[] = { { "a", 0, 3, 7, 0, 8, 0, "vm" },
+                            { "b", 1, 3, 8, first, steps, 5, "vm" },
+                            { "c", 2, 3, 9, 0, 8, 7, "vm" } };
+    struct trace *trace = MAKE(files);
+    file_set_settle(trace);
+    assert_int_equal(trace->files[0].lacks | trace->files[2].lacks, 0);
+    unsigned lacks = trace->files[1].lacks;
+    trace_free(trace);
+    return lacks;
+}
+
+static void a_rank_without_the_steps_of_the_others_lacks_records(void **state)
+{
+    (void)state;
+    assert_int_equal(lacks_of(0, 8), 0);
+    assert_int_equal(lacks_of(1, 7), 0); /* profilers begin and stop apart */
+    assert_int_equal(lacks_of(0, 7), 0);
+    assert_int_equal(lacks_of(1, 9), 0);
+    assert_int_equal(lacks_of(2, 6), LACKS_RECORDS);
+    assert_int_equal(lacks_of(0, 6), LACKS_RECORDS);
+    assert_int_equal(lacks_of(20, 8), LACKS_RECORDS);
+}
+
 static void the_user_overrules_it(void **state)
 {
     (void)state;
@@ -223,6 +274,8 @@ int main(void)
         cmocka_unit_test(jobs_of_the_same_ranks_are_kept_apart),
         cmocka_unit_test(world_sizes_that_differ_are_separate_runs),
         cmocka_unit_test(a_file_given_twice_is_no_other_run),
+        cmocka_unit_test(copies_are_dropped_unless_ranks_or_hosts_differ),
+        cmocka_unit_test(a_rank_without_the_steps_of_the_others_lacks_records),
         cmocka_unit_test(the_user_overrules_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
