@@ -78,6 +78,7 @@ enum lacks {
     LACK(CUT_AT_LIMIT, RECORDS, "cut_at_limit")                                                              \
     LACK(LOST_WORK, RECORDS, "lost_work")                                                                    \
     LACK(UNTIMED_WORK, RECORDS, "untimed_work")                                                              \
+    LACK(SEVERAL_DOCUMENTS, PARTS, "several_documents")                                                      \
     LACK(MISSING_STEPS, RECORDS, "missing_steps")                                                            \
     LACK(LATE_END, PARTS, "late_end")                                                                        \
     LACK(UNKNOWN_TIME, PARTS, "unknown_time")                                                                \

@@ -262,8 +262,7 @@ static void describe(const struct trace_lost *lost, unsigned lacks, struct buffe
                                            : ": the profiler lost it, or its buffers were full");
 }
 
-/* How many cases of LACK file F has in a notice: of a file that was converted, it was told before. */
-static uint64_t noticed(const struct trace_builder *builder, uint32_t f, enum lack lack)
+uint64_t builder_noticed(const struct trace_builder *builder, uint32_t f, enum lack lack)
 {
     const struct trace_storage *storage = builder->storage;
     for (size_t i = 0; i < storage->notices.count; i++) {
@@ -279,9 +278,10 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     struct trace *trace = builder->trace;
     struct trace_file *file = &builder->storage->files.at[f];
     struct survey survey = { .trace = trace, .file = file, .sorts = sorts };
-    uint64_t untimed = file->lost.untimed ? file->lost.untimed : noticed(builder, f, LACK_UNTIMED_WORK);
+    uint64_t untimed =
+        file->lost.untimed ? file->lost.untimed : builder_noticed(builder, f, LACK_UNTIMED_WORK);
     const struct trace_lost before = file->lost;
-    bool unknown_noticed = noticed(builder, f, LACK_UNKNOWN_TIME) > 0;
+    bool unknown_noticed = builder_noticed(builder, f, LACK_UNKNOWN_TIME) > 0;
     survey_numbers(&survey);
     survey_waits(&survey);
     file->lost = survey_launches(&survey, &capture_times_of(trace)->of_file[f]);
@@ -312,7 +312,7 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     EACH(numbers_release, &survey.work, &survey.calls, &survey.graphs);
     uint64_t lost = file->lost.lost_graphs + file->lost.partial_graphs + file->lost.lost_launches +
                     file->lost.lost_copies + file->lost.lost_hip_copies;
-    if (lost == 0 || noticed(builder, f, LACK_LOST_WORK))
+    if (lost == 0 || builder_noticed(builder, f, LACK_LOST_WORK))
         return;
     struct buffer text = { 0 };
     describe(&file->lost, file->lacks, &text);

@@ -26,6 +26,12 @@ enum { FEW_RECORDS = 10 };
 /* The host's records lie no further than this from most of them: a recording may pause, and clocks may be set. */
 #define HOST_FAR_NS (INT64_C(86400) * SECOND_NS)
 
+/* Work begins no sooner before its call than this: clocks of devices are aligned with that of the host, and drift. */
+#define BEFORE_CALL_NS INT64_C(1000000)
+
+/* The same of work that nothing but its call contradicts. */
+#define ALONE_BEFORE_CALL_NS INT64_C(10000000)
+
 /* ---- times outside of the recording ---- */
 
 /* From when to when the records of a file may be; empty if nothing is known. */
@@ -342,15 +348,150 @@ static void drop_work_at_zero(struct dropping *dropping, const struct trace_file
     EACH(VEC_FREE, &calls, &work);
 }
 
-/* Find what FILE loses, and tell. */
-static void drop_untimed(struct trace_builder *builder, uint32_t file, struct dropping *dropping)
+/* ---- work before its own launch ---- */
+
+/* Work and the call that launched it. */
+struct launched {
+    track_id track;
+    event_id event;
+    int64_t call_ns, start_ns;
+};
+
+struct launched_list {
+    VEC_OF(struct launched);
+};
+
+static const struct key by_stream_and_call[] = { ASC(struct launched, track), ASC(struct launched, call_ns),
+                                                 ASC(struct launched, start_ns), KEY_END };
+static const struct key by_stream[] = { ASC(struct launched, track), KEY_END };
+
+/* When the calls of a file began, by number; of calls that share a number the first. */
+struct call_starts {
+    int64_t least, *start_ns;
+    size_t count;
+};
+
+/* Empty where numbers do not tell calls: there are none, they lie far apart, or several processes count their own. */
+static struct call_starts find_call_starts(const struct dropping *dropping, const struct trace_file *file)
 {
-    const struct trace *trace = builder->trace;
-    const struct trace_file *of = &trace->files[file];
+    enum { NUMBERS_A_CALL = 16 };
+    const struct trace *trace = dropping->trace;
+    event_id end = file->first_event + file->event_count;
+    int64_t number, most = INT64_MIN;
+    struct call_starts starts = { .least = INT64_MAX };
+    const struct track *process = NULL;
+    size_t calls = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+        for (event_id e = file->first_event; e < end; e++) {
+            if (!event_is_call(trace->kind[e]) || is_dropped(dropping, e) ||
+                !arg_scan_get(&correlations, e, &number) || number <= 0)
+                continue;
+            if (pass == 1) {
+                int64_t *start_ns = &starts.start_ns[number - starts.least];
+                *start_ns = trace_start_ns(trace, e) < *start_ns ? trace_start_ns(trace, e) : *start_ns;
+                continue;
+            }
+            const struct track *track = &trace->tracks[trace->track[e]];
+            if (process && (process->pid != track->pid || process->pid_text != track->pid_text))
+                return (struct call_starts){ 0 };
+            process = track;
+            starts.least = number < starts.least ? number : starts.least;
+            most = number > most ? number : most;
+            calls++;
+        }
+        if (pass == 1 || calls == 0 || (uint64_t)(most - starts.least) / NUMBERS_A_CALL > calls)
+            break;
+        starts.count = (size_t)(most - starts.least) + 1;
+        starts.start_ns = mem_alloc(mem_times(starts.count, sizeof *starts.start_ns));
+        for (size_t i = 0; i < starts.count; i++)
+            starts.start_ns[i] = INT64_MAX;
+    }
+    return starts;
+}
+
+/* The work of FILE whose call is known. SUSPECTS gets how much of it begins more than BEFORE_CALL_NS before that. */
+static struct launched_list collect_launched(const struct dropping *dropping, const struct trace_file *file,
+                                             const struct call_starts *starts, bool only_count, size_t *count,
+                                             size_t *suspects)
+{
+    const struct trace *trace = dropping->trace;
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    struct launched_list list = { 0 };
+    *count = *suspects = 0;
+    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
+        int64_t number;
+        if (!event_is_gpu_work(trace->kind[e]) || is_dropped(dropping, e) ||
+            !arg_scan_get(&correlations, e, &number) || number < starts->least ||
+            (uint64_t)(number - starts->least) >= starts->count ||
+            starts->start_ns[number - starts->least] == INT64_MAX)
+            continue;
+        struct launched work = { trace->track[e], e, starts->start_ns[number - starts->least],
+                                 trace_start_ns(trace, e) };
+        ++*count;
+        *suspects += work.start_ns < work.call_ns - BEFORE_CALL_NS;
+        if (!only_count)
+            *VEC_PUSH(&list) = work;
+    }
+    return list;
+}
+
+/* Drop the WORK that begins before its own call, where the clock of the device is right otherwise: it begins before work of its
+ * stream that was launched before it, or is alone in being so early. */
+static void drop_early(struct dropping *dropping, struct launched_list *work)
+{
+    int64_t earliest_ns = 0, second_ns = 0;
+    SORT(work, by_stream_and_call);
+    for (size_t i = 0; i < work->count; i++) {
+        int64_t early_ns = work->at[i].call_ns - work->at[i].start_ns;
+        second_ns = early_ns > earliest_ns ? earliest_ns : early_ns > second_ns ? early_ns : second_ns;
+        earliest_ns = early_ns > earliest_ns ? early_ns : earliest_ns;
+    }
+    FOR_GROUPS(work, by_stream, first, end) {
+        int64_t behind_ns = INT64_MIN,
+                before_ns = INT64_MIN; /* starts of what was launched before the call; call of these */
+        for (size_t i = first; i < end; i++) {
+            const struct launched *at = &work->at[i];
+            int64_t early_ns = at->call_ns - at->start_ns;
+            bool is_alone =
+                early_ns == earliest_ns && early_ns / 2 > second_ns && early_ns > ALONE_BEFORE_CALL_NS;
+            if (early_ns > BEFORE_CALL_NS &&
+                (is_alone || (before_ns < at->call_ns && behind_ns > at->start_ns + BEFORE_CALL_NS))) {
+                drop_event(dropping, at->event);
+            } else if (at->start_ns > behind_ns) {
+                behind_ns = at->start_ns;
+                before_ns = at->call_ns;
+            }
+        }
+    }
+}
+
+/* Where more of the work of FILE begins before its calls, the clock of the device is not that of the host. */
+static void drop_work_before_calls(struct dropping *dropping, const struct trace_file *file)
+{
+    enum { FEWEST = 4, ONE_IN = 10 };
+    if (dropping->trace->args[ARG_CORRELATION].count == 0)
+        return;
+    struct call_starts starts = find_call_starts(dropping, file);
+    size_t count = 0, suspects = 0;
+    if (starts.count)
+        collect_launched(dropping, file, &starts, true, &count, &suspects);
+    if (suspects > 0 && count >= FEWEST && (suspects == 1 || suspects * ONE_IN <= count)) {
+        struct launched_list work = collect_launched(dropping, file, &starts, false, &count, &suspects);
+        drop_early(dropping, &work);
+        VEC_FREE(&work);
+    }
+    free(starts.start_ns);
+}
+
+/* ---- all ---- */
+
+/* Drop what is far from the recording of FILE. */
+static void drop_far(struct dropping *dropping, const struct trace_file *of)
+{
+    const struct trace *trace = dropping->trace;
     struct bounds bounds = bounds_of(trace, of);
     bool any_at_zero = false;
-    dropping->device = dropping->host = 0;
-    dropping->device_ns = 0;
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         if (!has_time(trace, &bounds, e))
             drop_event(dropping, e);
@@ -360,6 +501,18 @@ static void drop_untimed(struct trace_builder *builder, uint32_t file, struct dr
     drop_stray_calls(dropping, of, &bounds);
     if (any_at_zero)
         drop_work_at_zero(dropping, of);
+}
+
+/* Find what FILE loses, and tell. TOGETHER: all lies together. */
+static void drop_untimed(struct trace_builder *builder, uint32_t file, bool together,
+                         struct dropping *dropping)
+{
+    const struct trace_file *of = &builder->trace->files[file];
+    dropping->device = dropping->host = 0;
+    dropping->device_ns = 0;
+    if (!together)
+        drop_far(dropping, of);
+    drop_work_before_calls(dropping, of);
     uint64_t device = dropping->device, host = dropping->host;
     builder->storage->files.at[file].lost.untimed = device;
     builder->storage->files.at[file].lost.untimed_ns = dropping->device_ns;
@@ -368,8 +521,8 @@ static void drop_untimed(struct trace_builder *builder, uint32_t file, struct dr
             builder, file, lack_word(LACK_UNTIMED_WORK),
             builder_counted(
                 builder, device,
-                "record of a device has a time that cannot be (0, or far outside of the recording of the host) and was left out",
-                "records of devices have times that cannot be (0, or far outside of the recording of the host) and were left out"),
+                "record of a device has a time that cannot be (0, far outside of the recording of the host, or before its own launch) and was left out",
+                "records of devices have times that cannot be (0, far outside of the recording of the host, or before their own launch) and were left out"),
             device);
     if (host)
         builder_add_last_notice(
@@ -384,10 +537,9 @@ static void drop_untimed(struct trace_builder *builder, uint32_t file, struct dr
 static void drop_all_untimed(struct trace_builder *builder)
 {
     struct dropping dropping = { .trace = builder->trace };
-    if (lie_together(builder->trace))
-        return;
+    bool together = lie_together(builder->trace);
     for (uint32_t f = 0; f < builder->trace->file_count; f++)
-        drop_untimed(builder, f, &dropping);
+        drop_untimed(builder, f, together, &dropping);
     if (dropping.keep)
         trace_keep(builder->trace, &(struct trace_part){ .events = dropping.keep });
     free(dropping.keep);
@@ -398,4 +550,5 @@ void builder_settle_times(struct trace_builder *builder)
     storage_lend(builder->trace);
     drop_all_untimed(builder);
     builder_settle_ends(builder);
+    builder_settle_steps(builder);
 }

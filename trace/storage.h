@@ -135,6 +135,12 @@ void builder_settle_losses(struct trace_builder *builder);
 /* Leave out records whose time cannot be, and settle ends. When columns are frozen; lends them. settle_times.c */
 void builder_settle_times(struct trace_builder *builder);
 
+/* How many cases of LACK FILE has in a notice: of a file that was converted, it was told before. lost_work.c */
+uint64_t builder_noticed(const struct trace_builder *builder, uint32_t file, enum lack lack);
+
+/* Settle marks of steps that are there twice, reach over others or are lost. Behind the times. settle_steps.c */
+void builder_settle_steps(struct trace_builder *builder);
+
 /* Leave out records that were written twice, and bound ends that cannot be. settle_ends.c */
 void builder_settle_ends(struct trace_builder *builder);
 

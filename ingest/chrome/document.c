@@ -682,8 +682,8 @@ static bool parse_between(struct parser *parser)
     parser->consumed = at + 1;
     if (text[at] == '{' || text[at] == '[') {
         if (state->documents++)
-            notice(parser, "several_documents",
-                   "more than one trace stands in the file; all were read as one", at);
+            document_lacks(parser, LACK_SEVERAL_DOCUMENTS,
+                           "more than one trace stands in the file; all were read as one", at);
         state->where = text[at] == '{' ? CHROME_TOP : CHROME_ARRAY;
         state->in_object = text[at] == '{';
         state->has_events = text[at] == '[';

@@ -1,0 +1,183 @@
+/*
+ * settle_steps.c - marks of steps that cannot be, when a trace is finished.
+ *
+ * PyTorch's profiler marks steps one after another on a thread, ProfilerStep#N, and counts them up. So a mark that reaches over a
+ * later one has lost its end, one that is there twice was written twice, and a number that is left out, though the thread worked
+ * then, is a mark that was lost.
+ */
+#include "trace/storage.h"
+
+#include "base/rows.h"
+#include "trace/slice.h"
+#include "trace/step_name.h"
+#include <inttypes.h>
+
+struct mark {
+    uint32_t file;
+    track_id track;
+    event_id event;
+    int64_t number, start_ns, end_ns;
+};
+
+struct mark_list {
+    VEC_OF(struct mark);
+};
+
+static const struct key by_start[] = { ASC(struct mark, file),
+                                       ASC(struct mark, track),
+                                       ASC(struct mark, start_ns),
+                                       ASC(struct mark, end_ns),
+                                       ASC(struct mark, number),
+                                       ASC(struct mark, event),
+                                       KEY_END };
+static const struct key by_times[] = { ASC(struct mark, file),     ASC(struct mark, track),
+                                       ASC(struct mark, start_ns), ASC(struct mark, end_ns),
+                                       ASC(struct mark, number),   KEY_END };
+static const struct key by_thread[] = { ASC(struct mark, file), ASC(struct mark, track), KEY_END };
+
+/* Those of the host, of PyTorch's profiler. */
+static struct mark_list find_marks(const struct trace *trace)
+{
+    static const char torch[] = "ProfilerStep#";
+    struct mark_list marks = { 0 };
+    size_t names = names_count(trace->names);
+    int64_t *numbers = mem_alloc(mem_times(names + 1, sizeof *numbers));
+    bool any = false;
+    for (name_id id = 0; id < names; id++) {
+        const char *name = names_text(trace->names, id);
+        bool is_mark = strncmp(name, torch, sizeof torch - 1) == 0 && step_number(name, &numbers[id]);
+        numbers[id] = is_mark ? numbers[id] : -1;
+        any |= is_mark;
+    }
+    for (event_id e = 0; any && e < trace->event_count; e++)
+        if (numbers[trace->name[e]] >= 0 && !event_on_device(trace->kind[e]))
+            *VEC_PUSH(&marks) = (struct mark){ trace->tracks[trace->track[e]].file,
+                                               trace->track[e],
+                                               e,
+                                               numbers[trace->name[e]],
+                                               trace_start_ns(trace, e),
+                                               trace_end_ns(trace, e) };
+    free(numbers);
+    if (marks.count)
+        SORT(&marks, by_start);
+    return marks;
+}
+
+static void tell(struct trace_builder *builder, uint32_t file, const char *kind, uint64_t count,
+                 const char *one, const char *many)
+{
+    if (count)
+        builder_add_last_notice(builder, file, kind, builder_counted(builder, count, one, many), count);
+}
+
+/* Drop marks that are there twice. Were there any? */
+static bool drop_doubles(struct trace_builder *builder, const struct mark_list *marks)
+{
+    const struct trace *trace = builder->trace;
+    bool *keep = NULL;
+    uint64_t *doubles = mem_zalloc(trace->file_count + 1, sizeof *doubles);
+    FOR_GROUPS(marks, by_times, first, end)
+        for (size_t i = first + 1; i < end; i++) {
+            if (!keep) {
+                keep = mem_alloc(trace->event_count + 1);
+                memset(keep, true, trace->event_count + 1);
+            }
+            keep[marks->at[i].event] = false;
+            doubles[marks->at[i].file]++;
+        }
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        tell(builder, f, "doubled_steps", doubles[f], "mark of a step is in the file twice; it counts once",
+             "marks of steps are in the file twice; they count once");
+    if (keep)
+        trace_keep(builder->trace, &(struct trace_part){ .events = keep });
+    bool any = keep != NULL;
+    EACH(free, keep, doubles);
+    return any;
+}
+
+static int64_t bounded_end(void *context, size_t e, int64_t dur_ns)
+{
+    const struct mark_list *late = context;
+    for (size_t i = 0; i < late->count; i++)
+        if (late->at[i].event == e)
+            return late->at[i].end_ns - late->at[i].start_ns;
+    return dur_ns;
+}
+
+/* Let marks that reach over all of a later one end where the next begins. */
+static void bound_ends(struct trace_builder *builder, struct mark_list *marks)
+{
+    struct mark_list late = { 0 };
+    uint64_t *count = mem_zalloc(builder->trace->file_count + 1, sizeof *count);
+    FOR_GROUPS(marks, by_thread, first, end)
+        for (size_t i = first; i + 1 < end; i++) {
+            struct mark *mark = &marks->at[i], *next = mark + 1;
+            if (next->start_ns <= mark->start_ns || next->end_ns > mark->end_ns ||
+                next->number == mark->number)
+                continue;
+            mark->end_ns = next->start_ns;
+            *VEC_PUSH(&late) = *mark;
+            count[mark->file]++;
+        }
+    for (uint32_t f = 0; f < builder->trace->file_count; f++)
+        tell(builder, f, lack_word(LACK_LATE_END), count[f],
+             "step reaches over a later one, which cannot be; it is taken to end where the next begins",
+             "steps reach over later ones, which cannot be; they are taken to end where the next begins");
+    if (late.count)
+        packing_change(&builder->storage->dur_ns, bounded_end, &late);
+    VEC_FREE(&late);
+    free(count);
+}
+
+/* Did the thread of MARK begin a call or an operator between it and NEXT? */
+static bool worked_between(const struct trace *trace, const struct mark *mark, const struct mark *next)
+{
+    const struct trace_file *file = &trace->files[mark->file];
+    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
+        if (trace->track[e] == mark->track && (trace->kind[e] == EVENT_OP || event_is_call(trace->kind[e])) &&
+            trace_start_ns(trace, e) >= mark->end_ns && trace_start_ns(trace, e) < next->start_ns)
+            return true;
+    return false;
+}
+
+/* Tell steps of which no mark is there, unless there are more of these than of others: then only some are marked. */
+static void tell_lost(struct trace_builder *builder, const struct mark_list *marks)
+{
+    enum { MOST_HOLES = 16 };
+    const struct trace *trace = builder->trace;
+    uint64_t *lost = mem_zalloc(trace->file_count + 1, sizeof *lost);
+    FOR_GROUPS(marks, by_thread, first, end) {
+        uint64_t count = 0;
+        size_t holes = 0;
+        for (size_t i = first; i + 1 < end; i++) {
+            const struct mark *mark = &marks->at[i], *next = mark + 1;
+            if (next->number <= mark->number + 1 || (uint64_t)(next->number - mark->number) > end - first ||
+                holes++ > MOST_HOLES || !worked_between(trace, mark, next))
+                continue;
+            count += (uint64_t)(next->number - mark->number - 1);
+        }
+        if (count < end - first)
+            lost[marks->at[first].file] += count;
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        if (!builder_noticed(builder, f, LACK_MISSING_STEPS))
+            tell(
+                builder, f, lack_word(LACK_MISSING_STEPS), lost[f],
+                "step between others has no mark, though the host worked in it: its time is in no step",
+                "steps between others have no mark, though the host worked in them: their time is in no step");
+    free(lost);
+}
+
+void builder_settle_steps(struct trace_builder *builder)
+{
+    struct mark_list marks = find_marks(builder->trace);
+    if (marks.count && drop_doubles(builder, &marks)) { /* events have other numbers now */
+        VEC_FREE(&marks);
+        marks = find_marks(builder->trace);
+    }
+    if (marks.count) {
+        bound_ends(builder, &marks);
+        tell_lost(builder, &marks);
+    }
+    VEC_FREE(&marks);
+}
