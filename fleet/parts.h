@@ -26,7 +26,7 @@ struct fleet_member {
     const struct facts_recording *recording; /* borrowed from the facts */
     int64_t rank;
     size_t first[FACTS_TABLES], count[FACTS_TABLES]; /* its rows in the tables */
-    struct rank_steps_lack steps_lack;               /* of its rank; OF is 0: it has the steps of the others */
+    struct rank_steps_lack steps_lack; /* of its rank; OF is 0: it has the steps of the others */
 };
 
 enum fleet_left_out { LEFT_OUT_OTHER_JOB, LEFT_OUT_DUPLICATE, LEFT_OUT_NO_RANK };

@@ -71,7 +71,7 @@ static void tell(struct trace_builder *builder, uint32_t file, const char *kind,
 }
 
 /* Drop marks that are there twice. Were there any? */
-static bool drop_doubles(struct trace_builder *builder, const struct mark_list *marks)
+static bool drop_doubled_marks(struct trace_builder *builder, const struct mark_list *marks)
 {
     const struct trace *trace = builder->trace;
     bool *keep = NULL;
@@ -95,7 +95,7 @@ static bool drop_doubles(struct trace_builder *builder, const struct mark_list *
     return any;
 }
 
-static int64_t bounded_end(void *context, size_t e, int64_t dur_ns)
+static int64_t bounded_mark(void *context, size_t e, int64_t dur_ns)
 {
     const struct mark_list *late = context;
     for (size_t i = 0; i < late->count; i++)
@@ -124,7 +124,7 @@ static void bound_ends(struct trace_builder *builder, struct mark_list *marks)
              "step reaches over a later one, which cannot be; it is taken to end where the next begins",
              "steps reach over later ones, which cannot be; they are taken to end where the next begins");
     if (late.count)
-        packing_change(&builder->storage->dur_ns, bounded_end, &late);
+        packing_change(&builder->storage->dur_ns, bounded_mark, &late);
     VEC_FREE(&late);
     free(count);
 }
@@ -171,7 +171,7 @@ static void tell_lost(struct trace_builder *builder, const struct mark_list *mar
 void builder_settle_steps(struct trace_builder *builder)
 {
     struct mark_list marks = find_marks(builder->trace);
-    if (marks.count && drop_doubles(builder, &marks)) { /* events have other numbers now */
+    if (marks.count && drop_doubled_marks(builder, &marks)) { /* events have other numbers now */
         VEC_FREE(&marks);
         marks = find_marks(builder->trace);
     }
