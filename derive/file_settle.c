@@ -49,8 +49,9 @@ static const struct key equal_content[] = { ASC(struct content, events), ASC(str
                                             KEY_END };
 
 /* What one process recorded is not what another did, even if the text is the same. */
-static bool may_be_copy(const struct trace_file *a, const struct trace_file *b)
+static bool may_be_copy(const struct trace *trace, uint32_t one, uint32_t other)
 {
+    const struct trace_file *a = &trace->files[one], *b = &trace->files[other];
     bool hosts = a->host_name && b->host_name && strcmp(a->host_name, b->host_name) != 0;
     return !hosts && (a->rank < 0 || b->rank < 0 || a->rank == b->rank);
 }
@@ -96,7 +97,7 @@ static void drop_copies(struct trace *trace)
         for (size_t i = begin + 1; i < behind && contents[i].events; i++)
             for (size_t k = begin; k < i && of[contents[i].file] == UINT32_MAX; k++)
                 if (of[contents[k].file] == UINT32_MAX &&
-                    may_be_copy(&trace->files[contents[k].file], &trace->files[contents[i].file])) {
+                    may_be_copy(trace, contents[k].file, contents[i].file)) {
                     of[contents[i].file] = contents[k].file;
                     count++;
                 }

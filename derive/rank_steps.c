@@ -21,12 +21,9 @@ static struct numbers find_common(const struct rank_step *steps, size_t count, s
     for (size_t i = 0; i < count; i++)
         *VEC_PUSH(&all) = steps[i].number;
     SORT_NUMBERS(all.at, all.count);
-    for (size_t first = 0, end; first < all.count; first = end) {
-        for (end = first + 1; end < all.count && all.at[end] == all.at[first];)
-            end++;
+    FOR_GROUPS(&all, rows_ascending_i64, first, end)
         if (2 * (end - first) >= ranks)
             *VEC_PUSH(&common) = all.at[first];
-    }
     VEC_FREE(&all);
     return common;
 }
