@@ -6,7 +6,8 @@
  *     order_by(order, count, lane);              // the most important key last
  *     free(order);                               // order[0] is the item that comes first
  *
- * A key takes a few passes over the items, one for each 11 bits in which any two differ.
+ * A key takes a few passes over the items, one for each 11 bits in which any two differ; fewer where they nearly are in
+ * order.
  */
 #ifndef TPA_BASE_ORDER_H
 #define TPA_BASE_ORDER_H

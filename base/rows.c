@@ -179,13 +179,26 @@ void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
     free(order);
 }
 
+/* As rows_permute of numbers, such as those of events: all at once instead of along cycles. */
+static void gather(uint32_t *items, size_t count, const uint32_t *order)
+{
+    uint32_t *from = mem_alloc(mem_times(count, sizeof *from));
+    memcpy(from, items, count * sizeof *from);
+    for (size_t i = 0; i < count; i++)
+        items[i] = from[order[i]];
+    free(from);
+}
+
 void rows_sort_by(void *items, size_t count, size_t size, const void *values, const struct key *keys)
 {
     if (are_sorted(values, count, sizeof(int64_t), keys))
         return;
     uint32_t *order = order_open(count);
     rows_order(order, values, count, sizeof(int64_t), keys);
-    rows_permute(items, count, size, order);
+    if (size == sizeof *order)
+        gather(items, count, order);
+    else
+        rows_permute(items, count, size, order);
     free(order);
 }
 
