@@ -269,9 +269,9 @@ static void append_blame(const struct fleet *fleet, int64_t steps, struct buffer
         buffer_printf(out, " (%s)", row->host.at);
     buffer_puts(out, " holds the job up: ");
     if (steps && fleet->ranks.count > 1) {
-        int64_t others = (int64_t)fleet->ranks.count - 1;
+        int64_t others = (int64_t)fleet->ranks.count - 1, each_ns = row->caused_ns / steps / others;
         buffer_puts(out, others == 1 ? "the other waits for it, " : "the others wait for it, ");
-        quantity_append_rounded_time(out, (double)(row->caused_ns / steps / others));
+        quantity_append_rounded_time(out, (double)each_ns);
         buffer_puts(out, others == 1 ? " of a step" : " of a step each");
     } else {
         append_share(out, row->caused_share);
