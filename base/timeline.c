@@ -1,6 +1,7 @@
 #include "base/timeline.h"
 
 #include "base/order.h"
+#include "base/search.h"
 #include <assert.h>
 
 struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_ns, size_t bins)
@@ -24,7 +25,7 @@ void timeline_free(struct timeline *timeline)
     for (size_t i = 0; i < timeline->strips.count; i++)
         free(timeline->strips.at[i].ns);
     for (size_t i = 0; i < timeline->series.count; i++)
-        free(timeline->series.at[i].most);
+        EACH(free, timeline->series.at[i].most, timeline->series.at[i].runs.at);
     EACH(VEC_FREE, &timeline->kinds, &timeline->lanes, &timeline->spans, &timeline->steps, &timeline->files,
          &timeline->strips, &timeline->series, &timeline->uses);
     EACH(names_free, timeline->names, timeline->details);
@@ -66,7 +67,7 @@ size_t timeline_add_series(struct timeline *timeline, const char *title, uint32_
     for (size_t i = 0; i < cells; i++)
         most[i] = INT64_MIN;
     *VEC_PUSH(&timeline->series) =
-        (struct timeline_series){ arena_strndup(&timeline->arena, title, strlen(title)), strip, most };
+        (struct timeline_series){ arena_strndup(&timeline->arena, title, strlen(title)), strip, most, { 0 } };
     return timeline->series.count - 1;
 }
 
@@ -137,18 +138,47 @@ void timeline_set_series(struct timeline *timeline, size_t series, int64_t start
     while (++cell < cells && bin_ns(timeline, cells, cell) < end_ns);
 }
 
+void timeline_end_series(struct timeline *timeline, size_t series)
+{
+    struct timeline_series *of = &timeline->series.at[series];
+    size_t cells = timeline->bins * timeline->finer, changes = 1;
+    for (size_t cell = 1; cell < cells; cell++)
+        changes += of->most[cell] != of->most[cell - 1];
+    if (changes * sizeof *of->runs.at >= cells * sizeof *of->most)
+        return;
+    VEC_RESERVE(&of->runs, changes);
+    for (size_t cell = 0; cell < cells; cell++)
+        if (cell == 0 || of->most[cell] != of->most[cell - 1])
+            *VEC_PUSH(&of->runs) = (struct timeline_run){ cell, of->most[cell] };
+    free(of->most);
+    of->most = NULL;
+}
+
+int64_t timeline_series_most(const struct timeline *timeline, size_t series, size_t first, size_t end)
+{
+    const struct timeline_series *of = &timeline->series.at[series];
+    int64_t most = INT64_MIN;
+    size_t i;
+    if (of->most) {
+        for (i = first; i < end && i < timeline->bins * timeline->finer; i++)
+            most = of->most[i] > most ? of->most[i] : most;
+        return most;
+    }
+    SEARCH(i, of->runs.count, of->runs.at[i].cell <= first);
+    for (i--; i < of->runs.count && of->runs.at[i].cell < end; i++)
+        most = of->runs.at[i].value > most ? of->runs.at[i].value : most;
+    return most;
+}
+
 void timeline_read_series(const struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
                           size_t most, struct timeline_changes *changes)
 {
-    const int64_t *of = timeline->series.at[series].most;
     size_t cells = timeline->bins * timeline->finer;
     size_t first = bin_at(timeline, cells, start_ns - timeline->start_ns),
            last = bin_at(timeline, cells, end_ns - timeline->start_ns), step = (last - first) / most + 1;
     int64_t value = 0;
     for (size_t cell = first / step * step; cell <= last; cell += step) {
-        int64_t now = INT64_MIN;
-        for (size_t i = cell; i < cell + step && i < cells; i++)
-            now = of[i] > now ? of[i] : now;
+        int64_t now = timeline_series_most(timeline, series, cell, cell + step);
         if (now == INT64_MIN || now == value)
             continue;
         *VEC_PUSH(changes) =

@@ -86,11 +86,18 @@ struct timeline_strip {
     int64_t *ns; /* [bin * TIMELINE_MOST_KINDS + kind] */
 };
 
+/* From CELL on a figure is VALUE; INT64_MIN: not known. */
+struct timeline_run {
+    size_t cell;
+    int64_t value;
+};
+
 /* A figure over time, such as memory in use: the maximum of each bin. */
 struct timeline_series {
     const char *title;
     uint32_t strip; /* of the device whose queue of launches it is; or one of the following */
-    int64_t *most;  /* by cell, of which a bin has FINER; INT64_MIN: not known */
+    int64_t *most;  /* by cell, of which a bin has FINER; INT64_MIN: not known. NULL: it has runs instead */
+    VEC_OF(struct timeline_run) runs; /* by cell, from 0 on */
 };
 
 #define TIMELINE_BYTES UINT32_MAX         /* memory in use */
@@ -154,6 +161,12 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
 /* The series is VALUE in [START, END), or at START where they are equal; both may lie beyond the timeline. */
 void timeline_set_series(struct timeline *timeline, size_t series, int64_t start_ns, int64_t end_ns,
                          int64_t value);
+
+/* All of the series is set: one that changes seldom is held by its runs. */
+void timeline_end_series(struct timeline *timeline, size_t series);
+
+/* The most of the series from cell FIRST to before END, as far as there are cells; INT64_MIN: it is not known. */
+int64_t timeline_series_most(const struct timeline *timeline, size_t series, size_t first, size_t end);
 
 /* The changes of a series from START to END, each from a moment on: at most MOST, and a few, of longer stretches the most of each. */
 struct timeline_change {

@@ -222,9 +222,11 @@ static void add_queue(struct timeline_making *making, const struct gpu_device *d
         timeline_set_series(timeline, series, last_ns + shift_ns, start_ns + shift_ns, depth--);
         last_ns = start_ns;
     }
-    if (count)
+    if (count) {
         timeline_set_series(timeline, series, last_ns + shift_ns, timeline->start_ns + timeline->dur_ns,
                             depth);
+        timeline_end_series(timeline, series);
+    }
     free(calls);
 }
 

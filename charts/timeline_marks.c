@@ -173,6 +173,7 @@ static void add_levels(struct timeline_making *making, const struct memory_recor
         timeline_set_series(making->timeline, series, trace_start_ns(trace, records->at[i].event) + shift_ns,
                             i < last ? trace_start_ns(trace, records->at[i + 1].event) + shift_ns : end_ns,
                             records->at[i].allocated);
+    timeline_end_series(making->timeline, series);
 }
 
 void timeline_add_memory(struct timeline_making *making)
@@ -241,6 +242,7 @@ void timeline_add_counters(struct timeline_making *making)
             timeline_set_series(timeline, series, samples.at[i].at_ns,
                                 i + 1 < end ? samples.at[i + 1].at_ns : timeline->start_ns + timeline->dur_ns,
                                 thousandths(samples.at[i].value));
+        timeline_end_series(timeline, series);
     }
     VEC_FREE(&samples);
 }

@@ -354,9 +354,8 @@ static void emit_strips(struct json_writer *json, const struct timeline *timelin
         json_begin_array(json);
         int64_t last = 0;
         for (size_t bin = 0; bin < timeline->bins; bin++) {
-            int64_t most = INT64_MIN;
-            for (size_t k = bin * timeline->finer; k < (bin + 1) * timeline->finer; k++)
-                most = timeline->series.at[i].most[k] > most ? timeline->series.at[i].most[k] : most;
+            int64_t most =
+                timeline_series_most(timeline, i, bin * timeline->finer, (bin + 1) * timeline->finer);
             if (most == INT64_MIN || most == last)
                 continue;
             json_emit_integer(json, (int64_t)bin);

@@ -227,17 +227,25 @@ static void a_finer_series_is_read_by_its_changes(void **state)
     timeline_set_series(timeline, series, 120, 121, 5);
     timeline_set_series(timeline, series, 121, 200, 0);
     static const struct timeline_change all[] = { { 110, 2 }, { 120, 5 }, { 121, 0 } };
-    timeline_read_series(timeline, series, 100, 200, 1000, &changes);
-    assert_int_equal(changes.count, 3);
-    assert_memory_equal(changes.at, all, sizeof all);
-    changes.count = 0;
-    timeline_read_series(timeline, series, 115, 119, 1000, &changes);
-    assert_int_equal(changes.count, 1);
-    assert_int_equal(changes.at[0].value, 2);
-    changes.count = 0;
-    timeline_read_series(timeline, series, 100, 200, 10, &changes); /* the most of each ten or so */
-    assert_true(changes.count > 1 && changes.count <= 11);
-    assert_int_equal(changes.at[0].value + changes.at[1].value, 2 + 5);
+    for (int ended = 0; ended < 2; ended++) { /* as cells, then as runs */
+        changes.count = 0;
+        timeline_read_series(timeline, series, 100, 200, 1000, &changes);
+        assert_int_equal(changes.count, 3);
+        assert_memory_equal(changes.at, all, sizeof all);
+        changes.count = 0;
+        timeline_read_series(timeline, series, 115, 119, 1000, &changes);
+        assert_int_equal(changes.count, 1);
+        assert_int_equal(changes.at[0].value, 2);
+        changes.count = 0;
+        timeline_read_series(timeline, series, 100, 200, 10, &changes); /* the most of each ten or so */
+        assert_true(changes.count > 1 && changes.count <= 11);
+        assert_int_equal(changes.at[0].value + changes.at[1].value, 2 + 5);
+        if (!ended)
+            timeline_end_series(timeline, series);
+        assert_null(timeline->series.at[series].most);
+        assert_int_equal(timeline->series.at[series].runs.count, 4);
+        assert_true(timeline_series_most(timeline, series, 0, 10) == INT64_MIN);
+    }
     VEC_FREE(&changes);
     timeline_free(timeline);
 }
@@ -257,7 +265,8 @@ static void work_waits_in_the_queue_from_its_call_to_its_start(void **state)
                 to_ns = timeline->dur_ns * (int64_t)(bin + 1) / (int64_t)timeline->bins;
         bool waits = (to_ns > 40 && from_ns < 100) || (to_ns > 600 && from_ns < 700);
         if (from_ns < to_ns) /* some bins are shorter than a nanosecond */
-            assert_int_equal(queue->most[bin], waits);
+            assert_int_equal(
+                timeline_series_most(timeline, 0, bin * timeline->finer, (bin + 1) * timeline->finer), waits);
     }
     timeline_free(timeline);
     trace_free(trace);
