@@ -41,6 +41,7 @@ struct analysis_query {
     size_t most_rows;             /* rows shown of the limited table; 0: all, or not known yet */
     bool for_people;              /* is the output for people, so that trees are indented? */
     bool by_given;                /* was --by given? */
+    bool only_rows;               /* nobody reads the footers of tables */
 };
 
 /* The bit of an analysis's own word of --by, in the order of its own_words. */

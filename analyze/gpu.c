@@ -694,7 +694,8 @@ static bool run_gpu(const struct analysis_query *query, struct result *result, s
     const struct gpu *gpu = gpu_analyze(query->trace, query->selection, query->by);
     gpu_add_result(gpu, result);
     gpu_free(gpu);
-    add_contention(query->trace, query->selection, result->tables.at[0]);
+    if (!query->only_rows)
+        add_contention(query->trace, query->selection, result->tables.at[0]);
     if (query->by & BY(STEP) && step_list_of(query->trace)->count == 0)
         result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
                           "the trace marks no steps, so all work is in none; to record them, %s",

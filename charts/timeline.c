@@ -308,13 +308,14 @@ static void collect_thread(struct timeline_making *making, const struct calltree
         event_id e = tree->event[n];
         uint32_t kind = timeline_kind_of(making, e);
         depth[n] = parent == NODE_NONE ? 0 : (uint16_t)(depth[parent] + (depth[parent] < UINT16_MAX));
-        inner[n] = parent == NODE_NONE ? 0 : inner[parent];
+        if (inner)
+            inner[n] = parent == NODE_NONE ? 0 : inner[parent];
         if (depth[n] < MOST_DEPTH)
             timeline_collect(making, trace->tracks[thread->track].file,
                              (struct timeline_span){ .lane = lane,
                                                      .kind = kind,
                                                      .depth = depth[n],
-                                                     .inner = inner[n],
+                                                     .inner = inner ? inner[n] : 0,
                                                      .folded = kind == SPAN_TORCH,
                                                      .event = e,
                                                      .call = TIMELINE_NO_EVENT,
@@ -324,7 +325,8 @@ static void collect_thread(struct timeline_making *making, const struct calltree
                                                      .weight = weight_of_call(making, e, kind) });
         else
             making->timeline->left_out++;
-        inner[n] = (uint16_t)(inner[n] + (kind == SPAN_TORCH));
+        if (inner)
+            inner[n] = (uint16_t)(inner[n] + (kind == SPAN_TORCH));
     }
 }
 
@@ -347,7 +349,7 @@ static void add_threads(struct timeline_making *making)
     calltree_nest(tree);
     struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
     uint16_t *depth = mem_zalloc(tree->count + 1, sizeof *depth),
-             *inner = mem_zalloc(tree->count + 1, sizeof *inner);
+             *inner = making->take ? NULL : mem_zalloc(tree->count + 1, sizeof *inner);
     for (size_t t = 0; t < tree->thread_count; t++)
         busy[t] = (struct busy_thread){ &tree->threads[t], trace->tracks[tree->threads[t].track].file };
     SORT_ARRAY(busy, tree->thread_count, by_count);

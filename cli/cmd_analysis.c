@@ -23,6 +23,7 @@ struct shared_args {
     unsigned by; /* a bit for each word */
     const char *sort;
     bool reverse;
+    bool only_rows; /* see analysis_query */
 };
 
 static const struct shared_args shared_defaults = { .load = LOAD_DEFAULTS,
@@ -170,6 +171,7 @@ static bool analysis_add_tables(const struct trace *trace, const struct selectio
         .most_rows = analysis_most_rows(&args->output),
         .for_people = output_is_for_people(&args->output),
         .by_given = args->by != 0,
+        .only_rows = args->only_rows,
     };
     if (!requested_dimensions(args, &query.by, err) || !analysis->run(&query, result, err))
         return false;
@@ -314,6 +316,7 @@ struct result *cmd_analysis_answer(const char *name, const char *options, const 
     struct shared_args *args = mem_alloc(command->args_size);
     memcpy(args, command->defaults, command->args_size);
     args->output.format = json_format(); /* for programs: every row */
+    args->only_rows = true;
     struct operands operands;
     struct result *result = NULL;
     if (options_parse(command->options, args, split_words(line, words), words, &operands, err)) {

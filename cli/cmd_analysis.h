@@ -16,7 +16,7 @@
 const struct command *cmd_analysis_at(size_t index);
 
 /* The result of the analysis NAME, which must exist, for TRACE with OPTIONS, as on the command line: all rows unless
- * --limit is given. TRACE must have been read with all data it may want. New; NULL and ERR on failure. */
+ * --limit is given, but not every footer. TRACE must have been read with all data it may want. New; NULL and ERR on failure. */
 struct result *cmd_analysis_answer(const char *name, const char *options, const struct trace *trace,
                                    struct tpa_error *err);
 
