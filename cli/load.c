@@ -418,7 +418,8 @@ static void notice_files(const struct trace *trace, struct result *result)
         file_set_describe(set, &text);
         result_add_notice(result, "recordings", (int64_t)set->count, NULL, TPA_NOWHERE, "the files are %s",
                           text.at);
-        result->notices.at[result->notices.count - 1].on_top = set->jobs > 1;
+        bool seen = result->tables.count && strcmp(result->tables.at[0]->key, "runs") == 0; /* a row each */
+        result->notices.at[result->notices.count - 1].on_top = set->jobs > 1 && !seen;
         buffer_release(&text);
     }
     for (size_t i = 0; i < trace->file_count; i++)

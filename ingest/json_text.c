@@ -161,7 +161,7 @@ bool json_microseconds(const char *start, const char *end, int64_t *ns)
             unsigned decimals = 0;
             while (++at < end && quantity_is_digit(*at))
                 decimals = decimals * 10 + (unsigned)(*at - '0');
-            *ns = (int64_t)(whole * 1000 + decimals * units[left]);
+            *ns = (int64_t)(whole * 1000 + (uint64_t)decimals * units[left]);
             if (at == end)
                 return true;
         }

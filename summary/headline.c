@@ -1445,7 +1445,9 @@ static void add_figures(struct headline *headline)
     add_figure(headline, "timeline",
                arena_printf(headline->texts, "%.*s events", (int)events.count, events.at));
     buffer_release(&events);
-    add_figure(headline, "summary", arena_printf(headline->texts, "%zu", headline->findings->count));
+    add_figure(headline, "summary",
+               arena_printf(headline->texts, "%zu",
+                            headline->answer->findings.count + headline->answer->more_findings));
     if (headline->step)
         add_figure(headline, "steps", time_text(headline, (double)headline->step->step_ns));
     if (!summary->gpu || !(use.span_ns > 0) || trace_lost_much(summary->trace))
@@ -1595,7 +1597,6 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_verdict(&headline, result);
     add_change(&headline);
     add_rows(&headline);
-    add_figures(&headline);
     if (summary->gpu)
         add_device_bars(&headline);
     else if (!add_host_step_bar(&headline))
@@ -1609,4 +1610,5 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0)
         add_instead(&headline);
+    add_figures(&headline);
 }
