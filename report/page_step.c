@@ -96,22 +96,40 @@ static uint32_t first_file(const struct timeline *timeline, const struct answer 
     return first;
 }
 
-/* The median step of FIRST, a file, the lower of two; COUNT: of how many. NULL: there is none. */
-static const struct timeline_step *median_step(const struct timeline *timeline, uint32_t first, size_t *count)
+/* How long STEP is in the answer, which shows the steps of one rank; -1: it does not. */
+static int64_t length_in(const struct answer *answer, const struct timeline_step *step)
+{
+    for (size_t i = 0; i < answer->steps.count; i++) {
+        char *end;
+        if (strtoll(answer->steps.at[i].label, &end, 10) == step->number && *end == '\0')
+            return answer->steps.at[i].ns;
+    }
+    return -1;
+}
+
+/* The median step of FIRST, a file, the lower of two, by the lengths that ANSWER shows; COUNT: of how many. NULL: there is none. */
+static const struct timeline_step *median_step(const struct timeline *timeline, const struct answer *answer,
+                                               uint32_t first, size_t *count)
 {
     static const struct key by_length[] = { ASC(struct timeline_step, dur_ns),
                                             ASC(struct timeline_step, start_ns), KEY_END };
     VEC_OF(struct timeline_step) own = { 0 };
     const struct timeline_step *found = NULL;
-    for (size_t i = 0; i < timeline->steps.count; i++)
-        if (timeline->steps.at[i].file == first && timeline->steps.at[i].dur_ns > 0)
-            *VEC_PUSH(&own) = timeline->steps.at[i];
+    bool shown = false;
+    for (size_t i = 0; i < timeline->steps.count && timeline->files.count == 1; i++)
+        shown |= length_in(answer, &timeline->steps.at[i]) > 0;
+    for (size_t i = 0; i < timeline->steps.count; i++) {
+        struct timeline_step step = timeline->steps.at[i];
+        step.dur_ns = shown ? length_in(answer, &step) : step.dur_ns;
+        if (step.file == first && step.dur_ns > 0)
+            *VEC_PUSH(&own) = step;
+    }
+    *count = own.count;
     SORT(&own, by_length);
     for (size_t i = 0; own.count && i < timeline->steps.count; i++)
         if (timeline->steps.at[i].file == first &&
             timeline->steps.at[i].start_ns == own.at[(own.count - 1) / 2].start_ns)
             found = &timeline->steps.at[i];
-    *count = own.count;
     VEC_FREE(&own);
     return found;
 }
@@ -784,7 +802,8 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
 {
     uint32_t file = timeline->files.count ? first_file(timeline, answer) : 0;
     size_t count = 0;
-    const struct timeline_step *step = timeline->files.count ? median_step(timeline, file, &count) : NULL;
+    const struct timeline_step *step =
+        timeline->files.count ? median_step(timeline, answer, file, &count) : NULL;
     const struct timeline_excerpt *excerpt = &timeline->excerpt;
     struct step_drawing drawing = { .timeline = timeline, .answer = answer, .out = out };
     if (timeline->alive || timeline->side || (!step && (!excerpt->title || timeline->steps.count)))
