@@ -388,21 +388,34 @@ static void copy_flows(struct reading *reading)
     }
 }
 
+/* The track of the counters of the device of TRACK, in the result. */
+static track_id add_counters(struct reading *reading, track_id track)
+{
+    char process[80];
+    int len = snprintf(process, sizeof process, "NPU %" PRId32 " %.40s", reading->tracks[track].device,
+                       draft_process(reading->draft->trace, track));
+    return trace_chunk_track(
+        recorder_chunk(ascend_recorder(reading->ascend)),
+        &(struct track_key){
+            .pid_text = process, .pid_len = (size_t)len, .tid_text = "counters", .tid_len = 8 });
+}
+
 static void copy_samples(struct reading *reading)
 {
     const struct trace *trace = reading->draft->trace;
     struct trace_chunk *chunk = recorder_chunk(ascend_recorder(reading->ascend));
+    track_id *counters = mem_alloc(mem_times(trace->track_count + 1, sizeof *counters));
+    memset(counters, 0xff, (trace->track_count + 1) * sizeof *counters); /* TRACK_NONE */
     for (size_t i = 0; i < trace->sample_count; i++) {
         struct trace_sample sample = trace->samples[i];
-        char process[80];
-        int len = snprintf(process, sizeof process, "NPU %" PRId32 " %.40s",
-                           reading->tracks[sample.track].device, draft_process(trace, sample.track));
+        track_id *track = &counters[sample.track];
+        if (*track == TRACK_NONE)
+            *track = add_counters(reading, sample.track);
         sample.counter = draft_text(reading->draft, sample.counter);
-        sample.track = trace_chunk_track(
-            chunk, &(struct track_key){
-                       .pid_text = process, .pid_len = (size_t)len, .tid_text = "counters", .tid_len = 8 });
+        sample.track = *track;
         trace_chunk_sample(chunk, &sample);
     }
+    free(counters);
     trace_chunk_count_skipped(chunk, trace->flows_seen, trace->samples_seen, trace->metadata_seen);
 }
 
