@@ -13,9 +13,15 @@ enum recorder_kind rocm_host_kind(const char *domain, const char *name)
         { "hip", RECORDER_HIP },           { "hsa", RECORDER_HSA },          { "rccl", RECORDER_LIBRARY },
         { "pthread", RECORDER_SYSTEM },
     };
-    for (size_t i = 0; domain && i < sizeof domains / sizeof *domains; i++)
-        if (strcasestr(domain, domains[i].word))
-            return domains[i].kind;
+    const size_t count = sizeof domains / sizeof *domains;
+    size_t found = count; /* the first of the list that is anywhere in DOMAIN */
+    for (const char *at = domain; at && *at && found > 0; at++)
+        for (size_t i = 0; i < found; i++)
+            if ((*at | 0x20) == *domains[i].word &&
+                strncasecmp(at, domains[i].word, strlen(domains[i].word)) == 0)
+                found = i;
+    if (found < count)
+        return domains[found].kind;
     return strncmp(name, "hip", 3) == 0     ? RECORDER_HIP
            : strncmp(name, "hsa_", 4) == 0  ? RECORDER_HSA
            : strncmp(name, "roctx", 5) == 0 ? RECORDER_ANNOTATION
