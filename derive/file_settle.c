@@ -126,6 +126,11 @@ static void find_missing_steps(struct trace *trace)
         if (step_number(trace_name(trace, step->event), &number))
             *VEC_PUSH(&steps) = (struct rank_step){ file->job, file->number, number, step->file };
     }
+    for (uint32_t f = 0; f < trace->file_count;
+         f++) /* a rank without any mark lacks all, if it is known to be one */
+        if (trace->files[f].event_count && trace->files[f].rank >= 0)
+            *VEC_PUSH(&steps) =
+                (struct rank_step){ set->files[f].job, set->files[f].number, RANK_STEP_NONE, f };
     struct rank_steps lacking = rank_steps_lacking(steps.at, steps.count);
     struct buffer text = { 0 };
     for (size_t i = 0; i < lacking.count; i++) {

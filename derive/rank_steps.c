@@ -19,7 +19,8 @@ static struct numbers find_common(const struct rank_step *steps, size_t count, s
 {
     struct numbers all = { 0 }, common = { 0 };
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&all) = steps[i].number;
+        if (steps[i].number != RANK_STEP_NONE)
+            *VEC_PUSH(&all) = steps[i].number;
     SORT_NUMBERS(all.at, all.count);
     FOR_GROUPS(&all, rows_ascending_i64, first, end)
         if (2 * (end - first) >= ranks)

@@ -16,6 +16,9 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 
+/* Instead of a number: there is such a rank, whether it has steps or not. */
+#define RANK_STEP_NONE INT64_MIN
+
 /* A step of a rank. SOURCE is the caller's, such as a file. */
 struct rank_step {
     int64_t job, rank, number, source;
@@ -30,8 +33,8 @@ struct rank_steps {
     VEC_OF(struct rank_steps_lack); /* by job and rank */
 };
 
-/* The ranks that lack steps, among those of COUNT STEPS, which are sorted, and of which those that repeat go. Ranks without
- * any step are not known here. Free with VEC_FREE. */
+/* The ranks that lack steps, among those of COUNT STEPS, which are sorted, and of which those that repeat go. A rank
+ * without steps needs one of RANK_STEP_NONE to be known. Free with VEC_FREE. */
 struct rank_steps rank_steps_lacking(struct rank_step *steps, size_t count);
 
 /* Append "rank 1 has 4 of the 8 steps that most ranks have". */

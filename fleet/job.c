@@ -227,6 +227,8 @@ static void find_missing_steps(struct fleet_job *job)
     VEC_OF(struct rank_step) steps = { 0 };
     for (size_t m = 0; m < job->members.count; m++) {
         const struct fleet_member *member = &job->members.at[m];
+        if (!job->numbered)
+            *VEC_PUSH(&steps) = (struct rank_step){ 0, member->rank, RANK_STEP_NONE, 0 };
         for (size_t i = 0; i < member->count[FACTS_STEPS]; i++)
             if (all[member->first[FACTS_STEPS] + i].number != FACTS_MISSING)
                 *VEC_PUSH(&steps) =
