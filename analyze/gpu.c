@@ -12,6 +12,7 @@
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/collective_matches.h"
+#include "derive/device_types.h"
 #include "derive/device_use.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
@@ -646,6 +647,12 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
     struct gpu_row *rows = known_rows(gpu);
     struct table *efficiency =
         TABLE_OF_ROWS("efficiency", "How well it was used", efficiency_columns, rows, gpu->count);
+    if (!device_type_has_cuda(trace_device_type(gpu->trace))) { /* no multiprocessors, no tensor cores */
+        TABLE_FLAG(efficiency, struct gpu_row, sm_efficiency, TABLE_OPTIONAL);
+        TABLE_FLAG(efficiency, struct gpu_row, occupancy, TABLE_OPTIONAL);
+        TABLE_FLAG(efficiency, struct gpu_row, tensor_core_share, TABLE_OPTIONAL);
+        TABLE_FLAG(efficiency, struct gpu_row, tensor_core_unknown_share, TABLE_OPTIONAL);
+    }
     struct table *copies =
         TABLE_OF_ROWS("copies", "Copies", copies_columns, gpu->copies.at, gpu->copies.count);
     copies->none = "Nothing was copied here.";
