@@ -550,5 +550,6 @@ void builder_settle_times(struct trace_builder *builder)
     storage_lend(builder->trace);
     drop_all_untimed(builder);
     builder_settle_ends(builder);
+    storage_lend(builder->trace); /* its durations may have moved */
     builder_settle_steps(builder);
 }

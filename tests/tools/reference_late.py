@@ -2,11 +2,13 @@
 
 Written from docs/definitions.md, not from the program: each piece of work is held against all that follow it, one by one.
 """
+import re
 from decimal import Decimal
 
 WORK = {"kernel", "concurrent_kernel", "gpu_memcpy", "memcpy", "gpu_memset", "memset"}
 OVERLAP_NS, RETURN_NS = 100_000, 1_000_000
 COUNT = "(late ends)"  # a key of the document that none has in a file: how many were set
+MARKS = "(marks)"  # likewise: how many kinds of things are wrong with marks of steps
 MUCH = "(much late)"  # likewise: they take a hundredth of the time of all work, or more
 
 
@@ -47,6 +49,43 @@ def find_late(stream):
         before = work if not before or work.end > before.end else before
 
 
+HOST_WORK = {"cpu_op", "operator", "cuda_runtime", "cuda_driver", "runtime", "driver"}
+
+
+def settle_marks(document):
+    """Of ProfilerStep#N: one that is there twice counts once, one that reaches over all of the next ends where that begins. What was wrong."""
+    marks, work, wrong = {}, {}, set()
+    for place, event in enumerate(document.get("traceEvents", [])):
+        if not isinstance(event, dict) or event.get("ph") != "X" or "ts" not in event:
+            continue
+        category, thread = str(event.get("cat", "")).lower(), (str(event.get("pid")), str(event.get("tid")))
+        start = round(Decimal(str(event["ts"])) * 1000)
+        if re.fullmatch(r"ProfilerStep#\d+", str(event.get("name"))) and not category.startswith("gpu") and category not in WORK:
+            end = start + round(Decimal(str(event.get("dur", 0))) * 1000)
+            marks.setdefault(thread, []).append([start, end, int(event["name"][13:]), place, event])
+        elif category in HOST_WORK:
+            work.setdefault(thread, []).append(start)
+    for thread, all_marks in marks.items():
+        own = []
+        for mark in sorted(all_marks, key=lambda mark: mark[:4]):
+            if own and own[-1][:3] == mark[:3]:
+                wrong.add("doubled")
+                document["traceEvents"][mark[3]] = None
+            else:
+                own.append(mark)
+        for mark, after in zip(own, own[1:]):
+            if after[0] > mark[0] and after[1] <= mark[1] and after[2] != mark[2]:
+                mark[1] = after[0]
+                mark[4]["dur"] = Decimal(mark[1] - mark[0]) / 1000
+                wrong.add("late")
+        lost = sum(after[2] - mark[2] - 1 for mark, after in zip(own, own[1:])
+                   if 1 < after[2] - mark[2] <= len(own) and any(mark[1] <= start < after[0] for start in work.get(thread, [])))
+        if 0 < lost < len(own):
+            wrong.add("lost")
+    document["traceEvents"] = [event for event in document["traceEvents"] if event is not None] if "doubled" in wrong else document.get("traceEvents", [])
+    return wrong
+
+
 def bound(document):
     """Set the durations of late work in DOCUMENT, one file of Kineto: until the next begins, or as long as its other runs at most."""
     streams, calls = {}, []
@@ -81,6 +120,8 @@ def bound(document):
                 work.is_late = True
                 changed += 1
     late_ns = sum(work.bounded() for work in everything if work.is_late)
-    document[COUNT] = changed
+    kinds = settle_marks(document)
+    document[MARKS] = len(kinds - {"late"}) + ("late" in kinds and changed > 0)
+    document[COUNT] = changed or "late" in kinds
     document[MUCH] = late_ns > 0 and 100 * late_ns >= sum(work.bounded() for work in everything)
     return document
