@@ -210,24 +210,45 @@ static void emit_notice(struct writing *page, const struct table_notice *notice)
     page_writing_emit(page, "</li>\n");
 }
 
-static bool is_same_notice(const struct table_notice *a, const struct table_notice *b)
+/* Does A say what B says, and perhaps more? */
+static bool says_as_much(const struct table_notice *a, const struct table_notice *b)
 {
-    return strcmp(a->kind, b->kind) == 0 && strcmp(a->text, b->text) == 0 && a->offset == b->offset &&
-           strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
+    return strcmp(a->kind, b->kind) == 0 && strncmp(a->text, b->text, strlen(b->text)) == 0 &&
+           a->offset == b->offset && strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
 }
 
-/* What the recordings lack, from the notices of all sections, each once. */
+/* What is said of missing ranks, the longest text, where a fact of the answer is about ranks; NULL: none is. */
+static const char *missing_ranks_of(const struct page *of)
+{
+    const char *found = NULL;
+    bool has_fact = false;
+    for (size_t i = 0; of->answer && i < of->answer->facts.count; i++)
+        has_fact |= strcmp(of->answer->facts.at[i].label, PAGE_FACT_RANKS) == 0;
+    for (size_t s = 0; has_fact && s < of->sections.count; s++)
+        for (size_t i = 0; i < of->sections.at[s].notices.count; i++) {
+            const struct table_notice *notice = &of->sections.at[s].notices.at[i];
+            if (strcmp(notice->kind, "missing_ranks") == 0 && notice->lacks &&
+                (!found || strlen(notice->text) > strlen(found)))
+                found = notice->text;
+        }
+    return found;
+}
+
+/* What the recordings lack, from the notices of all sections, each once; of missing ranks a fact says it. */
 static void emit_lacks(struct writing *page, const struct page *of)
 {
     VEC_OF(const struct table_notice *) lacks = { 0 };
+    bool in_facts = missing_ranks_of(of) != NULL;
     for (size_t s = 0; s < of->sections.count; s++)
         for (size_t i = 0; i < of->sections.at[s].notices.count; i++) {
             const struct table_notice *notice = &of->sections.at[s].notices.at[i];
             const char *verdict = of->answer ? of->answer->verdict : NULL; /* which may say it */
-            bool known =
-                notice->lacks == 0 || (verdict && strncmp(verdict, notice->text, strlen(notice->text)) == 0);
-            for (size_t k = 0; k < lacks.count && !known; k++)
-                known = is_same_notice(lacks.at[k], notice);
+            bool known = notice->lacks == 0 || (in_facts && strcmp(notice->kind, "missing_ranks") == 0) ||
+                         (verdict && strncmp(verdict, notice->text, strlen(notice->text)) == 0);
+            for (size_t k = 0; k < lacks.count && !known; k++) {
+                lacks.at[k] = says_as_much(notice, lacks.at[k]) ? notice : lacks.at[k];
+                known = says_as_much(lacks.at[k], notice);
+            }
             if (!known)
                 *VEC_PUSH(&lacks) = notice;
         }
@@ -475,7 +496,7 @@ static bool emit_beginning(struct writing *page, const struct page *of)
         page_writing_emit(page, "</p>\n");
     }
     if (of->answer)
-        page_add_facts(&page->text, of->answer);
+        page_add_facts(&page->text, of->answer, missing_ranks_of(of));
     emit_lacks(page, of);
     page_writing_emit(page, "</header>\n");
     emit_contents(page, of);

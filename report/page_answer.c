@@ -49,7 +49,7 @@ static void append_time(struct buffer *out, int64_t ns)
     figure_add_value(out, TABLE_NS, (double)ns);
 }
 
-void page_add_facts(struct buffer *out, const struct answer *answer)
+void page_add_facts(struct buffer *out, const struct answer *answer, const char *missing)
 {
     if (answer->facts.count == 0)
         return;
@@ -57,8 +57,22 @@ void page_add_facts(struct buffer *out, const struct answer *answer)
     for (size_t i = 0; i < answer->facts.count; i++) {
         buffer_puts(out, "<div><dt>");
         append_text(out, answer->facts.at[i].label);
-        buffer_puts(out, "</dt><dd>");
+        const char *ranks = missing && strcmp(answer->facts.at[i].label, PAGE_FACT_RANKS) == 0
+                                ? strstr(missing, "missing: ")
+                                : NULL;
+        buffer_puts(out, ranks ? "</dt><dd class=\"worse\" title=\"" : "</dt><dd>");
+        if (ranks) {
+            append_text(out, missing);
+            buffer_puts(out, "\">");
+        }
         append_text(out, answer->facts.at[i].text);
+        if (ranks) {
+            buffer_puts(out, "; ");
+            struct buffer numbers = { 0 };
+            buffer_add(&numbers, ranks, strcspn(ranks, "."));
+            append_text(out, numbers.at);
+            buffer_release(&numbers);
+        }
         buffer_puts(out, "</dd></div>\n");
     }
     buffer_puts(out, "</dl>\n");

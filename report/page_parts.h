@@ -41,8 +41,11 @@ enum { PAGE_BUDGET = 8000000 };
 
 /* page_answer.c - the first screen of a page: base/answer.h as HTML. For page.c. */
 
-/* Append what ran, a line of labels and texts that stands below the title. Nothing when nothing is known. */
-void page_add_facts(struct buffer *out, const struct answer *answer);
+#define PAGE_FACT_RANKS "Ranks"
+
+/* Append what ran, a line of labels and texts that stands below the title. Nothing when nothing is known. MISSING: what is said of
+ * missing ranks, "15 of 16 ranks are here; missing: 12", whose numbers stand behind that fact; or NULL. */
+void page_add_facts(struct buffer *out, const struct answer *answer, const char *missing);
 
 /* Append the verdict, the bars and what is drawn; then, behind what else belongs there, what to do first and what takes longest.
  * Links go to the sections that PAGE has; names are as wide as NAMES has them. */
