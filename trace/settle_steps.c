@@ -151,8 +151,9 @@ static void tell_lost(struct trace_builder *builder, const struct mark_list *mar
         size_t holes = 0;
         for (size_t i = first; i + 1 < end; i++) {
             const struct mark *mark = &marks->at[i], *next = mark + 1;
-            if (next->number <= mark->number + 1 || (uint64_t)(next->number - mark->number) > end - first ||
-                holes++ > MOST_HOLES || !worked_between(trace, mark, next))
+            if (next->number <= mark->number || next->number - mark->number == 1 ||
+                (uint64_t)(next->number - mark->number) > end - first || holes++ > MOST_HOLES ||
+                !worked_between(trace, mark, next))
                 continue;
             count += (uint64_t)(next->number - mark->number - 1);
         }
