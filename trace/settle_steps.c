@@ -8,6 +8,7 @@
 #include "trace/storage.h"
 
 #include "base/rows.h"
+#include "base/search.h"
 #include "trace/slice.h"
 #include "trace/step_name.h"
 #include <inttypes.h>
@@ -33,6 +34,7 @@ static const struct key by_start[] = { ASC(struct mark, file),
 static const struct key by_times[] = { ASC(struct mark, file),     ASC(struct mark, track),
                                        ASC(struct mark, start_ns), ASC(struct mark, end_ns),
                                        ASC(struct mark, number),   KEY_END };
+static const struct key by_event[] = { ASC(struct mark, event), KEY_END };
 static const struct key by_thread[] = { ASC(struct mark, file), ASC(struct mark, track), KEY_END };
 
 /* Those of the host, of PyTorch's profiler. */
@@ -98,10 +100,9 @@ static bool drop_doubled_marks(struct trace_builder *builder, const struct mark_
 static int64_t bounded_mark(void *context, size_t e, int64_t dur_ns)
 {
     const struct mark_list *late = context;
-    for (size_t i = 0; i < late->count; i++)
-        if (late->at[i].event == e)
-            return late->at[i].end_ns - late->at[i].start_ns;
-    return dur_ns;
+    size_t i;
+    SEARCH(i, late->count, late->at[i].event < e);
+    return i < late->count && late->at[i].event == e ? late->at[i].end_ns - late->at[i].start_ns : dur_ns;
 }
 
 /* Let marks that reach over all of a later one end where the next begins. */
@@ -123,8 +124,10 @@ static void bound_ends(struct trace_builder *builder, struct mark_list *marks)
         tell(builder, f, lack_word(LACK_LATE_END), count[f],
              "step reaches over a later one, which cannot be; it is taken to end where the next begins",
              "steps reach over later ones, which cannot be; they are taken to end where the next begins");
-    if (late.count)
+    if (late.count) {
+        SORT(&late, by_event);
         packing_change(&builder->storage->dur_ns, bounded_mark, &late);
+    }
     VEC_FREE(&late);
     free(count);
 }
@@ -143,12 +146,12 @@ static bool worked_between(const struct trace *trace, const struct mark *mark, c
 /* Tell steps of which no mark is there, unless there are more of these than of others: then only some are marked. */
 static void tell_lost(struct trace_builder *builder, const struct mark_list *marks)
 {
-    enum { MOST_HOLES = 16 };
+    enum { MOST_HOLES = 64 };
     const struct trace *trace = builder->trace;
     uint64_t *lost = mem_zalloc(trace->file_count + 1, sizeof *lost);
+    size_t holes = 0; /* each reads a file */
     FOR_GROUPS(marks, by_thread, first, end) {
         uint64_t count = 0;
-        size_t holes = 0;
         for (size_t i = first; i + 1 < end; i++) {
             const struct mark *mark = &marks->at[i], *next = mark + 1;
             if (next->number <= mark->number || next->number - mark->number == 1 ||
