@@ -60,17 +60,15 @@ void page_add_facts(struct buffer *out, const struct answer *answer, const char 
         const char *ranks = missing && strcmp(answer->facts.at[i].label, PAGE_FACT_RANKS) == 0
                                 ? strstr(missing, "missing: ")
                                 : NULL;
-        buffer_puts(out, ranks ? "</dt><dd class=\"worse\" title=\"" : "</dt><dd>");
-        if (ranks) {
-            append_text(out, missing);
-            buffer_puts(out, "\">");
-        }
+        buffer_puts(out, "</dt><dd>");
         append_text(out, answer->facts.at[i].text);
         if (ranks) {
-            buffer_puts(out, "; ");
+            buffer_puts(out, "; <span class=\"worse\">");
             struct buffer numbers = { 0 };
-            buffer_add(&numbers, ranks, strcspn(ranks, "."));
+            const char *end = strstr(ranks, ". "); /* "0..3, 5" has points, too */
+            buffer_add(&numbers, ranks, end ? (size_t)(end - ranks) : strlen(ranks));
             append_text(out, numbers.at);
+            buffer_puts(out, "</span>");
             buffer_release(&numbers);
         }
         buffer_puts(out, "</dd></div>\n");
