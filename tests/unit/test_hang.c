@@ -255,7 +255,7 @@ static void a_state_that_is_not_known_is_no_wait_for_sure(void **state)
         const struct hang_job *job = judge(&of);
         ASSERT_RANKS(hang_ranks_of(&of.hang->jobs.at[0], job->doubts[DOUBT_STATE_UNKNOWN]), 0);
         assert_false(job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED]);
-        assert_int_equal(job->proof, 0); /* it is no operation that failed */
+        assert_int_equal(job->proof, 0); /* a state that is unknown proves no failure */
         assert_int_equal(job->waits.count, 1);
         assert_int_equal(job->waits.at[0].kind, i == 1 ? WAIT_PENDING : WAIT_ISSUED);
         end(&of);
