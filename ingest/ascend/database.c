@@ -70,6 +70,7 @@ struct reading {
     bool has_task;
     VEC_OF(struct part) parts;
     VEC_OF(struct host_args) host_rows; /* by row of hosts */
+    bool swapped;                       /* inputShapes holds the types: torch_npu's schema 1.0.0 */
     struct buffer text;
 };
 
@@ -250,6 +251,17 @@ static void read_calls(struct reading *reading)
 
 enum { API_OPERATOR = 50001, API_QUEUE, API_PYTHON, API_MSTX };
 
+static bool holds_sizes(const char *text)
+{
+    return strpbrk(text, "0123456789") && !text[strspn(text, "0123456789,;\r\n")];
+}
+
+/* Are the texts of the ids SHAPES and TYPES in each other's place? A type is a word, sizes are numbers. */
+static bool are_swapped(const struct reading *reading, int64_t shapes, int64_t types)
+{
+    return holds_sizes(string_of(reading, types)) && !holds_sizes(string_of(reading, shapes));
+}
+
 static void read_framework(struct reading *reading)
 {
     enum { START, END, TID, LINK, NAME, SEQUENCE, FORWARD, TYPES, SHAPES, CHAIN, TYPE };
@@ -272,13 +284,14 @@ static void read_framework(struct reading *reading)
                 id == RECORDER_NONE ? ID_TABLE_NONE : id_table_find(&reading->queue_links, (uint64_t)id);
             link = place == ID_TABLE_NONE ? RECORDER_NONE : reading->link_rows.at[place];
         }
+        int64_t shapes = table_scan_int_or(&scan, SHAPES, RECORDER_NONE),
+                types = table_scan_int_or(&scan, TYPES, RECORDER_NONE);
+        reading->swapped |= are_swapped(reading, shapes, types);
         add_host(reading, kind, name_of(reading, "", name), table_scan_int_or(&scan, START, RECORDER_NONE),
                  table_scan_int_or(&scan, END, RECORDER_NONE), table_scan_int_or(&scan, TID, RECORDER_NONE),
                  link,
                  &(struct host_args){ table_scan_int_or(&scan, SEQUENCE, RECORDER_NONE),
-                                      table_scan_int_or(&scan, FORWARD, RECORDER_NONE),
-                                      table_scan_int_or(&scan, SHAPES, RECORDER_NONE),
-                                      table_scan_int_or(&scan, TYPES, RECORDER_NONE),
+                                      table_scan_int_or(&scan, FORWARD, RECORDER_NONE), shapes, types,
                                       table_scan_int_or(&scan, CHAIN, RECORDER_NONE) });
     }
 }
@@ -317,8 +330,8 @@ static void database_set_args(void *context, struct recorder *recorder, const st
     recorder_arg(recorder, ARG_FWD_THREAD, args->forward_thread);
     if (host->kind == ASCEND_PYTHON) /* a frame, which JSON numbers */
         recorder_arg(recorder, ARG_PYTHON_ID, host->row);
-    set_text(reading, recorder, ARG_INPUT_DIMS, args->shapes, ascend_shapes);
-    set_text(reading, recorder, ARG_INPUT_TYPES, args->types, ascend_types);
+    set_text(reading, recorder, ARG_INPUT_DIMS, reading->swapped ? args->types : args->shapes, ascend_shapes);
+    set_text(reading, recorder, ARG_INPUT_TYPES, reading->swapped ? args->shapes : args->types, ascend_types);
     const char *stack = text_of(&reading->stacks, args->chain, NULL);
     if (stack && host->kind == ASCEND_OPERATOR)
         recorder_arg(recorder, ARG_CALL_STACK, recorder_text(recorder, stack));
