@@ -292,14 +292,18 @@ struct trace *load_traces(const struct invocation *call, const struct load_args 
     return ingested_trace(&ingested, call->operands[0], err);
 }
 
-/* Up to this many files get separate notices about the same thing; more share one. */
-enum { MOST_NOTES_ALIKE = 3 };
+/* Up to this many files get separate notices about the same thing; more share one. Ranks of one job share one, too, unless
+ * it is about what their files lack. */
+enum { MOST_NOTES_ALIKE = 3, MOST_RANKS_NAMED = 8 };
 
 /* A notice that several files share. */
 struct alike {
-    size_t files;
-    int64_t cases;
-    bool reported; /* in one notice */
+    size_t files, ranks;
+    int64_t cases, last_rank;
+    const char *path;     /* of the first */
+    bool elsewhere;       /* other files say it, too, not only other ranks of that one */
+    bool reported;        /* in one notice */
+    struct buffer listed; /* "0, 1": their ranks; empty: not known */
 };
 
 /* An id for the content of NOTICE, equal for equal ones; NAME_NONE if it is about no file. Lacks are alike by their kind:
@@ -315,43 +319,72 @@ static name_id what_it_says(struct names *known, struct buffer *key, const struc
     return names_add(known, key->at, key->count);
 }
 
-/* Of a thousand ranks, hundreds have the same notices. */
-void load_gather_notices(struct result *result)
+static void add_alike(struct alike *alike, const struct table_notice *notice, int64_t rank)
+{
+    if (alike->files++ == 0)
+        alike->path = notice->file;
+    alike->elsewhere |= strcmp(alike->path, notice->file) != 0;
+    sum_add(&alike->cases, notice->count);
+    if (rank == TABLE_INT_MISSING || (alike->ranks && alike->last_rank == rank))
+        return;
+    alike->last_rank = rank;
+    if (alike->ranks++ < MOST_RANKS_NAMED)
+        buffer_printf(&alike->listed, "%s%lld", alike->ranks > 1 ? ", " : "", (long long)rank);
+    else if (alike->ranks == MOST_RANKS_NAMED + 1)
+        buffer_puts(&alike->listed, " and more");
+}
+
+/* Gather what is ALIKE into one NOTICE, the first of them. */
+static void gather(struct result *result, const struct alike *alike, struct table_notice *notice)
+{
+    bool names_ranks = alike->ranks > 1 && (!alike->elsewhere || alike->files <= MOST_NOTES_ALIKE);
+    notice->text = names_ranks ? arena_printf(&result->arena, "ranks %.*s: %s", (int)alike->listed.count,
+                                              alike->listed.at, notice->text)
+                               : arena_printf(&result->arena, "%s (%zu files, first %s)", notice->text,
+                                              alike->files, notice->file);
+    notice->count = alike->cases;
+    notice->file = alike->elsewhere ? NULL : notice->file;
+    notice->offset = TPA_NOWHERE;
+}
+
+/* The same, where the notices from the FIRST on are about files of RANKS: TABLE_INT_MISSING of none. */
+static void gather_notices(struct result *result, size_t first, const int64_t *ranks)
 {
     struct names *known = names_open();
     struct buffer key = { 0 };
     struct alike *alike = mem_zalloc(result->notices.count + 1, sizeof *alike);
     for (size_t i = 0; i < result->notices.count; i++) {
         name_id id = what_it_says(known, &key, &result->notices.at[i]);
-        if (id == NAME_NONE)
-            continue;
-        alike[id].files++;
-        sum_add(&alike[id].cases, result->notices.at[i].count);
+        if (id != NAME_NONE)
+            add_alike(&alike[id], &result->notices.at[i], i < first ? TABLE_INT_MISSING : ranks[i - first]);
     }
     size_t kept = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
         struct table_notice notice = result->notices.at[i];
         name_id id = what_it_says(known, &key, &notice);
-        bool shared = id != NAME_NONE && alike[id].files > MOST_NOTES_ALIKE;
-        if (shared && alike[id].reported)
+        struct alike *same = id == NAME_NONE ? NULL : &alike[id];
+        bool shared = same && (same->files > MOST_NOTES_ALIKE ||
+                               (same->ranks > 1 && (!notice.lacks || !same->elsewhere)));
+        if (shared && same->reported)
             continue;
         if (shared) {
-            alike[id].reported = true;
-            notice = (struct table_notice){
-                .kind = notice.kind,
-                .count = alike[id].cases,
-                .text = arena_printf(&result->arena, "%s (%zu files, first %s)", notice.text, alike[id].files,
-                                     notice.file),
-                .offset = TPA_NOWHERE,
-                .lacks = notice.lacks,
-            };
+            same->reported = true;
+            gather(result, same, &notice);
         }
         result->notices.at[kept++] = notice;
     }
+    for (size_t i = 0; i < names_count(known); i++)
+        buffer_release(&alike[i].listed);
     result->notices.count = kept;
     free(alike);
     buffer_release(&key);
     names_free(known);
+}
+
+/* Of a thousand ranks, hundreds have the same notices. */
+void load_gather_notices(struct result *result)
+{
+    gather_notices(result, result->notices.count, NULL);
 }
 
 /* "4..6, 9 and more": the ranks below WORLD_SIZE that are not among the COUNT ascending RANKS. */
@@ -514,6 +547,9 @@ void load_add_notices(const struct trace *trace, struct result *result)
     notice_files(trace, result);
     graph_links_notice(graph_links_of(trace), result);
     notice_steps(trace, result);
+    size_t first = result->notices.count;
+    bool of_ranks = file_set_of(trace)->ranks > 1;
+    int64_t *ranks = mem_alloc(mem_times(trace->notice_count + 1, sizeof *ranks));
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
         const struct trace_file *file = &trace->files[notice->file];
@@ -524,6 +560,8 @@ void load_add_notices(const struct trace *trace, struct result *result)
                           notice->text);
         result->notices.at[result->notices.count - 1].on_top |=
             strcmp(notice->kind, FILE_SET_COPIES) == 0 || strcmp(notice->kind, "given_twice") == 0;
+        ranks[i] = of_ranks && !notice->of_all ? selection_rank(trace, notice->file) : TABLE_INT_MISSING;
     }
-    load_gather_notices(result);
+    gather_notices(result, first, ranks);
+    free(ranks);
 }
