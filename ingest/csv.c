@@ -22,33 +22,16 @@ static bool csv_ends_plain(char c, bool quoted)
     return !c || (quoted ? c == '"' : c == ',' || c == '\n' || c == '\r');
 }
 
-static const char *csv_plain_end(const char *at, const char *end, bool quoted)
-{
-#if HAVE_BYTES16
-    const bytes16 a = bytes16_all(quoted ? '"' : ','), b = bytes16_all(quoted ? '"' : '\n'),
-                  c = bytes16_all(quoted ? '"' : '\r'), nul = bytes16_all(0);
-    for (; end - at >= 16; at += 16) {
-        bytes16 text = bytes16_load(at);
-        unsigned found =
-            bytes16_mask(bytes16_or(bytes16_or(bytes16_equal(text, a), bytes16_equal(text, b)),
-                                    bytes16_or(bytes16_equal(text, c), bytes16_equal(text, nul))));
-        if (found)
-            return at + __builtin_ctz(found);
-    }
-#endif
-    while (at < end && !csv_ends_plain(*at, quoted))
-        at++;
-    return at;
-}
-
 /* Append the field at csv->at without its quotes; csv->at moves behind it. */
 static void csv_read_field(struct csv *csv)
 {
     struct buffer *text = &csv->text;
     bool quoted = csv->at < csv->end && *csv->at == '"';
+    size_t first = text->count;
     const char *at = csv->at + quoted, *start = at;
     for (;;) {
-        at = csv_plain_end(at, csv->end, quoted);
+        while (at < csv->end && !csv_ends_plain(*at, quoted))
+            at++;
         bool doubled = quoted && at + 1 < csv->end && *at == '"' && at[1] == '"';
         size_t len = (size_t)(at - start) + doubled;
         VEC_RESERVE(text, len + 1);
@@ -59,20 +42,87 @@ static void csv_read_field(struct csv *csv)
         quoted = quoted && (doubled || !*at);
         start = at += 1 + doubled;
     }
+    *VEC_PUSH(&csv->fields) = (struct csv_cell){ first, text->count - first };
     text->at[text->count++] = '\0';
     csv->at = at;
+}
+
+/* Leave one of each two quotes in TEXT of LEN bytes. Returns its length. */
+static size_t csv_undouble(char *text, size_t len)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < len; i++) {
+        text[count++] = text[i];
+        i += text[i] == '"';
+    }
+    return count;
+}
+
+/* Read the row at csv->at the short way: copied as it is, its fields are places in the copy. False, and csv->at not
+ * moved, for what nobody writes, or seldom: text behind a closing quote, a NUL byte, a row near the end of the text. */
+static bool csv_read_quickly(struct csv *csv)
+{
+#if HAVE_BYTES16
+    enum { BLOCK = 4 * sizeof(bytes16) };
+    const bytes16 comma = bytes16_all(','), quote = bytes16_all('"'), nul = bytes16_all(0),
+                  line = bytes16_all('\n'), back = bytes16_all('\r');
+    struct buffer *text = &csv->text;
+    const char *row = csv->at;
+    bool quoted = *row == '"', doubled = false;
+    size_t start = quoted, next = quoted; /* where the field begins, and what of it is not yet looked at */
+    for (size_t offset = 0; (size_t)(csv->end - row) > offset + BLOCK + 1; offset += BLOCK) {
+        bytes16 quotes_of[4], ends_of[4], nuls = nul;
+        text->count = offset;
+        VEC_RESERVE(text, BLOCK);
+        memcpy(text->at + offset, row + offset, BLOCK);
+        for (size_t i = 0; i < 4; i++) {
+            bytes16 block = bytes16_load(row + offset + i * sizeof block);
+            quotes_of[i] = bytes16_equal(block, quote);
+            ends_of[i] = bytes16_or(bytes16_equal(block, comma),
+                                    bytes16_or(bytes16_equal(block, line), bytes16_equal(block, back)));
+            nuls = bytes16_or(nuls, bytes16_equal(block, nul));
+        }
+        if (bytes16_mask(nuls))
+            return false;
+        const uint64_t quotes = bytes16_mask_of_4(quotes_of), ends = bytes16_mask_of_4(ends_of);
+        while (next < offset + BLOCK) {
+            uint64_t marks = (quoted ? quotes : ends) & (~UINT64_C(0) << (next > offset ? next - offset : 0));
+            if (!marks)
+                break;
+            size_t end = offset + (size_t)__builtin_ctzll(marks), len = end - start;
+            if (quoted && row[++end] == '"') {
+                doubled = true;
+                next = end + 1;
+                continue;
+            }
+            if (row[end] != ',' && row[end] != '\n' && row[end] != '\r')
+                return false;
+            *VEC_PUSH(&csv->fields) =
+                (struct csv_cell){ start, doubled ? csv_undouble(text->at + start, len) : len };
+            if (row[end] != ',') {
+                csv->at = row + end;
+                return true;
+            }
+            quoted = row[end + 1] == '"';
+            doubled = false;
+            next = start = end + 1 + quoted;
+        }
+    }
+#endif
+    return false;
 }
 
 bool csv_next(struct csv *csv)
 {
     while (csv->at < csv->end && (*csv->at == '\n' || *csv->at == '\r'))
         csv->at++;
-    buffer_clear(&csv->text);
-    csv->fields.count = 0;
+    csv->fields.count = csv->text.count = 0;
     if (csv->at >= csv->end)
         return false;
+    if (csv_read_quickly(csv))
+        return true;
+    csv->fields.count = csv->text.count = 0;
     for (;;) {
-        *VEC_PUSH(&csv->fields) = csv->text.count;
         csv_read_field(csv);
         if (csv->at >= csv->end || *csv->at != ',')
             return true;
@@ -80,76 +130,56 @@ bool csv_next(struct csv *csv)
     }
 }
 
-bool csv_header(struct csv *csv)
-{
-    if (!csv_next(csv))
-        return false;
-    buffer_clear(&csv->head);
-    buffer_add(&csv->head, csv->text.at, csv->text.count);
-    csv->columns.count = 0;
-    memset(csv->known, 0, sizeof csv->known);
-    for (size_t i = 0; i < csv->fields.count; i++)
-        *VEC_PUSH(&csv->columns) = csv->fields.at[i];
-    return true;
-}
-
-/* TEXT of *LEN bytes without the blanks before it; *LEN without those behind it. */
-static const char *csv_trim(const char *text, size_t *len)
-{
-    for (; json_is_blank(*text); text++)
-        --*len;
-    while (*len && json_is_blank(text[*len - 1]))
-        --*len;
-    return text;
-}
-
-size_t csv_column(const struct csv *csv, const char *name)
-{
-    for (size_t i = 0; i < csv->columns.count; i++) {
-        size_t len = strlen(csv->head.at + csv->columns.at[i]);
-        const char *text = csv_trim(csv->head.at + csv->columns.at[i], &len);
-        if (len == strlen(name) && strncasecmp(text, name, len) == 0)
-            return i;
-    }
-    return CSV_NO_COLUMN;
-}
-
-size_t csv_known_column(struct csv *csv, const char *name)
-{
-    enum { SLOTS = sizeof csv->known / sizeof *csv->known };
-    size_t slot = ((uintptr_t)name >> 2 ^ (uintptr_t)name >> 8) % SLOTS;
-    for (int tries = 0; tries < 8 && csv->known[slot].name && csv->known[slot].name != name; tries++)
-        slot = (slot + 1) % SLOTS;
-    struct csv_known *known = &csv->known[slot];
-    if (known->name != name)
-        *known = (struct csv_known){ name, csv_column(csv, name) };
-    return known->column;
-}
-
-static const char *csv_field_of(const struct csv *csv, size_t i, size_t *len)
+const char *csv_text(const struct csv *csv, size_t i, size_t *len)
 {
     *len = 0;
     if (i >= csv->fields.count)
         return "";
-    size_t end = i + 1 < csv->fields.count ? csv->fields.at[i + 1] : csv->text.count;
-    *len = end - 1 - csv->fields.at[i];
-    const char *text = csv_trim(csv->text.at + csv->fields.at[i], len);
-    ((char *)csv->text.at)[(size_t)(text - csv->text.at) + *len] = '\0'; /* only blanks are cut */
+    char *text = csv->text.at + csv->fields.at[i].start;
+    *len = csv->fields.at[i].len;
+    for (; *len && json_is_blank(*text); text++)
+        --*len;
+    while (*len && json_is_blank(text[*len - 1]))
+        --*len;
+    text[*len] = '\0'; /* over a blank, a quote, or what parts fields */
     return text;
 }
 
 const char *csv_field(const struct csv *csv, size_t i)
 {
     size_t len;
-    return csv_field_of(csv, i, &len);
+    return csv_text(csv, i, &len);
 }
 
 int64_t csv_integer(const struct csv *csv, size_t i, int64_t missing)
 {
     size_t len;
-    const char *text = csv_field_of(csv, i, &len);
+    const char *text = csv_text(csv, i, &len);
     int64_t value;
     return len && json_integer(text, text + len, &value) ? value : missing;
+}
+
+bool csv_header(struct csv *csv)
+{
+    if (!csv_next(csv))
+        return false;
+    buffer_clear(&csv->head);
+    csv->columns.count = 0;
+    for (size_t i = 0; i < csv->fields.count; i++) {
+        size_t len;
+        const char *name = csv_text(csv, i, &len);
+        *VEC_PUSH(&csv->columns) = csv->head.count;
+        buffer_add(&csv->head, name, len + 1);
+    }
+    return true;
+}
+
+size_t csv_column(const struct csv *csv, const char *name)
+{
+    for (size_t i = 0; i < csv->columns.count; i++)
+        if (strcasecmp(csv->head.at + csv->columns.at[i], name) == 0)
+            return i;
+    return CSV_NO_COLUMN;
 }
 
 bool csv_read_all(struct source *source, struct buffer *text, struct tpa_error *err)

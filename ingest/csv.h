@@ -10,7 +10,7 @@
  *
  *     struct csv csv = csv_open(text, len);
  *     while (csv_next(&csv))
- *         puts(csv_field(&csv, csv_find(columns, "Name")));
+ *         puts(csv_field(&csv, column));
  *     csv_release(&csv);
  *
  * The first row of a table names its columns: csv_header() reads it, csv_column() finds one by name, without regard to
@@ -19,16 +19,16 @@
 
 #define CSV_NO_COLUMN SIZE_MAX
 
+struct csv_cell {
+    size_t start, len;
+};
+
 struct csv {
     const char *at, *end;
-    struct buffer text;     /* the fields of the row, each NUL-terminated */
-    VEC_OF(size_t) fields;  /* where each begins in TEXT */
-    struct buffer head;     /* as TEXT and FIELDS, of the header */
-    VEC_OF(size_t) columns; /* of HEAD */
-    struct csv_known {
-        const char *name;
-        size_t column;
-    } known[64]; /* columns that were looked up, by the address of the name */
+    struct buffer text;             /* the row */
+    VEC_OF(struct csv_cell) fields; /* in TEXT, without quotes */
+    struct buffer head;             /* names of columns, each NUL-terminated */
+    VEC_OF(size_t) columns;         /* where each begins in HEAD */
 };
 
 /* Rows of the LEN bytes at TEXT, which are borrowed and end in a NUL byte; csv_release frees what CSV owns. */
@@ -48,8 +48,8 @@ size_t csv_column(const struct csv *csv, const char *name);
  * next row. */
 const char *csv_field(const struct csv *csv, size_t i);
 
-/* The same for NAME, a literal, which is looked up once only. */
-size_t csv_known_column(struct csv *csv, const char *name);
+/* The same, and its length. */
+const char *csv_text(const struct csv *csv, size_t i, size_t *len);
 
 /* A whole number; MISSING if the field is none. */
 int64_t csv_integer(const struct csv *csv, size_t i, int64_t missing);

@@ -39,6 +39,13 @@ struct triple {
     name_id id;
 };
 
+/* Tracks of the last few streams and threads, by a hash of their numbers. */
+enum { KNOWN_TRACKS = 64 };
+struct known_track {
+    int64_t of, number; /* device and stream, process and thread */
+    track_id track;     /* TRACK_NONE: none yet */
+};
+
 struct recorder_device_facts {
     int64_t device, multiprocessors, warp_size;
 };
@@ -65,8 +72,7 @@ struct recorder {
     uint16_t categories[RECORDER_KINDS]; /* UINT16_MAX: not requested yet */
     struct triple triples[TRIPLES];
     VEC_OF(track_id) named; /* by track: 1 if its process was named */
-    int64_t last_device, last_stream;
-    track_id last_stream_track; /* TRACK_NONE: none yet */
+    struct known_track streams[KNOWN_TRACKS], threads[KNOWN_TRACKS];
     VEC_OF(struct recorder_device_facts) devices;
     VEC_OF(struct recorder_memory) memory;
     VEC_OF(struct memory_call) memory_calls;
@@ -82,7 +88,8 @@ struct recorder *recorder_open(struct trace_builder *builder, int64_t pid, const
     recorder->name = name ? mem_strdup(name) : NULL;
     recorder->device_word = "GPU";
     recorder->first_tid = RECORDER_NONE;
-    recorder->last_stream_track = TRACK_NONE;
+    for (size_t i = 0; i < KNOWN_TRACKS; i++)
+        recorder->streams[i].track = recorder->threads[i].track = TRACK_NONE;
     for (size_t i = 0; i < RECORDER_KINDS; i++)
         recorder->categories[i] = UINT16_MAX;
     for (size_t i = 0; i < TRIPLES; i++)
@@ -176,6 +183,16 @@ static bool is_new(struct recorder *recorder, track_id track)
     return first;
 }
 
+/* Where the track is remembered: it has TRACK_NONE if another one was there. */
+static struct known_track *known_track(struct known_track *tracks, int64_t of, int64_t number)
+{
+    struct known_track *known =
+        &tracks[((uint64_t)of * 31 + (uint64_t)number) * UINT64_C(0x9E3779B97F4A7C15) >> 58];
+    if (known->of != of || known->number != number)
+        *known = (struct known_track){ of, number, TRACK_NONE };
+    return known;
+}
+
 static void name_process(struct recorder *recorder, track_id track)
 {
     if (recorder->name)
@@ -185,12 +202,15 @@ static void name_process(struct recorder *recorder, track_id track)
 
 track_id recorder_thread_of(struct recorder *recorder, int64_t pid, int64_t tid)
 {
-    track_id track = trace_chunk_track(recorder->chunk, &(struct track_key){ .pid = pid, .tid = tid });
-    if (is_new(recorder, track) && pid == recorder->pid)
-        name_process(recorder, track);
+    struct known_track *known = known_track(recorder->threads, pid, tid);
+    if (known->track != TRACK_NONE)
+        return known->track;
+    known->track = trace_chunk_track(recorder->chunk, &(struct track_key){ .pid = pid, .tid = tid });
+    if (is_new(recorder, known->track) && pid == recorder->pid)
+        name_process(recorder, known->track);
     if (recorder->first_tid == RECORDER_NONE && pid == recorder->pid)
         recorder->first_tid = tid;
-    return track;
+    return known->track;
 }
 
 track_id recorder_thread(struct recorder *recorder, int64_t tid)
@@ -202,9 +222,9 @@ track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stre
 {
     device = device == RECORDER_NONE ? 0 : device;
     stream = stream == RECORDER_NONE ? -1 : stream;
-    if (recorder->last_stream_track != TRACK_NONE && device == recorder->last_device &&
-        stream == recorder->last_stream)
-        return recorder->last_stream_track;
+    struct known_track *known = known_track(recorder->streams, device, stream);
+    if (known->track != TRACK_NONE)
+        return known->track;
     /* The device number may coincide with that of the process or of a thread. */
     char pid_text[40], tid_text[40];
     int pid_len = snprintf(pid_text, sizeof pid_text, "%s %" PRId64, recorder->device_word, device);
@@ -219,10 +239,7 @@ track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stre
             trace_chunk_fact(recorder->chunk, track, FACT_THREAD_NAME, 0,
                              trace_chunk_text(recorder->chunk, tid_text, (size_t)tid_len));
     }
-    recorder->last_device = device;
-    recorder->last_stream = stream;
-    recorder->last_stream_track = track;
-    return track;
+    return known->track = track;
 }
 
 void recorder_name_thread(struct recorder *recorder, track_id thread, const char *name)

@@ -3,7 +3,7 @@
 
 #include <strings.h>
 
-enum recorder_kind rocm_host_kind(const char *domain, const char *name)
+enum recorder_kind rocm_domain_kind(const char *domain)
 {
     static const struct {
         const char *word;
@@ -20,9 +20,14 @@ enum recorder_kind rocm_host_kind(const char *domain, const char *name)
             if ((*at | 0x20) == *domains[i].word &&
                 strncasecmp(at, domains[i].word, strlen(domains[i].word)) == 0)
                 found = i;
-    if (found < count)
-        return domains[found].kind;
-    return strncmp(name, "hip", 3) == 0     ? RECORDER_HIP
+    return found < count ? domains[found].kind : RECORDER_KINDS;
+}
+
+enum recorder_kind rocm_host_kind(const char *domain, const char *name)
+{
+    enum recorder_kind kind = rocm_domain_kind(domain);
+    return kind != RECORDER_KINDS           ? kind
+           : strncmp(name, "hip", 3) == 0   ? RECORDER_HIP
            : strncmp(name, "hsa_", 4) == 0  ? RECORDER_HSA
            : strncmp(name, "roctx", 5) == 0 ? RECORDER_ANNOTATION
                                             : RECORDER_LIBRARY;

@@ -8,6 +8,9 @@
  * call of HIP, of HSA, or of another library, or an annotation of the user (roctx). */
 enum recorder_kind rocm_host_kind(const char *domain, const char *name);
 
+/* The kind by the domain alone; RECORDER_KINDS if it does not tell. */
+enum recorder_kind rocm_domain_kind(const char *domain);
+
 /* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice" -> "Memcpy HtoD"; other names are unchanged. */
 name_id rocm_copy_name(struct recorder *recorder, const char *name);
 
