@@ -284,25 +284,27 @@ static void view_stop(void *context)
 
 /* ---- findings ---- */
 
-/* For view_commands. They are made once. Separate runs have none together. */
-static bool view_findings(void *context, const struct view_spans *spans, struct buffer *out,
-                          struct tpa_error *err)
+/* For view_commands. Those of all are made once. Separate runs have none together. */
+static bool view_findings(void *context, const struct view_spans *spans, int64_t from_ns, int64_t to_ns,
+                          struct buffer *out, struct tpa_error *err)
 {
     struct viewing *viewing = context;
-    struct trace *more = NULL;
-    if (viewing->sides.count > 1)
-        buffer_puts(&viewing->findings, viewing->findings.count ? "" : "[]");
-    if (!viewing->findings.count) {
-        const struct trace *trace = with_all(viewing, spans->trace, &summary_wants, &more, err);
-        bool good = trace && view_add_findings(spans, trace, &viewing->findings, err);
-        trace_free(more);
-        if (!good) {
+    struct buffer range = { 0 };
+    bool good = true;
+    if (viewing->sides.count > 1) {
+        buffer_puts(out, "[]");
+    } else if (from_ns != VIEW_NOT_GIVEN) {
+        buffer_printf(&range, "%" PRId64 "ns..%" PRId64 "ns", from_ns, to_ns);
+        good = view_add_findings(spans, range.at, out, err);
+    } else {
+        if (!viewing->findings.count)
+            good = view_add_findings(spans, NULL, &viewing->findings, err);
+        if (!good)
             buffer_clear(&viewing->findings);
-            return false;
-        }
+        buffer_add(out, viewing->findings.at, viewing->findings.count);
     }
-    buffer_add(out, viewing->findings.at, viewing->findings.count);
-    return true;
+    buffer_release(&range);
+    return good;
 }
 
 /* ---- what the page is told ---- */
@@ -534,7 +536,7 @@ static int view_main(const struct invocation *call, struct tpa_error *err)
     const struct view_args *args = call->args;
     struct trace_wants wants = chart_timeline_wants();
     trace_wants_join(&wants, &gpu_wants);
-    wants.args |= FEATURE_WANTS;
+    wants.args |= FEATURE_WANTS | summary_wants.args;
     struct trace *trace = load_traces(call, &args->load, &wants, err);
     if (!trace)
         return EXIT_TROUBLE;

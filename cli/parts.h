@@ -17,9 +17,9 @@ bool report_page(char **traces, size_t count, const struct load_args *load, FILE
 
 /* view_findings.c - what tpa summary finds, and where it is. */
 
-/* Append the findings for TRACE with the places of SPANS, which are of TRACE or of it with fewer arguments: an array of JSON. False and
- * ERR if there can be none. */
-bool view_add_findings(const struct view_spans *spans, const struct trace *trace, struct buffer *out,
+/* Append the findings for RANGE, as --range has it (NULL: for all), with the places of SPANS, whose trace has all of summary_wants: an array
+ * of JSON. What is derived of the trace for them is freed again. False and ERR if there can be none. */
+bool view_add_findings(const struct view_spans *spans, const char *range, struct buffer *out,
                        struct tpa_error *err);
 
 /* memory_snapshot.c - `tpa memory` and `tpa summary` for snapshots of the allocator instead of traces. */

@@ -3,9 +3,13 @@
 
 #include "analyze/selection.h"
 #include "base/memory.h"
+#include "base/memory_room.h"
+#include "derive/attribution.h"
 #include "report/json_writer.h"
 #include "summary/summary.h"
+#include "trace/derived.h"
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,11 +61,12 @@ static void find_names(struct found *all, size_t count, const struct trace *trac
         }
 }
 
-static void find_longest(struct found *all, size_t count, const struct trace *trace)
+static void find_longest(struct found *all, size_t count, const struct trace *trace,
+                         const struct selection *selection)
 {
     for (event_id e = 0; e < trace->event_count; e++)
         for (size_t i = 0; i < count; i++)
-            if (all[i].name == trace->name[e] &&
+            if (all[i].name == trace->name[e] && selection_holds(selection, e) &&
                 (all[i].rank < 0 ||
                  all[i].rank == selection_rank(trace, trace->tracks[trace->track[e]].file)) &&
                 (all[i].event == EVENT_NONE || trace_dur_ns(trace, e) > trace_dur_ns(trace, all[i].event)))
@@ -96,12 +101,29 @@ static void emit_found(struct json_writer *json, const struct view_spans *spans,
     json_end_object(json);
 }
 
-bool view_add_findings(const struct view_spans *spans, const struct trace *trace, struct buffer *out,
+/* Is there memory for the findings of TRACE? */
+static bool has_room(const struct trace *trace, struct tpa_error *err)
+{
+    struct memory_room room;
+    uint64_t need = (uint64_t)trace->event_count * summary_wants.work_bytes;
+    if (!memory_room(&room) || need <= room.bytes)
+        return true;
+    tpa_fail(err, TPA_NOWHERE,
+             "findings need another %" PRIu64 " MiB of memory, but only %" PRIu64 " are left (limit: %s)",
+             need >> 20, (uint64_t)room.bytes >> 20, room.of);
+    return tpa_hint(err, "raise the limit, or run tpa summary with fewer files or steps");
+}
+
+bool view_add_findings(const struct view_spans *spans, const char *range, struct buffer *out,
                        struct tpa_error *err)
 {
+    const struct trace *trace = spans->trace;
+    attribution_of(trace); /* pictures use it, and may be drawn meanwhile */
+    size_t derived = trace_count_derived(trace);
     struct result *result = result_open("tpa.summary/1");
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, err);
-    bool good = all && summary_add_tables(trace, all, SUMMARY_BY_ALL, result, err);
+    struct selection *selection = selection_open(trace, &(struct selection_query){ .range = range }, err);
+    bool good = selection && has_room(trace, err) &&
+                summary_add_tables(trace, selection, SUMMARY_BY_ALL, result, err);
     if (good) {
         const struct answer *answer = result_answer(result);
         size_t count = answer->findings.count;
@@ -113,14 +135,15 @@ bool view_add_findings(const struct view_spans *spans, const struct trace *trace
             read_place(&found[i], finding->where ? finding->where : "");
         }
         find_names(found, count, trace);
-        find_longest(found, count, trace);
+        find_longest(found, count, trace, selection);
         json_begin_array(&json);
         for (size_t i = 0; i < count; i++)
             emit_found(&json, spans, &found[i]);
         json_end_array(&json);
         free(found);
     }
-    selection_free(all);
+    selection_free(selection);
     result_free(result);
+    trace_drop_derived(trace, derived);
     return good;
 }

@@ -81,9 +81,36 @@ void trace_attach(const struct trace *trace, const struct derivation *derivation
     finish(trace->storage, derivation, value);
 }
 
+size_t trace_count_derived(const struct trace *trace)
+{
+    pthread_mutex_lock(&lock);
+    size_t count = trace->storage->derived.count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+/* The last of STORAGE, taken out of it, unless there are no more than COUNT. */
+static struct trace_derived take_last(struct trace_storage *storage, size_t count)
+{
+    struct trace_derived last = { 0 };
+    pthread_mutex_lock(&lock);
+    if (storage->derived.count > count)
+        last = storage->derived.at[--storage->derived.count];
+    pthread_mutex_unlock(&lock);
+    return last;
+}
+
+void trace_drop_derived(const struct trace *trace, size_t count)
+{
+    struct trace_derived last;
+    while ((last = take_last(trace->storage, count)).derivation) /* the last may use those before it */
+        last.derivation->release(last.value);
+}
+
 void trace_release_derived(struct trace_storage *storage)
 {
-    for (size_t i = storage->derived.count; i-- > 0;) /* the last may use those before it */
-        storage->derived.at[i].derivation->release(storage->derived.at[i].value);
+    struct trace_derived last;
+    while ((last = take_last(storage, 0)).derivation)
+        last.derivation->release(last.value);
     EACH(VEC_FREE, &storage->derived, &storage->deriving);
 }

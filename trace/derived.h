@@ -40,4 +40,10 @@ const void *trace_derived(const struct trace *trace, const struct derivation *de
 /* Keep VALUE, which is taken, as what DERIVATION gives: where it cannot be computed from TRACE alone. Once, before anyone asks. */
 void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value);
 
+/* How many values are kept with TRACE. */
+size_t trace_count_derived(const struct trace *trace);
+
+/* Free all but the COUNT values that were computed first: of the others nobody holds one, or asks for one meanwhile. */
+void trace_drop_derived(const struct trace *trace, size_t count);
+
 #endif

@@ -520,11 +520,16 @@ static unsigned answer_sql(const struct view_answers *answers, const struct view
                : fail_with(&err, out);
 }
 
-static unsigned answer_findings(const struct view_answers *answers, struct buffer *out)
+static unsigned answer_findings(const struct view_answers *answers, const struct view_request *request,
+                                struct buffer *out)
 {
     struct tpa_error err = { 0 };
+    int64_t from_ns = VIEW_NOT_GIVEN, to_ns = VIEW_NOT_GIVEN;
+    bool has_stretch = request->from_ns != VIEW_NOT_GIVEN || request->to_ns != VIEW_NOT_GIVEN;
+    if (has_stretch && !read_stretch(answers, request, &from_ns, &to_ns))
+        return wrong(out, no_stretch);
     buffer_puts(out, "{\"schema\":\"tpa.view.findings/1\",\"findings\":");
-    if (!answers->commands->findings(answers->commands->context, answers->spans, out, &err))
+    if (!answers->commands->findings(answers->commands->context, answers->spans, from_ns, to_ns, out, &err))
         return fail_with(&err, out);
     buffer_puts(out, "}\n");
     return 200;
@@ -549,7 +554,7 @@ unsigned view_answer(struct view_answers *answers, const struct view_request *re
     case VIEW_FIND: return answer_find(answers, request, out);
     case VIEW_EVENT: return answer_event(answers, request, out);
     case VIEW_SQL: return answer_sql(answers, request, out);
-    case VIEW_FINDINGS: return answer_findings(answers, out);
+    case VIEW_FINDINGS: return answer_findings(answers, request, out);
     case VIEW_STOP:
         answers->commands->stop(answers->commands->context);
         buffer_puts(out, "{\"schema\":\"tpa.view.stop/1\"}\n");

@@ -26,9 +26,10 @@ struct view_commands {
                 struct tpa_error *err);
     /* Append, as JSON, the members "sides" and "commands" of an answer to VIEW_INFO. */
     void (*describe)(void *context, struct buffer *out);
-    /* Append the findings of tpa summary with their places: an array. */
-    bool (*findings)(void *context, const struct view_spans *spans, struct buffer *out,
-                     struct tpa_error *err);
+    /* Append the findings of tpa summary for the stretch from FROM_NS to TO_NS with their places: an array. VIEW_NOT_GIVEN
+     * for both: of all. */
+    bool (*findings)(void *context, const struct view_spans *spans, int64_t from_ns, int64_t to_ns,
+                     struct buffer *out, struct tpa_error *err);
     /* End the query that runs, in whichever thread; NULL is not allowed. */
     void (*stop)(void *context);
     /* Append the page. */

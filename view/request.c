@@ -56,8 +56,8 @@ static const struct question_argument {
     unsigned questions; /* a bit for each that has it */
     bool is_text;
 } arguments[] = {
-    { "from", FIELD(from_ns), 1u << VIEW_TILE | 1u << VIEW_SUM, false },
-    { "to", FIELD(to_ns), 1u << VIEW_TILE | 1u << VIEW_SUM, false },
+    { "from", FIELD(from_ns), 1u << VIEW_TILE | 1u << VIEW_SUM | 1u << VIEW_FINDINGS, false },
+    { "to", FIELD(to_ns), 1u << VIEW_TILE | 1u << VIEW_SUM | 1u << VIEW_FINDINGS, false },
     { "px", FIELD(pixels), 1u << VIEW_TILE, false },
     { "lanes", FIELD(lanes), 1u << VIEW_TILE, true },
     { "re", FIELD(pattern), 1u << VIEW_FIND, true },

@@ -462,8 +462,8 @@ class LiveView {
             show.type = "button";
             show.addEventListener("click", async () => {
                 try {
-                    const made = [];
-                    for (const side of sides) {
+                    const made = command === "summary" ? [this.listOfFindings((await ask("findings", { from, to })).findings.map((of) => this.atEvent(of)))] : [];
+                    for (const side of isFunction ? sides : []) {
                         const answer = await ask("sql", { q: `select * from ${command}('--range ${side.from}ns..${side.to}ns ${side.options}')` });
                         made.push(this.table(`${command} ${side.label}`, answer.tables[0]));
                     }
@@ -472,7 +472,7 @@ class LiveView {
                     out.replaceChildren(element("p", String(error.message || error)));
                 }
             });
-            box.append(element("div", "", [element("p", "", [element("b", command), `: ${help} `, ...(isFunction ? [show] : [])]), ...lines, out]));
+            box.append(element("div", "", [element("p", "", [element("b", command), `: ${help} `, ...(isFunction || (command === "summary" && this.info.sides.length === 1) ? [show] : [])]), ...lines, out]));
         }
         return box;
     }
@@ -567,18 +567,27 @@ class LiveView {
         try {
             const { findings } = await ask("findings", {});
             view.findings = findings.map((finding) => this.placedFinding(finding));
-            list.replaceChildren(...view.findings.map((finding) => {
-                const button = element("button", finding.action);
-                button.type = "button";
-                button.disabled = finding.at === undefined;
-                button.addEventListener("click", () => finding.open());
-                return element("li", "", [button, ` ${[finding.saves, finding.where].filter(Boolean).join("; ")} `, element("code", finding.command ? `${finding.command} ${this.info.sides[0].files}` : "")]);
-            }));
+            list.replaceWith(this.listOfFindings(view.findings));
             look.parentElement.textContent = findings.length ? "" : this.info.sides.length > 1 ? "Of separate runs, tpa diff says what changed." : "No rule found anything.";
             view.draw();
         } catch (error) {
             look.parentElement.textContent = String(error.message || error);
         }
+    }
+
+    listOfFindings(findings) {
+        return element("ol", "", findings.map((finding) => {
+            const button = element("button", finding.action);
+            button.type = "button";
+            button.disabled = finding.at === undefined;
+            button.addEventListener("click", () => finding.open());
+            return element("li", "", [button, ` ${[finding.saves, finding.where].filter(Boolean).join("; ")} `, element("code", finding.command ? `${finding.command} ${this.info.sides[0].files}` : "")]);
+        }));
+    }
+
+    /* FINDING with its longest event, if it names one. */
+    atEvent(finding) {
+        return finding.event === undefined ? finding : { ...finding, at: finding.start_ns, open: () => this.goTo(finding.event) };
     }
 
     /* FINDING with the moment where it is, if it is anywhere: the longest idle time of its cause, or its longest event. */
@@ -591,7 +600,7 @@ class LiveView {
                 view.show(from - length * 0.1, length * 1.2);
                 view.choseRange(from, from + length);
             } };
-        return finding.event === undefined ? finding : { ...finding, at: finding.start_ns, open: () => this.goTo(finding.event) };
+        return this.atEvent(finding);
     }
 
     /* ---- SQL ---- */
