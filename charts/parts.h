@@ -18,4 +18,7 @@ bool chart_is_drawn(const struct picture *picture, struct tpa_error *err, const 
 /* A chart of PICTURE with a bar of time for each name; borrowed. */
 struct chart *picture_add_times(struct picture *picture, const char *key, const char *title);
 
+/* By enum path_part (whatif/path.h): its colour, in the chart of paths and in the timeline. */
+extern const enum chart_color path_colors[];
+
 #endif

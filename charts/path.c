@@ -5,7 +5,7 @@
 
 static const struct trace_wants path_wants = { .args = REPLAY_WANTS };
 
-static const enum chart_color colors[PATH_PARTS] = {
+const enum chart_color path_colors[PATH_PARTS] = {
     [PART_KERNEL] = CHART_COLOR_OF_COMPUTATION,
     [PART_COMMUNICATION] = CHART_COLOR_OF_COMMUNICATION,
     [PART_COPY] = CHART_COLOR_OF_COPIES,
@@ -70,7 +70,7 @@ static void fill(struct picture *picture, const struct replay_graph *graph,
         if (sums[i] > 0)
             chart_add_series(chart, (struct chart_series){ .title = path_part_title(order[i]),
                                                            .mark = CHART_BAR,
-                                                           .color = colors[order[i]],
+                                                           .color = path_colors[order[i]],
                                                            .table = table,
                                                            .y = (size_t)i + 1 });
     if (chart->series.count == 0)

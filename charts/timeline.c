@@ -8,6 +8,7 @@
 #include "charts/timeline.h"
 
 #include "base/rows.h"
+#include "charts/parts.h"
 #include "charts/timeline_parts.h"
 
 #include "base/demangle.h"
@@ -52,22 +53,6 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
     [SPAN_ANNOTATION] = { "annotations", "host", CHART_COLOR_OF_ANNOTATION },
     [SPAN_OVERHEAD] = { "profiler", "host", CHART_GREY },
     [SPAN_OTHER] = { "other", "host", CHART_PALE },
-};
-
-static const enum chart_color path_colors[PATH_PARTS] = {
-    [PART_KERNEL] = CHART_BLUE,
-    [PART_COMMUNICATION] = CHART_VERMILION,
-    [PART_COPY] = CHART_GREEN,
-    [PART_MEMSET] = CHART_GREEN,
-    [PART_OPERATOR] = CHART_SKY,
-    [PART_CALL] = CHART_ORANGE,
-    [PART_LAUNCH] = CHART_OLIVE,
-    [PART_QUEUED] = CHART_GREY,
-    [PART_STREAM] = CHART_COLOR_OF_WAITING,
-    [PART_EVENT] = CHART_COLOR_OF_WAITING,
-    [PART_SYNC] = CHART_COLOR_OF_WAITING,
-    [PART_GAP] = CHART_PALE,
-    [PART_UNKNOWN] = CHART_GREY,
 };
 
 static void add_kinds(struct timeline *timeline)
