@@ -81,6 +81,7 @@ enum lacks {
     LACK(SEVERAL_DOCUMENTS, PARTS, "several_documents")                                                      \
     LACK(MISSING_STEPS, RECORDS, "missing_steps")                                                            \
     LACK(LATE_END, PARTS, "late_end")                                                                        \
+    LACK(REPEATED_STEPS, PARTS, "repeated_steps")                                                            \
     LACK(UNKNOWN_TIME, PARTS, "unknown_time")                                                                \
     LACK(UNKNOWN_VERSION, PARTS, "unknown_version")                                                          \
     LACK(UNKNOWN_STATE, PARTS, "unknown_state")                                                              \
