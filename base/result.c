@@ -126,10 +126,13 @@ static const char *const explanations[] = {
     "unlinked_backward",
 };
 
-static bool is_explanation(const char *kind)
+/* The kinds of notices about files that do not count, as they hold what others do. */
+static const char *const of_input[] = { "copies", "given_twice" };
+
+static bool is_one_of(const char *const *kinds, size_t count, const char *kind)
 {
-    for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
-        if (strcmp(explanations[i], kind) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(kinds[i], kind) == 0)
             return true;
     return false;
 }
@@ -155,7 +158,8 @@ void result_add_notice(struct result *result, const char *kind, int64_t count, c
         .file = file_copy,
         .offset = offset,
         .lacks = lacks_of_word(kind),
-        .minor = is_explanation(kind),
+        .of_input = is_one_of(of_input, sizeof of_input / sizeof *of_input, kind),
+        .minor = is_one_of(explanations, sizeof explanations / sizeof *explanations, kind),
     };
 }
 

@@ -22,6 +22,7 @@ struct table_notice {
     const char *file; /* NULL: all files */
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
     unsigned lacks;   /* set of enum lacks, by KIND: the recording is not complete. Shown first */
+    bool of_input;    /* by KIND: which files count. Shown after LACKS, before any answer */
     bool on_top;      /* shown before the tables instead of below them */
     uint8_t place;    /* enum notice_place, set by result_order_notices */
     bool in_answer;   /* the answer of the result has it: not repeated beside that */
@@ -29,12 +30,15 @@ struct table_notice {
     bool minor; /* explains how rows are counted, or what to do next: text leaves it out, unless requested */
 };
 
-/* The order of notices. The first two stand above the tables. */
-enum notice_place { NOTICE_LACKS, NOTICE_ON_TOP, NOTICE_BELOW };
+/* The order of notices. All but the last stand above the tables, the first two above the answer. */
+enum notice_place { NOTICE_LACKS, NOTICE_OF_INPUT, NOTICE_ON_TOP, NOTICE_BELOW };
 
 static inline enum notice_place notice_place(const struct table_notice *notice)
 {
-    return notice->lacks ? NOTICE_LACKS : notice->on_top ? NOTICE_ON_TOP : NOTICE_BELOW;
+    return notice->lacks      ? NOTICE_LACKS
+           : notice->of_input ? NOTICE_OF_INPUT
+           : notice->on_top   ? NOTICE_ON_TOP
+                              : NOTICE_BELOW;
 }
 
 /* Why the question of a command has no answer in this input: present if and only if it has none. A result without it answers,

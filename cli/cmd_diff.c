@@ -335,7 +335,7 @@ static size_t changes_that_fit(const struct result *result, const char *key)
 {
     size_t lines = OTHER_LINES;
     for (size_t i = 0; i < result->notices.count; i++)
-        lines += result->notices.at[i].on_top;
+        lines += result->notices.at[i].on_top || result->notices.at[i].of_input;
     for (size_t i = 0; i < result->tables.count; i++)
         lines += strcmp(result->tables.at[i]->key, key) == 0 ? result->tables.at[i]->row_count : 0;
     size_t rows = lines < SCREEN_LINES ? SCREEN_LINES - lines : 0;

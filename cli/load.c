@@ -558,8 +558,6 @@ void load_add_notices(const struct trace *trace, struct result *result)
                                                                      : file->path;
         result_add_notice(result, notice->kind, (int64_t)notice->count, path, notice->offset, "%s",
                           notice->text);
-        result->notices.at[result->notices.count - 1].on_top |=
-            strcmp(notice->kind, FILE_SET_COPIES) == 0 || strcmp(notice->kind, "given_twice") == 0;
         ranks[i] = of_ranks && !notice->of_all ? selection_rank(trace, notice->file) : TABLE_INT_MISSING;
     }
     gather_notices(result, first, ranks);

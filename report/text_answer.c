@@ -392,6 +392,7 @@ void text_answer_add(struct buffer *out, const struct result *result, const stru
                              .findings = answer->findings.count,
                              .rows = answer->rows_word ? answer->rows.count : 0 };
     add_notices(&screen, result, NOTICE_LACKS, &screen.head);
+    add_notices(&screen, result, NOTICE_OF_INPUT, &screen.head);
     if (answer->verdict)
         add_paragraph(&screen, &screen.head, answer->verdict, 0, true);
     else if (answer->nothing)

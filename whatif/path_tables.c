@@ -502,8 +502,8 @@ static bool is_of_host_alone(const struct trace *trace, const struct path_window
     return false;
 }
 
-/* "Step 3 took 82.000 ms. Its critical path: kernels 30.1 %, operators on the host 23.0 %": the largest of COUNT rows. */
-static void path_tables_describe(struct tables *tables, const struct path_window *window,
+/* "Step 3 of rank 1 took 82.000 ms. Its critical path: kernels 30.1 %, operators on the host 23.0 %": the largest of COUNT rows. */
+static void path_tables_describe(struct tables *tables, const struct path_window *window, int64_t rank,
                                  const struct part_row *rows, size_t count)
 {
     enum { MOST_SHOWN = 5 };
@@ -515,6 +515,8 @@ static void path_tables_describe(struct tables *tables, const struct path_window
     path_window_describe(tables->graph, window, &text);
     if (text.at[0] >= 'a' && text.at[0] <= 'z' && (window->is_step || window->event == EVENT_NONE))
         text.at[0] = (char)(text.at[0] - 'a' + 'A');
+    if (window->is_step && rank != TABLE_INT_MISSING)
+        buffer_printf(&text, " of rank %" PRId64, rank);
     buffer_puts(&text, " took ");
     quantity_append_rounded_time(&text, (double)(window->end_ns - window->start_ns));
     buffer_puts(&text, is_of_host_alone(tables->graph->trace, window) ? " on the host" : "");
@@ -562,7 +564,8 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
         if (segments)
             add_segments(&tables, key, path, window->start_ns);
         if (w < MOST_SENTENCES && tables.parts.count > first)
-            path_tables_describe(&tables, window, tables.parts.at + first, tables.parts.count - first);
+            path_tables_describe(&tables, window, key.rank, tables.parts.at + first,
+                                 tables.parts.count - first);
         path_free(path);
     }
     result_add_table(result, TABLE_OF_ROWS("parts", "Parts of the critical path", part_columns,
