@@ -35,8 +35,6 @@ struct sides {
     struct result *saved; /* the first saved result; owned */
     bool like_saved;      /* also run its command on files */
     struct result *result;
-    VEC_OF(struct set_record) records; /* of the traces; texts are in the arena of RESULT */
-    VEC_OF(int) side_of;               /* by record, before they are sorted */
 };
 
 static bool measure_part(struct sides *sides, struct measures *side, struct ingested *part,
@@ -82,19 +80,6 @@ static bool was_seen(struct names *seen, const char *path)
     return names_count(seen) == known;
 }
 
-/* Is all of TRACE in SEEN, by what its files hold? Adds them. */
-static bool holds_copies(struct names *seen, const struct trace *trace)
-{
-    bool all = trace->file_count > 0;
-    for (uint32_t f = 0; f < trace->file_count; f++) {
-        uint64_t key[] = { file_set_fingerprint(trace, f), (uint64_t)trace->files[f].rank };
-        size_t known = names_count(seen);
-        names_add(seen, (const char *)key, sizeof key);
-        all = all && names_count(seen) == known && trace->files[f].event_count > 0;
-    }
-    return all;
-}
-
 /* New; NULL if nothing takes time in it. */
 static struct timeline *make_timeline(const struct trace *trace, int of)
 {
@@ -107,57 +92,43 @@ static struct timeline *make_timeline(const struct trace *trace, int of)
     return timeline;
 }
 
-static const char *sides_keep(struct sides *sides, const char *text)
-{
-    return text ? arena_strndup(&sides->result->arena, text, strlen(text)) : NULL;
-}
-
-/* Keep what the files of TRACE show of where they come from. */
-static void keep_records(struct sides *sides, const struct trace *trace, int of)
-{
-    struct set_record *records = file_set_records(trace);
-    for (uint32_t f = 0; f < trace->file_count; f++) {
-        struct set_record record = records[f];
-        record.file = (uint32_t)sides->records.count;
-        record.host = sides_keep(sides, record.host);
-        record.path = sides_keep(sides, record.path);
-        record.backend = sides_keep(sides, record.backend);
-        record.pid_text = sides_keep(sides, record.pid_text);
-        *VEC_PUSH(&sides->records) = record;
-        *VEC_PUSH(&sides->side_of) = of;
-    }
-    free(records);
-}
-
-/* Have the sides a rank in common, and a recording? */
-static void find_common(const struct sides *sides, const struct file_set *set, bool *rank, bool *recording)
+/* Have the sides a rank in common, and a recording? The first SPLIT files of SET are of the first side. */
+static void find_common(const struct file_set *set, size_t split, bool *rank, bool *recording)
 {
     *rank = *recording = false;
-    assert(set->count == 0 || sides->side_of.at);
-    for (size_t a = 0; a < set->count; a++)
-        for (size_t b = 0; b < set->count && sides->side_of.at[a] == 0; b++) {
-            bool same = sides->side_of.at[b] == 1 && set->files[a].rank == set->files[b].rank;
+    for (size_t a = 0; a < split; a++)
+        for (size_t b = split; b < set->count; b++) {
+            bool same = set->files[a].rank == set->files[b].rank;
             *rank |= same;
             *recording |= same && set->files[a].cycle == set->files[b].cycle;
         }
 }
 
 /* The user decides what is compared; if it is not a run before and one after, that is said first. */
-static void notice_sides(struct sides *sides)
+static void notice_sides(struct measures *const measured[2], struct result *result)
 {
-    struct file_set *set = file_set_find(sides->records.at, sides->records.count, TRACE_FILES_AS_FOUND);
+    VEC_OF(struct set_record) records = { 0 };
+    size_t split = measured[0]->records.count;
+    for (int of = 0; of < 2; of++)
+        for (size_t i = 0; i < measured[of]->records.count; i++) {
+            struct set_record record = measured[of]->records.at[i];
+            record.file += of ? (uint32_t)split : 0;
+            *VEC_PUSH(&records) = record;
+        }
+    struct file_set *set = file_set_find(records.at, records.count, TRACE_FILES_AS_FOUND);
     bool rank, recording;
-    find_common(sides, set, &rank, &recording);
+    find_common(set, split, &rank, &recording);
     if (file_set_is_sure(set) && !recording) {
         struct buffer text = { 0 };
         file_set_describe(set, &text);
-        result_add_notice(sides->result, "sides_of_one_job", (int64_t)set->count, NULL, TPA_NOWHERE,
+        result_add_notice(result, "sides_of_one_job", (int64_t)set->count, NULL, TPA_NOWHERE,
                           "the sides are %s of one run, not two runs: together the files are %s",
                           rank ? "cycles" : "ranks", text.at);
-        sides->result->notices.at[sides->result->notices.count - 1].on_top = true;
+        result->notices.at[result->notices.count - 1].on_top = true;
         buffer_release(&text);
     }
     file_set_free(set);
+    VEC_FREE(&records);
 }
 
 /* New; NULL and ERR if a file cannot be read. */
@@ -187,7 +158,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good = load_any(&of_part, &sides->load, &wants, &part, err);
         if (!good)
             break;
-        if (part.trace && found->counts[of] > 1 && holds_copies(seen, part.trace)) {
+        if (part.trace && found->counts[of] > 1 && measures_hold(side, part.trace)) {
             result_add_notice(result, "given_twice", 1, found->paths[of][i], TPA_NOWHERE,
                               "this recording was given more than once on one side and counts once");
             ingested_free(&part);
@@ -198,8 +169,6 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good =
             measure_part(sides, side, &part, result, err) &&
             (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));
-        if (good && part.trace && !sides->like_saved)
-            keep_records(sides, part.trace, of);
         if (good && part.trace && timeline && i == 0)
             *timeline = make_timeline(part.trace, of);
         if (!good)
@@ -216,6 +185,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
     names_free(seen);
     if (good) {
         measures_finish(side);
+        measures_add_lacks(side, result);
         return side;
     }
     measures_free(side);
@@ -277,11 +247,10 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
         good = (measured[i] = measure_side(&sides, found, i, result, err)) != NULL;
     }
     result_free(sides.saved);
-    if (good)
-        notice_sides(&sides);
-    EACH(VEC_FREE, &sides.records, &sides.side_of);
-    if (good)
+    if (good) {
+        notice_sides(measured, result);
         return true;
+    }
     for (int i = 0; i < 2; i++) {
         measures_free(measured[i]);
         measured[i] = NULL;

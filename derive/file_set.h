@@ -22,6 +22,7 @@
 #ifndef TPA_DERIVE_FILE_SET_H
 #define TPA_DERIVE_FILE_SET_H
 
+#include "derive/rank_steps.h"
 #include "trace/intervals.h"
 #include "trace/trace.h"
 
@@ -89,6 +90,12 @@ void file_set_free(struct file_set *set);
  * same times as another one are dropped, where their rank and host do not contradict, unless the user says that files are separate
  * runs; ranks that lack steps of the others lack them as records (rank_steps.h). Both are said in notices. */
 void file_set_settle(struct trace *trace);
+
+/* The same for files that are not of one trace: append the marked steps of the files of TRACE to STEPS, the source of file F being
+ * FIRST + F; then find the ranks of SET, whose files are these sources, that lack steps; none if it has several jobs. Sorts STEPS.
+ * Free with VEC_FREE. */
+void file_set_add_steps(const struct trace *trace, size_t first, struct rank_step_list *steps);
+struct rank_steps file_set_find_lacking(const struct file_set *set, struct rank_step_list *steps);
 
 /* A number for the events of FILE and their times: equal for files that hold the same recording, however they are packed. */
 uint64_t file_set_fingerprint(const struct trace *trace, uint32_t file);

@@ -2,7 +2,6 @@
 #include "derive/file_set.h"
 
 #include "base/rows.h"
-#include "derive/rank_steps.h"
 #include "derive/step_list.h"
 #include "trace/slice.h"
 #include <inttypes.h>
@@ -112,26 +111,33 @@ static void drop_copies(struct trace *trace)
 
 /* ---- ranks that lack steps ---- */
 
-static void find_missing_steps(struct trace *trace)
+void file_set_add_steps(const struct trace *trace, size_t first, struct rank_step_list *steps)
 {
-    const struct file_set *set = file_set_of(trace);
-    if (set->jobs > 1)
-        return; /* which files are of which run is not sure */
-    const struct step_list *list = step_list_of(trace);
-    VEC_OF(struct rank_step) steps = { 0 };
-    for (size_t i = 0; i < list->count; i++) {
-        const struct step *step = &list->at[i];
-        const struct set_file *file = &set->files[step->file];
-        int64_t number;
-        if (step_number(trace_name(trace, step->event), &number))
-            *VEC_PUSH(&steps) = (struct rank_step){ file->job, file->number, number, step->file };
+    const struct step_list *list = step_list_has_marks(trace) ? step_list_of(trace) : NULL;
+    for (size_t i = 0; list && i < list->count; i++) {
+        struct rank_step step = { .source = (int64_t)(first + list->at[i].file) };
+        if (step_number(trace_name(trace, list->at[i].event), &step.number))
+            *VEC_PUSH(steps) = step;
     }
-    for (uint32_t f = 0; f < trace->file_count;
-         f++) /* a rank without any mark lacks all, if it is known to be one */
-        if (trace->files[f].event_count && trace->files[f].rank >= 0)
-            *VEC_PUSH(&steps) =
-                (struct rank_step){ set->files[f].job, set->files[f].number, RANK_STEP_NONE, f };
-    struct rank_steps lacking = rank_steps_lacking(steps.at, steps.count);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        if (trace->files[f].event_count && trace->files[f].rank >= 0) /* without any mark it lacks all */
+            *VEC_PUSH(steps) = (struct rank_step){ .number = RANK_STEP_NONE, .source = (int64_t)(first + f) };
+}
+
+struct rank_steps file_set_find_lacking(const struct file_set *set, struct rank_step_list *steps)
+{
+    if (set->jobs > 1)
+        return (struct rank_steps){ 0 }; /* which files are of which run is not sure */
+    for (size_t i = 0; i < steps->count; i++)
+        steps->at[i].rank = set->files[steps->at[i].source].number;
+    return rank_steps_lacking(steps->at, steps->count);
+}
+
+static void tell_missing_steps(struct trace *trace)
+{
+    struct rank_step_list steps = { 0 };
+    file_set_add_steps(trace, 0, &steps);
+    struct rank_steps lacking = file_set_find_lacking(file_set_of(trace), &steps);
     struct buffer text = { 0 };
     for (size_t i = 0; i < lacking.count; i++) {
         buffer_clear(&text);
@@ -150,5 +156,5 @@ void file_set_settle(struct trace *trace)
     if (trace->files_are != TRACE_FILES_ARE_APART)
         drop_copies(trace);
     if (trace->file_count > 1 && step_list_has_marks(trace))
-        find_missing_steps(trace);
+        tell_missing_steps(trace);
 }

@@ -24,6 +24,10 @@ struct rank_step {
     int64_t job, rank, number, source;
 };
 
+struct rank_step_list {
+    VEC_OF(struct rank_step);
+};
+
 struct rank_steps_lack {
     int64_t job, rank, source; /* SOURCE: of one of its steps */
     int64_t has, of;           /* of the steps of the job, OF, it has so many */

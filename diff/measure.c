@@ -36,8 +36,8 @@ void measures_free(struct measures *measures)
         return;
     EACH(sampling_release, &measures->by_step, &measures->by_file, &measures->by_rank);
     EACH(VEC_FREE, &measures->slow, &measures->blocks, &measures->facts, &measures->launchers,
-         &measures->ranks, &measures->records, &measures->first_record);
-    EACH(names_free, measures->block_texts, measures->facts_said);
+         &measures->ranks, &measures->records, &measures->first_record, &measures->steps, &measures->lacking);
+    EACH(names_free, measures->block_texts, measures->facts_said, measures->seen);
     arena_release(&measures->arena);
     free(measures);
 }
@@ -250,7 +250,7 @@ static void choose_launchers(struct measures *measures)
     VEC_FREE(&summed);
 }
 
-/* Find the processes of the samples of traces. */
+/* Find the processes of the samples of traces, and the ranks that lack steps. */
 static void find_processes(struct measures *measures)
 {
     struct sampling *const both[] = { &measures->by_step, &measures->by_file };
@@ -260,6 +260,9 @@ static void find_processes(struct measures *measures)
             struct measure_sample *sample = &both[i]->samples.at[s];
             sample->process = 1 + set->files[measures->first_record.at[sample->part] + sample->file].process;
         }
+    if (measures->parts > 1 && file_set_is_sure(set)) /* of one part it is known */
+        measures->lacking = file_set_find_lacking(set, &measures->steps);
+    measures->lacks |= measures->lacking.count ? lack_sort(LACK_MISSING_STEPS) : 0;
     file_set_free(set);
 }
 
@@ -272,6 +275,22 @@ void measures_finish(struct measures *measures)
     finish_sampling(&measures->by_rank);
     join_facts(measures);
     choose_launchers(measures);
+}
+
+void measures_add_lacks(const struct measures *measures, struct result *result)
+{
+    struct buffer text = { 0 };
+    for (size_t i = 0; i < measures->lacking.count; i++) {
+        const struct rank_steps_lack *lack = &measures->lacking.at[i];
+        const struct set_record *record = measures->records.at; /* sorted by time */
+        while (record->file != lack->source)
+            record++;
+        buffer_clear(&text);
+        rank_steps_describe(lack, &text);
+        result_add_notice(result, lack_word(LACK_MISSING_STEPS), lack->of - lack->has, record->path,
+                          TPA_NOWHERE, "%s", text.at);
+    }
+    buffer_release(&text);
 }
 
 /* ---- reading ---- */

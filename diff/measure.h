@@ -133,6 +133,9 @@ struct measures {
     int64_t world_size;                /* ranks of the job; 0: not recorded */
     VEC_OF(struct set_record) records; /* where the files of traces come from */
     VEC_OF(size_t) first_record;       /* by part: of its first file */
+    struct names *seen;                /* what files hold: measures_hold */
+    struct rank_step_list steps;       /* marked ones; their source is the record of the file */
+    struct rank_steps lacking; /* once finished: ranks in files of their own that lack steps of the others */
     VEC_OF(struct measure_fact) facts;
     struct names *facts_said; /* key and value of each fact, until finished */
     VEC_OF(struct measure_launcher)
@@ -198,8 +201,14 @@ bool measure_actions_like(struct measures *measures, const struct action_report 
 /* The parts of a trace that its reader must decode for that. */
 struct trace_wants measure_wants_like(const char *schema);
 
-/* Call once, after all parts are added: sorts the values. */
+/* Are all files of TRACE copies of files that this was called with before? */
+bool measures_hold(struct measures *measures, const struct trace *trace);
+
+/* Call once, after all parts are added: sorts the values, and finds what the files of a job lack that are parts of their own. */
 void measures_finish(struct measures *measures);
+
+/* Add a notice to RESULT for each rank that lacks steps of the others, in another part. Once finished. */
+void measures_add_lacks(const struct measures *measures, struct result *result);
 
 /* ---- reading ---- */
 

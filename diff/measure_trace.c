@@ -546,6 +546,7 @@ static const char *keep_text(struct measures *measures, const char *text)
 static void keep_records(struct measures *measures, const struct trace *trace)
 {
     struct set_record *records = file_set_records(trace);
+    file_set_add_steps(trace, measures->records.count, &measures->steps);
     *VEC_PUSH(&measures->first_record) = measures->records.count;
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct set_record record = records[f];
@@ -557,6 +558,19 @@ static void keep_records(struct measures *measures, const struct trace *trace)
         *VEC_PUSH(&measures->records) = record;
     }
     free(records);
+}
+
+bool measures_hold(struct measures *measures, const struct trace *trace)
+{
+    bool all = trace->file_count > 0;
+    measures->seen = measures->seen ? measures->seen : names_open();
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        uint64_t key[] = { file_set_fingerprint(trace, f), (uint64_t)trace->files[f].rank };
+        size_t known = names_count(measures->seen);
+        names_add(measures->seen, (const char *)key, sizeof key);
+        all = all && names_count(measures->seen) == known && trace->files[f].event_count > 0;
+    }
+    return all;
 }
 
 bool measure_trace(struct measures *measures, const struct trace *trace,

@@ -130,6 +130,12 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
         good = load_any(&of_part, &args->load, &wants, &part, err);
         if (!good)
             break;
+        if (part.trace && call->operand_count > 1 && measures_hold(measures, part.trace)) {
+            result_add_notice(result, "given_twice", 1, call->operands[i], TPA_NOWHERE,
+                              "this recording was given more than once and counts once");
+            ingested_free(&part);
+            continue;
+        }
         load_add_lacks(&part, result);
         measures->lacks |= ingested_lacks(&part);
         good = measure_part(measures, &part, &options, measured, result, err);
@@ -139,6 +145,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
     }
     if (good) {
         measures_finish(measures);
+        measures_add_lacks(measures, result);
         const char *ranks = measures_fact(measures, "ranks");
         measured->ranks = ranks ? mem_strdup(ranks) : NULL;
         measured->night = night_of(measures);
