@@ -4,6 +4,7 @@
 #include "base/search.h"
 #include "base/sum.h"
 #include "derive/collective_matches.h"
+#include "derive/compilation.h"
 #include "derive/device_steps.h"
 #include "derive/host_waits.h"
 #include "derive/step_pattern.h"
@@ -155,7 +156,17 @@ static bool is_mostly_unrecorded(const struct trace *trace, const struct account
            step->host_ns / 2;
 }
 
-/* Mark the step that took far longer than all others, where nothing that it did explains that. */
+/* Does STEP compile for most of its time? */
+static bool mostly_compiles(const struct trace *trace, const struct account_step *step)
+{
+    struct intervals compiling = compilation_find(trace, step->file);
+    int64_t end_ns = sum_plus(step->start_ns, step->host_ns),
+            compiling_ns = intervals_length_within(&compiling, step->start_ns, end_ns);
+    intervals_release(&compiling);
+    return compiling_ns > step->host_ns / 2;
+}
+
+/* Mark the step that took far longer than all others, where nothing that it did explains that, or as the first it compiled. */
 static void find_singular(struct choosing *choosing, enum account_limit limit)
 {
     enum { LEAST_OTHERS = 3 };
@@ -171,11 +182,13 @@ static void find_singular(struct choosing *choosing, enum account_limit limit)
         struct account_step *step = &choosing->steps[of[most]];
         const struct account_step *other = &choosing->steps[of[most == 0 ? count / 2 : most - 1]];
         struct account_stretch two[] = { stretch_of(step, true), stretch_of(other, false) };
-        if (account_reason(&choosing->account->texts, choosing->trace, two, 2).len == 0) {
+        bool compiles = of[most] == 0 && mostly_compiles(choosing->trace, step);
+        if (compiles || account_reason(&choosing->account->texts, choosing->trace, two, 2).len == 0) {
             step->role = of[most] == 0 ? STEP_FIRST : STEP_SINGULAR;
             choosing->rank->singular = step->number;
             choosing->rank->singular_ns = time_of(step, limit);
             choosing->rank->singular_unrecorded = unrecorded;
+            choosing->rank->singular_compiles = compiles;
         }
     }
     EACH(free, ns, of);
@@ -624,6 +637,7 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
                       of->singular);
         quantity_append_rounded_time(text, (double)of->singular_ns);
         buffer_puts(text, of->singular_unrecorded ? ", as it waited for a rank whose recording had not begun"
+                          : of->singular_compiles ? ", as programs are compiled in it, once"
                                                   : ", for no reason that the others have");
     }
 }

@@ -22,7 +22,7 @@
  *   that will fall behind still wait for launches.
  * - Steps that differ by plan (step_pattern.h) count in whole periods, the last of the recording. Where nothing repeats, all steps count.
  * - A singular step does not count: one that takes more than 1.5 times the time of all others, records the same events as they
- *   do or is the first, and neither waits longer for a batch nor has longer work on devices. An unusual step that was recorded once
+ *   do or is the first, and neither waits longer for a batch nor has longer work on devices, or is the first and mostly compiles. An unusual step that was recorded once
  *   and does differ counts, as it may be of a plan: once_without_ns is the mean without it.
  * - A recording without steps is one step, from the first begin to the last end of the file.
  *
@@ -86,6 +86,7 @@ struct account_rank {
     int64_t singular; /* number of the step left out as singular; INT64_MIN: none */
     int64_t singular_ns;
     bool singular_unrecorded; /* for most of that time it waited for a rank whose recording had not begun */
+    bool singular_compiles;   /* for most of it programs were compiled, and it is the first */
 };
 
 typedef VEC_OF(struct account_step) account_steps;

@@ -246,17 +246,17 @@ static void steps_that_differ_by_plan_count_in_whole_periods(void **state)
     trace_free(trace);
 }
 
-/* Six steps of 100, one of them of 700: with eval in it it counts, and the figure without it is there; without, it is singular. */
-static struct trace *draw_one_long_step(bool evaluates)
+/* Six steps of 100, and step NUMBER of 700: with a range called DOES in it it may count; with NULL it is singular. */
+static struct trace *draw_one_long_step(int number, const char *does)
 {
     int64_t at = 0;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 7; i++) {
-        int64_t length = i == 3 ? 700 : 100;
+        int64_t length = i == number ? 700 : 100;
         draw_step(i, at, length);
         draw_host("cpu_op", "aten::mm", 1, at + 10, 30);
-        if (i == 3 && evaluates)
-            draw_host("user_annotation", "eval", 1, at + 50, 600);
+        if (i == number && does)
+            draw_host("user_annotation", does, 1, at + 50, 600);
         at += length;
     }
     return draw_end();
@@ -265,7 +265,7 @@ static struct trace *draw_one_long_step(bool evaluates)
 static void a_step_that_is_long_for_no_reason_is_left_out(void **state)
 {
     (void)state;
-    struct trace *trace = draw_one_long_step(false);
+    struct trace *trace = draw_one_long_step(3, NULL);
     const struct account *account = account_of(trace);
     assert_int_equal(account->all.count, 6);
     assert_int_equal(account->all.step_ns, 100);
@@ -273,6 +273,29 @@ static void a_step_that_is_long_for_no_reason_is_left_out(void **state)
     assert_int_equal(account->all.singular_ns, 700);
     assert_int_equal(account->steps.at[3].role, STEP_SINGULAR);
     check_sum(&account->all);
+    trace_free(trace);
+}
+
+/* Later steps do not compile what the first did; what compiles later may do so again. */
+static void a_first_step_that_compiles_is_left_out(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_one_long_step(0, "compile_fx_inner (dynamo_timed)");
+    const struct account *account = account_of(trace);
+    assert_int_equal(account->all.count, 6);
+    assert_int_equal(account->all.step_ns, 100);
+    assert_int_equal(account->all.singular_ns, 700);
+    assert_int_equal(account->steps.at[0].role, STEP_FIRST);
+    check_sum(&account->all);
+    struct buffer text = { 0 };
+    account_describe_pattern(&account->all, &text);
+    assert_string_equal(text.at,
+                        "step 0 does not count: it took 700ns, as programs are compiled in it, once");
+    buffer_release(&text);
+    trace_free(trace);
+    trace = draw_one_long_step(3, "compile_fx_inner (dynamo_timed)");
+    assert_int_equal(account_of(trace)->all.count, 7);
+    assert_int_equal(account_of(trace)->all.once, 3);
     trace_free(trace);
 }
 
@@ -320,7 +343,7 @@ static void fewer_device_steps_than_a_period_have_none(void **state)
 static void a_step_that_may_be_of_a_plan_counts(void **state)
 {
     (void)state;
-    struct trace *trace = draw_one_long_step(true);
+    struct trace *trace = draw_one_long_step(3, "eval");
     const struct account_rank *all = &account_of(trace)->all;
     assert_int_equal(all->count, 7);
     assert_int_equal(all->step_ns, 186); /* 1300 / 7 */
@@ -384,6 +407,7 @@ int main(void)
         cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
         cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
         cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
+        cmocka_unit_test(a_first_step_that_compiles_is_left_out),
         cmocka_unit_test(steps_between_which_others_ran_end_with_their_own_range),
         cmocka_unit_test(fewer_device_steps_than_a_period_have_none),
         cmocka_unit_test(a_step_that_may_be_of_a_plan_counts),
