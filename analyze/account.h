@@ -22,8 +22,8 @@
  *   that will fall behind still wait for launches.
  * - Steps that differ by plan (step_pattern.h) count in whole periods, the last of the recording. Where nothing repeats, all steps count.
  * - A singular step does not count: one that takes more than 1.5 times the time of all others, records the same events as they
- *   do or is the first, and neither waits longer for a batch nor has longer work on devices, or is the first and mostly compiles. An unusual step that was recorded once
- *   and does differ counts, as it may be of a plan: once_without_ns is the mean without it.
+ *   do or is the first, and neither waits longer for a batch nor has longer work on devices; or the first, if it mostly compiles. An
+ *   unusual step that was recorded once and does differ counts, as it may be of a plan: once_without_ns is the mean without it.
  * - A recording without steps is one step, from the first begin to the last end of the file.
  *
  * The parts of a step are what its devices did from the begin of the first step that counts to the end of the last, without those

@@ -751,12 +751,65 @@ static const char *describe_communication(struct headline *headline)
     return "communication that no computation hides";
 }
 
+/* The rules about how devices compute, and what they say is wrong with it. */
+static const struct {
+    enum finding_rule rule;
+    const char *says;
+} of_computing[] = {
+    { FINDING_TENSOR_CORES, "products without tensor cores" },
+    { FINDING_ATTENTION, "attention, step by step" },
+    { FINDING_BELOW_PEAK, "operators far below the peak" },
+    { FINDING_FUSION, "operations that could be one kernel" },
+};
+
+/* What is wrong with computing, where that is most of USE and the first finding is about it and saves more than all that is WASTED would;
+ * NULL: it is not. */
+static const char *what_is_computed(struct headline *headline, const struct use *use, double wasted_ns)
+{
+    const struct priced_finding *first = headline->findings->count ? &headline->findings->at[0] : NULL;
+    if (!first || use->used_ns[USE_COMPUTING] < use->span_ns / 2 ||
+        first->saves_share < wasted_ns / use->span_ns)
+        return NULL;
+    for (size_t i = 0; i < sizeof of_computing / sizeof *of_computing; i++)
+        if (rule_of(first) == of_computing[i].rule)
+            return of_computing[i].says;
+    return NULL;
+}
+
+/* "73.8 % of the GPU's time is computing, partly products without tensor cores; 12.9 % is copies that no computation hides." */
+static const char *describe_computing(struct headline *headline, const struct use *use, const char *whose,
+                                      const char *says)
+{
+    const struct {
+        double ns;
+        const char *word;
+    } wastes[] = { { use->idle_ns, "idle" },
+                   { use->used_ns[USE_COMMUNICATION], "exposed communication" },
+                   { use->used_ns[USE_COPIES], "copies that no computation hides" } };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof wastes / sizeof *wastes; i++)
+        most = wastes[i].ns > wastes[most].ns ? i : most;
+    for (size_t i = 0; i < sizeof of_computing / sizeof *of_computing; i++)
+        headline->rules |= 1U << of_computing[i].rule;
+    headline->largest_share =
+        headline->findings->at[0].saves_share; /* a part of computing, which never goes */
+    headline->largest =
+        arena_printf(headline->texts, "%.1f %% of %s time is computing, partly %s",
+                     quantity_percent(use->used_ns[USE_COMPUTING] / use->span_ns), whose, says);
+    return arena_printf(headline->texts, "%s; %.1f %% is %s.", headline->largest,
+                        quantity_percent(wastes[most].ns / use->span_ns), wastes[most].word);
+}
+
 /* Between their first and their last work: what takes most of the devices' time besides computing, where that is worth a word. */
 static const char *describe_uses(struct headline *headline, const struct use *use, const char *whose)
 {
     const double worth_a_word = 0.1;
     double least_ns = worth_a_word * use->span_ns, communication_ns = use->used_ns[1],
            copies_ns = use->used_ns[2];
+    double wasted_ns = fmax(use->idle_ns, fmax(communication_ns, copies_ns));
+    const char *computed = wasted_ns >= least_ns ? what_is_computed(headline, use, wasted_ns) : NULL;
+    if (computed)
+        return describe_computing(headline, use, whose, computed);
     if (use->idle_ns >= least_ns && use->idle_ns >= communication_ns && use->idle_ns >= copies_ns)
         return describe_idle(headline, use, whose);
     bool communicates = communication_ns >= least_ns && communication_ns >= copies_ns,
@@ -1025,6 +1078,9 @@ static bool names_largest(struct headline *headline, const struct priced_finding
     return name && ((title && strstr(title, name)) || (where && strstr(where, name)));
 }
 
+/* A change that saves this part of what another saves is as good: predictions are no better. */
+#define AS_GOOD_AS 0.95
+
 /* Why the first change, which is not about the largest part, or saves little of it, comes first: a sentence; "": it needs none. */
 static const char *describe_order(struct headline *headline, size_t first)
 {
@@ -1047,11 +1103,18 @@ static const char *describe_order(struct headline *headline, size_t first)
                                 ? ", and no priced change saves the rest"
                                 : "");
     }
-    for (size_t i = first + 1; i < findings->count; i++)
-        if (headline->rules >> rule_of(&findings->at[i]) & 1)
-            return arena_printf(headline->texts, " Change %zu is about %s; change %zu saves more%s.", i + 1,
-                                part, first + 1,
-                                launches ? ", as the host then does this while the devices compute" : "");
+    for (size_t i = first + 1; i < findings->count; i++) {
+        const struct priced_finding *about = &findings->at[i];
+        if (!(headline->rules >> rule_of(about) & 1))
+            continue;
+        if (about->saves_share >= AS_GOOD_AS * change->saves_share)
+            return arena_printf(headline->texts,
+                                " Change %zu is about %s, and saves about as much as change %zu.", i + 1,
+                                part, first + 1);
+        return arena_printf(headline->texts, " Change %zu is about %s; change %zu saves more%s.", i + 1, part,
+                            first + 1,
+                            launches ? ", as the host then does this while the devices compute" : "");
+    }
     const char *title = copy(headline, change->title);
     if (headline->rules)
         return arena_printf(headline->texts, " Change %zu (%s) saves more than anything about %s.", first + 1,

@@ -682,25 +682,30 @@ static void what_only_first_steps_have_is_no_saving(void **state)
     release();
 }
 
-/* Three steps: eleven launches 48 us apart of kernels of 10 us, and within them a wait of 450 us for the batch. Most idle time is the loader's, but
- * as one graph the launches take no time, and the host loads meanwhile. */
-static void the_headline_leads_to_the_first_change(void **state)
+/* Three steps: eleven launches 48 us apart of kernels of 10 us, and within them a wait of LOADS_US for the batch. */
+static void draw_loads_between_launches(int64_t loads_us)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int64_t n = 0; n < 3; n++) {
         char name[32];
-        int64_t us = 1000 * n;
+        int64_t us = (550 + loads_us) * n;
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-        draw_op_us("user_annotation", name, us, 1000);
+        draw_op_us("user_annotation", name, us, 550 + loads_us);
         draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us + 150,
-                   450);
+                   loads_us);
         for (int64_t i = 0; i < 11; i++) {
-            int64_t at_us = us + 10 + 48 * i + (i < 3 ? 0 : 450);
+            int64_t at_us = us + 10 + 48 * i + (i < 3 ? 0 : loads_us);
             draw_call_us("cudaLaunchKernel", at_us, 10, 20 * n + i + 1);
             draw_work_us("kernel", "elementwise", at_us + 12, 10, 20 * n + i + 1);
         }
     }
+}
+
+/* Most idle time is the loader's, but as one graph the launches take no time, and the host loads meanwhile. */
+static void the_headline_leads_to_the_first_change(void **state)
+{
+    (void)state;
+    draw_loads_between_launches(450);
     trace = draw_end();
     answer();
     const struct answer *of = result->answer;
@@ -711,6 +716,40 @@ static void the_headline_leads_to_the_first_change(void **state)
     assert_non_null(
         strstr(of->because, "Change 2 is about that; change 1 saves more, as the host then does this"));
     assert_non_null(strstr(of->verdict, "Change 2 is about that"));
+    release();
+    draw_loads_between_launches(480);
+    trace = draw_end();
+    answer();
+    of = result->answer;
+    assert_int_equal(row_of("data_loading"), 1);
+    assert_non_null(strstr(of->because, "Change 2 is about that, and saves about as much as change 1."));
+    release();
+}
+
+/* A product of 600 us without tensor cores saves more than 100 us of copies beside nothing: the first sentence is about computing, 1800 us of 2360. */
+static void computing_leads_where_it_can_be_faster(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t n = 0; n < 3; n++) {
+        int64_t us = 800 * n;
+        draw_op_us("cpu_op", "aten::mm", us, 30);
+        if (n == 0)
+            draw_device(0);
+        draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 1);
+        draw_work_us("kernel", "volta_sgemm_128x64_nn", us + 20, 600, 3 * n + 1);
+        draw_call_us("cudaMemcpyAsync", us + 20, 10, 3 * n + 2);
+        draw_work_us("gpu_memcpy", "Memcpy DtoD (Device -> Device)", us + 620, 100, 3 * n + 2);
+        draw_call_us("cudaDeviceSynchronize", us + 40, 690, 3 * n + 3);
+        draw_op_us("cpu_op", "aten::add", us + 730, 30);
+    }
+    trace = draw_end();
+    answer();
+    assert_int_equal(row_of("tensor_cores"), 0);
+    assert_string_equal(
+        result->answer->verdict,
+        "76.3 % of the GPU's time is computing, partly products without tensor cores; 12.7 % is copies that no "
+        "computation hides.");
     release();
 }
 
@@ -930,6 +969,7 @@ int main(void)
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
         cmocka_unit_test(what_only_first_steps_have_is_no_saving),
         cmocka_unit_test(the_headline_leads_to_the_first_change),
+        cmocka_unit_test(computing_leads_where_it_can_be_faster),
         cmocka_unit_test(little_computation_hides_little_communication),
         cmocka_unit_test(bars_are_of_the_mean_device),
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
