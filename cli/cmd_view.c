@@ -379,8 +379,8 @@ static void view_describe(void *context, struct buffer *out)
 /* ---- the page ---- */
 
 /* For view_commands. */
-static bool view_page(void *context, const struct view_spans *spans, struct buffer *out,
-                      struct tpa_error *err)
+static bool view_page(void *context, const struct view_spans *spans, const struct buffer *first,
+                      struct buffer *out, struct tpa_error *err)
 {
     struct viewing *viewing = context;
     char *text = NULL;
@@ -389,7 +389,7 @@ static bool view_page(void *context, const struct view_spans *spans, struct buff
     if (!memory)
         return tpa_fail_errno(err, "cannot put the page together");
     struct page page = {
-        .maker = "tpa view", .title = viewing->title, .subtitle = viewing->subtitle, .live = true
+        .maker = "tpa view", .title = viewing->title, .subtitle = viewing->subtitle, .live = first
     };
     struct page_section *section = page_add_section(&page, "timeline", NULL, NULL);
     *VEC_PUSH(&section->timelines) = spans->timeline;

@@ -519,7 +519,13 @@ static void emit_end(struct writing *page, const struct page *of)
     page_writing_emit(
         page,
         ". Times are from the profiler's clock; each figure is "
-        "defined below its table. Commands are shown without their files, which follow them.</p></footer>\n<script>");
+        "defined below its table. Commands are shown without their files, which follow them.</p></footer>\n");
+    if (of->live) {
+        page_writing_emit(page, "<script type=\"application/json\" id=\"live\">");
+        page_add_script_data(&page->text, of->live);
+        page_writing_emit(page, "</script>\n");
+    }
+    page_writing_emit(page, "<script>");
     buffer_add(&page->text, (const char *)page_script, page_script_size);
     if (of->live) {
         page_writing_emit(page, "</script>\n<script>");

@@ -30,7 +30,9 @@ struct page {
     const char *subtitle;        /* NULL: none */
     const struct answer *answer; /* the first screen; NULL: none */
     size_t budget; /* bytes that it should not pass: of timelines as much is kept as fits; 0: PAGE_BUDGET */
-    bool live;     /* its timeline gets its events from the server that the page comes from: tpa view */
+    /* JSON that the script of tpa view begins with: its timeline gets its events from the server that the page comes from.
+     * NULL: it has its events. */
+    const struct buffer *live;
     VEC_OF(struct page_section) sections;
 };
 
@@ -152,6 +154,9 @@ bool page_emit_table(struct writing *page, const struct table *table, const stru
  * the number of the others is shown. NAMES shorten those of work of devices, which they have. */
 void page_add_timeline(struct buffer *out, const struct timeline *timeline, struct apart *names,
                        size_t number, size_t room);
+
+/* JSON between the tags of a script element: nothing in it may end the element or begin a comment. */
+void page_add_script_data(struct buffer *out, const struct buffer *json);
 
 /*
  * page_trend.c - a figure over the runs of a store, drawn small: its level, and the band in which it is expected.

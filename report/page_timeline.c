@@ -413,8 +413,7 @@ static void append_timeline(struct buffer *out, const struct timeline *timeline,
 
 /* ---- the element ---- */
 
-/* JSON between the tags of a script element: nothing in it may end the element or begin a comment. */
-static void add_escaped(struct buffer *out, const struct buffer *json)
+void page_add_script_data(struct buffer *out, const struct buffer *json)
 {
     for (const char *at = json->at, *end = json->at + json->count; at < end;) {
         size_t plain = strcspn(at, "<>&"); /* it holds no 0 but the one at its end */
@@ -437,7 +436,7 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, stru
         buffer_clear(&json);
         buffer_clear(out);
         append_timeline(&json, timeline, names, &uses, &places, count);
-        add_escaped(out, &json);
+        page_add_script_data(out, &json);
         if (out->count <= room || count == 0)
             break;
         count = (size_t)((double)count * (double)room / (double)out->count * 0.97);

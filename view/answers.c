@@ -223,11 +223,10 @@ static void emit_steps(struct json_writer *json, const struct timeline *timeline
     json_end_array(json);
 }
 
-static unsigned answer_info(struct view_answers *answers, struct buffer *out)
+/* Append what SPANS are. DRAWING is held. */
+static void add_info(const struct view_answers *answers, const struct view_spans *spans, struct buffer *out)
 {
     struct json_writer json = { .text = out, .compact = true };
-    pthread_mutex_lock(&answers->drawing);
-    const struct view_spans *spans = answers->spans;
     json_begin_object(&json);
     json_add_text(&json, "schema", "tpa.view.info/1");
     json_add_integer(&json, "length_ns", spans->length_ns);
@@ -241,9 +240,15 @@ static unsigned answer_info(struct view_answers *answers, struct buffer *out)
     emit_kinds(&json, spans->timeline);
     emit_steps(&json, spans->timeline);
     buffer_putc(out, ',');
-    pthread_mutex_unlock(&answers->drawing);
     answers->commands->describe(answers->commands->context, out);
     buffer_puts(out, "}\n");
+}
+
+static unsigned answer_info(struct view_answers *answers, struct buffer *out)
+{
+    pthread_mutex_lock(&answers->drawing);
+    add_info(answers, answers->spans, out);
+    pthread_mutex_unlock(&answers->drawing);
     return 200;
 }
 
@@ -535,12 +540,26 @@ static unsigned answer_findings(const struct view_answers *answers, const struct
     return 200;
 }
 
-static unsigned answer_page(const struct view_answers *answers, struct buffer *out)
+/* The page, with what it would ask for first: what there is, and a picture of all of it, fine enough for most screens. */
+static unsigned answer_page(struct view_answers *answers, struct buffer *out)
 {
+    enum { PIXELS = 1800, MOST_ROWS_IN_PAGE = 200 };
     struct tpa_error err = { 0 };
-    return answers->commands->page(answers->commands->context, answers->spans, out, &err)
-               ? 200
-               : fail_with(&err, out);
+    struct buffer first = { 0 };
+    pthread_mutex_lock(&answers->drawing);
+    struct view_spans *spans = answers->spans;
+    buffer_puts(&first, "{\"info\":");
+    add_info(answers, spans, &first);
+    buffer_puts(&first, ",\"tile\":");
+    if (spans->rows.count <= MOST_ROWS_IN_PAGE)
+        view_tile(spans, &(struct view_stretch){ .to_ns = spans->length_ns, .pixels = PIXELS }, &first);
+    else
+        buffer_puts(&first, "null");
+    pthread_mutex_unlock(&answers->drawing);
+    buffer_putc(&first, '}');
+    bool good = answers->commands->page(answers->commands->context, spans, &first, out, &err);
+    buffer_release(&first);
+    return good ? 200 : fail_with(&err, out);
 }
 
 unsigned view_answer(struct view_answers *answers, const struct view_request *request, struct buffer *out)

@@ -32,8 +32,9 @@ struct view_commands {
                      struct buffer *out, struct tpa_error *err);
     /* End the query that runs, in whichever thread; NULL is not allowed. */
     void (*stop)(void *context);
-    /* Append the page. */
-    bool (*page)(void *context, const struct view_spans *spans, struct buffer *out, struct tpa_error *err);
+    /* Append the page, whose script begins with FIRST, an object of JSON. */
+    bool (*page)(void *context, const struct view_spans *spans, const struct buffer *first,
+                 struct buffer *out, struct tpa_error *err);
 };
 
 struct view_answers;

@@ -20,11 +20,11 @@ class Timeline {
         this.findings = []; /* with a place: { at, open } */
         this.compared = [];
         this.flows = true;
-        this.wanted = 0;
+        this.wanted = document.getElementById("live") ? -1 : 0; /* the script of tpa view draws, once it has what to draw */
         this.layOut();
         setUpTimeline(this);
         showPanel(this);
-        new ResizeObserver(() => this.draw(true)).observe(root);
+        new ResizeObserver(() => this.draw()).observe(root);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw(true));
         this.draw(true);
     }
@@ -581,7 +581,9 @@ class Timeline {
         this.show(first - length * 0.02, length * 1.04);
         this.choseRange(step.at, step.at + step.length);
         const select = this.root.querySelector("select[id^=step]");
-        if (select)
+        if (select) {
+            this.listSteps();
             select.value = String(k);
+        }
     }
 }

@@ -46,25 +46,31 @@ function paintOverview(view, pen, wide) {
     let y = STEP_BAR;
     pen.font = "11px system-ui, sans-serif";
     pen.textBaseline = "middle";
+    const stripes = stripesOf(pen, colors["--back"]);
     for (const strip of shownStrips(recording)) {
         const parts = [...strip.kinds].map((kind, place) => ({ kind: recording.kinds[kind], place }));
         const [idle, busy] = [true, false].map((is) => parts.filter(({ kind }) => (kind.group === "idle") === is));
         const high = STRIP - 2, tops = new Float64Array(bins);
-        const stack = ({ kind, place }) => {
+        const corner = (bin, at) => pen.lineTo(gutter + Math.floor(at / bins * room), y + high - tops[bin]);
+        const stack = ({ kind, place }) => { /* one shape takes a fraction of the time of as many boxes */
             pen.fillStyle = colors[kind.color];
-            for (let bin = 0; bin < bins; bin++) {
-                const tall = strip.shares[place * bins + bin] / 255 * high;
-                const left = Math.floor(bin / bins * room), right = Math.max(left + 1, Math.floor((bin + 1) / bins * room));
-                if (tall > 0)
-                    pen.fillRect(gutter + left, y + high - tops[bin] - tall, right - left, tall);
-                tops[bin] += tall;
+            pen.beginPath();
+            for (let bin = bins - 1; bin >= 0; bin--) {
+                corner(bin, bin + 1);
+                corner(bin, bin);
             }
+            for (let bin = 0; bin < bins; bin++) {
+                tops[bin] += strip.shares[place * bins + bin] / 255 * high;
+                corner(bin, bin);
+                corner(bin, bin + 1);
+            }
+            pen.fill();
         };
         /* Idle time is what lies above busy time; it is striped, so that one colour may stand for a kernel and for a cause. */
         for (const { place } of busy)
             tops.forEach((top, bin) => { tops[bin] += strip.shares[place * bins + bin] / 255 * high; });
         idle.forEach(stack);
-        pen.fillStyle = stripesOf(pen, colors["--back"]);
+        pen.fillStyle = stripes;
         pen.fillRect(gutter, y, room, high);
         tops.fill(0);
         busy.forEach(stack);

@@ -170,13 +170,15 @@ function setUpTimeline(view) {
     });
     const select = root.querySelector("select[id^=step]");
     if (select) {
-        const MOST = 2000, options = () => recording.steps.map((step, k) => new Option(recording.files.length > 1
-            ? `${step.number}, ${recording.files[step.file].group}` : String(step.number), String(k)));
         select.append(new Option("all", ""));
-        if (recording.steps.length <= MOST)
-            select.append(...options());
-        else /* it would be the most of what the page does before it is seen */
-            select.addEventListener("focus", () => select.append(...options()), { once: true });
+        view.listSteps = () => { /* of many, it would be the most of what the page does before it is seen */
+            view.listSteps = () => {};
+            select.append(...recording.steps.map((step, k) => new Option(recording.files.length > 1
+                ? `${step.number}, ${recording.files[step.file].group}` : String(step.number), String(k))));
+        };
+        if (recording.steps.length <= 200)
+            view.listSteps();
+        select.addEventListener("focus", () => view.listSteps());
         select.addEventListener("change", () => select.value === "" ? view.show(0, recording.length) : view.openStep(Number(select.value)));
     }
     addRankSelects(view);

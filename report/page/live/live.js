@@ -35,7 +35,8 @@ function testOf(text) {
 }
 
 class LiveView {
-    constructor(view, info) {
+    /* TILE, of all lanes, may be null. */
+    constructor(view, { info, tile }) {
         this.view = view;
         this.recording = view.recording;
         this.info = info;
@@ -48,8 +49,8 @@ class LiveView {
         this.fits = null;
         this.used = 0;
         this.override();
-        this.take({ from_ns: 0, to_ns: 0, step_ns: 1, rows: [], series: [], names: {}, complete: true });
-        this.look();
+        this.tileLanes = new Set(tile ? info.lanes.map(({ lane }) => lane) : []);
+        this.take(tile || { from_ns: 0, to_ns: 0, step_ns: 1, rows: [], series: [], names: {}, complete: true });
         if (!info.complete)
             this.waitForAll();
     }
@@ -65,6 +66,10 @@ class LiveView {
         recording.workOf = (i) => this.workOf(i);
         view.drawNow = () => {
             plain.drawNow.call(view);
+            if (!this.isDrawn && view.width && this.hasAll(this.sight())) {
+                this.isDrawn = true;
+                requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("picture"))); /* for measurements */
+            }
             this.look();
         };
         view.collect = (row, y, boxes, labels, tiny) => {
@@ -136,9 +141,6 @@ class LiveView {
                 return;
             }
             this.take(tile);
-            if (!this.isDrawn)
-                requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("picture"))); /* for measurements */
-            this.isDrawn = true;
             this.failed = "";
         } catch (error) {
             this.failed = String(error.message || error);
@@ -183,7 +185,6 @@ class LiveView {
             correlation: new Float64Array(room), lane: new Uint32Array(room), depth: new Uint16Array(room), rows: new Map(),
         };
         const calls = new Float64Array(room).fill(-1), numbers = new Map();
-        this.tileLanes = this.tileLanes || new Set();
         this.eventOf = new Float64Array(room).fill(-1);
         this.indexOf = new Map();
         this.lists = new Map();
@@ -633,25 +634,11 @@ class LiveView {
     }
 }
 
-let live = null;
-
-async function goLive() {
-    const view = timelines[0];
-    try {
-        const info = await ask("info", {});
-        if (info.complete && view.recording.data.left_out === info.events) {
-            location.reload(); /* the page was made of an outline */
-            return;
-        }
-        live = new LiveView(view, info);
-        if (live.info.complete) {
-            live.addFindings();
-            live.addQuery();
-        }
-        followHash();
-        view.draw(true);
-    } catch (error) {
-        view.told.textContent = `The server does not answer: ${error.message || error}`;
-    }
+const live = new LiveView(timelines[0], JSON.parse(document.getElementById("live").textContent));
+if (live.info.complete) {
+    live.addFindings();
+    live.addQuery();
 }
-goLive();
+followHash();
+live.view.wanted = 0;
+live.view.draw(true);
