@@ -189,33 +189,79 @@ static size_t skip_blanks(const char *text, size_t len, size_t at)
     return at;
 }
 
-/* The length of the number that TEXT begins with, as FIGURE without unit: digits, in groups of three or not, and a fraction. */
+/* The length of what separates groups of digits, if TEXT begins with that and three digits; else 0. Two figures that a plain blank
+ * separates may be two: see join_groups. */
+static size_t group_separator(const char *text, size_t len)
+{
+    static const char *const separators[] = {
+        ",", "'", "_", "\xe2\x80\x99", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89"
+    };
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
+        size_t size = strlen(separators[i]);
+        if (size + 3 > len || memcmp(text, separators[i], size) != 0)
+            continue;
+        size_t digits = 0;
+        while (size + digits < len && isdigit((unsigned char)text[size + digits]))
+            digits++;
+        return digits == 3 ? size : 0;
+    }
+    return 0;
+}
+
+/* The length of an exponent of ten that TEXT begins with, e-3; else 0. */
+static size_t read_exponent(const char *text, size_t len, int *exponent)
+{
+    size_t at = 1;
+    if (len < 2 || (text[0] != 'e' && text[0] != 'E'))
+        return 0;
+    bool minus = text[at] == '-';
+    at += minus || text[at] == '+';
+    size_t first = at;
+    *exponent = 0;
+    for (; at < len && at < first + 2 && isdigit((unsigned char)text[at]); at++)
+        *exponent = *exponent * 10 + (text[at] - '0');
+    *exponent = minus ? -*exponent : *exponent;
+    return at > first && (at == len || !is_letter(text[at])) ? at : 0;
+}
+
+/* The length of the number that TEXT begins with, as FIGURE without unit: digits, in groups of three or not, a fraction, and an
+ * exponent. */
 static size_t read_digits(const char *text, size_t len, struct figure *figure)
 {
     enum { MOST_DIGITS = 18 };
-    size_t at = 0, digits = 0, decimals = 0;
+    size_t at = 0, digits = 0, decimals = 0, group;
     long double value = 0;
     while (at < len) {
-        bool group = text[at] == ',' && digits > 0 && at + 3 < len && isdigit((unsigned char)text[at + 1]) &&
-                     isdigit((unsigned char)text[at + 2]) && isdigit((unsigned char)text[at + 3]) &&
-                     (at + 4 == len || !isdigit((unsigned char)text[at + 4]));
-        if (!isdigit((unsigned char)text[at]) && !group)
-            break;
-        if (!group) {
-            value = value * 10 + (text[at] - '0');
+        if (isdigit((unsigned char)text[at])) {
+            value = value * 10 + (text[at++] - '0');
             digits++;
-        }
-        at++;
+        } else if (digits > 0 && (group = group_separator(text + at, len - at)) > 0)
+            at += group;
+        else
+            break;
     }
     if (at + 1 < len && text[at] == '.' && isdigit((unsigned char)text[at + 1])) {
         for (at++; at < len && isdigit((unsigned char)text[at]); at++, decimals++, digits++)
             value = value * 10 + (text[at] - '0');
     }
-    figure->whole = decimals == 0;
-    figure->odd |= digits > MOST_DIGITS;
-    long double unit = powl(10, -(long double)decimals);
+    int exponent = 0;
+    size_t size = read_exponent(text + at, len - at, &exponent);
+    figure->whole = decimals == 0 && size == 0;
+    long double unit = powl(10, (long double)exponent * (size > 0) - (long double)decimals);
     figure->value = figure->to = value * unit;
     figure->half = unit / 2;
+    figure->odd |= size > 0 && exponent > 0; /* 1e2: how exact it is meant is not known */
+    at += size;
+    if (at + 1 < len && strchr(",'", text[at]) &&
+        isdigit((unsigned char)text[at + 1])) { /* 5,9: a comma of decimals, or a list */
+        figure->odd = true;
+        figure->value = figure->to = NAN;
+        while (at + 1 < len && (isdigit((unsigned char)text[at]) ||
+                                (strchr(",'.", text[at]) && isdigit((unsigned char)text[at + 1]))))
+            at++;
+        at += at < len && isdigit((unsigned char)text[at]);
+    }
+    figure->odd |= digits > MOST_DIGITS;
     return at;
 }
 
@@ -225,6 +271,12 @@ static size_t read_figure(const char *text, size_t len, size_t at, struct figure
 {
     *figure = (struct figure){ .whole = true };
     size_t end = at + read_digits(text + at, len - at, figure);
+    if (end == at + 1 && text[at] == '0' && end < len && tolower((unsigned char)text[end]) == 'x') {
+        figure->odd = true; /* 0x1f */
+        figure->value = figure->to = NAN;
+        while (end < len && is_letter(text[end]))
+            end++;
+    }
     bool dotted = end + 1 < len && text[end] == '.' && isdigit((unsigned char)text[end + 1]); /* 1.2.3 */
     size_t unit_at = skip_blanks(text, len, end);
     if (unit_at == end && end + 1 < len && text[end] == '-')
@@ -403,11 +455,16 @@ static void read_number(struct reader *reader)
     struct figure figure;
     size_t size = read_figure(text, reader->len, reader->at, &figure);
     if (size == 0) {
+        size_t end = reader->at + read_digits(text + reader->at, reader->len - reader->at, &figure);
+        bool factor =
+            end < reader->len && text[end] == 'x' && (end + 1 == reader->len || !is_letter(text[end + 1]));
         while (reader->at < reader->len &&
                (is_letter(text[reader->at]) ||
                 (text[reader->at] == '.' && reader->at + 1 < reader->len && is_letter(text[reader->at + 1]))))
             reader->at++;
-        add_token(reader, TOKEN_WORD)->text = "";
+        struct token *skipped = add_token(reader, factor ? TOKEN_NUMBER : TOKEN_WORD); /* 2x slower, or 2nd */
+        skipped->text = "";
+        skipped->figure.odd = factor;
         return;
     }
     if (reader->at > 0) {
@@ -417,10 +474,12 @@ static void read_number(struct reader *reader)
             figure.is_label = true;
         if ((before == ':' || before == '.' || before == '/' || before == '=') && is_letter(earlier))
             figure.odd = before != '='; /* train.py:12 */
-        if (before == '-' || before == '+')
+        bool sign = reader->at > 2 && memcmp(text + reader->at - 3, "\xe2\x88\x92", 3) == 0;
+        if (before == '-' || before == '+' || sign)
             figure.odd = true;
-        if (reader->at > 2 && memcmp(text + reader->at - 3, "\xe2\x88\x92", 3) == 0)
-            figure.odd = true; /* a minus sign */
+        char ahead = sign && reader->at > 3 ? text[reader->at - 4] : sign ? ' ' : earlier;
+        if ((before == '-' || sign) && !is_letter(ahead) && ahead != '%' && ahead != '-') /* no range */
+            figure.value = figure.to = -figure.value;
     }
     struct token *token = add_token(reader, TOKEN_NUMBER);
     token->text = arena_strndup(reader->arena, text + reader->at, size);
@@ -513,6 +572,7 @@ static void read_mark(struct reader *reader)
         { "\xc2\xb1", "+-" },
         { "+/-", "+-" },
         { "\xe2\x80\x93", "-" },
+        { "..", "-" },
         { "\xe2\x80\x94", "--" },
         { "\xc3\x97", "times" },
         { "\xe2\x86\x92", "->" },
@@ -520,7 +580,8 @@ static void read_mark(struct reader *reader)
     };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         size_t size = strlen(signs[i].text);
-        if (size > left || memcmp(signs[i].text, text, size) != 0)
+        if (size > left || memcmp(signs[i].text, text, size) != 0 ||
+            (text[0] == '.' && (left == size || !isdigit((unsigned char)text[size]))))
             continue;
         reader->at += size;
         bool dash = strcmp(signs[i].as, "--") == 0 || (strcmp(signs[i].as, "-") == 0 && blank_before);
@@ -679,6 +740,10 @@ static void join_ranges(struct tokens *tokens)
         bool same_unit = low->has_unit && high->has_unit && low->scale == high->scale;
         if (spread || change || from || low->is_label || (low->has_unit && !same_unit)) {
             low->odd = high->odd = true;
+            if (spread && !low->has_unit && high->has_unit) { /* 5 +- 0.1 ms: the figure is 5 ms */
+                high->value = high->to = low->value;
+                remove_tokens(tokens, i, 2);
+            }
             continue;
         }
         bool odd = low->odd || high->is_label || low->half > high->half * 1.01L || low->value > high->value;
@@ -691,6 +756,26 @@ static void join_ranges(struct tokens *tokens)
         remove_tokens(tokens, i + 1, 2);
         if (between)
             tokens->at[i - 1].bits = 0;
+    }
+}
+
+/* Is it the number of a thing: step 3, step #3? */
+static bool is_label(const struct tokens *tokens, size_t i);
+
+/* "4 999 us": one figure, or the label of something and a figure, so it is not judged. Neither are others that nothing separates. */
+static void join_groups(struct tokens *tokens)
+{
+    for (size_t i = 0; i + 1 < tokens->count; i++) {
+        struct token *first = &tokens->at[i], *next = first + 1;
+        if (!is_number(tokens, i) || !is_number(tokens, i + 1) || first->figure.has_unit ||
+            is_label(tokens, i))
+            continue;
+        bool group = first->figure.whole && strspn(next->text, "0123456789") == 3;
+        next->figure.value += group ? first->figure.value * 1000 : 0;
+        next->figure.to = next->figure.value;
+        first->figure.odd = next->figure.odd = true;
+        if (group)
+            remove_tokens(tokens, i--, 1);
     }
 }
 
@@ -748,21 +833,82 @@ static void join_bounds(struct tokens *tokens)
 }
 
 /* Numbers that name a thing: step 3, rank 0, GPU 1, line 12. */
-static void mark_labels(struct tokens *tokens)
+static bool is_label(const struct tokens *tokens, size_t i)
 {
     static const char *const things[] = { "step",    "steps", "rank",   "ranks", "gpu",     "device",
                                           "stream",  "line",  "layer",  "epoch", "batch",   "iteration",
                                           "version", "issue", "python", "cuda",  "page",    "thread",
                                           "node",    "host",  "figure", "table", "section", "chapter" };
-    for (size_t i = 1; i < tokens->count; i++) {
-        if (!is_number(tokens, i) || tokens->at[i].figure.has_unit)
-            continue;
-        size_t before = i - 1;
-        if (is_mark(tokens, before, "#") && before > 0)
-            before--;
-        for (size_t t = 0; t < sizeof things / sizeof *things; t++)
-            if (is_word(tokens, before, things[t]))
-                tokens->at[i].figure.is_label = true;
+    bool any = false;
+    if (i == 0 || !is_number(tokens, i) || tokens->at[i].figure.has_unit)
+        return false;
+    size_t before = i - 1;
+    if (is_mark(tokens, before, "#") && before > 0)
+        before--;
+    for (size_t t = 0; t < sizeof things / sizeof *things; t++)
+        any |= is_word(tokens, before, things[t]);
+    return any;
+}
+
+static void mark_labels(struct tokens *tokens)
+{
+    for (size_t i = 1; i < tokens->count; i++)
+        if (is_label(tokens, i))
+            tokens->at[i].figure.is_label = true;
+}
+
+/* ---- figures in words ---- */
+
+static bool is_word_of(const struct tokens *tokens, size_t i, const char *const *list)
+{
+    while (*list && !is_word(tokens, i, *list))
+        list++;
+    return *list != NULL;
+}
+
+/* The unit that the word at I is; NULL: none. */
+static const struct unit *unit_at(const struct tokens *tokens, size_t i)
+{
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+        if (is_word(tokens, i, units[u].text))
+            return &units[u];
+    return NULL;
+}
+
+/* "Eight kernels", "five milliseconds", "sixty percent", "half of the time", "two thirds of": figures of a kind that is not read. They are
+ * named, and not judged. "The two kernels" and "one kernel" count nothing. */
+static void mark_words(struct tokens *tokens)
+{
+    static const char *const numbers[] = {
+        "one",     "two",       "three",    "four",     "five",    "six",      "seven",    "eight",
+        "nine",    "ten",       "eleven",   "twelve",   "dozen",   "thirteen", "fourteen", "fifteen",
+        "sixteen", "seventeen", "eighteen", "nineteen", "twenty",  "thirty",   "forty",    "fifty",
+        "sixty",   "seventy",   "eighty",   "ninety",   "hundred", "thousand", "million",  NULL
+    };
+    static const char *const fractions[] = { "half",  "third",  "thirds", "quarter", "quarters",
+                                             "fifth", "fifths", "tenth",  "tenths",  NULL };
+    static const char *const wholes[] = { "of", "the", "its", "all", NULL };
+    static const char *const known[] = { "the", "these", "those", "both", "of", "first", "last", NULL };
+    for (size_t i = 0; i < tokens->count; i++) {
+        size_t end = i;
+        while (is_word_of(tokens, end, numbers) || (end > i && is_mark(tokens, end, "-")))
+            end++;
+        bool several = end > i + 1 || (end > i && !is_word(tokens, i, "one"));
+        bool fraction = is_word_of(tokens, end, fractions) && is_word_of(tokens, end + 1, wholes);
+        const struct unit *unit = end > i ? unit_at(tokens, end) : NULL;
+        bool count = several && end < tokens->count && tokens->at[end].kind == TOKEN_WORD &&
+                     tokens->at[end].bits & (WORD_KERNEL | WORD_COPY | WORD_STEP | WORD_TIMES | WORD_RUN) &&
+                     !(i > 0 && is_word_of(tokens, i - 1, known));
+        if (fraction || unit || count) {
+            struct token *token = &tokens->at[i];
+            *token = (struct token){ .kind = TOKEN_NUMBER, .text = token->text, .step = -1 };
+            if (unit)
+                figure_take_unit(&token->figure, unit);
+            token->figure.value = token->figure.to = NAN;
+            token->figure.odd = token->figure.in_words = true;
+            remove_tokens(tokens, i + 1, end + (fraction || unit) - i - 1);
+        } else if (end > i)
+            i = end - 1;
     }
 }
 
@@ -807,7 +953,9 @@ void prose_read(const struct check_facts *facts, const char *text, size_t len, s
     struct reader reader = { facts, plain, len, 0, arena, tokens };
     read_words(&reader);
     join_directions(tokens);
+    mark_words(tokens);
     join_ranges(tokens);
+    join_groups(tokens);
     join_bounds(tokens);
     mark_labels(tokens);
 }

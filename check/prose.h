@@ -74,6 +74,7 @@ struct figure {
     bool about;
     enum figure_bound bound;
     bool odd;      /* signed, a rate, of a form that is not read: it is not judged */
+    bool in_words; /* half of ..., eight kernels: odd, its value is NaN */
     bool is_label; /* names something: step 3, rank 0 */
 };
 

@@ -157,7 +157,8 @@ static struct counted count_of(const struct tokens *tokens, size_t first, size_t
 static bool is_candidate(const struct tokens *tokens, size_t first, size_t i, size_t end)
 {
     return tokens->at[i].kind == TOKEN_NUMBER &&
-           (tokens->at[i].figure.has_unit || count_of(tokens, first, i, end).bits);
+           (tokens->at[i].figure.has_unit || tokens->at[i].figure.in_words ||
+            count_of(tokens, first, i, end).bits);
 }
 
 /* ---- what a clause says ---- */
@@ -310,7 +311,9 @@ static struct scan scan_tokens(const struct tokens *tokens, size_t first, size_t
         switch (token->kind) {
         case TOKEN_NAME: scan_name(&scan, token); break;
         case TOKEN_NUMBER:
-            if (!token->figure.has_unit)
+            if (token->figure.in_words)
+                scan.bits |= WORD_OTHER;
+            else if (!token->figure.has_unit)
                 scan_label(&scan, tokens, first, i);
             else if (token->figure.dimension == CHECK_SHARE && is_part_of_state(tokens, i, end))
                 scan.bits |= WORD_OTHER;
@@ -824,6 +827,10 @@ static void read_clause(struct clause_reader *reader, size_t lead, size_t own, s
             continue;
         struct statement *statement = VEC_PUSH(reader->statements);
         *statement = (struct statement){ .figure = token->figure };
+        if (token->figure.in_words) {
+            statement->reason = reader->modal ? CHECK_MODAL : CHECK_AMBIGUOUS;
+            continue;
+        }
         struct counted counted = count_of(tokens, own, i, end);
         bool whole = is_whole_of(tokens, own, i);
         struct scan scan = merge(&own_covered, &lead_scan, joined);
