@@ -206,37 +206,44 @@ void intervals_subtract(const struct intervals *a, const struct intervals *b, st
     }
 }
 
-/* Which of COUNT sets covers MOMENT first; COUNT: none. NEXT are the places of their first intervals that end later. */
-static size_t owner_of(const struct intervals *sets, const size_t *next, size_t count, int64_t moment_ns)
-{
-    size_t i = 0;
-    while (i < count && (next[i] == sets[i].count || sets[i].at[next[i]].start_ns > moment_ns))
-        i++;
-    return i;
-}
+/* What is next of a set: its first interval that has not ended, NEVER where there is none. */
+struct next_interval {
+    int64_t start_ns, end_ns;
+    size_t at;
+};
 
-/* When the first of what is next in COUNT sets begins; UNTIL where nothing does before. */
-static int64_t next_start(const struct intervals *sets, const size_t *next, size_t count, int64_t until_ns)
+#define NEVER INT64_MAX
+
+static void take_next(struct next_interval *next, const struct intervals *set, int64_t now_ns)
 {
-    for (size_t i = 0; i < count; i++)
-        if (next[i] < sets[i].count && sets[i].at[next[i]].start_ns < until_ns)
-            until_ns = sets[i].at[next[i]].start_ns;
-    return until_ns;
+    while (next->at < set->count && set->at[next->at].end_ns <= now_ns)
+        next->at++;
+    bool any = next->at < set->count;
+    next->start_ns = any ? set->at[next->at].start_ns : NEVER;
+    next->end_ns = any ? set->at[next->at].end_ns : NEVER;
 }
 
 void intervals_each(const struct intervals *sets, size_t count, intervals_visit *visit, void *context)
 {
-    size_t *next = mem_zalloc(count + 1, sizeof *next);
-    for (int64_t now_ns = next_start(sets, next, count, INT64_MAX); now_ns != INT64_MAX;) {
-        size_t owner = owner_of(sets, next, count, now_ns);
-        int64_t end_ns = owner < count ? sets[owner].at[next[owner]].end_ns : INT64_MAX;
-        end_ns = next_start(sets, next, owner, end_ns); /* one that goes before takes over */
-        if (owner < count)
+    struct next_interval *next = mem_zalloc(count + 1, sizeof *next);
+    int64_t now_ns = NEVER;
+    for (size_t i = 0; i < count; i++) {
+        take_next(&next[i], &sets[i], INT64_MIN);
+        now_ns = next[i].start_ns < now_ns ? next[i].start_ns : now_ns;
+    }
+    while (now_ns != NEVER) {
+        size_t owner = 0;
+        int64_t end_ns = NEVER; /* when one that goes before begins */
+        for (; owner < count && next[owner].start_ns > now_ns; owner++)
+            end_ns = next[owner].start_ns < end_ns ? next[owner].start_ns : end_ns;
+        if (owner < count) {
+            end_ns = next[owner].end_ns < end_ns ? next[owner].end_ns : end_ns;
             visit(context, owner, now_ns, end_ns);
+        }
         now_ns = end_ns;
-        for (size_t i = 0; i < count; i++)
-            while (next[i] < sets[i].count && sets[i].at[next[i]].end_ns <= now_ns)
-                next[i]++;
+        for (size_t i = owner; i < count; i++)
+            if (next[i].end_ns <= now_ns)
+                take_next(&next[i], &sets[i], now_ns);
     }
     free(next);
 }
