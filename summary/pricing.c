@@ -11,7 +11,7 @@ void pricing_init(struct pricing *pricing, struct summary *summary, struct findi
 {
     *pricing = (struct pricing){ .summary = summary,
                                  .trace = summary->trace,
-                                 .graph = replay_graph_of(summary->trace),
+                                 .graph = step_times_graph_of(summary->trace),
                                  .findings = findings };
     pricing->together = changes_open(pricing->graph);
 }

@@ -8,7 +8,7 @@
 #include "job/job.h"
 #include "job/recording.h"
 #include "memory/memory_records.h"
-#include "whatif/replay.h"
+#include "whatif/whatif.h"
 #include "summary/figures.h"
 #include "summary/finding_pipeline.h"
 #include "summary/headline.h"
@@ -194,7 +194,7 @@ static void gather_one(void *context, size_t input)
         if (has_gpu && features & FEATURE_SHAPES)
             roofline_of(trace);
         break;
-    case INPUT_GRAPH: replay_graph_of(trace); break;
+    case INPUT_GRAPH: step_times_graph_of(trace); break;
     case INPUT_STEPS:
         if (features & FEATURE_STEPS)
             summary->steps =

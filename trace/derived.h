@@ -19,14 +19,15 @@ struct derivation {
 };
 
 /* clang-format off */
-/* Define FUNCTION: the struct TYPE of a trace, made by DERIVE(trace) and given to RELEASE when the trace is freed. */
+/* Define FUNCTION: the struct TYPE of a trace, made by DERIVE(trace) and given to RELEASE when the trace is freed. FUNCTION_derivation
+ * is for trace_derived. A prototype before it that is static makes FUNCTION so. */
 #define DERIVED(type, function, derive, release) \
     static void *function##_derive(const struct trace *trace) { return derive(trace); } \
     static void function##_release(void *value) { release(value); } \
+    static const struct derivation function##_derivation = { function##_derive, function##_release }; \
     const struct type *function(const struct trace *trace) \
     { \
-        static const struct derivation derivation = { function##_derive, function##_release }; \
-        return trace_derive(trace, &derivation); \
+        return trace_derive(trace, &function##_derivation); \
     } \
     const struct type *function(const struct trace *trace)
 /* clang-format on */

@@ -496,16 +496,35 @@ static void find_starts(struct graph_device *device, size_t i)
         }
 }
 
-void graph_find_starts(struct graph_maker *maker, size_t i)
+/* Work I is looked at: it may be the first of its device. */
+static void begin_work(struct graph_device *device, size_t i)
 {
-    struct graph_device *device = maker->device;
     const struct gpu_device *devices = device->gpu->devices;
     for (; i >= devices[device->place].first + devices[device->place].count; device->place++)
         device->latest = UINT32_MAX;
-    maker->starts.count = 0;
-    find_starts(device, i);
+}
+
+static void end_work(struct graph_device *device, size_t i)
+{
     if (device->latest == UINT32_MAX || work_end(device, i) >= work_end(device, device->latest))
         device->latest = (uint32_t)i;
+}
+
+void graph_find_starts(struct graph_maker *maker, size_t i)
+{
+    begin_work(maker->device, i);
+    maker->starts.count = 0;
+    find_starts(maker->device, i);
+    end_work(maker->device, i);
+}
+
+void graph_pass_starts(struct graph_maker *maker, size_t i)
+{
+    struct graph_device *device = maker->device;
+    begin_work(device, i);
+    while (device->wait < device->waits.count && device->waits.at[device->wait].work == i)
+        device->wait++;
+    end_work(device, i);
 }
 
 /* ---- what calls waited for ---- */

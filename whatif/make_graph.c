@@ -10,7 +10,8 @@ static bool is_too_large(const struct trace *trace)
     return trace->event_count > UINT32_MAX / 5;
 }
 
-struct replay_graph *replay_graph_open(const struct trace *trace)
+struct replay_graph *replay_graph_open_for(const struct trace *trace, replay_graph_choose *only,
+                                           void *context)
 {
     static const struct gpu_events no_work;
     struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
@@ -33,9 +34,16 @@ struct replay_graph *replay_graph_open(const struct trace *trace)
     graph_add_device(&maker);
     graph_add_full_queues(&maker);
     graph_add_joins(&maker);
+    uint64_t *chosen = only ? only(context, graph) : NULL;
+    maker.only = chosen;
     graph_order(&maker);
-    free(maker.call_sorts);
+    EACH(free, maker.call_sorts, chosen);
     return graph;
+}
+
+struct replay_graph *replay_graph_open(const struct trace *trace)
+{
+    return replay_graph_open_for(trace, NULL, NULL);
 }
 
 void replay_graph_free(struct replay_graph *graph)
@@ -54,3 +62,8 @@ void replay_graph_free(struct replay_graph *graph)
 }
 
 DERIVED(replay_graph, replay_graph_of, replay_graph_open, replay_graph_free);
+
+const struct replay_graph *replay_graph_known(const struct trace *trace)
+{
+    return trace_derived(trace, &replay_graph_of_derivation);
+}

@@ -8,6 +8,11 @@
 #include "base/rows.h"
 #include "whatif/replay.h"
 
+static bool has_bit(const uint64_t *bits, moment_id m)
+{
+    return bits[m / 64] >> (m % 64) & 1;
+}
+
 static const struct key by_to[] = { ASC(struct loose_edge, to), KEY_END };
 
 static size_t room_after(size_t room)
@@ -80,6 +85,10 @@ static void sort_edges(struct graph_maker *maker)
     for (size_t i = 0; i < graph->gpu->count; i++) {
         moment_id start = replay_work_start(graph, i);
         collect_loose(maker, &next, start);
+        if (maker->only && !has_bit(maker->only, start)) {
+            graph_pass_starts(maker, i);
+            continue;
+        }
         graph_find_starts(maker, i);
         for (size_t k = 0; k < maker->starts.count; k++)
             collect_edge(graph, start, maker->starts.at[k]);
@@ -134,11 +143,6 @@ static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
     if (bound && replay_moment_kind(graph, m) != MOMENT_HOST &&
         replay_moment_kind(graph, m) != MOMENT_WORK_END)
         bind_anew(graph, m);
-}
-
-static bool has_bit(const uint64_t *bits, moment_id m)
-{
-    return bits[m / 64] >> (m % 64) & 1;
 }
 
 static void flip_bit(uint64_t *bits, moment_id m)
@@ -253,6 +257,8 @@ void graph_order(struct graph_maker *maker)
     ordering.pending = mem_zalloc(words, sizeof *ordering.pending);
     ordering.placed = mem_zalloc(words, sizeof *ordering.placed);
     ordering.first = mem_zalloc(words, sizeof *ordering.first);
+    for (size_t w = 0; w < words && maker->only; w++)
+        ordering.placed[w] = ~maker->only[w];
     for (size_t t = 0; t < graph->thread_count; t++)
         ordering.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
     for (moment_id m = 0; m < graph->moment_count; m++)

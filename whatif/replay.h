@@ -527,6 +527,8 @@ struct graph_maker {
     VEC_OF(struct replay_edge) starts; /* those to the start of one piece of work */
     struct graph_device *device;       /* what tells these */
     unsigned char *call_sorts;         /* by name: enum call_sort */
+    const uint64_t *
+        only; /* a bit for each moment: those that are put in order, and get edges to the start of work; NULL: all */
 };
 
 /* TO does not come before FROM, for the reason RELATION; BINDS as in struct replay_edge. Not for starts of work. */
@@ -545,6 +547,8 @@ void graph_add_device(struct graph_maker *maker);
 /* Put the edges to the start of work I, none of which leads back in time, into maker->starts: to be called for one after the other.
  * graph_forget_device then frees what they were found with. */
 void graph_find_starts(struct graph_maker *maker, size_t i);
+/* The same where they are not needed: work I is only looked at. */
+void graph_pass_starts(struct graph_maker *maker, size_t i);
 void graph_forget_device(struct graph_maker *maker);
 
 /* Find which launching calls waited for a place in a full queue. After the device. */
@@ -566,6 +570,16 @@ const struct replay_graph *replay_graph_of(const struct trace *trace);
 
 /* The same for the caller alone: free with replay_graph_free (NULL is allowed). */
 struct replay_graph *replay_graph_open(const struct trace *trace);
+
+/* The same, whose order and edges to the start of work are only of the moments that ONLY says, a new bit for each, NULL: all. It is
+ * called when the moments are known. All else is there, and moments have the same numbers. */
+typedef uint64_t *replay_graph_choose(void *context, const struct replay_graph *graph);
+struct replay_graph *replay_graph_open_for(const struct trace *trace, replay_graph_choose *only,
+                                           void *context);
+
+/* That of TRACE, if it was computed before; else NULL. */
+const struct replay_graph *replay_graph_known(const struct trace *trace);
+
 void replay_graph_free(struct replay_graph *graph);
 
 /*

@@ -38,6 +38,7 @@ struct rounds {
     uint32_t *main_thread;    /* by file: of its steps; UINT32_MAX: none */
     int64_t length_ns;        /* of a round as recorded, of the file where that is most */
     run_list runs;            /* by segment */
+    uint8_t *segments_of;     /* by moment: 1 + its segment, 0: it is in none; until the runs are known */
     uint64_t *within;         /* a bit for each moment: it is in one of the segments */
     uint64_t *begins;         /* the same: it is the first of its thread there */
     struct span *of_thread;   /* moments, by thread, then segment */
@@ -228,8 +229,8 @@ static size_t segment_at(const struct rounds *rounds, uint32_t file, int64_t ns)
     return behind > 0 && ns < segment_of(rounds, file, behind - 1)->end_ns ? behind - 1 : SIZE_MAX;
 }
 
-/* Store in SEGMENTS, by moment, 1 + its segment, of threads; and of_thread. */
-static void find_thread_moments(struct rounds *rounds, const struct replay_graph *graph, uint8_t *segments)
+/* Find the segments of moments of threads; and of_thread. */
+static void find_thread_moments(struct rounds *rounds, const struct replay_graph *graph)
 {
     rounds->of_thread =
         mem_zalloc(graph->thread_count * rounds->segment_count + 1, sizeof *rounds->of_thread);
@@ -244,14 +245,14 @@ static void find_thread_moments(struct rounds *rounds, const struct replay_graph
             if (segment->start_ns >= segment->end_ns || first >= end)
                 first = end = 0;
             rounds->of_thread[t * rounds->segment_count + k] = (struct span){ first, end };
-            memset(&segments[first], 1 + (int)k, end - first);
+            memset(&rounds->segments_of[first], 1 + (int)k, end - first);
             if (first < end)
                 rounds->begins[first / 64] |= UINT64_C(1) << (first % 64);
         }
 }
 
 /* The same of work, by when it was launched, and of_stream. */
-static void find_work_moments(struct rounds *rounds, const struct replay_graph *graph, uint8_t *segments)
+static void find_work_moments(struct rounds *rounds, const struct replay_graph *graph)
 {
     const struct gpu_events *gpu = graph->gpu;
     size_t streams = rounds->streams->count;
@@ -275,13 +276,15 @@ static void find_work_moments(struct rounds *rounds, const struct replay_graph *
             struct span *span = &rounds->of_stream[s * rounds->segment_count + k];
             span->first = span->end == 0 || place < span->first ? (uint32_t)place : span->first;
             span->end = (uint32_t)place + 1;
-            segments[replay_work_start(graph, i)] = segments[replay_work_end(graph, i)] = (uint8_t)(1 + k);
+            rounds->segments_of[replay_work_start(graph, i)] =
+                rounds->segments_of[replay_work_end(graph, i)] = (uint8_t)(1 + k);
         }
     }
 }
 
-static void find_join_moments(const struct replay_graph *graph, uint8_t *segments)
+static void find_join_moments(const struct rounds *rounds, const struct replay_graph *graph)
 {
+    uint8_t *segments = rounds->segments_of;
     for (size_t join = 0; join < graph->join_count; join++)
         segments[graph->host_count + 2 * graph->gpu->count + join] = segments[graph->join_last[join]];
 }
@@ -297,8 +300,9 @@ static void add_moment(const struct rounds *rounds, run_list *runs, moment_id m,
 }
 
 /* The runs of the order of the graph that are in segments, segment by segment. */
-static void find_runs(struct rounds *rounds, const struct replay_graph *graph, const uint8_t *segments)
+static void find_runs(struct rounds *rounds, const struct replay_graph *graph)
 {
+    const uint8_t *segments = rounds->segments_of;
     run_list *of_segment = mem_zalloc(rounds->segment_count + 1, sizeof *of_segment);
     for (size_t r = 0; r < graph->order.count; r++)
         for (moment_id m = graph->order.first[r]; m < graph->order.first[r] + graph->order.length[r]; m++)
@@ -384,14 +388,15 @@ static void rounds_free(struct rounds *rounds)
         return;
     EACH(free, rounds->segments, rounds->own_count, rounds->steps, rounds->main_thread);
     EACH(VEC_FREE, &rounds->runs, &rounds->open_waits);
-    EACH(free, rounds->within, rounds->begins, rounds->of_thread, rounds->file_of_thread);
+    EACH(free, rounds->segments_of, rounds->within, rounds->begins, rounds->of_thread,
+         rounds->file_of_thread);
     gpu_streams_free(rounds->streams);
     EACH(free, rounds->stream_of, rounds->place_of, rounds->of_stream, rounds);
 }
 
-static void *derive_rounds(const struct trace *trace)
+/* The rounds of GRAPH, whose moments are known, but not their order: find_runs is still to be called. NULL: there are none. */
+static struct rounds *rounds_open(const struct replay_graph *graph)
 {
-    const struct replay_graph *graph = replay_graph_of(trace);
     struct rounds *rounds = mem_zalloc(1, sizeof *rounds);
     if (!find_segments(rounds, graph) || rounds->length_ns <= 0) {
         rounds_free(rounds);
@@ -401,30 +406,82 @@ static void *derive_rounds(const struct trace *trace)
     rounds->host_count = graph->host_count;
     rounds->begins = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->begins);
     rounds->streams = gpu_streams_open(graph->gpu);
-    uint8_t *segments = mem_zalloc(graph->moment_count + 1, sizeof *segments);
-    find_thread_moments(rounds, graph, segments);
-    find_work_moments(rounds, graph, segments);
-    find_join_moments(graph, segments);
+    rounds->segments_of = mem_zalloc(graph->moment_count + 1, sizeof *rounds->segments_of);
+    find_thread_moments(rounds, graph);
+    find_work_moments(rounds, graph);
+    find_join_moments(rounds, graph);
     find_open_waits(rounds, graph);
     rounds->usual_pause_ns = find_usual_pause(rounds, graph);
-    find_runs(rounds, graph, segments);
     rounds->within = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->within);
     for (size_t m = 0; m < graph->moment_count; m++)
-        if (segments[m])
+        if (rounds->segments_of[m])
             rounds->within[m / 64] |= UINT64_C(1) << (m % 64);
-    free(segments);
     return rounds;
 }
 
-static void release_rounds(void *value)
+/* The rounds of a trace, and the graph that they are of. */
+struct turned_graph {
+    const struct replay_graph *graph;
+    struct replay_graph *own; /* it, where it is of the moments of the rounds only; else NULL */
+    struct rounds *rounds;    /* NULL: there are none */
+};
+
+/* A replay_graph_choose: the moments of the rounds. */
+static uint64_t *choose_moments(void *context, const struct replay_graph *graph)
 {
-    rounds_free(value);
+    struct turned_graph *turned = context;
+    turned->rounds = rounds_open(graph);
+    if (!turned->rounds)
+        return NULL;
+    size_t words = graph->moment_count / 64 + 1;
+    uint64_t *chosen = mem_alloc(mem_times(words, sizeof *chosen));
+    memcpy(chosen, turned->rounds->within, words * sizeof *chosen);
+    return chosen;
 }
+
+/* Are there so many events that rounds may leave steps out, and is that known before the graph is made? */
+static bool may_leave_out(const struct trace *trace)
+{
+    return trace->file_count == 1 && trace->event_count > MOST_MOMENTS / 2 && account_of(trace)->has_steps;
+}
+
+static struct turned_graph *turned_graph_open(const struct trace *trace)
+{
+    struct turned_graph *turned = mem_zalloc(1, sizeof *turned);
+    turned->graph = replay_graph_known(trace);
+    if (!turned->graph && may_leave_out(trace)) {
+        turned->own = replay_graph_open_for(trace, choose_moments, turned);
+        turned->graph = turned->own;
+    } else {
+        turned->graph = replay_graph_of(trace);
+        turned->rounds = rounds_open(turned->graph);
+    }
+    if (turned->rounds) {
+        find_runs(turned->rounds, turned->graph);
+        free(turned->rounds->segments_of);
+        turned->rounds->segments_of = NULL;
+    }
+    return turned;
+}
+
+static void turned_graph_free(struct turned_graph *turned)
+{
+    rounds_free(turned->rounds);
+    replay_graph_free(turned->own);
+    free(turned);
+}
+
+static const struct turned_graph *turned_graph_of(const struct trace *trace);
+DERIVED(turned_graph, turned_graph_of, turned_graph_open, turned_graph_free);
 
 const struct rounds *rounds_of(const struct trace *trace)
 {
-    static const struct derivation derivation = { derive_rounds, release_rounds };
-    return trace_derive(trace, &derivation);
+    return turned_graph_of(trace)->rounds;
+}
+
+const struct replay_graph *rounds_graph_of(const struct trace *trace)
+{
+    return turned_graph_of(trace)->graph;
 }
 
 /* ---- a round ---- */
@@ -841,7 +898,7 @@ static void *derive_recorded(const struct trace *trace)
     const struct rounds *rounds = rounds_of(trace);
     struct steady *steady = mem_zalloc(1, sizeof *steady);
     if (rounds)
-        *steady = rounds_replay(rounds, replay_graph_of(trace), NULL);
+        *steady = rounds_replay(rounds, rounds_graph_of(trace), NULL);
     return steady;
 }
 

@@ -603,21 +603,28 @@ static void collect_medians(struct step_times *times, const struct trace *trace)
     VEC_FREE(&steps);
 }
 
-/* The step time of the account, and as the rounds have it with CHANGES. False: there are no rounds, or without changes they are not how
- * the job was recorded, as a few steps only filled a queue. */
+/* Are there rounds, and without changes are they how the job was recorded? Not where a few steps only filled a queue. */
+static bool rounds_are_steady(const struct trace *trace)
+{
+    const double far = 0.25;
+    double now_ns = (double)account_of(trace)->all.step_ns, recorded_ns = rounds_recorded(trace)->step_ns;
+    return rounds_of(trace) && recorded_ns > 0 && fabs(recorded_ns - now_ns) <= far * now_ns;
+}
+
+const struct replay_graph *step_times_graph_of(const struct trace *trace)
+{
+    return rounds_are_steady(trace) ? rounds_graph_of(trace) : replay_graph_of(trace);
+}
+
+/* The step time of the account, and as the rounds have it with CHANGES. False: they do not tell it. */
 static bool find_steady(const struct replay_graph *graph, const struct changes *changes,
                         struct step_gain *gain)
 {
-    const struct rounds *rounds = rounds_of(graph->trace);
-    const struct steady *recorded = rounds_recorded(graph->trace);
-    const struct account *account = account_of(graph->trace);
-    const double far = 0.25;
-    int64_t now_ns = account->all.step_ns;
-    if (!rounds || !(recorded->step_ns > 0) ||
-        fabs(recorded->step_ns - (double)now_ns) > far * (double)now_ns)
+    if (!rounds_are_steady(graph->trace))
         return false;
-    struct steady steady = rounds_replay(rounds, graph, changes);
-    gain->now_ns = now_ns;
+    const struct steady *recorded = rounds_recorded(graph->trace);
+    struct steady steady = rounds_replay(rounds_of(graph->trace), graph, changes);
+    gain->now_ns = account_of(graph->trace)->all.step_ns;
     double then_ns = steady.step_ns / recorded->step_ns * (double)gain->now_ns;
     gain->bound = (struct step_bound){ steady.limit == STEADY_HOST ? BOUND_HOST : BOUND_DEVICE,
                                        selection_rank(graph->trace, steady.file), llround(steady.device_ns) };

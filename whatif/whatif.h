@@ -96,6 +96,10 @@ void step_times_free(struct step_times *times);
 /* The step time alone, now and then, with CHANGES: the members of struct step_times that are no steps. */
 struct step_gain step_times_gain(const struct changes *changes);
 
+/* The graph that changes have to be of for step_times_gain: rounds_graph_of where the rounds tell the step time, which then takes less
+ * time and memory to make than replay_graph_of; else that. Borrowed; lives as long as TRACE. */
+const struct replay_graph *step_times_graph_of(const struct trace *trace);
+
 /*
  * rounds.c - the steady state of a replay: the steps that count, round after round.
  *
@@ -126,6 +130,10 @@ struct rounds;
 
 /* Those of TRACE, computed when first requested; NULL: no steps on the host that count. Borrowed; live as long as TRACE. */
 const struct rounds *rounds_of(const struct trace *trace);
+
+/* The graph that they are of: where they leave out steps of many, its order and its edges to the start of work are of their moments
+ * only (replay_graph_open_for), unless the whole is known already. Borrowed; lives as long as TRACE. */
+const struct replay_graph *rounds_graph_of(const struct trace *trace);
 
 enum steady_limit { STEADY_HOST, STEADY_DEVICE };
 

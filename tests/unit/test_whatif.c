@@ -319,6 +319,69 @@ static void gains_of_edits_do_not_add_up(void **state)
     trace_free(trace);
 }
 
+static size_t moments_in_order(const struct replay_graph *graph)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < graph->order.count; r++)
+        count += graph->order.length[r];
+    return count;
+}
+
+/* The steps of draw_step, COUNT of them, each a bit different from the one before. */
+static struct trace *draw_many_steps(int64_t count)
+{
+    char name[32];
+    draw_begin(&wants);
+    for (int64_t step = 0; step < count; step++) {
+        int64_t at = 20 * MS * step, longer = step * step % 11 * 10000;
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        draw_host("user_annotation", name, 1, at, 20 * MS);
+        for (int64_t k = 0; k < 5; k++) {
+            int64_t op = at + k * MS, number = 100 * step + 10 * k + 1;
+            draw_host("cpu_op", "aten::mm", 1, op, MS - 1000);
+            draw_call("cudaLaunchKernel", 1, op + 100000, 200000 + longer, number);
+            draw_work("kernel", k % 2 ? "gemm" : "add", 0, k % 2 ? 7 : 8, op + 310000 + longer, 1900000,
+                      number);
+        }
+        draw_call("cudaDeviceSynchronize", 1, at + 6 * MS, MS, 100 * step + 99);
+    }
+    return draw_end();
+}
+
+/* Of so many steps that rounds leave out most, a graph of the moments of the rounds prices edits as the whole graph does. */
+static void the_graph_of_the_rounds_prices_as_the_whole_does(void **state)
+{
+    (void)state;
+    static const struct edit edits[] = {
+        { .kind = EDIT_CUDA_GRAPH },
+        { .kind = EDIT_NO_SYNC, .pattern = ".*", .pattern_len = 2 },
+        { .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = "add", .pattern_len = 3, .factor = 0.25 },
+        { .kind = EDIT_NO_FIRST_USE },
+    };
+    struct trace *trace = draw_many_steps(20000);
+    const struct replay_graph *graphs[] = { step_times_graph_of(trace), replay_graph_of(trace) };
+    struct tpa_error err = { 0 };
+    assert_true(moments_in_order(graphs[0]) < graphs[0]->moment_count * 3 / 4);
+    assert_int_equal(moments_in_order(graphs[1]), graphs[1]->moment_count);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        struct step_gain gains[2];
+        struct edit_effect effects[2];
+        for (size_t g = 0; g < 2; g++) {
+            struct changes *changes = changes_open(graphs[g]);
+            assert_true(edit_apply(&edits[i], changes, &effects[g], &err));
+            gains[g] = step_times_gain(changes);
+            changes_free(changes);
+        }
+        assert_int_equal(gains[0].now_ns, gains[1].now_ns);
+        assert_int_equal(gains[0].then_ns, gains[1].then_ns);
+        assert_int_equal(effects[0].count, effects[1].count);
+        assert_int_equal(effects[0].time_ns, effects[1].time_ns);
+        if (edits[i].kind != EDIT_NO_FIRST_USE)
+            assert_true(gains[0].then_ns < gains[0].now_ns);
+    }
+    trace_free(trace);
+}
+
 /* A wait takes what waits in it along, whether the kernel, 10-50, was still running, or was over at 15. */
 static void a_wait_goes_with_the_wait_in_it(void **state)
 {
@@ -1146,6 +1209,7 @@ int main(void)
         cmocka_unit_test(pages_of_managed_memory_are_not_the_end),
         cmocka_unit_test(what_is_scaled_fits_into_64_bits),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
+        cmocka_unit_test(the_graph_of_the_rounds_prices_as_the_whole_does),
         cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
         cmocka_unit_test(a_kernel_waits_for_the_end_of_a_late_launch),
         cmocka_unit_test(a_graph_launches_all_at_once),
