@@ -647,11 +647,16 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
     struct gpu_row *rows = known_rows(gpu);
     struct table *efficiency =
         TABLE_OF_ROWS("efficiency", "How well it was used", efficiency_columns, rows, gpu->count);
-    if (!device_type_has_cuda(trace_device_type(gpu->trace))) { /* no multiprocessors, no tensor cores */
-        TABLE_FLAG(efficiency, struct gpu_row, sm_efficiency, TABLE_OPTIONAL);
-        TABLE_FLAG(efficiency, struct gpu_row, occupancy, TABLE_OPTIONAL);
-        TABLE_FLAG(efficiency, struct gpu_row, tensor_core_share, TABLE_OPTIONAL);
-        TABLE_FLAG(efficiency, struct gpu_row, tensor_core_unknown_share, TABLE_OPTIONAL);
+    struct table *devices = devices_table(gpu, rows);
+    if (!device_type_has_cuda(trace_device_type(gpu->trace))) { /* no multiprocessors, tensor cores, NCCL */
+        TABLE_FLAG(efficiency, struct gpu_row, sm_efficiency, TABLE_FOREIGN);
+        TABLE_FLAG(efficiency, struct gpu_row, occupancy, TABLE_FOREIGN);
+        TABLE_FLAG(efficiency, struct gpu_row, tensor_core_share, TABLE_FOREIGN);
+        TABLE_FLAG(efficiency, struct gpu_row, tensor_core_unknown_share, TABLE_FOREIGN);
+        TABLE_FLAG(devices, struct gpu_row, nccl_kernels, TABLE_FOREIGN);
+        TABLE_FLAG(devices, struct gpu_row, nccl_ns, TABLE_FOREIGN);
+        TABLE_FLAG(devices, struct gpu_row, without_nccl_ns, TABLE_FOREIGN);
+        TABLE_FLAG(devices, struct gpu_row, exposed_nccl_ns, TABLE_FOREIGN);
     }
     struct table *copies =
         TABLE_OF_ROWS("copies", "Copies", copies_columns, gpu->copies.at, gpu->copies.count);
@@ -659,7 +664,7 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
     group_fill_texts(gpu->group, efficiency, offsetof(struct gpu_row, key));
     group_fill_texts(gpu->group, copies, offsetof(struct gpu_copies, key));
     copies->sort_column = table_column_at(copies, offsetof(struct gpu_copies, sum_ns));
-    result_add_table(result, devices_table(gpu, rows));
+    result_add_table(result, devices);
     free(rows);
     result_add_table(result, efficiency);
     result_add_table(result, copies);

@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "base/sum.h"
 #include "trace/span.h"
+#include "derive/device_types.h"
 #include "derive/file_set.h"
 #include "derive/step_list.h"
 #include <assert.h>
@@ -392,6 +393,13 @@ static struct table *device_table(const struct trace *trace)
     }
     struct table *table =
         TABLE_OF_ROWS("devices", "Devices", device_columns, devices.rows.at, devices.rows.count);
+    bool has_multiprocessors = trace_device_type(trace) == DEVICE_TYPE_CUDA;
+    for (size_t i = 0; i < devices.rows.count; i++)
+        has_multiprocessors |= devices.rows.at[i].sms != TABLE_INT_MISSING;
+    if (!has_multiprocessors) {
+        TABLE_FLAG(table, struct device_row, compute, TABLE_FOREIGN);
+        TABLE_FLAG(table, struct device_row, sms, TABLE_FOREIGN);
+    }
     names_free(devices.keys);
     EACH(VEC_FREE, &devices.rows, &devices.row_of);
     buffer_release(&devices.key);

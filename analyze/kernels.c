@@ -9,6 +9,7 @@
 #include "base/stats.h"
 #include "base/sum.h"
 #include "derive/code_paths.h"
+#include "derive/device_types.h"
 #include "derive/features.h"
 #include "trace/arg_scan.h"
 
@@ -435,6 +436,7 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
     size_t name_count = names_count(trace->names), captured = links ? names_count(links->bodies->texts) : 0;
     struct kernels *kernels = mem_zalloc(1, sizeof *kernels);
     kernels->texts = names_open();
+    kernels->trace = trace;
     kernels->group = group_open(trace, by & ~KERNELS_BY_SHAPE);
     struct kernel_query query = {
         .trace = trace,
@@ -475,6 +477,11 @@ struct table *kernels_table(const struct kernels *kernels, unsigned by)
         TABLE_FLAG(table, struct kernel_row, operators, TABLE_HIDDEN);
     if (by & KERNELS_BY_SHAPE)
         TABLE_FLAG(table, struct kernel_row, shapes, TABLE_HIDDEN);
+    if (!device_type_has_cuda(trace_device_type(kernels->trace))) { /* no tensor cores, no multiprocessors */
+        TABLE_FLAG(table, struct kernel_row, tensor_core, TABLE_FOREIGN);
+        TABLE_FLAG(table, struct kernel_row, occupancy, TABLE_FOREIGN);
+        TABLE_FLAG(table, struct kernel_row, blocks_per_sm, TABLE_FOREIGN);
+    }
     table->sort_column = table_column_at(table, offsetof(struct kernel_row, durations.total_ns));
     table_add_footer(table, "kernel_sum", "Kernel time", TABLE_NS, table_int(kernels->total_ns));
     return table;

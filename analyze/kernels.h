@@ -43,6 +43,7 @@ struct kernel_row {
 struct kernels {
     VEC_OF(struct kernel_row); /* largest total first */
     int64_t total_ns;
+    const struct trace *trace; /* borrowed */
     struct group *group;
     struct names *texts; /* of the rows: each once, however many have it */
 };

@@ -252,7 +252,7 @@ size_t table_column_at(const struct table *table, size_t offset)
 
 bool table_shows(const struct table *table, size_t column, enum table_reader reader)
 {
-    unsigned left_out = TABLE_HIDDEN | (reader == TABLE_FOR_PEOPLE ? TABLE_OPTIONAL : 0u);
+    unsigned left_out = TABLE_HIDDEN | (reader == TABLE_FOR_PEOPLE ? TABLE_OPTIONAL | TABLE_FOREIGN : 0u);
     return !(table->columns[column].flags & left_out);
 }
 
@@ -509,7 +509,7 @@ void table_select(struct table *table, const size_t *columns, size_t count)
     size_t sort_column = TABLE_NO_COLUMN;
     for (size_t i = 0; i < chosen_count; i++) {
         kept[i] = table->columns[chosen[i]];
-        kept[i].flags &= ~(unsigned)(TABLE_OPTIONAL | TABLE_HIDDEN);
+        kept[i].flags &= ~(unsigned)(TABLE_OPTIONAL | TABLE_HIDDEN | TABLE_FOREIGN);
         if (chosen[i] == table->sort_column)
             sort_column = i;
     }

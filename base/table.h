@@ -63,6 +63,8 @@ enum table_flags {
     TABLE_LIST = 32,    /* names separated by ", ", the most important first: shortened at the end */
     /* a text drawn with block characters: replaced by ASCII where those are unavailable */
     TABLE_PICTURE = 64,
+    TABLE_FOREIGN =
+        128, /* means nothing on the devices of this trace: only programs get it, unless requested by name */
 };
 
 /* A text of a row: borrowed, LEN bytes, NUL-terminated; may hold NULs inside. AT is NULL when it is missing. */

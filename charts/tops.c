@@ -7,6 +7,7 @@
 #include "charts/parts.h"
 #include "analyze/top/top.h"
 #include "derive/communication.h"
+#include "derive/device_types.h"
 #include "derive/features.h"
 
 /* A bar. */
@@ -126,12 +127,14 @@ const struct chart_type chart_type_operators = {
 /* ---- kernels ---- */
 
 /* Which column of the chart's table a kernel's bar is in. */
-enum { KERNEL_COMMUNICATES = 4, KERNEL_COLUMNS };
+enum { KERNEL_UNKNOWN = 3, KERNEL_COMMUNICATES, KERNEL_COLUMNS };
 
-static size_t tops_column_of(const struct kernel_row *kernel)
+static size_t tops_column_of(const struct kernel_row *kernel, bool has_tensor_cores)
 {
-    static const size_t columns[] = { [TENSOR_YES] = 1, [TENSOR_NO] = 2, [TENSOR_UNKNOWN] = 3 };
-    return kernel_is_communication(kernel->name.at) ? KERNEL_COMMUNICATES : columns[kernel->tensor_use];
+    static const size_t columns[] = { [TENSOR_YES] = 1, [TENSOR_NO] = 2, [TENSOR_UNKNOWN] = KERNEL_UNKNOWN };
+    return kernel_is_communication(kernel->name.at) ? KERNEL_COMMUNICATES
+           : has_tensor_cores                       ? columns[kernel->tensor_use]
+                                                    : KERNEL_UNKNOWN;
 }
 
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars)
@@ -146,6 +149,7 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
     static const enum chart_color colors[] = { CHART_BLUE, CHART_ORANGE, CHART_GREY,
                                                CHART_COLOR_OF_COMMUNICATION };
     size_t used[KERNEL_COLUMNS] = { 0 }, count = 0;
+    bool has_tensor_cores = device_type_has_cuda(trace_device_type(kernels->trace));
     while (count < kernels->count && kernels->at[count].durations.total_ns > 0)
         count++;
     size_t shown = shown_of(count, bars);
@@ -156,7 +160,7 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
     int64_t shown_ns = 0;
     for (size_t i = 0; i < shown; i++) {
         const struct kernel_row *kernel = &kernels->at[i];
-        size_t row = table_add_row(table), column = tops_column_of(kernel);
+        size_t row = table_add_row(table), column = tops_column_of(kernel, has_tensor_cores);
         table_set_text(table, row, 0, kernel->name.at, kernel->name.len);
         table_set_int(table, row, column, kernel->durations.total_ns);
         sum_add(&shown_ns, kernel->durations.total_ns);
@@ -168,11 +172,14 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
                          count, quantity_percent((double)shown_ns / (double)kernels->total_ns));
     for (size_t column = 1; column < KERNEL_COLUMNS; column++)
         if (used[column])
-            chart_add_series(chart, (struct chart_series){ .title = columns[column].title,
-                                                           .mark = CHART_BAR,
-                                                           .color = colors[column - 1],
-                                                           .table = table,
-                                                           .y = column });
+            chart_add_series(chart,
+                             (struct chart_series){ .title = column == KERNEL_UNKNOWN && !has_tensor_cores
+                                                                 ? "Computation"
+                                                                 : columns[column].title,
+                                                    .mark = CHART_BAR,
+                                                    .color = colors[column - 1],
+                                                    .table = table,
+                                                    .y = column });
 }
 
 static bool draw_kernels(const struct chart_request *request, struct picture *picture, struct tpa_error *err)

@@ -66,6 +66,7 @@ static const struct opt whatif_opts[] = {
         "calls that wait for the device, or lie in operators, whose names match REGEX are gone; may be given "
         "several times"),
     OPT_FLAG(0, "cuda-graph", struct whatif_args, cuda_graph, "each step is launched as one graph"),
+    OPT_FLAG(0, "graph", struct whatif_args, cuda_graph, "the same, of devices that do not call it CUDA's"),
     OPT_FLAG(0, "no-alloc", struct whatif_args, no_alloc,
              "no calls that allocate or free memory of device or host"),
     OPT_FLAG(0, "no-first-use", struct whatif_args, no_first_use,

@@ -200,7 +200,7 @@ static const struct words words[ADVICES] = {
         .npu = "create and prepare tensors on the device (device=\"npu\"), or ahead, in the workers of the loader",
         .elsewhere = "create and prepare tensors on the device (device=...), or ahead, in the workers of the loader" },
     [ADVICE_GRAPH] = { "CUDA graph", "command buffer", "command buffer", "longer program", "CUDA graph",
-        .npu = "NPU graph", .sycl = "command graph", .elsewhere = "device graph" },
+        .npu = "NPU graph", .hip = "HIP graph", .sycl = "command graph", .elsewhere = "device graph" },
 };
 /* clang-format on */
 
@@ -327,7 +327,8 @@ static const char *words_for(const struct trace *trace, const struct words *row)
 
 const char *trace_advice(const struct trace *trace, enum advice advice)
 {
-    return words_for(trace, &words[advice]);
+    bool of_any_maker = advice == ADVICE_GRAPH && is_on(trace, DEVICE_TYPE_GPU);
+    return of_any_maker ? words[advice].elsewhere : words_for(trace, &words[advice]);
 }
 
 struct code_change trace_code(const struct trace *trace, enum advice advice)

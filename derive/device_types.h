@@ -71,6 +71,12 @@ const char *device_type_name(enum device_type type);
 /* How people call a device of TYPE: "GPU", "TPU", "NPU" ... */
 const char *device_type_word(enum device_type type);
 
+/* The option of tpa whatif for launching a step as one graph, by the name that users of devices of TYPE know. */
+static inline const char *device_type_graph_option(enum device_type type)
+{
+    return type == DEVICE_TYPE_CUDA ? "--cuda-graph" : "--graph";
+}
+
 /* TITLE with DEVICE, the name of a type, for "CUDA"; it lies in ARENA if that is another. */
 const char *device_type_title(struct arena *arena, const char *title, const char *device);
 

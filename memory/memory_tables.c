@@ -4,7 +4,7 @@
 /* clang-format off */
 #define PLACE_COLUMNS(row) \
     COLUMN(row, place.rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL), \
-    COLUMN(row, place.device, "device", "Device", TABLE_TEXT, "the memory: cpu, or a device such as cuda:0; missing when not recorded")
+    COLUMN(row, place.device, "device", "Device", TABLE_TEXT, "the memory: cpu, or a device such as cuda:0 or npu:0; missing when not recorded")
 
 static const struct table_column peak_columns[] = {
     PLACE_COLUMNS(struct memory_peak),

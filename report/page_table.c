@@ -162,7 +162,7 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
         const struct table_column *column = &table->columns[c];
         bool first = table_shows(table, c, TABLE_FOR_PEOPLE);
         if (c == name || (sorts && c == sort) || c == origin || (first && is_place(column)) ||
-            !table_shows(table, c, TABLE_FOR_PROGRAMS))
+            !table_shows(table, c, TABLE_FOR_PROGRAMS) || column->flags & TABLE_FOREIGN)
             continue;
         bool kept = (int)c == verdict ||
                     (first && room > 0 && !(column->flags & TABLE_LINE) && says_anything(table, c, rows) &&

@@ -611,7 +611,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
 {
     struct costs costs = { .summary = summary };
     bool devices = summary->features & FEATURE_GPU;
-    bool has_cuda = device_type_has_cuda(trace_device_type(summary->trace));
+    bool has_cuda = trace_device_type(summary->trace) == DEVICE_TYPE_CUDA;
     if (devices)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS || is_of_ranges(summary))

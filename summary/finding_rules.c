@@ -865,6 +865,7 @@ static void find_contention(struct pricing *pricing)
         [BESIDE_COPY] = "copy less, or while the device waits",
         [BESIDE_MEMSET] = "clear less memory, or while the device waits",
     };
+    bool has_cuda = device_type_has_cuda(trace_device_type(pricing->trace));
     const struct contention *contention = contention_of(pricing->trace);
     const struct contention_sum *most = NULL;
     const struct contention_pair *kernel = NULL;
@@ -889,7 +890,9 @@ static void find_contention(struct pricing *pricing)
     if (kernel)
         buffer_add(&where, kernel->name.at, kernel->name.len);
     struct priced_finding finding = { .title = pricing_keep(pricing, &title),
-                                      .advice = as_text(advice[most->kind]),
+                                      .advice = as_text(most->kind == BESIDE_COMMUNICATION && !has_cuda
+                                                            ? "larger or later buckets"
+                                                            : advice[most->kind]),
                                       .edit = { .kind = EDIT_NO_CONTENTION } };
     if (where.count)
         finding.where = pricing_keep(pricing, &where);
@@ -941,7 +944,7 @@ static void find_longest(struct pricing *pricing)
     enum { MOST_COLUMNS = 120 };
     struct buffer command = { 0 };
     buffer_puts(&command, "tpa whatif");
-    pricing_add_option(&command, &edit);
+    pricing_add_option(pricing, &edit, &command);
     if (command.count > MOST_COLUMNS) { /* a name that only its end tells from others */
         buffer_release(&command);
         buffer_puts(&command, "tpa kernels --limit 1");
@@ -1016,11 +1019,12 @@ static void add_missing_features(struct pricing *pricing)
 {
     bool has_devices = pricing->summary->gpu != NULL;
     pricing_add_blind(pricing, FEATURE_GPU, "GPU work");
-    if (has_devices)
+    bool has_tensor_cores = has_devices && device_type_has_cuda(trace_device_type(pricing->trace));
+    if (!has_operators_or_ranges(pricing))
         pricing_add_blind(pricing, FEATURE_OPS,
-                          has_operators_or_ranges(pricing) ? "tensor cores" : "data loading, tensor cores");
-    else if (!has_operators_or_ranges(pricing))
-        pricing_add_blind(pricing, FEATURE_OPS, "data loading");
+                          has_tensor_cores ? "data loading, tensor cores" : "data loading");
+    else if (has_tensor_cores)
+        pricing_add_blind(pricing, FEATURE_OPS, "tensor cores");
     pricing_add_blind(pricing, FEATURE_STEPS, "prices of a step");
     pricing_add_blind(pricing, FEATURE_RANKS, "slow ranks");
     if (has_devices) {

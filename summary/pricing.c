@@ -66,10 +66,10 @@ static void describe_none(struct pricing *pricing, const struct offer *offer)
         buffer_printf(&findings->quiet, "%s%s", findings->quiet.count ? ", " : "", offer->subject);
 }
 
-void pricing_add_option(struct buffer *command, const struct edit *edit)
+void pricing_add_option(const struct pricing *pricing, const struct edit *edit, struct buffer *command)
 {
     struct buffer words = { 0 };
-    edit_describe(edit, &words);
+    edit_describe(edit, trace_device_type(pricing->trace), &words);
     size_t option = strcspn(words.at, " ");
     buffer_printf(command, " %.*s", (int)option, words.at);
     if (words.at[option]) {
@@ -186,7 +186,7 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     }
     struct buffer check = { 0 };
     buffer_puts(&check, "tpa whatif");
-    pricing_add_option(&check, &finding.edit);
+    pricing_add_option(pricing, &finding.edit, &check);
     finding.check = pricing_keep(pricing, &check);
     if (offer->complete)
         offer->complete(pricing, &finding, offer);

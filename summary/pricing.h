@@ -70,7 +70,7 @@ void pricing_add_quiet(struct pricing *pricing, const char *subject);
 void pricing_settle(struct pricing *pricing);
 
 /* " --scale 'kernel:gemm.*=0.5'": the option of EDIT, safe to paste into a shell. */
-void pricing_add_option(struct buffer *command, const struct edit *edit);
+void pricing_add_option(const struct pricing *pricing, const struct edit *edit, struct buffer *command);
 
 /* The step with EDIT alone; with the edits of all findings so far. */
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);

@@ -133,9 +133,10 @@ static void describe_factor(const struct edit *edit, struct buffer *text)
         buffer_printf(text, " --contention-from %s", edit->measured_path);
 }
 
-void edit_describe(const struct edit *edit, struct buffer *text)
+void edit_describe(const struct edit *edit, enum device_type type, struct buffer *text)
 {
-    buffer_puts(text, kinds[edit->kind].option);
+    buffer_puts(text,
+                edit->kind == EDIT_CUDA_GRAPH ? device_type_graph_option(type) : kinds[edit->kind].option);
     if (edit->kind == EDIT_SCALE)
         buffer_printf(text, " %s:", target_words[edit->target]);
     else if (edit->pattern)

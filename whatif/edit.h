@@ -10,6 +10,7 @@
 #define TPA_WHATIF_EDIT_H
 
 #include "base/buffer.h"
+#include "derive/device_types.h"
 
 struct contention;
 
@@ -75,8 +76,8 @@ bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err
 /* The factor alone: "0.5", "50%", "2x". False if it is not a factor. */
 bool edit_parse_factor(const char *text, size_t len, double *factor);
 
-/* As it is typed: "--scale kernel:flash.*=0.5". */
-void edit_describe(const struct edit *edit, struct buffer *text);
+/* As it is typed, about a trace of devices of TYPE: "--scale kernel:flash.*=0.5". */
+void edit_describe(const struct edit *edit, enum device_type type, struct buffer *text);
 
 /* "Optimizer.step#Adam.step", as torch marks the step of an optimizer. */
 bool edit_is_optimizer_step(const char *name);

@@ -278,7 +278,7 @@ static void add_edits(const struct whatif *whatif, const struct edit *edits, str
     for (size_t i = 0; i < whatif->edit_count; i++) {
         const struct edit_gain *gain = &whatif->gains[i];
         struct buffer text = { 0 };
-        edit_describe(&edits[i], &text);
+        edit_describe(&edits[i], trace_device_type(whatif->graph->trace), &text);
         rows[i] = (struct edit_row){
             .edit = whatif_tables_keep(result, &text),
             .count = (int64_t)gain->effect.count,
@@ -366,7 +366,7 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
         for (size_t k = 0; k < i; k++)
             said |= edit_assumption(&edits[k]) == assumption;
         struct buffer text = { 0 };
-        edit_describe(&edits[i], &text);
+        edit_describe(&edits[i], trace_device_type(whatif->graph->trace), &text);
         if (whatif->gains[i].effect.count == 0)
             result_add_notice(
                 result, "nothing_changed", 0, NULL, TPA_NOWHERE, "%s finds nothing to change in the trace%s",

@@ -4,6 +4,7 @@
 #include "analyze/sequences/parts.h"
 #include "trace/derived.h"
 #include "derive/advice.h"
+#include "derive/device_types.h"
 #include "derive/code_paths.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
@@ -41,7 +42,7 @@ static const struct table_column run_columns[] = {
     COLUMN(struct run_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before operations that were queued already, or are of the same graph", .flags = TABLE_OPTIONAL),
     COLUMN(struct run_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before operations whose call is not in the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct run_row, not_queued, "not_queued", "Not queued", TABLE_TALLY, "operations that were launched after the stream had run empty"),
-    COLUMN(struct run_row, gain_ns, "graph_gain", "Graph gains", TABLE_NS, "most that a CUDA graph of the run would gain: its idle time less 1us an operation; missing where most operations were queued", .aliases = "gain"),
+    COLUMN(struct run_row, gain_ns, "graph_gain", "Graph gains", TABLE_NS, "most that launching the run as one graph would gain: its idle time less 1us an operation; missing where most operations were queued", .aliases = "gain"),
     COLUMN(struct run_row, first, "first", "From", TABLE_NAME, "operator of the first work; without one the work"),
     COLUMN(struct run_row, last, "last", "To", TABLE_NAME, "operator of the last work; without one the work"),
 };
@@ -171,7 +172,7 @@ static const struct opt options[] = {
 
 /* What the runs come to, for the first line that people read. */
 static void notice_runs(const struct sequences *sequences, const struct sequence_options *own,
-                        const char *graph, struct result *result)
+                        const char *graph, const char *graph_option, struct result *result)
 {
     const struct short_row *total = &sequences->total;
     struct buffer text = { 0 };
@@ -193,7 +194,7 @@ static void notice_runs(const struct sequences *sequences, const struct sequence
         if (sequences->graph_gain_ns) {
             buffer_printf(&text, "; %ss of %" PRId64 " of the runs would save ", graph, sequences->graphs);
             quantity_append_rounded_time(&text, (double)sequences->graph_gain_ns);
-            buffer_puts(&text, " at most within them (of all work: tpa whatif --cuda-graph)");
+            buffer_printf(&text, " at most within them (of all work: tpa whatif %s)", graph_option);
         }
     }
     result_add_notice(result, "short_runs", total->runs, NULL, TPA_NOWHERE, "%s", text.at);
@@ -284,7 +285,7 @@ static bool run_sequences(const struct analysis_query *query, struct result *res
         result_add_table(result, table);
     } else {
         const char *graph = trace_advice(query->trace, ADVICE_GRAPH);
-        notice_runs(sequences, own, graph, result);
+        notice_runs(sequences, own, graph, device_type_graph_option(trace_device_type(query->trace)), result);
         result_add_table(result, shorts_table(sequences, graph));
         result_add_table(result, runs_table(sequences, query->trace));
         result_add_table(result, fusions_table(sequences));
@@ -330,6 +331,6 @@ const struct analysis analysis_sequences = {
     .tables = { tables },
     .run = run_sequences,
     .section = "Sequences",
-    .section_intro = "Short operations in a row, which a CUDA graph or fusion could save the time between, and chains of operations that "
+    .section_intro = "Short operations in a row, which one launch for all or fusion could save the time between, and chains of operations that "
                      "repeat.",
 };

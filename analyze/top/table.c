@@ -33,7 +33,7 @@ static const struct table_column columns[] = {
     COLUMN(ROW, self_cpu_share, "self_cpu_percent", "Self CPU %", TABLE_SHARE, "part of the self CPU time of all rows"),
     COLUMN(ROW, self_device_share, "self_device_percent", "Self CUDA %", TABLE_SHARE, "part of the time of all device rows that are not annotations", .aliases = "self_cuda_percent"),
     COLUMN(ROW, cpu_average_ns, "cpu_time", "CPU time avg", TABLE_NS, "CPU total of one call"),
-    COLUMN(ROW, device_average_ns, "device_time", "CUDA time avg", TABLE_NS, "CUDA total of one call", .aliases = DEVICE_ALIASES("", "_time")),
+    COLUMN(ROW, device_average_ns, "device_time", "CUDA time avg", TABLE_NS, "device total of one call", .aliases = DEVICE_ALIASES("", "_time")),
     COLUMN(ROW, cpu_share, "cpu_percent", "CPU total %", TABLE_SHARE, "total CPU time as a part of the self CPU time of all rows", .aliases = "total_cpu_percent"),
     COLUMN(ROW, self_cpu_bytes, "self_cpu_memory_usage", "Self CPU Mem", TABLE_BYTES, "host memory allocated less freed while it ran, without that of what it called", .aliases = "self_cpu_mem"),
     COLUMN(ROW, cpu_bytes, "cpu_memory_usage", "CPU Mem", TABLE_BYTES, "host memory allocated less freed while it ran, on any thread", .aliases = "cpu_mem"),
