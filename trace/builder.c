@@ -671,11 +671,14 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     spread_lacks_of_containers(builder->storage);
     sort_devices(builder);
     builder_classify(builder);
-    builder_settle_links(builder);
+    if (!trace->wants.as_written)
+        builder_settle_links(builder);
     freeze_args(builder);
-    builder_settle_times(builder);
-    storage_lend(trace);
-    builder_settle_losses(builder);
+    if (!trace->wants.as_written) {
+        builder_settle_times(builder);
+        storage_lend(trace);
+        builder_settle_losses(builder);
+    }
     storage_lend(trace);
     free_scaffold(builder);
     return trace;

@@ -559,6 +559,8 @@ void builder_classify(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
     spread_process_names(storage);
+    if (builder->trace->wants.as_written)
+        return;
     for (uint32_t i = 0; i < storage->files.count; i++)
         storage->files.at[i].producer = find_producer(storage, i);
 

@@ -172,6 +172,8 @@ struct trace_wants {
     bool counters; /* counter samples (C) */
     bool programs; /* what compiled programs hold in memory: TRACE_PROGRAM_MEMORY */
     bool
+        as_written; /* only what is read: no kinds, links, or judgement of times; for a reader that makes another trace of it */
+    bool
         only_count; /* not what there is but how much: events_counted ...; of formats that come in chunks or columns */
     /* Memory that the command takes beside the trace, per event, rather too low; 0: TRACE_WORK_BYTES. See trace/room.c. */
     uint16_t work_bytes;

@@ -329,6 +329,7 @@ bool draft_read(const struct dialect *dialect, struct source *source, struct tra
     struct ingest_options all = *options;
     all.wants.flows = true;
     all.wants.only_count = false;
+    all.wants.as_written = true;
     for (const struct chrome_key *key = dialect->keys; key->text; key++)
         all.wants.args |= UINT64_C(1) << key->arg;
     struct trace_builder *own = trace_builder_open(&all.wants);
