@@ -112,6 +112,8 @@ struct shape {
     char category[64]; /* part of the literals, as phase is */
     uint8_t category_len;
     bool has_category;
+    bool is_counter;                               /* its arguments are series, all wanted: */
+    struct chrome_arg_key series[SHAPE_MAX_STEPS]; /* by step; the texts are in the literals */
     uint16_t category_id;
     uint32_t category_window; /* category_id is known in this window */
 };
@@ -120,11 +122,21 @@ struct chrome_shapes {
     struct shape *at;     /* SHAPE_MAX_SHAPES of them; NULL until the first is learnt */
     uint8_t count, last;  /* known; the one that fitted last */
     uint8_t replace;      /* the next to be given up when there is no room */
+    uint8_t counters;     /* shapes of counters that were learnt */
     uint32_t tries, hits; /* lately; halved now and then */
     uint32_t passed;      /* events that were not tried, where few fit */
     bool was_tried;       /* the last one */
     uint32_t window;      /* counts windows */
 };
+
+/* Counters met in this window, by name and series. */
+struct chrome_counter {
+    const char *name; /* in the window; NULL: none */
+    size_t len;
+    const struct chrome_arg_key *series; /* of a shape */
+    name_id id;                          /* of the chunk's texts */
+};
+enum { CHROME_COUNTERS = 64 };
 
 /* What one thread needs to parse a window. */
 struct chrome_reader {
@@ -143,6 +155,7 @@ struct chrome_reader {
     struct chrome_track tracks[CHROME_TRACKS];
     struct chrome_list lists[CHROME_LISTS];
     struct chrome_list arrow_texts[2]; /* category and name of the last arrow */
+    struct chrome_counter counters[CHROME_COUNTERS];
     struct chrome_shapes shapes;
     char last_phase;              /* of the event read last */
     struct buffer text_a, text_b; /* decoded strings, valid until the next event */

@@ -341,7 +341,7 @@ static bool parse_array(struct parser *parser)
             outcome = chrome_read_event(reader, &parser->cursor);
         } while (outcome == CHROME_INCOMPLETE && index_more(parser));
         if (outcome == CHROME_READ) {
-            if (!reader->careful && chrome_shape_can_learn(reader->last_phase))
+            if (!reader->careful && chrome_shape_can_learn(&reader->shapes, reader->last_phase))
                 chrome_shape_learn(reader, first, parser->cursor - 1);
             parser->consumed = reader->index.at[parser->cursor - 1] + 1;
             return true;
@@ -705,6 +705,7 @@ size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, co
     memset(reader->tracks, 0, sizeof reader->tracks);
     memset(reader->lists, 0, sizeof reader->lists);
     memset(reader->arrow_texts, 0, sizeof reader->arrow_texts);
+    memset(reader->counters, 0, sizeof reader->counters);
     reader->shapes.window++;
     struct parser parser = { .reader = reader, .state = state };
     restart_at(&parser, 0);

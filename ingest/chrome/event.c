@@ -585,6 +585,47 @@ static void add_flow(struct chrome_reader *reader, const struct fields *fields, 
     trace_chunk_flow(reader->chunk, &flow);
 }
 
+static const char no_sample[] = "counter samples have no usable time or value and were left out";
+
+/* "name series": what a sample of the series START..END is of. */
+static name_id read_counter(struct chrome_reader *reader, const struct fields *fields, const char *start,
+                            const char *end)
+{
+    struct buffer *name = &reader->text_b;
+    buffer_clear(name);
+    size_t len;
+    if (fields->at[FIELD_NAME].kind == VALUE_STRING) {
+        const char *part = string_text(reader, fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end,
+                                       &reader->text_a, &len);
+        buffer_add(name, part, len);
+    }
+    if (fields->at[FIELD_ID].kind == VALUE_STRING)
+        buffer_printf(name, " id: %.*s", (int)(fields->at[FIELD_ID].end - fields->at[FIELD_ID].start),
+                      fields->at[FIELD_ID].start);
+    buffer_putc(name, ' ');
+    const char *series = string_text(reader, start, end, &reader->text_a, &len);
+    buffer_add(name, series, len);
+    return trace_chunk_text(reader->chunk, name->at, name->count);
+}
+
+/* The same for a series of a shape, which is not read again if its name was met before. */
+static name_id known_counter(struct chrome_reader *reader, const struct fields *fields,
+                             const struct chrome_arg_key *series)
+{
+    const struct value *name = &fields->at[FIELD_NAME];
+    size_t len = (size_t)(name->end - name->start);
+    if (name->kind != VALUE_STRING || fields->at[FIELD_ID].kind == VALUE_STRING || len == 0)
+        return read_counter(reader, fields, series->text, series->text + series->len);
+    size_t place = (unsigned char)name->start[len / 2] * 31u + (unsigned char)name->end[-1] + len +
+                   (uintptr_t)series / sizeof *series;
+    struct chrome_counter *known = &reader->counters[place % CHROME_COUNTERS];
+    if (known->series != series || known->len != len || memcmp(known->name, name->start, len) != 0)
+        *known =
+            (struct chrome_counter){ name->start, len, series,
+                                     read_counter(reader, fields, series->text, series->text + series->len) };
+    return known->id;
+}
+
 /* A counter holds one sample for each of its args: "name series", or just "name" for a series called "value". */
 static void add_samples(struct chrome_reader *reader, const struct fields *fields)
 {
@@ -592,12 +633,23 @@ static void add_samples(struct chrome_reader *reader, const struct fields *field
     if (!reader->want_counters)
         return;
     struct trace_sample sample = { 0 };
-    if (!read_time(&fields->at[FIELD_TS], &sample.ts_ns) || fields->at[FIELD_ARGS].kind != VALUE_NESTED) {
-        count_notice(reader, fields, lack_word(LACK_BAD_COUNTER),
-                     "counter samples have no usable time or value and were left out");
+    if (!read_time(&fields->at[FIELD_TS], &sample.ts_ns) ||
+        (!fields->shape && fields->at[FIELD_ARGS].kind != VALUE_NESTED)) {
+        count_notice(reader, fields, lack_word(LACK_BAD_COUNTER), no_sample);
         return;
     }
     sample.track = read_track(reader, fields);
+    for (size_t i = 0; i < reader->found_count && fields->shape; i++) {
+        const struct chrome_found_arg *found = &reader->found[i];
+        if (!json_decimal(found->start, found->end, &sample.value)) {
+            count_notice(reader, fields, lack_word(LACK_BAD_COUNTER), no_sample);
+            continue;
+        }
+        sample.counter = known_counter(reader, fields, found->key);
+        trace_chunk_sample(reader->chunk, &sample);
+    }
+    if (fields->shape)
+        return;
     const struct json_index *index = &reader->index;
     const char *text = index->text;
     size_t i = fields->at[FIELD_ARGS].cursor + 1;
@@ -610,25 +662,10 @@ static void add_samples(struct chrome_reader *reader, const struct fields *field
             break;
         if ((value.kind != VALUE_WORD && value.kind != VALUE_STRING) ||
             !json_decimal(value.start, value.end, &sample.value)) {
-            count_notice(reader, fields, lack_word(LACK_BAD_COUNTER),
-                         "counter samples have no usable time or value and were left out");
+            count_notice(reader, fields, lack_word(LACK_BAD_COUNTER), no_sample);
             continue;
         }
-        struct buffer *name = &reader->text_b;
-        buffer_clear(name);
-        size_t len;
-        if (fields->at[FIELD_NAME].kind == VALUE_STRING) {
-            const char *part = string_text(reader, fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end,
-                                           &reader->text_a, &len);
-            buffer_add(name, part, len);
-        }
-        if (fields->at[FIELD_ID].kind == VALUE_STRING)
-            buffer_printf(name, " id: %.*s", (int)(fields->at[FIELD_ID].end - fields->at[FIELD_ID].start),
-                          fields->at[FIELD_ID].start);
-        buffer_putc(name, ' ');
-        const char *series = string_text(reader, text + open + 1, text + close, &reader->text_a, &len);
-        buffer_add(name, series, len);
-        sample.counter = trace_chunk_text(reader->chunk, name->at, name->count);
+        sample.counter = read_counter(reader, fields, text + open + 1, text + close);
         trace_chunk_sample(reader->chunk, &sample);
     }
 }

@@ -210,7 +210,7 @@ struct learner {
     const struct chrome_reader *reader;
     struct shape *shape;
     const char *from; /* where the next literal begins */
-    bool is_arrow;
+    bool is_arrow, is_counter;
     bool has_args;
 };
 
@@ -238,7 +238,7 @@ static bool keep_constant(struct learner *learner, int field, const char *start,
     struct shape *shape = learner->shape;
     if (field == FIELD_PHASE) {
         shape->phase = *start;
-        return end == start + 1 && chrome_shape_can_learn(*start);
+        return end == start + 1 && chrome_shape_can_learn(&learner->reader->shapes, *start);
     }
     size_t len = (size_t)(end - start);
     if (len > sizeof shape->category)
@@ -255,6 +255,19 @@ static const char *behind_colon(const char *close)
     return *at == ':' ? json_skip_blanks(at + 1) : NULL;
 }
 
+/* The series of a counter whose name is the text KEY of the window: a copy of it is in the literal that ends at AT. */
+static const struct chrome_arg_key *add_series(struct learner *learner, const char *key, size_t len,
+                                               const char *at)
+{
+    struct shape *shape = learner->shape;
+    struct chrome_arg_key *series = &shape->series[shape->step_count];
+    if (shape->step_count == SHAPE_MAX_STEPS || at - learner->from > SHAPE_MAX_LITERAL)
+        return NULL; /* add_step gives up as well */
+    *series = (struct chrome_arg_key){ shape->steps[shape->step_count].literal + (key - learner->from),
+                                       (uint8_t)len, 0, 0 };
+    return series;
+}
+
 /* The keys of the object whose bracket is at *CURSOR, which moves behind it. ARGS: it is the event's args. */
 static bool learn_object(struct learner *learner, size_t *cursor, bool args)
 {
@@ -269,8 +282,10 @@ static bool learn_object(struct learner *learner, size_t *cursor, bool args)
             return false;
         i += 2;
         int field = args ? -1 : chrome_field_of(key, len);
-        const struct chrome_arg_key *arg =
-            args ? chrome_find_arg(learner->reader->arg_table, key, len) : NULL;
+        const struct chrome_arg_key *arg = !args ? NULL
+                                           : learner->is_counter
+                                               ? add_series(learner, key, len, *at == '"' ? at + 1 : at)
+                                               : chrome_find_arg(learner->reader->arg_table, key, len);
         bool constant = field == FIELD_PHASE || (field == FIELD_CATEGORY && !learner->is_arrow);
         if (field == FIELD_ID2 || (field == FIELD_ARGS && *at != '{'))
             return false;
@@ -316,21 +331,27 @@ void chrome_shape_learn(struct chrome_reader *reader, size_t first, size_t last)
         shapes->at = mem_zalloc(SHAPE_MAX_SHAPES, sizeof *shapes->at);
     uint8_t number = shapes->count < SHAPE_MAX_SHAPES ? shapes->count : shapes->replace;
     struct shape *shape = &shapes->at[number];
-    struct learner learner = { reader, shape, start, strchr("stf", reader->last_phase) != NULL, false };
+    bool is_counter = reader->last_phase == 'C';
+    struct learner learner = { reader,     shape, start, strchr("stf", reader->last_phase) != NULL,
+                               is_counter, false };
     shape->step_count = shape->category_len = 0;
     shape->has_category = false;
+    shape->is_counter = is_counter;
     shape->phase = '\0';
     shape->next = number;
     shape->category_window = 0;
     size_t cursor = first;
     bool good = learn_object(&learner, &cursor, false) && cursor == last + 1 && shape->phase &&
-                add_step(&learner, end, SHAPE_NOTHING, -1, NULL);
+                (learner.has_args || !is_counter) && add_step(&learner, end, SHAPE_NOTHING, -1, NULL);
     if (!good) {
         /* A shape that fits nothing: its first literal cannot be. */
         shape->step_count = 1;
         shape->steps[0] = (struct shape_step){ .literal = "\xff", .len = 1 };
         return;
     }
+    shapes->counters += is_counter;
+    if (is_counter)
+        memset(reader->counters, 0, sizeof reader->counters); /* its series may be where another's were */
     if (number == shapes->count)
         shapes->count++;
     else

@@ -16,10 +16,11 @@
  * NULL when it fits none. */
 const char *chrome_shape_read(struct chrome_reader *reader, const char *at);
 
-/* Have events of PHASE a shape? Others, such as samples of counters, have too many. */
-static inline bool chrome_shape_can_learn(char phase)
+/* Have events of PHASE a shape? Counters have one for each list of series, which may be many: only so many are learnt. */
+static inline bool chrome_shape_can_learn(const struct chrome_shapes *shapes, char phase)
 {
-    return phase && strchr("XBEistf", phase) != NULL;
+    enum { MOST_COUNTERS = 16 };
+    return phase && strchr("XBEistfC", phase) != NULL && (phase != 'C' || shapes->counters < MOST_COUNTERS);
 }
 
 /* Learn from the event that was just read the careful way: its brackets are at FIRST and LAST of reader->index. */
