@@ -36,6 +36,24 @@ struct trace_flow flow_columns_at(const struct flow_columns *flows, size_t i)
     };
 }
 
+/* COUNT flows from FIRST on, of one block, of columns that are finished. */
+void flow_columns_read(const struct flow_columns *flows, size_t first, size_t count, struct trace_flow *to)
+{
+    int64_t values[PACKED_VALUES];
+#define READ(column, member, type)                                                                           \
+    packing_read(&flows->of[column], first, count, values);                                                  \
+    for (size_t i = 0; i < count; i++)                                                                       \
+    to[i].member = (type)values[i]
+    READ(FLOW_TIME, ts_ns, int64_t);
+    READ(FLOW_ID, id, int64_t);
+    READ(FLOW_TRACK, track, track_id);
+    READ(FLOW_PHASE, phase, char);
+    READ(FLOW_CATEGORY, category, name_id);
+    READ(FLOW_NAME, name, name_id);
+    READ(FLOW_BIND_ENCLOSING, bind_enclosing, bool);
+#undef READ
+}
+
 void flow_columns_finish(struct flow_columns *flows)
 {
     for (int column = 0; column < FLOW_COLUMNS; column++)

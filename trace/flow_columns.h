@@ -24,6 +24,7 @@ struct flow_columns {
 /* Add COUNT flows behind those already there. Zero-initialise; flow_columns_release. */
 void flow_columns_add(struct flow_columns *flows, const struct trace_flow *added, size_t count);
 struct trace_flow flow_columns_at(const struct flow_columns *flows, size_t i);
+void flow_columns_read(const struct flow_columns *flows, size_t first, size_t count, struct trace_flow *to);
 void flow_columns_finish(struct flow_columns *flows); /* give back what was reserved */
 void flow_columns_release(struct flow_columns *flows);
 

@@ -94,6 +94,12 @@ int64_t packing_value(const struct packing *packing, size_t i)
                                                      : packing->newest[i % PACKED_VALUES];
 }
 
+void packing_read(const struct packing *packing, size_t first, size_t count, int64_t *values)
+{
+    const struct packed packed = so_far(packing);
+    packed_read_values(&packed, first, count, values);
+}
+
 void packing_change(struct packing *packing, packing_new_value *change, void *context)
 {
     struct packing changed = { 0 };

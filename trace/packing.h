@@ -30,6 +30,9 @@ void packing_add_narrow(struct packing *packing, const int32_t *values, size_t c
 /* Value I of those that were added, finished or not. */
 int64_t packing_value(const struct packing *packing, size_t i);
 
+/* COUNT values from FIRST on into VALUES, of one that is finished. */
+void packing_read(const struct packing *packing, size_t first, size_t count, int64_t *values);
+
 /* Let each value be what CHANGE returns for it, called in order. What was lent is not valid any more. */
 typedef int64_t packing_new_value(void *context, size_t i, int64_t value);
 void packing_change(struct packing *packing, packing_new_value *change, void *context);

@@ -35,3 +35,14 @@ struct trace_flow trace_flow(const struct trace *trace, size_t i)
 {
     return flow_columns_at(&trace->storage->flows, i);
 }
+
+const struct trace_flow *flow_scan_get(struct flow_scan *scan, const struct trace *trace, size_t i)
+{
+    enum { ROOM = sizeof scan->at / sizeof *scan->at };
+    if (i < scan->first || i >= scan->end) {
+        scan->first = i - i % ROOM;
+        scan->end = scan->first + ROOM < trace->flow_count ? scan->first + ROOM : trace->flow_count;
+        flow_columns_read(&trace->storage->flows, scan->first, scan->end - scan->first, scan->at);
+    }
+    return &scan->at[i - scan->first];
+}

@@ -477,6 +477,13 @@ static inline int64_t trace_end_ns(const struct trace *trace, event_id e)
 /* Flow I of trace->flow_count. */
 struct trace_flow trace_flow(const struct trace *trace, size_t i);
 
+/* For passes over all flows: the same, of which a block is unpacked at a time. Zero-initialise it. Borrowed until the next. */
+struct flow_scan {
+    size_t first, end;
+    struct trace_flow at[512];
+};
+const struct trace_flow *flow_scan_get(struct flow_scan *scan, const struct trace *trace, size_t i);
+
 /* The name of E, NUL-terminated; borrowed, lives as long as TRACE. */
 static inline const char *trace_name(const struct trace *trace, event_id e)
 {

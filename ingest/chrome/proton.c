@@ -15,10 +15,12 @@
  */
 #include "ingest/chrome/draft.h"
 
+#include "base/id_table.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "ingest/json_text.h"
 #include "ingest/step_guess.h"
-#include <assert.h>
+#include "trace/arg_scan.h"
 
 enum { KEY_STACK = ARG_INPUT_STRIDES, KEY_METRICS = ARG_CONCRETE_INPUTS };
 
@@ -47,11 +49,32 @@ struct proton {
     struct lane_facts *lanes; /* by track */
     int64_t *ids;             /* by event: of scopes that launched, and the kernels; 0: none */
     uint64_t own;             /* kernels of the profiler */
+    uint8_t *categories;      /* by category: enum category */
+    uint8_t *is_own;          /* by name: NOT_MET, or as below */
+    struct costs *costs;      /* by text of metrics */
 };
 
-static bool proton_is_category(const struct trace *trace, event_id e, const char *category)
+enum category { CATEGORY_KERNEL, CATEGORY_SCOPE, CATEGORY_METRIC, CATEGORY_OTHER };
+enum { NOT_MET, NOT_OWN, OWN };
+
+struct costs {
+    bool is_read;
+    int64_t flops, bytes; /* 0: not recorded */
+};
+
+/* By category of TRACE; freed by the caller. */
+static uint8_t *read_categories(const struct trace *trace)
 {
-    return strcmp(draft_category(trace, e), category) == 0;
+    static const char *const words[CATEGORY_OTHER] = {
+        [CATEGORY_KERNEL] = "kernel", [CATEGORY_SCOPE] = "scope", [CATEGORY_METRIC] = "metric"
+    };
+    uint8_t *categories = mem_zalloc(trace->category_count + 1, 1);
+    for (size_t c = 0; c < trace->category_count; c++) {
+        const char *text = names_text(trace->texts, trace->categories[c].text);
+        while (categories[c] < CATEGORY_OTHER && strcmp(text, words[categories[c]]) != 0)
+            categories[c]++;
+    }
+    return categories;
 }
 
 static struct lane_facts proton_lane_of(const struct trace *trace, track_id t)
@@ -75,13 +98,14 @@ static bool proton_is_one(const struct trace *trace)
             return true;
     }
     /* An older file: nothing but kernels, of threads without names. */
+    uint8_t *categories = read_categories(trace);
+    bool others = false;
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (!proton_is_category(trace, e, "kernel") && !proton_is_category(trace, e, "scope") &&
-            !proton_is_category(trace, e, "metric"))
-            return false;
-        any = any || proton_is_category(trace, e, "kernel");
+        others = others || categories[trace->category[e]] == CATEGORY_OTHER;
+        any = any || categories[trace->category[e]] == CATEGORY_KERNEL;
     }
-    return any && !named;
+    free(categories);
+    return any && !named && !others;
 }
 
 static bool proton_may_be(const char *head, size_t len)
@@ -93,44 +117,35 @@ static bool proton_may_be(const char *head, size_t len)
 
 /* ---- links ---- */
 
-static int compare_heads(const void *left, const void *right)
-{
-    const struct head *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    return (a->ns > b->ns) - (a->ns < b->ns);
-}
+static const struct key by_track_and_time[] = { ASC(struct head, track), ASC(struct head, ns), KEY_END };
 
 struct heads {
     VEC_OF(struct head);
 };
 
+static bool is_before(const struct head *head, track_id track, int64_t ns)
+{
+    return head->track < track || (head->track == track && head->ns <= ns);
+}
+
 static void find_heads(const struct trace *trace, struct draft_spans *scopes, struct heads *heads)
 {
-    struct heads tails = { 0 }; /* by their places: ids are few times used, and come before their heads */
-    struct names *ids = names_open();
+    struct id_table tails = { 0 }; /* scopes, by the ids of the arrows that leave them */
+    struct flow_scan scan = { 0 };
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < trace->flow_count; i++) {
-            struct trace_flow flow = trace_flow(trace, i);
-            if ((flow.phase == 's') != (pass == 0))
+            const struct trace_flow *flow = flow_scan_get(&scan, trace, i);
+            if ((flow->phase == 's') != (pass == 0))
                 continue;
-            if (pass == 0) {
-                name_id id = names_add(ids, (const char *)&flow.id, sizeof flow.id);
-                if (id == tails.count)
-                    *VEC_PUSH(&tails) = (struct head){ flow.track, flow.ts_ns, EVENT_NONE };
-                assert(tails.at); /* as each id has a place */
-                tails.at[id].scope = draft_spans_around(scopes, flow.track, flow.ts_ns);
-                continue;
-            }
-            name_id id = names_find(ids, (const char *)&flow.id, sizeof flow.id);
-            assert(id == NAME_NONE || tails.at);
-            if (id != NAME_NONE && tails.at[id].scope != EVENT_NONE)
-                *VEC_PUSH(heads) = (struct head){ flow.track, flow.ts_ns, tails.at[id].scope };
+            event_id scope = pass == 0 ? draft_spans_around(scopes, flow->track, flow->ts_ns)
+                                       : id_table_find(&tails, (uint64_t)flow->id);
+            if (pass == 0)
+                id_table_set(&tails, (uint64_t)flow->id, scope == EVENT_NONE ? trace->event_count : scope);
+            else if (scope < trace->event_count)
+                *VEC_PUSH(heads) = (struct head){ flow->track, flow->ts_ns, scope };
         }
-    names_free(ids);
-    VEC_FREE(&tails);
-    if (heads->count)
-        qsort(heads->at, heads->count, sizeof *heads->at, compare_heads);
+    id_table_release(&tails);
+    SORT(heads, by_track_and_time);
 }
 
 /* The scope of the kernel E by its call stack: the last of the name before the kernel's own to have begun. */
@@ -160,19 +175,25 @@ static void link_scopes(struct proton *proton)
     const struct trace *trace = proton->draft->trace;
     bool *scopes = mem_zalloc(trace->event_count + 1, sizeof *scopes);
     for (event_id e = 0; e < trace->event_count; e++)
-        scopes[e] = proton->lanes[trace->track[e]].lane == LANE_HOST && proton_is_category(trace, e, "scope");
+        scopes[e] = proton->lanes[trace->track[e]].lane == LANE_HOST &&
+                    proton->categories[trace->category[e]] == CATEGORY_SCOPE;
     struct draft_spans *spans = draft_spans_open(trace, scopes);
     struct heads heads = { 0 };
     find_heads(trace, spans, &heads);
     enum { MOST_BY_STACK = 4096 }; /* each takes a look at all scopes */
-    size_t by_stack = 0;
+    size_t by_stack = 0, i = 0;    /* behind the last head before the kernel: often it is the next */
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (proton->lanes[trace->track[e]].lane != LANE_STREAM || !proton_is_category(trace, e, "kernel"))
+        track_id track = trace->track[e];
+        int64_t ns = trace_start_ns(trace, e);
+        if (proton->lanes[track].lane != LANE_STREAM ||
+            proton->categories[trace->category[e]] != CATEGORY_KERNEL)
             continue;
-        size_t i;
-        struct head key = { trace->track[e], trace_start_ns(trace, e), EVENT_NONE };
-        SEARCH(i, heads.count, compare_heads(&heads.at[i], &key) <= 0);
-        event_id scope = i && heads.at[i - 1].track == key.track ? heads.at[i - 1].scope : EVENT_NONE;
+        if (i < heads.count && is_before(&heads.at[i], track, ns))
+            i++;
+        if ((i && !is_before(&heads.at[i - 1], track, ns)) ||
+            (i < heads.count && is_before(&heads.at[i], track, ns)))
+            SEARCH(i, heads.count, is_before(&heads.at[i], track, ns));
+        event_id scope = i && heads.at[i - 1].track == track ? heads.at[i - 1].scope : EVENT_NONE;
         if (scope == EVENT_NONE && by_stack++ < MOST_BY_STACK)
             scope = scope_by_stack(trace, e, scopes);
         if (scope != EVENT_NONE)
@@ -185,39 +206,55 @@ static void link_scopes(struct proton *proton)
 
 /* ---- events ---- */
 
-static void set_metrics(struct draft *draft, event_id e)
+static struct costs read_costs(const char *text)
 {
-    const char *text = trace_arg_text(draft->trace, (enum trace_arg)KEY_METRICS, e);
-    struct json_pull in = { text, text ? text + strlen(text) : NULL };
+    struct json_pull in = { text, text + strlen(text) };
     struct json_text key, value;
+    struct costs costs = { true, 0, 0 };
     double number, flops = 0, bytes = 0;
-    if (!text || !json_enter(&in, '{'))
-        return;
+    if (!json_enter(&in, '{'))
+        return costs;
     while (json_next_key(&in, &key) && json_read(&in, &value)) {
         if (!json_decimal(value.at, value.at + value.len, &number) || !(number > 0 && number < 0x1p62))
             continue;
         if (key.len >= 5 && memcmp(key.at, "flops", 5) == 0)
             flops += number;
         else if (json_text_is(&key, "bytes"))
-            bytes += number;
+            bytes = bytes + number < 0x1p62 ? bytes + number : bytes;
     }
-    if (flops > 0 && flops < 0x1p62)
-        recorder_arg(draft->recorder, ARG_FLOPS, (int64_t)flops);
-    if (bytes > 0)
-        recorder_arg(draft->recorder, ARG_BYTES_ACCESSED, (int64_t)bytes);
+    costs.flops = flops < 0x1p62 ? (int64_t)flops : 0;
+    costs.bytes = (int64_t)bytes;
+    return costs;
 }
 
-static bool is_own_kernel(const char *name)
+static void set_metrics(struct proton *proton, event_id e, struct arg_scan *metrics)
 {
-    return strstr(name, "__proton_launch_metadata") || strcmp(name, "<metric>") == 0;
+    int64_t text;
+    if (!arg_scan_get(metrics, e, &text))
+        return;
+    struct costs *costs = &proton->costs[text];
+    if (!costs->is_read)
+        *costs = read_costs(names_text(proton->draft->trace->texts, (name_id)text));
+    recorder_arg(proton->draft->recorder, ARG_FLOPS, costs->flops ? costs->flops : RECORDER_NONE);
+    recorder_arg(proton->draft->recorder, ARG_BYTES_ACCESSED, costs->bytes ? costs->bytes : RECORDER_NONE);
 }
 
-static void proton_write_kernel(struct proton *proton, event_id e)
+static bool is_own_kernel(struct proton *proton, event_id e)
+{
+    const struct trace *trace = proton->draft->trace;
+    uint8_t *known = &proton->is_own[trace->name[e]];
+    const char *name = trace_name(trace, e);
+    if (*known == NOT_MET)
+        *known = strstr(name, "__proton_launch_metadata") || strcmp(name, "<metric>") == 0 ? OWN : NOT_OWN;
+    return *known == OWN;
+}
+
+static void proton_write_kernel(struct proton *proton, event_id e, struct arg_scan *metrics)
 {
     struct draft *draft = proton->draft;
     const struct trace *trace = draft->trace;
     struct recorder_work work = RECORDER_WORK_NONE;
-    if (is_own_kernel(trace_name(trace, e))) {
+    if (is_own_kernel(proton, e)) {
         proton->own++;
         return;
     }
@@ -231,7 +268,7 @@ static void proton_write_kernel(struct proton *proton, event_id e)
         return;
     if (proton->ids[e])
         recorder_arg(draft->recorder, ARG_EXTERNAL_ID, proton->ids[e]);
-    set_metrics(draft, e);
+    set_metrics(proton, e, metrics);
 }
 
 static bool proton_write(struct draft *draft, struct tpa_error *err)
@@ -239,7 +276,11 @@ static bool proton_write(struct draft *draft, struct tpa_error *err)
     const struct trace *trace = draft->trace;
     struct proton proton = { .draft = draft,
                              .lanes = mem_zalloc(trace->track_count + 1, sizeof *proton.lanes),
-                             .ids = mem_zalloc(trace->event_count + 1, sizeof *proton.ids) };
+                             .ids = mem_zalloc(trace->event_count + 1, sizeof *proton.ids),
+                             .categories = read_categories(trace),
+                             .is_own = mem_zalloc(names_count(trace->names) + 1, 1),
+                             .costs = mem_zalloc(names_count(trace->texts) + 1, sizeof *proton.costs) };
+    struct arg_scan metrics = arg_scan_of(trace, (enum trace_arg)KEY_METRICS);
     trace_builder_current_file(draft->builder)->producer = PRODUCER_PROTON;
     bool has_lanes = false;
     for (track_id t = 0; t < trace->track_count; t++) {
@@ -255,9 +296,9 @@ static bool proton_write(struct draft *draft, struct tpa_error *err)
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         struct lane_facts lane = proton.lanes[trace->track[e]];
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
-        if (lane.lane == LANE_STREAM && proton_is_category(trace, e, "kernel")) {
-            proton_write_kernel(&proton, e);
-        } else if (lane.lane == LANE_STREAM && is_own_kernel(trace_name(trace, e))) {
+        if (lane.lane == LANE_STREAM && proton.categories[trace->category[e]] == CATEGORY_KERNEL) {
+            proton_write_kernel(&proton, e, &metrics);
+        } else if (lane.lane == LANE_STREAM && is_own_kernel(&proton, e)) {
             proton.own++;
         } else if (lane.lane == LANE_STREAM || lane.lane == LANE_GRAPH) {
             recorder_event(draft->recorder, RECORDER_GPU_ANNOTATION,
@@ -283,7 +324,7 @@ static bool proton_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    EACH(free, proton.lanes, proton.ids);
+    EACH(free, proton.lanes, proton.ids, proton.categories, proton.is_own, proton.costs);
     return ok;
 }
 

@@ -10,10 +10,11 @@
  * ROCm/rocm-systems, projects/rocprofiler/bin.
  */
 #include "ingest/chrome/draft.h"
-#include "base/rows.h"
+#include "base/id_table.h"
 
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
+#include "trace/arg_scan.h"
 #include <ctype.h>
 
 enum {
@@ -39,7 +40,12 @@ struct rocprof {
     int64_t *links;    /* by event: the number that joins a call and what it launched; RECORDER_NONE */
     int64_t offset_ns; /* BeginNs less ts */
     uint64_t barriers;
+    struct arg_scan begins, ends, pids;
+    name_id *copies;     /* by name of the draft: of a copy, as it is called here; NAME_NONE: not met yet */
+    uint8_t *is_barrier; /* by name of the draft: NOT_MET, or as below */
 };
+
+enum { NOT_MET, NO_BARRIER, BARRIER };
 
 static enum lane lane_of(const char *process)
 {
@@ -80,11 +86,10 @@ static bool rocprof_may_be(const char *head, size_t len)
 }
 
 /* Begin and end of E by the nanoseconds; false: it has none. */
-static bool has_ns(const struct trace *trace, event_id e, int64_t *begin_ns, int64_t *end_ns)
+static bool has_ns(struct rocprof *rocprof, event_id e, int64_t *begin_ns, int64_t *end_ns)
 {
-    *begin_ns = trace_arg_or(trace, (enum trace_arg)KEY_BEGIN, e, 0);
-    *end_ns = trace_arg_or(trace, (enum trace_arg)KEY_END_NS, e, 0);
-    return *begin_ns > 0 && *end_ns >= *begin_ns && *end_ns <= TRACE_LATEST_NS;
+    return arg_scan_get(&rocprof->begins, e, begin_ns) && arg_scan_get(&rocprof->ends, e, end_ns) &&
+           *begin_ns > 0 && *end_ns >= *begin_ns && *end_ns <= TRACE_LATEST_NS;
 }
 
 /* ts is cut to microseconds: the difference is the offset, and up to 999 ns more. */
@@ -94,36 +99,23 @@ static void find_offset(struct rocprof *rocprof)
     int64_t begin_ns, end_ns;
     bool any = false;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (has_ns(trace, e, &begin_ns, &end_ns)) {
+        if (has_ns(rocprof, e, &begin_ns, &end_ns)) {
             int64_t offset_ns = begin_ns - trace_start_ns(trace, e);
             rocprof->offset_ns = !any || offset_ns < rocprof->offset_ns ? offset_ns : rocprof->offset_ns;
             any = true;
         }
 }
 
-static void find_times(const struct rocprof *rocprof, event_id e, int64_t *start_ns, int64_t *end_ns)
+static void find_times(struct rocprof *rocprof, event_id e, int64_t *start_ns, int64_t *end_ns)
 {
     const struct trace *trace = rocprof->draft->trace;
     int64_t begin, end;
-    *start_ns = trace_start_ns(trace, e);
-    *end_ns = trace_end_ns(trace, e);
-    if (!has_ns(trace, e, &begin, &end))
-        return;
-    *start_ns = begin - rocprof->offset_ns;
-    *end_ns = end - rocprof->offset_ns;
+    bool has = has_ns(rocprof, e, &begin, &end);
+    *start_ns = has ? begin - rocprof->offset_ns : trace_start_ns(trace, e);
+    *end_ns = has ? end - rocprof->offset_ns : trace_end_ns(trace, e);
 }
 
 /* ---- links ---- */
-
-struct tail {
-    int64_t id;
-    event_id call;
-};
-struct tails {
-    VEC_OF(struct tail);
-};
-
-static const struct key tails_by_id[] = { ASC(struct tail, id), KEY_END };
 
 static bool is_work_lane(uint8_t lane)
 {
@@ -144,29 +136,26 @@ static void find_arrows(struct rocprof *rocprof)
     }
     struct draft_spans *call_spans = draft_spans_open(trace, calls),
                        *work_spans = draft_spans_open(trace, work);
-    struct tails tails = { 0 };
+    struct id_table tails = { 0 }; /* calls, by the ids of the arrows that leave them */
+    struct flow_scan scan = { 0 };
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < trace->flow_count; i++) {
-            struct trace_flow flow = trace_flow(trace, i);
-            if ((flow.phase == 's') != (pass == 0))
+            const struct trace_flow *flow = flow_scan_get(&scan, trace, i);
+            if ((flow->phase == 's') != (pass == 0))
                 continue;
-            if (pass == 0) {
-                *VEC_PUSH(&tails) =
-                    (struct tail){ flow.id, draft_spans_before(call_spans, flow.track, flow.ts_ns) };
-                continue;
+            event_id call = id_table_find(&tails, (uint64_t)flow->id); /* EVENT_NONE: there is none */
+            if (pass == 0 && call == ID_TABLE_NONE) {
+                call = draft_spans_before(call_spans, flow->track, flow->ts_ns);
+                id_table_set(&tails, (uint64_t)flow->id, call == EVENT_NONE ? trace->event_count : call);
             }
-            struct tail key = { .id = flow.id };
-            const struct tail *tail = rows_find(tails.at, tails.count, sizeof key, tails_by_id, &key);
-            event_id e = draft_spans_before(work_spans, flow.track, flow.ts_ns);
-            if (!tail || tail->call == EVENT_NONE || e == EVENT_NONE ||
-                trace_start_ns(trace, e) != flow.ts_ns)
+            if (pass == 0 || call >= trace->event_count)
                 continue;
-            rocprof->links[e] = rocprof->links[tail->call] = (int64_t)tail->call + 1;
+            event_id e = draft_spans_before(work_spans, flow->track, flow->ts_ns);
+            if (e != EVENT_NONE && trace_start_ns(trace, e) == flow->ts_ns)
+                rocprof->links[e] = rocprof->links[call] = (int64_t)call + 1;
         }
-        if (pass == 0)
-            SORT(&tails, tails_by_id);
     }
-    VEC_FREE(&tails);
+    id_table_release(&tails);
     EACH(draft_spans_free, call_spans, work_spans);
     EACH(free, calls, work);
 }
@@ -187,8 +176,10 @@ static void rocprof_write_work(struct rocprof *rocprof, event_id e, enum lane la
     work.correlation = rocprof->links[e];
     bool is_fill = lane == LANE_COPIES && strstr(name, "Fill") != NULL;
     work.kind = lane == LANE_KERNELS ? RECORDER_KERNEL : is_fill ? RECORDER_MEMSET : RECORDER_MEMCPY;
-    work.name =
-        lane == LANE_COPIES && !is_fill ? rocm_copy_name(recorder, name) : draft_name(rocprof->draft, e);
+    name_id *copy = &rocprof->copies[trace->name[e]];
+    if (lane == LANE_COPIES && !is_fill && *copy == NAME_NONE)
+        *copy = rocm_copy_name(recorder, name);
+    work.name = lane == LANE_COPIES && !is_fill ? *copy : draft_name(rocprof->draft, e);
     recorder_work(recorder, &work);
 }
 
@@ -197,7 +188,9 @@ static void rocprof_write_host(struct rocprof *rocprof, struct step_guess *guess
     const struct trace *trace = rocprof->draft->trace;
     struct recorder *recorder = rocprof->draft->recorder;
     const struct track *track = &trace->tracks[trace->track[e]];
-    int64_t start_ns, end_ns, pid = trace_arg_or(trace, (enum trace_arg)KEY_PID, e, recorder_pid(recorder));
+    int64_t start_ns, end_ns, pid;
+    if (!arg_scan_get(&rocprof->pids, e, &pid))
+        pid = recorder_pid(recorder);
     find_times(rocprof, e, &start_ns, &end_ns);
     bool is_call = lane == LANE_HIP || lane == LANE_HSA, is_point = trace->flags[e] & EVENT_POINT;
     enum recorder_kind kind = lane == LANE_HIP   ? RECORDER_HIP
@@ -214,15 +207,27 @@ static void rocprof_write_host(struct rocprof *rocprof, struct step_guess *guess
                           step_guess_thread(pid, track->tid), start_ns, end_ns);
 }
 
-static bool is_barrier(const struct trace *trace, event_id e)
+static bool is_barrier(const struct rocprof *rocprof, event_id e)
 {
-    return strstr(trace_name(trace, e), "<barrier packet>") != NULL;
+    const struct trace *trace = rocprof->draft->trace;
+    uint8_t *known = &rocprof->is_barrier[trace->name[e]];
+    if (*known == NOT_MET)
+        *known = strstr(trace_name(trace, e), "<barrier packet>") ? BARRIER : NO_BARRIER;
+    return *known == BARRIER;
 }
 
 static bool rocprof_write(struct draft *draft, struct tpa_error *err)
 {
     const struct trace *trace = draft->trace;
-    struct rocprof rocprof = { .draft = draft, .lanes = mem_zalloc(trace->track_count + 1, 1) };
+    size_t names = names_count(trace->names) + 1;
+    struct rocprof rocprof = { .draft = draft,
+                               .lanes = mem_zalloc(trace->track_count + 1, 1),
+                               .begins = arg_scan_of(trace, (enum trace_arg)KEY_BEGIN),
+                               .ends = arg_scan_of(trace, (enum trace_arg)KEY_END_NS),
+                               .pids = arg_scan_of(trace, (enum trace_arg)KEY_PID),
+                               .copies = mem_alloc(mem_times(names, sizeof *rocprof.copies)),
+                               .is_barrier = mem_zalloc(names, 1) };
+    memset(rocprof.copies, 0xff, names * sizeof *rocprof.copies); /* NAME_NONE */
     trace_builder_current_file(draft->builder)->producer = PRODUCER_ROCPROF;
     for (track_id t = 0; t < trace->track_count; t++)
         rocprof.lanes[t] = (uint8_t)lane_of(draft_process(trace, t));
@@ -236,7 +241,7 @@ static bool rocprof_write(struct draft *draft, struct tpa_error *err)
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         enum lane lane = (enum lane)rocprof.lanes[trace->track[e]];
-        if (lane == LANE_BARRIERS || (lane == LANE_KERNELS && is_barrier(trace, e)))
+        if (lane == LANE_BARRIERS || (lane == LANE_KERNELS && is_barrier(&rocprof, e)))
             rocprof.barriers++;
         else if (is_work_lane((uint8_t)lane))
             rocprof_write_work(&rocprof, e, lane);
@@ -253,7 +258,7 @@ static bool rocprof_write(struct draft *draft, struct tpa_error *err)
     if (ok)
         step_guess_notice(guess, draft->builder);
     step_guess_free(guess);
-    EACH(free, rocprof.lanes, rocprof.links);
+    EACH(free, rocprof.lanes, rocprof.links, rocprof.copies, rocprof.is_barrier);
     return ok;
 }
 
