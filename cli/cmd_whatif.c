@@ -4,6 +4,7 @@
 #include "derive/file_set.h"
 #include "cli/convert/convert.h"
 #include "cli/output_file.h"
+#include "cli/sides.h"
 #include "whatif/replay.h"
 #include "whatif/whatif.h"
 #include "whatif/path_tables.h"
@@ -221,8 +222,9 @@ static bool reaches(const struct whatif_gate *gate, const struct whatif *whatif)
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
     if (whatif->batch != 1 && gate->is_share && whatif->then_high_ns > 0)
         then_ns = (int64_t)((double)whatif->then_high_ns / whatif->batch);
-    return gate->is_share ? (double)(now_ns - then_ns) >= gate->share * (double)now_ns
-                          : then_ns <= gate->time_ns;
+    return gate->is_share
+               ? !gate_exceeds(gate->share, (double)(now_ns - then_ns) / (double)(now_ns > 0 ? now_ns : 1))
+               : then_ns <= gate->time_ns;
 }
 
 /* What is not recorded takes no time in the prediction either: a gate of a recording that is not complete fails. */

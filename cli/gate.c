@@ -1,5 +1,7 @@
 #include "cli/sides.h"
 
+#include <math.h>
+
 const struct opt_choice gate_unsure_words[] = {
     [GATE_UNSURE_AUTO] = { "auto", "exit with 1: what cannot be judged does not pass", NULL },
     [GATE_UNSURE_PASSES] = { "pass", "exit with 0, for the first nights of a history", NULL },
@@ -109,4 +111,33 @@ bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err)
                     : quantity_parse_share(*value == '+' ? value + 1 : value,
                                            (size_t)(end - value) - (*value == '+'), &gate->limit);
     return fine || not_a_gate(text, err);
+}
+
+bool gate_exceeds(double found, double limit)
+{
+    return found - limit > 1e-10;
+}
+
+int gate_decimals(double found, double limit)
+{
+    enum { MOST = 6 };
+    int decimals = 1;
+    while (decimals < MOST && fabs(found - limit) > 1e-10 &&
+           round(found * pow(10, decimals + 2)) == round(limit * pow(10, decimals + 2)))
+        decimals++;
+    return decimals;
+}
+
+void gate_notice_close(const struct gate *gate, const char *name, size_t len, double found,
+                       struct result *result)
+{
+    int decimals = isfinite(found) ? gate_decimals(found, gate->limit) : 1;
+    const char *unit = gate->sort == GATE_IDLE ? "points" : "%";
+    if (decimals == 1)
+        return;
+    result_add_notice(result, "gate_close", 1, NULL, TPA_NOWHERE,
+                      "gate %s: the change of %.*s is %.*f %s, %s than %g %s", gate->text, (int)len, name,
+                      decimals, found * 100, unit, found > gate->limit ? "more" : "less", gate->limit * 100,
+                      unit);
+    result->notices.at[result->notices.count - 1].on_top = true;
 }

@@ -26,6 +26,7 @@ struct checker {
     const struct diff *diff;
     const char *damage; /* why nothing can be judged; NULL: it can */
     struct table *table;
+    struct result *result;
     bool unsure_fails;
     int64_t number;
     enum gates_outcome outcome; /* the worst so far */
@@ -41,12 +42,13 @@ struct suspect {
     const struct finding *finding;
 };
 
-static void add_share(struct buffer *out, double share, bool points)
+static void add_share(struct buffer *out, double share, int decimals, bool points)
 {
     if (isinf(share))
         buffer_puts(out, "from nothing");
     else
-        buffer_printf(out, "%+.1f %s", quantity_percent(share), points ? "points" : "%");
+        buffer_printf(out, "%+.*f %s", decimals, decimals > 1 ? share * 100 : quantity_percent(share),
+                      points ? "points" : "%");
 }
 
 /* A check, and how it came out. */
@@ -91,9 +93,9 @@ static void add_cannot_tell(struct buffer *out, const struct checker *checker, c
         buffer_puts(out, "it is new, and not in all steps");
     } else {
         buffer_puts(out, "the change is between ");
-        add_share(out, judged->low, points);
+        add_share(out, judged->low, 1, points);
         buffer_puts(out, " and ");
-        add_share(out, judged->high, points);
+        add_share(out, judged->high, gate_decimals(judged->high, judged->gate->limit), points);
     }
     add_runs_needed(out, judged);
     if (checker->unsure_fails)
@@ -112,9 +114,10 @@ static void add_message(struct buffer *out, const struct checker *checker, const
     buffer_puts(out, " -> ");
     figure_add_value(out, suspect->kind, finding->after);
     buffer_puts(out, " (");
-    add_share(out, judged->found, points);
+    int decimals = isfinite(judged->found) ? gate_decimals(judged->found, judged->gate->limit) : 1;
+    add_share(out, judged->found, decimals, points);
     buffer_puts(out, ", limit ");
-    add_share(out, judged->gate->limit, points);
+    add_share(out, judged->gate->limit, 1, points);
     buffer_puts(out, "): ");
     if (judged->outcome == GATES_CANNOT_TELL) {
         add_cannot_tell(out, checker, judged);
@@ -135,12 +138,12 @@ static enum gates_outcome outcome_of(const struct judged *judged, size_t togethe
         return GATES_CANNOT_TELL;
     if (finding->verdict == VERDICT_NEW && finding->change < min_change)
         return GATES_WITHIN;
-    if (found > limit &&
+    if (gate_exceeds(found, limit) &&
         (finding->verdict == VERDICT_MORE || (finding->verdict == VERDICT_NEW && finding->p < 0.05)))
         return GATES_EXCEEDED;
     bool ignored = finding->verdict == VERDICT_SAME && fabs(finding->change) < min_change;
     double reach = together > 1 ? found : judged->high;
-    return finding->change == 0 || ignored || reach <= limit ? GATES_WITHIN : GATES_CANNOT_TELL;
+    return finding->change == 0 || ignored || !gate_exceeds(reach, limit) ? GATES_WITHIN : GATES_CANNOT_TELL;
 }
 
 static void check(struct checker *checker, const struct gate *gate, const struct suspect *suspect,
@@ -172,6 +175,8 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     add_message(&message, checker, &judged);
     table_set_text(table, row, GATES_MESSAGE, message.at, message.count);
     buffer_release(&message);
+    if (outcome == GATES_EXCEEDED)
+        gate_notice_close(gate, suspect->name, suspect->name_length, found, checker->result);
     if (outcome == GATES_CANNOT_TELL && checker->unjudged++ == 0)
         add_cannot_tell(&checker->why_unjudged, checker, &judged);
     if (outcome == GATES_EXCEEDED || checker->outcome == GATES_WITHIN)
@@ -276,6 +281,7 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     append_damage(&damage, diff, ignored);
     struct checker checker = { .diff = diff,
                                .table = table_open("gates", "Gates", columns, GATES_COLUMNS),
+                               .result = result,
                                .unsure_fails = unsure_fails,
                                .damage = damage.at };
     bool good = true;

@@ -93,6 +93,17 @@ struct gate {
 /* False and ERR if TEXT is not a gate. */
 bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err);
 
+/* Is FOUND more than LIMIT by more than doubles are exact? */
+bool gate_exceeds(double found, double limit);
+
+/* How many decimals FOUND and LIMIT need, as percent, so that a reader sees which is larger: 1, unless they differ by less. */
+int gate_decimals(double found, double limit);
+
+/* Where a table shows FOUND, the growth of the figure NAME of LEN bytes, and the limit of GATE as one number, though they differ: add a
+ * notice with both. */
+void gate_notice_close(const struct gate *gate, const char *name, size_t len, double found,
+                       struct result *result);
+
 /* --unsure: does a check that cannot be judged make the exit code 1? */
 enum gate_unsure { GATE_UNSURE_AUTO, GATE_UNSURE_PASSES, GATE_UNSURE_FAILS };
 extern const struct opt_choice gate_unsure_words[];

@@ -26,6 +26,7 @@ struct checker {
     const struct nightly *nightly;
     const struct nightly_args *args;
     struct table *table;
+    struct result *result;
     bool unsure_fails, fails;
     int64_t number;
 };
@@ -236,14 +237,19 @@ static void check_limit(struct checker *checker, const struct gate *gate, size_t
         began && gate->sort == GATE_ROWS ? CASE_EXCEEDED : outcome_of(checker, now->verdict);
     if (now->verdict == HISTORY_EXISTING)
         outcome = CASE_EXCEEDED;
-    else if (now->verdict == HISTORY_UNSURE && found + margin <= gate->limit)
+    else if (now->verdict == HISTORY_UNSURE && !isnan(margin) && !gate_exceeds(found + margin, gate->limit))
         outcome = CASE_WITHIN; /* false if the margin is unknown */
-    else if (now->verdict == HISTORY_SAME && found > gate->limit)
+    else if (now->verdict == HISTORY_SAME && gate_exceeds(found, gate->limit))
         outcome = CASE_CANNOT_TELL; /* nights vary by more than the gate allows */
-    if (strcmp(outcome, CASE_EXCEEDED) == 0 && !(found > gate->limit))
+    if (strcmp(outcome, CASE_EXCEEDED) == 0 && !gate_exceeds(found, gate->limit))
         outcome = CASE_WITHIN;
     if (first_run)
         outcome = CASE_CANNOT_TELL;
+    if (strcmp(outcome, CASE_EXCEEDED) == 0) {
+        size_t length;
+        const char *name = nightly_name(checker->nightly, at, &length);
+        gate_notice_close(gate, name, length, found, checker->result);
+    }
     add_series(checker, gate->text, at, began && gate->sort != GATE_ROWS ? NAN : found, gate->limit, outcome);
 }
 
@@ -286,9 +292,9 @@ static bool check_rows(struct checker *checker, const struct gate *gate, struct 
 bool nightly_check(const struct nightly *nightly, const struct nightly_args *args, struct result *result,
                    bool *fails, struct tpa_error *err)
 {
-    struct checker checker = { .nightly = nightly,
-                               .args = args,
-                               .unsure_fails = gate_unsure_fails(args->unsure) };
+    struct checker checker = {
+        .nightly = nightly, .args = args, .result = result, .unsure_fails = gate_unsure_fails(args->unsure)
+    };
     checker.table = table_open("checks", args->gates.count ? "Gates" : "Checks", columns, CHECK_COLUMNS);
     bool good = true;
     if (args->gates.count == 0)
