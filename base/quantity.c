@@ -309,12 +309,17 @@ double quantity_percent(double share)
 
 void quantity_append_rounded_time(struct buffer *out, double ns)
 {
+    quantity_append_time_of(out, ns, ns);
+}
+
+void quantity_append_time_of(struct buffer *out, double ns, double of_ns)
+{
     static const struct {
         double ns;
         const char *unit;
     } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (fabs(ns) >= units[i].ns) {
+        if (fabs(of_ns) >= units[i].ns) {
             /* half a thousandth is rounded up, as in tables */
             buffer_printf(out, "%.3f%s", round(ns / (units[i].ns / 1000)) / 1000, units[i].unit);
             return;

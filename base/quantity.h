@@ -74,6 +74,9 @@ double quantity_ms(int64_t ns);
 /* Append NS nanoseconds for a sentence: "1.203ms", in a suitable unit, with three decimals. */
 void quantity_append_rounded_time(struct buffer *out, double ns);
 
+/* The same in the unit that OF_NS has: times that are compared are in one. */
+void quantity_append_time_of(struct buffer *out, double ns, double of_ns);
+
 /* Append COUNT for people, in groups of three digits: "1,428". */
 void quantity_append_tally(struct buffer *out, int64_t count);
 

@@ -230,6 +230,17 @@ static struct text apart_distinguish(struct apart *apart, name_id id)
     return distinct;
 }
 
+size_t apart_find_begin(const struct apart *apart, const char *text)
+{
+    size_t found = 0;
+    for (size_t len = strcspn(text, ",;:"); len; len += text[len] ? 1 + strcspn(text + len + 1, ",;:") : 0) {
+        found = names_find(apart->names, text, len) == NAME_NONE ? found : len;
+        if (!text[len])
+            break;
+    }
+    return found;
+}
+
 bool apart_fill_names(struct apart *apart, struct text *full, struct text *shown, const char *name,
                       size_t len)
 {

@@ -32,6 +32,9 @@ void apart_free(struct apart *apart);
 /* Add a name of LEN bytes, as it is in the trace; again is allowed. All are to be added before the first is shown. */
 void apart_add(struct apart *apart, const char *name, size_t len);
 
+/* How much of TEXT is the longest name that was added with which it begins, before a comma, colon or semicolon or its end; 0: none. */
+size_t apart_find_begin(const struct apart *apart, const char *text);
+
 /* FULL gets the name demangled, as shorten_readable; where it takes more than MAX columns, SHOWN gets it shortened, with
  * control characters made visible, and the answer is true. The name was added. Both are NUL-terminated and borrowed; they
  * live as long as APART. */

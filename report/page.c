@@ -503,7 +503,7 @@ static bool emit_beginning(struct writing *page, const struct page *of)
     page_writing_emit(page, "<main id=\"main\">\n");
     emit_patterns(page);
     if (of->answer) {
-        page_begin_answer(&page->text, of->answer, of);
+        page_begin_answer(&page->text, of->answer, of, missing_ranks_of(of));
         for (size_t i = 0; i < of->sections.count && good; i++)
             if (is_first_flame(of, &of->sections.at[i]))
                 good = emit_first_flame(page, &of->sections.at[i]);

@@ -3,6 +3,7 @@
 #include "report/page_parts.h"
 
 #include "base/escape.h"
+#include "base/quantity.h"
 #include "base/unicode.h"
 #include "report/apart.h"
 #include "report/figures.h"
@@ -275,7 +276,7 @@ static void append_gains(struct buffer *out, const struct answer *answer)
         "height=\"%d\"/>",
         x, GAIN_HEIGHT);
     struct buffer words = { 0 };
-    append_time(&words, answer->together_ns);
+    quantity_append_time_of(&words, (double)answer->together_ns, (double)answer->from_ns);
     buffer_puts(&words, answer->last_change > 1 ? " left with all changes" : " left");
     if (fits_bar(&words, x))
         buffer_printf(out, "<text class=\"on\" x=\"8\" y=\"17\">%s</text>", words.at);
@@ -299,16 +300,12 @@ static void append_gains(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</svg>\n");
 }
 
-/* What the bar of gains is of, where that is not what the bars above it show. */
-static void append_whole_of_gains(struct buffer *out, const struct answer *answer)
+/* Is the bar of gains of another whole than the bars above it? */
+static bool is_other_whole(const struct answer *answer)
 {
     const double alike = 0.1;
     double differs_ns = (double)answer->from_ns - (double)answer->bars_ns;
-    if (!answer->bars_ns || fabs(differs_ns) <= alike * (double)answer->from_ns)
-        return;
-    buffer_puts(out, "<p class=\"faint\">And what changes save of ");
-    append_time(out, answer->from_ns);
-    buffer_puts(out, "</p>\n");
+    return answer->bars_ns && fabs(differs_ns) > alike * (double)answer->from_ns;
 }
 
 static void append_bars(struct buffer *out, const struct answer *answer, const struct page *page)
@@ -322,11 +319,18 @@ static void append_bars(struct buffer *out, const struct answer *answer, const s
     for (size_t i = 0; i < answer->bars.count; i++)
         append_bar(out, &answer->bars.at[i]);
     buffer_puts(out, "</div>\n");
-    if (has_gains(answer)) {
-        append_whole_of_gains(out, answer);
-        append_gains(out, answer);
+    bool other = has_gains(answer) &&
+                 is_other_whole(answer); /* then what the colours are stands below the bar that has them */
+    if (other) {
+        append_parts(out, answer, page);
+        buffer_puts(out, "<p class=\"faint\">And what changes save of ");
+        append_time(out, answer->from_ns);
+        buffer_puts(out, "</p>\n");
     }
-    append_parts(out, answer, page);
+    if (has_gains(answer))
+        append_gains(out, answer);
+    if (!other)
+        append_parts(out, answer, page);
     append_element(out, "p", "faint phases", answer->phases);
     buffer_puts(out, "</figure>\n");
 }
@@ -340,7 +344,7 @@ static void append_change(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "<div class=\"change\"><p class=\"arrow\"><span class=\"from\">");
     append_time(out, answer->from_ns);
     buffer_puts(out, "</span> \xe2\x86\x92 <b>");
-    append_time(out, answer->to_ns);
+    quantity_append_time_of(out, (double)answer->to_ns, (double)answer->from_ns);
     buffer_puts(out, "</b></p>\n");
     append_element(out, "p", "faint", answer->change_note);
     buffer_puts(out, "</div>\n");
@@ -464,10 +468,16 @@ static void append_steps(struct buffer *out, const struct answer *answer, const 
                   "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"the time of each step\">",
                   links ? "</a>" : "");
     append_columns(out, answer, slowest, stands_out);
-    buffer_printf(out, "</svg>\n<p class=\"faint\">%zu %ss: fastest ", count, step_word(answer));
+    buffer_printf(out, "</svg>\n<p class=\"faint\">%zu %ss, ", count, step_word(answer));
+    append_text(out, answer->steps.at[0].label);
+    buffer_puts(out, " to ");
+    append_text(out, answer->steps.at[count - 1].label);
+    buffer_puts(out, ": fastest ");
     append_time(out, fastest->ns);
-    buffer_puts(out, ", median ");
-    append_time(out, median);
+    if (count > 2) {
+        buffer_puts(out, ", median ");
+        append_time(out, median);
+    }
     buffer_printf(out, ", <span%s>slowest ", stands_out ? " class=\"worse\"" : "");
     append_time(out, slowest->ns);
     buffer_printf(out, " (%s ", step_word(answer));
@@ -658,6 +668,28 @@ static void append_links(struct buffer *out, const struct answer_finding *findin
     buffer_puts(out, "</p>");
 }
 
+/* Where FINDING is; the name of the trace with which that begins is shortened, and the script finds its events by all of it. */
+static void append_where(struct buffer *out, const struct answer_finding *finding, struct apart *names)
+{
+    struct text full, shown;
+    struct buffer where = { 0 };
+    size_t len = finding->where ? apart_find_begin(names, finding->where) : 0;
+    if (len && apart_fill_names(names, &full, &shown, finding->where, len)) {
+        buffer_add(&where, shown.at, shown.len);
+        buffer_puts(&where, finding->where + len);
+        buffer_puts(out, "<div data-where=\"");
+        append_text(out, finding->where);
+        buffer_puts(out, "\" title=\"");
+        escape_html(out, full.at, full.len);
+        buffer_puts(out, "\">");
+        append_clauses(out, "where", where.at, WHERE_COLUMNS, append_breakable);
+        buffer_puts(out, "</div>");
+    } else {
+        append_clauses(out, "where", finding->where, WHERE_COLUMNS, append_breakable);
+    }
+    buffer_release(&where);
+}
+
 /* A row, "finding-1"; the script adds a link to its place in the timeline. */
 static void append_finding(struct buffer *out, const struct answer *answer, size_t number,
                            const struct page *page, struct apart *names)
@@ -671,7 +703,7 @@ static void append_finding(struct buffer *out, const struct answer *answer, size
     }
     buffer_printf(out, "><span class=\"number\">%zu</span><div class=\"what-to-do\">", number);
     append_title(out, finding, names);
-    append_clauses(out, "where", finding->where, WHERE_COLUMNS, append_breakable);
+    append_where(out, finding, names);
     buffer_puts(out, "</div><div class=\"how\">");
     if (finding->code)
         append_diff(out, finding->was ? finding->was : "", finding->code);
@@ -703,7 +735,7 @@ static void append_overlap(struct buffer *out, const struct answer *answer)
         buffer_puts(out, ", together ");
         append_time(out, together_ns);
         buffer_puts(out,
-                    answer->alone_ns > together_ns ? "" : ", as each alone leaves what another holds up");
+                    answer->alone_ns > together_ns ? "" : ", as each alone leaves the others as the limit");
     }
     buffer_puts(out, "</small>");
 }
@@ -824,7 +856,8 @@ static void answer_append_rows(struct buffer *out, const struct answer *answer, 
 static void append_below(struct buffer *out, const struct answer *answer, const struct page *page,
                          struct apart *names)
 {
-    bool rows = answer->rows_title && answer->rows.count, steps = answer->steps.count > 1;
+    bool rows = answer->rows_word && answer->rows.count, /* else the legend of the bar has them */
+        steps = answer->steps.count > 1;
     if (!rows && !steps)
         return;
     buffer_puts(out, "<div class=\"halves\">\n");
@@ -859,11 +892,21 @@ static void append_trends(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</div>\n");
 }
 
-void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page)
+/* Below who holds the job up, what that cannot say: MISSING behind its numbers of ranks, which a fact has. */
+static void append_missing(struct buffer *out, const char *missing)
+{
+    const char *rest = missing ? strstr(missing, ". ") : NULL;
+    if (rest)
+        append_element(out, "p", "faint because", rest + 2);
+}
+
+void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page,
+                       const char *missing)
 {
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
     append_hero(out, answer);
     append_culprits(out, answer, page);
+    append_missing(out, missing);
     append_bars(out, answer, page);
     append_timelines(out, answer, page);
     append_trends(out, answer);

@@ -50,8 +50,9 @@ enum { PAGE_BUDGET = 8000000 };
 void page_add_facts(struct buffer *out, const struct answer *answer, const char *missing);
 
 /* Append the verdict, the bars and what is drawn; then, behind what else belongs there, what to do first and what takes longest.
- * Links go to the sections that PAGE has; names are as wide as NAMES has them. */
-void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page);
+ * Links go to the sections that PAGE has; names are as wide as NAMES has them. MISSING as above: what it says beyond the numbers. */
+void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page,
+                       const char *missing);
 void page_end_answer(struct buffer *out, const struct answer *answer, const struct page *page,
                      struct apart *names);
 

@@ -407,10 +407,10 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
     if (!longest)
         return;
     struct buffer words = { 0 };
-    buffer_puts(&words, "idle ");
+    buffer_puts(&words, "gap of ");
     figure_add_value(&words, TABLE_NS, (double)step_part_of(drawing, longest));
     size_t brief = words.count;
-    buffer_printf(&words, ": %s", timeline->kinds.at[longest->kind].title);
+    buffer_printf(&words, ", mostly %s", timeline->kinds.at[longest->kind].title);
     double from = column_of(drawing, longest->start_ns),
            room = column_of(drawing, longest->start_ns + longest->dur_ns) - from,
            x = place_words(drawing, drawing->lanes.at[row].line, LEFT + from, &room,
@@ -631,7 +631,8 @@ static bool add_pin(struct step_drawing *drawing, size_t i)
 {
     const struct timeline_span *longest = NULL;
     const struct answer_finding *finding = &drawing->answer->findings.at[i];
-    if (add_pin_at(drawing, i, finding->place))
+    if (add_pin_at(drawing, i, finding->place) ||
+        (finding->place && !finding->also[0] && add_pin_at(drawing, i, NULL)))
         return true;
     for (size_t k = 0; k < sizeof finding->also / sizeof *finding->also && finding->also[k]; k++)
         if (add_pin_at(drawing, i, finding->also[k]))
@@ -712,6 +713,25 @@ static void append_lane(struct step_drawing *drawing, size_t row)
         append_longest(drawing, row, y);
 }
 
+/* "number 5 of 3 to 8, rank 0, of median length": steps are called as the recording numbers them. */
+static void append_number_of_step(struct step_drawing *drawing, const struct timeline_step *step,
+                                  size_t count, const char *group)
+{
+    int64_t first = step->number, last = first;
+    for (size_t i = 0; i < drawing->timeline->steps.count; i++) {
+        const struct timeline_step *other = &drawing->timeline->steps.at[i];
+        if (other->file != step->file || other->dur_ns <= 0 ||
+            (length_in(drawing->answer, step) > 0 && length_in(drawing->answer, other) <= 0))
+            continue;
+        first = other->number < first ? other->number : first;
+        last = other->number > last ? other->number : last;
+    }
+    buffer_printf(drawing->out, "number %lld", (long long)step->number);
+    if (last > first)
+        buffer_printf(drawing->out, " of %lld to %lld", (long long)first, (long long)last);
+    buffer_printf(drawing->out, "%s%s%s; ", *group ? ", " : "", group, count > 2 ? ", of median length" : "");
+}
+
 /* The first words above the picture: what it is of, and the link that opens it. */
 static void append_caption(struct step_drawing *drawing, const struct timeline_step *step, size_t count,
                            const char *group)
@@ -721,8 +741,7 @@ static void append_caption(struct step_drawing *drawing, const struct timeline_s
     buffer_printf(out, "<figure class=\"one-step\"><figcaption>%s <small>",
                   step ? "One step" : excerpt->title);
     if (step)
-        buffer_printf(out, "number %lld%s%s%s; ", (long long)step->number, *group ? " of " : "", group,
-                      count > 2 ? ", of median length" : "");
+        append_number_of_step(drawing, step, count, group);
     else
         buffer_printf(out, "%s; ", excerpt->note);
     size_t said = 0;

@@ -376,7 +376,11 @@ static bool is_cplusplus(const char *s, size_t len)
         scope |= s[i] == ':' && i > 0 && s[i - 1] == ':';
         bracket |= s[i] == '<' || s[i] == '(';
     }
-    return bracket && (scope || (len > 5 && !memcmp(s, "void ", 5)));
+    size_t name = 0; /* "ncclDevKernel_AllReduce(ncclDevKernelArgs<4096ul>)" */
+    while (name < len && is_identifier(s[name]))
+        name++;
+    return bracket && (scope || (len > 5 && !memcmp(s, "void ", 5)) ||
+                       (name > 0 && name < len && s[name] == '(' && s[len - 1] == ')'));
 }
 
 size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max)

@@ -111,6 +111,10 @@ static void complete_fusion(struct pricing *pricing, struct priced_finding *find
             buffer_printf(&where, "%.*s: ", (int)first->op.len, first->op.at);
         buffer_printf(&where, "%.*s, %" PRId64 " times", (int)first->operations.len, first->operations.at,
                       first->count);
+        if (first->names.at)
+            finding->place = (struct text){ first->names.at, strcspn(first->names.at, "|") };
+        while (finding->place.len && finding->place.at[finding->place.len - 1] == ' ')
+            finding->place.len--;
     }
     finding->where = pricing_keep(pricing, &where);
 }

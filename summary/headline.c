@@ -41,13 +41,19 @@ static const char *copy(struct headline *headline, struct text text)
     return text.at ? arena_strndup(headline->texts, text.at, text.len) : NULL;
 }
 
-static const char *time_text(struct headline *headline, double ns)
+/* NS in the unit of OF_NS. */
+static const char *time_of(struct headline *headline, double ns, double of_ns)
 {
     struct buffer text = { 0 };
-    quantity_append_rounded_time(&text, ns);
+    quantity_append_time_of(&text, ns, of_ns);
     const char *kept = arena_strndup(headline->texts, text.at, text.count);
     buffer_release(&text);
     return kept;
+}
+
+static const char *time_text(struct headline *headline, double ns)
+{
+    return time_of(headline, ns, ns);
 }
 
 /* ---- what ran ---- */
@@ -82,7 +88,8 @@ static const char *gpu_text(struct headline *headline)
     if (count == 0)
         return NULL;
     if (!name.len)
-        return arena_printf(headline->texts, "%zu, model not recorded", count);
+        return count == 1 ? "model not recorded"
+                          : arena_printf(headline->texts, "%zu, models not recorded", count);
     return count == 1 ? copy(headline, name)
                       : arena_printf(headline->texts, "%zu x %.*s", count, (int)name.len, name.at);
 }
@@ -126,10 +133,16 @@ static const char *steps_text(struct headline *headline)
     bool singular = false; /* is a step left out? */
     for (size_t i = 0; i < account->count; i++)
         singular |= account->at[i].singular != INT64_MIN;
+    size_t count = headline->answer->steps.count;
+    const struct answer_step *steps = headline->answer->steps.at;
+    const char *called =
+        count == 0   ? ""
+        : count == 1 ? arena_printf(headline->texts, " (number %s)", steps[0].label)
+                     : arena_printf(headline->texts, " (%s-%s)", steps[0].label, steps[count - 1].label);
     return arena_printf(
-        headline->texts, "%zu%s%s%s%s", headline->answer->steps.count,
-        headline->step->count > 1 ? ", " : " of ", time_text(headline, (double)headline->step->step_ns),
-        headline->step->count > 1 ? " on average" : "", singular ? " without the slowest" : "");
+        headline->texts, "%zu%s%s%s%s%s", count, called, headline->step->count > 1 ? ", " : " of ",
+        time_text(headline, (double)headline->step->step_ns), headline->step->count > 1 ? " on average" : "",
+        singular ? " without the slowest" : "");
 }
 
 static void add_facts(struct headline *headline)
@@ -351,9 +364,12 @@ static const char *bars_title(struct headline *headline, double whole_ns)
     const char *device = summary_device_word(headline->summary), *whole = time_text(headline, whole_ns);
     size_t count = headline_device_count(headline->summary->gpu);
     if (!headline->step)
-        return count > 1 ? arena_printf(headline->texts, "What a %s did in %s, on average of %zu", device,
-                                        whole, count)
-                         : arena_printf(headline->texts, "What the %s did in %s", device, whole);
+        return count > 1
+                   ? arena_printf(headline->texts,
+                                  "What a %s did from its first to its last work, %s, on average of %zu",
+                                  device, whole, count)
+                   : arena_printf(headline->texts, "What the %s did from its first to its last work, %s",
+                                  device, whole);
     return arena_printf(headline->texts, "What the %s%s did in a step of %s%s", device, count > 1 ? "s" : "",
                         whole, headline->step->count > 1 ? ", on average" : "");
 }
@@ -394,11 +410,11 @@ static void add_device_bars(struct headline *headline)
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
     headline->answer->bars_ns = (int64_t)whole_ns;
-    if (headline->step)
-        headline->answer->bars_of =
-            arena_printf(headline->texts, "what the %s%s did in it%s", summary_device_word(summary),
-                         headline_device_count(summary->gpu) > 1 ? "s" : "",
-                         headline->step->count > 1 ? ", on average" : "");
+    headline->answer->bars_of =
+        arena_printf(headline->texts, "what the %s%s did %s%s", summary_device_word(summary),
+                     headline_device_count(summary->gpu) > 1 ? "s" : "",
+                     headline->step ? "in it" : "from the first to the last work",
+                     headline->step && headline->step->count > 1 ? ", on average" : "");
     bool each = several && !headline->findings->count; /* else the scale is that of the savings below */
     add_device_bar(headline, &all, each ? "all ranks" : NULL, 1, whole_ns);
     size_t count = each ? choose_ranks(summary, chosen) : 0;
@@ -479,6 +495,21 @@ static bool add_host_step_bar(struct headline *headline)
     return true;
 }
 
+/* What a sum of times in the recording is of: each stream, or thread, counts. */
+static const char *recorded_word(const struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    double recorded_ns = 0;
+    size_t devices = headline_device_count(summary->gpu);
+    for (size_t i = 0; i < summary->rank_count; i++)
+        recorded_ns += (double)summary->ranks[i].time_ns;
+    if (devices > summary->rank_count)
+        recorded_ns *= (double)devices / (double)summary->rank_count;
+    return summary->top_ns <= recorded_ns ? "recorded"
+           : summary->gpu                 ? "recorded on all streams"
+                                          : "recorded on all threads";
+}
+
 static void add_host_bar(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
@@ -507,7 +538,7 @@ static void add_host_bar(struct headline *headline)
     headline->answer->bars_title =
         arena_printf(headline->texts, "Own time of %s%s on the host, %s %s", op_word,
                      summary->has_frames ? " and Python functions" : "", time_text(headline, whole_ns),
-                     summary->rank_count > 1 ? "a rank, on average" : "in all");
+                     summary->rank_count > 1 ? "a rank, on average" : recorded_word(headline));
     headline->answer->bars_ns = (int64_t)whole_ns;
     headline->answer->bars_of = summary->has_frames
                                     ? "own time of operators and Python functions"
@@ -616,16 +647,32 @@ static void set_idle_headline(struct headline *headline, double share, const cha
         arena_printf(headline->texts, "%s%s%s.", headline->largest, why ? ": " : "", why ? why : "");
 }
 
-/* "that takes 27.0 of these 44.0 %, in one gap of 57.347ms; meanwhile ...: train.py:42": what the headline leaves out. */
-static void set_because(struct headline *headline, const struct use *use, double cause_ns,
+/* "of the 44.0 %, 27.0 % is data loading", with the figures that the legend of the bar has; "": CAUSE takes all of it. */
+static const char *describe_share(struct headline *headline, const struct use *use, enum gap_cause cause)
+{
+    const double parts_ns[] = { cause_of(use, cause, true), cause == GAP_HOST ? use->before_ns : 0,
+                                cause == GAP_HOST ? use->after_ns : 0 };
+    const char *const names[] = { gap_causes[cause].name, "before the first work", "after the last work" };
+    struct buffer text = { 0 };
+    if (quantity_percent(parts_ns[0] / use->idle_ns) > 99.9)
+        return "";
+    buffer_printf(&text, "of the %.1f %%", quantity_percent(use->idle_ns / use->span_ns));
+    for (size_t i = 0, said = 0; i < sizeof names / sizeof *names; i++)
+        if (parts_ns[i] >= LEAST_PART * use->span_ns)
+            buffer_printf(&text, ", %.1f %%%s %s", quantity_percent(parts_ns[i] / use->span_ns),
+                          said++ ? "" : " is", names[i]);
+    const char *kept = arena_strndup(headline->texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* "of the 44.0 %, 27.0 % is data loading, in one gap of 57.347ms; meanwhile ...: train.py:42": what the headline leaves out. */
+static void set_because(struct headline *headline, const struct use *use, enum gap_cause cause,
                         const char *one_gap, const char *meanwhile, const char *where)
 {
     const struct summary *summary = headline->summary;
-    bool all = quantity_percent(cause_ns / use->idle_ns) > 99.9;
-    const char *share = all ? ""
-                            : arena_printf(headline->texts, "that takes %.1f of these %.1f %%",
-                                           quantity_percent(cause_ns / use->span_ns),
-                                           quantity_percent(use->idle_ns / use->span_ns));
+    const char *share = describe_share(headline, use, cause);
+    bool all = !*share;
     const struct summary_top *top =
         summary->top_count && (summary->top[0].named || summary->top_is_work) ? &summary->top[0] : NULL;
     if (!all || *one_gap || where)
@@ -728,7 +775,7 @@ static const char *describe_idle(struct headline *headline, const struct use *us
     headline->largest_share = cause_ns / use->span_ns;
     set_idle_headline(headline, use->idle_ns / use->span_ns, says);
     const char *meanwhile = describe_meanwhile(headline, order[0], one_gap);
-    set_because(headline, use, cause_ns, one_gap, meanwhile, where);
+    set_because(headline, use, order[0], one_gap, meanwhile, where);
     says = arena_printf(headline->texts, "%s%s", says, meanwhile);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
@@ -1081,13 +1128,30 @@ static bool names_largest(struct headline *headline, const struct priced_finding
 /* A change that saves this part of what another saves is as good: predictions are no better. */
 #define AS_GOOD_AS 0.95
 
+/* The first finding behind FIRST that is about the largest part; the count of findings when there is none. */
+static size_t next_about_largest(const struct headline *headline, size_t first)
+{
+    size_t i = first + 1;
+    while (i < headline->findings->count && !(headline->rules >> rule_of(&headline->findings->at[i]) & 1))
+        i++;
+    return i;
+}
+
+/* Does ABOUT, a finding or none, save about as much as FIRST? */
+static bool is_as_good(const struct headline *headline, size_t about, size_t first)
+{
+    const struct findings *findings = headline->findings;
+    return about < findings->count &&
+           findings->at[about].saves_share >= AS_GOOD_AS * findings->at[first].saves_share;
+}
+
 /* Why the first change, which is not about the largest part, or saves little of it, comes first: a sentence; "": it needs none. */
 static const char *describe_order(struct headline *headline, size_t first)
 {
     const struct findings *findings = headline->findings;
     const struct priced_finding *change = &findings->at[first];
-    bool launches = rule_of(change) == FINDING_LAUNCHES;
     const char *part = headline->part ? headline->part : "that";
+    size_t about = next_about_largest(headline, first);
     if (headline->rules >> rule_of(change) & 1) {
         if (change->saves_share >= headline->largest_share / 2)
             return "";
@@ -1100,28 +1164,47 @@ static const char *describe_order(struct headline *headline, size_t first)
                                 ? ", as then the devices are the limit"
                             : 2 * (double)(findings->step_ns - findings->together_ns) <
                                     headline->largest_share * (double)findings->step_ns
-                                ? ", and no priced change saves the rest"
+                                ? "; for the rest no change was found"
                                 : "");
     }
-    for (size_t i = first + 1; i < findings->count; i++) {
-        const struct priced_finding *about = &findings->at[i];
-        if (!(headline->rules >> rule_of(about) & 1))
-            continue;
-        if (about->saves_share >= AS_GOOD_AS * change->saves_share)
-            return arena_printf(headline->texts,
-                                " Change %zu is about %s, and saves about as much as change %zu.", i + 1,
-                                part, first + 1);
-        return arena_printf(headline->texts, " Change %zu is about %s; change %zu saves more%s.", i + 1, part,
-                            first + 1,
-                            launches ? ", as the host then does this while the devices compute" : "");
-    }
-    const char *title = copy(headline, change->title);
+    if (is_as_good(headline, about, first))
+        return arena_printf(headline->texts,
+                            " Change %zu is about that, and saves about as much as change %zu.", about + 1,
+                            first + 1);
+    if (about < findings->count)
+        return arena_printf(headline->texts,
+                            rule_of(change) == FINDING_LAUNCHES
+                                ? " Change %zu removes that, but saves less than change %zu."
+                                : " Change %zu is about that, but saves less than change %zu.",
+                            about + 1, first + 1);
     if (headline->rules)
-        return arena_printf(headline->texts, " Change %zu (%s) saves more than anything about %s.", first + 1,
-                            title, headline->part ? headline->part : "the idle time");
+        return arena_printf(headline->texts, " No change was found that is about %s itself.",
+                            headline->part ? headline->part : "this idle time");
     return headline->summary->gpu || rule_of(change) == FINDING_PAUSES || names_largest(headline, change)
                ? ""
-               : arena_printf(headline->texts, " What saves most is change %zu: %s.", first + 1, title);
+               : arena_printf(
+                     headline->texts,
+                     " No change was found that makes this faster; change %zu, elsewhere, saves %.1f %% of %s.",
+                     first + 1, quantity_percent(change->saves_share), whole_word(headline));
+}
+
+/* What connects the headline with the first change, which is not about the largest part: "change 1 lets the host do that while the
+ * devices compute". */
+static const char *connect_change(struct headline *headline, size_t first)
+{
+    const struct priced_finding *change = &headline->findings->at[first];
+    const char *says = change_of(headline, change);
+    size_t about = next_about_largest(headline, first);
+    if (is_as_good(headline, about, first))
+        return arena_printf(headline->texts, "change %zu is about that, change %zu, elsewhere, saves as much",
+                            about + 1, first + 1);
+    if (about < headline->findings->count && rule_of(change) == FINDING_LAUNCHES)
+        return arena_printf(headline->texts, "change %zu lets the host do that while the %s", first + 1,
+                            headline_device_count(headline->summary->gpu) > 1 ? "devices compute"
+                                                                              : "device computes");
+    if (headline->rules || (!headline->summary->gpu && !names_largest(headline, change)))
+        return arena_printf(headline->texts, "what saves most is elsewhere: %s", says);
+    return arena_printf(headline->texts, "what saves most is to %s", says);
 }
 
 /* Below the headline about FIRST, what only the first step has: what of it takes longest, and what the bar shows where devices worked
@@ -1169,11 +1252,16 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
         return verdict;
     const char *order = describe_order(headline, first), *rest;
     if (!(headline->rules >> rule_of(&findings->at[first]) & 1)) {
-        const char *more = strstr(verdict, "; ");
+        enum { TWO_LINES = 130 }; /* columns of large letters, roughly */
+        const char *more = strstr(verdict, "; "), *said = answer->headline,
+                   *change = connect_change(headline, first);
+        if (said && strlen(said) + strlen(change) > TWO_LINES) /* then the cause is said below */
+            said = NULL;
         rest = more ? more : strchr(verdict, ':');
-        answer->headline = arena_printf(headline->texts, "%s; what saves most is to %s.", headline->largest,
-                                        change_of(headline, &findings->at[first]));
-        answer->because = rest ? rest + 2 : "";
+        answer->because = said ? answer->because : rest ? rest + 2 : "";
+        answer->headline = arena_printf(headline->texts, "%.*s; %s.",
+                                        said ? (int)strlen(said) - 1 : (int)strlen(headline->largest),
+                                        said ? said : headline->largest, change);
     } else if (!answer->headline && *order) {
         const char *more = strstr(verdict, "; ");
         answer->headline = arena_printf(headline->texts, "%.*s.",
@@ -1270,6 +1358,7 @@ static void find_place(struct headline *headline, const char *rule, struct answe
         { "launches", { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL } },
         { "allocation", { GAP_ALLOCATION, GAP_ALLOCATION, GAP_ALLOCATION } },
         { "first_use", { GAP_FIRST_USE, GAP_FIRST_USE, GAP_FIRST_USE } },
+        { "data_loading", { GAP_DATA_LOADING, GAP_DATA_LOADING, GAP_DATA_LOADING } },
     };
     const struct gaps *gaps = headline->summary->gaps;
     for (size_t i = 0; gaps && i < sizeof rules / sizeof *rules; i++) {
@@ -1438,6 +1527,17 @@ static const char *name_changes(struct headline *headline, size_t count, size_t 
     return kept;
 }
 
+/* Is a step, or all of the recording, replayed? Else it has a begin and an end without work. */
+static bool is_all_recorded(const struct headline *headline)
+{
+    int64_t recorded_ns = 0;
+    for (size_t i = 0; i < headline->summary->rank_count; i++)
+        recorded_ns = headline->summary->ranks[i].time_ns > recorded_ns ? headline->summary->ranks[i].time_ns
+                                                                        : recorded_ns;
+    return headline->findings->has_steps ||
+           (double)headline->findings->step_ns > 0.9995 * (double)recorded_ns;
+}
+
 /* From what a step takes to what it takes with the first finding, if that is a change, not a pause to be explained. */
 static void add_change(struct headline *headline)
 {
@@ -1455,16 +1555,17 @@ static void add_change(struct headline *headline)
             answer->last_change = i + 1;
             count++;
         }
-    const char *then = time_text(headline, (double)answer->to_ns),
-               *together = time_text(headline, (double)findings->together_ns),
+    const char *then = time_of(headline, (double)answer->to_ns, (double)answer->from_ns),
+               *together = time_of(headline, (double)findings->together_ns, (double)answer->from_ns),
                *rest = count == 1 ? ""
                        : strcmp(then, together) == 0
                            ? "; the others add nothing to it"
                            : arena_printf(headline->texts, "; with %s: %s",
                                           name_changes(headline, count, answer->last_change), together);
     answer->change_note =
-        arena_printf(headline->texts, "%s, at best, with change %zu (%s)%s; predicted by replay",
-                     whole_word(headline), first + 1, change_of(headline, &findings->at[first]), rest);
+        arena_printf(headline->texts, "%s%s, at best, with change %zu (%s)%s; predicted by replay",
+                     is_all_recorded(headline) ? "" : "the replayed part of ", whole_word(headline),
+                     first + 1, change_of(headline, &findings->at[first]), rest);
 }
 
 /* What takes longest on devices; without them on the host. */
@@ -1481,10 +1582,10 @@ static void add_rows(struct headline *headline)
     if (summary->gpu) /* else the bar shows them */
         headline->answer->rows_word = summary->top_is_work ? "Kernels" : "Operators";
     headline->answer->rows_section = "operators";
-    headline->answer->rows_title = arena_printf(headline->texts, "%s, of %s in all",
-                                                summary->gpu ? "Operators whose work takes devices longest"
-                                                             : "What takes the host longest",
-                                                time_text(headline, summary->top_ns));
+    headline->answer->rows_title = arena_printf(
+        headline->texts, "%s, of %s %s",
+        summary->gpu ? "Operators whose work takes devices longest" : "What takes the host longest",
+        time_text(headline, summary->top_ns), recorded_word(headline));
 }
 
 /* ---- figures of sections ---- */
@@ -1580,7 +1681,7 @@ static void add_longest(struct headline *headline)
         .where = copy(headline, findings->longest_name),
         .advice = arena_printf(
             headline->texts,
-            "no waste of %.1f %% was found: do less in it, use smaller types or a faster implementation",
+            "no change was found that saves at least %.1f %%: do less in it, use smaller types or a faster implementation",
             100 * FINDINGS_LEAST_SHARE),
         .saves =
             arena_printf(headline->texts, "if it took half its time: %s of %s", half, whole_word(headline)),
@@ -1618,7 +1719,7 @@ static void add_to_record_again(struct headline *headline)
         .action = "Record again",
         .title = "what a change saves is not known",
         .advice = copy(headline, as_text(headline->findings->withheld)),
-        .saves = "no change is priced",
+        .saves = "gain not known",
         .command = "tpa info",
         .section = "summary",
     };

@@ -369,8 +369,8 @@ function pauseIn(recording, text) {
 function linkFindings(view, index) {
     const { recording } = view;
     for (const card of document.querySelectorAll(".findings li")) {
-        const where = card.querySelector(".where"), names = recording.data.alive ? index.lines : index.names;
-        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(?:longest: )?(.*)$/s);
+        const where = card.querySelector(".where"), whole = where ? where.parentElement.dataset.where || where.textContent : "", names = recording.data.alive ? index.lines : index.names;
+        const [, rank, text] = whole.match(/^(?:mostly rank (\d+): )?(?:longest: )?(.*)$/s);
         card.dataset.place = card.dataset.place || nameIn(names.keys(), text);
         let address = addressOf(recording, index, card.dataset.place, rank);
         const called = nameIn(names.keys(), text);
@@ -378,7 +378,7 @@ function linkFindings(view, index) {
             card.dataset.place = called;
             address = addressOf(recording, index, called, rank);
         }
-        address = address || pauseIn(recording, where ? where.textContent : "");
+        address = address || pauseIn(recording, whole);
         if (address)
             addLink(card.querySelector(".saves") || card.querySelector("h3"), `${addressIn(view, address)}@${card.id}`, "in the timeline");
     }
