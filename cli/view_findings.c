@@ -145,5 +145,6 @@ bool view_add_findings(const struct view_spans *spans, const char *range, struct
     selection_free(selection);
     result_free(result);
     trace_drop_derived(trace, derived);
+    mem_return_free_memory();
     return good;
 }

@@ -49,11 +49,14 @@ static void *put_in_order(void *context)
     }
     struct view_spans *spans = view_spans_open(answers->trace, answers->sides);
     pthread_mutex_lock(&answers->drawing);
-    if (spans)
+    if (spans) {
         answers->spans = spans;
+        view_outline_end(answers->outline);
+    }
     answers->ordered = true;
     pthread_cond_broadcast(&answers->changed);
     pthread_mutex_unlock(&answers->drawing);
+    mem_return_free_memory();
     return NULL;
 }
 

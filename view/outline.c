@@ -67,6 +67,14 @@ struct view_spans *view_outline_open(const struct trace *trace, const struct vie
     return spans;
 }
 
+void view_outline_end(struct view_spans *spans)
+{
+    struct view_outline *outline = spans->outline;
+    EACH(free, outline->row, outline->until_ns, outline->ns);
+    outline->row = NULL;
+    outline->until_ns = outline->ns = NULL;
+}
+
 static void add_time(struct view_spans *spans, struct view_row *row, int64_t from_ns, int64_t to_ns,
                      unsigned kind)
 {

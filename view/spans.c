@@ -379,7 +379,8 @@ void view_spans_free(struct view_spans *spans)
     arena_release(&spans->drawing.texts);
     timeline_free(spans->timeline);
     if (spans->outline)
-        EACH(free, spans->outline->row, spans->outline->until_ns, spans->outline->ns, spans->outline);
+        view_outline_end(spans);
+    free(spans->outline);
     free(spans->shift_ns);
     free(spans);
 }

@@ -123,11 +123,15 @@ void view_spans_free(struct view_spans *spans);
  *
  *     struct view_spans *spans = view_outline_open(trace, sides);
  *     while (view_outline_more(spans)) ...                        // a picture may be made between two calls
+ *     view_outline_end(spans);                                    // no more pictures of it
  *     view_spans_free(spans);
  *
  * New, of no event yet, at once; it has rows without spans. NULL: nothing in TRACE takes time.
  */
 struct view_spans *view_outline_open(const struct trace *trace, const struct view_sides *sides);
+
+/* Free the times of the outline; its timeline remains. */
+void view_outline_end(struct view_spans *spans);
 
 /* The time of KIND, which ROW has, in each step. */
 int64_t *view_outline_sums(const struct view_spans *spans, const struct view_row *row, unsigned kind);
