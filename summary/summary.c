@@ -45,15 +45,7 @@ static bool is_of_memory(enum rule rule)
     return rule == RULE_MEMORY_FULL || rule == RULE_MEMORY_GROWS;
 }
 
-static int compare_findings(const void *left, const void *right)
-{
-    const struct finding *a = left, *b = right;
-    if (is_of_memory(a->rule) != is_of_memory(b->rule))
-        return is_of_memory(a->rule) ? 1 : -1;
-    if (a->share != b->share)
-        return a->share > b->share ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
+static const struct key by_share[] = { DESC(struct finding, share), ASC(struct finding, order), KEY_END };
 
 static struct remark remark_of(struct summary *summary, const struct finding *finding)
 {
@@ -76,8 +68,8 @@ static struct remark remark_of(struct summary *summary, const struct finding *fi
 
 static void sort_findings(struct summary *summary)
 {
-    if (summary->findings.count)
-        qsort(summary->findings.at, summary->findings.count, sizeof *summary->findings.at, compare_findings);
+    SORT_ARRAY(summary->findings.at, summary->findings.count, by_share);
+    SORT_BY(summary->findings.at, summary->findings.count, i, is_of_memory(summary->findings.at[i].rule));
 }
 
 /* "rank 9, also 13, 5, 1 and 3 more": where FOUND was found, and then the COUNT that follow it in OTHERS. */
