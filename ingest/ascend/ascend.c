@@ -98,9 +98,10 @@ void ascend_add_arrow(struct ascend *ascend, int32_t device, int64_t stream, int
 
 /* ---- words ---- */
 
-static bool task_starts_with(const char *text, const char *prefix)
+/* PREFIX begins with a letter, which tells most texts apart. */
+static inline bool task_starts_with(const char *text, const char *prefix)
 {
-    return strncasecmp(text, prefix, strlen(prefix)) == 0;
+    return ((*text ^ *prefix) & ~0x20) == 0 && strncasecmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static bool task_starts_with_one_of(const char *text, const char *const *prefixes)

@@ -20,6 +20,7 @@
 
 #include "base/search.h"
 #include "ingest/json_text.h"
+#include "trace/arg_scan.h"
 #include <inttypes.h>
 
 /* Keys of tasks and collectives. Their values wait in columns of other arguments, which no event of such a file has. */
@@ -68,6 +69,7 @@ struct reading {
     struct track_facts *tracks;
     struct buffer text;
     uint64_t derived;
+    struct arg_scan connections, task_types, elements, operations, sizes, counts;
     /* Ids of converted lists, by text of the draft; NAME_NONE: not met yet. */
     name_id *shapes, *types, *stacks;
 };
@@ -187,10 +189,16 @@ static struct track_facts facts_of(const struct trace *trace, track_id t, int64_
 
 /* ---- events ---- */
 
-static const char *text_arg(const struct trace *trace, int arg, event_id e)
+static const char *text_arg(const struct reading *reading, struct arg_scan *scan, event_id e)
 {
-    const char *text = trace_arg_text(trace, (enum trace_arg)arg, e);
-    return text ? text : "";
+    int64_t text;
+    return arg_scan_get(scan, e, &text) ? names_text(reading->draft->trace->texts, (name_id)text) : "";
+}
+
+static int64_t number_arg(struct arg_scan *scan, event_id e)
+{
+    int64_t number;
+    return arg_scan_get(scan, e, &number) ? number : RECORDER_NONE;
 }
 
 static void json_add_task(struct reading *reading, event_id e, const struct track_facts *facts,
@@ -199,25 +207,22 @@ static void json_add_task(struct reading *reading, event_id e, const struct trac
     const struct trace *trace = reading->draft->trace;
     const struct track *track = &trace->tracks[trace->track[e]];
     bool is_whole = role == ASCEND_COLLECTIVE;
-    const char *element = text_arg(trace, KEY_ELEMENT, e);
+    const char *element = is_whole ? text_arg(reading, &reading->elements, e) : "";
     ascend_add_task(reading->ascend,
                     &(struct ascend_task){
                         .start_ns = trace_start_ns(trace, e),
                         .end_ns = trace_end_ns(trace, e),
                         .stream = facts->lane == LANE_STREAM ? track->tid : RECORDER_NONE,
-                        .link = trace_arg_or(trace, (enum trace_arg)KEY_CONNECTION, e, RECORDER_NONE),
-                        .bytes = is_whole ? RECORDER_NONE
-                                          : trace_arg_or(trace, (enum trace_arg)KEY_SIZE, e, RECORDER_NONE),
-                        .elements = is_whole
-                                        ? trace_arg_or(trace, (enum trace_arg)KEY_COUNT, e, RECORDER_NONE)
-                                        : RECORDER_NONE,
+                        .link = number_arg(&reading->connections, e),
+                        .bytes = is_whole ? RECORDER_NONE : number_arg(&reading->sizes, e),
+                        .elements = is_whole ? number_arg(&reading->counts, e) : RECORDER_NONE,
                         .rank_count = RECORDER_NONE,
                         .name = trace_name(trace, e),
-                        .type = text_arg(trace, KEY_TYPE, e),
-                        .element = is_whole && *element ? element : NULL,
+                        .type = text_arg(reading, &reading->task_types, e),
+                        .element = *element ? element : NULL,
                         .device = facts->device,
                         .role = (uint8_t)role,
-                        .copy = (uint8_t)ascend_copy_of(text_arg(trace, KEY_OPERATION, e)),
+                        .copy = (uint8_t)ascend_copy_of(text_arg(reading, &reading->operations, e)),
                     });
 }
 
@@ -247,17 +252,16 @@ static void add_event(struct reading *reading, event_id e)
     switch (facts->lane) {
     case LANE_HOST:
     case LANE_CALLS:
-        ascend_add_host(reading->ascend,
-                        &(struct ascend_host){
-                            .start_ns = trace_start_ns(trace, e),
-                            .end_ns = trace_end_ns(trace, e),
-                            .pid = facts->pid,
-                            .tid = trace->tracks[trace->track[e]].tid,
-                            .link = trace_arg_or(trace, (enum trace_arg)KEY_CONNECTION, e, RECORDER_NONE),
-                            .name = draft_name(reading->draft, e),
-                            .row = e,
-                            .kind = (uint8_t)host_kind_of(trace, e, facts->lane),
-                        });
+        ascend_add_host(reading->ascend, &(struct ascend_host){
+                                             .start_ns = trace_start_ns(trace, e),
+                                             .end_ns = trace_end_ns(trace, e),
+                                             .pid = facts->pid,
+                                             .tid = trace->tracks[trace->track[e]].tid,
+                                             .link = number_arg(&reading->connections, e),
+                                             .name = draft_name(reading->draft, e),
+                                             .row = e,
+                                             .kind = (uint8_t)host_kind_of(trace, e, facts->lane),
+                                         });
         break;
     case LANE_STREAM: json_add_task(reading, e, facts, ASCEND_BY_TYPE); break;
     case LANE_COLLECTIVES: json_add_task(reading, e, facts, ASCEND_COLLECTIVE); break;
@@ -346,23 +350,25 @@ static void add_arrows(struct reading *reading)
 {
     const struct trace *trace = reading->draft->trace;
     struct tails tails = { 0 };
+    struct flow_scan scan = { 0 };
+    const name_id category = names_find(trace->texts, "HostToDevice", 12);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < trace->flow_count; i++) {
-            struct trace_flow flow = trace_flow(trace, i);
-            if (strcmp(names_text(trace->texts, flow.category), "HostToDevice") != 0)
+            const struct trace_flow *flow = flow_scan_get(&scan, trace, i);
+            if (flow->category != category)
                 continue;
-            if (pass == 0 && flow.phase == 's')
-                *VEC_PUSH(&tails) = (struct tail){ flow.id, flow.ts_ns, flow.track };
-            if (pass == 0 || flow.phase == 's')
+            if (pass == 0 && flow->phase == 's')
+                *VEC_PUSH(&tails) = (struct tail){ flow->id, flow->ts_ns, flow->track };
+            if (pass == 0 || flow->phase == 's')
                 continue;
-            const struct track_facts *to = &reading->tracks[flow.track];
+            const struct track_facts *to = &reading->tracks[flow->track];
             size_t at;
-            SEARCH(at, tails.count, tails.at[at].id < flow.id);
-            if (at == tails.count || tails.at[at].id != flow.id)
+            SEARCH(at, tails.count, tails.at[at].id < flow->id);
+            if (at == tails.count || tails.at[at].id != flow->id)
                 continue;
             ascend_add_arrow(reading->ascend, to->device,
-                             to->lane == LANE_STREAM ? trace->tracks[flow.track].tid : RECORDER_NONE,
-                             flow.ts_ns, reading->tracks[tails.at[at].track].pid,
+                             to->lane == LANE_STREAM ? trace->tracks[flow->track].tid : RECORDER_NONE,
+                             flow->ts_ns, reading->tracks[tails.at[at].track].pid,
                              trace->tracks[tails.at[at].track].tid, tails.at[at].ts_ns);
         }
         if (pass == 0 && tails.count)
@@ -435,6 +441,12 @@ static bool write_ascend(struct draft *draft, struct tpa_error *err)
     size_t texts = names_count(trace->texts);
     struct reading reading = { .draft = draft,
                                .tracks = mem_alloc(mem_times(trace->track_count + 1, sizeof *reading.tracks)),
+                               .connections = arg_scan_of(trace, (enum trace_arg)KEY_CONNECTION),
+                               .task_types = arg_scan_of(trace, (enum trace_arg)KEY_TYPE),
+                               .elements = arg_scan_of(trace, (enum trace_arg)KEY_ELEMENT),
+                               .operations = arg_scan_of(trace, (enum trace_arg)KEY_OPERATION),
+                               .sizes = arg_scan_of(trace, (enum trace_arg)KEY_SIZE),
+                               .counts = arg_scan_of(trace, (enum trace_arg)KEY_COUNT),
                                .shapes = open_known(texts),
                                .types = open_known(texts),
                                .stacks = open_known(texts) };

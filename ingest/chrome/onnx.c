@@ -11,6 +11,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "ingest/step_guess.h"
+#include "trace/arg_scan.h"
 
 /* Values wait in columns of arguments that no event of such a file has. */
 enum {
@@ -92,7 +93,6 @@ struct named_node {
     event_id event;
 };
 struct named_nodes {
-    struct names *names;
     VEC_OF(struct named_node);
 };
 
@@ -110,14 +110,52 @@ static bool onnx_cut_ending(const char *name, size_t *len)
     return has_ending;
 }
 
-/* The last of NODES that is called NAME and began before NS; EVENT_NONE. */
-static event_id last_node(const struct named_nodes *nodes, const char *name, size_t len, int64_t ns)
+/* The last of NODES that has the name ID and began before NS; EVENT_NONE. */
+static event_id last_node(const struct named_nodes *nodes, name_id id, int64_t ns)
 {
-    name_id id = names_find(nodes->names, name, len);
     size_t i;
     SEARCH(i, nodes->count,
            nodes->at[i].name < id || (nodes->at[i].name == id && nodes->at[i].start_ns <= ns));
     return i && nodes->at[i - 1].name == id ? nodes->at[i - 1].event : EVENT_NONE;
+}
+
+/* Names of nodes without their ending, by number; and these numbers of names and texts of the draft. */
+struct node_names {
+    struct names *names;
+    name_id *of_name, *of_text; /* NAME_NONE: not met yet, or no name of a node */
+    bool *is_met;               /* of names */
+};
+
+static name_id *none_of(size_t count)
+{
+    name_id *ids = mem_alloc(mem_times(count + 1, sizeof *ids));
+    memset(ids, 0xff, (count + 1) * sizeof *ids); /* NAME_NONE */
+    return ids;
+}
+
+/* The number of the node's name NAME of the draft; NAME_NONE: without the ending it is a fence beside the node, which
+ * launches nothing. */
+static name_id number_of_node(struct node_names *known, const struct trace *trace, name_id name)
+{
+    size_t len;
+    const char *text = names_text(trace->names, name);
+    if (!known->is_met[name] && onnx_cut_ending(text, &len))
+        known->of_name[name] = names_add(known->names, text, len);
+    known->is_met[name] = true;
+    return known->of_name[name];
+}
+
+/* The same of TEXT of the draft, which a kernel has. */
+static name_id number_of_parent(struct node_names *known, const struct trace *trace, name_id text)
+{
+    size_t len;
+    const char *parent = names_text(trace->texts, text);
+    if (known->of_text[text] == NAME_NONE) {
+        if (onnx_cut_ending(parent, &len) && len == 0)
+            len = strlen(parent);
+        known->of_text[text] = names_find(known->names, parent, len);
+    }
+    return known->of_text[text];
 }
 
 /* Ids of nodes, and of the kernels that they launched; 0: none. A kernel is of the last node that it names and that began
@@ -125,47 +163,59 @@ static event_id last_node(const struct named_nodes *nodes, const char *name, siz
 static int64_t *link_kernels(const struct onnx *onnx)
 {
     const struct trace *trace = onnx->trace;
-    int64_t *ids = mem_zalloc(trace->event_count + 1, sizeof *ids);
-    struct named_nodes by_name = { .names = names_open() }, by_operation = { .names = names_open() };
+    int64_t *ids = mem_zalloc(trace->event_count + 1, sizeof *ids), text;
+    struct node_names known = { names_open(), none_of(names_count(trace->names)),
+                                none_of(names_count(trace->texts)),
+                                mem_zalloc(names_count(trace->names) + 1, sizeof *known.is_met) };
+    struct named_nodes by_name = { 0 }, by_operation = { 0 };
+    struct arg_scan operations = arg_scan_of(trace, (enum trace_arg)KEY_OPERATION),
+                    parents = arg_scan_of(trace, (enum trace_arg)KEY_NODE);
     for (event_id e = 0; e < trace->event_count; e++) {
-        /* Without the ending it is a fence beside the node, which launches nothing. */
-        const char *name = trace_name(trace, e);
-        size_t len;
-        if (onnx_kind(onnx, e) != ONNX_NODE || !onnx_cut_ending(name, &len))
+        if (onnx_kind(onnx, e) != ONNX_NODE)
             continue;
-        const char *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, e);
-        int64_t start_ns = trace_start_ns(trace, e);
-        *VEC_PUSH(&by_name) = (struct named_node){ names_add(by_name.names, name, len), start_ns, e };
-        if (operation && *operation)
-            *VEC_PUSH(&by_operation) =
-                (struct named_node){ names_add(by_operation.names, operation, strlen(operation)), start_ns,
-                                     e };
+        name_id name = number_of_node(&known, trace, trace->name[e]);
+        if (name == NAME_NONE)
+            continue;
+        *VEC_PUSH(&by_name) = (struct named_node){ name, trace_start_ns(trace, e), e };
+        if (arg_scan_get(&operations, e, &text) && names_length(trace->texts, (name_id)text))
+            *VEC_PUSH(&by_operation) = (struct named_node){ (name_id)text, trace_start_ns(trace, e), e };
     }
     SORT(&by_name, by_name_and_start);
     SORT(&by_operation, by_name_and_start);
     for (event_id k = 0; k < trace->event_count; k++) {
         if (onnx_kind(onnx, k) != ONNX_KERNEL)
             continue;
-        const char *parent = trace_arg_text(trace, (enum trace_arg)KEY_NODE, k),
-                   *operation = trace_arg_text(trace, (enum trace_arg)KEY_OPERATION, k);
         event_id node = EVENT_NONE;
-        if (parent && *parent) {
-            size_t len;
-            if (onnx_cut_ending(parent, &len) && len == 0)
-                len = strlen(parent);
-            node = last_node(&by_name, parent, len, trace_start_ns(trace, k));
-        } else if (operation) {
-            node = last_node(&by_operation, operation, strlen(operation), trace_start_ns(trace, k));
-        }
+        if (arg_scan_get(&parents, k, &text) && names_length(trace->texts, (name_id)text))
+            node =
+                last_node(&by_name, number_of_parent(&known, trace, (name_id)text), trace_start_ns(trace, k));
+        else if (arg_scan_get(&operations, k, &text))
+            node = last_node(&by_operation, (name_id)text, trace_start_ns(trace, k));
         if (node != EVENT_NONE)
             ids[k] = ids[node] = (int64_t)node + FIRST_NODE_ID;
     }
-    EACH(names_free, by_name.names, by_operation.names);
+    names_free(known.names);
+    EACH(free, known.of_name, known.of_text, known.is_met);
     EACH(VEC_FREE, &by_name, &by_operation);
     return ids;
 }
 
-static void write_kernel(struct draft *draft, event_id e, int64_t id)
+/* Arguments of kernels, in a pass over them. */
+struct kernel_args {
+    struct arg_scan stream, grid[3], block[3];
+};
+
+static struct kernel_args kernel_args_of(const struct trace *trace)
+{
+    struct kernel_args args = { .stream = arg_scan_of(trace, (enum trace_arg)KEY_STREAM) };
+    for (int i = 0; i < 3; i++) {
+        args.grid[i] = arg_scan_of(trace, grid_keys[i]);
+        args.block[i] = arg_scan_of(trace, block_keys[i]);
+    }
+    return args;
+}
+
+static void write_kernel(struct draft *draft, event_id e, int64_t id, struct kernel_args *args)
 {
     const struct trace *trace = draft->trace;
     struct recorder_work work = RECORDER_WORK_NONE;
@@ -177,11 +227,12 @@ static void write_kernel(struct draft *draft, event_id e, int64_t id)
     work.start_ns = trace_start_ns(trace, e);
     work.end_ns = trace_end_ns(trace, e);
     work.device = 0;
-    work.stream = trace_arg_or(trace, (enum trace_arg)KEY_STREAM, e, 0);
+    if (!arg_scan_get(&args->stream, e, &work.stream))
+        work.stream = 0;
     bool has_shape = true;
     for (int i = 0; i < 3; i++)
-        has_shape = trace_arg(trace, grid_keys[i], e, &work.grid[i]) &&
-                    trace_arg(trace, block_keys[i], e, &work.block[i]) && has_shape;
+        has_shape = arg_scan_get(&args->grid[i], e, &work.grid[i]) &&
+                    arg_scan_get(&args->block[i], e, &work.block[i]) && has_shape;
     if (!has_shape)
         work.grid[0] = work.block[0] = RECORDER_NONE;
     if (recorder_work(draft->recorder, &work) && id)
@@ -212,6 +263,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
     struct onnx onnx = onnx_open(trace);
     int64_t *ids = link_kernels(&onnx);
     keep_provider(&onnx, draft->builder);
+    struct kernel_args args = kernel_args_of(trace);
     struct step_guess *guess = step_guess_open();
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
@@ -219,7 +271,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
         enum onnx_kind kind = onnx_kind(&onnx, e);
         if (kind == ONNX_KERNEL) {
-            write_kernel(draft, e, ids[e]);
+            write_kernel(draft, e, ids[e], &args);
         } else {
             if (recorder_event(draft->recorder,
                                kind == ONNX_NODE  ? RECORDER_OPERATOR
