@@ -163,16 +163,17 @@ static void find_links(struct unitrace *unitrace)
     struct draft_spans *spans = draft_spans_open(trace, calls);
     name_id category = NAME_NONE;
     bool leads_to_device = false;
+    struct flow_scan scan = { 0 };
     for (size_t i = 0; i < trace->flow_count; i++) {
-        struct trace_flow flow = trace_flow(trace, i);
-        if (flow.category != category)
-            leads_to_device = strstr(names_text(trace->texts, flow.category), "Flow_H2D") != NULL;
-        category = flow.category;
-        if (flow.phase != 's' || !leads_to_device)
+        const struct trace_flow *flow = flow_scan_get(&scan, trace, i);
+        if (flow->category != category)
+            leads_to_device = strstr(names_text(trace->texts, flow->category), "Flow_H2D") != NULL;
+        category = flow->category;
+        if (flow->phase != 's' || !leads_to_device)
             continue;
-        event_id call = draft_spans_before(spans, flow.track, flow.ts_ns);
-        if (call != EVENT_NONE && trace_start_ns(trace, call) == flow.ts_ns)
-            unitrace->link[call] = flow.id;
+        event_id call = draft_spans_before(spans, flow->track, flow->ts_ns);
+        if (call != EVENT_NONE && trace_start_ns(trace, call) == flow->ts_ns)
+            unitrace->link[call] = flow->id;
     }
     draft_spans_free(spans);
     free(calls);

@@ -172,9 +172,31 @@ static void compacting_spares_strings(void **state)
     buffer_release(&out);
 }
 
+/* Integers of each length, which are read in several ways, and a byte in them that is no digit. */
+static void integers_of_every_length_are_read(void **state)
+{
+    (void)state;
+    static const char digits[] = "9081726354192837465";
+    for (size_t len = 1; len < sizeof digits - 1; len++) {
+        char text[sizeof digits];
+        int64_t value = 0, wanted = 0;
+        memcpy(text, digits, len);
+        for (size_t i = 0; i < len; i++)
+            wanted = wanted * 10 + (digits[i] - '0');
+        assert_true(json_integer(text, text + len, &value));
+        assert_true(value == wanted);
+        for (size_t i = 0; i < len; i++) {
+            text[i] = i % 2 ? ':' : '/'; /* the neighbours of '9' and '0' */
+            assert_false(json_integer(text, text + len, &value));
+            text[i] = digits[i];
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_of_every_length_are_read),
         cmocka_unit_test(microseconds_become_nanoseconds_exactly),
         cmocka_unit_test(integers_keep_64_bits),
         cmocka_unit_test(decimals_are_the_nearest_doubles),
