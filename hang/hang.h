@@ -156,6 +156,7 @@ enum hang_doubt {
     DOUBT_STATE_UNKNOWN,
     DOUBT_NO_ENTRIES,
     DOUBT_SEVERAL_RUNS,
+    DOUBT_NO_TIMES,
     HANG_DOUBTS,
 };
 

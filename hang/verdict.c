@@ -199,6 +199,29 @@ static bool hides_members(const struct hang_job *job, const struct hang_op *op)
     return pending;
 }
 
+static bool has_times(const struct hang_job *job, const struct flight_dump *dump)
+{
+    bool timed = false;
+    for (size_t i = 0; i < dump->count && !timed; i++)
+        timed = hang_entry(job, (uint32_t)(dump->first + i))->created_ns > 0;
+    return timed;
+}
+
+/* Dumps whose operations have no times, and, where no dump has any, those that hold none. */
+static void doubt_times(struct hang_job *job)
+{
+    bool any = false, timed = false;
+    for (uint32_t r = 0; r < job->world && !timed; r++) {
+        any |= job->dump_of[r] != HANG_NONE && hang_dump(job, r)->count > 0;
+        timed = job->dump_of[r] != HANG_NONE && has_times(job, hang_dump(job, r));
+    }
+    for (uint32_t r = 0; r < job->world; r++) {
+        const struct flight_dump *dump = hang_dump(job, r);
+        if (dump && (dump->count || (any && !timed)) && !has_times(job, dump))
+            hang_doubt(job, DOUBT_NO_TIMES, r);
+    }
+}
+
 static void find_doubts(struct hang_job *job)
 {
     for (uint32_t r = 0; r < job->world; r++) {
@@ -218,12 +241,19 @@ static void find_doubts(struct hang_job *job)
         if (dump && dump->unknown_states)
             hang_doubt(job, DOUBT_STATE_UNKNOWN, r);
     }
+    doubt_times(job);
     doubt_never_entered(job);
     for (size_t o = 0; o < job->ops.count && !job->has_doubt[DOUBT_MEMBERS_UNKNOWN]; o++)
         job->has_doubt[DOUBT_MEMBERS_UNKNOWN] = hides_members(job, &job->ops.at[o]);
 }
 
 /* ---- culprits ---- */
+
+/* Does a cause of CLASS blame a rank for what it had not done when its dump was written? Those of others are contradictions. */
+static bool rests_on_moment(enum hang_class class)
+{
+    return class == HANG_NEVER_ENTERED || class == HANG_DEVICE_STOPPED || class == HANG_NOT_STARTED;
+}
 
 static void find_culprits(struct hang_job *job)
 {
@@ -236,7 +266,8 @@ static void find_culprits(struct hang_job *job)
             bool spared = job->spared[rank] || job->silent[rank] || job->runs_apart ||
                           job->doubts[DOUBT_P2P_NOT_RECORDED][rank] ||
                           job->doubts[DOUBT_VERSION_UNKNOWN][rank] ||
-                          (!job->proof && job->doubts[DOUBT_USUALLY_LAST][rank]);
+                          (!job->proof && job->doubts[DOUBT_USUALLY_LAST][rank]) ||
+                          (!job->proof && job->doubts[DOUBT_NO_TIMES][rank] && rests_on_moment(cause->class));
             if (hang_names_culprits(cause->class) && !spared)
                 culprits[rank] = 1;
             else
@@ -364,6 +395,8 @@ static const char *why_in_doubt(const struct hang_job *job, uint32_t rank)
         return "; its dump is of a version that is not known, and may mean something else";
     if (job->silent[rank])
         return "; its dump holds no operations, and whether it waits itself is not known";
+    if (job->doubts[DOUBT_NO_TIMES][rank])
+        return "; but its dump records no times, and may be older than the others";
     if (job->doubts[DOUBT_P2P_NOT_RECORDED][rank])
         return "; it may wait in a send or receive, which gloo does not record";
     if (job->doubts[DOUBT_USUALLY_LAST][rank])

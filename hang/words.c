@@ -52,6 +52,7 @@ const char *hang_doubt_word(enum hang_doubt doubt)
         [DOUBT_STATE_UNKNOWN] = "state_unknown",
         [DOUBT_NO_ENTRIES] = "no_entries",
         [DOUBT_SEVERAL_RUNS] = "several_runs",
+        [DOUBT_NO_TIMES] = "no_times",
     };
     return words[doubt];
 }
@@ -397,6 +398,9 @@ void hang_add_doubt(struct buffer *out, struct hang_job *job, enum hang_doubt do
         [DOUBT_NO_ENTRIES] =
             "the dumps of these ranks hold no operations, although those of others hold some that are over: what "
             "these ranks did, and whether they wait themselves, is not known",
+        [DOUBT_NO_TIMES] =
+            "the dumps of these ranks record no times: whether they are older than the others cannot be seen, so what "
+            "these ranks have not entered yet proves nothing. Write the dumps of all ranks at once, with time_created_ns",
         [DOUBT_SEVERAL_RUNS] =
             "the operations of these ranks are ten minutes or more apart: the dumps are of several runs, or the clocks of hosts are wrong, and no "
             "rank is more than a suspect",
