@@ -1472,16 +1472,15 @@ static void add_unpriced(struct headline *headline, size_t most)
     }
 }
 
-/* Is what was replayed shorter than the recording? It begins and ends with what launches work. */
-static bool is_part_of_recording(const struct headline *headline)
+/* Is what was replayed shorter than this share of the recording? It begins and ends with what launches work. */
+static bool is_replayed_less(const struct headline *headline, double share)
 {
-    const double much_shorter = 0.9;
     const struct summary *summary = headline->summary;
     int64_t recorded_ns = 0;
     for (size_t i = 0; i < summary->rank_count; i++)
         recorded_ns = summary->ranks[i].time_ns > recorded_ns ? summary->ranks[i].time_ns : recorded_ns;
     return !headline->findings->has_steps &&
-           (double)headline->findings->step_ns < much_shorter * (double)recorded_ns;
+           (double)headline->findings->step_ns < share * (double)recorded_ns;
 }
 
 /* What a step takes, and what it would take with all that the findings save. */
@@ -1490,7 +1489,7 @@ static void add_now_and_then(struct headline *headline)
     const struct findings *findings = headline->findings;
     const char *now = time_text(headline, (double)findings->step_ns);
     const char *whole = findings->has_steps ? arena_printf(headline->texts, "A step takes %s", now)
-                        : is_part_of_recording(headline)
+                        : is_replayed_less(headline, 0.9)
                             ? arena_printf(headline->texts, "%s of the recording", now)
                             : arena_printf(headline->texts, "The recording takes %s", now);
     size_t first = first_lasting(findings);
@@ -1527,17 +1526,6 @@ static const char *name_changes(struct headline *headline, size_t count, size_t 
     return kept;
 }
 
-/* Is a step, or all of the recording, replayed? Else it has a begin and an end without work. */
-static bool is_all_recorded(const struct headline *headline)
-{
-    int64_t recorded_ns = 0;
-    for (size_t i = 0; i < headline->summary->rank_count; i++)
-        recorded_ns = headline->summary->ranks[i].time_ns > recorded_ns ? headline->summary->ranks[i].time_ns
-                                                                        : recorded_ns;
-    return headline->findings->has_steps ||
-           (double)headline->findings->step_ns > 0.9995 * (double)recorded_ns;
-}
-
 /* From what a step takes to what it takes with the first finding, if that is a change, not a pause to be explained. */
 static void add_change(struct headline *headline)
 {
@@ -1564,7 +1552,7 @@ static void add_change(struct headline *headline)
                                           name_changes(headline, count, answer->last_change), together);
     answer->change_note =
         arena_printf(headline->texts, "%s%s, at best, with change %zu (%s)%s; predicted by replay",
-                     is_all_recorded(headline) ? "" : "the replayed part of ", whole_word(headline),
+                     is_replayed_less(headline, 0.9995) ? "the replayed part of " : "", whole_word(headline),
                      first + 1, change_of(headline, &findings->at[first]), rest);
 }
 
