@@ -307,7 +307,7 @@ static enum recorder_kind call_kind(struct recording *recording, const struct ta
     size_t len;
     const char *domain = csv_text(&rows->csv, rows->columns[COLUMN_DOMAIN], &len);
     struct buffer *known = &recording->domain;
-    if (known->count != len || memcmp(known->at, domain, len) != 0 || len == 0) {
+    if (len == 0 || known->count != len || memcmp(known->at, domain, len) != 0) {
         recording->domain_kind = rocm_domain_kind(domain);
         buffer_clear(known);
         buffer_add(known, domain, len);

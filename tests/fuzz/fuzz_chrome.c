@@ -65,6 +65,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             must(memcmp(whole->name, parts->name, count * sizeof *whole->name) == 0);
             must(memcmp(whole->track, parts->track, count * sizeof *whole->track) == 0);
         }
+        for (size_t i = 0; i < whole->sample_count; i++) {
+            const struct trace_sample *a = &whole->samples[i], *b = &parts->samples[i];
+            must(a->ts_ns == b->ts_ns && a->counter == b->counter && a->track == b->track);
+            must(memcmp(&a->value, &b->value, sizeof a->value) == 0);
+        }
         for (size_t i = 0; i < whole->notice_count; i++)
             must(whole->notices[i].count == parts->notices[i].count &&
                  whole->notices[i].offset == parts->notices[i].offset);
