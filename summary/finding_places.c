@@ -1,47 +1,65 @@
 #include "summary/finding_places.h"
 
 #include "base/runs.h"
+#include "base/sum.h"
 #include "trace/call_names.h"
+#include "trace/derived.h"
 #include "derive/callers.h"
 #include "summary/findings.h"
 #include <math.h>
 
+/* What the events of a name took in all; the first of them, and the first of those that took most. */
+struct named_time {
+    int64_t time_ns, longest_ns;
+    event_id first, longest; /* EVENT_NONE: there are none */
+};
+
+struct named_times {
+    uint64_t names;
+    struct named_time at[]; /* by name */
+};
+
+static struct named_times *named_times_open(const struct trace *trace)
+{
+    size_t count = names_count(trace->names);
+    struct named_times *times = mem_alloc(sizeof *times + mem_times(count, sizeof *times->at));
+    times->names = count;
+    for (name_id id = 0; id < count; id++)
+        times->at[id] = (struct named_time){ 0, -1, EVENT_NONE, EVENT_NONE };
+    for (event_id e = 0; e < trace->event_count; e++) {
+        struct named_time *of = &times->at[trace->name[e]];
+        int64_t dur_ns = trace_dur_ns(trace, e);
+        if (of->first == EVENT_NONE)
+            of->first = e;
+        sum_add(&of->time_ns, dur_ns);
+        if (dur_ns > of->longest_ns) {
+            of->longest = e;
+            of->longest_ns = dur_ns;
+        }
+    }
+    return times;
+}
+
+/* Computed once, as most rules ask for a place. */
+static const struct named_times *named_times_of(const struct trace *trace);
+DERIVED(named_times, named_times_of, named_times_open, free);
+
 /* Whether an event is in the place may depend on its name alone, and names are few: HOLDS is called once for each. */
 struct place place_find(const struct trace *trace, place_holds *holds)
 {
-    enum { NOT_CHECKED, NO, YES };
-    struct sum {
-        int64_t time_ns, longest_ns;
-        event_id longest;
-        uint8_t answer;
-    };
+    const struct named_times *times = named_times_of(trace);
     struct place place = { .longest = EVENT_NONE, .name = NAME_NONE };
-    struct sum *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
-    for (event_id e = 0; e < trace->event_count; e++) {
-        struct sum *sum = &sums[trace->name[e]];
-        if (sum->answer == NO)
+    for (name_id id = 0; id < times->names; id++) {
+        const struct named_time *of = &times->at[id];
+        if (of->first == EVENT_NONE || !holds(trace, of->first))
             continue;
-        if (sum->answer == NOT_CHECKED) {
-            sum->answer = holds(trace, e) ? YES : NO;
-            sum->longest_ns = -1;
-            if (sum->answer == NO)
-                continue;
-        }
-        int64_t dur_ns = trace_dur_ns(trace, e);
-        sum->time_ns += dur_ns;
-        place.all_ns += dur_ns;
-        if (dur_ns > sum->longest_ns) {
-            sum->longest = e;
-            sum->longest_ns = dur_ns;
+        sum_add(&place.all_ns, of->time_ns);
+        if (place.name == NAME_NONE || of->time_ns > place.time_ns) {
+            place.time_ns = of->time_ns;
+            place.name = id;
+            place.longest = of->longest;
         }
     }
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        if (sums[id].answer == YES && (place.name == NAME_NONE || sums[id].time_ns > place.time_ns)) {
-            place.time_ns = sums[id].time_ns;
-            place.name = id;
-            place.longest = sums[id].longest;
-        }
-    free(sums);
     return place;
 }
 
