@@ -355,20 +355,20 @@ static void collect_launchings(const struct editing *editing, struct launchings 
     all->count = kept;
 }
 
-/* The share of the LENGTH_NS from START_NS on that lies in SET. */
-static double share_within(const struct intervals *set, int64_t start_ns, int64_t length_ns)
+/* The share of the LENGTH_NS from START_NS on that lies in SET; NEAR: as of intervals_length_near. */
+static double share_within(const struct intervals *set, int64_t start_ns, int64_t length_ns, size_t *near)
 {
     return length_ns > 0
-               ? (double)intervals_length_within(set, start_ns, start_ns + length_ns) / (double)length_ns
+               ? (double)intervals_length_near(set, start_ns, start_ns + length_ns, near) / (double)length_ns
                : 0;
 }
 
 /* The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
  * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that compute on the host,
  * operators that communicate (graphs lie between them), pauses of a millisecond and more, the profiler's own work, and the capture of
- * a graph itself, which is done once. */
+ * a graph itself, which is done once. NEAR: as of share_within. */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
-                           const struct intervals *kept, const struct host_work *work)
+                           const struct intervals *kept, const struct host_work *work, size_t *near)
 {
     const struct replay_graph *graph = editing->graph;
     const struct replay_thread *own = &graph->threads[thread];
@@ -384,7 +384,7 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
             !intervals_contain(&kept[thread], from_ns) &&
             !intervals_contain(captures, from_ns - graph->shift_ns[file]))
             editing_scale_piece(editing, m,
-                                share_within(overhead, from_ns - graph->shift_ns[file], length_ns));
+                                share_within(overhead, from_ns - graph->shift_ns[file], length_ns, near));
     }
 }
 
@@ -460,8 +460,9 @@ void edit_cuda_graph(const struct editing *editing)
     struct host_work work = host_work_find(editing->graph);
     struct launchings all = { 0 };
     collect_launchings(editing, &all);
+    size_t near = 0;
     for (size_t i = 0; i < all.count; i++) {
-        launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept, &work);
+        launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept, &work, &near);
         editing->effect->count += all.at[i].count;
     }
     editing->changes->least_pause_ns = usual_pause(editing);

@@ -197,14 +197,14 @@ static bool is_in_step(const struct step_list *steps, uint32_t file, int64_t sta
     return steps->count == 0 || (step && end_ns <= step->end_ns);
 }
 
+/* Is the gap before M a pause? */
 static bool is_pause(const struct replay_graph *graph, const struct intervals *others, size_t thread,
                      moment_id m)
 {
     int64_t start_ns = replay_moment_ns(graph, m - 1), end_ns = replay_moment_ns(graph, m);
     uint32_t file = graph->trace->tracks[graph->threads[thread].track].file;
     int64_t shift_ns = graph->shift_ns[file];
-    return graph->inner[m] == EVENT_NONE && end_ns - start_ns >= HOST_PAUSE_NS &&
-           editing_piece_is_own(graph, m) &&
+    return end_ns - start_ns >= HOST_PAUSE_NS && editing_piece_is_own(graph, m) &&
            2 * intervals_length_within(&others[file], start_ns - shift_ns, end_ns - shift_ns) <
                end_ns - start_ns &&
            2 * intervals_length_within(&host_state_of(graph->trace)->overhead[file], start_ns - shift_ns,
@@ -243,7 +243,8 @@ struct host_pauses host_pauses_find(const struct replay_graph *graph)
         uint32_t file = graph->trace->tracks[thread->track].file;
         for (moment_id m = thread->first + 1; m < thread->first + thread->count && !without[thread->track];
              m++)
-            if (replay_moment_ns(graph, m - 1) - graph->shift_ns[file] >= starts_ns[file] &&
+            if (graph->inner[m] == EVENT_NONE &&
+                replay_moment_ns(graph, m - 1) - graph->shift_ns[file] >= starts_ns[file] &&
                 is_pause(graph, others, t, m))
                 *VEC_PUSH(&pauses) = m;
     }

@@ -235,13 +235,18 @@ static void find_ends(struct replay_graph *graph)
     }
 }
 
-/* Put M in order, if it waits at most for one moment that is. Most do. */
+/* Put M in order, if all that it waits for is. Most do. */
 static bool place_at_once(struct ordering *ordering, moment_id m)
 {
     moment_id previous = before(ordering, m);
-    if (has_bit(ordering->graph->has_edges, m) ||
-        (previous != MOMENT_NONE && !has_bit(ordering->placed, previous)))
+    if (previous != MOMENT_NONE && !has_bit(ordering->placed, previous))
         return false;
+    if (has_bit(ordering->graph->has_edges, m)) {
+        struct edge_range edges = replay_edges_of(ordering->graph, m);
+        for (uint32_t k = edges.first; k < edges.end; k++)
+            if (!has_bit(ordering->placed, ordering->graph->edges.from[k]))
+                return false;
+    }
     flip_bit(ordering->placed, m);
     append(ordering, m);
     return true;

@@ -71,9 +71,10 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
         if (gpu->call[i] != EVENT_NONE)
             streams->launched[stream->first + stream->count++] = (uint32_t)i;
     }
-    SORT_BY(streams->launched, streams->launched_count, i,
-            stream_work_launched_ns(streams, streams->launched[i]));
-    SORT_BY(streams->launched, streams->launched_count, i, stream_work_of(streams, streams->launched[i]));
+    for (size_t s = 0; s < streams->count; s++) { /* work begins as it was launched, mostly */
+        uint32_t *at = streams->launched + streams->at[s].first;
+        SORT_BY(at, streams->at[s].count, i, stream_work_launched_ns(streams, at[i]));
+    }
     return streams;
 }
 
@@ -155,12 +156,29 @@ static size_t stream_work_place_of(const struct stream_work *streams, const uint
     return place;
 }
 
-uint32_t *stream_work_before(struct stream_work *streams)
+/* Fill BEFORE where on each stream an operation begins when the one before has ended, as mostly. False: somewhere it does not. */
+static bool find_in_turn(const struct stream_work *streams, uint32_t *before)
+{
+    const struct replay_graph *graph = streams->graph;
+    uint32_t *last = mem_alloc(mem_times(streams->count + 1, sizeof *last));
+    memset(last, 0xff, (streams->count + 1) * sizeof *last);
+    bool in_turn = true;
+    for (size_t i = 0; i < graph->gpu->count && in_turn; i++) {
+        uint32_t s = stream_work_of(streams, (uint32_t)i);
+        before[i] = last[s];
+        in_turn = last[s] == UINT32_MAX || replay_moment_ns(graph, replay_work_end(graph, last[s])) <=
+                                               replay_moment_ns(graph, replay_work_start(graph, i));
+        last[s] = (uint32_t)i;
+    }
+    free(last);
+    return in_turn;
+}
+
+/* The same where operations of a stream overlap. */
+static void stream_work_find_before(const struct stream_work *streams, uint32_t *before)
 {
     const struct replay_graph *graph = streams->graph;
     size_t count = graph->gpu->count;
-    EACH(free, streams->launched, streams->by_thread);
-    uint32_t *before = mem_alloc(mem_times(count + 1, sizeof *before));
     uint32_t *by_end = mem_alloc(mem_times(count + 1, sizeof *by_end));
     size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
            *end = mem_zalloc(streams->count + 1, sizeof *end);
@@ -187,6 +205,15 @@ uint32_t *stream_work_before(struct stream_work *streams)
                behind = instant ? stream_work_place_of(streams, by_end, first, end[s], (uint32_t)i) : next[s];
         before[i] = behind > first ? by_end[behind - 1] : UINT32_MAX;
     }
-    EACH(free, by_end, next, end, streams->at, streams->stream_of_track, streams);
+    EACH(free, by_end, next, end);
+}
+
+uint32_t *stream_work_before(struct stream_work *streams)
+{
+    EACH(free, streams->launched, streams->by_thread);
+    uint32_t *before = mem_alloc(mem_times(streams->graph->gpu->count + 1, sizeof *before));
+    if (!find_in_turn(streams, before))
+        stream_work_find_before(streams, before);
+    EACH(free, streams->at, streams->stream_of_track, streams);
     return before;
 }
