@@ -750,7 +750,10 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
                                                                      : "Python function");
         tpa_hint(
             err,
-            ingested->profile
+            ingested->profile && ingested->profile->figures == PROFILE_DEVICE_TIME
+                ? "tpa top has FLOPs, bytes and what kernels reach per second: Proton names no device whose peak that is held to; "
+                  "tpa summary, diff, report, chart, convert, info and nightly read the file, too"
+            : ingested->profile
                 ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
                 : "tpa top shows the report");
     }

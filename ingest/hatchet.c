@@ -125,8 +125,12 @@ static void add_work(struct hatchet *hatchet, const struct node *node, int depth
     struct profile_work *own = work_of(hatchet, hatchet->path[depth], node);
     sum_add(&own->cost.calls, node->count >= 1 && node->count < 0x1p53 ? (int64_t)node->count : 0);
     own->cost.total_s += seconds;
-    own->flops += node->flops > 0 && node->flops < 0x1p62 ? node->flops : 0;
-    own->bytes += node->bytes > 0 && node->bytes < 0x1p62 ? node->bytes : 0;
+    bool has_flops =
+        node->flops > 0 && node->flops<0x1p62, has_bytes = node->bytes> 0 && node->bytes < 0x1p62;
+    own->flops += has_flops ? node->flops : 0;
+    own->bytes += has_bytes ? node->bytes : 0;
+    own->flops_s += has_flops ? seconds : 0;
+    own->bytes_s += has_bytes ? seconds : 0;
 }
 
 /* Add the children at IN of the node whose stack is PARENT. */

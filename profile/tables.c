@@ -32,7 +32,7 @@ struct call_row {
 struct device_row {
     struct text name, device_type;
     int64_t device, self_device_ns, device_ns, count, flops, bytes;
-    double share;
+    double share, tflops, tbs, intensity;
 };
 
 struct action_row {
@@ -81,6 +81,9 @@ static const struct table_column device_columns[] = {
     COLUMN(struct device_row, count, "count", "# of Calls", TABLE_TALLY, "how often the kernel ran; of scopes not recorded", .aliases = "calls ncalls"),
     COLUMN(struct device_row, flops, "flops", "Total FLOPs", TABLE_FLOPS, "floating-point operations of the kernel, as the program gave Proton", .flags = TABLE_OPTIONAL),
     COLUMN(struct device_row, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes that the kernel moved, as the program gave Proton", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, tflops, "tflops", "TFLOP/s", TABLE_NUMBER, "10^12 operations per second of the time of runs with FLOPs", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, tbs, "tbs", "TB/s", TABLE_NUMBER, "10^12 bytes per second of the time of runs with bytes", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, intensity, "intensity", "FLOP/B", TABLE_NUMBER, "operations for each byte, where all runs have both", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column action_columns[] = {
@@ -227,11 +230,14 @@ static struct device_row device_row_of(const struct profile *profile, const stru
         sum_add(&sum.cost.calls, shares[i].cost.calls);
         sum.flops += shares[i].flops;
         sum.bytes += shares[i].bytes;
+        sum.flops_s += shares[i].flops_s;
+        sum.bytes_s += shares[i].bytes_s;
         if (sum.device_type &&
             (!shares[i].device_type || strcmp(sum.device_type, shares[i].device_type) != 0))
             sum.device_type = NULL;
     }
     bool is_kernel = sum.cost.calls > 0;
+    bool all_have_both = sum.flops_s >= sum.cost.total_s && sum.bytes_s >= sum.cost.total_s && sum.bytes > 0;
     return (struct device_row){
         .name = { function->name, function->name_length },
         .device = by_device ? sum.device : TABLE_INT_MISSING,
@@ -242,6 +248,9 @@ static struct device_row device_row_of(const struct profile *profile, const stru
         .share = tables_share_of(sum.cost.total_s, profile->total.total_s),
         .flops = count_of_number(sum.flops),
         .bytes = count_of_number(sum.bytes),
+        .tflops = sum.flops_s > 0 ? sum.flops / sum.flops_s / 1e12 : NAN,
+        .tbs = sum.bytes_s > 0 ? sum.bytes / sum.bytes_s / 1e12 : NAN,
+        .intensity = all_have_both ? sum.flops / sum.bytes : NAN,
     };
 }
 
@@ -252,10 +261,14 @@ static void add_device_rows_of(struct table *table, const struct profile *profil
     FOR_RUNS(first, end, count, !by_device || shares[end].device == shares[first].device) {
         struct device_row row = device_row_of(profile, shares + first, end - first, by_device);
         table_add_rows(table, &row, 1, sizeof row);
-        if (row.flops != TABLE_INT_MISSING)
-            table->columns[table_column_at(table, offsetof(struct device_row, flops))].flags = 0;
-        if (row.bytes != TABLE_INT_MISSING)
-            table->columns[table_column_at(table, offsetof(struct device_row, bytes))].flags = 0;
+        if (row.flops != TABLE_INT_MISSING) {
+            TABLE_FLAG(table, struct device_row, flops, 0);
+            TABLE_FLAG(table, struct device_row, tflops, 0);
+        }
+        if (row.bytes != TABLE_INT_MISSING) {
+            TABLE_FLAG(table, struct device_row, bytes, 0);
+            TABLE_FLAG(table, struct device_row, tbs, 0);
+        }
     }
 }
 

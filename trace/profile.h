@@ -59,6 +59,7 @@ struct profile_work {
     const char *device_type;  /* "CUDA", "HIP"; NULL: not recorded */
     struct profile_cost cost; /* calls, total_s, cumulative_s */
     double flops, bytes;      /* of its own calls; 0: not recorded */
+    double flops_s, bytes_s;  /* the time of those of its own calls of which they are recorded */
 };
 
 /* A file that was added in. */

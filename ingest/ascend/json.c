@@ -97,7 +97,8 @@ static bool is_ascend(const struct trace *trace)
 }
 
 /* The list, and times in quotes, or events of PyTorch outside of an object: no other writer's file begins so. Others put
- * the list into an object: then only what no other writer has counts. */
+ * the list into an object: then only what no other writer has counts, and times in quotes unless an empty event comes
+ * first, as in rocprof's. */
 static bool may_be_ascend(const char *head, size_t len)
 {
     static const char *const signs[] = {
@@ -115,7 +116,10 @@ static bool may_be_ascend(const char *head, size_t len)
     bool is_list = draft_begins(head, len, "[{");
     if (!is_list && !draft_begins(head, len, "{"))
         return false;
-    for (size_t i = 0; i < (is_list ? sizeof signs / sizeof *signs : OWN_SIGNS); i++)
+    size_t counted = is_list                                           ? sizeof signs / sizeof *signs
+                     : draft_begins(head, len, "{\"traceEvents\":[{}") ? OWN_SIGNS
+                                                                       : OWN_SIGNS + 1;
+    for (size_t i = 0; i < counted; i++)
         if (draft_head_has(head, len, signs[i]))
             return true;
     return false;
