@@ -798,6 +798,54 @@ static const char *describe_communication(struct headline *headline)
     return "communication that no computation hides";
 }
 
+/* "GPU 1", "GPU 1 of rank 3". */
+static const char *named_device(struct headline *headline, const struct gpu_row *row)
+{
+    const struct summary *summary = headline->summary;
+    const char *name =
+        arena_printf(headline->texts, "%s %" PRId64, summary_device_word(summary), row->key.device);
+    return summary->rank_count > 1 ? arena_printf(headline->texts, "%s of rank %" PRId64, name, row->key.rank)
+                                   : name;
+}
+
+/* Devices that work for less than this part of the time that the busiest does hardly work. */
+#define HARDLY 0.05
+
+/* "1 of 2 GPUs hardly works; GPU 1 for 476.361us, GPU 0 for 83.801ms of 84.832ms. 50.4 % of their time is idle.", where most of it is theirs; NULL: it
+ * is not. What the host does meanwhile is not why: it works for the others. */
+static const char *describe_unused(struct headline *headline, const struct use *use)
+{
+    const struct gpu *gpu = headline->summary->gpu;
+    const struct gpu_row *busiest = NULL, *least = NULL;
+    size_t unused = 0;
+    for (size_t i = 0; gpu && i < gpu->count; i++) {
+        busiest = !busiest || gpu->at[i].busy_ns > busiest->busy_ns ? &gpu->at[i] : busiest;
+        least = !least || gpu->at[i].busy_ns < least->busy_ns ? &gpu->at[i] : least;
+    }
+    for (size_t i = 0; gpu && i < gpu->count; i++)
+        unused += (double)gpu->at[i].busy_ns < HARDLY * (double)busiest->busy_ns;
+    if (!unused || 2 * (double)unused * use->span_ns < use->idle_ns * (double)gpu->count)
+        return NULL;
+    headline->largest = arena_printf(headline->texts, "%zu of %zu %ss hardly work%s", unused, gpu->count,
+                                     summary_device_word(headline->summary), unused == 1 ? "s" : "");
+    return arena_printf(
+        headline->texts, "%s; %s for %s, %s for %s of %s. %.1f %% of their time is idle.", headline->largest,
+        named_device(headline, least), time_text(headline, (double)least->busy_ns),
+        named_device(headline, busiest), time_text(headline, (double)busiest->busy_ns),
+        time_text(headline, (double)busiest->span_ns), quantity_percent(use->idle_ns / use->span_ns));
+}
+
+/* Do the others wait for a rank so that evening out the ranks saves about what the first change does? */
+static bool is_held_up(const struct headline *headline)
+{
+    const double much_of_first = 0.75;
+    const struct findings *findings = headline->findings;
+    for (size_t i = 0; i < findings->count; i++)
+        if (rule_of(&findings->at[i]) == FINDING_SLOW_RANKS)
+            return findings->at[i].saves_share >= much_of_first * findings->at[0].saves_share;
+    return false;
+}
+
 /* The rules about how devices compute, and what they say is wrong with it. */
 static const struct {
     enum finding_rule rule;
@@ -857,9 +905,14 @@ static const char *describe_uses(struct headline *headline, const struct use *us
     const char *computed = wasted_ns >= least_ns ? what_is_computed(headline, use, wasted_ns) : NULL;
     if (computed)
         return describe_computing(headline, use, whose, computed);
-    if (use->idle_ns >= least_ns && use->idle_ns >= communication_ns && use->idle_ns >= copies_ns)
+    bool held_up = communication_ns >= least_ns && is_held_up(headline),
+         idles = use->idle_ns >= least_ns && use->idle_ns >= communication_ns && use->idle_ns >= copies_ns;
+    const char *unused = idles ? describe_unused(headline, use) : NULL;
+    if (unused)
+        return unused;
+    if (idles && !held_up)
         return describe_idle(headline, use, whose);
-    bool communicates = communication_ns >= least_ns && communication_ns >= copies_ns,
+    bool communicates = held_up || (communication_ns >= least_ns && communication_ns >= copies_ns),
          copies = !communicates && copies_ns >= least_ns;
     const char *what = communicates ? describe_communication(headline)
                        : copies     ? "copies that no computation hides"

@@ -778,6 +778,38 @@ static void little_computation_hides_little_communication(void **state)
     release();
 }
 
+/* A device that works for 10 us of 1 ms is not idle for what the host does. */
+static void devices_that_hardly_work_are_named(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t n = 0; n < 10; n++) {
+        draw_call_us("cudaLaunchKernel", 100 * n, 5, 2 * n + 1);
+        draw_work("kernel", "elementwise", 0, 7, 100000 * n + 10000, 98000, 2 * n + 1);
+        draw_call_us("cudaLaunchKernel", 100 * n + 10, 5, 2 * n + 2);
+        draw_work("kernel", "elementwise", 1, 7, 100000 * n + 20000, 1000, 2 * n + 2);
+    }
+    trace = draw_end();
+    answer();
+    assert_string_equal(
+        result->answer->verdict,
+        "1 of 2 GPUs hardly works; GPU 1 for 10.000us, GPU 0 for 980.000us of 998.000us. 47.9 % of their time is idle.");
+    release();
+}
+
+/* The others idle for 300 us of 1000 and communicate for 288, of which they wait 200 for one rank: to even them out saves most. */
+static void a_rank_that_holds_the_others_up_comes_first(void **state)
+{
+    (void)state;
+    static const struct price_case of = { FINDING_SLOW_RANKS, draw_two_ranks, 200, .ranks = 2 };
+    draw_case(&of, true);
+    answer();
+    assert_int_equal(row_of("slow_ranks"), 0);
+    assert_non_null(
+        strstr(result->answer->verdict, "is exposed communication; the others wait 600.000us for rank 1"));
+    release();
+}
+
 /* Two devices that work for 1 ms at once: the bar is of the mean device, not of 2 ms, and nothing is written of others beside it. */
 static void bars_are_of_the_mean_device(void **state)
 {
@@ -974,6 +1006,8 @@ int main(void)
         cmocka_unit_test(computing_leads_where_it_can_be_faster),
         cmocka_unit_test(little_computation_hides_little_communication),
         cmocka_unit_test(bars_are_of_the_mean_device),
+        cmocka_unit_test(devices_that_hardly_work_are_named),
+        cmocka_unit_test(a_rank_that_holds_the_others_up_comes_first),
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
         cmocka_unit_test(the_operator_that_copies_most_is_named),
