@@ -4,6 +4,7 @@
 #include "cli/nightly/nightly.h"
 
 #include "memory/snapshot_analysis.h"
+#include <assert.h>
 
 enum { NS_PER_S = 1000000000 };
 
@@ -51,6 +52,7 @@ static bool measure_part(struct measures *measures, struct ingested *part,
         snapshot_add_file_notices(&part->snapshots, result);
         return measure_snapshots(measures, &part->snapshots, err);
     }
+    assert(part->trace);
     night_hash_trace(&measured->hash, part->trace);
     inspect_files(part->trace, measured);
     if (!measure_trace(measures, part->trace, options, err))
