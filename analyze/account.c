@@ -183,7 +183,7 @@ static void find_singular(struct choosing *choosing, enum account_limit limit)
         const struct account_step *other = &choosing->steps[of[most == 0 ? count / 2 : most - 1]];
         struct account_stretch two[] = { stretch_of(step, true), stretch_of(other, false) };
         bool compiles = of[most] == 0 && mostly_compiles(choosing->trace, step);
-        if (compiles || account_reason(&choosing->account->texts, choosing->trace, two, 2).len == 0) {
+        if (compiles || account_reason(arena_of(choosing->account), choosing->trace, two, 2).len == 0) {
             step->role = of[most] == 0 ? STEP_FIRST : STEP_SINGULAR;
             choosing->rank->singular = step->number;
             choosing->rank->singular_ns = time_of(step, limit);
@@ -223,7 +223,7 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
         rank->unusual_ns = llround(sum_ns[true] / (double)found);
         rank->usual_ns = llround(sum_ns[false] / (double)(used - found));
         rank->unusual = period > 1 ? found / (used / period) : found;
-        rank->reason = account_reason(&choosing->account->texts, choosing->trace, steps, used);
+        rank->reason = account_reason(arena_of(choosing->account), choosing->trace, steps, used);
     }
     if (found == 1 && period == 1 && by_time && used > 2 && rank->unusual_ns > rank->usual_ns) {
         rank->once = choosing->steps[of[place]].number;
@@ -512,8 +512,8 @@ static void add_up_ranks(struct account *account)
 
 static struct account *account_find(const struct trace *trace, const struct selection *selection)
 {
-    struct account *account = mem_zalloc(1, sizeof *account);
-    account->own = account;
+    struct account *account = arena_open(sizeof *account);
+    ARENA_OWNS(arena_of(account), &account->at, &account->steps);
     for (uint32_t file = 0; file < trace->file_count; file++)
         if (!selection || !selection->files || selection->files[file])
             account_add_file(account, trace, selection, file);
@@ -524,32 +524,16 @@ static struct account *account_find(const struct trace *trace, const struct sele
     return account;
 }
 
-static void account_release(void *value)
+static struct account *account_find_usual(const struct trace *trace)
 {
-    struct account *account = value;
-    EACH(VEC_FREE, account, &account->steps);
-    arena_release(&account->texts);
-    free(account);
+    return account_find(trace, NULL);
 }
 
-static void *account_derive(const struct trace *trace)
-{
-    struct account *account = account_find(trace, NULL);
-    account->own = NULL;
-    return account;
-}
-
-DERIVED(account, account_of, account_derive, account_release);
+DERIVED(account, account_of, account_find_usual);
 
 const struct account *account_open(const struct trace *trace, const struct selection *selection)
 {
     return !selection || selection_is_all(selection) ? account_of(trace) : account_find(trace, selection);
-}
-
-void account_free(const struct account *account)
-{
-    if (account && account->own)
-        account_release(account->own);
 }
 
 const struct account_rank *account_rank_of(const struct account *account, int64_t rank)

@@ -97,16 +97,13 @@ struct account {
     struct account_rank all;     /* the slowest rank; parts, devices and total_ns are those of all ranks */
     size_t overlapping;          /* marked steps left out */
     bool has_steps;
-    struct arena texts;
-    struct account *own; /* to be freed; NULL: it is kept with the trace */
 };
 
 /* That of all of TRACE, computed when first requested. Borrowed; lives as long as TRACE. */
 const struct account *account_of(const struct trace *trace);
 
-/* The same of the files and, by their begins on the host, steps of SELECTION. Release with account_free (NULL is allowed). */
+/* The same of the files and, by their begins on the host, steps of SELECTION. Release with arena_free (NULL is allowed). */
 const struct account *account_open(const struct trace *trace, const struct selection *selection);
-void account_free(const struct account *account);
 
 /* That of RANK; NULL if there is none. */
 const struct account_rank *account_rank_of(const struct account *account, int64_t rank);

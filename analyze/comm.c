@@ -365,8 +365,8 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
         count_unknown(&query);
     }
     free(query.held);
-    collective_matches_free(query.matches);
-    collectives_free(query.collectives);
+    arena_free(query.matches);
+    arena_free(query.collectives);
     if (good)
         return comm;
     comm_free(comm);
@@ -378,7 +378,7 @@ void comm_free(struct comm *comm)
     if (!comm)
         return;
     EACH(VEC_FREE, &comm->rows, &comm->ranks, &comm->waits, &comm->lateness);
-    group_free(comm->group);
+    arena_free(comm->group);
     arena_release(&comm->texts);
     free(comm);
 }
@@ -516,7 +516,7 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     if (is_requested || any_computes(query->trace)) {
         const struct contention *contention = contention_analyze(query->trace, query->selection);
         contention_add_comm_tables(contention, query->selection, is_requested, result);
-        contention_free(contention);
+        arena_free(contention);
     }
     if (comm->matched)
         comm_add_rank_tables(comm, result);

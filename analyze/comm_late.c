@@ -147,7 +147,7 @@ static void close_lateness(struct lateness *late)
         intervals_release(&late->talk[p]);
     EACH(free, late->talk, late->visits, late->visit_of, late->gaps_of_device, late->skips);
     EACH(VEC_FREE, &late->gaps, &late->of_last, &late->of_middle, &late->grown);
-    calltree_free(late->operators);
+    arena_free(late->operators);
 }
 
 /* ---- intervals ---- */

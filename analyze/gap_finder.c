@@ -285,5 +285,5 @@ void gap_finder_visit_streams(struct gap_finder *finder, gap_taker *take, void *
         if (holds_file(finder, finder->gpu->devices[stream->device].file))
             gap_finder_find_gaps(finder, stream->device, streams->position, stream->first, stream->count);
     }
-    gpu_streams_free(streams);
+    arena_free(streams);
 }

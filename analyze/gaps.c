@@ -285,8 +285,8 @@ static void describe_gaps(struct gaps *gaps)
     struct activities activities = { 0 };
     open_activities(&activities, gaps->trace);
     for (size_t i = 0; i < gaps->count; i++)
-        describe(&activities, &gaps->at[i], &gaps->texts);
-    calltree_free(activities.tree);
+        describe(&activities, &gaps->at[i], arena_of(gaps));
+    arena_free(activities.tree);
     EACH(free, activities.thread, activities.skips, activities.is_step);
 }
 
@@ -336,11 +336,11 @@ static void gaps_sum_up(struct gaps_query *query)
 static struct gaps *gaps_own_analyze(const struct trace *trace, const struct selection *selection,
                                      unsigned by, const struct gaps_options *options)
 {
-    struct gaps *gaps = mem_zalloc(1, sizeof *gaps);
-    gaps->own = gaps;
+    struct gaps *gaps = arena_open(sizeof *gaps);
+    ARENA_OWNS(arena_of(gaps), &gaps->at, &gaps->causes);
     gaps->trace = trace;
     gaps->by = by;
-    gaps->group = group_open(trace, by);
+    gaps->group = arena_hold(arena_of(gaps), group_open(trace, by));
     struct gaps_query query = { .options = options, .gaps = gaps };
     struct gap_finder *finder = gap_finder_open(trace, selection, 0, options->latency_below_ns);
     if (by & BY(STREAM))
@@ -357,39 +357,26 @@ static struct gaps *gaps_own_analyze(const struct trace *trace, const struct sel
     return gaps;
 }
 
-static void gaps_release(void *value)
-{
-    struct gaps *gaps = value;
-    free(gaps->at);
-    if (!gaps->usual) {
-        free(gaps->causes);
-        group_free(gaps->group);
-    }
-    arena_release(&gaps->texts);
-    free(gaps);
-}
-
 /* What a report asks for its first screen, its section and the colours of the timeline: computed once. */
 enum { USUALLY_LISTED = 1000 };
 
-static void *gaps_derive_usual(const struct trace *trace)
+static struct gaps *gaps_find_usual(const struct trace *trace)
 {
     struct gaps_options options = gaps_defaults;
     options.most_gaps = USUALLY_LISTED;
-    struct gaps *usual = gaps_own_analyze(trace, NULL, BY(DEVICE), &options);
-    usual->own = NULL;
-    return usual;
+    return gaps_own_analyze(trace, NULL, BY(DEVICE), &options);
 }
 
-/* The same with the first MOST gaps, to be described. */
+static const struct gaps *gaps_usual(const struct trace *trace);
+DERIVED(gaps, gaps_usual, gaps_find_usual);
+
+/* The same with the first MOST gaps, to be described; borrows causes and group. */
 static struct gaps *with_gaps_of(const struct gaps *usual, size_t most)
 {
-    struct gaps *gaps = mem_alloc(sizeof *gaps);
+    struct gaps *gaps = arena_open(sizeof *gaps);
     *gaps = *usual;
-    gaps->own = gaps;
-    gaps->usual = true;
     gaps->count = usual->count < most ? usual->count : most;
-    gaps->at = mem_alloc(mem_times(gaps->count + 1, sizeof *gaps->at));
+    gaps->at = arena_alloc(arena_of(gaps), mem_times(gaps->count, sizeof *gaps->at));
     if (gaps->count)
         memcpy(gaps->at, usual->at, gaps->count * sizeof *gaps->at);
     return gaps;
@@ -398,25 +385,18 @@ static struct gaps *with_gaps_of(const struct gaps *usual, size_t most)
 const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                 const struct gaps_options *options)
 {
-    static const struct derivation derivation = { gaps_derive_usual, gaps_release };
     bool listed_usually = options->most_gaps && options->most_gaps <= USUALLY_LISTED;
     const struct gaps *usual = NULL;
     if (by == BY(DEVICE) && (options->only_causes || listed_usually) &&
         options->min_ns == gaps_defaults.min_ns &&
         options->latency_below_ns == gaps_defaults.latency_below_ns && selection_is_all(selection))
-        usual = trace_derive(trace, &derivation);
+        usual = gaps_usual(trace);
     if (usual && options->only_causes)
         return usual;
     struct gaps *gaps =
         usual ? with_gaps_of(usual, options->most_gaps) : gaps_own_analyze(trace, selection, by, options);
     describe_gaps(gaps);
     return gaps;
-}
-
-void gaps_free(const struct gaps *gaps)
-{
-    if (gaps && gaps->own)
-        gaps_release(gaps->own);
 }
 
 /* ---- tables ---- */
@@ -554,7 +534,7 @@ static bool run_gaps(const struct analysis_query *query, struct result *result, 
     const struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
     result_add_table(result, gaps_causes_table(gaps));
     result_add_table(result, gaps_table(gaps));
-    gaps_free(gaps);
+    arena_free(gaps);
     return true;
 }
 

@@ -3,7 +3,7 @@
  *
  *     struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
  *     printf("%" PRId64 "\n", gaps->part_ns[GAP_HOST]);
- *     gaps_free(gaps);
+ *     arena_free(gaps);
  *
  * A gap is the time between two operations of a device (of a stream, with BY(STREAM)). The call that launched the work
  * after it cuts it into three phases, each of which may be empty:
@@ -51,9 +51,6 @@ struct gaps {
     int64_t length_ns[GAP_LENGTHS][GAP_CAUSES]; /* parts by length of the gap: see gaps_length_from_ns */
     unsigned by;
     struct group *group;
-    struct arena texts;
-    bool usual;       /* causes and group are kept with the trace, and not to be freed */
-    struct gaps *own; /* to be freed; NULL: it is kept with the trace */
 };
 
 struct gaps_options {
@@ -67,13 +64,12 @@ struct gaps_options {
 extern const struct gaps_options gaps_defaults;
 
 /* The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With
- * BY(STREAM) each stream is examined separately, else each device. Release with gaps_free (NULL is allowed):
+ * BY(STREAM) each stream is examined separately, else each device. Release with arena_free (NULL is allowed):
  * the causes of all of TRACE, by device and with the times of gaps_defaults, are computed once and kept with
  * TRACE, which must outlive it. Memory is that of the gaps that are listed: set gaps_options.most_gaps, or
  * use gap_finder.h, where there may be many. */
 const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                 const struct gaps_options *options);
-void gaps_free(const struct gaps *gaps);
 
 /* The tables "causes" and "gaps". New; free with table_free. */
 struct table *gaps_causes_table(const struct gaps *gaps);

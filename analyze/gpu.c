@@ -158,7 +158,7 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
     for (size_t i = 0; i < query->numbers.count; i++)
         if (i == 0 || query->numbers.at[i] != query->numbers.at[i - 1])
             buffer_printf(&text, "%s%" PRId64, text.count ? ", " : "", query->numbers.at[i]);
-    struct text kept = { arena_strndup(&query->gpu->texts, text.at, text.count), text.count };
+    struct text kept = { arena_strndup(arena_of(query->gpu), text.at, text.count), text.count };
     buffer_release(&text);
     return kept;
 }
@@ -453,10 +453,10 @@ static const struct key by_sum[] = { DESC(struct gpu_copies, sum_ns), KEY_END };
 
 static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
-    struct gpu *gpu = mem_zalloc(1, sizeof *gpu);
+    struct gpu *gpu = arena_open(sizeof *gpu);
+    ARENA_OWNS(arena_of(gpu), &gpu->at, &gpu->copies);
     gpu->trace = trace;
-    gpu->own = gpu;
-    gpu->group = group_open(trace, by | BY(DEVICE));
+    gpu->group = arena_hold(arena_of(gpu), group_open(trace, by | BY(DEVICE)));
     struct gpu_query query = {
         .trace = trace,
         .events = gpu_events_of(trace),
@@ -487,38 +487,19 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
     return gpu;
 }
 
-static void gpu_release(void *value)
+/* The result that the summary and the table of devices share. */
+static struct gpu *gpu_find_usual(const struct trace *trace)
 {
-    struct gpu *gpu = value;
-    free(gpu->at);
-    VEC_FREE(&gpu->copies);
-    group_free(gpu->group);
-    arena_release(&gpu->texts);
-    free(gpu);
+    return gpu_own_analyze(trace, selection_all(trace), BY(DEVICE));
 }
 
-/* The result that the summary and the table of devices share: computed once. */
-static void *gpu_derive_usual(const struct trace *trace)
-{
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct gpu *usual = gpu_own_analyze(trace, all, BY(DEVICE));
-    usual->own = NULL;
-    selection_free(all);
-    return usual;
-}
+static const struct gpu *gpu_usual(const struct trace *trace);
+DERIVED(gpu, gpu_usual, gpu_find_usual);
 
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
-    static const struct derivation usual = { gpu_derive_usual, gpu_release };
-    if (by == BY(DEVICE) && selection_is_all(selection))
-        return trace_derive(trace, &usual);
-    return gpu_own_analyze(trace, selection, by);
-}
-
-void gpu_free(const struct gpu *gpu)
-{
-    if (gpu && gpu->own)
-        gpu_release(gpu->own);
+    return by == BY(DEVICE) && selection_is_all(selection) ? gpu_usual(trace)
+                                                           : gpu_own_analyze(trace, selection, by);
 }
 
 /* ---- tables ---- */
@@ -596,7 +577,7 @@ static void add_contention(const struct trace *trace, const struct selection *se
 {
     const struct contention *contention = contention_analyze(trace, selection);
     struct contention_sum all = contention_total(contention);
-    contention_free(contention);
+    arena_free(contention);
     if (all.judged_ns == 0)
         return;
     table_add_footer(devices, "contention_judged", "Beside other work (judged kernels)", TABLE_NS,
@@ -705,7 +686,7 @@ static bool run_gpu(const struct analysis_query *query, struct result *result, s
     (void)err;
     const struct gpu *gpu = gpu_analyze(query->trace, query->selection, query->by);
     gpu_add_result(gpu, result);
-    gpu_free(gpu);
+    arena_free(gpu);
     if (!query->only_rows)
         add_contention(query->trace, query->selection, result->tables.at[0]);
     if (query->by & BY(STEP) && step_list_of(query->trace)->count == 0)

@@ -4,7 +4,7 @@
  *     const struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
  *     for (size_t i = 0; i < gpu->count; i++)
  *         printf("%" PRId64 "\n", gpu->at[i].idle_ns);
- *     gpu_free(gpu);
+ *     arena_free(gpu);
  *
  * Each moment of a device's span counts once: it computes; else it communicates; else it copies; else it is idle.
  * docs/definitions.md defines every figure.
@@ -56,15 +56,12 @@ struct gpu {
     int64_t unlinked_by[UNLINKED_SORTS]; /* and why */
     int64_t calls;                       /* of the runtime and the driver */
     int64_t other;                       /* events on devices that are not work: they count nowhere else */
-    struct gpu *own;                     /* to be freed; NULL: cached with the trace */
     struct group *group;
-    struct arena texts;
 };
 
 /* The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). Release
- * with gpu_free (NULL is allowed); the result for all of TRACE BY(DEVICE) is computed once and cached with
+ * with arena_free (NULL is allowed); the result for all of TRACE BY(DEVICE) is computed once and cached with
  * TRACE. */
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
-void gpu_free(const struct gpu *gpu);
 
 #endif

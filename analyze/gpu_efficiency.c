@@ -64,7 +64,7 @@ struct interval *gpu_efficiency_windows(const struct gpu_events *gpu)
     struct device_steps *steps = ranges.count ? device_steps_open(&ranges, gpu) : NULL;
     if (steps)
         set_windows(windows, trace, steps);
-    device_steps_free(steps);
+    arena_free(steps);
     VEC_FREE(&ranges);
     return windows;
 }

@@ -27,7 +27,6 @@ struct group {
     const struct step_list *steps;
     bool *has_calls; /* by file, if steps contain what was launched in them; else NULL */
     const struct code_paths *modules;
-    struct arena texts; /* of formatted keys */
 };
 
 const struct opt_choice group_words[DIMENSIONS + 1] = {
@@ -79,14 +78,15 @@ static track_id *find_first_tracks(const struct trace *trace, const struct file_
 
 struct group *group_open(const struct trace *trace, unsigned dimensions)
 {
-    struct group *group = mem_zalloc(1, sizeof *group);
+    struct group *group = arena_open(sizeof *group);
+    ARENA_OWNS(arena_of(group), &group->first_track, &group->has_calls);
     group->trace = trace;
     group->links = graph_links_of(trace);
     group->dimensions = dimensions;
     group->keyed = dimensions | (group_is_below_rank(dimensions) ? BY(RANK) : 0);
     for (size_t d = 0; d < DIMENSIONS; d++)
         group->width += group->keyed >> d & 1;
-    group->keys = names_open();
+    group->keys = arena_hold(arena_of(group), names_open());
     group->set = file_set_of(trace);
     if (file_set_has_cycles(group->set) && !(dimensions & BY(CYCLE)))
         group->first_track = find_first_tracks(trace, group->set);
@@ -111,15 +111,6 @@ void group_set_steps(struct group *group, const struct step_list *steps)
 bool group_has_no_modules(const struct group *group)
 {
     return group->modules && group->modules->count == 1;
-}
-
-void group_free(struct group *group)
-{
-    if (!group)
-        return;
-    names_free(group->keys);
-    arena_release(&group->texts);
-    EACH(free, group->first_track, group->has_calls, group);
 }
 
 /* ---- the key of an event ---- */
@@ -262,7 +253,7 @@ static struct text group_name_of(const struct names *names, name_id id)
 /* A copy of TEXT, which is emptied; lives as long as GROUP. */
 static struct text group_keep(struct group *group, struct buffer *text)
 {
-    struct text kept = { arena_strndup(&group->texts, text->at ? text->at : "", text->count), text->count };
+    struct text kept = { arena_strndup(arena_of(group), text->at ? text->at : "", text->count), text->count };
     buffer_release(text);
     return kept;
 }

@@ -10,7 +10,7 @@
  *     uint32_t id = group_of(group, work, call, op);       // equal keys have equal ids, which count up from 0
  *     ... add up by id ... rows[id].key = group_key(group, id); struct table *table =
  *     TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count); group_fill_texts(group, table, offsetof(struct kernel_row,
- *     key)); group_free(group);
+ *     key)); arena_free(group);
  *
  * Ranks are never merged silently. Dimensions below a rank (cycle, device, stream, thread, step) have rows of one rank, which
  * the table shows if there are several. The cycles of a rank add up, unless they are one of the dimensions. Rows by name (op, call, kernel, module, category, shape) add up the ranks,
@@ -79,13 +79,12 @@ extern const struct opt_choice group_words[DIMENSIONS + 1];
 struct group;
 struct step_list;
 
-/* New; free with group_free (NULL is allowed). DIMENSIONS, a set, may be empty: then all events are one group. */
+/* New; free with arena_free (NULL is allowed). DIMENSIONS, a set, may be empty: then all events are one group. */
 struct group *group_open(const struct trace *trace, unsigned dimensions);
 
 /* Call before the first event: use only STEPS, borrowed, as steps. They contain what was launched in them: work without
  * a call is in no step if its file has calls, because it was launched before the recording began. */
 void group_set_steps(struct group *group, const struct step_list *steps);
-void group_free(struct group *group);
 
 /* The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be
  * EVENT_NONE; for an operator alone the first two are. All must be of one file. */

@@ -151,7 +151,7 @@ static struct table *file_table(const struct trace *trace)
         table_add_text_footer(table, "set", "Together", text.at, text.count);
         buffer_release(&text);
     }
-    step_list_free(steps);
+    arena_free(steps);
     arena_release(&texts);
     free(rows);
     return table;

@@ -463,7 +463,7 @@ void kernels_free(struct kernels *kernels)
 {
     if (!kernels)
         return;
-    group_free(kernels->group);
+    arena_free(kernels->group);
     names_free(kernels->texts);
     EACH(free, kernels->at, kernels);
 }
@@ -514,7 +514,7 @@ static bool run_kernels(const struct analysis_query *query, struct result *resul
     if (own && own->contention) {
         const struct contention *contention = contention_analyze(query->trace, query->selection);
         contention_add_tables(contention, result);
-        contention_free(contention);
+        arena_free(contention);
     }
     return true;
 }

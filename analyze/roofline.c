@@ -89,7 +89,7 @@ static const struct table_column peak_columns[] = {
 
 static struct text kept(struct roofline *roofline, struct buffer *text)
 {
-    struct text copy = { arena_strndup(&roofline->texts, text->at ? text->at : "", text->count),
+    struct text copy = { arena_strndup(arena_of(roofline), text->at ? text->at : "", text->count),
                          text->count };
     buffer_release(text);
     return copy;
@@ -683,13 +683,17 @@ void roofline_slow_release(struct roofline_slow *slow)
 
 /* ---- all ---- */
 
-static struct roofline *roofline_own_analyze(const struct trace *trace, const struct selection *selection,
-                                             unsigned by, const struct device_peaks *override)
+struct roofline *roofline_open(const struct trace *trace, const struct selection *selection, unsigned by,
+                               const struct device_peaks *override)
 {
-    struct roofline *roofline = mem_zalloc(1, sizeof *roofline);
-    roofline->own = roofline;
+    struct roofline *roofline = arena_open(sizeof *roofline);
+    ARENA_OWNS(arena_of(roofline), &roofline->tensor_cores.work, &roofline->rows, &roofline->devices,
+               &roofline->peaks, &roofline->steps, &roofline->rest, &roofline->slow.work,
+               &roofline->slow.factor, &roofline->calls.at, &roofline->calls.of_work, &roofline->calls.peaks,
+               &roofline->calls.wanted_captured);
     roofline->trace = roofline->calls.trace = trace;
-    roofline->group = group_open(trace, by & ~(BY(OP) | BY(SHAPE)));
+    roofline->calls.arena = arena_of(roofline);
+    roofline->group = arena_hold(arena_of(roofline), group_open(trace, by & ~(BY(OP) | BY(SHAPE))));
     find_peaks(roofline, override);
     roofline_calls_find(&roofline->calls, selection);
     list_peaks(roofline, override);
@@ -699,51 +703,23 @@ static struct roofline *roofline_own_analyze(const struct trace *trace, const st
     return roofline;
 }
 
-static void roofline_release(void *value)
+/* The result that the page, its chart, the summary and its replays share. */
+static struct roofline *roofline_find_usual(const struct trace *trace)
 {
-    struct roofline *roofline = value;
-    roofline_calls_release(&roofline->calls);
-    roofline_slow_release(&roofline->slow);
-    EACH(VEC_FREE, &roofline->tensor_cores.work, &roofline->rows, &roofline->devices, &roofline->peaks,
-         &roofline->steps, &roofline->rest);
-    group_free(roofline->group);
-    arena_release(&roofline->texts);
-    free(roofline);
-}
-
-/* The result that the page, its chart, the summary and its replays share: computed once. */
-static void *roofline_derive_usual(const struct trace *trace)
-{
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct roofline *usual = roofline_own_analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
-    usual->own = NULL;
+    struct roofline *usual = roofline_open(trace, selection_all(trace), ROOFLINE_BY_DEFAULT, NULL);
     usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW);
     usual->tensor_cores = tensor_cores_find(&usual->calls);
     roofline_calls_forget(&usual->calls);
-    selection_free(all);
     return usual;
 }
 
-DERIVED(roofline, roofline_of, roofline_derive_usual, roofline_release);
+DERIVED(roofline, roofline_of, roofline_find_usual);
 
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override)
 {
-    if (by == ROOFLINE_BY_DEFAULT && !override && selection_is_all(selection))
-        return roofline_of(trace);
-    return roofline_own_analyze(trace, selection, by, override);
-}
-
-const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
-                                     unsigned by, const struct device_peaks *override)
-{
-    return roofline_own_analyze(trace, selection, by, override);
-}
-
-void roofline_free(const struct roofline *roofline)
-{
-    if (roofline && roofline->own)
-        roofline_release(roofline->own);
+    bool usual = by == ROOFLINE_BY_DEFAULT && !override && selection_is_all(selection);
+    return usual ? roofline_of(trace) : roofline_open(trace, selection, by, override);
 }
 
 /* ---- the command ---- */
@@ -908,7 +884,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
     notice_oddities(roofline, result);
     if (selection_is_all(query->selection))
         notice_tensor_cores(query->trace, result);
-    roofline_free(roofline);
+    arena_free(roofline);
     return true;
 }
 

@@ -4,7 +4,7 @@
  *     const struct roofline *roofline = roofline_analyze(trace, selection, BY(OP) | BY(SHAPE), NULL);
  *     for (size_t i = 0; i < roofline->rows.count; i++)
  *         ... roofline->rows.at[i].share ...
- *     roofline_free(roofline);
+ *     arena_free(roofline);
  *
  * Operators whose costs are known (derive/op_cost.h) are modelled. Device work belongs to the innermost modelled
  * operator around its launch; its time is the sum of its durations. At the peak a call takes the longer of operations /
@@ -103,21 +103,18 @@ struct roofline {
     VEC_OF(struct roofline_step) steps;
     VEC_OF(struct roofline_rest) rest; /* largest time first */
     int64_t time_ns, modelled_ns;      /* of all devices */
-    struct roofline *own;              /* to be freed; NULL: cached with the trace */
     struct group *group;
-    struct arena texts;
 };
 
 enum { ROOFLINE_BY_DEFAULT = BY(OP) | BY(SHAPE) };
 
 /* Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of
- * all devices; NULL: none. Release with roofline_free (NULL is allowed); the result for all of TRACE, by default and
+ * all devices; NULL: none. Release with arena_free (NULL is allowed); the result for all of TRACE, by default and
  * without OVERRIDE, is computed once and cached with TRACE. */
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override);
-const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
-                                     unsigned by,
-                                     const struct device_peaks *override); /* the same, never cached */
+struct roofline *roofline_open(const struct trace *trace, const struct selection *selection, unsigned by,
+                               const struct device_peaks *override); /* the same, never cached */
 
 /* That cached result. Borrowed; lives as long as TRACE. */
 const struct roofline *roofline_of(const struct trace *trace);
@@ -125,6 +122,5 @@ const struct roofline *roofline_of(const struct trace *trace);
 /* The work below SHARE of the peak, of a result with its calls. Free with roofline_slow_release. */
 struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share);
 void roofline_slow_release(struct roofline_slow *slow);
-void roofline_free(const struct roofline *roofline);
 
 #endif

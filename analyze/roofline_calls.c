@@ -364,7 +364,7 @@ static bool add_recorded(struct roofline_calls *calls, struct arg_scan *flops, s
     enum op_class class = known.flops <= 0                                     ? OP_MOVE
                           : known.flops / MATRIX_FLOPS_PER_BYTE >= known.bytes ? OP_MATRIX
                                                                                : OP_VECTOR;
-    struct key_cost cost = { true, keep_cost(&calls->costs, &known) };
+    struct key_cost cost = { true, keep_cost(calls->arena, &known) };
     struct roofline_call *call = VEC_PUSH(calls);
     *call = new_call(trace->name[e], args, &cost, class);
     call->op = e;
@@ -536,7 +536,7 @@ static uint32_t call_of_recorded(struct recorded_operations *recorded, struct ro
         kernel_is_communication(trace_name(recorded->trace, e)))
         return 0;
     enum op_class class = known.flops > 0 ? OP_MATRIX : OP_MOVE;
-    struct key_cost cost = { true, keep_cost(&calls->costs, &known) };
+    struct key_cost cost = { true, keep_cost(calls->arena, &known) };
     *VEC_PUSH(calls) = new_call(recorded->trace->name[e], no_args, &cost, class);
     return (uint32_t)calls->count;
 }
@@ -784,7 +784,7 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     struct taking taking = { trace, &namer };
     calls->on_device = gpu->count > 0;
     calls->of_work = mem_zalloc(gpu->count + 1, sizeof *calls->of_work);
-    struct pricer *pricer = pricer_open(trace, &calls->costs);
+    struct pricer *pricer = pricer_open(trace, calls->arena);
     price_calls(calls, pricer, &namer, index);
     struct calltree *tree = calltree_open(trace, is_nested, &taking);
     calltree_nest(tree);
@@ -800,7 +800,7 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
         calls->wanted_captured =
             selection_match_names(links->bodies->texts, selection->filter, selection->exclude, NULL);
     pricer_free(pricer);
-    calltree_free(tree);
+    arena_free(tree);
     namer_release(&namer);
     free(index);
 }
@@ -810,11 +810,4 @@ void roofline_calls_forget(struct roofline_calls *calls)
     VEC_FREE(calls);
     free(calls->of_work);
     calls->of_work = NULL;
-}
-
-void roofline_calls_release(struct roofline_calls *calls)
-{
-    roofline_calls_forget(calls);
-    arena_release(&calls->costs);
-    EACH(free, calls->peaks, calls->wanted_captured);
 }

@@ -1,10 +1,8 @@
 /*
  * roofline_calls.h - the calls of modelled operators: their costs, their device work, and its time at the peak.
  *
- *     struct roofline_calls calls = { .trace = trace, .peaks = peaks };
- *     roofline_calls_find(&calls, selection);
- *     ...
- *     roofline_calls_release(&calls);
+ *     struct roofline_calls *calls = &roofline->calls;   // trace, peaks and arena are set
+ *     roofline_calls_find(calls, selection);
  */
 #ifndef TPA_ANALYZE_ROOFLINE_CALLS_H
 #define TPA_ANALYZE_ROOFLINE_CALLS_H
@@ -51,16 +49,15 @@ struct roofline_calls {
     size_t count, capacity;
     const struct trace *trace;  /* borrowed; set by the caller, as below */
     struct device_peaks *peaks; /* by device of gpu_events; taken */
-    uint32_t *of_work;  /* by work of gpu_events: 1 + index of its call; 0: not modelled, or not selected */
-    bool on_device;     /* false: times are those of the host */
-    struct arena costs; /* owns the costs of the calls */
+    uint32_t *of_work;   /* by work of gpu_events: 1 + index of its call; 0: not modelled, or not selected */
+    bool on_device;      /* false: times are those of the host */
+    struct arena *arena; /* of the costs, and owns the arrays; set by the caller */
     bool *wanted_captured; /* by id of the captures' texts: is the name selected? NULL: all */
 };
 
 /* Find the calls of all the trace. Calls outside SELECTION have no work, unless they launched some inside
  * it. */
 void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection);
-void roofline_calls_release(struct roofline_calls *calls);
 
 /* Free the calls and of_work early. */
 void roofline_calls_forget(struct roofline_calls *calls);

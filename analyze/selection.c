@@ -7,6 +7,7 @@
 #include "base/regex.h"
 #include "base/rows.h"
 #include "base/table.h"
+#include "trace/derived.h"
 #include "trace/span.h"
 #include "derive/attribution.h"
 #include "derive/features.h"
@@ -162,7 +163,7 @@ static bool selection_is_range(const struct trace *trace, event_id e)
            !(trace->flags[e] & EVENT_POINT);
 }
 
-/* Intersect the windows with MORE, which is released. */
+/* Intersect the windows with MORE, which is empty afterwards. */
 static void narrow_windows(struct selection *selection, struct intervals *more)
 {
     size_t files = selection->trace->file_count;
@@ -176,19 +177,11 @@ static void narrow_windows(struct selection *selection, struct intervals *more)
         EACH(intervals_release, &selection->windows[f], &more[f]);
         selection->windows[f] = both;
     }
-    free(more);
 }
 
-static struct intervals *open_windows(const struct trace *trace)
+static struct intervals *open_windows(const struct selection *selection)
 {
-    return mem_zalloc(trace->file_count + 1, sizeof(struct intervals));
-}
-
-static void free_windows(const struct trace *trace, struct intervals *windows)
-{
-    for (size_t f = 0; windows && f < trace->file_count; f++)
-        intervals_release(&windows[f]);
-    free(windows);
+    return arena_vectors(arena_of(selection), selection->trace->file_count + 1, sizeof(struct intervals));
 }
 
 static void merge_windows(const struct trace *trace, struct intervals *windows)
@@ -203,7 +196,7 @@ static bool select_steps(struct selection *selection, const struct ranges *wante
     if (wanted->count == 0)
         return true;
     struct step_list *steps = step_list_open(trace);
-    struct intervals *windows = open_windows(trace);
+    struct intervals *windows = open_windows(selection);
     struct numbers seen = { 0 };
     bool any = false;
     for (size_t i = 0; i < steps->count; i++) {
@@ -214,10 +207,9 @@ static bool select_steps(struct selection *selection, const struct ranges *wante
         any = true;
         intervals_add(&windows[step->file], step->start_ns, step->end_ns);
     }
-    step_list_free(steps);
+    arena_free(steps);
     if (!any) {
         bool no_steps = seen.count == 0;
-        free_windows(trace, windows);
         none_such("step", wanted, &seen, err);
         return no_steps ? tpa_hint(err, "the trace has no steps; to record them, %s",
                                    trace_feature_recipe(trace, FEATURE_STEPS))
@@ -283,12 +275,10 @@ static bool select_range(struct selection *selection, const char *text, struct t
     struct interval range;
     if (text == NULL)
         return true;
-    struct intervals *windows = open_windows(trace);
+    struct intervals *windows = open_windows(selection);
     if (parse_time_range(text, &range)) {
-        if (range.start_ns >= range.end_ns) {
-            free_windows(trace, windows);
+        if (range.start_ns >= range.end_ns)
             return tpa_fail(err, TPA_NOWHERE, "the time range '%s' is empty", text);
-        }
         for (uint32_t f = 0; f < trace->file_count; f++) {
             int64_t origin_ns = trace_file_span(trace, f).start_ns;
             intervals_add(&windows[f], add_up_to(origin_ns, range.start_ns),
@@ -296,7 +286,6 @@ static bool select_range(struct selection *selection, const char *text, struct t
             intervals_merge(&windows[f]);
         }
     } else if (!add_ranges(trace, text, windows)) {
-        free_windows(trace, windows);
         return unknown_range(trace, text, err);
     }
     narrow_windows(selection, windows);
@@ -308,7 +297,8 @@ static bool select_range(struct selection *selection, const char *text, struct t
 struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
                                  struct tpa_error *err)
 {
-    struct selection *selection = mem_zalloc(1, sizeof *selection);
+    struct selection *selection = arena_open(sizeof *selection);
+    ARENA_OWNS(arena_of(selection), &selection->names, &selection->tracks, &selection->files);
     selection->trace = trace;
     selection->by_steps = query->steps.count > 0;
     selection->filter = query->filter;
@@ -323,17 +313,16 @@ struct selection *selection_open(const struct trace *trace, const struct selecti
     }
     if (good)
         return selection;
-    selection_free(selection);
+    arena_free(selection);
     return NULL;
 }
 
-void selection_free(struct selection *selection)
+static struct selection *open_all(const struct trace *trace)
 {
-    if (selection == NULL)
-        return;
-    free_windows(selection->trace, selection->windows);
-    EACH(free, selection->names, selection->tracks, selection->files, selection);
+    return selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
 }
+
+DERIVED(selection, selection_all, open_all);
 
 /* Are there events that it does not hold because of where or when they are? */
 static bool chooses_places(const struct selection *selection)

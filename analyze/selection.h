@@ -8,7 +8,7 @@
  *     for (event_id e = 0; e < trace->event_count; e++)
  *         if (selection_holds(selection, e))
  *             ...
- *     selection_free(selection);
+ *     arena_free(selection);
  *
  * Definitions:
  * - An event is in a step or time range if it was launched in it: work on a device by the start of its call, work
@@ -44,13 +44,13 @@ struct selection {
     const char *filter, *exclude; /* as given, for names that are not in the trace; borrowed from the query */
 };
 
-/* New; free with selection_free. NULL and ERR if QUERY is invalid, or requests something that the trace does not
+/* New; free with arena_free. NULL and ERR if QUERY is invalid, or requests something that the trace does not
  * have. */
 struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
                                  struct tpa_error *err);
 
-/* Free SELECTION; NULL is allowed. */
-void selection_free(struct selection *selection);
+/* The selection of everything, borrowed from TRACE. */
+const struct selection *selection_all(const struct trace *trace);
 
 /* Does it contain everything? */
 bool selection_is_all(const struct selection *selection);

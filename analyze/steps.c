@@ -31,7 +31,7 @@ static struct step_list *ranges_called(const struct trace *trace, const char *na
     bool *wanted = selection_match_names(trace->names, name, NULL, err);
     if (!wanted)
         return NULL;
-    struct step_list *ranges = mem_zalloc(1, sizeof *ranges);
+    struct step_list *ranges = step_list_new();
     for (event_id e = 0; e < trace->event_count; e++)
         if (wanted[trace->name[e]] && !(trace->flags[e] & EVENT_POINT) &&
             (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP ||
@@ -45,7 +45,7 @@ static struct step_list *ranges_called(const struct trace *trace, const char *na
 /* All of each file as one step. */
 static struct step_list *whole_files(const struct trace *trace)
 {
-    struct step_list *ranges = mem_zalloc(1, sizeof *ranges);
+    struct step_list *ranges = step_list_new();
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct interval span = trace_file_span(trace, f);
         if (span.start_ns < span.end_ns)
@@ -58,7 +58,7 @@ static struct step_list *whole_files(const struct trace *trace)
 static struct step_list *profiler_steps(const struct trace *trace)
 {
     const struct step_list *of_trace = step_list_of(trace);
-    struct step_list *ranges = mem_zalloc(1, sizeof *ranges);
+    struct step_list *ranges = step_list_new();
     for (size_t i = 0; i < of_trace->count; i++)
         *VEC_PUSH(ranges) = of_trace->at[i];
     return ranges;
@@ -74,14 +74,14 @@ static struct step_list *find_ranges(const struct trace *trace, const struct ste
     if (!ranges)
         return NULL;
     if (ranges->count == 0 && options->name) {
-        step_list_free(ranges);
+        arena_free(ranges);
         tpa_fail(err, TPA_NOWHERE, "no annotation matches '%s'", options->name);
         tpa_hint(err, "tpa top --by category lists what there is; tpa top --filter shows names");
         return NULL;
     }
     steps->no_steps = ranges->count == 0 ? trace_feature_recipe(trace, FEATURE_STEPS) : NULL;
     if (steps->no_steps) {
-        step_list_free(ranges);
+        arena_free(ranges);
         return whole_files(trace);
     }
     for (size_t i = 0; i < ranges->count; i++)
@@ -607,7 +607,7 @@ static void steps_find_rows(struct steps *steps, struct steps_query *query)
         query->streams = streams;
         for (uint32_t file = 0; file < query->trace->file_count; file++)
             steps->left_out += add_lanes(query, file, &rows);
-        gpu_streams_free(streams);
+        arena_free(streams);
         steps->no_devices = query->gpu->count == 0;
     } else {
         for (size_t i = 0; i < steps->each.count; i++)
@@ -619,22 +619,16 @@ static void steps_find_rows(struct steps *steps, struct steps_query *query)
     steps->count = rows.count;
 }
 
-static void steps_release(void *value)
-{
-    struct steps *steps = value;
-    EACH(VEC_FREE, &steps->each, &steps->summaries);
-    EACH(free, steps->at, steps);
-}
-
 static struct steps *steps_own_analyze(const struct trace *trace, const struct selection *selection,
                                        const struct steps_options *options, struct tpa_error *err)
 {
-    struct steps *steps = mem_zalloc(1, sizeof *steps);
+    struct steps *steps = arena_open(sizeof *steps);
+    ARENA_OWNS(arena_of(steps), &steps->at, &steps->each, &steps->summaries);
     uint8_t *parts_by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *parts_by_name);
     struct step_list *ranges = find_ranges(trace, options, steps, parts_by_name, err);
     if (!ranges) {
         free(parts_by_name);
-        steps_release(steps);
+        arena_free(steps);
         return NULL;
     }
     const struct gpu_events *gpu = gpu_events_of(trace);
@@ -642,7 +636,6 @@ static struct steps *steps_own_analyze(const struct trace *trace, const struct s
     struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
     const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
     struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, parts_by_name };
-    steps->own = steps;
     steps->by = options->by ? options->by : BY(STEP);
     steps->several_ranks = trace->file_count > 1;
     steps->first_part = first_part_of(trace, gpu);
@@ -655,36 +648,27 @@ static struct steps *steps_own_analyze(const struct trace *trace, const struct s
         summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
     steps_find_rows(steps, &query);
     free(parts_by_name);
-    device_steps_free(other);
-    step_list_free(ranges);
+    arena_free(other);
+    arena_free(ranges);
     return steps;
 }
 
-/* What a report asks for its first screen, a section and a chart: computed once. */
-static void *steps_derive_usual(const struct trace *trace)
+/* The result that the first screen of a report, a section and a chart share. */
+static struct steps *steps_find_usual(const struct trace *trace)
 {
     struct tpa_error none = { 0 }; /* without a name nothing fails */
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
-    struct steps *usual = steps_own_analyze(trace, all, &(struct steps_options){ 0 }, &none);
-    usual->own = NULL;
-    selection_free(all);
-    return usual;
+    return steps_own_analyze(trace, selection_all(trace), &(struct steps_options){ 0 }, &none);
 }
+
+static const struct steps *steps_usual(const struct trace *trace);
+DERIVED(steps, steps_usual, steps_find_usual);
 
 const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
                                   const struct steps_options *options, struct tpa_error *err)
 {
-    static const struct derivation usual = { steps_derive_usual, steps_release };
-    if ((options->by == 0 || options->by == BY(STEP)) && !options->name && !options->by_rank &&
-        selection_is_all(selection))
-        return trace_derive(trace, &usual);
-    return steps_own_analyze(trace, selection, options, err);
-}
-
-void steps_free(const struct steps *steps)
-{
-    if (steps && steps->own)
-        steps_release(steps->own);
+    bool usual = (options->by == 0 || options->by == BY(STEP)) && !options->name && !options->by_rank &&
+                 selection_is_all(selection);
+    return usual ? steps_usual(trace) : steps_own_analyze(trace, selection, options, err);
 }
 
 /* ---- tables ---- */
@@ -872,7 +856,7 @@ static bool run_phases(const struct analysis_query *query, const char *step_name
     account_notice(account, result);
     step_phases_add_tables(&phases, result);
     step_phases_release(&phases);
-    account_free(account);
+    arena_free(account);
     return true;
 }
 
@@ -892,8 +876,8 @@ static bool run_steps(const struct analysis_query *query, struct result *result,
     steps_add_result(steps, result);
     if (has_account)
         account_add_table(account, result);
-    account_free(account);
-    steps_free(steps);
+    arena_free(account);
+    arena_free(steps);
     return true;
 }
 

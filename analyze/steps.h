@@ -7,7 +7,7 @@
  *                                                          matches
  *     for (size_t i = 0; i < steps->count; i++)
  *         printf("%" PRId64 "\n", steps->at[i].part_ns[STEP_KERNEL]);
- *     steps_free(steps);
+ *     arena_free(steps);
  *
  * Steps are as they ran (device_steps.h). Within a step each moment counts for the first of these that was active:
  * kernel, memcpy, memset, communication, runtime, data loading, CPU; else for "other". So the parts add up to the step.
@@ -87,7 +87,6 @@ struct steps {
     bool no_devices;      /* rows of devices were requested, and there are none */
     int64_t overlapping, incomplete; /* steps left out, and cut steps at the end */
     int64_t left_out;                /* devices or streams left out because of too many rows */
-    struct steps *own;               /* to be freed; NULL if it is kept with the trace */
 };
 
 struct steps_options {
@@ -98,11 +97,10 @@ struct steps_options {
 };
 
 /* NULL and ERR if the name is not a valid regular expression or nothing matches. Texts are borrowed from
- * TRACE. Release with steps_free (NULL is allowed): those of all of TRACE, without options, are computed once
+ * TRACE. Release with arena_free (NULL is allowed): those of all of TRACE, without options, are computed once
  * and kept with TRACE. */
 const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
                                   const struct steps_options *options, struct tpa_error *err);
-void steps_free(const struct steps *steps);
 
 /* "Kernel", "Comm." ... as in tables and charts; its key. */
 const char *step_part_title(enum step_part part);

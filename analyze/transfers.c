@@ -382,7 +382,7 @@ static struct stall stall_of(const struct transfers_query *query, const struct h
 static struct text transfer_text(struct transfers *transfers, struct copy_kind kind)
 {
     const char *memory = copy_memory_name(kind.memory);
-    return as_text(arena_printf(&transfers->texts, "%s%s%s", copy_direction_name(kind.direction),
+    return as_text(arena_printf(arena_of(transfers), "%s%s%s", copy_direction_name(kind.direction),
                                 memory ? " " : "", memory ? memory : ""));
 }
 
@@ -512,8 +512,8 @@ static struct transfers *transfers_own_analyze(const struct trace *trace, const 
                                                unsigned by)
 {
     size_t name_count = names_count(trace->names);
-    struct transfers *transfers = mem_zalloc(1, sizeof *transfers);
-    transfers->own = transfers;
+    struct transfers *transfers = arena_open(sizeof *transfers);
+    ARENA_OWNS(arena_of(transfers), &transfers->rows, &transfers->stalls);
     struct transfers_query query = {
         .trace = trace,
         .selection = selection,
@@ -525,11 +525,11 @@ static struct transfers *transfers_own_analyze(const struct trace *trace, const 
         .transfers = transfers,
     };
     query.callers = open_callers(&query);
-    transfers->group = group_open(trace, by & ~BY_KIND);
+    transfers->group = arena_hold(arena_of(transfers), group_open(trace, by & ~BY_KIND));
     transfers->launch_ns = launch_calls_median_ns(launch_calls_of(trace), trace);
     transfers_add_copies(&query);
     add_stalls(&query);
-    callers_free(query.callers);
+    arena_free(query.callers);
     for (size_t d = 0; query.queued && d < query.gpu->device_count; d++)
         intervals_release(&query.queued[d]);
     free(query.queued);
@@ -537,38 +537,20 @@ static struct transfers *transfers_own_analyze(const struct trace *trace, const 
     return transfers;
 }
 
-static void transfers_release(void *value)
+/* The result that a table and its chart share. */
+static struct transfers *transfers_find_usual(const struct trace *trace)
 {
-    struct transfers *transfers = value;
-    EACH(VEC_FREE, &transfers->rows, &transfers->stalls);
-    group_free(transfers->group);
-    arena_release(&transfers->texts);
-    free(transfers);
+    return transfers_own_analyze(trace, selection_all(trace), TRANSFERS_BY_DEFAULT);
 }
 
-/* The result that a table and its chart share: computed once. */
-static void *transfers_derive_usual(const struct trace *trace)
-{
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct transfers *usual = transfers_own_analyze(trace, all, TRANSFERS_BY_DEFAULT);
-    usual->own = NULL;
-    selection_free(all);
-    return usual;
-}
+static const struct transfers *transfers_usual(const struct trace *trace);
+DERIVED(transfers, transfers_usual, transfers_find_usual);
 
 const struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
                                           unsigned by)
 {
-    static const struct derivation usual = { transfers_derive_usual, transfers_release };
-    if (by == TRANSFERS_BY_DEFAULT && selection_is_all(selection))
-        return trace_derive(trace, &usual);
-    return transfers_own_analyze(trace, selection, by);
-}
-
-void transfers_free(const struct transfers *transfers)
-{
-    if (transfers && transfers->own)
-        transfers_release(transfers->own);
+    bool usual = by == TRANSFERS_BY_DEFAULT && selection_is_all(selection);
+    return usual ? transfers_usual(trace) : transfers_own_analyze(trace, selection, by);
 }
 
 /* ---- the command ---- */
@@ -630,7 +612,7 @@ static bool run_transfers(const struct analysis_query *query, struct result *res
     result_add_table(result, transfers_table(transfers));
     result_add_table(result, stalls_table(transfers, query->by));
     add_advice(transfers, result);
-    transfers_free(transfers);
+    arena_free(transfers);
     return true;
 }
 

@@ -4,7 +4,7 @@
  *     const struct transfers *transfers = transfers_analyze(trace, selection, BY(DEVICE));
  *     for (size_t i = 0; i < transfers->stalls.count; i++)
  *         blocked_ns += transfers->stalls.at[i].blocked_ns;
- *     transfers_free(transfers);
+ *     arena_free(transfers);
  */
 #ifndef TPA_ANALYZE_TRANSFERS_H
 #define TPA_ANALYZE_TRANSFERS_H
@@ -58,16 +58,13 @@ struct transfers {
     VEC_OF(struct stall_row) stalls;  /* the longest first */
     int64_t blocked_ns;               /* of all stalls */
     int64_t launch_ns;                /* time of a launch: launch_calls_median_ns */
-    struct transfers *own;            /* to be freed; NULL: cached with the trace */
     struct group *group;
-    struct arena texts;
 };
 
 /* The copies of SELECTION, by direction, host memory and BY; and the stalls, whose ranks are distinguished if BY holds
- * the rank. Texts live as long as the result and TRACE. Release with transfers_free (NULL is allowed); the result for
+ * the rank. Texts live as long as the result and TRACE. Release with arena_free (NULL is allowed); the result for
  * all of TRACE, by default, is computed once and cached with TRACE. */
 const struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
                                           unsigned by);
-void transfers_free(const struct transfers *transfers);
 
 #endif

@@ -257,7 +257,7 @@ static void search_streams(struct attention_search *search)
             look_at_softmax(search, &all, i);
         VEC_FREE(&all);
     }
-    gpu_streams_free(streams);
+    arena_free(streams);
 }
 
 static bool is_attention_operator(const void *context, event_id e)
@@ -293,7 +293,7 @@ static void search_threads(struct attention_search *search)
         VEC_FREE(&all);
     }
     EACH(free, is_part, calls_one);
-    calltree_free(tree);
+    arena_free(tree);
 }
 
 struct unfused_attention unfused_attention_find(const struct trace *trace)

@@ -179,7 +179,7 @@ static void add_view(struct views *views, const struct trace *trace, const char 
     views_add_work(flame, tree, frame_of, window, &text);
     flame_finish(flame, VIEW_LEAST_SHARE);
     free(frame_of);
-    calltree_free(tree);
+    arena_free(tree);
     buffer_release(&text);
     *VEC_PUSH(views) = flame;
 }

@@ -29,7 +29,6 @@ struct names {
     unsigned bits; /* there are 2^bits slots */
     VEC_OF(struct names_block) texts;
     size_t bytes; /* of all texts */
-    struct arena arena;
 };
 
 static struct slot *new_slots(size_t count)
@@ -42,7 +41,8 @@ static struct slot *new_slots(size_t count)
 
 struct names *names_open(void)
 {
-    struct names *names = mem_zalloc(1, sizeof *names);
+    struct names *names = arena_open(sizeof *names);
+    ARENA_OWNS(arena_of(names), &names->texts, &names->slots);
     names->bits = 8;
     names->mask = ((size_t)1 << names->bits) - 1;
     names->slots = new_slots(names->mask + 1);
@@ -51,11 +51,7 @@ struct names *names_open(void)
 
 void names_free(struct names *names)
 {
-    if (!names)
-        return;
-    VEC_FREE(&names->texts);
-    arena_release(&names->arena);
-    EACH(free, names->slots, names);
+    arena_free(names);
 }
 
 size_t names_count(const struct names *names)
@@ -115,7 +111,7 @@ name_id names_add(struct names *names, const char *s, size_t len)
     if (names->texts.count >= NAME_NONE - 1)
         mem_out_of_memory(len); /* limit: 4 billion distinct names */
     name_id id = (name_id)names->texts.count;
-    *VEC_PUSH(&names->texts) = (struct names_block){ arena_strndup(&names->arena, s, len), len };
+    *VEC_PUSH(&names->texts) = (struct names_block){ arena_strndup(arena_of(names), s, len), len };
     *slot = (struct slot){ (uint32_t)(hash >> 32), id };
     names->bytes += len;
     if (names->texts.count * 2 > names->mask)

@@ -96,7 +96,7 @@ static bool contention_draw(const struct chart_request *request, struct picture 
             &chart->arena, "%zu of %zu kernels; %zu could be judged; numbers: widths of the intervals", shown,
             contention->pairs.count, judged);
     }
-    contention_free(contention);
+    arena_free(contention);
     return chart_is_drawn(picture, err, "no kernel that ran beside other work could be judged");
 }
 

@@ -299,7 +299,7 @@ static bool flame_draw(const struct chart_request *request, struct picture *pict
         free(box);
         flame_boxes_release(&flame);
     }
-    calltree_free(tree);
+    arena_free(tree);
     free(frame);
     return chart_is_drawn(picture, err, "no call took any time");
 }

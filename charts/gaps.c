@@ -89,7 +89,7 @@ static bool gaps_draw(const struct chart_request *request, struct picture *pictu
     options.only_causes = true;
     const struct gaps *gaps = gaps_analyze(request->trace, request->selection, BY(DEVICE), &options);
     chart_gaps(picture, gaps);
-    gaps_free(gaps);
+    arena_free(gaps);
     return chart_is_drawn(picture, err, "no device was idle between two operations");
 }
 

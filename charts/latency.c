@@ -78,7 +78,7 @@ static bool latency_draw(const struct chart_request *request, struct picture *pi
         chart->y = (struct chart_axis){ .title = "Duration", .kind = TABLE_NS, .log = true };
         latency_add_series(chart, latency, trace, CHART_POINT, 0, 1);
     }
-    latency_free(latency);
+    arena_free(latency);
     if (chart_is_drawn(picture, err, "no annotation, step or request occurs twice"))
         return true;
     return tpa_hint(err, "record several iterations, and %s",

@@ -141,7 +141,7 @@ static bool ranks_draw(const struct chart_request *request, struct picture *pict
         ranks_share_axis(picture);
         free(rows);
     }
-    gpu_free(gpu);
+    arena_free(gpu);
     if (!comm)
         return false;
     comm_free(comm);

@@ -236,7 +236,7 @@ static bool roofline_draw(const struct chart_request *request, struct picture *p
         add_roofs(chart, request, roofline, &extent);
         roofline_describe_shares(chart, roofline, &extent);
     }
-    roofline_free(roofline);
+    arena_free(roofline);
     return chart_is_drawn(
         picture, err,
         "no operator has known operations, bytes and time; shapes are needed (record_shapes=True)");

@@ -115,7 +115,7 @@ static bool sequences_draw(const struct chart_request *request, struct picture *
         return false;
     add_chains(picture, sequences, request->bars);
     add_runs(picture, sequences, request->bars);
-    sequences_free(sequences);
+    arena_free(sequences);
     return chart_is_drawn(picture, err, "no operations repeat, and no short ones follow each other");
 }
 

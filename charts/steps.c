@@ -161,7 +161,7 @@ static bool steps_draw(const struct chart_request *request, struct picture *pict
     if (!steps)
         return false;
     chart_steps(picture, steps);
-    steps_free(steps);
+    arena_free(steps);
     return chart_is_drawn(picture, err, "no step took any time");
 }
 

@@ -349,7 +349,7 @@ static void add_threads(struct timeline_making *making)
         collect_thread(making, tree, busy[t].thread, lane, depth, inner);
     }
     EACH(free, busy, depth, inner);
-    calltree_free(tree);
+    arena_free(tree);
 }
 
 /* ---- all ---- */
@@ -476,7 +476,7 @@ static struct timeline *make_all(struct timeline_making *making)
         timeline_find_path(making);
         make(making);
     }
-    replay_graph_free(making->own_graph);
+    arena_free(making->own_graph);
     EACH(free, making->shift_ns, making->kind_of_name, making->launched_ns, making->waits);
     names_free(making->details);
     VEC_FREE(&making->detail_of);

@@ -280,7 +280,7 @@ static void add_thread_strips(struct timeline_making *making)
             fill_thread(making, tree, busiest, inner_ns);
     }
     free(inner_ns);
-    calltree_free(tree);
+    arena_free(tree);
 }
 
 /* ---- all ---- */
@@ -337,7 +337,7 @@ void timeline_add_devices(struct timeline_making *making)
     const struct selection *selection = making->selection ? making->selection : &all;
     const struct gaps *causes = gaps_analyze(making->trace, selection, BY(DEVICE), &only_causes);
     color_causes(making->timeline, causes);
-    gaps_free(causes);
+    arena_free(causes);
     size_t names = names_count(making->trace->names) + 1;
     making->ended_by = mem_alloc(mem_times(names, sizeof *making->ended_by));
     memset(making->ended_by, 0xff, names * sizeof *making->ended_by);
@@ -358,7 +358,7 @@ void timeline_add_devices(struct timeline_making *making)
         making->timeline->left_out += gpu->devices[d].count;
         making->timeline->devices_left_out++;
     }
-    gpu_streams_free(streams);
+    arena_free(streams);
     gap_finder_free(gaps);
     free(making->ended_by);
 }

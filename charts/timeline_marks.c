@@ -46,8 +46,8 @@ static void add_request(struct timeline_making *making)
             .file = file,
         };
     }
-    latency_free(latency);
-    selection_free(all);
+    arena_free(latency);
+    arena_free(all);
 }
 
 /* All that devices did; without devices all there is. */
@@ -134,7 +134,7 @@ void timeline_find_path(struct timeline_making *making)
     }
     making->has_windows = windows->count > 1;
     path_windows_free(windows);
-    replay_graph_free(making->own_graph);
+    arena_free(making->own_graph);
     making->graph = making->own_graph = NULL;
 }
 
@@ -188,7 +188,7 @@ void timeline_add_memory(struct timeline_making *making)
                 count < MOST_DEVICES &&
                 !(selection && selection->files && !selection->files[records->devices[d].file]))
                 add_levels(making, records, &records->devices[d]), count++;
-    memory_records_free(records);
+    arena_free(records);
 }
 
 /* ---- counters ---- */

@@ -111,7 +111,7 @@ static bool draw_operators(const struct chart_request *request, struct picture *
     struct top_options options = { .by = TOP_OPERATOR, .selection = request->selection };
     struct top *top = top_analyze(request->trace, &options);
     chart_operators(picture, top, request->bars);
-    top_free(top);
+    arena_free(top);
     return chart_is_drawn(picture, err, "no operator took any time");
 }
 

@@ -136,7 +136,7 @@ static bool transfers_draw(const struct chart_request *request, struct picture *
         transfers_analyze(request->trace, request->selection, TRANSFERS_BY_DEFAULT);
     add_sizes(request, picture);
     add_exposed_copies(picture, transfers);
-    transfers_free(transfers);
+    arena_free(transfers);
     return chart_is_drawn(picture, err, "nothing was copied");
 }
 

@@ -7,7 +7,7 @@
  *     check->contradicted ...
  *     check_add_table(check, result);
  *     check_free(check);
- *     check_facts_free(facts);
+ *     arena_free(facts);
  *
  * Each figure of the answer is confirmed, contradicted or not checkable. docs/commands/check.md has the rules of reading.
  */

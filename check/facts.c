@@ -39,7 +39,6 @@ struct check_facts {
     const struct trace *trace;
     struct selection *all;
     VEC_OF(struct check_name) names; /* by text */
-    struct arena texts;              /* of demangled names */
     struct top *top;
     name_id *row_name; /* by row of top */
     const struct gpu *gpu;
@@ -189,11 +188,11 @@ static void names_fill(struct check_facts *facts)
             continue;
         buffer_clear(&readable);
         if (demangle_name(&readable, raw))
-            name_add(facts, arena_strndup(&facts->texts, readable.at, readable.count), id);
+            name_add(facts, arena_strndup(arena_of(facts), readable.at, readable.count), id);
         char *first = readable.count ? mem_strdup(readable.at) : NULL;
         buffer_clear(&readable);
         if (demangle_as_torch(&readable, raw) && (!first || strcmp(first, readable.at) != 0))
-            name_add(facts, arena_strndup(&facts->texts, readable.at, readable.count), id);
+            name_add(facts, arena_strndup(arena_of(facts), readable.at, readable.count), id);
         free(first);
     }
     buffer_release(&readable);
@@ -238,11 +237,14 @@ static void nccl_fill(struct check_facts *facts)
 
 struct check_facts *check_facts_open(const struct trace *trace)
 {
-    struct check_facts *facts = mem_zalloc(1, sizeof *facts);
+    struct check_facts *facts = arena_open(sizeof *facts);
+    ARENA_OWNS(arena_of(facts), &facts->names, &facts->sums, &facts->row_name, &facts->nccl);
     facts->trace = trace;
     facts->summed = NAME_NONE;
-    facts->top = top_analyze(
-        trace, &(struct top_options){ .by = TOP_OPERATOR | (trace->file_count > 1 ? TOP_RANK : 0) });
+    facts->top =
+        arena_hold(arena_of(facts),
+                   top_analyze(trace, &(struct top_options){ .by = TOP_OPERATOR |
+                                                                   (trace->file_count > 1 ? TOP_RANK : 0) }));
     names_fill(facts);
     facts->row_name = mem_alloc((facts->top->count + 1) * sizeof *facts->row_name);
     for (size_t i = 0; i < facts->top->count; i++) {
@@ -251,30 +253,18 @@ struct check_facts *check_facts_open(const struct trace *trace)
         facts->row_name[i] = name ? name->id : NAME_NONE; /* none: no answer could write it */
     }
     struct tpa_error ignored = { 0 }; /* without options nothing is refused */
-    facts->all = selection_open(trace, &(struct selection_query){ 0 }, &ignored);
-    facts->gpu = gpu_analyze(trace, facts->all, BY(DEVICE));
+    facts->all = arena_hold(arena_of(facts), selection_open(trace, &(struct selection_query){ 0 }, &ignored));
+    facts->gpu = arena_hold(arena_of(facts), gpu_analyze(trace, facts->all, BY(DEVICE)));
     nccl_fill(facts);
-    facts->steps = steps_analyze(trace, facts->all, &(struct steps_options){ 0 }, &ignored);
-    facts->memory = memory_analyze(trace, facts->all, &(struct memory_options){ .brief = true });
+    facts->steps =
+        arena_hold(arena_of(facts), steps_analyze(trace, facts->all, &(struct steps_options){ 0 }, &ignored));
+    facts->memory = arena_hold(arena_of(facts),
+                               memory_analyze(trace, facts->all, &(struct memory_options){ .brief = true }));
     return facts;
 }
 
-void check_facts_free(struct check_facts *facts)
-{
-    if (!facts)
-        return;
-    EACH(VEC_FREE, &facts->names, &facts->sums);
-    arena_release(&facts->texts);
-    top_free(facts->top);
-    gpu_free(facts->gpu);
-    steps_free(facts->steps);
-    memory_free(facts->memory);
-    selection_free(facts->all);
-    EACH(free, facts->row_name, facts->nccl, facts);
-}
-
 const struct check_facts *check_facts_kept(const struct trace *trace);
-DERIVED(check_facts, check_facts_kept, check_facts_open, check_facts_free);
+DERIVED(check_facts, check_facts_kept, check_facts_open);
 
 struct check_facts *check_facts_of(const struct trace *trace)
 {

@@ -9,7 +9,7 @@
  *     const struct check_name *name = check_name_find(facts, "aten::mm", 8, CHECK_NAME_WHOLE);
  *     struct check_readings readings = { 0 };
  *     check_facts_answer(facts, &(struct check_query){ .subject = CHECK_NAME, .name = name, ... }, &readings);
- *     check_facts_free(facts);
+ *     arena_free(facts);
  */
 #ifndef TPA_CHECK_FACTS_H
 #define TPA_CHECK_FACTS_H
@@ -125,9 +125,8 @@ enum check_reason {
 
 struct check_facts;
 
-/* New; free with check_facts_free (NULL is allowed). TRACE, read with check_wants, must outlive it. */
+/* New; free with arena_free (NULL is allowed). TRACE, read with check_wants, must outlive it. */
 struct check_facts *check_facts_open(const struct trace *trace);
-void check_facts_free(struct check_facts *facts);
 
 /* Those of TRACE, made once, and freed with it. For one thread. */
 struct check_facts *check_facts_of(const struct trace *trace);

@@ -112,7 +112,7 @@ bool analysis_answer(const struct trace *trace, unsigned needs, const struct ana
         analysis_notice_empty_selection(trace, selection, analysis->query, result);
     if (good)
         load_add_notices(trace, result);
-    selection_free(selection);
+    arena_free(selection);
     return good;
 }
 

@@ -348,8 +348,8 @@ static bool bottleneck_print_verdict(const struct invocation *call, const struct
         print_bound(steps, has_device);
     else
         tpa_error_print(&err, "tpa bottleneck", stderr);
-    steps_free(steps);
-    selection_free(selection);
+    arena_free(steps);
+    arena_free(selection);
     trace_free(trace);
     return has_device;
 }

@@ -51,7 +51,7 @@ static bool sum_up_trace(struct ingested *ingested, const struct selection_query
     if (!selection)
         return false;
     ingested->profile = trace_profile(ingested->trace, selection);
-    selection_free(selection);
+    arena_free(selection);
     return true;
 }
 

@@ -443,7 +443,7 @@ static struct picture *draw_trace(const struct invocation *call, const struct ch
     }
     if (!good)
         tpa_in_file(err, call->operand_count == 1 ? call->operands[0] : trace->files[0].path);
-    selection_free(selection);
+    arena_free(selection);
     if (good) {
         struct result *notices = result_open("");
         load_add_notices(trace, notices);

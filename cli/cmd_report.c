@@ -519,7 +519,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
     bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
                 add_trace(call, trace, chosen, format, contents, err);
     release_contents(contents);
-    selection_free(selection);
+    arena_free(selection);
     trace_free(trace);
     return good;
 }

@@ -536,7 +536,7 @@ static bool print_top(const struct invocation *call, struct top *top, const stru
         good = print_result(top, result, args, err);
     if (!kept)
         result_free(result);
-    top_free(top);
+    arena_free(top);
     return good;
 }
 
@@ -581,7 +581,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         options.selection = selection;
         done = print_top(call, top_analyze(trace, &options), selection, err);
     }
-    selection_free(selection);
+    arena_free(selection);
     trace_free(trace);
     return done ? EXIT_FINE : EXIT_TROUBLE;
 }

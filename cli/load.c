@@ -68,7 +68,7 @@ static bool link_graphs(const struct trace *trace, const struct load_args *args,
     for (size_t i = 0; i < args->captures.count; i++) {
         if (read_capture(args->captures.at[i], options, bodies, err))
             continue;
-        graph_bodies_free(bodies);
+        arena_free(bodies);
         return tpa_while(err, "reading what --capture names");
     }
     graph_links_attach(trace, bodies);

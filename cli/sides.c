@@ -88,7 +88,7 @@ static struct timeline *make_timeline(const struct trace *trace, int of)
     struct timeline *timeline = all ? chart_timeline(trace, all) : NULL;
     if (timeline)
         timeline->side = of ? "after" : "before";
-    selection_free(all);
+    arena_free(all);
     return timeline;
 }
 
@@ -127,7 +127,7 @@ static void notice_sides(struct measures *const measured[2], struct result *resu
         result->notices.at[result->notices.count - 1].on_top = true;
         buffer_release(&text);
     }
-    file_set_free(set);
+    arena_free(set);
     VEC_FREE(&records);
 }
 

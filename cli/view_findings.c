@@ -142,7 +142,7 @@ bool view_add_findings(const struct view_spans *spans, const char *range, struct
         json_end_array(&json);
         free(found);
     }
-    selection_free(selection);
+    arena_free(selection);
     result_free(result);
     trace_drop_derived(trace, derived);
     mem_return_free_memory();

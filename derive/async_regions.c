@@ -129,24 +129,19 @@ static bool any_was_open(const struct trace *trace)
 
 static void *async_regions_derive(const struct trace *trace)
 {
-    struct open_regions *regions = mem_zalloc(1, sizeof *regions);
+    struct open_regions *regions = arena_open(sizeof *regions);
+    ARENA_OWNS(arena_of(regions), &regions->at);
     struct calltree *tree =
         any_was_open(trace) ? calltree_open(trace, async_regions_takes_part, trace) : NULL;
     for (size_t t = 0; tree && t < tree->thread_count; t++)
         end_regions(regions, tree, &tree->threads[t]);
-    calltree_free(tree);
+    arena_free(tree);
     if (regions->count)
         SORT(regions, by_regions);
     return regions;
 }
 
-static void async_regions_release(struct open_regions *regions)
-{
-    VEC_FREE(regions);
-    free(regions);
-}
-
-DERIVED(open_regions, open_regions_of, async_regions_derive, async_regions_release);
+DERIVED(open_regions, open_regions_of, async_regions_derive);
 
 int64_t region_end_ns(const struct trace *trace, const struct open_regions *regions, event_id e)
 {

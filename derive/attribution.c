@@ -110,7 +110,13 @@ static void launches_describe_processes(struct attribution *launches, const bool
             file->process_count = 1;
         launches->process_count += file->process_count;
     }
-    launches->processes = mem_zalloc(launches->process_count + 1, sizeof *launches->processes);
+    launches->processes =
+        arena_zalloc(arena_of(launches), launches->process_count + 1, sizeof *launches->processes);
+    for (size_t p = 0; p < launches->process_count; p++) {
+        struct process_calls *of = &launches->processes[p];
+        ARENA_OWNS(arena_of(launches), NUMBER_TABLE_MEMORY(&of->calls), NUMBER_TABLE_MEMORY(&of->operators),
+                   &of->operator_of);
+    }
     free(tracks);
 }
 
@@ -425,7 +431,7 @@ static void link_by_nesting(struct attribution *launches)
     for (size_t t = 0; tree && t < tree->thread_count; t++)
         link_thread(&launches->processes[launches->process_of[tree->threads[t].track]], tree,
                     &tree->threads[t]);
-    calltree_free(tree);
+    arena_free(tree);
     free(nesting.nests);
 }
 
@@ -571,16 +577,20 @@ static void share_out(struct attribution *launches, const struct file_launches *
         arg_scan_get(&scan, all->events[i], &number);
         number_table_add((struct number_table *)((char *)process + offset), number, all->events[i]);
     }
-    number_table_release(all);
+    free(all->events);
 }
 
 struct attribution *attribution_open(const struct trace *trace)
 {
-    struct attribution *launches = mem_zalloc(1, sizeof *launches);
+    struct attribution *launches = arena_open(sizeof *launches);
+    ARENA_OWNS(arena_of(launches), &launches->process_of);
     launches->trace = trace;
-    launches->files = mem_zalloc(trace->file_count + 1, sizeof *launches->files);
-    struct id_census *census = mem_zalloc(trace->file_count + 1, sizeof *census);
-    bool *holds_numbers = mem_zalloc(trace->track_count + 1, sizeof *holds_numbers);
+    launches->files = arena_zalloc(arena_of(launches), trace->file_count + 1, sizeof *launches->files);
+    ARENA_OWNS_EACH(arena_of(launches), launches->files, trace->file_count, by_number);
+    ARENA_OWNS_EACH(arena_of(launches), launches->files, trace->file_count, by_id);
+    struct arena scratch = { 0 };
+    struct id_census *census = arena_zalloc(&scratch, trace->file_count + 1, sizeof *census);
+    bool *holds_numbers = arena_zalloc(&scratch, trace->track_count + 1, sizeof *holds_numbers);
     collect_census(trace, census, holds_numbers);
     for (uint32_t i = 0; i < trace->file_count; i++)
         settle_generation(&launches->files[i], &census[i], trace->files[i].producer == PRODUCER_KINETO);
@@ -597,23 +607,9 @@ struct attribution *attribution_open(const struct trace *trace)
         number_table_build(&launches->processes[p].operators, trace, ARG_EXTERNAL_ID);
     }
     launches_settle_devices(launches, holds_numbers);
-    EACH(free, census, holds_numbers);
+    arena_release(&scratch);
     link_by_nesting(launches);
     return launches;
-}
-
-void attribution_free(struct attribution *launches)
-{
-    if (!launches)
-        return;
-    for (size_t p = 0; p < launches->process_count; p++) {
-        EACH(number_table_release, &launches->processes[p].calls, &launches->processes[p].operators);
-        free(launches->processes[p].operator_of);
-    }
-    for (uint32_t i = 0; i < launches->trace->file_count; i++) {
-        EACH(free, launches->files[i].by_number, launches->files[i].by_id);
-    }
-    EACH(free, launches->processes, launches->process_of, launches->files, launches);
 }
 
 /* ---- queries ---- */
@@ -633,7 +629,7 @@ uint64_t attribution_shared_calls(const struct attribution *launches, uint32_t f
     return launches->files[file].shared_calls;
 }
 
-DERIVED(attribution, attribution_of, attribution_open, attribution_free);
+DERIVED(attribution, attribution_of, attribution_open);
 
 static const struct file_launches *attribution_file_of(const struct attribution *launches, event_id e)
 {

@@ -33,9 +33,8 @@ enum launch_links {
 
 struct attribution;
 
-/* New; free with attribution_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct attribution *attribution_open(const struct trace *trace);
-void attribution_free(struct attribution *launches);
 
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct attribution *attribution_of(const struct trace *trace);

@@ -168,14 +168,15 @@ static node_id caller_of(const struct callers *callers, event_id call)
 
 struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
 {
-    struct callers *callers = mem_zalloc(1, sizeof *callers);
+    struct callers *callers = arena_open(sizeof *callers);
+    ARENA_OWNS(arena_of(callers), &callers->called, &callers->frame, &callers->op, &callers->line);
     struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.requested) };
     for (size_t i = 0; i < count; i++)
         *VEC_PUSH(&taking.requested[trace->track[calls[i]]]) = trace_start_ns(trace, calls[i]);
     for (track_id t = 0; t < trace->track_count; t++)
         SORT_NUMBERS(taking.requested[t].at, taking.requested[t].count);
     callers->trace = trace;
-    callers->tree = calltree_open(trace, callers_takes_part, &taking);
+    callers->tree = arena_hold(arena_of(callers), calltree_open(trace, callers_takes_part, &taking));
     for (track_id t = 0; t < trace->track_count; t++)
         VEC_FREE(&taking.requested[t]);
     free(taking.requested);
@@ -189,14 +190,6 @@ struct callers *callers_open(const struct trace *trace, const event_id *calls, s
         callers->line[n] = line_at(callers, n);
     }
     return callers;
-}
-
-void callers_free(struct callers *callers)
-{
-    if (!callers)
-        return;
-    calltree_free(callers->tree);
-    EACH(free, callers->called, callers->frame, callers->op, callers->line, callers);
 }
 
 event_id callers_operator(const struct callers *callers, event_id call)

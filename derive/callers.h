@@ -4,7 +4,7 @@
  *     struct callers *callers = callers_open(trace, calls, count);
  *     event_id operator = callers_operator(callers, call);
  *     const char *line = callers_line(callers, call);      // "train.py(12): step", or NULL
- *     callers_free(callers);
+ *     arena_free(callers);
  *
  * The operator is the one in the user's code: from the innermost outwards while the caller is also of aten. So a copy
  * made by aten::to through aten::_to_copy and aten::copy_ is attributed to aten::to.
@@ -21,11 +21,10 @@
 
 struct callers;
 
-/* New; free with callers_free. It answers only for the COUNT events at CALLS, which may repeat: usually callers of only
+/* New; free with arena_free. It answers only for the COUNT events at CALLS, which may repeat: usually callers of only
  * a few calls are needed, and only events around those are nested. */
 struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count);
 /* NULL is allowed. */
-void callers_free(struct callers *callers);
 
 /* The operator of CALL; EVENT_NONE if none was open. */
 event_id callers_operator(const struct callers *callers, event_id call);

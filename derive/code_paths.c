@@ -414,7 +414,8 @@ static void add_records(struct maker *maker)
     const struct trace *trace = maker->paths->trace;
     if (trace->args[ARG_CALL_STACK].count == 0)
         return;
-    struct code_records *records = mem_zalloc(1, sizeof *records);
+    struct code_records *records = arena_zalloc(arena_of(maker->paths), 1, sizeof *records);
+    ARENA_OWNS(arena_of(maker->paths), &records->at);
     for (event_id e = 0; e < trace->event_count; e++) {
         uint32_t path;
         if (trace->kind[e] == EVENT_INSTANT && recorded_path(maker, SOURCE_STACKS, e, &path))
@@ -425,12 +426,16 @@ static void add_records(struct maker *maker)
 
 static struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
 {
-    struct code_paths *paths = mem_zalloc(1, sizeof *paths);
+    struct code_paths *paths = arena_open(sizeof *paths);
+    ARENA_OWNS(arena_of(paths), &paths->at, &paths->skips, &paths->node, &paths->path, &paths->flags,
+               &paths->captured);
     struct maker maker = { .paths = paths, .frames = frames };
     paths->trace = trace;
-    paths->labels = names_open();
-    paths->keys = names_open();
-    paths->tree = calltree_open(trace, frames == CODE_ANNOTATIONS ? annotates : code_paths_takes_part, trace);
+    paths->labels = arena_hold(arena_of(paths), names_open());
+    paths->keys = arena_hold(arena_of(paths), names_open());
+    paths->tree = arena_hold(
+        arena_of(paths),
+        calltree_open(trace, frames == CODE_ANNOTATIONS ? annotates : code_paths_takes_part, trace));
     calltree_nest(paths->tree);
     paths->node = frames == CODE_ANNOTATIONS ? NULL : calltree_nodes(paths->tree);
     paths->skips = calltree_skips(paths->tree);
@@ -459,19 +464,6 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
     return paths;
 }
 
-static void code_paths_release(void *derived)
-{
-    struct code_paths *paths = derived;
-    calltree_free(paths->tree);
-    EACH(free, paths->skips, paths->node, paths->path, paths->flags, paths->captured);
-    if (paths->records)
-        VEC_FREE(paths->records);
-    free(paths->records);
-    VEC_FREE(paths);
-    EACH(names_free, paths->labels, paths->keys);
-    free(paths);
-}
-
 static void *derive_modules(const struct trace *trace)
 {
     return code_paths_open(trace, CODE_MODULES);
@@ -490,9 +482,9 @@ static void *derive_annotations(const struct trace *trace)
 const struct code_paths *code_paths_of(const struct trace *trace, enum code_frames frames)
 {
     static const struct derivation derivations[CODE_FRAMES] = {
-        [CODE_MODULES] = { derive_modules, code_paths_release },
-        [CODE_LINES] = { derive_lines, code_paths_release },
-        [CODE_ANNOTATIONS] = { derive_annotations, code_paths_release },
+        [CODE_MODULES] = { derive_modules },
+        [CODE_LINES] = { derive_lines },
+        [CODE_ANNOTATIONS] = { derive_annotations },
     };
     return trace_derive(trace, &derivations[frames]);
 }

@@ -100,7 +100,7 @@ const char *code_path_name(const struct code_paths *paths, uint32_t path);
  *     graph_bodies_add(bodies, trace);                       // one call per file; nothing is borrowed from it
  *     for (size_t i = 0; i < bodies->at[b].count; i++)
  *         ... bodies->launches.at[bodies->at[b].first + i] ...
- *     graph_bodies_free(bodies);
+ *     arena_free(bodies);
  *
  * A body is the list of launches of a thread between StreamBeginCapture and StreamEndCapture. In a file without
  * captures it is the list of launches in each step or, without steps, in the whole file. Launches are the calls that
@@ -156,9 +156,8 @@ struct graph_bodies {
     struct names *op_keys, *path_keys[2]; /* keys of existing entries */
 };
 
-/* New, empty; free with graph_bodies_free (NULL is allowed). */
+/* New, empty; free with arena_free (NULL is allowed). */
 struct graph_bodies *graph_bodies_open(void);
-void graph_bodies_free(struct graph_bodies *bodies);
 
 /* Add the bodies of TRACE, which was read with GRAPH_BODIES_WANTS. Returns how many. */
 size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace);

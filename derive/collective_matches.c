@@ -76,7 +76,7 @@ static struct identity *make_identities(const struct collectives *all, size_t *c
         };
     }
     free(repeats);
-    step_list_free(steps);
+    arena_free(steps);
     return identities;
 }
 
@@ -405,7 +405,9 @@ static void carry_over(struct collective_matches *matches)
 
 struct collective_matches *collective_matches_open(const struct collectives *all)
 {
-    struct collective_matches *matches = mem_zalloc(1, sizeof *matches);
+    struct collective_matches *matches = arena_open(sizeof *matches);
+    ARENA_OWNS(arena_of(matches), &matches->at, &matches->member, &matches->match_of, &matches->waited_ns,
+               &matches->clock_ns, &matches->clocks);
     size_t count;
     struct identity *identities = make_identities(all, &count);
     identities_match(identities, count);
@@ -420,15 +422,6 @@ struct collective_matches *collective_matches_open(const struct collectives *all
     set_members(matches);
     carry_over(matches);
     return matches;
-}
-
-void collective_matches_free(struct collective_matches *matches)
-{
-    if (!matches)
-        return;
-    VEC_FREE(matches);
-    EACH(free, matches->member, matches->match_of, matches->waited_ns, matches->clock_ns, matches->clocks,
-         matches);
 }
 
 /* How much of the beginning of a collective, an index, waited for a rank whose recording had not begun, in ns. */
@@ -449,10 +442,9 @@ const struct key unrecorded_wait_by_device[] = { ASC(struct unrecorded_wait, fil
 static struct unrecorded_waits *unrecorded_waits_open(const struct trace *trace)
 {
     if (trace->file_count < 2)
-        return mem_zalloc(1, sizeof(struct unrecorded_waits));
+        return arena_open(sizeof(struct unrecorded_waits));
     struct collectives *all = collectives_open(trace);
-    struct unrecorded_waits *waits =
-        mem_zalloc(1, sizeof *waits + mem_times(all->count, sizeof waits->at[0]));
+    struct unrecorded_waits *waits = arena_open(sizeof *waits + mem_times(all->count, sizeof waits->at[0]));
     struct collective_matches *matches = collective_matches_open(all);
     for (size_t i = 0; i < all->count; i++) {
         const struct collective_place *place = &all->places[all->at[i].place];
@@ -464,12 +456,12 @@ static struct unrecorded_waits *unrecorded_waits_open(const struct trace *trace)
             (struct unrecorded_wait){ all->at[i].event, place->file, place->device, start_ns, ns };
     }
     SORT(waits, unrecorded_wait_by_device);
-    collective_matches_free(matches);
-    collectives_free(all);
+    arena_free(matches);
+    arena_free(all);
     return waits;
 }
 
-DERIVED(unrecorded_waits, unrecorded_waits_of, unrecorded_waits_open, free);
+DERIVED(unrecorded_waits, unrecorded_waits_of, unrecorded_waits_open);
 
 int64_t unrecorded_waits_between(const struct unrecorded_waits *waits, uint32_t file, int64_t from_ns,
                                  int64_t to_ns)

@@ -4,7 +4,7 @@
  *     struct collective_matches *matches = collective_matches_open(collectives);
  *     for (size_t m = 0; m < matches->count; m++)
  *         longest_ns = max(longest_ns, matches->at[m].wait_ns);
- *     collective_matches_free(matches);
+ *     arena_free(matches);
  *
  * Collectives of several places (devices, hosts) match if they have the same process group and number (`Seq`) in it; if
  * not all of a group have numbers, if they are the n-th of their kind (and size, if that is the same on all ranks) in
@@ -86,8 +86,7 @@ const struct unrecorded_waits *unrecorded_waits_of(const struct trace *trace);
 int64_t unrecorded_waits_between(const struct unrecorded_waits *waits, uint32_t file, int64_t from_ns,
                                  int64_t to_ns);
 
-/* New; free with collective_matches_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct collective_matches *collective_matches_open(const struct collectives *collectives);
-void collective_matches_free(struct collective_matches *matches);
 
 #endif

@@ -454,7 +454,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
     }
     VEC_FREE(&operations);
     free(calls);
-    calltree_free(tree);
+    arena_free(tree);
     const struct host_computing *computing = host_computing_of(trace);
     for (track_id t = 0; t < computing->thread_count; t++) {
         uint32_t file = trace->tracks[t].file;
@@ -504,9 +504,21 @@ static void find_all(struct search *search)
     all->capacity = all->count + 1;
 }
 
+struct collective_place *collective_places_open(const struct collectives *all)
+{
+    struct arena *arena = arena_of(all);
+    struct collective_place *places = arena_zalloc(arena, all->place_count + 1, sizeof *places);
+    ARENA_OWNS_EACH(arena, places, all->place_count, computation);
+    ARENA_OWNS_EACH(arena, places, all->place_count, computed_before_ns);
+    ARENA_OWNS_EACH(arena, places, all->place_count, work);
+    ARENA_OWNS_EACH(arena, places, all->place_count, ends_ns);
+    return places;
+}
+
 struct collectives *collectives_open(const struct trace *trace)
 {
-    struct collectives *all = mem_zalloc(1, sizeof *all);
+    struct collectives *all = arena_open(sizeof *all);
+    ARENA_OWNS(arena_of(all), &all->at);
     struct search search = { .trace = trace, .all = all, .groups = process_groups_open(trace) };
     all->trace = trace;
     all->launches = attribution_of(trace);
@@ -516,7 +528,7 @@ struct collectives *collectives_open(const struct trace *trace)
     find_all(&search);
 
     all->place_count = all->gpu->device_count + trace->file_count;
-    all->places = mem_zalloc(all->place_count + 1, sizeof *all->places);
+    all->places = collective_places_open(all);
     bool *has_any =
         mem_zalloc(all->place_count + 1, sizeof *has_any); /* by place: those alone are asked about */
     bool *hosts = has_any + all->gpu->device_count, any_host = false;
@@ -538,22 +550,9 @@ struct collectives *collectives_open(const struct trace *trace)
         index_work(trace, &all->places[p]);
     }
     EACH(free, has_any, search.node, search.reported, search.taking, search.facts);
-    calltree_free(search.tree);
-    process_groups_free(search.groups);
+    arena_free(search.tree);
+    arena_free(search.groups);
     return all;
-}
-
-void collectives_free(struct collectives *all)
-{
-    if (!all)
-        return;
-    for (size_t p = 0; p < all->place_count; p++) {
-        intervals_release(&all->places[p].computation);
-        EACH(free, all->places[p].computed_before_ns, all->places[p].work, all->places[p].ends_ns);
-    }
-    free(all->places);
-    VEC_FREE(all);
-    free(all);
 }
 
 int64_t collective_issued_ns(const struct collectives *all, const struct collective *one)

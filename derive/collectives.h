@@ -12,7 +12,7 @@
  *     struct process_groups *groups = process_groups_open(trace);
  *     const struct trace_group *group = process_group_of(groups, file, NAME_NONE, "gloo");
  *     int64_t ranks = group ? group->size : process_group_size(groups, file, "gloo");
- *     process_groups_free(groups);
+ *     arena_free(groups);
  *
  * A file may list the groups of its rank (trace_file.groups). A collective with a group name ran in that group. One
  * without ran in the only group served by its library, if there is just one: gloo in that with the backends
@@ -22,9 +22,8 @@
 
 struct process_groups;
 
-/* New, of all files of TRACE, which must live as long; free with process_groups_free (NULL is allowed). */
+/* New, of all files of TRACE, which must live as long; free with arena_free (NULL is allowed). */
 struct process_groups *process_groups_open(const struct trace *trace);
-void process_groups_free(struct process_groups *groups);
 
 /* The group of a collective of FILE with the group name NAME (NAME_NONE: none) and LIBRARY (NULL: not recorded).
  * Borrowed; NULL if unknown. */
@@ -41,7 +40,7 @@ int64_t process_group_size(struct process_groups *groups, uint32_t file, const c
  *     for (size_t i = 0; i < all->count; i++)
  *         if (all->at[i].kind == COLLECTIVE_ALL_REDUCE)
  *             bytes += all->at[i].size_bytes;
- *     collectives_free(all);
+ *     arena_free(all);
  *
  * A collective is a kernel that communicates (gpu_events.h), or a region of a library that communicates on the host
  * ("gloo:all_reduce"; "ucc:" and "mpi:", which serve devices, too, where no work on a device is theirs). In a file without any GPU work, collectives issued to NCCL count as well: when they ran is
@@ -98,9 +97,11 @@ struct collectives {
     uint64_t without_kernel; /* recorded calls of a collective whose kernel is not in the file */
 };
 
-/* New; free with collectives_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct collectives *collectives_open(const struct trace *trace);
-void collectives_free(struct collectives *all);
+
+/* New, empty: a place for each of ALL->place_count, which lives as long as ALL. */
+struct collective_place *collective_places_open(const struct collectives *all);
 
 /* The moment in ns at which it was issued: the start of the launch, else of the collective itself. */
 int64_t collective_issued_ns(const struct collectives *all, const struct collective *one);
@@ -125,9 +126,8 @@ int64_t collective_place_computed(const struct collective_place *place, int64_t 
 
 struct collectives_join;
 
-/* New; free with collectives_join_free, or pass to collectives_join_finish. */
+/* New; free with arena_free, or pass to collectives_join_finish. */
 struct collectives_join *collectives_join_open(void);
-void collectives_join_free(struct collectives_join *join);
 
 /* New, free with free(): by event of the trace, is it needed for matching? Collectives, their launches, steps, and the
  * events in which files begin and end. */
@@ -140,7 +140,7 @@ void collectives_join_add(struct collectives_join *join, const struct collective
 
 /* All added collectives, for TRACE, which is borrowed, with the fields that collective_matches.h uses: library, type
  * and operator are missing, numbers of groups only distinguish them, places have no work. New, free with
- * collectives_free; JOIN is taken. */
+ * arena_free; JOIN is taken. */
 struct collectives *collectives_join_finish(struct collectives_join *join, const struct trace *trace);
 
 #endif

@@ -19,18 +19,10 @@ struct collectives_join {
 
 struct collectives_join *collectives_join_open(void)
 {
-    struct collectives_join *join = mem_zalloc(1, sizeof *join);
-    join->groups = names_open();
+    struct collectives_join *join = arena_open(sizeof *join);
+    ARENA_OWNS(arena_of(join), &join->at, &join->places);
+    join->groups = arena_hold(arena_of(join), names_open());
     return join;
-}
-
-void collectives_join_free(struct collectives_join *join)
-{
-    if (!join)
-        return;
-    EACH(VEC_FREE, join, &join->places);
-    names_free(join->groups);
-    free(join);
 }
 
 /* Keep the events that determine the span of FILE (trace/span.h): what begins first and ends last, of everything and of
@@ -129,7 +121,7 @@ static uint32_t *number_places(const struct collectives_join *join, struct colle
     for (size_t p = 0; p < join->places.count; p++)
         devices += !join->places.at[p].is_host;
     all->place_count = devices + all->trace->file_count;
-    all->places = mem_zalloc(all->place_count + 1, sizeof *all->places);
+    all->places = collective_places_open(all);
     uint32_t next = 0;
     for (size_t p = 0; p < join->places.count; p++) {
         const struct joined_place *place = &join->places.at[p];
@@ -142,7 +134,8 @@ static uint32_t *number_places(const struct collectives_join *join, struct colle
 
 struct collectives *collectives_join_finish(struct collectives_join *join, const struct trace *trace)
 {
-    struct collectives *all = mem_zalloc(1, sizeof *all);
+    struct collectives *all = arena_open(sizeof *all);
+    ARENA_OWNS(arena_of(all), &all->at);
     all->trace = trace;
     all->without_kernel = join->without_kernel;
     uint32_t *number_of = number_places(join, all);
@@ -160,6 +153,6 @@ struct collectives *collectives_join_finish(struct collectives_join *join, const
         all->at[first[one.place]++] = one;
     }
     EACH(free, first, number_of);
-    collectives_join_free(join);
+    arena_free(join);
     return all;
 }

@@ -84,7 +84,8 @@ static void find_incomplete(struct device_step *steps, size_t count)
 
 struct device_steps *device_steps_open(const struct step_list *ranges, const struct gpu_events *gpu)
 {
-    struct device_steps *steps = mem_zalloc(1, sizeof *steps);
+    struct device_steps *steps = arena_open(sizeof *steps);
+    ARENA_OWNS(arena_of(steps), &steps->at);
     struct launched *launched = mem_zalloc(ranges->count + 1, sizeof *launched);
     uint32_t *step_of = mem_alloc(mem_times(gpu->count + 1, sizeof *step_of));
     match_work(ranges, gpu, launched, step_of);
@@ -122,23 +123,16 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
     return steps;
 }
 
-void device_steps_free(struct device_steps *steps)
-{
-    if (steps)
-        VEC_FREE(steps);
-    free(steps);
-}
-
 static void *device_steps_derive(const struct trace *trace)
 {
     struct step_list *ranges = step_list_open(trace);
     step_list_drop_overlaps(ranges);
     struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
-    step_list_free(ranges);
+    arena_free(ranges);
     return steps;
 }
 
-DERIVED(device_steps, device_steps_of, device_steps_derive, device_steps_free);
+DERIVED(device_steps, device_steps_of, device_steps_derive);
 
 /* Index of the first step of FILE or of a greater_of one. */
 static size_t first_step_from(const struct device_steps *steps, uint64_t file)

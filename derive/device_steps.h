@@ -41,9 +41,8 @@ struct device_steps {
 };
 
 /* The steps of RANGES, which must be ordered by file and start and, within a file, not overlap. New; free with
- * device_steps_free (NULL is allowed). */
+ * arena_free (NULL is allowed). */
 struct device_steps *device_steps_open(const struct step_list *ranges, const struct gpu_events *gpu);
-void device_steps_free(struct device_steps *steps);
 
 /* The steps that TRACE marks, without those that overlap the one before: computed once. Borrowed; live as long as TRACE. */
 const struct device_steps *device_steps_of(const struct trace *trace);

@@ -54,7 +54,8 @@ static enum device_type recorded_type(const struct trace_file *file)
 
 static void *device_types_derive(const struct trace *trace)
 {
-    struct device_types *types = mem_zalloc(1, sizeof *types);
+    struct device_types *types = arena_open(sizeof *types);
+    ARENA_OWNS(arena_of(types), &types->of_category, &types->of_file);
     types->of_category = mem_zalloc(trace->category_count + 1, 1);
     types->of_file = mem_alloc(trace->file_count + 1);
     for (size_t f = 0; f < trace->file_count; f++)
@@ -84,12 +85,7 @@ static void *device_types_derive(const struct trace *trace)
     return types;
 }
 
-static void device_types_release(struct device_types *types)
-{
-    EACH(free, types->of_category, types->of_file, types);
-}
-
-DERIVED(device_types, device_types_of, device_types_derive, device_types_release);
+DERIVED(device_types, device_types_of, device_types_derive);
 
 enum device_type trace_device_type(const struct trace *trace)
 {

@@ -261,13 +261,13 @@ static unsigned find_features(const struct trace *trace)
 
 static void *features_derive(const struct trace *trace)
 {
-    unsigned *found = mem_alloc(sizeof *found);
+    unsigned *found = arena_open(sizeof *found);
     *found = find_features(trace);
     return found;
 }
 
 unsigned trace_features(const struct trace *trace)
 {
-    static const struct derivation derivation = { features_derive, free };
+    static const struct derivation derivation = { features_derive };
     return *(const unsigned *)trace_derive(trace, &derivation);
 }

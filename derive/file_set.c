@@ -438,7 +438,8 @@ static void fill_set(struct finding *finding, struct file_set *set)
 
 struct file_set *file_set_find(struct set_record *records, size_t count, enum trace_files_are files_are)
 {
-    struct file_set *set = mem_zalloc(1, sizeof *set);
+    struct file_set *set = arena_open(sizeof *set);
+    ARENA_OWNS(arena_of(set), &set->files, &set->first);
     set->count = count;
     set->files = mem_zalloc(count + 1, sizeof *set->files);
     set->first = mem_zalloc(count + 1, sizeof *set->first);
@@ -466,13 +467,6 @@ struct file_set *file_set_find(struct set_record *records, size_t count, enum tr
     return set;
 }
 
-void file_set_free(struct file_set *set)
-{
-    if (!set)
-        return;
-    EACH(free, set->files, set->first, set);
-}
-
 /* A single file needs no evidence. */
 static void *derive(const struct trace *trace)
 {
@@ -485,7 +479,7 @@ static void *derive(const struct trace *trace)
     return set;
 }
 
-DERIVED(file_set, file_set_of, derive, file_set_free);
+DERIVED(file_set, file_set_of, derive);
 
 bool file_set_has_cycles(const struct file_set *set)
 {

@@ -78,10 +78,9 @@ struct file_set {
 const struct file_set *file_set_of(const struct trace *trace);
 
 /* The records of the files of TRACE, in their order; new, free with free(). And the set of COUNT records of files that need not be
- * of one trace, as FILES_ARE says; free with file_set_free (NULL is allowed). RECORDS are sorted by time. */
+ * of one trace, as FILES_ARE says; free with arena_free (NULL is allowed). RECORDS are sorted by time. */
 struct set_record *file_set_records(const struct trace *trace);
 struct file_set *file_set_find(struct set_record *records, size_t count, enum trace_files_are files_are);
-void file_set_free(struct file_set *set);
 
 /* The kind of the notice about files that are copies of others. */
 #define FILE_SET_COPIES "copies"

@@ -127,7 +127,9 @@ static void link_work(struct gpu_events *gpu, const struct attribution *launches
 
 static void *gpu_events_derive(const struct trace *trace)
 {
-    struct gpu_events *gpu = mem_zalloc(1, sizeof *gpu);
+    struct gpu_events *gpu = arena_open(sizeof *gpu);
+    ARENA_OWNS(arena_of(gpu), &gpu->devices, &gpu->event, &gpu->work, &gpu->call, &gpu->op,
+               &gpu->device_of_track);
     gpu->trace = trace;
     uint32_t *work_on_track = mem_zalloc(trace->track_count + 1, sizeof *work_on_track);
     for (event_id e = 0; e < trace->event_count; e++)
@@ -157,12 +159,7 @@ static void *gpu_events_derive(const struct trace *trace)
     return gpu;
 }
 
-static void gpu_events_release(struct gpu_events *gpu)
-{
-    EACH(free, gpu->devices, gpu->event, gpu->work, gpu->call, gpu->op, gpu->device_of_track, gpu);
-}
-
-DERIVED(gpu_events, gpu_events_of, gpu_events_derive, gpu_events_release);
+DERIVED(gpu_events, gpu_events_of, gpu_events_derive);
 
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file)
 {
@@ -176,7 +173,8 @@ size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file)
 struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
-    struct gpu_streams *streams = mem_zalloc(1, sizeof *streams);
+    struct gpu_streams *streams = arena_open(sizeof *streams);
+    ARENA_OWNS(arena_of(streams), &streams->at, &streams->position);
     uint32_t *stream_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *stream_of)); /* by track */
     uint32_t *next =
         mem_zalloc(gpu->device_count + 1, sizeof *next); /* by device: place of its next stream */
@@ -203,13 +201,6 @@ struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
     }
     EACH(free, filled, next, stream_of);
     return streams;
-}
-
-void gpu_streams_free(struct gpu_streams *streams)
-{
-    if (!streams)
-        return;
-    EACH(free, streams->at, streams->position, streams);
 }
 
 const char *trace_device_word(const struct trace *trace)

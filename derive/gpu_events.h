@@ -76,9 +76,8 @@ struct gpu_streams {
     uint32_t *position; /* of the work in gpu_events.event: stream after stream, each by start */
 };
 
-/* New; free with gpu_streams_free (NULL is allowed). One pass over the work. */
+/* New; free with arena_free (NULL is allowed). One pass over the work. */
 struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu);
-void gpu_streams_free(struct gpu_streams *streams);
 
 /* Those of TRACE, with its launches, computed when first requested. Borrowed; live as long as TRACE. */
 const struct gpu_events *gpu_events_of(const struct trace *trace);

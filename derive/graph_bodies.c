@@ -9,28 +9,17 @@
 
 struct graph_bodies *graph_bodies_open(void)
 {
-    struct graph_bodies *bodies = mem_zalloc(1, sizeof *bodies);
-    bodies->names = names_open();
-    bodies->texts = names_open();
-    bodies->op_keys = names_open();
+    struct graph_bodies *bodies = arena_open(sizeof *bodies);
+    ARENA_OWNS(arena_of(bodies), &bodies->at, &bodies->launches, &bodies->ops, &bodies->paths[0],
+               &bodies->paths[1]);
+    bodies->names = arena_hold(arena_of(bodies), names_open());
+    bodies->texts = arena_hold(arena_of(bodies), names_open());
+    bodies->op_keys = arena_hold(arena_of(bodies), names_open());
     for (int frames = 0; frames < 2; frames++) {
-        bodies->path_keys[frames] = names_open();
+        bodies->path_keys[frames] = arena_hold(arena_of(bodies), names_open());
         *VEC_PUSH(&bodies->paths[frames]) = (struct captured_path){ CODE_OUTSIDE, NAME_NONE };
     }
     return bodies;
-}
-
-void graph_bodies_free(struct graph_bodies *bodies)
-{
-    if (!bodies)
-        return;
-    EACH(VEC_FREE, bodies, &bodies->launches, &bodies->ops);
-    for (int frames = 0; frames < 2; frames++) {
-        VEC_FREE(&bodies->paths[frames]);
-        names_free(bodies->path_keys[frames]);
-    }
-    EACH(names_free, bodies->names, bodies->texts, bodies->op_keys);
-    free(bodies);
 }
 
 /* ---- names ---- */
@@ -152,7 +141,7 @@ static void find_eager_spans(struct adding *adding)
             *VEC_PUSH(&adding->spans) = (struct body_span){ TRACK_NONE, file, INT64_MIN, INT64_MAX };
     }
     free(has_spans);
-    step_list_free(steps);
+    arena_free(steps);
 }
 
 /* ---- properties of a launch ---- */
@@ -321,6 +310,6 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
     for (int frames = 0; frames < 2; frames++)
         free(adding.path_of[frames]);
     EACH(free, adding.skips, adding.work_of, adding.sorts);
-    calltree_free(adding.operators);
+    arena_free(adding.operators);
     return added;
 }

@@ -575,16 +575,7 @@ static void *graph_links_derive(const struct trace *trace)
     return NULL; /* links cannot be computed on demand, only attached */
 }
 
-static void graph_links_release(void *value)
-{
-    struct graph_links *links = value;
-    if (!links)
-        return;
-    graph_bodies_free(links->bodies);
-    EACH(free, links->launch_of, links->reason, links);
-}
-
-static const struct derivation derivation = { graph_links_derive, graph_links_release };
+static const struct derivation derivation = { graph_links_derive };
 
 const struct graph_links *graph_links_of(const struct trace *trace)
 {
@@ -593,8 +584,9 @@ const struct graph_links *graph_links_of(const struct trace *trace)
 
 void graph_links_attach(const struct trace *trace, struct graph_bodies *bodies)
 {
-    struct graph_links *links = mem_zalloc(1, sizeof *links);
-    links->bodies = bodies;
+    struct graph_links *links = arena_open(sizeof *links);
+    ARENA_OWNS(arena_of(links), &links->launch_of, &links->reason);
+    links->bodies = arena_hold(arena_of(links), bodies);
     links->unmatched = names_add(bodies->texts, GRAPH_UNMATCHED, strlen(GRAPH_UNMATCHED));
     links->launch_of = mem_zalloc(trace->event_count + 1, sizeof *links->launch_of);
     struct matching matching = { .trace = trace,

@@ -25,9 +25,10 @@ static uint8_t *sorts_of_names(const struct trace *trace)
 
 static void *host_computing_derive(const struct trace *trace)
 {
-    struct host_computing *computing = mem_zalloc(1, sizeof *computing);
+    struct host_computing *computing = arena_open(sizeof *computing);
     computing->thread_count = trace->track_count;
-    computing->threads = mem_zalloc(trace->track_count + 1, sizeof *computing->threads);
+    computing->threads =
+        arena_vectors(arena_of(computing), trace->track_count + 1, sizeof *computing->threads);
     struct calltree *tree = calltree_open(trace, calltree_takes_operators, trace);
     calltree_nest(tree);
     uint8_t *sorts = sorts_of_names(trace);
@@ -49,15 +50,8 @@ static void *host_computing_derive(const struct trace *trace)
     for (track_id t = 0; t < computing->thread_count; t++)
         intervals_merge(&computing->threads[t]);
     EACH(free, sorts, calls, communicates);
-    calltree_free(tree);
+    arena_free(tree);
     return computing;
 }
 
-static void host_computing_release(struct host_computing *computing)
-{
-    for (size_t t = 0; t < computing->thread_count; t++)
-        intervals_release(&computing->threads[t]);
-    EACH(free, computing->threads, computing);
-}
-
-DERIVED(host_computing, host_computing_of, host_computing_derive, host_computing_release);
+DERIVED(host_computing, host_computing_of, host_computing_derive);

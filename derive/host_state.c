@@ -104,11 +104,14 @@ static void separate(struct host_thread *thread, const struct intervals *overhea
 
 static void *host_state_derive(const struct trace *trace)
 {
-    struct host_state *host = mem_zalloc(1, sizeof *host);
+    struct host_state *host = arena_open(sizeof *host);
     host->thread_count = trace->track_count;
     host->file_count = trace->file_count;
-    host->threads = mem_zalloc(trace->track_count + 1, sizeof *host->threads);
-    host->overhead = mem_zalloc(trace->file_count + 1, sizeof *host->overhead);
+    host->threads = arena_zalloc(arena_of(host), trace->track_count + 1, sizeof *host->threads);
+    ARENA_OWNS_EACH(arena_of(host), host->threads, host->thread_count, waiting);
+    for (size_t a = 0; a < HOST_ACTIVITIES; a++)
+        ARENA_OWNS_EACH(arena_of(host), host->threads, host->thread_count, in[a]);
+    host->overhead = arena_vectors(arena_of(host), trace->file_count + 1, sizeof *host->overhead);
     add_events(host, trace);
     add_waits(host, trace);
     for (size_t f = 0; f < host->file_count; f++)
@@ -118,16 +121,4 @@ static void *host_state_derive(const struct trace *trace)
     return host;
 }
 
-static void host_state_release(struct host_state *host)
-{
-    for (size_t t = 0; t < host->thread_count; t++) {
-        intervals_release(&host->threads[t].waiting);
-        for (size_t a = 0; a < HOST_ACTIVITIES; a++)
-            intervals_release(&host->threads[t].in[a]);
-    }
-    for (size_t f = 0; f < host->file_count; f++)
-        intervals_release(&host->overhead[f]);
-    EACH(free, host->threads, host->overhead, host);
-}
-
-DERIVED(host_state, host_state_of, host_state_derive, host_state_release);
+DERIVED(host_state, host_state_of, host_state_derive);

@@ -278,7 +278,8 @@ static void mark_ends(struct host_waits *waits, const struct gpu_events *gpu)
 static struct host_waits *find_waits(const struct gpu_events *gpu)
 {
     struct search search = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
-    struct host_waits *waits = mem_zalloc(1, sizeof *waits);
+    struct host_waits *waits = arena_open(sizeof *waits);
+    ARENA_OWNS(arena_of(waits), &waits->at);
     unsigned char *sorts = call_sorts_open(gpu->trace->names);
     search.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
     host_waits_find_calls(&search, sorts, waits);
@@ -304,10 +305,4 @@ static void *host_waits_derive(const struct trace *trace)
     return find_waits(gpu_events_of(trace));
 }
 
-static void host_waits_release(struct host_waits *waits)
-{
-    VEC_FREE(waits);
-    free(waits);
-}
-
-DERIVED(host_waits, host_waits_of, host_waits_derive, host_waits_release);
+DERIVED(host_waits, host_waits_of, host_waits_derive);

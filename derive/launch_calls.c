@@ -44,19 +44,14 @@ static void mark(const struct trace *trace, struct launch_calls *calls)
 
 static void *launch_calls_derive(const struct trace *trace)
 {
-    struct launch_calls *calls = mem_zalloc(1, sizeof *calls);
+    struct launch_calls *calls = arena_open(sizeof *calls);
+    ARENA_OWNS(arena_of(calls), &calls->at);
     launch_calls_find_calls(trace, calls);
     mark(trace, calls);
     return calls;
 }
 
-static void launch_calls_release(struct launch_calls *calls)
-{
-    VEC_FREE(calls);
-    free(calls);
-}
-
-DERIVED(launch_calls, launch_calls_of, launch_calls_derive, launch_calls_release);
+DERIVED(launch_calls, launch_calls_of, launch_calls_derive);
 
 int64_t launch_calls_median_ns(const struct launch_calls *calls, const struct trace *trace)
 {

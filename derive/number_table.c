@@ -139,9 +139,3 @@ int64_t number_table_find(const struct number_table *table, int64_t number)
     SEARCH(i, table->count, table->sorted[i].number < number);
     return i < table->count && table->sorted[i].number == number ? (int64_t)table->sorted[i].event : -1;
 }
-
-void number_table_release(struct number_table *table)
-{
-    EACH(free, table->page_of, table->words, table->sorted, table->events);
-    *table = (struct number_table){ 0 };
-}

@@ -40,7 +40,7 @@ void number_table_build(struct number_table *table, const struct trace *trace, e
 /* Position in table->events of the event with NUMBER, or -1. */
 int64_t number_table_find(const struct number_table *table, int64_t number);
 
-/* Free what TABLE holds and make it empty. */
-void number_table_release(struct number_table *table);
+/* For ARENA_OWNS: what TABLE holds. */
+#define NUMBER_TABLE_MEMORY(table) &(table)->events, &(table)->page_of, &(table)->words, &(table)->sorted
 
 #endif

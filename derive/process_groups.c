@@ -30,9 +30,10 @@ struct name_in_file {
 
 struct process_groups *process_groups_open(const struct trace *trace)
 {
-    struct process_groups *groups = mem_zalloc(1, sizeof *groups);
+    struct process_groups *groups = arena_open(sizeof *groups);
+    ARENA_OWNS(arena_of(groups), &groups->by_name, &groups->served);
     groups->trace = trace;
-    groups->names = names_open();
+    groups->names = arena_hold(arena_of(groups), names_open());
     groups->served = mem_zalloc(trace->file_count + 1, sizeof *groups->served);
     for (uint32_t f = 0; f < trace->file_count; f++)
         for (size_t i = 0; i < trace->files[f].groups.count; i++) {
@@ -42,15 +43,6 @@ struct process_groups *process_groups_open(const struct trace *trace)
                 *VEC_PUSH(&groups->by_name) = group; /* the first of the name */
         }
     return groups;
-}
-
-void process_groups_free(struct process_groups *groups)
-{
-    if (!groups)
-        return;
-    names_free(groups->names);
-    VEC_FREE(&groups->by_name);
-    EACH(free, groups->served, groups);
 }
 
 static size_t library_number(const char *library)

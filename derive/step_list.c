@@ -104,14 +104,16 @@ static bool *find_marked_files(const struct trace *trace)
 
 static void *derive_inferred(const struct trace *trace)
 {
-    struct inferred_steps *inferred = mem_zalloc(1, sizeof *inferred);
+    struct inferred_steps *inferred = arena_open(sizeof *inferred);
+    ARENA_OWNS(arena_of(inferred), &inferred->at);
     struct step_list steps = { 0 };
     bool *marked = find_marked_files(trace);
     for (uint32_t f = 0; f < trace->file_count; f++)
         if (!marked[f] && trace->files[f].producer == PRODUCER_KINETO)
             step_infer(trace, f, &steps);
     for (size_t i = 0; i < steps.count; i++) {
-        steps.at[i].name = arena_printf(&inferred->names, "inferred [step %" PRId64 "]", steps.at[i].number);
+        steps.at[i].name =
+            arena_printf(arena_of(inferred), "inferred [step %" PRId64 "]", steps.at[i].number);
         *VEC_PUSH(inferred) = steps.at[i];
     }
     VEC_FREE(&steps);
@@ -119,18 +121,10 @@ static void *derive_inferred(const struct trace *trace)
     return inferred;
 }
 
-static void release_inferred(void *value)
-{
-    struct inferred_steps *inferred = value;
-    VEC_FREE(inferred);
-    arena_release(&inferred->names);
-    free(inferred);
-}
-
 /* NULL if all files are MARKED, or the user wants none. */
 static const struct inferred_steps *inferred_steps_of(const struct trace *trace, const bool *marked)
 {
-    static const struct derivation derivation = { derive_inferred, release_inferred };
+    static const struct derivation derivation = { derive_inferred };
     bool all = true;
     for (uint32_t f = 0; f < trace->file_count; f++)
         all = all && marked[f];
@@ -172,9 +166,16 @@ static void add_shadows(const struct trace *trace, const int64_t *numbers, const
     steps->count = kept;
 }
 
+struct step_list *step_list_new(void)
+{
+    struct step_list *steps = arena_open(sizeof *steps);
+    ARENA_OWNS(arena_of(steps), &steps->at);
+    return steps;
+}
+
 struct step_list *step_list_open(const struct trace *trace)
 {
-    struct step_list *steps = mem_zalloc(1, sizeof *steps);
+    struct step_list *steps = step_list_new();
     size_t name_count = names_count(trace->names);
     int64_t *numbers = mem_alloc(mem_times(name_count + 1, sizeof *numbers));
     bool *defined = mem_zalloc(trace->file_count + 1,
@@ -265,24 +266,12 @@ size_t step_list_drop_overlaps(struct step_list *steps)
     return dropped;
 }
 
-void step_list_free(struct step_list *steps)
-{
-    if (steps)
-        VEC_FREE(steps);
-    free(steps);
-}
-
 static void *step_list_derive(const struct trace *trace)
 {
     return step_list_open(trace);
 }
 
-static void step_list_release(void *steps)
-{
-    step_list_free(steps);
-}
-
-static const struct derivation step_list_derivation = { step_list_derive, step_list_release };
+static const struct derivation step_list_derivation = { step_list_derive };
 
 const struct step_list *step_list_of(const struct trace *trace)
 {
@@ -315,7 +304,7 @@ static void *derive_by_number(const struct trace *trace)
 
 const char *step_name_of(const struct trace *trace, int64_t number)
 {
-    static const struct derivation derivation = { derive_by_number, step_list_release };
+    static const struct derivation derivation = { derive_by_number };
     const struct step_list *steps = trace_derive(trace, &derivation);
     size_t i;
     SEARCH(i, steps->count, steps->at[i].number < number);

@@ -11,9 +11,11 @@
 #include "derive/step.h"
 #include "trace/step_name.h"
 
-/* New; free with step_list_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct step_list *step_list_open(const struct trace *trace);
-void step_list_free(struct step_list *steps);
+
+/* The same, empty. */
+struct step_list *step_list_new(void);
 
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct step_list *step_list_of(const struct trace *trace);

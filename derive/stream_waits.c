@@ -37,7 +37,8 @@ static track_id *recorded_streams(const struct trace *trace)
 
 static void *stream_waits_derive(const struct trace *trace)
 {
-    struct stream_waits *waits = mem_zalloc(1, sizeof *waits);
+    struct stream_waits *waits = arena_open(sizeof *waits);
+    ARENA_OWNS(arena_of(waits), &waits->at);
     waits->trace = trace;
     size_t name_count = names_count(trace->names);
     bool *is_wait = mem_zalloc(name_count + 1, sizeof *is_wait), any = false;
@@ -52,13 +53,7 @@ static void *stream_waits_derive(const struct trace *trace)
     return waits;
 }
 
-static void stream_waits_release(struct stream_waits *waits)
-{
-    VEC_FREE(waits);
-    free(waits);
-}
-
-DERIVED(stream_waits, stream_waits_of, stream_waits_derive, stream_waits_release);
+DERIVED(stream_waits, stream_waits_of, stream_waits_derive);
 
 event_id stream_waits_before(const struct stream_waits *waits, event_id launch, track_id stream,
                              int64_t after_ns)

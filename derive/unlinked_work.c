@@ -10,7 +10,8 @@ struct unlinked_work {
 static void *unlinked_work_derive(const struct trace *trace)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
-    struct unlinked_work *unlinked = mem_zalloc(1, sizeof *unlinked);
+    struct unlinked_work *unlinked = arena_open(sizeof *unlinked);
+    ARENA_OWNS(arena_of(unlinked), &unlinked->since_ns);
     int64_t *of_file = mem_alloc(mem_times(trace->file_count + 1, sizeof *of_file));
     unlinked->trace = trace;
     unlinked->since_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *unlinked->since_ns));
@@ -37,12 +38,7 @@ static void *unlinked_work_derive(const struct trace *trace)
     return unlinked;
 }
 
-static void unlinked_work_release(struct unlinked_work *unlinked)
-{
-    EACH(free, unlinked->since_ns, unlinked);
-}
-
-DERIVED(unlinked_work, unlinked_work_of, unlinked_work_derive, unlinked_work_release);
+DERIVED(unlinked_work, unlinked_work_of, unlinked_work_derive);
 
 enum unlinked_sort unlinked_sort_of(const struct unlinked_work *unlinked, event_id e)
 {

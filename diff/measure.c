@@ -263,7 +263,7 @@ static void find_processes(struct measures *measures)
     if (measures->parts > 1 && file_set_is_sure(set)) /* of one part it is known */
         measures->lacking = file_set_find_lacking(set, &measures->steps);
     measures->lacks |= measures->lacking.count ? lack_sort(LACK_MISSING_STEPS) : 0;
-    file_set_free(set);
+    arena_free(set);
 }
 
 void measures_finish(struct measures *measures)

@@ -117,7 +117,7 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
         else if (strcmp(schema, "tpa.memory/1") == 0)
             memory_add_tables(trace, all, &(struct memory_options){ 0 }, *made);
     }
-    selection_free(all);
+    arena_free(all);
     return good;
 }
 

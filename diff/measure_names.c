@@ -192,7 +192,7 @@ bool measure_modules(const struct measuring *measuring, bool inclusive, struct t
         if (measuring->gpu->count)
             add_device_times(measuring, &modules, inclusive);
     }
-    calltree_free(modules.tree);
+    arena_free(modules.tree);
     EACH(free, modules.skips, modules.is_module, modules.thread);
     if (any)
         return true;

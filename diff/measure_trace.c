@@ -460,7 +460,7 @@ static void measure_rows(const struct measuring *measuring, const struct measure
     struct top *top = top_analyze(measuring->trace, &of_rows);
     for (size_t i = 0; i < top->count; i++)
         collect_row(&taking, &top->at[i], top->at[i].file);
-    top_free(top);
+    arena_free(top);
     VEC_FREE(&sampled);
     const size_t first[2] = { measures->by_step.samples.count - measuring->steps.count,
                               measuring->first_file_sample };
@@ -603,7 +603,7 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     measure_trace_facts(&measuring);
     VEC_FREE(&measuring.steps);
     free(measuring.file_sample);
-    device_steps_free(measuring.device_steps);
-    step_list_free(measuring.ranges);
+    arena_free(measuring.device_steps);
+    arena_free(measuring.ranges);
     return good;
 }

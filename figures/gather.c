@@ -371,11 +371,11 @@ static void add_device(struct gathering *gathering, uint32_t index)
 
 /* ---- steps ---- */
 
-/* The steps of torch.profiler; a file without any is one. New; free with step_list_free. */
+/* The steps of torch.profiler; a file without any is one. New; free with arena_free. */
 static struct step_list *find_ranges(const struct trace *trace)
 {
     const struct step_list *marked = step_list_of(trace);
-    struct step_list *ranges = mem_zalloc(1, sizeof *ranges);
+    struct step_list *ranges = step_list_new();
     size_t at = 0;
     for (uint32_t file = 0; file < trace->file_count; file++) {
         size_t first = at;
@@ -695,9 +695,9 @@ void facts_gather(struct facts *facts, const struct trace *trace, const struct g
     if (operations)
         operations->close(gathering.operations);
     free(gathering.input);
-    collectives_free(gathering.collectives);
-    device_steps_free(gathering.steps);
-    step_list_free(ranges);
+    arena_free(gathering.collectives);
+    arena_free(gathering.steps);
+    arena_free(ranges);
     if (gathering.gaps)
         gap_finder_free(gathering.gaps);
 }

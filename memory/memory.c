@@ -65,10 +65,12 @@ static void memory_own_add_device(const struct memory_query *query, struct memor
 struct memory *memory_analyze(const struct trace *trace, const struct selection *selection,
                               const struct memory_options *options)
 {
-    struct memory *memory = mem_zalloc(1, sizeof *memory);
+    struct memory *memory = arena_open(sizeof *memory);
+    ARENA_OWNS(arena_of(memory), &memory->peaks, &memory->categories, &memory->alive, &memory->operators,
+               &memory->steps, &memory->unfreed);
     memory->by = options->by;
     memory->several_files = file_set_of(trace)->ranks > 1;
-    memory->texts = names_open();
+    memory->texts = arena_hold(arena_of(memory), names_open());
     const struct memory_records *records =
         options->brief ? memory_records_kept(trace) : memory_records_of(trace, MEMORY_OWNERS);
     struct memory_records *own = records ? NULL : memory_records_open(trace, MEMORY_LEVELS);
@@ -85,18 +87,8 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     count_notices(&query);
     memory_board_free(board);
     EACH(free, query.is_step, query.origins, query.keys);
-    memory_records_free(own);
+    arena_free(own);
     return memory;
-}
-
-void memory_free(struct memory *memory)
-{
-    if (!memory)
-        return;
-    EACH(VEC_FREE, &memory->peaks, &memory->categories, &memory->alive, &memory->operators, &memory->steps,
-         &memory->unfreed);
-    names_free(memory->texts);
-    free(memory);
 }
 
 /* ---- notices ---- */
@@ -155,5 +147,5 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
             "this is what the compiler assigned; the trace holds no %s of the run: to record them, %s",
             trace_feature_name(FEATURE_MEMORY), trace_feature_recipe(trace, FEATURE_MEMORY));
     add_notices(trace, memory, result);
-    memory_free(memory);
+    arena_free(memory);
 }

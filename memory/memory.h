@@ -118,16 +118,15 @@ struct memory {
  *     struct memory *memory = memory_analyze(trace, selection, &(struct memory_options){ 0 });
  *     for (size_t i = 0; i < memory->peaks.count; i++)
  *         printf("%s %" PRId64 "\n", memory->peaks.at[i].place.device.at, memory->peaks.at[i].bytes);
- *     memory_free(memory);
+ *     arena_free(memory);
  */
 
 /* The parts of a trace that its reader must decode; more for rows by module and line. */
 extern const struct trace_wants memory_wants, memory_code_wants;
 
-/* New; free with memory_free (NULL is allowed). Lives no longer than TRACE. */
+/* New; free with arena_free (NULL is allowed). Lives no longer than TRACE. */
 struct memory *memory_analyze(const struct trace *trace, const struct selection *selection,
                               const struct memory_options *options);
-void memory_free(struct memory *memory);
 
 /* The notice that a device ran out of memory, if any did. */
 void memory_add_failures(const struct memory *memory, struct result *result);

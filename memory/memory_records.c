@@ -315,7 +315,8 @@ static void fill_device(struct memory_records *records, struct memory_device *de
 
 struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
 {
-    struct memory_records *records = mem_zalloc(1, sizeof *records);
+    struct memory_records *records = arena_open(sizeof *records);
+    ARENA_OWNS(arena_of(records), &records->at, &records->devices);
     records->trace = trace;
     struct taking taking = { trace, memory_change_ids(trace) };
     struct raw_records raw = { 0 };
@@ -323,7 +324,7 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     sort_records(records, &raw);
     node_id *nodes = NULL;
     if (detail == MEMORY_OWNERS) {
-        records->tree = calltree_open(trace, takes_part, &taking);
+        records->tree = arena_hold(arena_of(records), calltree_open(trace, takes_part, &taking));
         calltree_nest(records->tree);
         nodes = calltree_nodes(records->tree);
     }
@@ -351,19 +352,6 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     return records;
 }
 
-void memory_records_free(struct memory_records *records)
-{
-    if (!records)
-        return;
-    calltree_free(records->tree);
-    EACH(free, records->at, records->devices, records);
-}
-
-static void release(void *records)
-{
-    memory_records_free(records);
-}
-
 static void *derive_levels(const struct trace *trace)
 {
     return memory_records_open(trace, MEMORY_LEVELS);
@@ -375,8 +363,8 @@ static void *derive_owners(const struct trace *trace)
 }
 
 static const struct derivation derivations[] = {
-    [MEMORY_LEVELS] = { derive_levels, release },
-    [MEMORY_OWNERS] = { derive_owners, release },
+    [MEMORY_LEVELS] = { derive_levels },
+    [MEMORY_OWNERS] = { derive_owners },
 };
 
 const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail)

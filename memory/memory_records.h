@@ -76,9 +76,8 @@ struct memory_records {
 /* MEMORY_LEVELS omits the operators that allocated the memory, which takes half of the time. */
 enum memory_detail { MEMORY_LEVELS, MEMORY_OWNERS };
 
-/* New, for who asks once; free with memory_records_free (NULL is allowed). */
+/* New, for who asks once; free with arena_free (NULL is allowed). */
 struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail);
-void memory_records_free(struct memory_records *records);
 
 /* Computed when first requested; borrowed, lives as long as TRACE. With MEMORY_LEVELS records have no owner and no
  * node, unless those with owners were computed before: these are returned then. */

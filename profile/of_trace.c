@@ -228,7 +228,7 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
 
     VEC_FREE(&sum.sums);
     names_free(sum.keys);
-    calltree_free(tree);
+    arena_free(tree);
     EACH(free, sum.function, sum.is_async);
     return sum.profile;
 }

@@ -451,7 +451,7 @@ void sql_source_release(struct sql_source *source)
         EACH(free, source->rows[i].ids, source->rows[i].by_time, source->rows[i].by_name,
              source->rows[i].first);
     }
-    calltree_free(source->nesting.tree);
+    arena_free(source->nesting.tree);
     EACH(free, source->nesting.nodes, source->nesting.depth, source->nesting.self_ns, source->origin_ns,
          source->rank, source->name_rank);
     *source = (struct sql_source){ 0 };

@@ -564,7 +564,7 @@ static void add_host_costs(struct costs *costs)
                                           .count = row->count,
                                           .is_operator = true };
     }
-    top_free(top);
+    arena_free(top);
 }
 
 /* The rows of a group: the first few of COUNT costs. */

@@ -267,7 +267,7 @@ static void add_line(const struct trace *trace, event_id e, struct buffer *where
     const char *line = callers_line(callers, e, &len);
     if (line && !(len == strlen(trace_name(trace, e)) && strncmp(line, trace_name(trace, e), len) == 0))
         buffer_printf(where, ", %.*s", (int)len, line);
-    callers_free(callers);
+    arena_free(callers);
 }
 
 static const char *const usual_advice =

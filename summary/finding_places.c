@@ -22,7 +22,7 @@ struct named_times {
 static struct named_times *named_times_open(const struct trace *trace)
 {
     size_t count = names_count(trace->names);
-    struct named_times *times = mem_alloc(sizeof *times + mem_times(count, sizeof *times->at));
+    struct named_times *times = arena_open(sizeof *times + mem_times(count, sizeof *times->at));
     times->names = count;
     for (name_id id = 0; id < count; id++)
         times->at[id] = (struct named_time){ 0, -1, EVENT_NONE, EVENT_NONE };
@@ -42,7 +42,7 @@ static struct named_times *named_times_open(const struct trace *trace)
 
 /* Computed once, as most rules ask for a place. */
 static const struct named_times *named_times_of(const struct trace *trace);
-DERIVED(named_times, named_times_of, named_times_open, free);
+DERIVED(named_times, named_times_of, named_times_open);
 
 /* Whether an event is in the place may depend on its name alone, and names are few: HOLDS is called once for each. */
 struct place place_find(const struct trace *trace, place_holds *holds)
@@ -108,7 +108,7 @@ void place_add_caller_of(const struct trace *trace, event_id call, struct buffer
 {
     struct callers *callers = callers_open(trace, &call, 1);
     add_caller(trace, callers, call, "by", out);
-    callers_free(callers);
+    arena_free(callers);
 }
 
 /* What the events of a place took in all, and in calls of one operator, or of none. */
@@ -141,7 +141,7 @@ void place_add_caller(const struct trace *trace, const struct place *place, stru
     if (all_ns > 0)
         add_caller(trace, callers, sums[most].call,
                    sums[most].time_ns > all_ns - sums[most].time_ns ? "mostly by" : "the most by", out);
-    callers_free(callers);
+    arena_free(callers);
     free(sums);
     EACH(VEC_FREE, &found.calls, &found.events);
 }

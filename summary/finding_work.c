@@ -167,7 +167,7 @@ static void complete_attention(struct pricing *pricing, struct priced_finding *f
         buffer_printf(&where, "%s, %zu times", trace_name(pricing->trace, found.largest), found.blocks);
         if (line)
             buffer_printf(&where, ", %.*s", (int)len, line);
-        callers_free(callers);
+        arena_free(callers);
     }
     VEC_FREE(&found);
     finding->where = pricing_keep(pricing, &where);

@@ -1051,7 +1051,7 @@ static const char *describe_caller(struct headline *headline, const char *name)
                                           2 * sums[most] > all ? "most" : "the largest part", line)
                            : "";
     names_free(lines);
-    callers_free(callers);
+    arena_free(callers);
     free(sums);
     VEC_FREE(&events);
     return said;

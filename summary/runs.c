@@ -117,7 +117,7 @@ static int64_t find_peak(const struct trace *trace, const struct selection *sele
         int64_t *of = peak->place.is_host ? &host : &device;
         *of = peak->bytes > *of ? peak->bytes : *of;
     }
-    memory_free(memory);
+    arena_free(memory);
     return device != TABLE_INT_MISSING ? device : host;
 }
 
@@ -146,7 +146,7 @@ static struct summary_run run_of(const struct trace *trace, const struct selecti
         row.computing = (double)account_part_ns(all, ACCOUNT_COMPUTING) / (double)all->step_ns;
     if (row.batch != TABLE_INT_MISSING && all->has_steps && all->step_ns > 0)
         row.samples = (double)row.batch * (double)row.ranks * 1e9 / (double)all->step_ns;
-    account_free(account);
+    arena_free(account);
     return row;
 }
 
@@ -177,7 +177,7 @@ bool summary_find_runs(const struct trace *trace, const struct selection_query *
             runs->any_device |= !isnan(run.computing);
             *VEC_PUSH(&runs->at) = run;
         }
-        selection_free(selection);
+        arena_free(selection);
     }
     name_runs(paths, runs->at.at, runs->at.count);
     free(paths);

@@ -254,14 +254,14 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         findings_free(findings);
         add_remarks(&summary, result);
     }
-    transfers_free(summary.transfers);
+    arena_free(summary.transfers);
     comm_free(summary.comm);
     job_free(summary.job);
-    steps_free(summary.steps);
-    account_free(summary.account);
-    gpu_free(summary.gpu);
-    gaps_free(summary.gaps);
-    memory_free(summary.memory);
+    arena_free(summary.steps);
+    arena_free(summary.account);
+    arena_free(summary.gpu);
+    arena_free(summary.gaps);
+    arena_free(summary.memory);
     VEC_FREE(&summary.findings);
     free(summary.ranks);
     arena_release(&summary.arena);

@@ -58,7 +58,7 @@ static void describe_wait(const struct trace *trace, const struct gap *gap, stru
         buffer_printf(text, " of %s", trace_name(trace, op));
     if (line)
         buffer_printf(text, ", %.*s", (int)len, line);
-    callers_free(callers);
+    arena_free(callers);
 }
 
 void unexplained_describe_host(const struct summary *summary, enum gap_cause cause, struct buffer *text)

@@ -139,7 +139,8 @@ bool calltree_takes_operators(const void *context, event_id e)
 
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context)
 {
-    struct calltree *tree = mem_zalloc(1, sizeof *tree);
+    struct calltree *tree = arena_open(sizeof *tree);
+    ARENA_OWNS(arena_of(tree), &tree->event, &tree->parent, &tree->threads);
     tree->trace = trace;
     uint32_t *next = mem_zalloc(trace->track_count + 1, sizeof *next);
     uint64_t *taken = mem_zalloc(trace->event_count / 64 + 1, sizeof *taken);
@@ -176,13 +177,6 @@ void calltree_forget_parents(struct calltree *tree)
 {
     free(tree->parent);
     tree->parent = NULL;
-}
-
-void calltree_free(struct calltree *tree)
-{
-    if (!tree)
-        return;
-    EACH(free, tree->event, tree->parent, tree->threads, tree);
 }
 
 static const struct key by_threads[] = { ASC(struct calltree_thread, track), KEY_END };

@@ -10,7 +10,7 @@
  *     for (size_t n = tree->count; n-- > 0;)
  *         if (tree->parent[n] != NODE_NONE)
  *             children_ns[tree->parent[n]] += trace_dur_ns(trace, tree->event[n]);
- *     calltree_free(tree);
+ *     arena_free(tree);
  *
  * Nesting is torch's (EventList._populate_cpu_children): the stack of open calls is popped while the
  * next event starts at or after the end of the top one, or ends after it; the call that is then on top is
@@ -47,9 +47,8 @@ typedef bool calltree_takes(const void *context, event_id e);
 /* Takes the operators that last; CONTEXT is their trace. */
 calltree_takes calltree_takes_operators;
 
-/* New: the events that TAKES says, in order; not nested yet. Free with calltree_free (NULL is allowed). */
+/* New: the events that TAKES says, in order; not nested yet. Free with arena_free (NULL is allowed). */
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context);
-void calltree_free(struct calltree *tree);
 
 /* An event to be treated as if it ran on another thread. TRACK may be a number that no track has. */
 struct calltree_move {

@@ -41,9 +41,9 @@ static void find_edges(const struct trace *trace, struct edges *edges)
 
 static void *capture_times_derive(const struct trace *trace)
 {
-    struct capture_times *times = mem_zalloc(1, sizeof *times);
+    struct capture_times *times = arena_open(sizeof *times);
     times->file_count = trace->file_count;
-    times->of_file = mem_zalloc(trace->file_count + 1, sizeof *times->of_file);
+    times->of_file = arena_vectors(arena_of(times), trace->file_count + 1, sizeof *times->of_file);
     struct edges edges = { 0 };
     find_edges(trace, &edges);
     for (size_t first = 0, end; first < edges.count; first = end) {
@@ -64,16 +64,8 @@ static void *capture_times_derive(const struct trace *trace)
     return times;
 }
 
-static void capture_times_release(void *context)
-{
-    struct capture_times *times = context;
-    for (size_t file = 0; file < times->file_count; file++)
-        intervals_release(&times->of_file[file]);
-    EACH(free, times->of_file, times);
-}
-
 const struct capture_times *capture_times_of(const struct trace *trace)
 {
-    static const struct derivation derivation = { capture_times_derive, capture_times_release };
+    static const struct derivation derivation = { capture_times_derive };
     return trace_derive(trace, &derivation);
 }

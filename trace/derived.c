@@ -43,6 +43,7 @@ static void *find_or_begin(struct trace_storage *storage, const struct derivatio
 
 static void finish(struct trace_storage *storage, const struct derivation *derivation, void *value)
 {
+    arena_keep(value, true);
     pthread_mutex_lock(&lock);
     if (value) /* else it cannot be computed, and is requested again */
         *VEC_PUSH(&storage->derived) = (struct trace_derived){ derivation, value };
@@ -100,17 +101,22 @@ static struct trace_derived take_last(struct trace_storage *storage, size_t coun
     return last;
 }
 
-void trace_drop_derived(const struct trace *trace, size_t count)
+static void drop_last(struct trace_storage *storage, size_t count)
 {
     struct trace_derived last;
-    while ((last = take_last(trace->storage, count)).derivation) /* the last may use those before it */
-        last.derivation->release(last.value);
+    while ((last = take_last(storage, count)).derivation) { /* the last may use those before it */
+        arena_keep(last.value, false);
+        arena_free(last.value);
+    }
+}
+
+void trace_drop_derived(const struct trace *trace, size_t count)
+{
+    drop_last(trace->storage, count);
 }
 
 void trace_release_derived(struct trace_storage *storage)
 {
-    struct trace_derived last;
-    while ((last = take_last(storage, 0)).derivation)
-        last.derivation->release(last.value);
+    drop_last(storage, 0);
     EACH(VEC_FREE, &storage->derived, &storage->deriving);
 }

@@ -1,7 +1,7 @@
 /*
  * derived.h - what several questions derive from a trace: computed once, when first requested, and kept with it.
  *
- *     DERIVED(attribution, attribution_of, attribution_open, attribution_free);
+ *     DERIVED(attribution, attribution_of, attribution_open);
  *
  * defines const struct attribution *attribution_of(const struct trace *trace).
  *
@@ -10,21 +10,21 @@
 #ifndef TPA_TRACE_DERIVED_H
 #define TPA_TRACE_DERIVED_H
 
+#include "base/arena.h"
 #include "trace/trace.h"
 
 /* A constant; its address is what tells one derivation from another. Derivations may use others. */
 struct derivation {
-    void *(*derive)(const struct trace *trace);
-    void (*release)(void *value);
+    void *(*derive)(
+        const struct trace *trace); /* returns what arena_open opened; arena_free has no effect on it then */
 };
 
 /* clang-format off */
-/* Define FUNCTION: the struct TYPE of a trace, made by DERIVE(trace) and given to RELEASE when the trace is freed. FUNCTION_derivation
- * is for trace_derived. A prototype before it that is static makes FUNCTION so. */
-#define DERIVED(type, function, derive, release) \
+/* Define FUNCTION: the struct TYPE of a trace, opened by DERIVE(trace) and freed with the trace. FUNCTION_derivation is for
+ * trace_derived. A prototype before it that is static makes FUNCTION so. */
+#define DERIVED(type, function, derive) \
     static void *function##_derive(const struct trace *trace) { return derive(trace); } \
-    static void function##_release(void *value) { release(value); } \
-    static const struct derivation function##_derivation = { function##_derive, function##_release }; \
+    static const struct derivation function##_derivation = { function##_derive }; \
     const struct type *function(const struct trace *trace) \
     { \
         return trace_derive(trace, &function##_derivation); \
@@ -38,7 +38,7 @@ const void *trace_derive(const struct trace *trace, const struct derivation *der
 /* The same if it was computed before; else NULL. */
 const void *trace_derived(const struct trace *trace, const struct derivation *derivation);
 
-/* Keep VALUE, which is taken, as what DERIVATION gives: where it cannot be computed from TRACE alone. Once, before anyone asks. */
+/* Keep VALUE, opened by arena_open and taken, as what DERIVATION gives: where it cannot be computed from TRACE alone. Once, before anyone asks. */
 void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value);
 
 /* How many values are kept with TRACE. */

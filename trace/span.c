@@ -89,7 +89,7 @@ static struct interval find_span(const struct trace *trace, uint32_t file)
 /* The spans of all files. */
 static void *derive(const struct trace *trace)
 {
-    struct interval *spans = mem_alloc(mem_times(trace->file_count + 1, sizeof *spans));
+    struct interval *spans = arena_open(mem_times(trace->file_count + 1, sizeof *spans));
     for (uint32_t file = 0; file < trace->file_count; file++)
         spans[file] = find_span(trace, file);
     return spans;
@@ -97,6 +97,6 @@ static void *derive(const struct trace *trace)
 
 struct interval trace_file_span(const struct trace *trace, uint32_t file)
 {
-    static const struct derivation derivation = { derive, free };
+    static const struct derivation derivation = { derive };
     return ((const struct interval *)trace_derive(trace, &derivation))[file];
 }

@@ -214,7 +214,7 @@ static void work_tree_add_nodes(struct adding *adding)
         if (event_is_gpu_work(trace->kind[e]))
             add_work(adding, calls, skips, e);
     free(skips);
-    calltree_free(calls);
+    arena_free(calls);
 }
 
 /* Indices of nodes have 32 bits. */
@@ -252,7 +252,7 @@ bool work_tree_add(struct work_tree *tree, const struct trace *trace, const stru
         work_tree_add_nodes(&adding);
     tree->files += (uint32_t)trace->file_count;
     tree->only_steps = adding.only_steps;
-    step_list_free(adding.steps);
+    arena_free(adding.steps);
     EACH(free, adding.names_steps, adding.names, adding.thread_of);
     return good;
 }

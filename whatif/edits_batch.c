@@ -150,8 +150,8 @@ static void grow_work(const struct editing *editing, const struct batch_names *n
         if (factor != 1)
             editing_scale_work(editing, i, factor);
     }
-    roofline_free(work.roofline);
-    selection_free(all);
+    arena_free(work.roofline);
+    arena_free(all);
 }
 
 /* Operators that compute on the host: all of a program without devices. */

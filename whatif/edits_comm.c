@@ -131,5 +131,5 @@ void edit_comm_bandwidth(const struct editing *editing)
                                found->bus_bytes / editing->edit->factor * 1e9 / (double)transfer_ns);
     }
     free(sized);
-    collectives_free(all);
+    arena_free(all);
 }

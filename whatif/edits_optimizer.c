@@ -102,7 +102,7 @@ static struct parts operators_of(const struct editing *editing, const struct int
                      (struct part){ .name = editing->trace->name[tree->event[n]],
                                     .item = tree->event[n],
                                     .dur_ns = trace_dur_ns(editing->trace, tree->event[n]) });
-    calltree_free(tree);
+    arena_free(tree);
     SORT(&parts, by_range_and_name);
     return parts;
 }

@@ -9,8 +9,8 @@ static struct roofline_slow find_slow(const struct trace *trace, double share)
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
     const struct roofline *roofline = roofline_open(trace, all, ROOFLINE_BY_DEFAULT, NULL);
     struct roofline_slow slow = roofline_find_slow(roofline, share);
-    roofline_free(roofline);
-    selection_free(all);
+    arena_free(roofline);
+    arena_free(all);
     return slow;
 }
 

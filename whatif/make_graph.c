@@ -10,11 +10,24 @@ static bool is_too_large(const struct trace *trace)
     return trace->event_count > UINT32_MAX / 5;
 }
 
+static void release_columns(void *of)
+{
+    struct replay_graph *graph = of;
+    moment_times_release(&graph->times);
+    column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
+    column_free(graph->edges.kind, graph->edges.room);
+    column_free(graph->order.first, mem_times(graph->order.room, sizeof *graph->order.first));
+    column_free(graph->order.length, graph->order.room);
+}
+
 struct replay_graph *replay_graph_open_for(const struct trace *trace, replay_graph_choose *only,
                                            void *context)
 {
     static const struct gpu_events no_work;
-    struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
+    struct replay_graph *graph = arena_open(sizeof *graph);
+    ARENA_OWNS(arena_of(graph), &graph->threads, &graph->thread_of_track, &graph->inner, &graph->has_edges,
+               &graph->first_edge, &graph->join_last, &graph->join_event, &graph->shift_ns, &graph->group);
+    arena_defer(arena_of(graph), release_columns, graph);
     graph->trace = trace;
     graph->too_large = is_too_large(trace);
     if (graph->too_large) {
@@ -46,22 +59,7 @@ struct replay_graph *replay_graph_open(const struct trace *trace)
     return replay_graph_open_for(trace, NULL, NULL);
 }
 
-void replay_graph_free(struct replay_graph *graph)
-{
-    if (!graph)
-        return;
-    EACH(free, graph->threads, graph->thread_of_track, graph->inner, graph->has_edges, graph->first_edge);
-    moment_times_release(&graph->times);
-    column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
-    column_free(graph->edges.kind, graph->edges.room);
-    column_free(graph->order.first, mem_times(graph->order.room, sizeof *graph->order.first));
-    column_free(graph->order.length, graph->order.room);
-    collective_matches_free(graph->matches);
-    collectives_free(graph->collectives);
-    EACH(free, graph->join_last, graph->join_event, graph->shift_ns, graph->group, graph);
-}
-
-DERIVED(replay_graph, replay_graph_of, replay_graph_open, replay_graph_free);
+DERIVED(replay_graph, replay_graph_of, replay_graph_open);
 
 const struct replay_graph *replay_graph_known(const struct trace *trace)
 {

@@ -152,8 +152,8 @@ void graph_match_ranks(struct graph_maker *maker)
         graph->group[f] = f;
     if (files < 2)
         return;
-    graph->collectives = collectives_open(graph->trace);
-    graph->matches = collective_matches_open(graph->collectives);
+    graph->collectives = arena_hold(arena_of(graph), collectives_open(graph->trace));
+    graph->matches = arena_hold(arena_of(graph), collective_matches_open(graph->collectives));
     group_files(graph);
     set_clocks(graph);
     check_shifts(graph);

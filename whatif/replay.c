@@ -46,7 +46,8 @@ static const struct key by_uses[] = { ASC(struct last_use, run), ASC(struct last
 static void *last_uses_derive(const struct trace *trace)
 {
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct last_uses *uses = mem_zalloc(1, sizeof *uses);
+    struct last_uses *uses = arena_open(sizeof *uses);
+    ARENA_OWNS(arena_of(uses), &uses->at);
     uses->count = (graph->moment_count + SHIFTS_OF_BLOCK - 1) / SHIFTS_OF_BLOCK;
     uses->at = mem_zalloc(uses->count + 1, sizeof *uses->at);
     for (uint32_t run = 0; run < graph->order.count; run++)
@@ -57,16 +58,10 @@ static void *last_uses_derive(const struct trace *trace)
     return uses;
 }
 
-static void last_uses_release(void *value)
-{
-    struct last_uses *uses = value;
-    EACH(free, uses->at, uses);
-}
-
 /* Those of the replay graph of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 static const struct last_uses *last_uses_of(const struct trace *trace)
 {
-    static const struct derivation derivation = { last_uses_derive, last_uses_release };
+    static const struct derivation derivation = { last_uses_derive };
     return trace_derive(trace, &derivation);
 }
 

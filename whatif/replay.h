@@ -568,7 +568,7 @@ void graph_order(struct graph_maker *maker);
 /* That of TRACE, computed when first requested. Borrowed; lives as long as TRACE. */
 const struct replay_graph *replay_graph_of(const struct trace *trace);
 
-/* The same for the caller alone: free with replay_graph_free (NULL is allowed). */
+/* The same for the caller alone: free with arena_free (NULL is allowed). */
 struct replay_graph *replay_graph_open(const struct trace *trace);
 
 /* The same, whose order and edges to the start of work are only of the moments that ONLY says, a new bit for each, NULL: all. It is
@@ -579,8 +579,6 @@ struct replay_graph *replay_graph_open_for(const struct trace *trace, replay_gra
 
 /* That of TRACE, if it was computed before; else NULL. */
 const struct replay_graph *replay_graph_known(const struct trace *trace);
-
-void replay_graph_free(struct replay_graph *graph);
 
 /*
  * replay.c - when everything would have happened, had some of it taken another time.

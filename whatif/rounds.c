@@ -382,30 +382,22 @@ static int64_t find_usual_pause(const struct rounds *rounds, const struct replay
     return usual_ns;
 }
 
-static void rounds_free(struct rounds *rounds)
-{
-    if (!rounds)
-        return;
-    EACH(free, rounds->segments, rounds->own_count, rounds->steps, rounds->main_thread);
-    EACH(VEC_FREE, &rounds->runs, &rounds->open_waits);
-    EACH(free, rounds->segments_of, rounds->within, rounds->begins, rounds->of_thread,
-         rounds->file_of_thread);
-    gpu_streams_free(rounds->streams);
-    EACH(free, rounds->stream_of, rounds->place_of, rounds->of_stream, rounds);
-}
-
 /* The rounds of GRAPH, whose moments are known, but not their order: find_runs is still to be called. NULL: there are none. */
 static struct rounds *rounds_open(const struct replay_graph *graph)
 {
-    struct rounds *rounds = mem_zalloc(1, sizeof *rounds);
+    struct rounds *rounds = arena_open(sizeof *rounds);
+    ARENA_OWNS(arena_of(rounds), &rounds->segments, &rounds->own_count, &rounds->steps, &rounds->main_thread,
+               &rounds->runs, &rounds->open_waits, &rounds->segments_of, &rounds->within, &rounds->begins,
+               &rounds->of_thread, &rounds->file_of_thread, &rounds->stream_of, &rounds->place_of,
+               &rounds->of_stream);
     if (!find_segments(rounds, graph) || rounds->length_ns <= 0) {
-        rounds_free(rounds);
+        arena_free(rounds);
         return NULL;
     }
     find_main_threads(rounds, graph);
     rounds->host_count = graph->host_count;
     rounds->begins = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->begins);
-    rounds->streams = gpu_streams_open(graph->gpu);
+    rounds->streams = arena_hold(arena_of(rounds), gpu_streams_open(graph->gpu));
     rounds->segments_of = mem_zalloc(graph->moment_count + 1, sizeof *rounds->segments_of);
     find_thread_moments(rounds, graph);
     find_work_moments(rounds, graph);
@@ -447,16 +439,17 @@ static bool may_leave_out(const struct trace *trace)
 
 static struct turned_graph *turned_graph_open(const struct trace *trace)
 {
-    struct turned_graph *turned = mem_zalloc(1, sizeof *turned);
+    struct turned_graph *turned = arena_open(sizeof *turned);
     turned->graph = replay_graph_known(trace);
     if (!turned->graph && may_leave_out(trace)) {
-        turned->own = replay_graph_open_for(trace, choose_moments, turned);
+        turned->own = arena_hold(arena_of(turned), replay_graph_open_for(trace, choose_moments, turned));
         turned->graph = turned->own;
     } else {
         turned->graph = replay_graph_of(trace);
         turned->rounds = rounds_open(turned->graph);
     }
     if (turned->rounds) {
+        arena_hold(arena_of(turned), turned->rounds);
         find_runs(turned->rounds, turned->graph);
         free(turned->rounds->segments_of);
         turned->rounds->segments_of = NULL;
@@ -464,15 +457,8 @@ static struct turned_graph *turned_graph_open(const struct trace *trace)
     return turned;
 }
 
-static void turned_graph_free(struct turned_graph *turned)
-{
-    rounds_free(turned->rounds);
-    replay_graph_free(turned->own);
-    free(turned);
-}
-
 static const struct turned_graph *turned_graph_of(const struct trace *trace);
-DERIVED(turned_graph, turned_graph_of, turned_graph_open, turned_graph_free);
+DERIVED(turned_graph, turned_graph_of, turned_graph_open);
 
 const struct rounds *rounds_of(const struct trace *trace)
 {
@@ -896,7 +882,7 @@ struct steady rounds_replay(const struct rounds *rounds, const struct replay_gra
 static void *derive_recorded(const struct trace *trace)
 {
     const struct rounds *rounds = rounds_of(trace);
-    struct steady *steady = mem_zalloc(1, sizeof *steady);
+    struct steady *steady = arena_open(sizeof *steady);
     if (rounds)
         *steady = rounds_replay(rounds, rounds_graph_of(trace), NULL);
     return steady;
@@ -904,6 +890,6 @@ static void *derive_recorded(const struct trace *trace)
 
 const struct steady *rounds_recorded(const struct trace *trace)
 {
-    static const struct derivation derivation = { derive_recorded, free };
+    static const struct derivation derivation = { derive_recorded };
     return trace_derive(trace, &derivation);
 }

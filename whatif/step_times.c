@@ -122,8 +122,9 @@ static void keep_all_moments(struct work_steps *of, const struct replay_graph *g
 static void *derive_work_steps(const struct trace *trace)
 {
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct work_steps *of = mem_zalloc(1, sizeof *of);
-    of->steps = step_list_open(trace);
+    struct work_steps *of = arena_open(sizeof *of);
+    ARENA_OWNS(arena_of(of), &of->runs, &of->kept, &of->now);
+    of->steps = arena_hold(arena_of(of), step_list_open(trace));
     of->overlapping = step_list_drop_overlaps(of->steps);
     of->now = mem_zalloc(of->steps->count + 1, sizeof *of->now);
     const struct step *last = NULL;
@@ -139,17 +140,9 @@ static void *derive_work_steps(const struct trace *trace)
     return of;
 }
 
-static void release_work_steps(void *value)
-{
-    struct work_steps *of = value;
-    step_list_free(of->steps);
-    EACH(VEC_FREE, &of->runs, &of->kept);
-    EACH(free, of->now, of);
-}
-
 static const struct work_steps *work_steps_of(const struct trace *trace)
 {
-    static const struct derivation derivation = { derive_work_steps, release_work_steps };
+    static const struct derivation derivation = { derive_work_steps };
     return trace_derive(trace, &derivation);
 }
 

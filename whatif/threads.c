@@ -687,6 +687,6 @@ void graph_add_threads(struct graph_maker *maker)
     for (size_t i = 0; i < graph->thread_count; i++)
         add_pieces(&threads, i);
     VEC_FREE(&threads.open);
-    calltree_free(threads.spans);
+    arena_free(threads.spans);
     EACH(free, threads.program, threads.any_event, threads.is_mark);
 }

@@ -145,7 +145,7 @@ static struct samples samples_of(const struct whatif *whatif)
         return samples;
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
     int64_t batch = batch_size_of(trace, all);
-    selection_free(all);
+    arena_free(all);
     if (batch != TABLE_INT_MISSING && steps->now_ns > 0 && has_steps(whatif))
         samples.now = (double)batch * file_set_of(trace)->ranks * 1e9 / (double)steps->now_ns;
     samples.gain_low = whatif->batch * (double)steps->now_ns / (double)whatif->then_high_ns - 1;

@@ -229,12 +229,14 @@ static void count_before(struct beside_set *set)
 
 static struct beside *beside_derive(const struct trace *trace)
 {
-    struct beside *beside = mem_zalloc(1, sizeof *beside);
+    struct beside *beside = arena_open(sizeof *beside);
+    ARENA_OWNS(arena_of(beside), &beside->classes, &beside->class_of);
     beside->trace = trace;
     beside->gpu = gpu_events_of(trace);
-    beside->collectives = collectives_open(trace);
-    beside->streams = gpu_streams_open(beside->gpu);
-    beside->of_stream = mem_zalloc(beside->streams->count + 1, sizeof *beside->of_stream);
+    beside->collectives = arena_hold(arena_of(beside), collectives_open(trace));
+    beside->streams = arena_hold(arena_of(beside), gpu_streams_open(beside->gpu));
+    beside->of_stream =
+        arena_vectors(arena_of(beside), beside->streams->count + 1, sizeof *beside->of_stream);
     find_classes(beside);
     struct sweep sweep = { .beside = beside,
                            .streams_with =
@@ -243,30 +245,19 @@ static struct beside *beside_derive(const struct trace *trace)
              beside->streams->at[end].device == beside->streams->at[first].device)
         if (end - first > 1) /* nothing runs beside a stream that is alone */
             sweep_device(&sweep, (uint32_t)first, (uint32_t)end);
-    for (size_t s = 0; s < beside->streams->count; s++)
-        for (size_t i = 0; i < beside->of_stream[s].sets.count; i++)
-            count_before(&beside->of_stream[s].sets.at[i]);
+    for (size_t s = 0; s < beside->streams->count; s++) {
+        const struct beside_stream *of = &beside->of_stream[s];
+        for (size_t i = 0; i < of->sets.count; i++)
+            count_before(&of->sets.at[i]);
+        ARENA_OWNS_EACH(arena_of(beside), of->sets.at, of->sets.count, when);
+        ARENA_OWNS_EACH(arena_of(beside), of->sets.at, of->sets.count, before_ns);
+    }
     VEC_FREE(&sweep.held);
     free(sweep.streams_with);
     return beside;
 }
 
-static void beside_release(struct beside *beside)
-{
-    for (size_t s = 0; s < beside->streams->count; s++) {
-        for (size_t i = 0; i < beside->of_stream[s].sets.count; i++) {
-            intervals_release(&beside->of_stream[s].sets.at[i].when);
-            free(beside->of_stream[s].sets.at[i].before_ns);
-        }
-        VEC_FREE(&beside->of_stream[s].sets);
-    }
-    VEC_FREE(&beside->classes);
-    gpu_streams_free(beside->streams);
-    collectives_free(beside->collectives);
-    EACH(free, beside->of_stream, beside->class_of, beside);
-}
-
-DERIVED(beside, beside_of, beside_derive, beside_release);
+DERIVED(beside, beside_of, beside_derive);
 
 /* The time of SET before NS. */
 static int64_t time_before(const struct beside_set *set, int64_t ns)

@@ -252,7 +252,7 @@ struct contended_collectives contended_collectives_find(const struct contention 
     SORT(&all.rows, by_count);
     EACH(intervals_release, &query.computing, &query.within);
     VEC_FREE(&query.transfers);
-    collective_matches_free(query.matches);
+    arena_free(query.matches);
     return all;
 }
 

@@ -118,7 +118,7 @@ static struct text pair_name(struct contention *contention, name_id id)
     struct text text = { names_text(names, id), names_length(names, id) };
     if (demangle_name(&readable, text.at))
         text =
-            (struct text){ arena_strndup(&contention->texts, readable.at, readable.count), readable.count };
+            (struct text){ arena_strndup(arena_of(contention), readable.at, readable.count), readable.count };
     buffer_release(&readable);
     return text;
 }
@@ -408,8 +408,8 @@ static const struct key by_overlap[] = { DESC(struct contention_pair, overlapped
 /* SELECTION: NULL is all. */
 static struct contention *analyze(const struct trace *trace, const struct selection *selection)
 {
-    struct contention *contention = mem_zalloc(1, sizeof *contention);
-    contention->own = contention;
+    struct contention *contention = arena_open(sizeof *contention);
+    ARENA_OWNS(arena_of(contention), &contention->pairs, &contention->sums);
     contention->trace = trace;
     contention->beside = beside_of(trace);
     struct contention_runs all = contention_runs_collect(contention->beside, selection);
@@ -430,31 +430,14 @@ static struct contention *analyze(const struct trace *trace, const struct select
     return contention;
 }
 
-static void release(void *value)
+static struct contention *find_usual(const struct trace *trace)
 {
-    struct contention *contention = value;
-    VEC_FREE(&contention->pairs);
-    VEC_FREE(&contention->sums);
-    arena_release(&contention->texts);
-    free(contention);
+    return analyze(trace, NULL);
 }
 
-static void *derive(const struct trace *trace)
-{
-    struct contention *all = analyze(trace, NULL);
-    all->own = NULL;
-    return all;
-}
-
-DERIVED(contention, contention_of, derive, release);
+DERIVED(contention, contention_of, find_usual);
 
 const struct contention *contention_analyze(const struct trace *trace, const struct selection *selection)
 {
     return selection_is_all(selection) ? contention_of(trace) : analyze(trace, selection);
-}
-
-void contention_free(const struct contention *contention)
-{
-    if (contention->own)
-        release(contention->own);
 }

@@ -157,13 +157,10 @@ struct contention {
     VEC_OF(struct contention_pair) pairs; /* most overlapped first */
     VEC_OF(struct contention_sum) sums;   /* by kind */
     double tick_ns;                       /* the coarsest clock of the files */
-    struct contention *own;               /* to be freed; NULL: kept with the trace */
-    struct arena texts;
 };
 
-/* The kernels of SELECTION: contention_of(TRACE) where that is all. Free with contention_free. Texts live as long as it and TRACE. */
+/* The kernels of SELECTION: contention_of(TRACE) where that is all. Free with arena_free. Texts live as long as it and TRACE. */
 const struct contention *contention_analyze(const struct trace *trace, const struct selection *selection);
-void contention_free(const struct contention *contention);
 
 /* Of all of TRACE, computed when first requested. Borrowed; lives as long as TRACE. */
 const struct contention *contention_of(const struct trace *trace);

@@ -237,7 +237,7 @@ static bool run_latency(const struct analysis_query *query, struct result *resul
     if (own.histogram)
         command_add_bars(latency, result);
     add_notices(latency, &own, result);
-    latency_free(latency);
+    arena_free(latency);
     return true;
 }
 

@@ -113,7 +113,7 @@ static uint32_t row_of(struct latency *latency, struct row_names *names, struct 
         size_t len = names_length(names->folded, key[0]);
         *VEC_PUSH(&latency->rows) =
             (struct latency_row){ .key = group_key(latency->group, key[1]),
-                                  .name = { arena_strndup(&latency->texts, text, len), len } };
+                                  .name = { arena_strndup(arena_of(latency), text, len), len } };
     }
     latency->rows.at[row].count++;
     return row;
@@ -357,7 +357,7 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
         .median_operations = known ? medians->operations : TABLE_INT_MISSING,
     };
     group_append_thread(trace, trace->track[range->event], &thread);
-    outlier.thread = (struct text){ arena_strndup(&latency->texts, thread.at, thread.count), thread.count };
+    outlier.thread = (struct text){ arena_strndup(arena_of(latency), thread.at, thread.count), thread.count };
     buffer_release(&thread);
     for (int part = 0; part < LATENCY_PARTS; part++) {
         int64_t grew_ns = work->parts_ns[part] - medians->parts_ns[part];
@@ -457,11 +457,12 @@ static struct latency *analyze(const struct trace *trace, const struct selection
         if (!query.named)
             return NULL;
     }
-    struct latency *latency = mem_zalloc(1, sizeof *latency);
-    latency->own = latency;
+    struct latency *latency = arena_open(sizeof *latency);
+    ARENA_OWNS(arena_of(latency), &latency->rows, &latency->ranges, &latency->outliers, &latency->bars,
+               &latency->serving.all, &latency->serving.batches);
     struct activity *activity = activity_open(trace);
     latency->by = by;
-    latency->group = group_open(trace, by);
+    latency->group = arena_hold(arena_of(latency), group_open(trace, by));
     find_ranges(latency, &query);
     drop_rare(latency, options->least);
     fill_rows(latency, activity);
@@ -475,26 +476,15 @@ static struct latency *analyze(const struct trace *trace, const struct selection
     return latency;
 }
 
-static void release(void *value)
-{
-    struct latency *latency = value;
-    EACH(VEC_FREE, &latency->rows, &latency->ranges, &latency->outliers, &latency->bars);
-    EACH(VEC_FREE, &latency->serving.all, &latency->serving.batches);
-    group_free(latency->group);
-    arena_release(&latency->texts);
-    free(latency);
-}
-
-/* What a table and its chart ask alike: computed once. */
-static void *derive_usual(const struct trace *trace)
+/* The result that a table and its chart share. */
+static struct latency *find_usual(const struct trace *trace)
 {
     struct tpa_error none = { 0 }; /* without a name nothing fails */
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
-    struct latency *usual = analyze(trace, all, 0, &latency_defaults, &none);
-    usual->own = NULL;
-    selection_free(all);
-    return usual;
+    return analyze(trace, selection_all(trace), 0, &latency_defaults, &none);
 }
+
+static const struct latency *latency_usual(const struct trace *trace);
+DERIVED(latency, latency_usual, find_usual);
 
 static bool is_usual(const struct latency_options *options)
 {
@@ -506,14 +496,6 @@ const struct latency *latency_analyze(const struct trace *trace, const struct se
                                       unsigned by, const struct latency_options *options,
                                       struct tpa_error *err)
 {
-    static const struct derivation usual = { derive_usual, release };
-    if (by == 0 && is_usual(options) && selection_is_all(selection))
-        return trace_derive(trace, &usual);
-    return analyze(trace, selection, by, options, err);
-}
-
-void latency_free(const struct latency *latency)
-{
-    if (latency && latency->own)
-        release(latency->own);
+    bool usual = by == 0 && is_usual(options) && selection_is_all(selection);
+    return usual ? latency_usual(trace) : analyze(trace, selection, by, options, err);
 }

@@ -121,7 +121,7 @@ void phases_find(struct phases *phases, struct activity *activity, const struct 
  *     const struct latency *latency = latency_analyze(trace, selection, 0, &latency_defaults, &err);
  *     for (size_t i = 0; i < latency->rows.count; i++)
  *         printf("%s %" PRId64 "\n", latency->rows.at[i].name.at, latency->rows.at[i].p99_ns);
- *     latency_free(latency);
+ *     arena_free(latency);
  *
  * A row is a name; names that differ only in numbers are one, which has '*' for each number. docs/definitions.md has the
  * definitions for users.
@@ -185,18 +185,15 @@ struct latency {
     int64_t open;   /* ranges left out: open when recording stopped */
     int64_t single; /* ranges of names that come less than LEAST times */
     unsigned by;
-    struct latency *own; /* to be freed; NULL: it is kept with the trace */
     struct group *group;
-    struct arena texts;
 };
 
 /* NULL and ERR when the name is not a regular expression. BY is a set of dimensions. Texts are borrowed from TRACE and the
- * result. Give back with latency_free (NULL is allowed): of all of TRACE, by nothing and with latency_defaults, it is computed
+ * result. Give back with arena_free (NULL is allowed): of all of TRACE, by nothing and with latency_defaults, it is computed
  * once and kept with TRACE. */
 const struct latency *latency_analyze(const struct trace *trace, const struct selection *selection,
                                       unsigned by, const struct latency_options *options,
                                       struct tpa_error *err);
-void latency_free(const struct latency *latency);
 
 /* The name of RANGE, of ROW, as in the file; of an inferred step "inferred [step 3]". Lives as long as TRACE. */
 struct text latency_name_of(const struct trace *trace, const struct latency_row *row,

@@ -152,7 +152,7 @@ struct stream_operations stream_operations_open(const struct trace *trace, const
     struct gpu_streams *streams = gpu_streams_open(operations.gpu);
     for (size_t s = 0; s < streams->count; s++)
         add_stream(&operations, &query, streams, &streams->at[s]);
-    gpu_streams_free(streams);
+    arena_free(streams);
     return operations;
 }
 
@@ -207,7 +207,7 @@ struct outer_operators outer_operators_open(const struct trace *trace, const boo
     outer.at = mem_alloc(mem_times(outer.count + 1, sizeof *outer.at));
     if (outer.count)
         memcpy(outer.at, tree->event, outer.count * sizeof *outer.at);
-    calltree_free(tree);
+    arena_free(tree);
     return outer;
 }
 

@@ -85,7 +85,6 @@ struct sequences {
     int64_t unlinked; /* operations whose call is not in the file: what made the gap before them is unknown */
     unsigned by;
     struct group *group;
-    struct arena texts;
 };
 
 #endif

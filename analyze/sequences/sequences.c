@@ -95,13 +95,15 @@ const struct sequence_options sequence_defaults = { .short_ns = 10000, .least = 
 struct sequences *sequences_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                     const struct sequence_options *options, struct tpa_error *err)
 {
-    struct sequences *sequences = mem_zalloc(1, sizeof *sequences);
+    struct sequences *sequences = arena_open(sizeof *sequences);
+    ARENA_OWNS(arena_of(sequences), &sequences->repeats, &sequences->shorts, &sequences->runs,
+               &sequences->fusions, &sequences->patterns, &sequences->fused);
     struct stream_operations operations =
         stream_operations_open(trace, selection, selection->by_steps || (by & BY(STEP)) != 0);
-    struct work_words *words = work_words_open(trace, &sequences->texts);
+    struct work_words *words = work_words_open(trace, arena_of(sequences));
     bool good = true;
     sequences->by = by;
-    sequences->group = group_open(trace, by);
+    sequences->group = arena_hold(arena_of(sequences), group_open(trace, by));
     for (size_t i = 0; i < operations.count; i++)
         sequences->unlinked += work_call(&operations, &operations.at[i]) == EVENT_NONE;
     if (options->op) {
@@ -116,46 +118,26 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
     stream_operations_release(&operations);
     if (good)
         return sequences;
-    sequences_free(sequences);
+    arena_free(sequences);
     return NULL;
 }
 
-void sequences_free(void *of)
+static struct sequences *sequences_find_gains(const struct trace *trace)
 {
-    struct sequences *sequences = of;
-    if (!sequences)
-        return;
-    VEC_FREE(&sequences->repeats);
-    VEC_FREE(&sequences->shorts);
-    VEC_FREE(&sequences->runs);
-    VEC_FREE(&sequences->fusions);
-    VEC_FREE(&sequences->patterns);
-    VEC_FREE(&sequences->fused);
-    group_free(sequences->group);
-    arena_release(&sequences->texts);
-    free(sequences);
-}
-
-static void *sequences_derive_gains(const struct trace *trace)
-{
-    struct sequences *sequences = mem_zalloc(1, sizeof *sequences);
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct stream_operations operations = stream_operations_open(trace, all, true);
-    struct work_words *words = work_words_open(trace, &sequences->texts);
-    sequences->group = group_open(trace, 0);
+    struct sequences *sequences = arena_open(sizeof *sequences);
+    ARENA_OWNS(arena_of(sequences), &sequences->repeats, &sequences->shorts, &sequences->runs,
+               &sequences->fusions, &sequences->patterns, &sequences->fused);
+    struct stream_operations operations = stream_operations_open(trace, selection_all(trace), true);
+    struct work_words *words = work_words_open(trace, arena_of(sequences));
+    sequences->group = arena_hold(arena_of(sequences), group_open(trace, 0));
     sequences_add_runs(sequences, &operations, &sequence_defaults);
     sequences_add_fusions(sequences, &operations, words);
     work_words_free(words);
     stream_operations_release(&operations);
-    selection_free(all);
     return sequences;
 }
 
-const struct sequences *sequences_gains_of(const struct trace *trace)
-{
-    static const struct derivation gains = { sequences_derive_gains, sequences_free };
-    return trace_derive(trace, &gains);
-}
+DERIVED(sequences, sequences_gains_of, sequences_find_gains);
 
 /* ---- the command ---- */
 
@@ -292,7 +274,7 @@ static bool run_sequences(const struct analysis_query *query, struct result *res
         result_add_table(result, repeats_table(sequences, query->trace));
         add_notices(sequences, result);
     }
-    sequences_free(sequences);
+    arena_free(sequences);
     return true;
 }
 

@@ -4,7 +4,7 @@
  *
  *     struct sequences *sequences = sequences_analyze(trace, selection, BY(DEVICE), &sequence_defaults);
  *     printf("%" PRId64 " operations in %" PRId64 " runs\n", sequences->total.operations, sequences->total.runs);
- *     sequences_free(sequences);
+ *     arena_free(sequences);
  *
  * An operation is a kernel, copy or memset. Operations in a row are neighbours on one stream, by start and then by
  * their place in the file. An operation that was not selected parts its neighbours. docs/definitions.md has the
@@ -20,11 +20,10 @@ extern const struct trace_wants sequences_wants;
 
 extern const struct sequence_options sequence_defaults;
 
-/* New; free with sequences_free (NULL is allowed). NULL and ERR when no operator is called as requested. BY is a set of
+/* New; free with arena_free (NULL is allowed). NULL and ERR when no operator is called as requested. BY is a set of
  * dimensions. MOST_ROWS as in analysis_query: rows below it get no texts. Others are borrowed from TRACE. */
 struct sequences *sequences_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                     const struct sequence_options *options, struct tpa_error *err);
-void sequences_free(void *of);
 
 /* The fusions and the runs of all of TRACE, within steps, with the usual options: without chains that repeat. Derived when first
  * requested; borrowed; lives as long as TRACE. */

@@ -88,7 +88,7 @@ void top_rows_release(struct top_rows *rows)
     EACH(names_free, rows->composites, rows->texts);
     EACH(free, rows->shape_of_text, rows->shape_of_captured, rows->stack_of_text, rows->stack_event);
     buffer_release(&rows->buffer);
-    group_free(rows->group);
+    arena_free(rows->group);
     VEC_FREE(rows);
 }
 

@@ -359,7 +359,7 @@ struct result *top_result(const struct trace *trace, const struct top_options *o
     struct result *result = result_open("tpa.top/1");
     result_add_table(result, top_table(top));
     top_add_notices(top, result);
-    top_free(top);
+    arena_free(top);
     return result;
 }
 

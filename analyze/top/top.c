@@ -233,7 +233,7 @@ static void add_up(struct top *top, const struct top_rows *rows)
 static void collect_rows(struct top *top, struct top_rows *rows)
 {
     const struct top_names *names = &rows->events->names;
-    top->group = rows->group;
+    top->group = arena_hold(arena_of(top), rows->group);
     rows->group = NULL;
     add_up(top, rows);
     VEC_OF(struct listed_row) listed = { 0 };
@@ -350,8 +350,9 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     top_calls_nest(&calls, &events, &links);
     top_rows_open(&rows, &events, events.by & TOP_STACK ? top_borrow_stacks(&calls, &links) : NULL);
 
-    struct top *top = mem_zalloc(1, sizeof *top);
-    top->texts = names_open();
+    struct top *top = arena_open(sizeof *top);
+    ARENA_OWNS(arena_of(top), &top->at);
+    top->texts = arena_hold(arena_of(top), names_open());
     top->trace = trace;
     top->by = events.by;
     top->per_call = events.per_call;
@@ -360,7 +361,7 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     collect_rows(top, &rows);
 
     top_rows_release(&rows);
-    calltree_free(calls.tree);
+    arena_free(calls.tree);
     EACH(free, calls.state, calls.row_of_node, calls.wide_row_of_node);
     EACH(VEC_FREE, &links.moves, &links.lookalikes);
     EACH(free, links.lookalike_filter, links.stop_thread);
@@ -370,16 +371,6 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     EACH(free, events.files, events.role, events.selected);
     VEC_FREE(&events.steps);
     return top;
-}
-
-void top_free(struct top *top)
-{
-    if (!top)
-        return;
-    VEC_FREE(top);
-    group_free(top->group);
-    names_free(top->texts);
-    free(top);
 }
 
 void top_append_detail(const struct top_row *row, struct buffer *out)

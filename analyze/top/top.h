@@ -609,7 +609,7 @@ static inline node_id top_node_of(const struct top_nodes *nodes, event_id e)
  *     struct top *top = top_analyze(trace, &options);
  *     for (size_t i = 0; i < top->count; i++)
  *         printf("%s %" PRId64 "\n", top->at[i].name.at, top->at[i].self_cpu_ns);
- *     top_free(top);
+ *     arena_free(top);
  *
  * Every figure follows torch 2.14; docs/definitions.md says what each counts. Files are answered apart (call
  * trees, links and memory never cross from one to another) and added up in the rows.
@@ -674,9 +674,8 @@ struct top {
 extern const struct trace_wants top_least_wants; /* by operator alone */
 struct trace_wants top_wants(const struct top_options *options);
 
-/* New; free with top_free (NULL is allowed). Texts live as long as it and TRACE. */
+/* New; free with arena_free (NULL is allowed). Texts live as long as it and TRACE. */
 struct top *top_analyze(const struct trace *trace, const struct top_options *options);
-void top_free(struct top *top);
 
 /* Sort the rows as people read them first: by the time of devices, else of the host. Operators that communicate come after
  * all work, if their kernels have rows, and ranges of devices last: they are one more name of work that has a row, and a

@@ -583,7 +583,7 @@ static void find_arrows(struct chrome_output *output)
         if (call != EVENT_NONE)
             *VEC_PUSH(&output->arrows) = (struct arrow){ call, e };
     }
-    attribution_free(launches);
+    arena_free(launches);
 }
 
 static void append_time_of_file(const void *context, struct buffer *out, uint32_t file, int64_t ns)

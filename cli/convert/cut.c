@@ -130,7 +130,7 @@ bool convert_cut(struct trace *trace, const struct selection_query *query, struc
         /* taken: the selection refers to the unchanged trace, and is freed before that changes */
         selection->files;
     selection->files = NULL;
-    selection_free(selection);
+    arena_free(selection);
     if (kept)
         trace_keep(trace, &(struct trace_part){ events, files, flows, samples });
     EACH(free, files, events, flows, samples);

@@ -24,8 +24,8 @@ void convert_files_free(struct convert_files *files)
     if (!files)
         return;
     trace_free(files->all);
-    collectives_free(files->collectives);
-    collectives_join_free(files->join);
+    arena_free(files->collectives);
+    arena_free(files->join);
     VEC_FREE(&files->reads);
     EACH(free, files->last_ns, files->has_samples, files->own_event, files->ways, files);
 }
@@ -96,7 +96,7 @@ static bool files_add_file(void *context, struct trace *trace, struct tpa_error 
     add_own_events(files, trace, needed, read.first_event);
     collectives_join_add(files->join, of_file, needed, read.first_event, read.first_file);
     free(needed);
-    collectives_free(of_file);
+    arena_free(of_file);
     return true;
 }
 

@@ -192,7 +192,7 @@ static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tre
         add_own_time(stacks, id, trace_dur_ns(trace, e));
     }
     free(node);
-    attribution_free(launches);
+    arena_free(launches);
 }
 
 static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *line,
@@ -327,7 +327,7 @@ static bool write_trace_folded(const struct trace *trace, const struct convert_a
                     : packer_write(&packer, stacks.parts.count - 1, out, err);
     summarize(&stacks, tree, gpu, summary);
     EACH(free, stack, stacks.frame_of);
-    calltree_free(tree);
+    arena_free(tree);
     EACH(VEC_FREE, &stacks.own_ns, &stacks.parts);
     names_free(stacks.keys);
     return fine;

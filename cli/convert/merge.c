@@ -36,8 +36,8 @@ static struct rank_clock *find_clocks(const struct trace *trace, const struct co
     for (size_t f = 0; f < trace->file_count; f++)
         if (clocks[f].ahead_ns == CLOCK_UNKNOWN)
             clocks[f] = clocks[set->first[set->files[f].rank]];
-    collective_matches_free(matches);
-    collectives_free(own);
+    arena_free(matches);
+    arena_free(own);
     return clocks;
 }
 
@@ -222,8 +222,8 @@ static void draw_arrows(struct trace *trace, const struct collectives *joined,
                 add_arrow(&arrows, trace, all->at[last].event, all->at[members[i]].event, base_ns);
     }
     free(base_ns);
-    collective_matches_free(matches);
-    collectives_free(own);
+    arena_free(matches);
+    arena_free(own);
     trace_replace_flows(trace, CONVERT_COLLECTIVE, arrows.at, arrows.count);
     buffer_printf(summary, "%zu arrows from who began a collective last to the others\n", arrows.count / 2);
     if (arrows.backward)

@@ -412,7 +412,7 @@ static void find_memory(struct perfetto_output *output, struct buffer *out)
         for (uint32_t i = device->first; i < device->first + device->count; i++)
             *VEC_PUSH(levels) = (struct memory_level){ records->at[i].event, uuid, records->at[i].allocated };
     }
-    memory_records_free(records);
+    arena_free(records);
     if (levels->count)
         SORT(levels, by_event);
 }
@@ -641,7 +641,7 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     if (trace->file_count > 1) {
         struct collectives *all = collectives_open(trace);
         writing.flows = perfetto_flows_between(&output->between, all);
-        collectives_free(all);
+        arena_free(all);
     }
     bool fine = perfetto_begin(&writing, args, out, err) &&
                 perfetto_add_part(&writing, trace, &(struct convert_read){ 0 }, &output->between, err);

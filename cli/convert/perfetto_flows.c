@@ -29,7 +29,7 @@ static void add_launches(struct perfetto_flows *flows, const struct trace *trace
         flows->is_launched[e / 64] |= UINT64_C(1) << e % 64;
         flows->arrows++;
     }
-    attribution_free(launches);
+    arena_free(launches);
     *next += trace->event_count;
 }
 
@@ -138,7 +138,7 @@ size_t perfetto_flows_between(struct perfetto_flow_ends *ends, const struct coll
         for (size_t i = 0; i < match->count; i++)
             add_end(ends, all->at[matches->member[match->first + i]].event, (uint32_t)m);
     }
-    collective_matches_free(matches);
+    arena_free(matches);
     sort_ends(ends);
     return arrows;
 }

@@ -227,7 +227,7 @@ static bool write_timeline(const struct trace *trace, const struct convert_args 
     timeline_distinguish(summary, trace);
     EACH(free, output.shift_ns, output.frame_of);
     EACH(VEC_FREE, &output.frames, &output.stretches);
-    calltree_free(tree);
+    arena_free(tree);
     return fine;
 }
 

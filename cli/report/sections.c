@@ -66,7 +66,7 @@ static bool fill_steps(const struct trace *trace, const struct selection *select
         return false;
     steps_add_result(steps, content->result);
     chart_steps(content->picture, steps);
-    steps_free(steps);
+    arena_free(steps);
     return true;
 }
 
@@ -78,7 +78,7 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
     top_sort(top);
     result_add_table(content->result, top_table(top));
     top_add_notices(top, content->result);
-    top_free(top);
+    arena_free(top);
     return true;
 }
 
@@ -94,7 +94,7 @@ static bool fill_kernels(const struct trace *trace, const struct selection *sele
     contention_add_judged(contention, content->result);
     for (size_t i = first; i < content->result->tables.count; i++)
         table_truncate(content->result->tables.at[i], MOST_ROWS);
-    contention_free(contention);
+    arena_free(contention);
     draw("contention", strlen("contention"), trace, selection, content->picture);
     return true;
 }
@@ -109,7 +109,7 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     result_add_table(content->result, gaps_causes_table(gaps));
     result_add_table(content->result, gaps_table(gaps));
     chart_gaps(content->picture, gaps);
-    gaps_free(gaps);
+    arena_free(gaps);
     return true;
 }
 

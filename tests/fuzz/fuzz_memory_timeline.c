@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (selection)
         memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
     result_free(result);
-    selection_free(selection);
+    arena_free(selection);
     trace_free(trace);
     return 0;
 }

@@ -23,7 +23,7 @@ __attribute__((unused)) static void answer_by(enum summary_by by)
     assert_non_null(selection);
     result = result_open("tpa.summary/1");
     assert_true(summary_add_tables(trace, selection, by, result, &err));
-    selection_free(selection);
+    arena_free(selection);
 }
 
 __attribute__((unused)) static void answer(void)

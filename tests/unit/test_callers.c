@@ -28,7 +28,7 @@ static void assert_line(const struct trace *trace, const char *call, const char 
     } else {
         assert_null(found);
     }
-    callers_free(callers);
+    arena_free(callers);
 }
 
 /* A stack holds torch's frames first; the step around is an operator in old files, and not what called. */
@@ -54,7 +54,7 @@ static void a_line_is_the_users(void **state)
     event_id next = named(trace, "next");
     struct callers *callers = callers_open(trace, &next, 1);
     assert_int_equal(callers_operator(callers, next), EVENT_NONE);
-    callers_free(callers);
+    arena_free(callers);
     trace_free(trace);
 }
 

@@ -59,7 +59,7 @@ static void events_nest_by_time_whatever_their_order(void **state)
     assert_string_equal(caller(tree, "e"), "-");
     for (node_id n = 1; n < tree->count; n++)
         assert_true(tree->parent[n] == NODE_NONE || tree->parent[n] < n);
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 
@@ -83,7 +83,7 @@ static void a_child_may_end_with_its_parent_but_not_start_at_its_end(void **stat
     assert_string_equal(caller(tree, "end"), "a");
     assert_string_equal(caller(tree, "next"), "-");
     assert_string_equal(caller(tree, "point"), "next");
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 
@@ -114,7 +114,7 @@ static void what_only_overlaps_closes_the_call_it_leaves(void **state)
     assert_string_equal(caller(tree, "e"), "-");
     assert_string_equal(caller(tree, "f"), "e");
     assert_int_equal(tree->overlaps, 2);
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 
@@ -131,7 +131,7 @@ static void of_equal_events_the_first_is_the_parent(void **state)
     assert_string_equal(caller(tree, "first"), "-");
     assert_string_equal(caller(tree, "second"), "first");
     assert_string_equal(caller(tree, "short"), "second");
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 
@@ -162,7 +162,7 @@ static void moved_events_nest_on_their_new_thread(void **state)
     for (event_id e = 0; e < 4; e++)
         assert_int_equal(tree->event[nodes[e]], e);
     free(nodes);
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 
@@ -194,7 +194,7 @@ static void an_only_child_of_the_same_name_is_folded(void **state)
     assert_int_equal(tree->parent[3], 0);
     assert_int_equal(tree->parent[4], 0);
     free(folded);
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 
@@ -239,7 +239,7 @@ static void random_events_get_the_parents_a_slow_search_finds(void **state)
             assert_int_equal(tree->parent[n], found);
         }
     }
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 
@@ -286,7 +286,7 @@ static void what_is_around_is_found_by_skips(void **state)
         }
     assert_int_equal(calltree_around(tree, skips, NODE_NONE, 0), NODE_NONE);
     free(skips);
-    calltree_free(tree);
+    arena_free(tree);
     trace_free(trace);
 }
 

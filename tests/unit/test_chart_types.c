@@ -32,7 +32,7 @@ static bool draw(const struct chart_type *type, struct selection_query query, si
         .trace = trace, .selection = selection, .devices = query.devices, .columns = columns, .bars = bars
     };
     bool drawn = type->draw(&request, picture, &error);
-    selection_free(selection);
+    arena_free(selection);
     return drawn;
 }
 

@@ -37,7 +37,7 @@ static void answer_with(struct selection_query query, struct comm_options option
     assert_non_null(selection);
     result = result_open("tpa.comm/1");
     assert_true(ask_comm(trace, selection, options, result));
-    selection_free(selection);
+    arena_free(selection);
     collectives = table_called(result, "collectives");
 }
 
@@ -611,8 +611,8 @@ static void what_a_rank_did_before_its_recording_is_not_known(void **state)
     const struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
     assert_int_equal(gpu->at[0].unrecorded_ns,
                      1000); /* of the 1100 it waited, rank 1 was recorded in the last 100 */
-    gpu_free(gpu);
-    selection_free(all);
+    arena_free(gpu);
+    arena_free(all);
     release();
 }
 
@@ -636,8 +636,8 @@ static void a_rank_that_was_recorded_for_most_of_its_lateness_is_last(void **sta
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
     const struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
     assert_int_equal(gpu->at[0].unrecorded_ns, 10);
-    gpu_free(gpu);
-    selection_free(all);
+    arena_free(gpu);
+    arena_free(all);
     release();
 }
 
@@ -830,7 +830,7 @@ static void files_of_one_rank_are_not_matched(void **state)
     assert_false(analysis_comm.run(&query, result, &err));
     assert_string_equal(err.message, "the files are 2 separate runs, and this answers for one job");
     assert_int_equal(result->tables.count, 0);
-    selection_free(selection);
+    arena_free(selection);
     release();
 }
 

@@ -83,7 +83,7 @@ static void draw_corners(struct selection_query query)
 static void release(void)
 {
     result_free(result);
-    selection_free(selection);
+    arena_free(selection);
     trace_free(trace);
 }
 
@@ -178,7 +178,7 @@ static void gaps_are_split_by_what_the_host_did(void **state)
     assert_int_equal(gaps->part_ns[GAP_LAUNCH_LATENCY], 10);
     assert_int_equal(gaps->part_ns[GAP_GRAPH], 1002);
     assert_int_equal(gaps->idle_ns, 1062);
-    gaps_free(gaps);
+    arena_free(gaps);
     release();
 }
 
@@ -191,7 +191,7 @@ static void a_range_may_end_before_the_work_that_was_launched(void **state)
     ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
     const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
     assert_int_equal(gaps->idle_ns, 1002);
-    gaps_free(gaps);
+    arena_free(gaps);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 1);
     assert_int_equal(int_called(devices, 0, "span"), 2006);

@@ -83,8 +83,8 @@ static void intervals_begin_and_end_anywhere(void **state)
             split_slowly(gpu, gaps, &slow);
             assert_memory_equal(&fast, &slow, sizeof fast);
         }
-    gaps_free(gaps);
-    selection_free(all);
+    arena_free(gaps);
+    arena_free(all);
     trace_free(trace);
 }
 

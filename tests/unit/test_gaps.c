@@ -21,7 +21,7 @@ static void answer_by(struct selection_query query, unsigned by, struct gaps_opt
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     gaps = gaps_analyze(trace, selection, by, &options);
-    selection_free(selection);
+    arena_free(selection);
     for (size_t i = 0; i < gaps->count; i++) {
         int64_t parts_ns = 0;
         for (size_t c = 0; c < GAP_CAUSES; c++)
@@ -43,7 +43,7 @@ static void answer(void)
 
 static void release(void)
 {
-    gaps_free(gaps);
+    arena_free(gaps);
     trace_free(trace);
 }
 
@@ -152,7 +152,7 @@ static void the_host_is_not_blamed_for_queued_work(void **state)
     assert_part(GAP_QUEUED, 22);
     assert_int_equal(gaps->at[0].cause, GAP_QUEUED);
     assert_string_equal(NAME_OF(meanwhile), "");
-    gaps_free(gaps);
+    arena_free(gaps);
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 23 });
     assert_part(GAP_LAUNCH_LATENCY, 22);
     release();
@@ -250,7 +250,7 @@ static void queued_work_is_latency_if_short(void **state)
     trace = draw_end();
     answer();
     assert_one_gap(30, GAP_QUEUED);
-    gaps_free(gaps);
+    arena_free(gaps);
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 31 });
     assert_one_gap(30, GAP_LAUNCH_LATENCY);
     release();
@@ -450,7 +450,7 @@ static void streams_devices_and_empty_work(void **state)
     assert_int_equal(gaps->causes[0].time_ns, 20);
     assert_int_equal(gaps->causes[1].time_ns, 12);
     assert_int_equal(gaps->causes[1].key.device, 1);
-    gaps_free(gaps);
+    arena_free(gaps);
 
     /* Stream by stream, stream 0 of device 0 is idle 30..40 too; stream 7 never. */
     answer_by((struct selection_query){ .devices = { { { 0, 0 } }, 1 } }, BY(STREAM),
@@ -469,10 +469,10 @@ static void a_range_chooses_by_the_launch(void **state)
     trace = draw_end();
     answer_with((struct selection_query){ .range = "0..41ns" }, (struct gaps_options){ 0 });
     assert_int_equal(gaps->idle_ns, 30);
-    gaps_free(gaps);
+    arena_free(gaps);
     answer_with((struct selection_query){ .range = "0..40ns" }, (struct gaps_options){ 0 });
     assert_int_equal(gaps->idle_ns, 0);
-    gaps_free(gaps);
+    arena_free(gaps);
     answer_with((struct selection_query){ .range = "45ns..70ns" }, (struct gaps_options){ 0 });
     assert_int_equal(gaps->idle_ns, 0);
     release();
@@ -541,7 +541,7 @@ static void of_many_gaps_the_longest_are_listed(void **state)
         assert_int_equal(gaps->listed, MANY);
         for (int64_t i = 0; i < most[m]; i++)
             assert_int_equal(gaps->at[i].end_ns - gaps->at[i].start_ns, MANY - i);
-        gaps_free(gaps);
+        arena_free(gaps);
     }
     gaps = NULL;
     release();

@@ -23,7 +23,7 @@ static void analyze_by(struct selection_query query, unsigned by)
     assert_non_null(selection);
     result = result_open("tpa.gpu/1");
     ask_analysis(&analysis_gpu, trace, selection, by, result);
-    selection_free(selection);
+    arena_free(selection);
     devices = table_called(result, "devices");
     efficiency = table_called(result, "efficiency");
     copies = table_called(result, "copies");

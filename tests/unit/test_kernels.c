@@ -52,7 +52,7 @@ static void draw(unsigned by)
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     result = result_open("tpa.kernels/1");
     ask_analysis(&analysis_kernels, trace, selection, by, result);
-    selection_free(selection);
+    arena_free(selection);
     table = table_called(result, "kernels");
 }
 
@@ -112,7 +112,7 @@ static void of_equals_the_first_to_run_is_named_first(void **state)
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     result = result_open("tpa.kernels/1");
     ask_analysis(&analysis_kernels, trace, selection, 0, result);
-    selection_free(selection);
+    arena_free(selection);
     table = table_called(result, "kernels");
     assert_string_equal(text_called(table, 0, "grid"), "64x1x1");
     assert_int_equal(int_called(table, 0, "registers"), 64);
@@ -177,7 +177,7 @@ static void steps_have_what_they_launched(void **state)
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     result = result_open("tpa.kernels/1");
     ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
-    selection_free(selection);
+    arena_free(selection);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 2);
     assert_int_equal(int_called(kernels, 0, "step"), 1);

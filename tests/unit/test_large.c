@@ -40,7 +40,7 @@ static void open_result(void)
 static void release(void)
 {
     alarm(0);
-    selection_free(selection);
+    arena_free(selection);
     result_free(result);
     trace_free(trace);
 }
@@ -62,7 +62,7 @@ static void streams(void **state)
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
     const struct gaps *gaps = gaps_analyze(trace, selection, BY(STREAM), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY);
-    gaps_free(gaps);
+    arena_free(gaps);
     ask_analysis(&analysis_transfers, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
     ask_analysis(&analysis_launches, trace, selection, BY(STREAM), result);
@@ -95,10 +95,10 @@ static void steps_and_gaps(void **state)
     open_result();
     const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
     assert_int_equal(steps->count, MANY);
-    steps_free(steps);
+    arena_free(steps);
     const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY - 1);
-    gaps_free(gaps);
+    arena_free(gaps);
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
     assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
     ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);

@@ -17,7 +17,7 @@ static void answer_with(struct selection_query query, unsigned by, struct latenc
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     latency = latency_analyze(trace, selection, by, &options, &err);
-    selection_free(selection);
+    arena_free(selection);
     assert_non_null(latency);
     for (size_t i = 0; i < latency->rows.count; i++) {
         const struct latency_row *row = &latency->rows.at[i];
@@ -35,7 +35,7 @@ static void answer(void)
 
 static void release(void)
 {
-    latency_free(latency);
+    arena_free(latency);
     trace_free(trace);
 }
 
@@ -91,7 +91,7 @@ static void names_that_differ_in_numbers_are_one_row(void **state)
     assert_string_equal(latency->rows.at[0].name.at, "ProfilerStep#*");
     assert_string_equal(latency->rows.at[1].name.at, "fp8 all2all");
     assert_int_equal(latency->single, 1);
-    latency_free(latency);
+    arena_free(latency);
     answer_with((struct selection_query){ 0 }, 0, (struct latency_options){ .least = 1, .exact = true });
     assert_int_equal(latency->rows.count, 4);
     release();
@@ -107,7 +107,7 @@ static void operators_are_selected_by_name(void **state)
     trace = draw_end();
     answer();
     assert_int_equal(latency->rows.count, 0);
-    latency_free(latency);
+    arena_free(latency);
     answer_with((struct selection_query){ 0 }, 0, (struct latency_options){ .least = 2, .name = "mm$" });
     assert_int_equal(latency->rows.count, 1);
     assert_int_equal(latency->rows.at[0].total_ns, 40);

@@ -21,7 +21,7 @@ static void answer_by(unsigned by)
     assert_non_null(selection);
     result = result_open("tpa.launches/1");
     ask_analysis(&analysis_launches, trace, selection, by, result);
-    selection_free(selection);
+    arena_free(selection);
     launches = table_called(result, "launches");
     queues = table_called(result, "queues");
 }
@@ -263,7 +263,7 @@ static void steps_choose_launches_by_their_calls(void **state)
         launches = table_called(result, "launches");
         assert_int_equal(launches->row_count, 1);
         assert_string_equal(text_called(launches, 0, "kernel"), kernels[i]);
-        selection_free(selection);
+        arena_free(selection);
         result_free(result);
     }
     trace_free(trace);

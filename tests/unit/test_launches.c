@@ -99,7 +99,7 @@ static void check_drawn(struct trace *trace, int generation, enum launch_links l
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "vec"))), "copy");
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "old"))), "-");
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
 }
 
@@ -154,7 +154,7 @@ static void an_id_that_equals_the_correlation_links_where_the_key_may_be_absent(
         assert_string_equal(operator_of(launches, trace, "gemm"), absent ? "mm" : "-");
         assert_string_equal(operator_of(launches, trace, "copy"), "add");
         assert_string_equal(operator_of(launches, trace, "query"), "-");
-        attribution_free(launches);
+        arena_free(launches);
         trace_free(trace);
     }
 }
@@ -179,7 +179,7 @@ static void calls_without_ids_beside_operators_with_ids_nest_but_for_mtia(void *
         assert_string_equal(operator_of(launches, trace, "gemm"), mtia ? "-" : "mm");
         assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))),
                             "launch");
-        attribution_free(launches);
+        arena_free(launches);
         trace_free(trace);
     }
 }
@@ -198,7 +198,7 @@ static void the_first_generation_means_every_id(void **state)
     assert_int_equal(attribution_generation(launches, 0), 1);
     assert_string_equal(operator_of(launches, trace, "launch"), "mm");
     assert_string_equal(operator_of(launches, trace, "other"), "add");
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
 }
 
@@ -220,7 +220,7 @@ static void equal_numbers_alone_are_no_link(void **state)
     struct attribution *launches = attribution_open(trace);
     assert_string_equal(operator_of(launches, trace, "gemm"), "-");
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
 }
 
@@ -249,7 +249,7 @@ static void a_call_belongs_to_the_innermost_operator_around_its_start(void **sta
     assert_string_equal(operator_of(launches, trace, "at start"), "inner");
     assert_string_equal(operator_of(launches, trace, "at end"), "outer");
     assert_string_equal(operator_of(launches, trace, "after"), "-");
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
 }
 
@@ -268,7 +268,7 @@ static void scattered_numbers_are_found(void **state)
     struct attribution *launches = attribution_open(trace);
     for (event_id e = 1; e < trace->event_count; e += 2)
         assert_int_equal(attribution_call(launches, e), e / 2 % 5 ? e - 1 : EVENT_NONE);
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
 }
 
@@ -291,7 +291,7 @@ static void kernels_share_a_call_but_files_do_not(void **state)
     assert_int_equal(attribution_call(launches, event_called(trace, "third")), plain);
     assert_true(attribution_is_graph_launch(trace_name(trace, graph)));
     assert_false(attribution_is_graph_launch(trace_name(trace, plain)));
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
 }
 
@@ -335,7 +335,7 @@ static void processes_of_one_file_keep_their_numbers(void **state)
     /* Clocks may be skewed: work before its call is still its device's process's. */
     assert_int_equal(attribution_process(launches, 0),
                      attribution_process(launches, event_called(trace, "first")));
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
 }
 

@@ -23,7 +23,7 @@ static void answer(struct selection_query query)
     result = result_open("tpa.memory/1");
     struct memory_options options = { .by = by, .filtered = query.filter, .devices = query.devices };
     memory_add_tables(trace, selection, &options, result);
-    selection_free(selection);
+    arena_free(selection);
 }
 
 static void release(void)

@@ -26,7 +26,7 @@ static void answer_with(struct selection_query query, struct modules_options opt
     assert_non_null(selection);
     result = result_open("tpa.modules/1");
     assert_true(modules_add_table(trace, selection, &options, result, &err));
-    selection_free(selection);
+    arena_free(selection);
     modules = table_called(result, "modules");
 }
 
@@ -253,7 +253,7 @@ static void unknown_columns_to_sort_by_are_refused(void **state)
         struct selection *selection = selection_open(trace, &query, &err);
         result = result_open("tpa.modules/1");
         assert_false(modules_add_table(trace, selection, &options, result, &err));
-        selection_free(selection);
+        arena_free(selection);
         result_free(result);
     }
     trace_free(trace);

@@ -41,7 +41,7 @@ static void check(const int64_t *numbers, size_t count)
         seen |= UINT64_C(1) << table.events[i];
     }
     assert_int_equal(seen, (UINT64_C(1) << count) - 1);
-    number_table_release(&table);
+    EACH(free, table.page_of, table.words, table.sorted, table.events);
     trace_free(trace);
 }
 

@@ -41,7 +41,7 @@ static void answer(void)
     result = result_open("tpa.comm/1");
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_true(ask_comm(trace, selection, (struct comm_options){ 0 }, result));
-    selection_free(selection);
+    arena_free(selection);
     collectives = table_called(result, "collectives");
 }
 

@@ -32,7 +32,7 @@ static void answer_by(struct selection_query query, unsigned by, const struct de
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     roofline = roofline_analyze(trace, selection, by, peaks);
-    selection_free(selection);
+    arena_free(selection);
 }
 
 static void answer(const struct device_peaks *peaks)
@@ -43,7 +43,7 @@ static void answer(const struct device_peaks *peaks)
 
 static void release(void)
 {
-    roofline_free(roofline);
+    arena_free(roofline);
     trace_free(trace);
 }
 
@@ -327,19 +327,19 @@ static void rows_add_up(void **state)
     answer(NULL);
     assert_int_equal(roofline->rows.count, 3);
     assert_row(2, "triton_poi_fused_add_0", 1, TABLE_INT_MISSING, 64, 20);
-    roofline_free(roofline);
+    arena_free(roofline);
     answer_by((struct selection_query){ 0 }, BY(OP), NULL);
     assert_int_equal(roofline->rows.count, 2);
     assert_row(0, "aten::mm", 2, 1024 + 512, 384 + 2 * (32 + 64 + 32), 70);
     assert_null(roofline->rows.at[0].shapes.at);
-    roofline_free(roofline);
+    arena_free(roofline);
     answer_by((struct selection_query){ 0 }, BY(STREAM), NULL);
     assert_int_equal(roofline->rows.count, 2);
     assert_int_equal(roofline->rows.at[0].key.stream, 8);
     assert_int_equal(roofline->rows.at[0].time_ns, 50);
     assert_int_equal(roofline->rows.at[0].flops, TABLE_INT_MISSING);
     assert_int_equal(roofline->rows.at[1].flops, 1024);
-    roofline_free(roofline);
+    arena_free(roofline);
     answer_by((struct selection_query){ .range = "100ns..180ns" }, BY(OP), NULL);
     assert_int_equal(roofline->rows.count, 1);
     assert_row(0, "aten::mm", 1, 512, 2 * (32 + 64 + 32), 30);

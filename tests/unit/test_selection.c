@@ -103,7 +103,7 @@ static size_t count(struct selection_query query, const char *name)
     size_t held = 0;
     for (event_id e = 0; e < trace->event_count; e++)
         held += selection_holds(selection, e) && (name == NULL || strcmp(name, trace_name(trace, e)) == 0);
-    selection_free(selection);
+    arena_free(selection);
     return held;
 }
 
@@ -127,7 +127,7 @@ static void an_empty_query_selects_everything(void **state)
     (void)state;
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
     assert_true(selection_is_all(selection));
-    selection_free(selection);
+    arena_free(selection);
     assert_int_equal(count((struct selection_query){ 0 }, NULL), trace->event_count);
 }
 

@@ -17,7 +17,7 @@ static void answer_with(struct selection_query query, unsigned by, struct sequen
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     sequences = sequences_analyze(trace, selection, by, &options, &err);
-    selection_free(selection);
+    arena_free(selection);
     assert_non_null(sequences);
 }
 
@@ -30,7 +30,7 @@ static void answer(bool all)
 
 static void release(void)
 {
-    sequences_free(sequences);
+    arena_free(sequences);
     trace_free(trace);
 }
 
@@ -148,7 +148,7 @@ static void loop_is_one_row_that_begins_where_it_does(void **state)
     assert_int_equal(sequences->repeats.count, 1);
     assert_repeat(0, "a | b | c", 4, 3, 40);
     assert_true(sequences->repeats.at[0].alike >= 2);
-    sequences_free(sequences);
+    arena_free(sequences);
     answer(true);
     assert_true(sequences->repeats.count > 3);
     release();
@@ -291,7 +291,7 @@ static void steps_cut_what_is_in_a_row(void **state)
     answer(true);
     assert_int_equal(sequences->total.operations, 4);
     assert_int_equal(sequences->repeats.count, 1);
-    sequences_free(sequences);
+    arena_free(sequences);
     struct ranges both = { .at = { { 1, 2 } }, .count = 1 };
     answer_with((struct selection_query){ .steps = both }, BY(DEVICE),
                 (struct sequence_options){ .short_ns = 10, .least = 3, .all = true });
@@ -422,7 +422,7 @@ static void unknown_operator_is_an_error(void **state)
     struct sequence_options options = { .op = "aten::adds" };
     assert_null(sequences_analyze(trace, selection, 0, &options, &err));
     assert_non_null(strstr(err.message, "aten::adds"));
-    selection_free(selection);
+    arena_free(selection);
     trace_free(trace);
 }
 

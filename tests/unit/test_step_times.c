@@ -20,10 +20,10 @@ static bool analyze(struct selection_query query, const char *name, struct tpa_e
     result = result_open("tpa.steps/1");
     const struct steps *answer = steps_analyze(trace, selection, &options, err);
     bool good = answer != NULL;
-    selection_free(selection);
+    arena_free(selection);
     if (good) {
         steps_add_result(answer, result);
-        steps_free(answer);
+        arena_free(answer);
         steps = table_called(result, "steps");
         summary = table_called(result, "summary");
     }

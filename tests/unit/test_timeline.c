@@ -39,7 +39,7 @@ static struct timeline *timeline_of(const struct trace *trace)
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_non_null(selection);
     struct timeline *timeline = chart_timeline(trace, selection);
-    selection_free(selection);
+    arena_free(selection);
     return timeline;
 }
 

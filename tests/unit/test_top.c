@@ -303,7 +303,7 @@ static void the_device_type_is_torchs(void **state)
                 assert_int_equal(at->self_device_ns, 30);
         }
         assert_int_equal(top->self_device_ns, 30);
-        top_free(top);
+        arena_free(top);
         trace_free(trace);
     }
 }
@@ -569,7 +569,7 @@ static void choosing_a_step_takes_what_it_launched(void **state)
     check_device(&answer, "mm", 40, 40);
     check_device(&answer, "gemm*", 40, 40);
     assert_false(has_row(&answer, "after"));
-    selection_free(selection);
+    arena_free(selection);
     done(&answer);
 }
 

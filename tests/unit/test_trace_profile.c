@@ -89,7 +89,7 @@ static void calls_are_summed_up_by_caller(void **state)
             check(&edge->cost, 1, 1, 3, 3);
     }
     profile_free(profile);
-    selection_free(all);
+    arena_free(all);
     trace_free(trace);
 }
 
@@ -131,7 +131,7 @@ static void regions_of_no_stack_call_nobody(void **state)
     assert_memory_equal(text.at, "<forward op>", 12);
     buffer_release(&text);
     profile_free(profile);
-    selection_free(all);
+    arena_free(all);
     trace_free(trace);
 }
 

@@ -22,7 +22,7 @@ static void answer_by(struct selection_query query, unsigned by)
     assert_non_null(selection);
     result = result_open("tpa.transfers/1");
     ask_analysis(&analysis_transfers, trace, selection, by, result);
-    selection_free(selection);
+    arena_free(selection);
     transfers = table_called(result, "transfers");
     stalls = table_called(result, "stalls");
 }

@@ -50,7 +50,7 @@ static struct views *look(struct trace *trace)
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_non_null(selection);
     struct views *views = views_open(trace, selection);
-    selection_free(selection);
+    arena_free(selection);
     return views;
 }
 

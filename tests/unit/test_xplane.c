@@ -283,7 +283,7 @@ static void kernels_find_their_call_and_operator(void **state)
         event_id call = attribution_call(launches, kernel), op = attribution_operator(launches, kernel);
         assert_int_equal(trace->kind[call], EVENT_DRIVER);
         assert_string_equal(trace_name(trace, op), cases[i].name);
-        attribution_free(launches);
+        arena_free(launches);
         trace_free(trace);
         buffer_release(&text);
     }
@@ -335,7 +335,7 @@ static void operators_come_from_tf_op_where_there_is_no_hlo(void **state)
     }
     assert_int_equal(kernels, 3);
     assert_int_equal(operators, 2);
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
     buffer_release(&text);
 }
@@ -369,7 +369,7 @@ static void steps_come_from_step_num_and_twins_are_left_out(void **state)
     assert_int_equal(trace->kind[1], EVENT_OP);
     assert_int_equal(trace->notice_count, 1);
     assert_string_equal(trace->notices[0].kind, "operator_ends");
-    step_list_free(steps);
+    arena_free(steps);
     trace_free(trace);
     buffer_release(&text);
 }
@@ -502,7 +502,7 @@ static void work_on_a_tpu_finds_its_launch(void **state)
     struct attribution *launches = attribution_open(trace);
     event_id call = attribution_call(launches, 1);
     assert_string_equal(trace_name(trace, call), "DoEnqueueProgram");
-    attribution_free(launches);
+    arena_free(launches);
     trace_free(trace);
     buffer_release(&text);
 }
