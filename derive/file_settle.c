@@ -1,7 +1,8 @@
-/* file_settle.c - files that are copies of others, and ranks that lack steps of the others; see file_set.h. */
+/* file_settle.c - files that are copies of others, and ranks that lack steps or work that the others have; see file_set.h. */
 #include "derive/file_set.h"
 
 #include "base/rows.h"
+#include "derive/communication.h"
 #include "derive/step_list.h"
 #include "trace/slice.h"
 #include <inttypes.h>
@@ -149,6 +150,37 @@ static void tell_missing_steps(struct trace *trace)
     EACH(VEC_FREE, &steps, &lacking);
 }
 
+/* ---- ranks without work of a device ---- */
+
+/* Did the process of FILE use a device? It called its runtime, or communicates by a library of devices. */
+static bool uses_device(const struct trace *trace, const struct trace_file *file)
+{
+    bool uses = file->backend && backend_is_of_devices(file->backend);
+    for (event_id e = file->first_event; e < file->first_event + file->event_count && !uses; e++)
+        uses = event_is_call(trace->kind[e]);
+    return uses;
+}
+
+static void tell_missing_work(struct trace *trace)
+{
+    const struct file_set *set = file_set_of(trace);
+    bool any = false;
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        any |= trace->files[f].lost.work > 0;
+    for (uint32_t f = 0; f < trace->file_count && any && set->jobs == 1; f++) {
+        const struct trace_file *file = &trace->files[f];
+        if (file->rank < 0 || file->event_count == 0 || file->lost.work || file->lost.lost_launches ||
+            !uses_device(trace, file))
+            continue;
+        struct buffer text = { 0 };
+        buffer_printf(
+            &text, "rank %" PRId64 " has no work of its device, which other ranks have: the profiler lost it",
+            file->rank);
+        trace_tell(trace, f, false, lack_word(LACK_LOST_WORK), text.at, 1);
+        buffer_release(&text);
+    }
+}
+
 void file_set_settle(struct trace *trace)
 {
     if (trace->file_count < 2)
@@ -157,4 +189,6 @@ void file_set_settle(struct trace *trace)
         drop_copies(trace);
     if (trace->file_count > 1 && step_list_has_marks(trace))
         tell_missing_steps(trace);
+    if (trace->file_count > 1)
+        tell_missing_work(trace);
 }

@@ -822,7 +822,7 @@ static const char *describe_unused(struct headline *headline, const struct use *
         busiest = !busiest || gpu->at[i].busy_ns > busiest->busy_ns ? &gpu->at[i] : busiest;
         least = !least || gpu->at[i].busy_ns < least->busy_ns ? &gpu->at[i] : least;
     }
-    for (size_t i = 0; gpu && i < gpu->count; i++)
+    for (size_t i = 0; busiest && i < gpu->count; i++)
         unused += (double)gpu->at[i].busy_ns < HARDLY * (double)busiest->busy_ns;
     if (!unused || 2 * (double)unused * use->span_ns < use->idle_ns * (double)gpu->count)
         return NULL;

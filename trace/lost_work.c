@@ -74,6 +74,7 @@ struct survey {
         graphs; /* of the launches of graphs that have work, and behind which something ran or was waited for */
     bool any_number;   /* has any call one? */
     bool any_callless; /* has any work the number of no call? */
+    bool any_time;     /* does any work take time? */
 };
 
 /* The numbers of the work and of the calls of the file. */
@@ -90,6 +91,7 @@ static void survey_numbers(struct survey *survey)
             continue;
         bool has_number = arg_scan_get(&correlations, e, &number) && number > 0;
         survey->work_count += is_work;
+        survey->any_time |= is_work && !survey->any_time && trace_dur_ns(trace, e) > 0;
         survey->unnumbered += is_work && !has_number;
         if (has_number && is_work)
             *VEC_PUSH(&work) = number;
@@ -273,6 +275,8 @@ uint64_t builder_noticed(const struct trace_builder *builder, uint32_t f, enum l
     return 0;
 }
 
+enum { TIMELESS_WORK = 4 }; /* of so many operations at least one takes a nanosecond */
+
 static void settle_file(struct trace_builder *builder, uint32_t f, const unsigned char *sorts)
 {
     struct trace *trace = builder->trace;
@@ -290,13 +294,16 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     file->lost.untimed = untimed;
     file->lost.untimed_ns = before.untimed_ns;
     file->lost.late_ns = before.late_ns;
-    file->lost.much_unknown = unknown_noticed || is_much_time(&survey, &before);
+    bool no_time = survey.work_count >= TIMELESS_WORK && !survey.any_time;
+    file->lost.much_unknown = unknown_noticed || no_time || is_much_time(&survey, &before);
     file->lost.much_untimed =
         is_much(untimed, untimed + survey.work_count) || (untimed && file->lost.much_unknown);
     if (file->lost.much_unknown && !unknown_noticed)
         builder_add_last_notice(
             builder, f, lack_word(LACK_UNKNOWN_TIME),
-            "operations that were left out, or whose end is not known, take a hundredth or more of the time of all; changes have no price",
+            no_time
+                ? "no work of a device takes any time in the file, which cannot be; changes have no price"
+                : "operations that were left out, or whose end is not known, take a hundredth or more of the time of all; changes have no price",
             1);
     uint64_t known_of = survey.unnumbered + untimed, launches = file->lost.lost_launches;
     file->lost.lost_launches = less(launches, known_of);

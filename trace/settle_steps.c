@@ -3,7 +3,7 @@
  *
  * PyTorch's profiler marks steps one after another on a thread, ProfilerStep#N, and counts them up. So a mark that reaches over a
  * later one has lost its end, one that is there twice was written twice, a number that is left out, though the thread worked
- * then, is a mark that was lost, and a number that comes again is of another recording, or was changed.
+ * then, is a mark that was lost, and a number that comes again, or a lower one, is of another recording, or was changed.
  */
 #include "trace/storage.h"
 
@@ -34,8 +34,6 @@ static const struct key by_start[] = { ASC(struct mark, file),
 static const struct key by_times[] = { ASC(struct mark, file),     ASC(struct mark, track),
                                        ASC(struct mark, start_ns), ASC(struct mark, end_ns),
                                        ASC(struct mark, number),   KEY_END };
-static const struct key by_number[] = { ASC(struct mark, file), ASC(struct mark, track),
-                                        ASC(struct mark, number), ASC(struct mark, start_ns), KEY_END };
 static const struct key by_event[] = { ASC(struct mark, event), KEY_END };
 static const struct key by_thread[] = { ASC(struct mark, file), ASC(struct mark, track), KEY_END };
 
@@ -174,22 +172,23 @@ static void tell_lost(struct trace_builder *builder, const struct mark_list *mar
     free(lost);
 }
 
-/* Tell marks behind the end of another of the same number and thread: which step is which is not known. Sorts MARKS anew. */
-static void tell_repeated(struct trace_builder *builder, struct mark_list *marks)
+/* Tell marks whose number is not above that of the one before them, on their thread: which step is which is not known. */
+static void tell_repeated(struct trace_builder *builder, const struct mark_list *marks)
 {
     uint64_t *repeated = mem_zalloc(builder->trace->file_count + 1, sizeof *repeated);
-    SORT(marks, by_number);
-    for (size_t i = 1; i < marks->count; i++) {
-        const struct mark *mark = &marks->at[i], *before = mark - 1;
-        repeated[mark->file] += before->track == mark->track && before->number == mark->number &&
-                                before->end_ns <= mark->start_ns;
-    }
+    FOR_GROUPS(marks, by_thread, first, end)
+        for (size_t i = first + 1; i < end; i++) {
+            const struct mark *mark = &marks->at[i], *before = mark - 1;
+            repeated[mark->file] += before->number > mark->number ||
+                                    (before->number == mark->number && before->end_ns <= mark->start_ns);
+        }
     for (uint32_t f = 0; f < builder->trace->file_count; f++)
-        tell(
-            builder, f, lack_word(LACK_REPEATED_STEPS), repeated[f],
-            "step has the number of one before it: the file holds several recordings, or its marks were changed",
-            "steps have the number of one before them: the file holds several recordings, or its marks were "
-            "changed");
+        if (!builder_noticed(builder, f, LACK_REPEATED_STEPS))
+            tell(
+                builder, f, lack_word(LACK_REPEATED_STEPS), repeated[f],
+                "step is numbered no higher than the one before it: the file holds several recordings, or its marks or times were changed",
+                "steps are numbered no higher than those before them: the file holds several recordings, or their marks or times "
+                "were changed");
     free(repeated);
 }
 
