@@ -53,7 +53,7 @@ HOST_WORK = {"cpu_op", "operator", "cuda_runtime", "cuda_driver", "runtime", "dr
 
 
 def settle_marks(document):
-    """Of ProfilerStep#N: one that is there twice counts once, one that reaches over all of the next ends where that begins. What was wrong."""
+    """Of ProfilerStep#N: one that is there twice counts once, one that reaches over all of the next ends where that begins, numbers count up. What was wrong."""
     marks, work, wrong = {}, {}, set()
     for place, event in enumerate(document.get("traceEvents", [])):
         if not isinstance(event, dict) or event.get("ph") != "X" or "ts" not in event:
@@ -78,6 +78,8 @@ def settle_marks(document):
                 mark[1] = after[0]
                 mark[4]["dur"] = Decimal(mark[1] - mark[0]) / 1000
                 wrong.add("late")
+        if any(after[2] < mark[2] or (after[2] == mark[2] and mark[1] <= after[0]) for mark, after in zip(own, own[1:])):
+            wrong.add("repeated")
         lost = sum(after[2] - mark[2] - 1 for mark, after in zip(own, own[1:])
                    if 1 < after[2] - mark[2] <= len(own) and any(mark[1] <= start < after[0] for start in work.get(thread, [])))
         if 0 < lost < len(own):
@@ -123,5 +125,5 @@ def bound(document):
     kinds = settle_marks(document)
     document[MARKS] = len(kinds - {"late"}) + ("late" in kinds and changed > 0)
     document[COUNT] = changed or "late" in kinds
-    document[MUCH] = late_ns > 0 and 100 * late_ns >= sum(work.bounded() for work in everything)
+    document[MUCH] = len(everything) >= 4 and all(work.end == work.start for work in everything) or late_ns > 0 and 100 * late_ns >= sum(work.bounded() for work in everything)
     return document
