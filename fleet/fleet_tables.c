@@ -465,6 +465,8 @@ void fleet_notice_lacks(const struct fleet_job *job, struct result *result)
                 rank_steps_describe(&member->steps_lack, &of_steps);
                 text = of_steps.at;
             }
+            if (lack == LACK_LOST_WORK && member->no_work && !text)
+                text = "no work of its device, which other ranks have";
             known[m] |= text != NULL && lack != LACK_MISSING_STEPS;
             if (text)
                 add_few(&few, "rank %" PRId64 " (%s: %s)", member->rank, file.at ? file.at : "?", text);

@@ -3,6 +3,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "base/sum.h"
+#include "derive/communication.h"
 
 unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_member *member)
 {
@@ -14,7 +15,8 @@ unsigned fleet_member_lacks(const struct fleet_job *job, const struct fleet_memb
     }
     if (lacks == 0 && member->recording->cut == 1)
         lacks = LACKS_END;
-    return lacks | (member->steps_lack.of ? lack_sort(LACK_MISSING_STEPS) : 0);
+    return lacks | (member->steps_lack.of ? lack_sort(LACK_MISSING_STEPS) : 0) |
+           (member->no_work ? lack_sort(LACK_LOST_WORK) : 0);
 }
 
 struct text fleet_text(const struct facts *facts, name_id id)
@@ -244,6 +246,26 @@ static void find_missing_steps(struct fleet_job *job)
     EACH(VEC_FREE, &steps, &lacking);
 }
 
+/* Find the members whose device has no work, among others that have some. */
+static void find_idle(struct fleet_job *job)
+{
+    const struct facts_device *devices = facts_rows(job->facts, FACTS_DEVICES);
+    bool any = false;
+    for (size_t m = 0; m < job->members.count; m++) {
+        struct fleet_member *member = &job->members.at[m];
+        name_id backend = member->recording->backend;
+        member->no_work = member->count[FACTS_NAMES] > 0 && backend != NAME_NONE &&
+                          backend_is_of_devices(names_text(job->facts->texts, backend));
+        for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++)
+            if (devices[member->first[FACTS_DEVICES] + d].operations > 0) {
+                member->no_work = false;
+                any = true;
+            }
+    }
+    for (size_t m = 0; m < job->members.count && !any; m++)
+        job->members.at[m].no_work = false;
+}
+
 static void find_missing(struct fleet_job *job)
 {
     int64_t next = 0;
@@ -301,6 +323,7 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
     drop_duplicates(job);
     find_missing(job);
     find_missing_steps(job);
+    find_idle(job);
     SORT(&job->others, strangers_by_recording);
     SORT_BY_TEXT(job->others.at, job->others.count, i, file_of(job, job->others.at[i].recording));
     SORT_BY(job->others.at, job->others.count, i, job->others.at[i].recording->rank);

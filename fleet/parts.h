@@ -27,6 +27,7 @@ struct fleet_member {
     int64_t rank;
     size_t first[FACTS_TABLES], count[FACTS_TABLES]; /* its rows in the tables */
     struct rank_steps_lack steps_lack; /* of its rank; OF is 0: it has the steps of the others */
+    bool no_work;                      /* of its device, though others have some and its backend needs one */
 };
 
 enum fleet_left_out { LEFT_OUT_OTHER_JOB, LEFT_OUT_DUPLICATE, LEFT_OUT_NO_RANK };
