@@ -386,22 +386,57 @@ static bool is_idle_lane_of(const struct step_drawing *drawing, size_t lane, siz
     return lanes[lane].place == TIMELINE_DEVICE && lanes[lane].strip == own->strip;
 }
 
+static void append_idle(struct step_drawing *drawing, int64_t start_ns, int64_t end_ns, int y)
+{
+    double from = column_of(drawing, start_ns), to = column_of(drawing, end_ns);
+    if (to - from >= 2)
+        buffer_printf(drawing->out, "<rect class=\"idle\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+                      LEFT + from, y, to - from, LANE_HEIGHT);
+}
+
+/* Is the device of the answer idle before its first work in a step? It may work before that, on what was launched before the recording. */
+static bool is_idle_at_first(const struct answer *answer)
+{
+    for (size_t b = 0; b < answer->bars.count; b++)
+        for (size_t p = 0; p < answer->bars.at[b].parts.count; p++)
+            if (strstr(answer->bars.at[b].parts.at[p].title, "before the first work"))
+                return true;
+    return false;
+}
+
+/* The time of the step before the device of ROW works for the first time in the recording; of length 0 where it worked before, or where
+ * that is not known. */
+static struct timeline_span before_first_work(const struct step_drawing *drawing, size_t row)
+{
+    const struct timeline *timeline = drawing->timeline;
+    const struct timeline_lane *lanes = timeline->lanes.at, *own = &lanes[drawing->lanes.at[row].lane];
+    int64_t first_ns =
+        timeline->left_out || !is_idle_at_first(drawing->answer) ? drawing->start_ns : drawing->end_ns;
+    for (size_t i = 0; i < timeline->spans.count && first_ns > drawing->start_ns; i++) {
+        const struct timeline_span *span = &timeline->spans.at[i];
+        if (lanes[span->lane].place == TIMELINE_DEVICE && lanes[span->lane].strip == own->strip &&
+            span->start_ns < first_ns)
+            first_ns = span->start_ns;
+    }
+    return (struct timeline_span){ .start_ns = drawing->start_ns,
+                                   .dur_ns = first_ns > drawing->start_ns && first_ns < drawing->end_ns
+                                                 ? first_ns - drawing->start_ns
+                                                 : 0 };
+}
+
 /* The idle time of the device of ROW, hatched, with the cause of the longest. */
 static void append_gap(struct step_drawing *drawing, size_t row, int y)
 {
     const struct timeline *timeline = drawing->timeline;
-    const struct timeline_span *longest = NULL;
+    const struct timeline_span before = before_first_work(drawing, row),
+                               *longest = before.dur_ns ? &before : NULL;
+    append_idle(drawing, before.start_ns, before.start_ns + before.dur_ns, y);
     for (size_t i = 0; i < drawing->spans.count; i++) {
         const struct timeline_span *span = drawing->spans.at[i];
         if (!is_idle_kind(timeline, span->kind) || step_part_of(drawing, span) == 0 ||
             !is_idle_lane_of(drawing, span->lane, row))
             continue;
-        double from = column_of(drawing, span->start_ns),
-               to = column_of(drawing, span->start_ns + span->dur_ns);
-        if (to - from >= 2)
-            buffer_printf(drawing->out,
-                          "<rect class=\"idle\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
-                          LEFT + from, y, to - from, LANE_HEIGHT);
+        append_idle(drawing, span->start_ns, span->start_ns + span->dur_ns, y);
         longest = !longest || step_part_of(drawing, span) > step_part_of(drawing, longest) ? span : longest;
     }
     if (!longest)
@@ -410,7 +445,10 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
     buffer_puts(&words, "gap of ");
     figure_add_value(&words, TABLE_NS, (double)step_part_of(drawing, longest));
     size_t brief = words.count;
-    buffer_printf(&words, ", mostly %s", timeline->kinds.at[longest->kind].title);
+    if (longest == &before)
+        buffer_puts(&words, ", before its first work");
+    else
+        buffer_printf(&words, ", mostly %s", timeline->kinds.at[longest->kind].title);
     double from = column_of(drawing, longest->start_ns),
            room = column_of(drawing, longest->start_ns + longest->dur_ns) - from,
            x = place_words(drawing, drawing->lanes.at[row].line, LEFT + from, &room,
