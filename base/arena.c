@@ -169,7 +169,8 @@ static void release_owned(struct arena *arena)
     for (struct arena_owned *owned; (owned = arena->owned);) {
         arena->owned = owned->next;
         for (size_t i = 0; i < owned->count; i++)
-            owned->release((char *)owned->of + i * owned->stride);
+            owned->release(i ? (char *)owned->of + i * owned->stride
+                             : owned->of); /* NULL may have no offset */
     }
 }
 
