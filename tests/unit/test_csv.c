@@ -84,12 +84,14 @@ static void rows_are_read_across_blocks(void **state)
     }
     struct csv csv = csv_open(text.at, text.count);
     for (int i = 0; i < ROWS; i++) {
-        char wanted[ROWS + 1], name[32];
-        snprintf(wanted, sizeof wanted, "%0*d", i + 1, i);
+        struct buffer wanted = { 0 };
+        char name[32];
+        buffer_printf(&wanted, "%0*d", i + 1, i);
         snprintf(name, sizeof name, "a\"%*s\"\"b", i % 5, "");
         assert_true(csv_next(&csv));
         assert_int_equal(csv.fields.count, 5);
-        assert_string_equal(csv_field(&csv, 0), wanted);
+        assert_string_equal(csv_field(&csv, 0), wanted.at);
+        buffer_release(&wanted);
         assert_string_equal(csv_field(&csv, 1), name);
         assert_int_equal(csv_integer(&csv, 2, -1), i);
         assert_string_equal(csv_field(&csv, 3), "");
