@@ -246,24 +246,35 @@ static void find_missing_steps(struct fleet_job *job)
     EACH(VEC_FREE, &steps, &lacking);
 }
 
-/* Find the members whose device has no work, among others that have some. */
-static void find_idle(struct fleet_job *job)
+static bool member_works(const struct fleet_job *job, const struct fleet_member *member)
 {
     const struct facts_device *devices = facts_rows(job->facts, FACTS_DEVICES);
+    for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++)
+        if (devices[member->first[FACTS_DEVICES] + d].operations > 0)
+            return true;
+    return false;
+}
+
+/* Find the members of ranks whose device has no work in any recording, among others that have some. */
+static void find_idle(struct fleet_job *job)
+{
+    static const struct key by_number[] = { ASC(struct fleet_member, rank), KEY_END };
     bool any = false;
-    for (size_t m = 0; m < job->members.count; m++) {
-        struct fleet_member *member = &job->members.at[m];
-        name_id backend = member->recording->backend;
-        member->no_work = member->count[FACTS_NAMES] > 0 && backend != NAME_NONE &&
-                          backend_is_of_devices(names_text(job->facts->texts, backend));
-        for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++)
-            if (devices[member->first[FACTS_DEVICES] + d].operations > 0) {
-                member->no_work = false;
-                any = true;
-            }
-    }
     for (size_t m = 0; m < job->members.count && !any; m++)
-        job->members.at[m].no_work = false;
+        any = member_works(job, &job->members.at[m]);
+    if (!any)
+        return;
+    FOR_GROUPS(&job->members, by_number, first, end) {
+        bool works = false;
+        for (size_t m = first; m < end; m++)
+            works |= member_works(job, &job->members.at[m]);
+        for (size_t m = first; m < end; m++) {
+            const struct fleet_member *member = &job->members.at[m];
+            name_id backend = member->recording->backend;
+            job->members.at[m].no_work = !works && member->count[FACTS_NAMES] > 0 && backend != NAME_NONE &&
+                                         backend_is_of_devices(names_text(job->facts->texts, backend));
+        }
+    }
 }
 
 static void find_missing(struct fleet_job *job)

@@ -8,7 +8,7 @@
  * call of HIP, of HSA, or of another library, or an annotation of the user (roctx). */
 enum recorder_kind rocm_host_kind(const char *domain, const char *name);
 
-/* The kind by the domain alone; RECORDER_KINDS if it does not tell. */
+/* Returns the kind of records of DOMAIN, as above; RECORDER_KINDS if it depends on their names. */
 enum recorder_kind rocm_domain_kind(const char *domain);
 
 /* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice" -> "Memcpy HtoD"; other names are unchanged. */
