@@ -164,14 +164,15 @@ static bool uses_device(const struct trace *trace, const struct trace_file *file
 static void tell_missing_work(struct trace *trace)
 {
     const struct file_set *set = file_set_of(trace);
-    bool any = false, *works = mem_zalloc(set->ranks + 1, sizeof *works); /* by rank: in one of its files */
+    bool any = false,
+         *has_work = mem_zalloc(set->ranks + 1, sizeof *has_work); /* by rank: in one of its files */
     for (uint32_t f = 0; f < trace->file_count; f++) {
         any |= trace->files[f].lost.work > 0;
-        works[set->files[f].rank] |= trace->files[f].lost.work > 0;
+        has_work[set->files[f].rank] |= trace->files[f].lost.work > 0;
     }
     for (uint32_t f = 0; f < trace->file_count && any && set->jobs == 1; f++) {
         const struct trace_file *file = &trace->files[f];
-        if (file->rank < 0 || file->event_count == 0 || works[set->files[f].rank] ||
+        if (file->rank < 0 || file->event_count == 0 || has_work[set->files[f].rank] ||
             file->lost.lost_launches || !uses_device(trace, file))
             continue;
         struct buffer text = { 0 };
@@ -181,7 +182,7 @@ static void tell_missing_work(struct trace *trace)
         trace_tell(trace, f, false, lack_word(LACK_LOST_WORK), text.at, 1);
         buffer_release(&text);
     }
-    free(works);
+    free(has_work);
 }
 
 void file_set_settle(struct trace *trace)

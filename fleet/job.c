@@ -246,7 +246,7 @@ static void find_missing_steps(struct fleet_job *job)
     EACH(VEC_FREE, &steps, &lacking);
 }
 
-static bool member_works(const struct fleet_job *job, const struct fleet_member *member)
+static bool member_has_work(const struct fleet_job *job, const struct fleet_member *member)
 {
     const struct facts_device *devices = facts_rows(job->facts, FACTS_DEVICES);
     for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++)
@@ -261,17 +261,18 @@ static void find_idle(struct fleet_job *job)
     static const struct key by_number[] = { ASC(struct fleet_member, rank), KEY_END };
     bool any = false;
     for (size_t m = 0; m < job->members.count && !any; m++)
-        any = member_works(job, &job->members.at[m]);
+        any = member_has_work(job, &job->members.at[m]);
     if (!any)
         return;
     FOR_GROUPS(&job->members, by_number, first, end) {
-        bool works = false;
+        bool has_work = false;
         for (size_t m = first; m < end; m++)
-            works |= member_works(job, &job->members.at[m]);
+            has_work |= member_has_work(job, &job->members.at[m]);
         for (size_t m = first; m < end; m++) {
             const struct fleet_member *member = &job->members.at[m];
             name_id backend = member->recording->backend;
-            job->members.at[m].no_work = !works && member->count[FACTS_NAMES] > 0 && backend != NAME_NONE &&
+            job->members.at[m].no_work = !has_work && member->count[FACTS_NAMES] > 0 &&
+                                         backend != NAME_NONE &&
                                          backend_is_of_devices(names_text(job->facts->texts, backend));
         }
     }
