@@ -126,6 +126,23 @@ static bool add_uses(const struct device_parts *parts, const struct gpu_device *
     return any;
 }
 
+/* The time from START_NS to END_NS, before the first work of DEVICE: loading, where the thread that launched it waited for a batch. */
+static void add_head(const struct device_parts *parts, const struct gpu_device *device, int64_t start_ns,
+                     int64_t end_ns)
+{
+    event_id call = gpu_events_of(parts->trace)->call[device->first];
+    int64_t loading_ns = 0;
+    if (start_ns >= end_ns)
+        return;
+    if (call != EVENT_NONE) {
+        const struct host_thread *thread = &host_state_of(parts->trace)->threads[parts->trace->track[call]];
+        int64_t until_ns = later_of(earlier_of(trace_start_ns(parts->trace, call), end_ns), start_ns);
+        loading_ns = intervals_length_within(&thread->in[HOST_DATA_LOADING], start_ns, until_ns);
+    }
+    sum_add(&parts->part_ns[ACCOUNT_IDLE + GAP_DATA_LOADING], loading_ns);
+    sum_add(&parts->part_ns[ACCOUNT_BEFORE_WORK], end_ns - start_ns - loading_ns);
+}
+
 /* Before the first work of DEVICE and after the last: the host had launched none, or had none to launch. */
 static void add_ends(const struct device_parts *parts, const struct gpu_device *device)
 {
@@ -135,9 +152,8 @@ static void add_ends(const struct device_parts *parts, const struct gpu_device *
         last_ns = later_of(last_ns, trace_end_ns(parts->trace, gpu->event[i]));
     for (size_t i = 0; i < parts->windows->in.count; i++) {
         const struct interval *in = &parts->windows->in.at[i];
-        int64_t before_ns = earlier_of(first_ns, in->end_ns) - in->start_ns,
-                after_ns = in->end_ns - later_of(last_ns, in->start_ns);
-        sum_add(&parts->part_ns[ACCOUNT_BEFORE_WORK], before_ns > 0 ? before_ns : 0);
+        int64_t after_ns = in->end_ns - later_of(last_ns, in->start_ns);
+        add_head(parts, device, in->start_ns, earlier_of(first_ns, in->end_ns));
         sum_add(&parts->part_ns[ACCOUNT_AFTER_WORK], after_ns > 0 ? after_ns : 0);
     }
 }

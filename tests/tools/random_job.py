@@ -365,10 +365,8 @@ def period_of_job(plan, ranks):
     return max(max(rank.begins[last] - rank.begins[last - steps], rank.ends[last] - rank.ends[last - steps]) / steps for rank in ranks)
 
 
-def draw_plan(seed, even):
-    """Documents of the ranks of a job, its plan, and what a step takes in microseconds, now and then."""
-    plan = Plan(seed, even)
-    ranks = simulate(plan)
+def record(plan, ranks):
+    """Documents of the RANKS of PLAN, once it was simulated: of its recorded steps."""
     documents = []
     for rank in ranks:
         start, end = rank.begins[plan.first], rank.begins[plan.first + plan.recorded]
@@ -380,7 +378,14 @@ def draw_plan(seed, even):
         if plan.ranks > 1:
             document["distributedInfo"] = {"backend": "nccl", "rank": rank.number, "world_size": plan.ranks}
         documents.append(document)
-    changed = plan.changed()
+    return documents
+
+
+def draw_plan(seed, even):
+    """Documents of the ranks of a job, its plan, and what a step takes in microseconds, now and then."""
+    plan = Plan(seed, even)
+    ranks = simulate(plan)
+    documents, changed = record(plan, ranks), plan.changed()
     return documents, plan, period_of_job(plan, ranks), period_of_job(changed, simulate(changed))
 
 

@@ -78,6 +78,35 @@ static void check_sum(const struct account_rank *of)
 }
 
 /*
+ *      0 load 40  50                100 load 140
+ *     [ step 0   launch            ][ step 1     launch            ][ step 2, cut
+ *                  [ gemm to 100  ]               [ gemm to 200    ]
+ *
+ * The device idles for 40 of loading in each step, also before its first work of the recording; for 10 of the host behind that
+ * before the first launch, 2 in the call, 3 queued.
+ */
+static void loading_before_the_first_work_is_loading(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 3; i++) {
+        int64_t at = 100 * i;
+        draw_step(i, at, i < 2 ? 100 : 60);
+        draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, at,
+                  40);
+        draw_call("cudaLaunchKernel", 1, at + 50, 2, 10 * i + 1);
+        draw_work("kernel", "gemm", 0, 7, at + 55, 45, 10 * i + 1);
+    }
+    struct trace *trace = draw_end();
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->total_ns, 200);
+    assert_int_equal(all->part_ns[ACCOUNT_IDLE + GAP_DATA_LOADING], 80);
+    assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 90);
+    check_sum(all);
+    trace_free(trace);
+}
+
+/*
  * Three steps of 100, and a fourth that ends early; each launches at 10 and waits until 80:
  *
  *     0    10   20        60   80   90  100
@@ -401,6 +430,7 @@ int main(void)
         cmocka_unit_test(unusual_steps_that_are_as_far_apart_are_a_pattern),
         cmocka_unit_test(counts_repeat_exactly_or_not_at_all),
         cmocka_unit_test(steps_of_a_host_that_waits),
+        cmocka_unit_test(loading_before_the_first_work_is_loading),
         cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
         cmocka_unit_test(the_only_step_leaves_out_what_was_launched_before),
         cmocka_unit_test(the_parts_of_a_few_steps_hold_their_work),
