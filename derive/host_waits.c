@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
+#include <string.h>
 
 enum { MOST_STEPS_BACK = 256 };
 
@@ -38,6 +39,7 @@ struct search {
     VEC_OF(struct synced) synced; /* sorted by call */
     VEC_OF(event_id) sync_calls;
     struct intervals *syncing; /* by file: when any thread was in a synchronisation */
+    bool *lacks_records;       /* by file */
     uint8_t *is_pageable;      /* by name of a copy: 0 not determined, 1 no, 2 yes */
 };
 
@@ -173,11 +175,25 @@ static void find_blocking_copies(const struct search *search, const unsigned cha
     }
 }
 
-/* Is work missing from the file of CALL, so that it may have waited for that? */
+/* Is work missing from the file of CALL, so that it may have waited for that? Not where only marks of steps are missing. */
 static bool lacks_work(const struct search *search, event_id call)
 {
     uint32_t file = search->trace->tracks[search->trace->track[call]].file;
-    return search->trace->files[file].lacks & (LACKS_END | LACKS_RECORDS) || !search->ended[file].has_work;
+    return search->lacks_records[file] || !search->ended[file].has_work;
+}
+
+/* New, by file, free(): did the profiler lose records that may be work of devices? */
+static bool *find_lost_records(const struct trace *trace)
+{
+    bool *lacks = mem_zalloc(trace->file_count + 1, sizeof *lacks);
+    for (size_t i = 0; i < trace->notice_count; i++) {
+        const struct trace_notice *notice = &trace->notices[i];
+        bool of_work = lacks_of_word(notice->kind) & (LACKS_END | LACKS_RECORDS) &&
+                       strcmp(notice->kind, lack_word(LACK_MISSING_STEPS)) != 0;
+        if (!notice->of_all)
+            lacks[notice->file] |= of_work;
+    }
+    return lacks;
 }
 
 static void resolve_syncs(const struct search *search, struct host_waits *waits)
@@ -282,6 +298,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     ARENA_OWNS(arena_of(waits), &waits->at);
     unsigned char *sorts = call_sorts_open(gpu->trace->names);
     search.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
+    search.lacks_records = find_lost_records(gpu->trace);
     host_waits_find_calls(&search, sorts, waits);
     sort_ends(&search);
     find_blocking_copies(&search, sorts, waits);
@@ -295,7 +312,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
         VEC_FREE(&search.ended[f]);
         intervals_release(&search.syncing[f]);
     }
-    EACH(free, search.ended, search.syncing, search.is_pageable, sorts);
+    EACH(free, search.ended, search.syncing, search.lacks_records, search.is_pageable, sorts);
     EACH(VEC_FREE, &search.sync_calls, &search.synced);
     return waits;
 }

@@ -464,6 +464,16 @@ static void arrange_costs(struct costs *costs)
     SORT_ARRAY(costs->at, kept, by_cost);
 }
 
+/* What took no time goes: operators of hosts, once those of a name are added up. */
+static void drop_costless(struct costs *costs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < costs->count; i++)
+        if (costs->at[i].time_ns != 0)
+            costs->at[kept++] = costs->at[i];
+    costs->count = kept;
+}
+
 /* The file that stands for the rank of FILE. */
 static uint32_t first_file(const struct summary *summary, uint32_t file)
 {
@@ -553,8 +563,7 @@ static void add_host_costs(struct costs *costs)
     struct top *top = top_analyze(summary->trace, &by_name);
     for (size_t i = 0; i < top->count; i++) {
         const struct top_row *row = &top->at[i];
-        if (row->on_device || row->self_cpu_ns == 0 ||
-            (summary->has_frames && python_frame_waits(row->name.at)))
+        if (row->on_device || (summary->has_frames && python_frame_waits(row->name.at)))
             continue; /* to wait is no work */
         *VEC_PUSH(costs) = (struct cost){ .file = first_file(summary, row->file),
                                           .device = TABLE_INT_MISSING,
@@ -616,9 +625,14 @@ void summary_add_operators(struct summary *summary, struct result *result)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS || is_of_ranges(summary))
         add_host_costs(&costs);
-    if (costs.count == 0)
+    if (costs.count)
+        arrange_costs(&costs);
+    if (!devices)
+        drop_costless(&costs);
+    if (costs.count == 0) {
+        VEC_FREE(&costs);
         return;
-    arrange_costs(&costs);
+    }
     find_top_operators(summary, &costs);
     summary->top_is_work = devices && !costs.has_others;
     struct table *table = TABLE_OF_ROWS(

@@ -45,7 +45,15 @@ static bool is_sequential(const struct trace *trace, track_id t)
            producer != PRODUCER_JAX;
 }
 
-/* Mark the streams on which something may end later than what begins after it, by more than OVERLAP_NS, or has the times of what follows. */
+/* Files of whole microseconds have short work that begins and ends at the same moments. */
+static bool has_time_of_its_own(int64_t start_ns, int64_t end_ns)
+{
+    int64_t dur_ns = end_ns - start_ns;
+    return dur_ns > 1000 || (dur_ns > 0 && (start_ns % 1000 != 0 || dur_ns % 1000 != 0));
+}
+
+/* Mark the streams on which something may end later than what begins after it, by more than OVERLAP_NS, or may have the times of
+ * another, with a longer one between them. */
 static bool find_suspects(struct late_ends *late)
 {
     const struct trace *trace = late->trace;
@@ -61,9 +69,9 @@ static bool find_suspects(struct late_ends *late)
             continue;
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
         /* What is not recorded in order is only known once it is sorted. */
-        bool is_suspect =
-            start_ns < last[t].start_ns || last[t].end_ns > start_ns + OVERLAP_NS ||
-            (start_ns == last[t].start_ns && end_ns == last[t].end_ns && end_ns - start_ns > 1000);
+        bool is_suspect = start_ns < last[t].start_ns || last[t].end_ns > start_ns + OVERLAP_NS ||
+                          (start_ns == last[t].start_ns && end_ns <= last[t].end_ns &&
+                           has_time_of_its_own(start_ns, end_ns));
         if (is_suspect && is_sequential(trace, t))
             any = late->suspects[t] = true;
         last[t].start_ns = start_ns;
@@ -110,19 +118,12 @@ static void late_ends_init(struct late_ends *late, struct trace *trace)
 /* So many others of a stream may begin and end at the same moments between a record and its double. */
 enum { DOUBLES_APART = 64 };
 
-/* Files of whole microseconds have short work that begins and ends at the same moments. */
-static bool has_time_of_its_own(const struct stream_work *work)
-{
-    int64_t dur_ns = work->end_ns - work->start_ns;
-    return dur_ns > 1000 || (dur_ns > 0 && (work->start_ns % 1000 != 0 || dur_ns % 1000 != 0));
-}
-
 /* Are A and B, at the same time on one stream, of one name and one call? */
 static bool are_one(const struct trace *trace, const struct stream_work *a, const struct stream_work *b)
 {
     int64_t one = -1, other = -1;
     return a->track == b->track && a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
-           trace->name[a->event] == trace->name[b->event] && has_time_of_its_own(a) &&
+           trace->name[a->event] == trace->name[b->event] && has_time_of_its_own(a->start_ns, a->end_ns) &&
            (trace_arg(trace, ARG_CORRELATION, a->event, &one),
             trace_arg(trace, ARG_CORRELATION, b->event, &other), one == other);
 }

@@ -113,8 +113,8 @@ static void bound_ends(struct trace_builder *builder, struct mark_list *marks)
     FOR_GROUPS(marks, by_thread, first, end)
         for (size_t i = first; i + 1 < end; i++) {
             struct mark *mark = &marks->at[i], *next = mark + 1;
-            if (next->start_ns <= mark->start_ns || next->end_ns > mark->end_ns ||
-                next->number == mark->number)
+            if (next->start_ns <= mark->start_ns || next->start_ns >= mark->end_ns ||
+                next->end_ns > mark->end_ns || next->number == mark->number)
                 continue;
             mark->end_ns = next->start_ns;
             *VEC_PUSH(&late) = *mark;

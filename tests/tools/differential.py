@@ -345,20 +345,26 @@ def info_differences(tpa, paths):
     yield compare_tables("what can be asked", wanted, [row for row in rows_of(found, "commands") if row["command"] in [w["command"] for w in wanted]])
 
 
+PARTS_OF_HOSTS = {"operators", "data loading", "runtime calls", "outside of operators"}
+
+
 def account_figures(account, told):
-    """What the summary repeats of ACCOUNT, the table of tpa steps: the step, and with devices its parts."""
+    """
+    What the summary repeats of ACCOUNT, the table of tpa steps: the step, and with devices its parts. There they are whole
+    nanoseconds, and so is the step: a share may be off by what rounding takes of each of its rows and of the step.
+    """
     if not account:
         return {}
     figures, whole = {"step_ns": account["footer"]["step_ns"]}, account["footer"]["step_ns"]
-    if not any(row["step_part"].startswith(("computing", "exposed", "idle")) for row in account["rows"]):
+    words = {row["step_part"] for row in account["rows"]}
+    if words & PARTS_OF_HOSTS or not words:
         return figures  # no device worked in a step: shares are of spans
     parts = {"computing": "computing", "communicating": "exposed communication", "copying": "exposed copies", "idle": "idle"}
     for key, word in parts.items():
-        share = sum(row["part_share"] for row in account["rows"] if row["step_part"].startswith(word))
-        if told.get(key) is not None and whole > 1000 and abs(told[key] - share) <= len(account["rows"]) / whole:
-            figures[key] = told[key]
-        elif key in told:
-            figures[key] = share
+        rows = [row["part_share"] for row in account["rows"] if row["step_part"].startswith(word)]
+        if key in told:
+            near = told[key] is not None and whole and abs(told[key] - sum(rows)) <= (len(rows) + 1) / whole
+            figures[key] = told[key] if near else sum(rows)
     return figures
 
 
@@ -507,8 +513,13 @@ def compare_sides(tpa, sides, *words):
 
 
 def diff_differences(tpa, sides):
-    """What differs in tpa diff of two sides of files."""
+    """What differs in tpa diff of two sides of files. Sides of which one has no work of a device, and the other has, are refused."""
     reference_diff.TPA = tpa
+    worked = [any(reference_tables.Tables(reference_top.load(path)).work for path in paths) for paths in sides]
+    if worked[0] != worked[1]:
+        refused = subprocess.run([tpa, "diff", "--base", *sides[0], "--new", *sides[1]], capture_output=True, text=True)
+        yield None if refused.returncode == 2 and "cannot be compared" in refused.stderr else "a side without work of devices is compared with one that has some"
+        return
     diff = reference_diff.Diff(*sides)
     has_gpu = any(row["name"] == "GPU busy" and row["change_ns"] is not None for row in diff.head())
     for by, keys in (("op", {"operators": "op", "kernels": "kernel"}), ("shape", {"operators": "shape"}), *((by, {"rows": by}) for by in ("name", "category", "thread", "stream", "device"))):

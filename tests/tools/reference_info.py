@@ -70,7 +70,7 @@ class File:
                 "producer": "PyTorch (Kineto)", "rank": None, "begin": self.begin(), "span_ns": max((e.end for e in self.spanning), default=0) - min((e.start for e in self.spanning), default=0),
                 "window_ns": windows[0].end - windows[0].start, "steps": len(steps), "first_step": min((n for n, _ in steps), default=None),
                 "last_step": max((n for n, _ in steps), default=None), "step_annotation_avg_ns": rounded(Fraction(sum(t for _, t in steps), len(steps))) if steps else None,
-                "events": len(self.events), "notices": (self.document.get(reference_late.COUNT, 0) > 0) + self.document.get(reference_late.MARKS, 0) + self.document.get(reference_late.MUCH, False)}
+                "events": len(self.events), "notices": (self.document.get(reference_late.DOUBLED, 0) > 0) + (self.document.get(reference_late.COUNT, 0) > 0) + self.document.get(reference_late.MARKS, 0) + self.document.get(reference_late.MUCH, False)}
 
 
 def lost_work(document):

@@ -1,6 +1,6 @@
-"""reference_late.py - ends that cannot be: work that lasts over the whole of what follows it on its stream.
+"""reference_late.py - records that the rest of their file contradicts: ends that cannot be, work and marks of steps that are there twice.
 
-Written from docs/definitions.md, not from the program: each piece of work is held against all that follow it, one by one.
+Written from docs/formats.md, not from the program: each piece of work is held against all others, one by one.
 """
 import re
 from decimal import Decimal
@@ -8,6 +8,7 @@ from decimal import Decimal
 WORK = {"kernel", "concurrent_kernel", "gpu_memcpy", "memcpy", "gpu_memset", "memset"}
 OVERLAP_NS, RETURN_NS = 100_000, 1_000_000
 COUNT = "(late ends)"  # a key of the document that none has in a file: how many were set
+DOUBLED = "(doubled)"  # likewise: how much work is there twice
 MARKS = "(marks)"  # likewise: how many kinds of things are wrong with marks of steps
 MUCH = "(much late)"  # likewise: they take a hundredth of the time of all work, or more
 
@@ -15,13 +16,19 @@ MUCH = "(much late)"  # likewise: they take a hundredth of the time of all work,
 class Work:
     def __init__(self, event, place):
         self.event, self.place = event, place
-        self.start = round(Decimal(str(event["ts"])) * 1000)
-        self.end = self.start + round(Decimal(str(event.get("dur", 0))) * 1000)
+        self.start = to_ns(event["ts"])
+        self.end = self.start + to_ns(event.get("dur", 0))
         self.launch = event.get("args", {}).get("correlation")
-        self.is_late = False
+        self.is_late = False  # on its stream
+        self.bound = None  # when it ends at the latest, where its end cannot be
 
-    def bounded(self):
-        return round(Decimal(str(self.event.get("dur", 0))) * 1000)
+    @property
+    def order(self):
+        return self.start, -self.end, self.place
+
+
+def to_ns(text):
+    return round(Decimal(str(text)) * 1000)
 
 
 def followers(stream, i):
@@ -49,7 +56,8 @@ def find_late(stream):
         before = work if not before or work.end > before.end else before
 
 
-HOST_WORK = {"cpu_op", "operator", "cuda_runtime", "cuda_driver", "runtime", "driver"}
+CALLS = {"cuda_runtime", "cuda_driver", "runtime", "driver"}
+HOST_WORK = CALLS | {"cpu_op", "operator"}
 
 
 def settle_marks(document):
@@ -59,9 +67,9 @@ def settle_marks(document):
         if not isinstance(event, dict) or event.get("ph") != "X" or "ts" not in event:
             continue
         category, thread = str(event.get("cat", "")).lower(), (str(event.get("pid")), str(event.get("tid")))
-        start = round(Decimal(str(event["ts"])) * 1000)
+        start = to_ns(event["ts"])
         if re.fullmatch(r"ProfilerStep#\d+", str(event.get("name"))) and not category.startswith("gpu") and category not in WORK:
-            end = start + round(Decimal(str(event.get("dur", 0))) * 1000)
+            end = start + to_ns(event.get("dur", 0))
             marks.setdefault(thread, []).append([start, end, int(event["name"][13:]), place, event])
         elif category in HOST_WORK:
             work.setdefault(thread, []).append(start)
@@ -74,7 +82,7 @@ def settle_marks(document):
             else:
                 own.append(mark)
         for mark, after in zip(own, own[1:]):
-            if after[0] > mark[0] and after[1] <= mark[1] and after[2] != mark[2]:
+            if mark[0] < after[0] < mark[1] and after[1] <= mark[1] and after[2] != mark[2]:
                 mark[1] = after[0]
                 mark[4]["dur"] = Decimal(mark[1] - mark[0]) / 1000
                 wrong.add("late")
@@ -84,46 +92,71 @@ def settle_marks(document):
                    if 1 < after[2] - mark[2] <= len(own) and any(mark[1] <= start < after[0] for start in work.get(thread, [])))
         if 0 < lost < len(own):
             wrong.add("lost")
-    document["traceEvents"] = [event for event in document["traceEvents"] if event is not None] if "doubled" in wrong else document.get("traceEvents", [])
     return wrong
 
 
+def is_one(a, b):
+    """Were A and B, of one stream, written twice? Whole microseconds are no evidence of short work."""
+    length = a.end - a.start
+    has_own_time = length > 1000 or length > 0 and (a.start % 1000 or length % 1000)
+    return has_own_time and (a.start, a.end, a.launch, a.event.get("name")) == (b.start, b.end, b.launch, b.event.get("name"))
+
+
+def without_doubles(document, streams):
+    """The streams without work that is there twice, which DOCUMENT loses, too."""
+    doubles = {b.place for stream in streams for b in stream if any(is_one(a, b) for a in stream if a.place < b.place)}
+    for place in doubles:
+        document["traceEvents"][place] = None
+    return [[work for work in stream if work.place not in doubles] for stream in streams], len(doubles)
+
+
+def bound_behind_waits(everything, calls, wait, window_end):
+    """Work of the last WAIT for the one device ends when that returned; all work ends with the recording."""
+    for work in everything:
+        begun = [call for call in calls if work.launch and call.launch == work.launch and call.start < wait.start] if wait else []
+        waited_for = wait and work.start < wait.end and (work.start < wait.start or begun)
+        ends = [end for end in (wait.end if waited_for else None, window_end) if end is not None]
+        if ends and work.end > min(ends) + RETURN_NS and work.start <= min(ends):
+            work.bound = work.end = min(ends)
+
+
 def bound(document):
-    """Set the durations of late work in DOCUMENT, one file of Kineto: until the next begins, or as long as its other runs at most."""
-    streams, calls = {}, []
+    """
+    Settle what cannot be in DOCUMENT, one file of Kineto: work that is there twice counts once; late work ends where it is bounded,
+    or as the longest other run of its name, if that is sooner.
+    """
+    streams, calls, devices, window_end = {}, [], set(), None
     for place, event in enumerate(document.get("traceEvents", [])):
         if not isinstance(event, dict) or event.get("ph") != "X" or "ts" not in event:
             continue
-        if str(event.get("cat", "")).lower() in WORK:
+        category = str(event.get("cat", "")).lower()
+        if category in WORK:
             streams.setdefault((event.get("pid"), event.get("tid")), []).append(Work(event, place))
-        elif "DeviceSynchronize" in str(event.get("name")) and str(event.get("cat", "")).lower() in ("cuda_runtime", "cuda_driver", "runtime"):
+        elif category in CALLS:
             calls.append(Work(event, place))
-    everything = [work for stream in streams.values() for work in stream]
-    for stream in streams.values():
-        stream.sort(key=lambda work: (work.start, -work.end, work.place))
-        if any(a.end > b.start + OVERLAP_NS for a, b in zip(stream, stream[1:])):
-            find_late(stream)
-    longest = {}
-    for work in everything:
-        if not work.is_late:
-            name = work.event.get("name")
-            longest[name] = max(longest.get(name, 0), work.end - work.start)
-    for stream in streams.values():
+        elif category == "trace":
+            window_end = max(Work(event, place).end, window_end or 0)
+        if category in WORK | {"cuda_sync", "gpu_user_annotation"}:
+            devices.add(event.get("pid"))
+    streams, doubled = without_doubles(document, [sorted(stream, key=lambda work: work.order) for stream in streams.values()])
+    everything = [work for stream in streams for work in stream]
+    overlapping = [stream for stream in streams if any(a.end > b.start + OVERLAP_NS for a, b in zip(stream, stream[1:]))]
+    waits = [call for call in calls if "DeviceSynchronize" in str(call.event.get("name"))] if len(devices) == 1 else []
+    bound_behind_waits(everything, calls, max(waits, key=lambda call: call.start, default=None), window_end)
+    for stream in overlapping:
+        stream.sort(key=lambda work: work.order)
+        find_late(stream)
         for i, work in enumerate(stream):
-            if work.is_late:
-                until = followers(stream, i)[0].start - work.start
-                work.event["dur"] = Decimal(min(until, longest.get(work.event.get("name"), until))) / 1000
-    changed = sum(work.is_late for work in everything)
-    wait = max(calls, key=lambda call: call.start, default=None)
-    if wait and len({device for device, _ in streams}) == 1:
-        for work in everything:
-            if not work.is_late and work.start < wait.start and work.end > wait.end + RETURN_NS:
-                work.event["dur"] = Decimal(wait.end - work.start) / 1000
-                work.is_late = True
-                changed += 1
-    late_ns = sum(work.bounded() for work in everything if work.is_late)
+            work.bound = followers(stream, i)[0].start if work.is_late else work.bound
+    late = [work for work in everything if work.bound is not None]
+    for work in late:
+        usual = [to_ns(other.event.get("dur", 0)) for other in everything if other.bound is None and other.event.get("name") == work.event.get("name")]
+        work.event["dur"] = Decimal(min(work.bound - work.start, max(usual, default=work.bound))) / 1000
+    late_ns = sum(to_ns(work.event["dur"]) for work in late)
     kinds = settle_marks(document)
-    document[MARKS] = len(kinds - {"late"}) + ("late" in kinds and changed > 0)
-    document[COUNT] = changed or "late" in kinds
-    document[MUCH] = len(everything) >= 4 and all(work.end == work.start for work in everything) or late_ns > 0 and 100 * late_ns >= sum(work.bounded() for work in everything)
+    document["traceEvents"] = [event for event in document.get("traceEvents", []) if event is not None]
+    document[DOUBLED] = doubled
+    document[MARKS] = len(kinds - {"late"}) + ("late" in kinds and len(late) > 0)
+    document[COUNT] = len(late) or "late" in kinds
+    document[MUCH] = len(everything) >= 4 and all(work.end == work.start for work in everything) or late_ns > 0 and 100 * late_ns >= sum(to_ns(work.event.get("dur", 0)) for work in everything)
     return document

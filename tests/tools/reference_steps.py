@@ -70,12 +70,17 @@ class Steps:
         spans = [e for e in self.tables.document["traceEvents"] if e.get("ph") == "X" and e.get("cat") == "Trace"]
         stop = max((to_ns(e["ts"]) + to_ns(e.get("dur", 0)) for e in spans), default=None)
         regions = self.tables.operators + self.tables.annotations
-        ends = [max(stop, e.start) if e in regions and e.end > stop else e.end for e in self.tables.events]
+        ends = [max(stop, e.start) if e in regions and e.end > stop else e.end for e in self.tables.events] + self.ends_of_regions_named_as_records(stop)
         if max(ends, default=0) > self.tables.origin:
             whole = Event("user_annotation", "(all)", None, self.tables.origin, max(ends))
             whole.raw = {"name": "(all)"}
             return [whole]
         return []
+
+    def ends_of_regions_named_as_records(self, stop):
+        """Of regions that reference_top.py takes for records of memory."""
+        raw = [e for e in self.tables.document["traceEvents"] if e.get("ph") == "X" and e["name"] in ("[memory]", "[OutOfMemory]")]
+        return [max(to_ns(e["ts"]), min(to_ns(e["ts"]) + to_ns(e.get("dur", 0)), stop)) for e in raw]
 
     def parts(self, step, works=None):
         """What went on when, of all devices or only of WORKS."""

@@ -55,7 +55,7 @@ class Summary:
         elif not self.tables.operators:
             return []
         else:
-            found = [(row[0], row[5], row[3]) for row in reference_top.key_averages(self.document) if row[1] == "CPU"]
+            found = [(row[0], row[5], row[3]) for row in reference_top.key_averages(self.document, python_functions=True) if row[1] == "CPU"]
         for name, time, count in found:
             row = times.setdefault(name, [0, 0])
             row[0] += time

@@ -76,9 +76,9 @@ class Transfers:
         return chosen
 
     def line(self, call):
-        """The innermost Python function outside PyTorch, else the innermost one of PyTorch; one that is built in has no line."""
+        """The innermost Python function outside PyTorch and functools, else the innermost one of these; one that is built in has no line."""
         frames = [e.name for e in self.around(call) if e.category == "python_function" and ".py(" in e.name]
-        return next((name for name in frames if not name.startswith("torch/")), frames[0] if frames else None)
+        return next((name for name in frames if not name.startswith(("torch/", "functools.py"))), frames[0] if frames else None)
 
     # -- stalls
 

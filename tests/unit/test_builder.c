@@ -216,7 +216,7 @@ static void tracks_are_distinguished_by_their_numbers(void **state)
     for (size_t i = 0; i < 6; i++)
         trace_chunk_event(chunk,
                           &(struct chunk_event){ .phase = 'X',
-                                                 .start_ns = 1,
+                                                 .start_ns = 1 + (int64_t)i,
                                                  .dur_ns = 1,
                                                  .name = trace_chunk_name(chunk, "k", 1),
                                                  .track = trace_chunk_track(chunk, &keys[i]),

@@ -341,6 +341,46 @@ static void doubles_count_once(void **state)
     trace_free(trace);
 }
 
+/* Shorter than 1 us, with a part of a microsecond, and with a longer one between both. Of whole microseconds both count. */
+static void short_doubles_count_once(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_kernel(&small, "short", 1, us(10), 500);
+    add_kernel(&small, "longer", 1, us(10), 700);
+    add_kernel(&small, "short", 1, us(10), 500);
+    add_kernel(&small, "whole", 2, us(20), us(1));
+    add_kernel(&small, "whole", 2, us(20), us(1));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace->event_count, 4);
+    assert_int_equal(notice_of(trace, "doubled_work")->count, 1);
+    trace_free(trace);
+}
+
+/*
+ *     [ 1      ][ 2     ]|3|     [ 5  ]     step 3 has no length; 4 has no mark, but a call
+ *                          wait(4)
+ */
+static void marks_tell_nothing_of_work(void **state)
+{
+    (void)state;
+    struct small small = small_begin(WANTS);
+    add_call(&small, "cudaLaunchKernel", 1, us(2), us(5));
+    add_kernel(&small, "a", 1, us(10), us(20));
+    small_host(&small, 1, "user_annotation", "ProfilerStep#1", 0, us(100));
+    small_host(&small, 1, "user_annotation", "ProfilerStep#2", us(100), us(100));
+    small_host(&small, 1, "user_annotation", "ProfilerStep#3", us(200), 0);
+    add_call(&small, "cudaDeviceSynchronize", 2, us(220), us(5));
+    small_host(&small, 1, "user_annotation", "ProfilerStep#5", us(300), us(100));
+    struct trace *trace = small_end(&small);
+    assert_int_equal(notice_of(trace, "missing_steps")->count, 1);
+    assert_null(notice_of(trace, "late_end")); /* step 2 ends where step 3 begins */
+    const struct host_waits *waits = host_waits_of(trace);
+    assert_int_equal(waits->count, 1);
+    assert_int_equal(waits->at[0].kind, WAIT_FOR_NOTHING); /* the work is all there */
+    trace_free(trace);
+}
+
 /* Calls that begin minutes after their work, or before it and all other records; not those of work that waited for minutes. */
 static void calls_far_from_their_work_are_left_out(void **state)
 {
@@ -434,6 +474,8 @@ int main(void)
         cmocka_unit_test(replays_of_one_kernel_lack_work),
         cmocka_unit_test(replays_lack_nodes_that_others_have),
         cmocka_unit_test(doubles_count_once),
+        cmocka_unit_test(short_doubles_count_once),
+        cmocka_unit_test(marks_tell_nothing_of_work),
         cmocka_unit_test(calls_far_from_their_work_are_left_out),
         cmocka_unit_test(work_at_zero_before_its_call_is_left_out),
         cmocka_unit_test(ends_behind_the_recording_are_bounded),

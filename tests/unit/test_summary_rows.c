@@ -38,6 +38,25 @@ static void without_devices_operators_and_functions_come_by_their_own_time(void 
     release();
 }
 
+/* The annotations take no time themselves. That with the name of an operator is one of its calls, the other is no row. */
+static void calls_of_one_name_count_also_where_they_take_no_time(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_host("user_annotation", "aten::mm", 1, 0, 10);
+    draw_host("user_annotation", "b", 1, 0, 10);
+    draw_host("cpu_op", "c", 1, 0, 10);
+    draw_host("cpu_op", "aten::mm", 1, 20, 20);
+    trace = draw_end();
+    answer();
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(operators->row_count, 2);
+    assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
+    assert_int_equal(int_called(operators, 0, "count"), 2);
+    assert_string_equal(text_called(operators, 1, "name"), "c");
+    release();
+}
+
 /* mm launches 60 and 20. A graph launch without an operator launches 15, and 5 have no call in the file: they count by their kernel. */
 static void the_most_expensive_operators_come_first(void **state)
 {
@@ -354,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_devices_operators_and_functions_come_by_their_own_time),
+        cmocka_unit_test(calls_of_one_name_count_also_where_they_take_no_time),
         cmocka_unit_test(the_most_expensive_operators_come_first),
         cmocka_unit_test(each_rank_has_figures_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),
