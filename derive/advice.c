@@ -26,14 +26,14 @@ static const struct words words[ADVICES] = {
         NULL,
         NULL },
     [ADVICE_PIN_BATCHES] = {
-        "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
+        "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True, on the same stream",
         "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
         "copy the next batch while the device computes: tf.data.experimental.prefetch_to_device, last",
         NULL,
-        "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync",
-        .hip = "pin the host memory (hipHostMalloc), and copy with hipMemcpyAsync",
+        "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync, on the same stream",
+        .hip = "pin the host memory (hipHostMalloc), and copy with hipMemcpyAsync, on the same stream",
         .sycl = "allocate what is copied as host memory of the device (sycl::malloc_host, zeMemAllocHost), and do not wait for each copy",
-        .npu = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True" },
+        .npu = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True, on the same stream" },
     [ADVICE_COPY_AHEAD] = {
         "copy ahead, on a stream of its own, while the device computes (prefetch the next batch); keep on the device what is "
         "used again",

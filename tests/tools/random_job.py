@@ -171,6 +171,8 @@ class Rank:
 # ---- jobs in their steady state ----
 
 QUEUE = 1022  # launches that a device takes ahead
+HOST = 4000  # the process of each rank; that of a device has its number
+PAGEABLE, PINNED = 9e3, 40e3  # bytes in a microsecond
 SIMULATED, SETTLED = 140, 60  # steps, and those before which the truth is not measured
 
 
@@ -199,6 +201,8 @@ class Plan:
         self.noted = range(self.first + self.recorded + 1)  # the steps whose events are kept
         self.jitters = {}  # those drawn so far, by rank, step and what they are of: a changed plan has the same
         self.edit, self.change = self.draw_edit(chance)
+        self.upload, self.pinned = 0, False
+        self.draw_upload(random.Random(f"upload {seed} {even}"))
 
     def draw_edit(self, chance):
         half = chance.choice([0.3, 0.5, 0.8])
@@ -216,6 +220,12 @@ class Plan:
         if self.ranks > 1:
             edits.append(("--overlap-comm", {"transfer": None}))
         return chance.choice(edits)
+
+    def draw_upload(self, chance):
+        """Some jobs copy each batch from pageable memory: pinned memory is then the change, and the copy stays on its stream."""
+        if chance.random() < 0.15:
+            self.upload = int(chance.uniform(0.05, 1) * self.count * max(self.host, self.kernel) * PAGEABLE)
+            self.edit, self.change = "--pinned-copies", {"pinned": True}
 
     mm_factor = 1
 
@@ -249,7 +259,7 @@ class SteadyRank:
 
     def add(self, category, name, start, end, tid=1, **args):
         if self.step in self.plan.noted:
-            self.events.append((start, end, {"ph": "X", "cat": category, "name": name, "pid": 1 if tid == 1 else 0, "tid": tid,
+            self.events.append((start, end, {"ph": "X", "cat": category, "name": name, "pid": HOST if tid == 1 else self.number, "tid": tid,
                                              "ts": round(start, 3), "dur": round(end - start, 3), "args": args}))
 
     def launch(self, name, call, duration, category="kernel", **args):
@@ -291,6 +301,25 @@ class SteadyRank:
             self.now += duration
         self.now += 5
 
+    def copy_batch(self, size):
+        """From pageable memory the call returns when the copy is done, and the operator waits for the stream."""
+        begin = self.now
+        if self.plan.pinned:
+            self.now = self.launch("Memcpy HtoD (Pinned -> Device)", begin + 8, 2 + size / PINNED, "gpu_memcpy", bytes=size)
+        else:
+            self.correlation += 1
+            start = max(self.free + 1, begin + 14)
+            self.free = start + size / PAGEABLE
+            self.starts.append(start)
+            self.add("cuda_runtime", "cudaMemcpyAsync", begin + 8, self.free + 3, correlation=self.correlation)
+            self.add("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", start, self.free, 7, device=self.number, stream=7,
+                     correlation=self.correlation, bytes=size)
+            self.correlation += 1
+            self.add("cuda_runtime", "cudaStreamSynchronize", self.free + 4, self.free + 7, correlation=self.correlation)
+            self.now = self.free + 7
+        self.add("cpu_op", "aten::to", begin, self.now + 2)
+        self.now += 4
+
     def pause(self, name, duration):
         if duration > 0:
             self.add("user_annotation", name, self.now, self.now + duration)
@@ -302,6 +331,8 @@ class SteadyRank:
         self.begins.append(self.now)
         special = plan.special(step)
         self.load(self.vary(plan.load, "load") + (plan.extra if special and plan.kind == "slow batch" else 0))
+        if plan.upload:
+            self.copy_batch(plan.upload)
         size = plan.sizes[step % len(plan.sizes)]
         for index in range(plan.count):
             self.operator(index, size)
@@ -371,9 +402,9 @@ def record(plan, ranks):
     for rank in ranks:
         start, end = rank.begins[plan.first], rank.begins[plan.first + plan.recorded]
         called = {event["args"]["correlation"] for begin, until, event in rank.events
-                  if event["pid"] == 1 and begin >= start and until <= end + 0.001 and "correlation" in event["args"]}
+                  if event["pid"] == HOST and begin >= start and until <= end + 0.001 and "correlation" in event["args"]}
         events = [event for begin, until, event in rank.events if begin >= start and
-                  (until <= end + 0.001 if event["pid"] == 1 else event["args"]["correlation"] <= max(called))]
+                  (until <= end + 0.001 if event["pid"] == HOST else event["args"]["correlation"] <= max(called))]
         document = {"schemaVersion": 1, "deviceProperties": [{"id": rank.number, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": events}
         if plan.ranks > 1:
             document["distributedInfo"] = {"backend": "nccl", "rank": rank.number, "world_size": plan.ranks}
