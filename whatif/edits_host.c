@@ -207,8 +207,8 @@ static double recorded_pinned_rate(const struct editing *editing)
     return best;
 }
 
-/* A copy from pageable memory uses a buffer of the driver; from pinned memory it takes what the link takes. */
-static void shorten_copy(const struct editing *editing, size_t work, double recorded_rate)
+/* A copy from pageable memory uses a buffer of the driver; from pinned memory it takes what the link takes. Returns whether that is less. */
+static bool shorten_copy(const struct editing *editing, size_t work, double recorded_rate)
 {
     enum { LATENCY_NS = 2000 };
     const struct trace *trace = editing->trace;
@@ -220,22 +220,25 @@ static void shorten_copy(const struct editing *editing, size_t work, double reco
     double rate = recorded_rate > 0 ? recorded_rate : usual_pinned_rate(peaks.pcie);
     int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
     double time_ns = rate > 0 ? LATENCY_NS + (double)bytes / rate * 1e9 : 0;
-    if (bytes > 0 && time_ns > 0 && time_ns < (double)trace_dur_ns(trace, e))
-        factors_set(&editing->changes->work, work,
-                    (float)((double)factors_get(&editing->changes->work, work) * time_ns /
-                            (double)trace_dur_ns(trace, e)));
+    if (bytes <= 0 || time_ns <= 0 || time_ns >= (double)trace_dur_ns(trace, e))
+        return false;
+    factors_set(&editing->changes->work, work,
+                (float)((double)factors_get(&editing->changes->work, work) * time_ns /
+                        (double)trace_dur_ns(trace, e)));
+    return true;
 }
 
 /* The operator that made CALL, which copies WORK from pageable memory, waits for it, as the caller may change the memory then. With
- * pinned memory, and non_blocking=True, it does not: let the synchronisations behind CALL in it be gone. */
-static void release_waits_behind(const struct editing *editing, size_t work, event_id call,
+ * pinned memory, and non_blocking=True, it does not: let the synchronisations behind CALL in it be gone. Returns whether there are any. */
+static bool release_waits_behind(const struct editing *editing, size_t work, event_id call,
                                  const unsigned char *sorts)
 {
     const struct replay_graph *graph = editing->graph;
     event_id op = graph->gpu->op[work];
     uint32_t thread = graph->thread_of_track[editing->trace->track[call]];
+    bool any = false;
     if (op == EVENT_NONE || thread == UINT32_MAX)
-        return;
+        return false;
     moment_id end = graph->threads[thread].first + graph->threads[thread].count;
     int64_t op_end_ns = replay_event_end(graph, op);
     for (moment_id m = replay_moment_from(graph, thread, replay_event_end(graph, call));
@@ -244,9 +247,11 @@ static void release_waits_behind(const struct editing *editing, size_t work, eve
         if (of == EVENT_NONE || of == call || !event_is_call((enum event_kind)editing->trace->kind[of]))
             continue;
         if (sorts[editing->trace->name[of]] != CALL_SYNC)
-            return;
+            break;
         edits_host_release(editing, m, 0);
+        any = true;
     }
+    return any;
 }
 
 void edit_pinned_copies(const struct editing *editing)
@@ -261,11 +266,13 @@ void edit_pinned_copies(const struct editing *editing)
         if (graph->gpu->work[i] != GPU_MEMCPY || call == EVENT_NONE ||
             !is_pageable_upload(trace, graph->gpu->event[i]))
             continue;
-        shorten_copy(editing, i, rate);
-        release_waits_behind(editing, i, call, sorts);
+        bool shorter = shorten_copy(editing, i, rate), freed = release_waits_behind(editing, i, call, sorts);
         uint32_t thread = graph->thread_of_track[trace->track[call]];
         int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, call);
-        if (thread == UINT32_MAX || end_ns - start_ns <= usual_ns)
+        bool blocks = thread != UINT32_MAX && end_ns - start_ns > usual_ns;
+        editing->effect->count += shorter || freed || blocks;
+        editing->effect->time_ns += shorter ? trace_dur_ns(trace, graph->gpu->event[i]) : 0;
+        if (!blocks)
             continue;
         double factor = (double)usual_ns / (double)(end_ns - start_ns);
         moment_id m = replay_moment_from(graph, thread, start_ns);
@@ -274,7 +281,6 @@ void edit_pinned_copies(const struct editing *editing)
              m++)
             if (graph->inner[m] == call)
                 edits_host_release(editing, m, factor);
-        editing->effect->count++;
     }
     free(sorts);
 }

@@ -14,6 +14,7 @@
 
 enum {
     QUEUED = 900,             /* pieces of work; NVIDIA's queues hold 1024 */
+    USUAL_NS = 10000,         /* at most, of a launching call of a recording in which all queues are full */
     LATEST_RETURN_NS = 40000, /* of the call after the end of the work that made room */
     LOOKED_AT = 8             /* pieces of work that may have made it */
 };
@@ -24,23 +25,6 @@ static bool is_launch(const struct graph_maker *maker, size_t work)
     return call != EVENT_NONE && maker->call_sorts[maker->graph->trace->name[call]] == CALL_LAUNCH;
 }
 
-/* What a launching call takes that does not wait: the tenth percentile, as most may wait. 1 at least, as 0 is for not asked yet. */
-static int64_t usual_launch(const struct graph_maker *maker)
-{
-    const struct replay_graph *graph = maker->graph;
-    VEC_OF(int64_t) durations = { 0 };
-    for (size_t i = 0; i < graph->gpu->count; i++)
-        if (is_launch(maker, i))
-            *VEC_PUSH(&durations) = trace_dur_ns(graph->trace, graph->gpu->call[i]);
-    int64_t usual_ns = 0;
-    if (durations.count) {
-        SORT_NUMBERS(durations.at, durations.count);
-        usual_ns = durations.at[durations.count / 10];
-    }
-    VEC_FREE(&durations);
-    return usual_ns > 0 ? usual_ns : 1;
-}
-
 static int64_t full_queues_start_of(const struct replay_graph *graph, size_t work)
 {
     return replay_moment_ns(graph, replay_work_start(graph, work));
@@ -49,6 +33,44 @@ static int64_t full_queues_start_of(const struct replay_graph *graph, size_t wor
 static int64_t full_queues_end_of(const struct replay_graph *graph, size_t work)
 {
     return replay_moment_ns(graph, replay_work_end(graph, work));
+}
+
+/* Was a queue nearly full as work I, of a device whose first is FIRST, was launched? */
+static bool is_queue_full(const struct replay_graph *graph, size_t first, size_t i)
+{
+    return i - first >= QUEUED &&
+           full_queues_start_of(graph, i - QUEUED) > replay_event_start(graph, graph->gpu->call[i]);
+}
+
+/* What a launching call takes that does not wait: the tenth percentile of those that found room. Where all queues were full, of all, but no more
+ * than USUAL_NS: each of them may have waited. 1 at least, as 0 is for not asked yet. */
+static int64_t usual_launch(const struct graph_maker *maker)
+{
+    const struct replay_graph *graph = maker->graph;
+    VEC_OF(int64_t) durations = { 0 }, waiting = { 0 };
+    for (size_t d = 0; d < graph->gpu->device_count; d++) {
+        const struct gpu_device *device = &graph->gpu->devices[d];
+        for (size_t i = device->first; i < device->first + device->count; i++) {
+            if (!is_launch(maker, i))
+                continue;
+            int64_t duration_ns = trace_dur_ns(graph->trace, graph->gpu->call[i]);
+            if (is_queue_full(graph, device->first, i))
+                *VEC_PUSH(&waiting) = duration_ns;
+            else
+                *VEC_PUSH(&durations) = duration_ns;
+        }
+    }
+    int64_t usual_ns = 0;
+    if (durations.count) {
+        SORT_NUMBERS(durations.at, durations.count);
+        usual_ns = durations.at[durations.count / 10];
+    } else if (waiting.count) {
+        SORT_NUMBERS(waiting.at, waiting.count);
+        usual_ns = waiting.at[waiting.count / 10] < USUAL_NS ? waiting.at[waiting.count / 10] : USUAL_NS;
+    }
+    VEC_FREE(&durations);
+    VEC_FREE(&waiting);
+    return usual_ns > 0 ? usual_ns : 1;
 }
 
 /* Of the work from FIRST to before I, in order of starts, what ended last between START_NS and END_NS; SIZE_MAX: none did. */
@@ -85,12 +107,10 @@ static uint32_t full_queues_file_of(const struct replay_graph *graph, event_id e
 static void full_queues_inspect(struct graph_maker *maker, size_t first, size_t i)
 {
     struct replay_graph *graph = maker->graph;
-    if (i - first < QUEUED || !is_launch(maker, i))
+    if (!is_launch(maker, i) || !is_queue_full(graph, first, i))
         return;
     event_id call = graph->gpu->call[i];
     int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, call);
-    if (full_queues_start_of(graph, i - QUEUED) <= start_ns)
-        return;
     if (graph->usual_launch_ns == 0)
         graph->usual_launch_ns = usual_launch(maker);
     size_t ended = last_ended(graph, first, i, start_ns, end_ns);

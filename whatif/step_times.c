@@ -613,6 +613,7 @@ const struct replay_graph *step_times_graph_of(const struct trace *trace)
 static bool find_steady(const struct replay_graph *graph, const struct changes *changes,
                         struct step_gain *gain)
 {
+    const double nearly_all = 0.99;
     if (!rounds_are_steady(graph->trace))
         return false;
     const struct steady *recorded = rounds_recorded(graph->trace);
@@ -624,6 +625,9 @@ static bool find_steady(const struct replay_graph *graph, const struct changes *
     if (then_ns < steady.device_ns) {
         then_ns = steady.device_ns;
         gain->bound.kind = BOUND_WORK;
+    } else if (steady.device_ns >=
+               nearly_all * then_ns) { /* a host that waits for its device takes as long as it */
+        gain->bound.kind = BOUND_DEVICE;
     }
     gain->then_ns = llround(then_ns);
     return true;

@@ -785,6 +785,59 @@ static void a_pinned_upload_frees_the_host_and_not_the_device(void **state)
     trace_free(trace);
 }
 
+/* Copies of 2 MiB whose calls return at once: 1 ms from pageable memory, 0.1 ms from pinned memory. */
+static void a_pinned_upload_counts_where_only_the_copy_gets_shorter(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaMemcpyAsync", 1, 0, 5000, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 10000, MS, 1);
+    draw_arg(ARG_BYTES, 2 << 20);
+    draw_call("cudaMemcpyAsync", 1, 10000, 5000, 2);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 10000 + MS, MS / 10, 2);
+    draw_arg(ARG_BYTES, 2 << 20);
+    struct trace *trace = draw_end();
+    struct edit edit = { .kind = EDIT_PINNED_COPIES };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &(struct tpa_error){ 0 });
+    assert_non_null(whatif);
+    assert_int_equal(whatif->gains[0].effect.count, 1);
+    assert_int_equal(whatif->gains[0].effect.time_ns, MS);
+    assert_int_equal(whatif->steps->now_ns, 10000 + MS + MS / 10);
+    assert_in_range(whatif->steps->then_ns, 10000 + MS / 5,
+                    10000 + MS / 5 + 2001); /* and what any copy takes */
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
+/* 20 steps of 50 launches, each of which waits 100 us until the kernel 1,000 places before begins: all of these were launched before the
+ * recording, and no call found room. */
+static void launches_wait_for_work_from_before_the_recording(void **state)
+{
+    (void)state;
+    enum { US = 1000, AHEAD = 1000, LAUNCHES = 50, STEPS = 20 };
+    draw_begin(&wants);
+    for (int64_t k = 0; k < AHEAD + STEPS * LAUNCHES; k++)
+        draw_work("kernel", "gemm", 0, 7, k * 100 * US, 100 * US, 1 + k);
+    for (int64_t step = 0; step < STEPS; step++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        draw_host("user_annotation", name, 1, step * LAUNCHES * 100 * US, LAUNCHES * 100 * US);
+        for (int64_t k = step * LAUNCHES; k < (step + 1) * LAUNCHES; k++)
+            draw_call("cudaLaunchKernel", 1, k * 100 * US, 100 * US, 1 + AHEAD + k);
+    }
+    struct trace *trace = draw_end();
+    struct edit edit;
+    struct tpa_error err = { 0 };
+    assert_true(edit_parse_scale("kernel:gemm=0.5", &edit, &err));
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, false, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->steps->now_ns, 5 * MS);
+    assert_in_range(whatif->steps->then_ns, 5 * MS / 2, 5 * MS / 2 + 50 * US);
+    assert_int_equal(whatif->steps->bound.kind, BOUND_DEVICE); /* the host waits for it as long */
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
 static void allocation_and_first_use_are_of_calls(void **state)
 {
     (void)state;
@@ -1226,6 +1279,8 @@ int main(void)
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
         cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
+        cmocka_unit_test(a_pinned_upload_counts_where_only_the_copy_gets_shorter),
+        cmocka_unit_test(launches_wait_for_work_from_before_the_recording),
         cmocka_unit_test(allocation_and_first_use_are_of_calls),
         cmocka_unit_test(slow_operators_reach_a_share_of_the_peak),
         cmocka_unit_test(communication_can_be_hidden_or_of_another_bandwidth),
