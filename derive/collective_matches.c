@@ -45,7 +45,8 @@ static struct identity *make_identities(const struct collectives *all, size_t *c
 {
     struct step_list *steps = step_list_open(all->trace);
     const struct file_set *set = file_set_of(all->trace);
-    bool by_step = have_steps(all, steps), *repeats = find_repeats(set);
+    bool by_step = have_steps(all, steps), *repeats = find_repeats(set),
+         *launching = collective_places_launching(all);
     struct identity *identities = mem_alloc(mem_times(all->count + 1, sizeof *identities));
     *count = 0;
     for (size_t i = 0; i < all->count; i++) {
@@ -53,8 +54,9 @@ static struct identity *make_identities(const struct collectives *all, size_t *c
         const struct collective_place *place = &all->places[one->place];
         if (!one->timed || repeats[place->file])
             continue;
+        bool from_before = one->launch == EVENT_NONE && launching[one->place];
         const struct step *step =
-            by_step ? step_list_at(steps, place->file, collective_issued_ns(all, one)) : NULL;
+            by_step && !from_before ? step_list_at(steps, place->file, collective_issued_ns(all, one)) : NULL;
         bool one_way = one->kind == COLLECTIVE_SEND || one->kind == COLLECTIVE_RECV;
         bool paired = one_way && one->source >= 0;
         identities[(*count)++] = (struct identity){
@@ -75,7 +77,7 @@ static struct identity *make_identities(const struct collectives *all, size_t *c
             .index = i,
         };
     }
-    free(repeats);
+    EACH(free, repeats, launching);
     arena_free(steps);
     return identities;
 }
@@ -149,10 +151,12 @@ static void compare_clocks(struct collective_matches *matches)
                 *VEC_PUSH(&ahead[one->place]) = ahead_ns;
         }
     }
-    matches->clock_ns = mem_alloc(mem_times(all->place_count + 1, sizeof *matches->clock_ns));
     for (size_t p = 0; p < all->place_count; p++) {
+        matches->anchors[p] = (int64_t)ahead[p].count;
         matches->clock_ns[p] =
             ahead[p].count ? stats_lower_median(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
+        matches->deviation_ns[p] =
+            ahead[p].count ? rank_clocks_deviation(ahead[p].at, ahead[p].count, matches->clock_ns[p]) : 0;
         VEC_FREE(&ahead[p]);
     }
     EACH(free, references, ahead);
@@ -271,13 +275,22 @@ static void judge_matches(struct collective_matches *matches)
     }
 }
 
-/* Did the members of a match end together, by a common clock or by clocks corrected? Clocks drift, and ranks are not
- * released at the same moment: differences up to a millisecond and half the transfer are allowed. True if unknown, and
- * on hosts without a common clock, whose threads may be delayed by others. */
+/* By how much the ends at PLACE may be off, whose times are corrected by APPLIED_NS. */
+static int64_t slack_of(const struct collective_matches *matches, uint32_t place, int64_t applied_ns)
+{
+    int64_t left_ns;
+    if (matches->collectives->places[place].device < 0 || matches->clock_ns[place] == CLOCK_UNKNOWN ||
+        __builtin_sub_overflow(matches->clock_ns[place], applied_ns, &left_ns))
+        return CLOCKS_DRIFT_NS;
+    return rank_clocks_slack(matches->anchors[place], matches->deviation_ns[place], left_ns);
+}
+
+/* Did the members of a match end together, by a common clock or by clocks corrected? Differences up to the slack of the clocks, of hosts a
+ * millisecond, and half the transfer are allowed. True if unknown, and on hosts without a common clock, whose threads may be delayed by others. */
 static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
 {
     const struct collectives *all = matches->collectives;
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, shortest_ns = INT64_MAX, apart_ns;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, shortest_ns = INT64_MAX, most_ns = 0, apart_ns;
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &all->at[matches->member[match->first + i]];
         int64_t clock_ns = match->one_clock ? 0 : matches->clock_ns[one->place], end_ns;
@@ -286,13 +299,14 @@ static bool ended_together(const struct collective_matches *matches, const struc
             __builtin_sub_overflow(absolute(all, one, trace_end_ns(all->trace, one->event)), clock_ns,
                                    &end_ns))
             return true;
-        int64_t dur_ns = trace_dur_ns(all->trace, one->event);
+        int64_t dur_ns = trace_dur_ns(all->trace, one->event),
+                slack_ns = slack_of(matches, one->place, clock_ns);
         shortest_ns = dur_ns < shortest_ns ? dur_ns : shortest_ns;
+        most_ns = slack_ns > most_ns ? slack_ns : most_ns;
         first_ns = end_ns < first_ns ? end_ns : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
-    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
-           apart_ns <= CLOCKS_DRIFT_NS + shortest_ns / 2;
+    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) && apart_ns <= most_ns + shortest_ns / 2;
 }
 
 /* Drop the matches that contradict the clocks. */
@@ -306,6 +320,13 @@ static void check_matches(struct collective_matches *matches)
             matches->at[kept++] = matches->at[m];
     }
     matches->count = kept;
+}
+
+static void judge_by_clocks(struct collective_matches *matches)
+{
+    compare_clocks(matches);
+    judge_matches(matches);
+    check_matches(matches);
 }
 
 /* New, by rank: a number for its host. */
@@ -407,7 +428,7 @@ struct collective_matches *collective_matches_open(const struct collectives *all
 {
     struct collective_matches *matches = arena_open(sizeof *matches);
     ARENA_OWNS(arena_of(matches), &matches->at, &matches->member, &matches->match_of, &matches->waited_ns,
-               &matches->clock_ns, &matches->clocks);
+               &matches->clock_ns, &matches->deviation_ns, &matches->anchors, &matches->clocks);
     size_t count;
     struct identity *identities = make_identities(all, &count);
     identities_match(identities, count);
@@ -415,9 +436,12 @@ struct collective_matches *collective_matches_open(const struct collectives *all
     matches->member = mem_alloc(mem_times(count + 1, sizeof *matches->member));
     find_matches(matches, identities, count);
     free(identities);
-    compare_clocks(matches);
-    judge_matches(matches);
-    check_matches(matches);
+    matches->clock_ns = mem_alloc(mem_times(all->place_count + 1, sizeof *matches->clock_ns));
+    matches->deviation_ns = mem_alloc(mem_times(all->place_count + 1, sizeof *matches->deviation_ns));
+    matches->anchors = mem_alloc(mem_times(all->place_count + 1, sizeof *matches->anchors));
+    judge_by_clocks(matches);
+    if (matches->refuted) /* the clocks of those that are kept may refute more */
+        judge_by_clocks(matches);
     find_clocks(matches);
     set_members(matches);
     carry_over(matches);

@@ -56,6 +56,8 @@ struct collective_matches {
     /* By place: how far its clock is ahead of that of the first place with matches, in ns; CLOCK_UNKNOWN if it has
      * none. */
     int64_t *clock_ns;
+    int64_t *deviation_ns,
+        *anchors; /* by place: the median distance of such ends from that, and how many there are */
     struct rank_clock
         /* by file: the same, from the matches that were kept, with one clock for all places of a file */
         *clocks;

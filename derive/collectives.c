@@ -562,6 +562,14 @@ int64_t collective_issued_ns(const struct collectives *all, const struct collect
     return issued_ns;
 }
 
+bool *collective_places_launching(const struct collectives *all)
+{
+    bool *launching = mem_zalloc(all->place_count + 1, sizeof *launching);
+    for (size_t i = 0; i < all->count; i++)
+        launching[all->at[i].place] |= all->at[i].launch != EVENT_NONE;
+    return launching;
+}
+
 /* Time before MOMENT in which PLACE computed. */
 static int64_t computed_before(const struct collective_place *place, int64_t moment_ns)
 {

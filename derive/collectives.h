@@ -106,6 +106,10 @@ struct collective_place *collective_places_open(const struct collectives *all);
 /* The moment in ns at which it was issued: the start of the launch, else of the collective itself. */
 int64_t collective_issued_ns(const struct collectives *all, const struct collective *one);
 
+/* New, by place: is the launch of one of its collectives recorded? Then those without launch were issued before recording began, and are of
+ * no step although they ran during one. Free with free(). */
+bool *collective_places_launching(const struct collectives *all);
+
 /* The time within [START, END) in which PLACE computed, in ns. */
 int64_t collective_place_computed(const struct collective_place *place, int64_t start_ns, int64_t end_ns);
 

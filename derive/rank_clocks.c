@@ -36,8 +36,7 @@ struct search {
 static const struct key by_member_end_ahead[] = { ASC(struct anchor, member), ASC(struct anchor, end_ns),
                                                   ASC(struct anchor, ahead_ns), KEY_END };
 
-/* The median distance of COUNT values from CENTRE, the mean of the middle two; VALUES are overwritten. */
-static int64_t deviation_of(int64_t *values, size_t count, int64_t centre)
+int64_t rank_clocks_deviation(int64_t *values, size_t count, int64_t centre)
 {
     for (size_t i = 0; i < count; i++)
         if (__builtin_sub_overflow(values[i], centre, &values[i]) || values[i] == INT64_MIN)
@@ -47,6 +46,16 @@ static int64_t deviation_of(int64_t *values, size_t count, int64_t centre)
     SORT_NUMBERS(values, count);
     int64_t low = values[(count - 1) / 2], high = values[count / 2];
     return low + (high - low) / 2;
+}
+
+int64_t rank_clocks_slack(int64_t anchors, int64_t error_ns, int64_t left_ns)
+{
+    enum { ENOUGH = 8, RELEASE_NS = 100000, ERRORS = 20, MOST_NS = 1000000 };
+    left_ns = left_ns < 0 ? -left_ns : left_ns;
+    if (anchors < ENOUGH || error_ns > MOST_NS / ERRORS || left_ns > MOST_NS)
+        return MOST_NS;
+    int64_t slack_ns = RELEASE_NS + ERRORS * error_ns + left_ns;
+    return slack_ns < MOST_NS ? slack_ns : MOST_NS;
 }
 
 static const int64_t trillion = INT64_C(1000000000000);
@@ -91,7 +100,7 @@ static void fit(struct rank_clock *clock, const struct anchor *anchors, size_t c
     for (size_t i = 0; i < count; i++)
         ahead[i] = anchors[i].ahead_ns - drifted(drift, anchors[i].end_ns - clock->middle_ns);
     clock->ahead_ns = stats_lower_median(ahead, count);
-    clock->error_ns = deviation_of(ahead, count, clock->ahead_ns);
+    clock->error_ns = rank_clocks_deviation(ahead, count, clock->ahead_ns);
     free(ahead);
 }
 

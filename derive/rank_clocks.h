@@ -56,6 +56,13 @@ struct clock_problem {
 /* New, by member; free with free(). Time is n log n in the number of ends. */
 struct rank_clock *rank_clocks_find(const struct clock_problem *problem);
 
+/* The median distance of COUNT values, one at least, from CENTRE, the mean of the middle two. VALUES are overwritten. */
+int64_t rank_clocks_deviation(int64_t *values, size_t count, int64_t centre);
+
+/* By how much ends of one collective may be apart besides half of its duration: of a clock from ANCHORS ends with ERROR_NS, whose correction
+ * leaves LEFT_NS. Ranks are not released at the same moment: 100 us, 20 errors and what is left, at most 1 ms; 1 ms with few ends. */
+int64_t rank_clocks_slack(int64_t anchors, int64_t error_ns, int64_t left_ns);
+
 /* A moment of the member's clock as one of the first member's; unchanged if the clock is unknown. Monotonic. */
 int64_t rank_clock_moment(const struct rank_clock *clock, int64_t moment_ns);
 

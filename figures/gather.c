@@ -526,13 +526,16 @@ static void add_collectives(struct gathering *gathering)
     const struct collectives *all = gathering->collectives;
     const struct step_list *steps = step_list_of(trace);
     struct names *groups = names_open();
+    bool *launching = collective_places_launching(all);
     for (size_t i = 0; i < all->count; i++) {
         const struct collective *one = &all->at[i];
         const struct collective_place *place = &all->places[one->place];
         if (place->file != gathering->file || !one->timed)
             continue;
         int64_t start_ns = trace_start_ns(trace, one->event), end_ns = trace_end_ns(trace, one->event);
-        const struct step *step = step_list_at(steps, place->file, collective_issued_ns(all, one));
+        bool from_before = one->launch == EVENT_NONE && launching[one->place];
+        const struct step *step =
+            from_before ? NULL : step_list_at(steps, place->file, collective_issued_ns(all, one));
         struct facts_collective row = {
             .device = place->device,
             .group = number_of_group(gathering, groups, one),
@@ -557,6 +560,7 @@ static void add_collectives(struct gathering *gathering)
         group->collectives++;
         group->unnumbered += row.sequence == FACTS_MISSING;
     }
+    free(launching);
     names_free(groups);
 }
 

@@ -1,5 +1,7 @@
 #include "fleet/parts.h"
 
+#include "base/sum.h"
+
 static void add_joining(struct ends *ends, const struct slice *slice, const struct slice_meeting *meeting)
 {
     struct joining joining = { .first = ends->at.count,
@@ -69,22 +71,26 @@ static struct rank_clock *find_clocks(const struct ends *ends)
     return clocks;
 }
 
-/* Did they end together? Ranks are not released at the same moment: differences up to a millisecond and half the
- * transfer are allowed. */
+/* Did they end together? Differences up to the slack of the clocks and half the transfer are allowed. */
 static bool ended_together(const struct ends *ends, const struct joining *joining,
                            const struct rank_clock *clocks)
 {
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, apart_ns;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, most_ns = 0, apart_ns;
     for (size_t i = joining->first; i < joining->first + joining->count; i++) {
         const struct rank_clock *clock = &clocks[ends->at.at[i].member];
         if (clock->ahead_ns == FACTS_MISSING)
             return true;
+        if (clock->root != ends->at.at[i].member) { /* the root is exact */
+            int64_t slack_ns = rank_clocks_slack(clock->anchors, clock->error_ns,
+                                                 difference_saturated(clock->ahead_ns, clock->applied_ns));
+            most_ns = slack_ns > most_ns ? slack_ns : most_ns;
+        }
         int64_t end_ns = rank_clock_moment(clock, ends->at.at[i].end_ns);
         first_ns = end_ns < first_ns ? end_ns : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
     return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
-           apart_ns <= 1000000 + joining->shortest_ns / 2;
+           apart_ns <= most_ns + joining->shortest_ns / 2;
 }
 
 uint64_t ends_refute(struct ends *ends, const struct rank_clock *clocks)
@@ -102,7 +108,10 @@ void ends_find_clocks(struct ends *ends, struct fleet_clocks *clocks)
 {
     size_t members = ends->job->members.count;
     clocks->first = find_clocks(ends);
-    if (ends_refute(ends, clocks->first)) { /* the others give better clock offsets */
+    if (ends_refute(ends, clocks->first)) { /* the others give better clock offsets, which may refute more */
+        free(clocks->first);
+        clocks->first = find_clocks(ends);
+        ends_refute(ends, clocks->first);
         clocks->settled = find_clocks(ends);
         return;
     }

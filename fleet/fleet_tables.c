@@ -179,6 +179,12 @@ static bool is_held_up(const struct fleet *fleet)
            fleet->blamed_ns != 0 && (fleet->total_ns <= 0 || waiting_share_of(fleet) >= WORTH_A_FINDING);
 }
 
+/* Do others wait for a second rank for at least two thirds of the time for which they wait for the first? */
+static bool is_one_of_several(const struct fleet *fleet)
+{
+    return fleet->ranks.count > 1 && fleet->ranks.at[1].caused_ns / 2 >= fleet->ranks.at[0].caused_ns / 3;
+}
+
 /* ", always; its data loading takes longer" */
 static void append_reason(const struct fleet_rank_row *row, struct buffer *out)
 {
@@ -212,7 +218,9 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         buffer_printf(out, " of the time, most of it for rank %" PRId64, row->rank);
         return;
     }
-    buffer_printf(out, "others wait most for rank %" PRId64, row->rank);
+    buffer_puts(out, is_one_of_several(fleet) ? "others wait for several ranks, most for "
+                                              : "others wait most for ");
+    buffer_printf(out, "rank %" PRId64, row->rank);
     if (row->host.at)
         buffer_printf(out, " (%s)", row->host.at);
     buffer_puts(out, ": ");

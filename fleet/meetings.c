@@ -52,9 +52,11 @@ static bool has_sure_clocks(const struct hearing *hearing)
     return true;
 }
 
-/* Does LATE exceed the uncertainty of the clocks and the ends of the two? */
+/* Does LATE exceed the uncertainty of the clocks and the ends of the two? Where all ranks must arrive, none is over before the last begins:
+ * then these are not the same, or the clocks are worse than they seem. */
 static bool is_sure(const struct hearing *hearing)
 {
+    enum { ERRORS = 3 };
     const struct fleet_meetings *meetings = hearing->meetings;
     const struct slice_arrival *last = &hearing->arrivals[hearing->meeting->last],
                                *earliest = &hearing->arrivals[hearing->meeting->earliest];
@@ -62,6 +64,8 @@ static bool is_sure(const struct hearing *hearing)
                                   meetings->clocks[earliest->row->member].error_ns);
     if (slice_joins_all(meetings->job, last->row->collective)) {
         int64_t apart_ns = difference_saturated(last->end_ns, earliest->end_ns);
+        if (difference_saturated(last->start_ns, earliest->end_ns) > ERRORS * doubt_ns)
+            return false;
         doubt_ns = greater_of(doubt_ns, apart_ns < 0 ? -apart_ns : apart_ns);
     }
     return hearing->meeting->late_ns > doubt_ns;

@@ -168,7 +168,7 @@ struct ends {
 
 /* By member. */
 struct fleet_clocks {
-    struct rank_clock *first;   /* by all ends */
+    struct rank_clock *first;   /* by all ends, but those that contradict the clocks by all */
     struct rank_clock *settled; /* without the meetings that contradict FIRST */
 };
 

@@ -95,7 +95,7 @@ class Collective:
         self.exposed = length(without([(event.start, event.end)], rank.computing))
         call = rank.calls.get(event.correlation)
         self.step = rank.step_of(call.start if call else event.start)
-        self.match = None
+        self.match, self.launched = None, call is not None
 
 
 class Region(Collective):
@@ -111,6 +111,7 @@ class Region(Collective):
         self.factor = 1 if self.name in ONE_SENDS_TO_ALL else None if n is None or self.name == "barrier" else 2 * (n - 1) / n
         self.exposed = length(without([(event.start, event.end)], rank.computing))
         self.step = rank.step_of(event.start)
+        self.launched = False
 
 
 class Match:
@@ -151,7 +152,18 @@ class Match:
             ends = list(self.ends().values())
         else:
             ends = [end - clocks[rank] if clocks[rank] is not None else None for rank, end in self.ends().items()]
-        return None in ends or not ends or max(ends) - min(ends) <= 10**6 + self.shortest // 2
+        return None in ends or not ends or max(ends) - min(ends) <= self.slack(clocks) + self.shortest // 2
+
+    def slack(self, clocks):
+        """By how much ends may be apart besides: 100 us, 20 deviations, and what the correction leaves, at most 1 ms; 1 ms on hosts, or with few ends."""
+        slacks = []
+        for member in self.members:
+            if member.library == "gloo" or clocks[member.rank.number] is None:
+                return 10**6
+            left = abs(clocks[member.rank.number]) if self.on_host else 0
+            anchors, deviation = self.anchors[member.rank.number]
+            slacks.append(10**6 if anchors < 8 else min(10**6, 10**5 + 20 * deviation + left))
+        return max(slacks)
 
 
 class Job:
@@ -159,10 +171,10 @@ class Job:
         self.ranks = [Rank(path) for path in paths]
         self.all = [collective for rank in self.ranks for collective in rank.collectives]
         matches = [match for group in sorted({c.group for c in self.all}, key=str) for match in self.match([c for c in self.all if c.group == group])]
-        self.clocks = {rank.number: self.clock(rank.number, matches) for rank in self.ranks}
-        for match, _ in matches:
-            match.judge(self.clocks)
-        self.matches = [match for match, has_number in matches if has_number or match.ended_together(self.clocks)]
+        kept = self.judge(matches)
+        if len(kept) < len(matches):  # the clocks of those that are kept may refute more
+            kept = self.judge(kept)
+        self.matches = [match for match, _ in kept]
         for match in self.matches:
             for member in match.members:
                 member.match = match
@@ -173,6 +185,16 @@ class Job:
         self.all = [c for c in self.all if c.match not in left_out or not c.match]
         for rank in self.ranks:
             rank.counted = [c for c in rank.collectives if not c.match or c.match not in left_out]
+
+    def judge(self, matches):
+        """Those that did not contradict the clocks, which are of all."""
+        self.clocks, anchors = {}, {}
+        for rank in self.ranks:
+            self.clocks[rank.number], anchors[rank.number] = self.clock(rank.number, matches)
+        for match, _ in matches:
+            match.anchors = anchors
+            match.judge(self.clocks)
+        return [(match, has_number) for match, has_number in matches if has_number or match.ended_together(self.clocks)]
 
     def late_before_recording(self):
         """Matches whose last rank was recorded for less than half of its lateness, and those at which it goes on being late."""
@@ -195,11 +217,12 @@ class Job:
         """(Match, by its number?) of the same collectives of a group, by number where all tell one; else by their order."""
         has_numbers = all(c.seq is not None for c in group)
         have_steps = all(rank.steps for rank in self.ranks if rank.collectives)
+        launching = {(c.rank.number, c.event.args.get("device")) for c in self.all if c.launched}
         alike, seen = {}, {}
         for c in sorted(group, key=lambda c: (self.ranks.index(c.rank), c.event.start)):
             key = c.seq
             if not has_numbers:
-                kind = (c.name, c.size if c.name in ("all_reduce", *ONE_SENDS_TO_ALL) else None, c.step and c.step.raw["name"] if have_steps else None)
+                kind = (c.name, c.size if c.name in ("all_reduce", *ONE_SENDS_TO_ALL) else None, c.step and c.step.raw["name"] if have_steps and (c.launched or (c.rank.number, c.event.args.get("device")) not in launching) else None)
                 before = seen.setdefault((c.rank.number, kind), [])
                 before.append(c)
                 key = kind, len(before)
@@ -212,10 +235,13 @@ class Job:
                 yield match, has_numbers
 
     def clock(self, rank, matches):
-        """How much later collectives end there than on the first rank given: the median, of two in the middle the lower."""
+        """How much later collectives end there than on the first rank given: the median, of two in the middle the lower; how many, and their deviation."""
         first = next((r.number for r in self.ranks if any(c.rank is r for match, _ in matches for c in match.members)), None)
         ends = [match.ends() for match, _ in matches]
-        return statistics.median_low(values) if (values := [end[rank] - end[first] for end in ends if rank in end and first in end]) else None
+        values = [end[rank] - end[first] for end in ends if rank in end and first in end]
+        if not values:
+            return None, (0, 0)
+        return statistics.median_low(values), (len(values), reference_clocks.fit([(0, value) for value in values], 0)[1])
 
     def collectives(self):
         rows = {}

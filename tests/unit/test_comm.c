@@ -712,6 +712,56 @@ static void what_did_not_end_together_is_not_the_same(void **state)
     release();
 }
 
+/*
+ * All-reduces of 400 us come every 500 us, and rank 1's recording lacks the first: each would be taken for the one before it, as ends up to
+ * a millisecond apart would be for the same. Ten of another group end at the same moments on both ranks: the clocks are better than that.
+ */
+static void clocks_that_are_known_well_tell_neighbours_apart(void **state)
+{
+    (void)state;
+    enum { US = 1000, ALIKE = 10, ALL = 9 };
+    draw_begin(&comm_wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        draw_rank(rank, 0);
+        for (int64_t i = 0; i < ALIKE; i++) {
+            draw_work("kernel", "ncclDevKernel_AllGather_RING_LL", rank, 30, i * 500 * US, 50 * US,
+                      DRAW_NO_CALL);
+            draw_text(ARG_GROUP_NAME, "other");
+        }
+        for (int64_t i = rank; i < ALL; i++)
+            draw_all_reduce(rank, i * 500 * US, 400 * US, -1);
+    }
+    trace = draw_end();
+    answer();
+    assert_int_equal(table_called(result, "waits")->row_count, ALIKE);
+    assert_int_equal(notice_called(result, "not_together"), 2 * (ALL - 1));
+    release();
+}
+
+/* Of rank 0 a kernel from before the recording runs during step 1: it is of no step, so that the first of step 1 is the one launched there. */
+static void work_from_before_the_recording_is_not_counted_in_a_step(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        draw_rank(rank, 0);
+        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 500);
+        if (rank == 0)
+            draw_all_reduce(0, 20, 100, -1);
+        draw_call("cudaLaunchKernel", 1, 10, 5, 100);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", rank, 20, 200, 30, 100);
+        draw_facts("allreduce", 1000, 1000, "Float", 2, -1);
+    }
+    trace = draw_end();
+    answer();
+    struct table *waits = table_called(result, "waits");
+    assert_int_equal(waits->row_count, 1);
+    assert_int_equal(int_called(waits, 0, "step"), 1);
+    assert_int_equal(int_called(waits, 0, "longest_wait"), 0);
+    assert_int_equal(notice_called(result, "unmatched"), 1);
+    release();
+}
+
 /* Rank 0 sends to 1 and to 2; the group's order alone would match the wrong ones. */
 static void sends_are_matched_with_their_receives(void **state)
 {
@@ -976,6 +1026,8 @@ int main(void)
         cmocka_unit_test(clocks_may_be_decades_apart),
         cmocka_unit_test(without_numbers_the_order_decides),
         cmocka_unit_test(what_did_not_end_together_is_not_the_same),
+        cmocka_unit_test(clocks_that_are_known_well_tell_neighbours_apart),
+        cmocka_unit_test(work_from_before_the_recording_is_not_counted_in_a_step),
         cmocka_unit_test(sends_are_matched_with_their_receives),
         cmocka_unit_test(devices_of_one_file_are_ranks_too),
         cmocka_unit_test(an_operator_makes_a_rank_late),

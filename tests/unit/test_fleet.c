@@ -133,6 +133,76 @@ static void the_last_is_blamed_for_all_waiting(void **state)
     facts_free(facts);
 }
 
+/* Ten collectives of two ranks end together. Of the last, rank 0's is over, at 1010 us, before rank 1's begins, at 1200 us: whatever this is,
+ * rank 0 did not wait for it. */
+static void nobody_waits_for_one_that_begins_after_the_end(void **state)
+{
+    (void)state;
+    enum { KNOWN = 10 };
+    struct facts *all = facts_open();
+    for (int rank = 0; rank < 2; rank++) {
+        struct facts *facts = facts_open();
+        facts_add(facts, FACTS_RECORDINGS,
+                  &(struct facts_recording){ .rank = rank,
+                                             .world_size = 2,
+                                             .job = NAME_NONE,
+                                             .file = facts_text(facts, "trace.json"),
+                                             .host = NAME_NONE,
+                                             .producer = NAME_NONE,
+                                             .device = NAME_NONE,
+                                             .version = NAME_NONE,
+                                             .end_ns = 2000 * us });
+        facts_add(facts, FACTS_GROUPS,
+                  &(struct facts_group){ .name = facts_text(facts, "world"),
+                                         .description = NAME_NONE,
+                                         .ranks = NAME_NONE,
+                                         .size = 2,
+                                         .collectives = KNOWN + 1 });
+        for (int c = 0; c <= KNOWN; c++)
+            facts_add(facts, FACTS_COLLECTIVES,
+                      &(struct facts_collective){ .kind = facts_text(facts, "all_reduce"),
+                                                  .type = NAME_NONE,
+                                                  .sequence = c + 1,
+                                                  .step = FACTS_MISSING,
+                                                  .bytes = 1024,
+                                                  .source = FACTS_MISSING,
+                                                  .target = FACTS_MISSING,
+                                                  .start_ns = (c * 100 + (c == KNOWN ? 200 * rank : 0)) * us,
+                                                  .duration_ns = c == KNOWN && rank ? 9 * us : 10 * us });
+        facts_seal(facts);
+        facts_merge(all, facts);
+        facts_free(facts);
+    }
+    facts_finish(all);
+    struct fleet *fleet = fleet_open(all);
+    const struct fleet_collective_row *row = &fleet->collectives.at[KNOWN];
+    assert_int_equal(row->number, KNOWN + 1);
+    assert_int_equal(row->late_ns, 200 * us);
+    assert_false(row->sure);
+    assert_int_equal(row_of(fleet, 1)->caused_ns, 0);
+    fleet_free(fleet);
+    facts_free(all);
+}
+
+/* Rank 2 held others up for 150 us, rank 1 for 190 us. */
+static void ranks_that_are_waited_for_in_turn_are_several(void **state)
+{
+    (void)state;
+    struct facts *facts = make_job();
+    facts_finish(facts);
+    struct fleet *fleet = fleet_open(facts);
+    struct result *result = result_open("tpa.fleet/1");
+    fleet_add_result(fleet, result);
+    bool said = false;
+    for (size_t i = 0; i < result->notices.count; i++)
+        said |= strstr(result->notices.at[i].text,
+                       "others wait for several ranks, most for rank 1: 55.9 %") != NULL;
+    assert_true(said);
+    result_free(result);
+    fleet_free(fleet);
+    facts_free(facts);
+}
+
 /* Before number 2 rank 1 computed 200 us, rank 2, in the middle, 110 us: 90 us of the 100 us; the rest is rank 0's
  * being early. */
 static void what_grew_is_reported(void **state)
@@ -191,6 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_are_set_by_ends),
         cmocka_unit_test(the_last_is_blamed_for_all_waiting),
+        cmocka_unit_test(ranks_that_are_waited_for_in_turn_are_several),
+        cmocka_unit_test(nobody_waits_for_one_that_begins_after_the_end),
         cmocka_unit_test(what_grew_is_reported),
         cmocka_unit_test(what_is_not_of_the_job_is_left_out),
         cmocka_unit_test(one_rank_alone_tells_nothing_of_waiting),
