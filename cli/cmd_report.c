@@ -21,6 +21,7 @@
 #include "cli/report/snapshot.h"
 #include "derive/features.h"
 #include "job/job.h"
+#include "trace/calltree.h"
 #include <sys/stat.h>
 
 struct report_args {
@@ -333,6 +334,7 @@ static bool fill_sections(const struct trace *trace, const struct selection *sel
     };
     while (report_sections()[filling.count].key)
         filling.count++;
+    calltree_keep_order(trace);
     parallel_run(parallel_parts(trace->workers, trace->event_count), filling.count, fill_section, &filling);
     for (size_t i = 0; i < filling.count; i++) {
         if (!filling.failed[i])

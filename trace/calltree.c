@@ -6,6 +6,7 @@
 #include "base/rows.h"
 #include "base/parallel.h"
 #include "base/search.h"
+#include "trace/derived.h"
 #include <assert.h>
 
 /* Shorter runs are first made this long by insertion. */
@@ -137,11 +138,87 @@ bool calltree_takes_operators(const void *context, event_id e)
     return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
+/* The events of every host thread in the order of nodes, thread after thread: who asks for many trees sorts once. */
+struct call_order {
+    event_id *event;
+    size_t *first; /* by track: its place in EVENT; that of the next one is its end. A stream's is empty */
+};
+
+struct ordering {
+    const struct trace *trace;
+    struct call_order *order;
+    event_id *spare;
+};
+
+static void order_track(void *context, size_t track)
+{
+    const struct ordering *ordering = context;
+    const size_t *first = &ordering->order->first[track];
+    sort_events(ordering->trace, ordering->order->event + first[0], first[1] - first[0],
+                ordering->spare + first[0]);
+}
+
+static struct call_order *call_order_open(const struct trace *trace)
+{
+    struct call_order *order = arena_open(sizeof *order);
+    ARENA_OWNS(arena_of(order), &order->event, &order->first);
+    order->first = mem_zalloc(trace->track_count + 2, sizeof *order->first);
+    size_t *next = order->first + 1; /* of a track while its events are added: the end of it afterwards */
+    size_t count = 0;
+    for (track_id track = 0; track < trace->track_count; track++) {
+        next[track] = count;
+        count += trace->tracks[track].kind == TRACK_STREAM ? 0 : trace->tracks[track].event_count;
+    }
+    order->event = mem_alloc(mem_times(count + 1, sizeof *order->event));
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->tracks[trace->track[e]].kind != TRACK_STREAM)
+            order->event[next[trace->track[e]]++] = e;
+    event_id *spare = mem_alloc(mem_times(count + 1, sizeof *spare));
+    parallel_run(parallel_parts(trace->workers, count), trace->track_count, order_track,
+                 &(struct ordering){ trace, order, spare });
+    free(spare);
+    return order;
+}
+
+static const struct call_order *call_order_of(const struct trace *trace);
+DERIVED(call_order, call_order_of, call_order_open);
+
+void calltree_keep_order(const struct trace *trace)
+{
+    call_order_of(trace);
+}
+
+/* The events of TAKEN, a bit for each, on TRACK: at EVENT in their order, COUNT of them. */
+static void pick_in_order(const struct call_order *order, track_id track, const uint64_t *taken,
+                          event_id *event, size_t count)
+{
+    const event_id *from = order->event + order->first[track];
+    for (size_t n = 0; n < count; from++) { /* without a branch: what is taken mixes with what is not */
+        event[n] = *from;
+        n += taken[*from / 64] >> (*from % 64) & 1;
+    }
+}
+
+/* The same of tracks that ORDER does not hold, or all (ORDER is NULL): in the order of the file. NEXT is by track and counts
+ * up to the end. */
+static void pick_in_file(const struct trace *trace, const struct call_order *order, const uint64_t *taken,
+                         event_id *event, uint32_t *next)
+{
+    for (size_t word = 0; word <= trace->event_count / 64; word++)
+        for (uint64_t bits = taken[word]; bits; bits &= bits - 1) {
+            event_id e = (event_id)(word * 64 + (size_t)__builtin_ctzll(bits));
+            track_id track = trace->track[e];
+            if (!order || order->first[track] == order->first[track + 1])
+                event[next[track]++] = e;
+        }
+}
+
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context)
 {
     struct calltree *tree = arena_open(sizeof *tree);
     ARENA_OWNS(arena_of(tree), &tree->event, &tree->parent, &tree->threads);
     tree->trace = trace;
+    const struct call_order *order = trace_derived(trace, &call_order_of_derivation);
     uint32_t *next = mem_zalloc(trace->track_count + 1, sizeof *next);
     uint64_t *taken = mem_zalloc(trace->event_count / 64 + 1, sizeof *taken);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -155,21 +232,24 @@ struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes,
     tree->parent = mem_alloc(mem_times(tree->count + 1, sizeof *tree->parent));
     tree->threads = mem_alloc(mem_times(trace->track_count + 1, sizeof *tree->threads));
     node_id first = 0;
+    bool all_in_order = order != NULL;
     for (track_id track = 0; track < trace->track_count; track++) {
         uint32_t count = next[track];
         next[track] = first;
-        if (count)
-            tree->threads[tree->thread_count++] = (struct calltree_thread){ track, first, count };
+        if (count == 0)
+            continue;
+        tree->threads[tree->thread_count++] = (struct calltree_thread){ track, first, count };
+        if (order && order->first[track] < order->first[track + 1])
+            pick_in_order(order, track, taken, tree->event + first, count);
+        else
+            all_in_order = false;
         first += count;
     }
-    for (size_t word = 0; word <= trace->event_count / 64; word++) {
-        for (uint64_t bits = taken[word]; bits; bits &= bits - 1) {
-            event_id e = (event_id)(word * 64 + (size_t)__builtin_ctzll(bits));
-            tree->event[next[trace->track[e]]++] = e;
-        }
-    }
+    if (!all_in_order)
+        pick_in_file(trace, order, taken, tree->event, next);
     EACH(free, next, taken);
-    each_thread(tree, sort_thread, tree);
+    if (!all_in_order)
+        each_thread(tree, sort_thread, tree);
     return tree;
 }
 

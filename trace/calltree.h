@@ -50,6 +50,10 @@ calltree_takes calltree_takes_operators;
 /* New: the events that TAKES says, in order; not nested yet. Free with arena_free (NULL is allowed). */
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context);
 
+/* Sort the events of all host threads now and keep their order with TRACE, in 4 bytes for each: every tree that is opened
+ * later picks from it. For who opens many. */
+void calltree_keep_order(const struct trace *trace);
+
 /* An event to be treated as if it ran on another thread. TRACK may be a number that no track has. */
 struct calltree_move {
     event_id event;

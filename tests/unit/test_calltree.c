@@ -290,6 +290,46 @@ static void what_is_around_is_found_by_skips(void **state)
     trace_free(trace);
 }
 
+static bool takes_two_of_three(const void *context, event_id e)
+{
+    (void)context;
+    return e % 3 != 0;
+}
+
+/* 600 events at random on three threads and a stream, whose files hold them in no order: each tree is the same with and
+ * without the order that is kept, also one that takes a part, and one with events of the stream. */
+static void trees_are_the_same_with_the_order_kept(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    srand(7);
+    for (int i = 0; i < 600; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "e%d", i);
+        if (i % 5 == 4)
+            small_device(&small, 7, "kernel", name, rand() % 900, rand() % 90);
+        else
+            small_host(&small, 1 + rand() % 3, "cpu_op", name, rand() % 900, rand() % 90);
+    }
+    struct trace *trace = small_end(&small);
+    struct calltree *before[2] = { nested(trace), calltree_open(trace, takes_two_of_three, NULL) };
+    calltree_nest(before[1]);
+    calltree_keep_order(trace);
+    struct calltree *after[2] = { nested(trace), calltree_open(trace, takes_two_of_three, NULL) };
+    calltree_nest(after[1]);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(after[i]->count, before[i]->count);
+        assert_int_equal(after[i]->thread_count, before[i]->thread_count);
+        assert_int_equal(after[i]->overlaps, before[i]->overlaps);
+        assert_memory_equal(after[i]->event, before[i]->event, before[i]->count * sizeof(event_id));
+        assert_memory_equal(after[i]->parent, before[i]->parent, before[i]->count * sizeof(node_id));
+        for (size_t t = 0; t < before[i]->thread_count; t++)
+            assert_int_equal(after[i]->threads[t].first, before[i]->threads[t].first);
+        EACH(arena_free, before[i], after[i]);
+    }
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +341,7 @@ int main(void)
         cmocka_unit_test(an_only_child_of_the_same_name_is_folded),
         cmocka_unit_test(random_events_get_the_parents_a_slow_search_finds),
         cmocka_unit_test(what_is_around_is_found_by_skips),
+        cmocka_unit_test(trees_are_the_same_with_the_order_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
