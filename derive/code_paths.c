@@ -1,5 +1,6 @@
-/* A caller comes before its callees in the tree, so one pass gives each node its own path or that of its caller. After
- * it the forward operators are known; a second pass moves the nodes of the backward pass. */
+/* A caller comes before its callees in the tree, so one pass gives each node its own path or that of its caller; a second
+ * pass moves the nodes of the backward pass. The tree, where the backward pass begins and the forward operators are the same
+ * for modules and lines, and are found once. */
 #include "derive/code_paths.h"
 
 #include "base/rows.h"
@@ -40,14 +41,36 @@ struct code_records {
     VEC_OF(struct code_record);
 };
 
+/* The calls of a trace, whatever frames they are in. */
+struct code_calls {
+    struct calltree *tree;
+    node_id *node;  /* by event */
+    node_id *skips; /* by node: see calltree_around */
+    uint8_t *pass;  /* by node: bits of enum code_pass */
+    VEC_OF(node_id)
+    forward; /* by node with PASS_BEGINS, in order: its forward operator; NODE_NONE: not found */
+};
+
+enum code_pass {
+    PASS_BACKWARD = 1, /* is within the backward pass */
+    PASS_BEGINS = 2,   /* a node of the graph: the backward pass begins here, or begins here again */
+};
+
+/* How the forward operators are found. */
+struct linking {
+    const struct trace *trace;
+    struct code_calls *calls;
+    VEC_OF(struct forward) forwards;
+    VEC_OF(struct thread_number) threads;
+};
+
 struct maker {
     struct code_paths *paths;
+    const struct code_calls *calls; /* NULL for annotations */
     enum code_frames frames;
     uint8_t *source;        /* by file: enum file_source */
     uint32_t *label_of;     /* by name: label + 1 of a frame; 0: is none; PATH_NOT_KNOWN */
     uint32_t *path_of_text; /* by text: path of a stack; PATH_NOT_KNOWN */
-    VEC_OF(struct forward) forwards;
-    VEC_OF(struct thread_number) threads;
 };
 
 /* ---- paths ---- */
@@ -178,12 +201,14 @@ static uint32_t code_paths_file_of(const struct trace *trace, event_id e)
     return trace->file_count == 1 ? 0 : trace->tracks[trace->track[e]].file;
 }
 
-/* Is the event a node of the backward pass, by its arguments or name? */
-static bool begins_backward(const struct trace *trace, event_id e)
+/* By name: is it that of a node of the backward pass? New, free with free(). */
+static bool *find_backward_names(const struct trace *trace)
 {
-    return trace->kind[e] == EVENT_OP &&
-           (trace_arg_or(trace, ARG_FWD_THREAD, e, 0) != 0 ||
-            strncmp(trace_name(trace, e), "autograd::engine::evaluate_function: ", 37) == 0);
+    static const char begin[] = "autograd::engine::evaluate_function: ";
+    bool *is_backward = mem_zalloc(names_count(trace->names) + 1, sizeof *is_backward);
+    for (name_id name = 0; name < names_count(trace->names); name++)
+        is_backward[name] = strncmp(names_text(trace->names, name), begin, sizeof begin - 1) == 0;
+    return is_backward;
 }
 
 /* The last, by node: callers before callees. */
@@ -192,23 +217,17 @@ static const struct key by_file_sequence_track[] = {
     ASC(struct forward, start_ns), ASC(struct forward, node),     KEY_END
 };
 
-/* The number of forward operators before KEY. */
-static size_t forwards_before(const struct maker *maker, const struct forward *key)
-{
-    size_t i;
-    SEARCH(i, maker->forwards.count, rows_compare(&maker->forwards.at[i], key, by_file_sequence_track) < 0);
-    return i;
-}
-
 /* The range [*FIRST, END) of forward operators with a number; returns END. */
-static size_t forwards_of(const struct maker *maker, uint32_t file, int64_t sequence, size_t *first)
+static size_t forwards_of(const struct linking *linking, uint32_t file, int64_t sequence, size_t *first)
 {
-    struct forward key = { .file = file, .sequence = sequence, .start_ns = INT64_MIN };
-    *first = forwards_before(maker, &key);
-    key.track = TRACK_NONE;
-    key.start_ns = INT64_MAX;
-    key.node = NODE_NONE;
-    return forwards_before(maker, &key);
+    const struct forward *at = linking->forwards.at;
+    size_t low, count;
+    SEARCH(low, linking->forwards.count,
+           at[low].file < file || (at[low].file == file && at[low].sequence < sequence));
+    *first = low;
+    at += low;
+    SEARCH(count, linking->forwards.count - *first, at[count].file == file && at[count].sequence == sequence);
+    return *first + count;
 }
 
 static const struct key by_file_number_track[] = { ASC(struct thread_number, file),
@@ -216,67 +235,121 @@ static const struct key by_file_number_track[] = { ASC(struct thread_number, fil
                                                    ASC(struct thread_number, track), KEY_END };
 
 /* Determine the thread of each of torch's numbers, by sequence numbers that only one thread has. */
-static void find_threads(struct maker *maker, const uint32_t *first_backward)
+static void find_threads(struct linking *linking)
 {
-    const struct calltree *tree = maker->paths->tree;
-    const struct trace *trace = maker->paths->trace;
+    const struct calltree *tree = linking->calls->tree;
+    const struct trace *trace = linking->trace;
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         int64_t sequence;
         size_t first, end;
-        if (first_backward[n] != n || !trace_arg(trace, ARG_SEQUENCE, e, &sequence) ||
-            (end = forwards_of(maker, code_paths_file_of(trace, e), sequence, &first)) == first ||
-            maker->forwards.at[first].track != maker->forwards.at[end - 1].track)
+        if (!(linking->calls->pass[n] & PASS_BEGINS) || !trace_arg(trace, ARG_SEQUENCE, e, &sequence) ||
+            (end = forwards_of(linking, code_paths_file_of(trace, e), sequence, &first)) == first ||
+            linking->forwards.at[first].track != linking->forwards.at[end - 1].track)
             continue;
-        *VEC_PUSH(&maker->threads) =
+        *VEC_PUSH(&linking->threads) =
             (struct thread_number){ code_paths_file_of(trace, e), trace_arg_or(trace, ARG_FWD_THREAD, e, 0),
-                                    maker->forwards.at[first].track, 1 };
+                                    linking->forwards.at[first].track, 1 };
     }
-    if (maker->threads.count == 0)
+    if (linking->threads.count == 0)
         return;
-    SORT(&maker->threads, by_file_number_track);
+    SORT(&linking->threads, by_file_number_track);
     size_t kept = 0; /* one for each number: the thread with the most votes */
-    FOR_GROUPS(&maker->threads, by_file_number_track, first, end) {
-        struct thread_number thread = maker->threads.at[first];
+    FOR_GROUPS(&linking->threads, by_file_number_track, first, end) {
+        struct thread_number thread = linking->threads.at[first];
         thread.votes = (uint32_t)(end - first);
-        struct thread_number *before = kept ? &maker->threads.at[kept - 1] : NULL;
+        struct thread_number *before = kept ? &linking->threads.at[kept - 1] : NULL;
         if (!before || before->file != thread.file || before->number != thread.number)
-            maker->threads.at[kept++] = thread;
+            linking->threads.at[kept++] = thread;
         else if (thread.votes > before->votes)
             *before = thread;
     }
-    maker->threads.count = kept;
+    linking->threads.count = kept;
 }
 
-static track_id thread_of_number(const struct maker *maker, uint32_t file, int64_t number)
+static track_id thread_of_number(const struct linking *linking, uint32_t file, int64_t number)
 {
-    const struct thread_number *at = maker->threads.at;
+    const struct thread_number *at = linking->threads.at;
     size_t low;
-    SEARCH(low, maker->threads.count,
+    SEARCH(low, linking->threads.count,
            at[low].file < file || (at[low].file == file && at[low].number < number));
-    bool found = low < maker->threads.count && maker->threads.at[low].file == file &&
-                 maker->threads.at[low].number == number;
-    return found ? maker->threads.at[low].track : TRACK_NONE;
+    bool found = low < linking->threads.count && linking->threads.at[low].file == file &&
+                 linking->threads.at[low].number == number;
+    return found ? linking->threads.at[low].track : TRACK_NONE;
 }
 
 /* The forward operator that backward operator E belongs to; NODE_NONE if there is none. */
-static node_id forward_of(const struct maker *maker, event_id e)
+static node_id forward_of(const struct linking *linking, event_id e)
 {
-    const struct trace *trace = maker->paths->trace;
+    const struct trace *trace = linking->trace;
+    const struct forward *at = linking->forwards.at;
     uint32_t file = code_paths_file_of(trace, e);
-    int64_t sequence;
-    size_t first;
-    if (!trace_arg(trace, ARG_SEQUENCE, e, &sequence) || forwards_of(maker, file, sequence, &first) == first)
+    int64_t sequence, start_ns = trace_start_ns(trace, e);
+    size_t first, end, i;
+    if (!trace_arg(trace, ARG_SEQUENCE, e, &sequence) ||
+        (end = forwards_of(linking, file, sequence, &first)) == first)
         return NODE_NONE;
-    track_id track = thread_of_number(maker, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
+    track_id track = thread_of_number(linking, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
     if (track == TRACK_NONE)
-        track = maker->forwards.at[first].track;
-    struct forward key = { file, sequence, track, trace_start_ns(trace, e), NODE_NONE };
-    size_t before = forwards_before(maker, &key);
-    if (before == first || maker->forwards.at[before - 1].track != track)
-        return NODE_NONE;
-    return maker->forwards.at[before - 1].node;
+        track = at[first].track;
+    at += first;
+    SEARCH(i, end - first, at[i].track < track || (at[i].track == track && at[i].start_ns <= start_ns));
+    return i == 0 || at[i - 1].track != track ? NODE_NONE : at[i - 1].node;
 }
+
+/* Find where the backward pass begins and what is in it, and the forward operators. */
+static void find_passes(struct linking *linking)
+{
+    const struct trace *trace = linking->trace;
+    const struct calltree *tree = linking->calls->tree;
+    uint8_t *pass = linking->calls->pass;
+    bool *is_backward = find_backward_names(trace);
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        node_id parent = tree->parent[n];
+        int64_t sequence;
+        pass[n] = parent == NODE_NONE ? 0 : pass[parent] & PASS_BACKWARD;
+        if (trace->kind[e] != EVENT_OP)
+            continue;
+        if (is_backward[trace->name[e]] || trace_arg_or(trace, ARG_FWD_THREAD, e, 0) != 0)
+            pass[n] = PASS_BACKWARD | PASS_BEGINS;
+        else if (!pass[n] && trace_arg(trace, ARG_SEQUENCE, e, &sequence) && sequence >= 0)
+            *VEC_PUSH(&linking->forwards) = (struct forward){ code_paths_file_of(trace, e), sequence,
+                                                              trace->track[e], trace_start_ns(trace, e), n };
+    }
+    free(is_backward);
+    SORT(&linking->forwards, by_file_sequence_track);
+}
+
+static bool code_paths_takes_part(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    enum event_kind kind = trace->kind[e];
+    return (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+static struct code_calls *code_calls_open(const struct trace *trace)
+{
+    struct code_calls *calls = arena_open(sizeof *calls);
+    ARENA_OWNS(arena_of(calls), &calls->node, &calls->skips, &calls->pass, &calls->forward);
+    calls->tree = arena_hold(arena_of(calls), calltree_open(trace, code_paths_takes_part, trace));
+    calltree_nest(calls->tree);
+    calls->node = calltree_nodes(calls->tree);
+    calls->skips = calltree_skips(calls->tree);
+    calls->pass = mem_alloc(calls->tree->count + 1);
+    struct linking linking = { .trace = trace, .calls = calls };
+    find_passes(&linking);
+    find_threads(&linking);
+    for (node_id n = 0; n < calls->tree->count; n++)
+        if (calls->pass[n] & PASS_BEGINS)
+            *VEC_PUSH(&calls->forward) = forward_of(&linking, calls->tree->event[n]);
+    EACH(VEC_FREE, &linking.forwards, &linking.threads);
+    return calls;
+}
+
+static const struct code_calls *code_calls_of(const struct trace *trace);
+DERIVED(code_calls, code_calls_of, code_calls_open);
 
 /* ---- the passes ---- */
 
@@ -285,9 +358,8 @@ static enum event_kind kind_of_frames(enum code_frames frames)
     return frames == CODE_ANNOTATIONS ? EVENT_ANNOTATION : EVENT_PYTHON;
 }
 
-/* Give each node the path of its caller, or its own; record where the backward pass begins, and the forward
- * operators. */
-static void walk_forward(struct maker *maker, uint32_t *first_backward)
+/* Give each node the path of its caller, or its own. */
+static void walk_forward(struct maker *maker)
 {
     struct code_paths *paths = maker->paths;
     const struct trace *trace = paths->trace;
@@ -306,52 +378,36 @@ static void walk_forward(struct maker *maker, uint32_t *first_backward)
             path = own;
         }
         paths->path[n] = path;
-        first_backward[n] = parent == NODE_NONE ? NODE_NONE : first_backward[parent];
-        if (begins_backward(trace, e))
-            first_backward[n] = n;
-        int64_t sequence;
-        if (first_backward[n] == NODE_NONE && trace->kind[e] == EVENT_OP &&
-            trace_arg(trace, ARG_SEQUENCE, e, &sequence) && sequence >= 0)
-            *VEC_PUSH(&maker->forwards) = (struct forward){ code_paths_file_of(trace, e), sequence,
-                                                            trace->track[e], trace_start_ns(trace, e), n };
     }
-    SORT(&maker->forwards, by_file_sequence_track);
 }
 
 /* Move the nodes of the backward pass to the paths of their forward operators. */
-static void walk_backward(struct maker *maker, const uint32_t *first_backward)
+static void walk_backward(struct maker *maker)
 {
     struct code_paths *paths = maker->paths;
     const struct calltree *tree = paths->tree;
+    const uint8_t *pass = maker->calls->pass;
+    const node_id *forward = maker->calls->forward.at;
     for (node_id n = 0; n < tree->count; n++) {
-        if (first_backward[n] == NODE_NONE)
+        if (!pass[n])
             continue;
         paths->flags[n] |= CODE_BACKWARD;
         node_id parent = tree->parent[n];
-        if (first_backward[n] !=
-            n) { /* inside it: the path of its caller, or a frame in it: recomputed code */
+        if (!(pass[n] & PASS_BEGINS)) { /* the path of its caller, or a frame in it: recomputed code */
             if (paths->flags[n] & CODE_FRAME)
                 paths->path[n] = path_within(paths, paths->path[parent], paths->at[paths->path[n]].label);
             else
                 paths->path[n] = paths->path[parent];
             continue;
         }
-        node_id forward = forward_of(maker, tree->event[n]);
-        if (forward != NODE_NONE)
-            paths->path[n] = paths->path[forward];
-        else if (parent != NODE_NONE && first_backward[parent] != NODE_NONE)
+        node_id of = *forward++;
+        if (of != NODE_NONE)
+            paths->path[n] = paths->path[of];
+        else if (parent != NODE_NONE && pass[parent])
             paths->path[n] = paths->path[parent]; /* a node of the graph, inside its caller */
         else
             paths->unlinked += trace_arg_or(paths->trace, ARG_FWD_THREAD, tree->event[n], 0) != 0;
     }
-}
-
-static bool code_paths_takes_part(const void *context, event_id e)
-{
-    const struct trace *trace = context;
-    enum event_kind kind = trace->kind[e];
-    return (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
-           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
 /* For CODE_ANNOTATIONS only annotations, which are few, are in the tree: other events are looked up by time. */
@@ -424,21 +480,35 @@ static void add_records(struct maker *maker)
     maker->paths->records = records;
 }
 
+/* The tree of annotations alone, of which PATHS owns all parts. */
+static void open_annotations(struct code_paths *paths)
+{
+    ARENA_OWNS(arena_of(paths), &paths->skips);
+    paths->tree = arena_hold(arena_of(paths), calltree_open(paths->trace, annotates, paths->trace));
+    calltree_nest(paths->tree);
+    paths->skips = calltree_skips(paths->tree);
+}
+
+static void borrow_calls(struct code_paths *paths, const struct code_calls *calls)
+{
+    paths->tree = calls->tree;
+    paths->node = calls->node;
+    paths->skips = calls->skips;
+}
+
 static struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
 {
     struct code_paths *paths = arena_open(sizeof *paths);
-    ARENA_OWNS(arena_of(paths), &paths->at, &paths->skips, &paths->node, &paths->path, &paths->flags,
-               &paths->captured);
+    ARENA_OWNS(arena_of(paths), &paths->at, &paths->path, &paths->flags, &paths->captured);
     struct maker maker = { .paths = paths, .frames = frames };
     paths->trace = trace;
+    paths->frames = frames;
     paths->labels = arena_hold(arena_of(paths), names_open());
     paths->keys = arena_hold(arena_of(paths), names_open());
-    paths->tree = arena_hold(
-        arena_of(paths),
-        calltree_open(trace, frames == CODE_ANNOTATIONS ? annotates : code_paths_takes_part, trace));
-    calltree_nest(paths->tree);
-    paths->node = frames == CODE_ANNOTATIONS ? NULL : calltree_nodes(paths->tree);
-    paths->skips = calltree_skips(paths->tree);
+    if (frames == CODE_ANNOTATIONS)
+        open_annotations(paths);
+    else
+        borrow_calls(paths, maker.calls = code_calls_of(trace));
     paths->path = mem_zalloc(paths->tree->count + 1, sizeof *paths->path);
     paths->flags = mem_zalloc(paths->tree->count + 1, 1);
     *VEC_PUSH(paths) = (struct code_path){ CODE_OUTSIDE, NAME_NONE };
@@ -446,21 +516,15 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
     maker.source = mem_zalloc(trace->file_count + 1, 1);
     maker.label_of = unknown_ids(names_count(trace->names));
     maker.path_of_text = unknown_ids(names_count(trace->texts));
-    uint32_t *first_backward = mem_alloc(mem_times(paths->tree->count + 1, sizeof *first_backward));
     find_sources(&maker);
-    walk_forward(&maker, first_backward);
+    walk_forward(&maker);
     if (frames != CODE_ANNOTATIONS) {
-        find_threads(&maker, first_backward);
-        walk_backward(&maker, first_backward);
-    }
-    paths->frames = frames;
-    if (frames != CODE_ANNOTATIONS) {
+        walk_backward(&maker);
         add_captured(paths, frames);
         if (frames == CODE_LINES) /* a stack holds no modules, so those of the thread are used */
             add_records(&maker);
     }
-    EACH(free, first_backward, maker.source, maker.label_of, maker.path_of_text);
-    EACH(VEC_FREE, &maker.forwards, &maker.threads);
+    EACH(free, maker.source, maker.label_of, maker.path_of_text);
     return paths;
 }
 

@@ -52,7 +52,8 @@ struct code_records;
 struct code_paths {
     const struct trace *trace; /* borrowed */
     enum code_frames frames;
-    struct calltree *tree;    /* frames, operators, runtime calls; for CODE_ANNOTATIONS only those */
+    /* Frames, operators and runtime calls, for CODE_ANNOTATIONS only those. It, NODE and SKIPS are borrowed. */
+    struct calltree *tree;
     node_id *node;            /* by event; NULL for annotations, where events are looked up by time */
     node_id *skips;           /* by node: see calltree_around */
     uint32_t *path;           /* by node */
