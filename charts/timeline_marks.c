@@ -181,14 +181,15 @@ void timeline_add_memory(struct timeline_making *making)
     enum { MOST_DEVICES = 16 };
     size_t count = 0;
     const struct selection *selection = making->selection;
-    struct memory_records *records = memory_records_open(making->trace, MEMORY_LEVELS);
+    const struct memory_records *kept = memory_records_kept(making->trace),
+                                *records = kept ? kept : memory_records_open(making->trace, MEMORY_LEVELS);
     for (int host = 0; host < 2; host++) /* devices first */
         for (size_t d = 0; d < records->device_count; d++)
             if (memory_is_host(&records->devices[d]) == host && records->devices[d].count > 1 &&
                 count < MOST_DEVICES &&
                 !(selection && selection->files && !selection->files[records->devices[d].file]))
                 add_levels(making, records, &records->devices[d]), count++;
-    arena_free(records);
+    arena_free(records); /* no effect on those that are kept */
 }
 
 /* ---- counters ---- */
