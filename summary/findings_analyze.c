@@ -248,11 +248,12 @@ static void append_now_and_then(struct buffer *text, int64_t now_ns, int64_t the
     quantity_append_rounded_time(text, (double)then_ns);
 }
 
-/* Does the answer say what to do instead of a change? Then it says what the notice added last says. */
-static void make_answered_instead(struct result *result)
+/* Does the answer say what to do instead of a change, or all that the notice added last says? HAS_MORE: the notice has more than that no
+ * change would save enough. */
+static void make_answered_instead(struct result *result, bool has_more)
 {
     const struct answer *answer = result_answer(result);
-    if (answer->nothing && answer->findings.count)
+    if (answer->nothing && (answer->findings.count || !has_more))
         result_make_answered(result);
 }
 
@@ -271,7 +272,8 @@ static void notice_no_change(const struct findings *findings, const char *of, st
                       findings->unexplained.count ? findings->unexplained.at : "");
     buffer_release(&half);
     on_top(result);
-    make_answered_instead(result);
+    make_answered_instead(result, *doubt_of(findings) || findings->unpriced || findings->half.at ||
+                                      findings->unexplained.count);
 }
 
 /* The first sentence is the answer. */
@@ -433,7 +435,7 @@ void findings_add_result(const struct findings *findings, struct result *result)
         result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "no change is priced, as %s",
                           findings->withheld);
         on_top(result);
-        make_answered_instead(result);
+        make_answered_instead(result, true);
         return;
     }
     if (!findings->priced) {

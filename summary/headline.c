@@ -1230,6 +1230,8 @@ static const char *describe_order(struct headline *headline, size_t first)
                                 ? " Change %zu removes that, but saves less than change %zu."
                                 : " Change %zu is about that, but saves less than change %zu.",
                             about + 1, first + 1);
+    if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
+        return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
     if (headline->rules)
         return arena_printf(headline->texts, " No change was found that is about %s itself.",
                             headline->part ? headline->part : "this idle time");
@@ -1255,6 +1257,8 @@ static const char *connect_change(struct headline *headline, size_t first)
         return arena_printf(headline->texts, "change %zu lets the host do that while the %s", first + 1,
                             headline_device_count(headline->summary->gpu) > 1 ? "devices compute"
                                                                               : "device computes");
+    if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
+        return arena_printf(headline->texts, "change %zu saves about as much: %s", first + 1, says);
     if (headline->rules || (!headline->summary->gpu && !names_largest(headline, change)))
         return arena_printf(headline->texts, "what saves most is elsewhere: %s", says);
     return arena_printf(headline->texts, "what saves most is to %s", says);
