@@ -1233,7 +1233,7 @@ static const char *describe_order(struct headline *headline, size_t first)
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
     if (headline->rules)
-        return arena_printf(headline->texts, " No change was found that is about %s itself.",
+        return arena_printf(headline->texts, " No change was found that is about %s.",
                             headline->part ? headline->part : "this idle time");
     return headline->summary->gpu || rule_of(change) == FINDING_PAUSES || names_largest(headline, change)
                ? ""
