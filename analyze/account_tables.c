@@ -64,6 +64,6 @@ void account_notice(const struct account *account, struct result *result)
     account_describe_pattern(all, &pattern);
     result_add_notice(result, "step", (int64_t)all->count, NULL, TPA_NOWHERE, "a step takes %s%s%s", text.at,
                       pattern.count ? "; " : "", pattern.count ? pattern.at : "");
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_clause(result);
     EACH(buffer_release, &pattern, &text);
 }

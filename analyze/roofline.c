@@ -790,7 +790,7 @@ static void notice_answer(const struct roofline *roofline, struct result *result
                            "--peak bf16=989T,fp32=67T,hbm=3.35T");
     }
     result_add_notice(result, "answer", (int64_t)roofline->rows.count, NULL, TPA_NOWHERE, "%s", text.at);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_clause(result);
     buffer_release(&text);
 }
 

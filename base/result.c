@@ -79,6 +79,12 @@ void result_make_verdict(struct result *result)
     last->on_top = last->is_answer = true;
 }
 
+void result_make_clause(struct result *result)
+{
+    result_make_verdict(result);
+    result->notices.at[result->notices.count - 1].is_clause = true;
+}
+
 void result_make_answered(struct result *result)
 {
     result->notices.at[result->notices.count - 1].in_answer = true;

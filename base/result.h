@@ -27,6 +27,7 @@ struct table_notice {
     uint8_t place;    /* enum notice_place, set by result_order_notices */
     bool in_answer;   /* the answer of the result has it: not repeated beside that */
     bool is_answer;   /* the result in a sentence: people read it without "note:" */
+    bool is_clause;   /* an answer, which becomes a sentence when it is printed for people */
     bool minor; /* explains how rows are counted, or what to do next: text leaves it out, unless requested */
 };
 
@@ -95,6 +96,9 @@ void result_make_minor(struct result *result);
 
 /* Mark the notice added last as the result in a sentence, on top. */
 void result_make_verdict(struct result *result);
+
+/* Mark the notice added last as the result in a clause, on top: people read a sentence made of it. */
+void result_make_clause(struct result *result);
 
 /* Mark the notice added last as one that the answer of RESULT has. */
 void result_make_answered(struct result *result);

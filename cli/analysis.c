@@ -22,11 +22,13 @@ static bool analysis_check_needs(const struct trace *trace, unsigned needs, stru
         buffer_release(&text);
     }
     for (unsigned bit = 1; bit && bit <= lacks; bit <<= 1)
-        if (lacks & bit)
+        if (lacks & bit) {
             result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
                               "the trace holds no %s, so there is nothing to show; to record it, %s",
                               trace_feature_name((enum trace_feature)bit),
                               trace_feature_recipe(trace, (enum trace_feature)bit));
+            result_make_clause(result);
+        }
     return lacks == 0;
 }
 
@@ -95,7 +97,7 @@ void analysis_notice_empty_selection(const struct trace *trace, const struct sel
     quantity_append_rounded_time(&text, (double)longest_ns);
     result_add_notice(result, "nothing_matches", 0, NULL, TPA_NOWHERE,
                       "nothing matches what was selected%.*s", (int)text.count, text.at);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_clause(result);
     buffer_release(&text);
 }
 

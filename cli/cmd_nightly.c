@@ -210,7 +210,7 @@ static int nightly_print_verdict(const struct nightly *nightly, const struct nig
     bool fails = false;
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s",
                       nightly_headline(nightly, args->store, &result->arena));
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_verdict(result);
     nightly_notice(nightly, args, result);
     nightly_add_tables(nightly, args->all || !output_is_for_people(&args->output), result);
     nightly_add_answer(nightly, args->store, result);

@@ -403,7 +403,7 @@ void diff_add_verdict(const struct diff *diff, struct result *result)
     if (!verdict)
         return;
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", verdict);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_verdict(result);
 }
 
 static void add_facts(const struct diff *diff, struct answer *answer, struct arena *texts)

@@ -261,7 +261,7 @@ static void notice_first(const struct fleet *fleet, struct result *result)
     buffer_puts(&out, "; ");
     append_who(fleet, &out);
     result_add_notice(result, "fleet", fleet->job.ranks, NULL, TPA_NOWHERE, "%s", out.at);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_clause(result);
     buffer_release(&out);
 }
 

@@ -145,8 +145,23 @@ void figure_add_value(struct buffer *out, enum table_kind kind, double value)
     figure_add(out, kind, &cell, TIME_FITTING);
 }
 
+/* A clause as a sentence: with a capital, unless its first word is a name before a colon, and a full stop. */
+static void add_sentence(struct buffer *out, const char *text)
+{
+    size_t first = strspn(text, "abcdefghijklmnopqrstuvwxyz"), at = out->count, len = strlen(text);
+    buffer_puts(out, text);
+    if (first && text[first] == ' ')
+        out->at[at] = (char)(out->at[at] - 'a' + 'A');
+    if (len && text[len - 1] != '.')
+        buffer_putc(out, '.');
+}
+
 void figure_add_notice(struct buffer *out, const struct table_notice *notice)
 {
+    if (notice->is_clause) {
+        add_sentence(out, notice->text);
+        return;
+    }
     if (!notice->is_answer)
         buffer_puts(out, notice->lacks ? "warning: " : "note: ");
     if (notice->file) {

@@ -176,11 +176,6 @@ static const struct table_column rest_columns[] = {
 
 /* ---- notices ---- */
 
-static void tables_raise(struct result *result)
-{
-    result->notices.at[result->notices.count - 1].on_top = true;
-}
-
 /* The most specific row: the largest change that is not that of one row below it; NULL if nothing changed. */
 static const struct tree_path_row *first_path(const struct tree_diff *diff)
 {
@@ -224,7 +219,7 @@ static void notice_answer(const struct tree_diff *diff, struct result *result)
         buffer_printf(&text, " in %.*s", (int)row->path.len, row->path.at);
     }
     result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "%s", text.at);
-    tables_raise(result);
+    result_make_clause(result);
     buffer_release(&text);
 }
 

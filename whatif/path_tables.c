@@ -525,7 +525,7 @@ static void path_tables_describe(struct tables *tables, const struct path_window
         buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),
                       quantity_percent(sorted[i]->share));
     result_add_notice(tables->result, "critical_path", 1, NULL, TPA_NOWHERE, "%s", text.at);
-    tables->result->notices.at[tables->result->notices.count - 1].on_top = true;
+    result_make_clause(tables->result);
     buffer_release(&text);
 }
 

@@ -180,7 +180,7 @@ static void notice_batch(const struct whatif *whatif, struct result *result)
     buffer_release(&low);
     buffer_release(&high);
     buffer_release(&rate);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_clause(result);
 }
 
 /* "A step would take 116.000ms instead of 176.000ms (-34.1 %)." */
@@ -218,7 +218,7 @@ static void notice_gain(const struct whatif *whatif, struct result *result)
     }
     buffer_release(&now);
     buffer_release(&then);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_clause(result);
 }
 
 static void add_result(const struct whatif *whatif, struct result *result)

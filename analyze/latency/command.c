@@ -144,7 +144,7 @@ static void command_notice(const struct latency *latency, struct result *result)
         else
             append_row(&latency->rows.at[0], &text);
         result_add_notice(result, phases ? "phase" : "latency", 1, NULL, TPA_NOWHERE, "%s", text.at);
-        result->notices.at[result->notices.count - 1].on_top = true;
+        result_make_clause(result);
     }
     buffer_release(&text);
 }

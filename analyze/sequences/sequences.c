@@ -180,7 +180,7 @@ static void notice_runs(const struct sequences *sequences, const struct sequence
         }
     }
     result_add_notice(result, "short_runs", total->runs, NULL, TPA_NOWHERE, "%s", text.at);
-    result->notices.at[result->notices.count - 1].on_top = true;
+    result_make_clause(result);
     buffer_release(&text);
 }
 
