@@ -31,18 +31,19 @@ struct packed {
     const void *values;
 };
 
-/* Value I, of those that there are. */
+/* Value I, of those that there are. Nearly all blocks of times take 4 bytes a value. */
 static inline int64_t packed_value(const struct packed *packed, size_t i)
 {
     const struct packed_block *block = &packed->blocks[i / PACKED_VALUES];
     const uint64_t *at = (const uint64_t *)packed->values + block->at;
     uint64_t more = 0;
     i %= PACKED_VALUES;
+    if (block->width == 4)
+        return (int64_t)((uint64_t)block->base + ((const uint32_t *)at)[i]);
     switch (block->width) {
     case 1: more = ((const uint8_t *)at)[i]; break;
     case 2: more = ((const uint16_t *)at)[i]; break;
     case PACKED_CHOSEN: more = at[PACKED_CHOICE_WORDS + ((const uint8_t *)at)[i]]; break;
-    case 4: more = ((const uint32_t *)at)[i]; break;
     case 8: more = at[i]; break;
     default: break;
     }
