@@ -12,6 +12,15 @@
 
 #define NO_KEY INT64_C(-1)
 
+/* What the tracks of events tell, and whether these are of devices. */
+#define BY_TRACKS (BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(THREAD))
+
+/* The tracks of work, its call and its operator; TRACK_NONE: there is no such event. */
+struct group_tracks {
+    track_id work, call, op;
+    bool of_device; /* the work */
+};
+
 struct group {
     const struct trace *trace;
     const struct graph_links *links; /* NULL: no capture was given */
@@ -24,6 +33,7 @@ struct group {
     struct names *keys;
     int64_t last_key[DIMENSIONS]; /* of LAST, the group that was found last: the next is often the same */
     uint32_t last;
+    struct group_tracks last_tracks; /* of what LAST was found for, where tracks tell the group */
     const struct step_list *steps;
     bool *has_calls; /* by file, if steps contain what was launched in them; else NULL */
     const struct code_paths *modules;
@@ -215,10 +225,32 @@ static int64_t key_of(const struct group *group, enum dimension dimension, event
     return NO_KEY;
 }
 
+static track_id track_or_none(const struct trace *trace, event_id e)
+{
+    return e == EVENT_NONE ? TRACK_NONE : trace->track[e];
+}
+
+/* Do tracks tell the group of these events, and are they those of the group that was found last? They are kept. */
+static bool is_on_last_tracks(struct group *group, event_id work, event_id call, event_id op)
+{
+    const struct trace *trace = group->trace;
+    if (group->keyed & ~BY_TRACKS)
+        return false;
+    const struct group_tracks last = group->last_tracks,
+                              own = { track_or_none(trace, work), track_or_none(trace, call),
+                                      track_or_none(trace, op),
+                                      work != EVENT_NONE && event_on_device(trace->kind[work]) };
+    group->last_tracks = own;
+    return names_count(group->keys) > 0 && own.work == last.work && own.call == last.call &&
+           own.op == last.op && own.of_device == last.of_device;
+}
+
 uint32_t group_of(struct group *group, event_id work, event_id call, event_id op)
 {
     int64_t key[DIMENSIONS];
     size_t width = 0;
+    if (is_on_last_tracks(group, work, call, op))
+        return group->last;
     for (unsigned left = group->keyed; left; left &= left - 1)
         key[width++] = key_of(group, (enum dimension)__builtin_ctz(left), work, call, op);
     if (names_count(group->keys) == 0 || memcmp(key, group->last_key, width * sizeof *key) != 0) {
