@@ -36,8 +36,9 @@ static uint32_t beside_add_class(struct beside *beside, struct names *ids, const
     return id;
 }
 
+/* DIRECTIONS: by name of a copy, 1 and its direction, 0: not known yet. */
 static struct beside_class beside_class_of(const struct beside *beside, size_t position,
-                                           const struct collective *collective)
+                                           const struct collective *collective, uint8_t *directions)
 {
     const struct trace *trace = beside->trace;
     name_id name = trace->name[beside->gpu->event[position]];
@@ -47,7 +48,9 @@ static struct beside_class beside_class_of(const struct beside *beside, size_t p
         class.kind = BESIDE_MEMSET;
     } else if (work == GPU_MEMCPY) {
         class.kind = BESIDE_COPY;
-        class.what = copy_kind_of(names_text(trace->names, name)).direction;
+        if (directions[name] == 0)
+            directions[name] = (uint8_t)(1 + copy_kind_of(names_text(trace->names, name)).direction);
+        class.what = directions[name] - 1u;
     } else if (gpu_work_communicates(work)) {
         class.kind = BESIDE_COMMUNICATION;
         class.what = collective ? collective->kind : COLLECTIVE_UNKNOWN;
@@ -68,6 +71,7 @@ static void find_classes(struct beside *beside)
         *VEC_PUSH(&communicating) = (struct communicating){ all->at[i].event, i };
     SORT(&communicating, by_event);
     beside->class_of = mem_alloc(mem_times(gpu->count + 1, sizeof *beside->class_of));
+    uint8_t *directions = mem_zalloc(names_count(beside->trace->names) + 1, sizeof *directions);
     uint32_t usual[GPU_WORK_KINDS] = { 0 }; /* 1 + the class of all computations, and of all memsets */
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t *known = &usual[gpu->work[i]];
@@ -80,12 +84,14 @@ static void find_classes(struct beside *beside)
             gpu_work_communicates(gpu->work[i])
                 ? rows_find(communicating.at, communicating.count, sizeof wanted, by_event, &wanted)
                 : NULL;
-        struct beside_class class = beside_class_of(beside, i, found ? &all->at[found->index] : NULL);
+        struct beside_class class =
+            beside_class_of(beside, i, found ? &all->at[found->index] : NULL, directions);
         beside->class_of[i] = beside_add_class(beside, ids, &class);
         if (class.kind == BESIDE_KERNEL || class.kind == BESIDE_MEMSET)
             *known = beside->class_of[i] + 1;
     }
     VEC_FREE(&communicating);
+    free(directions);
     names_free(ids);
 }
 
