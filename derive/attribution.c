@@ -746,15 +746,11 @@ event_id attribution_operator(const struct attribution *launches, event_id e)
 
 bool attribution_issued(const struct trace *trace, event_id work, event_id call, int64_t *ns)
 {
-    int64_t ahead_ns;
-    *ns = trace_start_ns(trace, work);
+    int64_t ahead_ns = 0;
     bool recorded = trace->args[ARG_ISSUED_AHEAD].count &&
                     trace_arg(trace, ARG_ISSUED_AHEAD, work, &ahead_ns) && ahead_ns >= 0 &&
                     ahead_ns <= TRACE_LATEST_NS;
-    if (recorded)
-        *ns -= ahead_ns;
-    else if (call != EVENT_NONE)
-        *ns = trace_start_ns(trace, call);
+    *ns = trace_start_ns(trace, recorded || call == EVENT_NONE ? work : call) - (recorded ? ahead_ns : 0);
     return recorded || call != EVENT_NONE;
 }
 

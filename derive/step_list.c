@@ -217,21 +217,21 @@ static const struct key by_longest_first[] = { ASC(struct step, file), ASC(struc
 
 static bool holds(const struct step *step, uint32_t file, int64_t ns)
 {
-    return step && step->file == file && step->start_ns <= ns && ns < step->end_ns;
+    return step->file == file && step->start_ns <= ns && ns < step->end_ns;
 }
 
 const struct step *step_list_of_work(const struct step_list *steps, const struct trace *trace, event_id work,
                                      event_id call, const struct step *last)
 {
     uint32_t file = trace->tracks[trace->track[work]].file;
-    int64_t own_ns = trace_start_ns(trace, work), issued_ns;
+    int64_t issued_ns;
     bool issued = attribution_issued(trace, work, call, &issued_ns);
-    if (holds(last, file, last && last->of_devices ? own_ns : issued_ns))
+    if (last && holds(last, file, last->of_devices ? trace_start_ns(trace, work) : issued_ns))
         return last->of_devices || issued ? last : NULL;
     const struct step *step = issued ? step_list_at(steps, file, issued_ns) : NULL;
     if (step && !step->of_devices)
         return step;
-    step = step_list_at(steps, file, own_ns);
+    step = step_list_at(steps, file, trace_start_ns(trace, work));
     return step && step->of_devices ? step : NULL;
 }
 
@@ -311,13 +311,32 @@ const char *step_name_of(const struct trace *trace, int64_t number)
     return i < steps->count && steps->at[i].number == number ? step_text(trace, &steps->at[i]) : NULL;
 }
 
+/* Does STEP start at or before MOMENT_NS of FILE, or in a file before it? */
+static bool is_not_after(const struct step *step, uint32_t file, int64_t moment_ns)
+{
+    return step->file < file || (step->file == file && step->start_ns <= moment_ns);
+}
+
+/* The last of the first COUNT steps, if MOMENT_NS of FILE is in it. */
+static const struct step *last_with(const struct step_list *steps, size_t count, uint32_t file,
+                                    int64_t moment_ns)
+{
+    const struct step *step = count ? &steps->at[count - 1] : NULL;
+    return step && step->file == file && moment_ns < step->end_ns ? step : NULL;
+}
+
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns)
 {
-    size_t i; /* the last step that starts at or before the moment */
-    SEARCH(i, steps->count,
-           steps->at[i].file < file || (steps->at[i].file == file && steps->at[i].start_ns <= moment_ns));
-    if (i == 0)
-        return NULL;
-    const struct step *step = &steps->at[i - 1];
-    return step->file == file && moment_ns < step->end_ns ? step : NULL;
+    size_t i; /* of steps that start at or before the moment */
+    SEARCH(i, steps->count, is_not_after(&steps->at[i], file, moment_ns));
+    return last_with(steps, i, file, moment_ns);
+}
+
+const struct step *step_list_near(const struct step_list *steps, uint32_t file, int64_t moment_ns,
+                                  size_t *near)
+{
+    size_t i;
+    SEARCH_NEAR(i, *near, steps->count, is_not_after(&steps->at[i], file, moment_ns));
+    *near = i;
+    return last_with(steps, i, file, moment_ns);
 }

@@ -29,6 +29,10 @@ const struct step_list *step_list_used(const struct trace *trace);
 /* The step of FILE with MOMENT in [start, end); NULL if there is none. Borrowed. */
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
 
+/* The same, found sooner for moments that are looked for one after the other. NEAR: where the last one was; 0 at first. */
+const struct step *step_list_near(const struct step_list *steps, uint32_t file, int64_t moment_ns,
+                                  size_t *near);
+
 /* The step that WORK, an operation on a device, belongs to: that in which it was issued, by its CALL (EVENT_NONE: unknown; attribution_issued); where only
  * devices mark steps, that in which it began itself. NULL if there is none. LAST, the result for other work, is tried
  * first, as most work is of the same step; it may be NULL. Borrowed. */

@@ -221,12 +221,14 @@ static void find_main_threads(struct rounds *rounds, const struct replay_graph *
 
 /* ---- which moments ---- */
 
-/* The segment of FILE that holds NS on the clock of the graph; SIZE_MAX: none. */
-static size_t segment_at(const struct rounds *rounds, uint32_t file, int64_t ns)
+/* The segment of FILE that holds NS on the clock of the graph; SIZE_MAX: none. NEAR: where the one before was found. */
+static size_t segment_at(const struct rounds *rounds, uint32_t file, int64_t ns, size_t *near)
 {
+    const struct segment *segments = segment_of(rounds, file, 0);
     size_t behind;
-    SEARCH(behind, rounds->own_count[file], segment_of(rounds, file, behind)->start_ns <= ns);
-    return behind > 0 && ns < segment_of(rounds, file, behind - 1)->end_ns ? behind - 1 : SIZE_MAX;
+    SEARCH_NEAR(behind, *near, rounds->own_count[file], segments[behind].start_ns <= ns);
+    *near = behind;
+    return behind > 0 && ns < segments[behind - 1].end_ns ? behind - 1 : SIZE_MAX;
 }
 
 /* Find the segments of moments of threads; and of_thread. */
@@ -261,6 +263,7 @@ static void find_work_moments(struct rounds *rounds, const struct replay_graph *
     rounds->of_stream = mem_zalloc(streams * rounds->segment_count + 1, sizeof *rounds->of_stream);
     for (size_t s = 0; s < streams; s++) {
         bool launched = false; /* work before is of steps that were not recorded */
+        size_t near = 0;
         for (size_t place = 0; place < rounds->streams->at[s].count; place++) {
             size_t i = rounds->streams->position[rounds->streams->at[s].first + place];
             uint32_t file = gpu->devices[rounds->streams->at[s].device].file;
@@ -270,7 +273,7 @@ static void find_work_moments(struct rounds *rounds, const struct replay_graph *
             launched |= gpu->call[i] != EVENT_NONE;
             if (!launched)
                 continue;
-            size_t k = segment_at(rounds, file, replay_event_start(graph, launch));
+            size_t k = segment_at(rounds, file, replay_event_start(graph, launch), &near);
             if (k == SIZE_MAX)
                 continue;
             struct span *span = &rounds->of_stream[s * rounds->segment_count + k];

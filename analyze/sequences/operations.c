@@ -77,15 +77,15 @@ struct row_query {
     const struct step_list *steps; /* NULL: they part no operations */
 };
 
-/* The step of the work at POSITION of the device events; NULL: in none, or steps do not matter. */
-static const struct step *step_of(const struct row_query *query, uint32_t position)
+/* The step of the work at POSITION of the device events; NULL: in none, or steps do not matter. NEAR: as of step_list_near. */
+static const struct step *step_of(const struct row_query *query, uint32_t position, size_t *near)
 {
     const struct trace *trace = query->trace;
     event_id call = query->gpu->call[position];
     if (!query->steps)
         return NULL;
     event_id e = call == EVENT_NONE ? query->gpu->event[position] : call;
-    return step_list_at(query->steps, trace->tracks[trace->track[e]].file, trace_start_ns(trace, e));
+    return step_list_near(query->steps, trace->tracks[trace->track[e]].file, trace_start_ns(trace, e), near);
 }
 
 static enum late_because late_because(const struct trace *trace, event_id call, event_id call_before,
@@ -118,13 +118,13 @@ static struct stream_work work_at(const struct row_query *query, uint32_t positi
 static void add_stream(struct stream_operations *operations, const struct row_query *query,
                        const struct gpu_streams *streams, const struct gpu_stream *stream)
 {
-    size_t first = operations->count;
+    size_t first = operations->count, near = 0;
     int64_t empty_ns = INT64_MIN;
     bool adjacent = false;
     const struct step *last_step = NULL;
     for (size_t i = stream->first; i < stream->first + stream->count; i++) {
         const uint32_t *position = &streams->position[i];
-        const struct step *step = step_of(query, *position);
+        const struct step *step = step_of(query, *position, &near);
         struct stream_work work = work_at(query, *position, i > stream->first ? position - 1 : NULL, empty_ns,
                                           adjacent && step == last_step);
         last_step = step;
