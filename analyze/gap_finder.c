@@ -220,10 +220,10 @@ void gap_finder_split(const struct gap_finder *finder, const struct gap *gap, in
 
 /* ---- finding gaps ---- */
 
-static void collect_gap(struct gap_finder *finder, struct gap gap)
+static void collect_gap(struct gap_finder *finder, struct gap *gap)
 {
-    split(finder, &gap, -1);
-    finder->take(finder->context, &gap);
+    split(finder, gap, -1);
+    finder->take(finder->context, gap);
 }
 
 /* The gaps between COUNT operations of DEVICE, at the indices POSITION or, if NULL, from FIRST on. */
@@ -244,15 +244,15 @@ static void gap_finder_find_gaps(struct gap_finder *finder, uint32_t device, con
             continue;
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
         if (last != EVENT_NONE && start_ns > last_ns && start_ns - last_ns >= finder->min_ns)
-            collect_gap(finder, (struct gap){ .start_ns = last_ns,
-                                              .end_ns = start_ns,
-                                              .before = last,
-                                              .after = e,
-                                              .call = gpu->call[at],
-                                              .op = gpu->op[at],
-                                              .device = device,
-                                              .wait = EVENT_NONE,
-                                              .meanwhile = EVENT_NONE });
+            collect_gap(finder, &(struct gap){ .start_ns = last_ns,
+                                               .end_ns = start_ns,
+                                               .before = last,
+                                               .after = e,
+                                               .call = gpu->call[at],
+                                               .op = gpu->op[at],
+                                               .device = device,
+                                               .wait = EVENT_NONE,
+                                               .meanwhile = EVENT_NONE });
         if (last == EVENT_NONE || end_ns >= last_ns) {
             last = e;
             last_ns = end_ns;

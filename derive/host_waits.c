@@ -84,13 +84,14 @@ static void sort_ends(struct search *search)
     const struct trace *trace = search->trace;
     const event_id *event = search->gpu->event;
     search->ended = mem_zalloc(trace->file_count + 1, sizeof *search->ended);
+    size_t near = 0; /* of the work before */
     for (size_t i = 0; i < search->gpu->count; i++) {
         event_id e = event[i];
         uint32_t file = trace->tracks[trace->track[e]].file;
         int64_t end_ns = trace_end_ns(trace, e);
         search->ended[file].has_work = true;
         /* A call waits for work that ends after its start and not after its end. */
-        if (intervals_contain(&search->syncing[file], end_ns - 1))
+        if (intervals_length_near(&search->syncing[file], end_ns - 1, end_ns, &near) > 0)
             *VEC_PUSH(&search->ended[file]) = (struct ended){ end_ns, (uint32_t)i };
     }
     for (uint32_t f = 0; f < trace->file_count; f++) {

@@ -125,7 +125,10 @@ int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, i
 
 int64_t intervals_length_near(const struct intervals *set, int64_t start_ns, int64_t end_ns, size_t *near)
 {
-    size_t first;
+    size_t first = *near;
+    if (first <= set->count && (first == set->count || end_ns <= set->at[first].start_ns) &&
+        (first == 0 || set->at[first - 1].end_ns <= start_ns))
+        return 0; /* between the same two intervals as what was looked for last, as mostly */
     SEARCH_NEAR(first, *near, set->count, !(set->at[first].end_ns > start_ns));
     *near = first;
     return length_from(set, first, start_ns, end_ns);
@@ -206,10 +209,10 @@ void intervals_subtract(const struct intervals *a, const struct intervals *b, st
     }
 }
 
-/* What is next of a set: its first interval that has not ended, NEVER where there is none. */
+/* What is next of the set at OWNER: its first interval that has not ended, NEVER where there is none. */
 struct next_interval {
     int64_t start_ns, end_ns;
-    size_t at;
+    size_t at, owner;
 };
 
 #define NEVER INT64_MAX
@@ -225,25 +228,30 @@ static void take_next(struct next_interval *next, const struct intervals *set, i
 
 void intervals_each(const struct intervals *sets, size_t count, intervals_visit *visit, void *context)
 {
-    struct next_interval *next = mem_zalloc(count + 1, sizeof *next);
+    struct next_interval *next = mem_zalloc(count + 1, sizeof *next); /* of sets that are not empty */
     int64_t now_ns = NEVER;
+    size_t left = 0;
     for (size_t i = 0; i < count; i++) {
-        take_next(&next[i], &sets[i], INT64_MIN);
-        now_ns = next[i].start_ns < now_ns ? next[i].start_ns : now_ns;
+        if (sets[i].count == 0)
+            continue;
+        next[left].owner = i;
+        take_next(&next[left], &sets[i], INT64_MIN);
+        now_ns = next[left].start_ns < now_ns ? next[left].start_ns : now_ns;
+        left++;
     }
     while (now_ns != NEVER) {
-        size_t owner = 0;
+        size_t first = 0;
         int64_t end_ns = NEVER; /* when one that goes before begins */
-        for (; owner < count && next[owner].start_ns > now_ns; owner++)
-            end_ns = next[owner].start_ns < end_ns ? next[owner].start_ns : end_ns;
-        if (owner < count) {
-            end_ns = next[owner].end_ns < end_ns ? next[owner].end_ns : end_ns;
-            visit(context, owner, now_ns, end_ns);
+        for (; first < left && next[first].start_ns > now_ns; first++)
+            end_ns = next[first].start_ns < end_ns ? next[first].start_ns : end_ns;
+        if (first < left) {
+            end_ns = next[first].end_ns < end_ns ? next[first].end_ns : end_ns;
+            visit(context, next[first].owner, now_ns, end_ns);
         }
         now_ns = end_ns;
-        for (size_t i = owner; i < count; i++)
+        for (size_t i = first; i < left; i++)
             if (next[i].end_ns <= now_ns)
-                take_next(&next[i], &sets[i], now_ns);
+                take_next(&next[i], &sets[next[i].owner], now_ns);
     }
     free(next);
 }
