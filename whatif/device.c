@@ -207,7 +207,7 @@ static uint32_t device_file_of(const struct graph_device *device, event_id e)
 
 static int64_t work_end(const struct graph_device *device, size_t i)
 {
-    return replay_moment_ns(device->graph, replay_work_end(device->graph, i));
+    return replay_event_end(device->graph, device->gpu->event[i]);
 }
 
 /* ---- stream waits ---- */

@@ -100,6 +100,8 @@ static void edits_host_release(const struct editing *editing, moment_id m, doubl
 /* Is M a piece of a call that waited for work? */
 static bool waited(const struct replay_graph *graph, moment_id m)
 {
+    if (!(graph->has_edges[m / 64] >> (m % 64) & 1))
+        return false;
     const struct replay_edge edge = replay_binding(graph, m);
     return edge.from != MOMENT_NONE && edge.relation == RELATION_SYNC;
 }
@@ -382,15 +384,18 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     const struct intervals *captures = &capture_times_of(graph->trace)->of_file[file],
                            *overhead = &host_state_of(graph->trace)->overhead[file];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
-    for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
-         m++) {
-        int64_t from_ns = replay_moment_ns(graph, m - 1), length_ns = replay_moment_ns(graph, m) - from_ns;
-        bool pauses = graph->inner[m] == EVENT_NONE && length_ns >= HOST_PAUSE_NS;
-        if (from_ns >= start_ns && !pauses && !waited(graph, m) && !host_work_holds(work, graph, m) &&
-            !intervals_contain(&kept[thread], from_ns) &&
-            !intervals_contain(captures, from_ns - graph->shift_ns[file]))
-            editing_scale_piece(editing, m,
-                                share_within(overhead, from_ns - graph->shift_ns[file], length_ns, near));
+    m = m == own->first ? m + 1 : m;
+    int64_t from_ns = m < end ? replay_moment_ns(graph, m - 1) : 0, to_ns;
+    for (; m < end && (to_ns = replay_moment_ns(graph, m)) <= end_ns; m++, from_ns = to_ns) {
+        int64_t length_ns = to_ns - from_ns;
+        bool in_gap = graph->inner[m] == EVENT_NONE;
+        if (from_ns < start_ns || (in_gap && length_ns >= HOST_PAUSE_NS) || waited(graph, m) ||
+            host_work_holds(work, graph, m) || intervals_contain(&kept[thread], from_ns) ||
+            intervals_contain(captures, from_ns - graph->shift_ns[file]))
+            continue;
+        factors_scale(&editing->changes->piece, m,
+                      share_within(overhead, from_ns - graph->shift_ns[file], length_ns, near));
+        editing->effect->time_ns += in_gap ? 0 : length_ns;
     }
 }
 
