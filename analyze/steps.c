@@ -141,6 +141,7 @@ struct steps_query {
     const struct gpu_streams *streams; /* NULL unless rows are by stream */
     const struct device_steps *steps;
     uint8_t *parts_by_name; /* by name: 1 + enum step_part; 0: not determined yet */
+    bool only_durations;    /* of the options */
 };
 
 static bool steps_add_work(const struct steps_query *query, size_t at, struct intervals sets[STEP_PARTS])
@@ -426,8 +427,10 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
             continue;
         struct lane whole = { .file = file };
         struct intervals sets[STEP_PARTS] = { 0 };
-        find_work(query, &whole, sets);
-        find_host_parts(query, file, sets);
+        if (!query->only_durations) {
+            find_work(query, &whole, sets);
+            find_host_parts(query, file, sets);
+        }
         steps_add_rows(query, &whole, sets, NULL, rows);
         release_parts(sets);
     }
@@ -635,7 +638,9 @@ static struct steps *steps_own_analyze(const struct trace *trace, const struct s
     bool marked = !options->name && !steps->no_steps;
     struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
     const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
-    struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, parts_by_name };
+    struct steps_query query = {
+        trace, selection, gpu, NULL, as_they_ran, parts_by_name, options->only_durations
+    };
     steps->by = options->by ? options->by : BY(STEP);
     steps->several_ranks = trace->file_count > 1;
     steps->first_part = first_part_of(trace, gpu);
@@ -668,7 +673,9 @@ const struct steps *steps_analyze(const struct trace *trace, const struct select
 {
     bool usual = (options->by == 0 || options->by == BY(STEP)) && !options->name && !options->by_rank &&
                  selection_is_all(selection);
-    return usual ? steps_usual(trace) : steps_own_analyze(trace, selection, options, err);
+    if (usual && (!options->only_durations || trace_derived(trace, &steps_usual_derivation)))
+        return steps_usual(trace);
+    return steps_own_analyze(trace, selection, options, err);
 }
 
 /* ---- tables ---- */

@@ -92,8 +92,9 @@ struct steps {
 struct steps_options {
     unsigned
         by; /* BY(RANK), BY(CYCLE), BY(DEVICE), BY(STREAM), BY(STEP), STEPS_BY_NAME, or-ed; 0: BY(STEP) */
-    const char *name; /* regular expression for annotations that are the steps; NULL: ProfilerStep#N */
-    bool by_rank;     /* a summary for each rank instead of one */
+    const char *name;    /* regular expression for annotations that are the steps; NULL: ProfilerStep#N */
+    bool by_rank;        /* a summary for each rank instead of one */
+    bool only_durations; /* part_ns, the figures of parts and because need not be known: they may be wrong */
 };
 
 /* NULL and ERR if the name is not a valid regular expression or nothing matches. Texts are borrowed from

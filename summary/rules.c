@@ -32,10 +32,15 @@ const struct summary_rule summary_rules[RULES] = {
                             "look for tensors that are kept from step to step, such as losses that are summed up" },
 };
 
+static bool passes(enum rule rule, double share)
+{
+    return share > summary_rules[rule].threshold;
+}
+
 /* It is a finding when SHARE passes the threshold of its rule. */
 static void consider(struct summary *summary, struct finding finding)
 {
-    if (!(finding.share > summary_rules[finding.rule].threshold))
+    if (!passes(finding.rule, finding.share))
         return;
     if (!finding.advice)
         finding.advice = summary_rules[finding.rule].advice;
@@ -90,7 +95,7 @@ static void consider_stakes(struct summary *summary)
 
 /* ---- steps ---- */
 
-/* "ProfilerStep#9, most of it in Kernel". */
+/* "ProfilerStep#9, most of it in Kernel", of STEPS, whose parts are known. */
 static const char *slowest_text(struct summary *summary, const struct steps_summary *steps)
 {
     struct buffer text = { 0 };
@@ -129,19 +134,27 @@ static bool is_of_plan(const struct summary *summary, const struct steps_summary
     return of && of->period > 1 && (double)steps->step.max_ns < far * (double)of->unusual_ns;
 }
 
+/* What the steps are made of is found where one of them is a finding. */
 static void find_steps(struct summary *summary)
 {
+    const struct steps *whole = NULL;
     for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++) {
         const struct steps_summary *steps = &summary->steps->summaries.at[i];
         int64_t over_ns = steps->step.max_ns - slowest_unrecorded(summary, steps) - steps->step.median_ns;
-        if (steps->complete >= RULES_LEAST_STEPS && !is_of_plan(summary, steps))
-            consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
-                                                .rank = steps->rank,
-                                                .detail = slowest_text(summary, steps),
-                                                .share = sum_share(over_ns, steps->total_ns),
-                                                .time_ns = over_ns,
-                                                .bytes = TABLE_INT_MISSING });
+        double share = sum_share(over_ns, steps->total_ns);
+        if (steps->complete < RULES_LEAST_STEPS || is_of_plan(summary, steps) ||
+            !passes(RULE_SLOW_STEP, share))
+            continue;
+        if (!whole)
+            whole = summary_steps(summary, false, &(struct tpa_error){ 0 });
+        consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
+                                            .rank = steps->rank,
+                                            .detail = slowest_text(summary, &whole->summaries.at[i]),
+                                            .share = share,
+                                            .time_ns = over_ns,
+                                            .bytes = TABLE_INT_MISSING });
     }
+    arena_free(whole);
 }
 
 /* ---- several devices and ranks ---- */

@@ -50,6 +50,13 @@ const struct trace_file *summary_file_of(const struct summary *summary, int64_t 
     return of ? &summary->trace->files[of->file] : NULL;
 }
 
+const struct steps *summary_steps(const struct summary *summary, bool only_durations, struct tpa_error *err)
+{
+    struct steps_options options = { .by_rank = summary->by != SUMMARY_BY_ALL,
+                                     .only_durations = only_durations };
+    return steps_analyze(summary->trace, summary->selection, &options, err);
+}
+
 bool summary_is_pipeline(const struct summary *summary)
 {
     for (size_t i = 0; summary->comm && i < summary->comm->waits.count; i++) {

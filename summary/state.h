@@ -109,6 +109,9 @@ int64_t summary_file_time(const struct summary *summary, uint32_t file);
 void summary_find_ranks(struct summary *summary);
 const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank);
 
+/* The steps of SUMMARY; ONLY_DURATIONS: without what they are made of. NULL and ERR where there are none; free with arena_free. */
+const struct steps *summary_steps(const struct summary *summary, bool only_durations, struct tpa_error *err);
+
 /* Did ranks send each other messages, as stages of a pipeline do? What they wait for one another is its schedule. */
 bool summary_is_pipeline(const struct summary *summary);
 

@@ -189,8 +189,7 @@ static void gather_one(void *context, size_t input)
     case INPUT_GRAPH: step_times_graph_of(trace); break;
     case INPUT_STEPS:
         if (features & FEATURE_STEPS)
-            summary->steps =
-                steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
+            summary->steps = summary_steps(summary, true, err);
         if (step_list_of(trace)->count > 0 && !selection->names && !selection->tracks)
             summary->account = account_open(trace, selection);
         break;
