@@ -213,15 +213,20 @@ static void find_outputs(struct pricer *pricer)
         return;
     pricer->convolutions = names_open();
     struct arg_scan dims = arg_scan_of(trace, ARG_INPUT_DIMS);
-    name_id ids[sizeof operators / sizeof *operators];
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        ids[i] = names_find(trace->names, operators[i].name, strlen(operators[i].name));
-    for (event_id e = 0; e < trace->event_count; e++)
-        for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-            int64_t text;
-            if (trace->name[e] == ids[i] && arg_scan_get(&dims, e, &text))
-                add_output(pricer, roofline_text(trace, (name_id)text), operators[i].gradient);
-        }
+    uint8_t *operator_of =
+        mem_zalloc(names_count(trace->names) + 1, sizeof *operator_of); /* by name, from 1 */
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        name_id id = names_find(trace->names, operators[i].name, strlen(operators[i].name));
+        if (id != NAME_NONE)
+            operator_of[id] = (uint8_t)(1 + i);
+    }
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint8_t of = operator_of[trace->name[e]];
+        int64_t text;
+        if (of && arg_scan_get(&dims, e, &text))
+            add_output(pricer, roofline_text(trace, (name_id)text), operators[of - 1].gradient);
+    }
+    free(operator_of);
 }
 
 /* The output of the convolution that was read, if it is one. */
@@ -524,10 +529,10 @@ static uint32_t call_of_recorded(struct recorded_operations *recorded, struct ro
         [COST_STRIDES] = NAME_NONE,
         [COST_CONCRETE] = NAME_NONE,
     };
-    struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
-    int64_t number;
     if (!recorded->holds_others || recorded->holds_others[i] || recorded->trace->kind[e] != EVENT_KERNEL)
         return 0;
+    struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
+    int64_t number;
     if (arg_scan_get(&recorded->flops, e, &number) && number >= 0)
         known.flops = number;
     if (arg_scan_get(&recorded->bytes, e, &number) && number >= 0)

@@ -17,19 +17,21 @@ static void launch_calls_find_calls(const struct trace *trace, struct launch_cal
     free(kinds);
 }
 
-/* The call E among CALLS, which are in order of their ids; NULL: not among them. */
-static struct launch_call *call_at(struct launch_calls *calls, event_id e)
+/* The call E among CALLS, which are in order of their ids; NULL: not among them. NEAR: where the one before was looked for. */
+static struct launch_call *call_at(struct launch_calls *calls, event_id e, size_t *near)
 {
-    size_t low;
-    SEARCH(low, calls->count, calls->at[low].call < e);
-    return low < calls->count && calls->at[low].call == e ? &calls->at[low] : NULL;
+    size_t i;
+    SEARCH_NEAR(i, *near, calls->count, calls->at[i].call < e);
+    *near = i;
+    return i < calls->count && calls->at[i].call == e ? &calls->at[i] : NULL;
 }
 
 static void mark(const struct trace *trace, struct launch_calls *calls)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
+    size_t near = 0;
     for (size_t i = 0; i < gpu->count; i++) {
-        struct launch_call *call = gpu->call[i] == EVENT_NONE ? NULL : call_at(calls, gpu->call[i]);
+        struct launch_call *call = gpu->call[i] == EVENT_NONE ? NULL : call_at(calls, gpu->call[i], &near);
         if (call)
             call->has_work = true;
     }
