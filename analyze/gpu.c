@@ -38,6 +38,7 @@ struct gpu_query {
     const struct gpu_events *events;
     struct gpu *gpu;
     bool of_whole;            /* rows cover a whole device, not a selection in time or a step */
+    bool only_uses;           /* as of gpu_find_uses; the next three are of no use then */
     struct interval *windows; /* by file: see gpu_efficiency_windows */
     uint8_t *tensor;          /* by name: enum tensor_use + 1; 0: not determined yet */
     uint32_t *copies_slot;    /* by name: 1 + index into copies of the current row */
@@ -100,7 +101,15 @@ static void gpu_find_gaps(const struct gpu_query *query, struct gpu_row *row, co
     row->span_ns = span->end_ns - span->start_ns;
 }
 
-/* Add the times of USE, a part of those of ROW, whose kernels ran in KERNELS. */
+/* Add the times of USE, a part of those of ROW, each moment once. */
+static void add_exposed(struct gpu_row *row, const struct device_use *use)
+{
+    row->computation_ns += intervals_length(&use->exposed[USE_COMPUTATION]);
+    row->exposed_communication_ns += intervals_length(&use->exposed[USE_COMMUNICATION]);
+    row->exposed_copies_ns += intervals_length(&use->exposed[USE_COPIES]);
+}
+
+/* Add all times of USE, a part of those of ROW, whose kernels ran in KERNELS. */
 static void add_use(struct gpu_row *row, const struct device_use *use, const struct intervals *kernels,
                     struct interval window)
 {
@@ -108,9 +117,7 @@ static void add_use(struct gpu_row *row, const struct device_use *use, const str
     device_use_unite(use, 1u << GPU_COMPUTATION | 1u << GPU_MEMSET | 1u << GPU_COMMUNICATION, &without_nccl);
     row->kernel_ns += intervals_length(kernels);
     row->kernel_window_ns += intervals_length_within(kernels, window.start_ns, window.end_ns);
-    row->computation_ns += intervals_length(&use->exposed[USE_COMPUTATION]);
-    row->exposed_communication_ns += intervals_length(&use->exposed[USE_COMMUNICATION]);
-    row->exposed_copies_ns += intervals_length(&use->exposed[USE_COPIES]);
+    add_exposed(row, use);
     row->communication_ns += intervals_length(&use->of[USE_COMMUNICATION]);
     row->copies_ns += intervals_length(&use->of[USE_COPIES]);
     row->memsets_ns += intervals_length(&use->of_work[GPU_MEMSET]);
@@ -130,9 +137,7 @@ static struct interval window_of(const struct gpu_query *query, const struct gpu
 static void measure_shares(const struct gpu_query *query, struct gpu_row *row, const struct positions *work,
                            struct interval window)
 {
-    row->busy_ns = row->computation_ns + row->exposed_communication_ns + row->exposed_copies_ns;
     row->busy_share = share_of(row->busy_ns, row->span_ns);
-    assert(row->busy_ns + row->idle_ns == row->span_ns);
     struct kernel_averages averages = gpu_efficiency_average(query->events, work->at, work->count, window);
     row->window_ns = window.end_ns - window.start_ns;
     row->utilization = share_of(row->kernel_window_ns, row->window_ns);
@@ -243,12 +248,16 @@ static void gpu_add_row(struct gpu_query *query, const struct gpu_device *device
         row.name = (struct text){ name, strlen(name) };
     struct interval span;
     gpu_find_gaps(query, &row, work, &span);
-    const struct interval window = window_of(query, &row, span);
+    const struct interval window = query->only_uses ? span : window_of(query, &row, span);
     const size_t first_copies = query->gpu->copies.count;
     struct copies_times times = { 0 };
     struct device_use use = { 0 };
     struct device_use_walk walk = { .gpu = query->events, .at = work->at, .count = work->count };
     while (device_use_next(&walk, &use)) {
+        if (query->only_uses) {
+            add_exposed(&row, &use);
+            continue;
+        }
         struct intervals kernels = { 0 };
         device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);
         add_use(&row, &use, &kernels, window);
@@ -256,10 +265,14 @@ static void gpu_add_row(struct gpu_query *query, const struct gpu_device *device
         intervals_release(&kernels);
     }
     device_use_release(&use);
-    forget_copies(query, work, &times);
-    count_work(query, &row, work);
-    measure_shares(query, &row, work, window);
-    row.streams = list_streams(query, work);
+    row.busy_ns = row.computation_ns + row.exposed_communication_ns + row.exposed_copies_ns;
+    assert(row.busy_ns + row.idle_ns == row.span_ns);
+    if (!query->only_uses) {
+        forget_copies(query, work, &times);
+        count_work(query, &row, work);
+        measure_shares(query, &row, work, window);
+        row.streams = list_streams(query, work);
+    }
     *VEC_PUSH(&query->rows) = row;
 }
 
@@ -451,7 +464,9 @@ static void join_cycles(struct gpu_query *query)
 
 static const struct key by_sum[] = { DESC(struct gpu_copies, sum_ns), KEY_END };
 
-static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+/* ONLY_USES: of the rows no more than of gpu_find_uses. */
+static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                   bool only_uses)
 {
     struct gpu *gpu = arena_open(sizeof *gpu);
     ARENA_OWNS(arena_of(gpu), &gpu->at, &gpu->copies);
@@ -462,7 +477,8 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
         .events = gpu_events_of(trace),
         .gpu = gpu,
         .of_whole = !selection->windows && !(by & BY(STEP)),
-        .windows = gpu_efficiency_windows(gpu_events_of(trace)),
+        .windows = only_uses ? NULL : gpu_efficiency_windows(gpu_events_of(trace)),
+        .only_uses = only_uses,
         .tensor = mem_zalloc(names_count(trace->names) + 1, sizeof *query.tensor),
         .copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *query.copies_slot),
     };
@@ -470,7 +486,8 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
     for (size_t d = 0; d < query.events->device_count; d++)
         if (!selection->files || selection->files[query.events->devices[d].file])
             gpu_add_device(&query, selection, &query.events->devices[d], &groups);
-    count_links(&query, selection);
+    if (!only_uses)
+        count_links(&query, selection);
     if (query.of_whole && selection_is_all(selection) && by == BY(DEVICE))
         leave_out_unrecorded_waits(&query);
     runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, gpu_belongs_behind, NULL);
@@ -490,7 +507,7 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
 /* The result that the summary and the table of devices share. */
 static struct gpu *gpu_find_usual(const struct trace *trace)
 {
-    return gpu_own_analyze(trace, selection_all(trace), BY(DEVICE));
+    return gpu_own_analyze(trace, selection_all(trace), BY(DEVICE), false);
 }
 
 static const struct gpu *gpu_usual(const struct trace *trace);
@@ -499,7 +516,14 @@ DERIVED(gpu, gpu_usual, gpu_find_usual);
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
     return by == BY(DEVICE) && selection_is_all(selection) ? gpu_usual(trace)
-                                                           : gpu_own_analyze(trace, selection, by);
+                                                           : gpu_own_analyze(trace, selection, by, false);
+}
+
+const struct gpu *gpu_find_uses(const struct trace *trace, const struct selection *selection)
+{
+    const struct gpu *usual =
+        selection_is_all(selection) ? trace_derived(trace, &gpu_usual_derivation) : NULL;
+    return usual ? usual : gpu_own_analyze(trace, selection, BY(DEVICE), true);
 }
 
 /* ---- tables ---- */

@@ -64,4 +64,7 @@ struct gpu {
  * TRACE. */
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
 
+/* The same by device, sooner: of each row the key, file, name, times up to unrecorded_ns and gaps; no copies, calls and other. */
+const struct gpu *gpu_find_uses(const struct trace *trace, const struct selection *selection);
+
 #endif

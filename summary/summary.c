@@ -200,7 +200,7 @@ static void gather_one(void *context, size_t input)
         summary->transfers =
             has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : TRANSFERS_BY_DEFAULT) : NULL;
         break;
-    case INPUT_GPU: summary->gpu = has_gpu ? gpu_analyze(trace, selection, BY(DEVICE)) : NULL; break;
+    case INPUT_GPU: summary->gpu = has_gpu ? gpu_find_uses(trace, selection) : NULL; break;
     case INPUT_COMM:
         if (trace->file_count > 1 && !selection->names) /* who waits for whom does not depend on names */
             summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);

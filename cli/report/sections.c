@@ -55,6 +55,9 @@ static bool fill_analysis(const struct analysis *analysis, const struct trace *t
 static bool fill_summary(const struct trace *trace, const struct selection *selection,
                          struct report_content *content, struct tpa_error *err)
 {
+    if (selection_is_all(
+            selection)) /* a section shows it: then the summary need not find its part of that first */
+        gpu_analyze(trace, selection, BY(DEVICE));
     return summary_add_tables(trace, selection, SUMMARY_BY_ALL, content->result, err);
 }
 
