@@ -79,6 +79,22 @@ static void host_waits_find_calls(struct search *search, const unsigned char *so
         SORT(&search->synced, by_synced);
 }
 
+/* Is LIST in order of start, on ties of event, as work of one device is? */
+static bool starts_ascend(const struct search *search, const struct ended_list *list)
+{
+    const event_id *event = search->gpu->event;
+    event_id before = list->count ? event[list->at[0].position] : EVENT_NONE;
+    for (size_t i = 1; i < list->count; i++) {
+        event_id e = event[list->at[i].position];
+        int64_t before_ns = trace_start_ns(search->trace, before),
+                start_ns = trace_start_ns(search->trace, e);
+        if (start_ns < before_ns || (start_ns == before_ns && e < before))
+            return false;
+        before = e;
+    }
+    return true;
+}
+
 static void sort_ends(struct search *search)
 {
     const struct trace *trace = search->trace;
@@ -96,8 +112,10 @@ static void sort_ends(struct search *search)
     }
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct ended_list *list = &search->ended[f];
-        SORT_BY(list->at, list->count, i, event[list->at[i].position]);
-        SORT_BY(list->at, list->count, i, trace_start_ns(trace, event[list->at[i].position]));
+        if (!starts_ascend(search, list)) {
+            SORT_BY(list->at, list->count, i, event[list->at[i].position]);
+            SORT_BY(list->at, list->count, i, trace_start_ns(trace, event[list->at[i].position]));
+        }
         SORT_BY(list->at, list->count, i, list->at[i].end_ns);
     }
 }

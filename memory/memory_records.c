@@ -14,7 +14,7 @@
 
 /* What is needed of a record, beside it, until its device is known and the other end of its block. */
 struct raw_record {
-    int64_t address;
+    int64_t address, start_ns;
     uint32_t device; /* index of devices */
     bool has_address, has_total, has_call;
 };
@@ -108,7 +108,7 @@ static void collect_records(const struct taking *taking, struct memory_records *
         bool recorded = arg_scan_get(&categories, e, &category);
         struct raw_device device = { trace->tracks[trace->track[e]].file, recorded ? MEMORY_TYPE_UNKNOWN : 0,
                                      -1 };
-        *own = (struct raw_record){ 0 };
+        *own = (struct raw_record){ .start_ns = trace_start_ns(trace, e) };
         arg_scan_get(&types, e, &device.type);
         arg_scan_get(&ids, e, &device.id);
         arg_scan_get(&bytes, e, &size);
@@ -158,12 +158,11 @@ static bool comes_after(const void *context, const void *left, const void *right
 {
     const struct record_order *of = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    if (of->raw->at[a].device != of->raw->at[b].device)
-        return of->raw->at[a].device > of->raw->at[b].device;
-    event_id a_event = of->records->at[a].event, b_event = of->records->at[b].event;
-    int64_t a_ns = trace_start_ns(of->records->trace, a_event),
-            b_ns = trace_start_ns(of->records->trace, b_event);
-    return a_ns != b_ns ? a_ns > b_ns : a_event > b_event;
+    const struct raw_record *left_raw = &of->raw->at[a], *right_raw = &of->raw->at[b];
+    if (left_raw->device != right_raw->device)
+        return left_raw->device > right_raw->device;
+    return left_raw->start_ns != right_raw->start_ns ? left_raw->start_ns > right_raw->start_ns
+                                                     : of->records->at[a].event > of->records->at[b].event;
 }
 
 /* By device and time. Host and devices take turns in a file: by device there are only a few runs. Their places are merged, then each
