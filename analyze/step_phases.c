@@ -186,18 +186,17 @@ static enum evidence evidence_of(uint8_t *known, const struct trace *trace, even
     return (enum evidence) * says;
 }
 
-/* Join neighbours of SET where none of the COUNT sets of BLOCKERS, and no step, begins in between. */
+/* Join neighbours of SET where none of the COUNT sets of BLOCKERS, HOST_SETS at most, and no step, begins in between. */
 static void bridge(struct intervals *set, const struct intervals *const *blockers, size_t count,
                    const struct account_windows *steps)
 {
-    size_t kept = 0;
+    size_t kept = 0, step = 0, near[HOST_SETS] = { 0 }; /* where was searched last */
     for (size_t i = 1; i < set->count; i++) {
         int64_t start_ns = set->at[kept].end_ns, end_ns = set->at[i].start_ns;
-        size_t step;
-        SEARCH(step, steps->begins_ns.count, steps->begins_ns.at[step] <= start_ns);
+        SEARCH_NEAR(step, step, steps->begins_ns.count, steps->begins_ns.at[step] <= start_ns);
         bool apart = step < steps->begins_ns.count && steps->begins_ns.at[step] < end_ns;
         for (size_t b = 0; b < count && !apart; b++)
-            apart = intervals_length_within(blockers[b], start_ns, end_ns) > 0;
+            apart = intervals_length_near(blockers[b], start_ns, end_ns, &near[b]) > 0;
         if (apart)
             set->at[++kept] = set->at[i];
         else
@@ -214,11 +213,12 @@ static void subtract(struct intervals *from, const struct intervals *what)
     *from = rest;
 }
 
-/* The first beginning in SET after MOMENT_NS. */
-static int64_t next_begin(const struct intervals *set, int64_t moment_ns)
+/* The first beginning in SET after MOMENT_NS. NEAR: where the one before was found; 0 at first. */
+static int64_t next_begin(const struct intervals *set, int64_t moment_ns, size_t *near)
 {
     size_t i;
-    SEARCH(i, set->count, set->at[i].start_ns <= moment_ns);
+    SEARCH_NEAR(i, *near, set->count, set->at[i].start_ns <= moment_ns);
+    *near = i;
     return i < set->count ? set->at[i].start_ns : INT64_MAX;
 }
 
@@ -237,12 +237,13 @@ static void add_zeroed(struct intervals *ends, const struct intervals *zeroed,
                        const struct intervals *operators, const struct intervals sets[HOST_SETS])
 {
     struct intervals added = { 0 };
+    size_t near = 0;
     for (size_t i = 0; i < zeroed->count; i++) {
         int64_t start_ns = zeroed->at[i].start_ns, end_ns = zeroed->at[i].end_ns;
         int64_t from_ns =
             greater_of(greater_of(last_end(ends, start_ns), last_end(&sets[HOST_DATA], start_ns)),
                        last_end(&sets[HOST_BACKWARD], start_ns));
-        int64_t backward_ns = next_begin(&sets[HOST_BACKWARD], start_ns);
+        int64_t backward_ns = next_begin(&sets[HOST_BACKWARD], start_ns, &near);
         if (intervals_length_within(operators, from_ns, start_ns) <=
             intervals_length_within(operators, end_ns, backward_ns))
             intervals_add(&added, start_ns, end_ns);
@@ -257,12 +258,12 @@ static void add_zeroed(struct intervals *ends, const struct intervals *zeroed,
 static void keep_forward(struct intervals *operators, const struct intervals sets[HOST_SETS],
                          const struct intervals *ends)
 {
-    size_t kept = 0;
+    size_t kept = 0, near_backward = 0, near_end = 0, near_data = 0;
     for (size_t i = 0; i < operators->count; i++) {
         int64_t start_ns = operators->at[i].start_ns,
-                backward_ns = next_begin(&sets[HOST_BACKWARD], start_ns);
-        if (backward_ns < INT64_MAX && backward_ns < next_begin(ends, start_ns) &&
-            backward_ns < next_begin(&sets[HOST_DATA], start_ns))
+                backward_ns = next_begin(&sets[HOST_BACKWARD], start_ns, &near_backward);
+        if (backward_ns < INT64_MAX && backward_ns < next_begin(ends, start_ns, &near_end) &&
+            backward_ns < next_begin(&sets[HOST_DATA], start_ns, &near_data))
             operators->at[kept++] = operators->at[i];
     }
     operators->count = kept;

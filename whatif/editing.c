@@ -76,9 +76,11 @@ struct intervals *editing_ranges(const struct editing *editing,
     const struct replay_graph *graph = editing->graph;
     struct intervals *ranges = mem_zalloc(graph->thread_count + 1, sizeof *ranges);
     for (event_id e = 0; e < editing->trace->event_count; e++) {
+        if (editing->trace->kind[e] > EVENT_DRIVER || !takes(context, e) ||
+            editing->trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+            continue;
         uint32_t thread = graph->thread_of_track[editing->trace->track[e]];
-        if (thread == UINT32_MAX || editing->trace->kind[e] > EVENT_DRIVER ||
-            editing->trace->flags[e] & (EVENT_ASYNC | EVENT_POINT) || !takes(context, e))
+        if (thread == UINT32_MAX)
             continue;
         intervals_add(&ranges[thread], replay_event_start(graph, e), replay_event_end(graph, e));
         editing->effect->count++;

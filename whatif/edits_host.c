@@ -390,8 +390,9 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
         int64_t length_ns = to_ns - from_ns;
         bool in_gap = graph->inner[m] == EVENT_NONE;
         if (from_ns < start_ns || (in_gap && length_ns >= HOST_PAUSE_NS) || waited(graph, m) ||
-            host_work_holds(work, graph, m) || intervals_contain(&kept[thread], from_ns) ||
-            intervals_contain(captures, from_ns - graph->shift_ns[file]))
+            host_work_holds(work, graph, m) ||
+            (kept[thread].count && intervals_contain(&kept[thread], from_ns)) ||
+            (captures->count && intervals_contain(captures, from_ns - graph->shift_ns[file])))
             continue;
         factors_scale(&editing->changes->piece, m,
                       share_within(overhead, from_ns - graph->shift_ns[file], length_ns, near));

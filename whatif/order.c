@@ -226,13 +226,24 @@ static void place(struct ordering *ordering, moment_id m)
     }
 }
 
+static void extend_to(struct replay_graph *graph, moment_id m)
+{
+    int64_t ns = replay_recorded_ns(graph, m);
+    graph->start_ns = ns < graph->start_ns ? ns : graph->start_ns;
+    graph->end_ns = ns > graph->end_ns ? ns : graph->end_ns;
+}
+
+/* The moments of a thread ascend. */
 static void find_ends(struct replay_graph *graph)
 {
-    for (moment_id m = 0; m < graph->moment_count; m++) {
-        int64_t ns = replay_recorded_ns(graph, m);
-        graph->start_ns = m == 0 || ns < graph->start_ns ? ns : graph->start_ns;
-        graph->end_ns = m == 0 || ns > graph->end_ns ? ns : graph->end_ns;
+    if (graph->moment_count)
+        graph->start_ns = graph->end_ns = replay_recorded_ns(graph, 0);
+    for (size_t t = 0; t < graph->thread_count; t++) {
+        extend_to(graph, graph->threads[t].first);
+        extend_to(graph, graph->threads[t].first + graph->threads[t].count - 1);
     }
+    for (moment_id m = (moment_id)graph->host_count; m < graph->moment_count; m++)
+        extend_to(graph, m);
 }
 
 /* Put M in order, if all that it waits for is. Most do. */
