@@ -156,17 +156,21 @@ struct recordings {
 static void read_collectives(struct recordings *all, const struct collectives *collectives)
 {
     const struct trace *trace = all->trace;
+    bool *launching = collective_places_launching(collectives);
     for (size_t i = 0; i < collectives->count; i++) {
         const struct collective *one = &collectives->at[i];
         const struct collective_place *place = &collectives->places[one->place];
         bool is_host = all->at[place->file].form == JOB_OF_HOSTS;
-        if (!one->timed || (place->device < 0) != is_host)
+        bool from_before =
+            one->launch == EVENT_NONE && launching[one->place]; /* of no mark, whatever runs then */
+        if (!one->timed || (place->device < 0) != is_host || from_before)
             continue;
         *VEC_PUSH(&all->at[place->file].messages) =
             (struct message){ collective_issued_ns(collectives, one), trace_start_ns(trace, one->event),
                               trace_end_ns(trace, one->event),        one->kind,
                               talk_dimension(trace, one, is_host),    OPERATION_NONE };
     }
+    free(launching);
 }
 
 /* New, by event: the kind of the collective that it is; COLLECTIVE_KINDS: none. */

@@ -5,6 +5,7 @@
  * lengths of some operations and ideal ones of all others, and compared with the replay_trial in which all are ideal.
  */
 #include "base/rows.h"
+#include "base/sum.h"
 #include "job/job.h"
 #include <assert.h>
 #include <math.h>
@@ -238,9 +239,31 @@ static void find_shares(struct trial *trial)
 
 /* ---- steps ---- */
 
+/* New, by operation: when it counts from. On devices a message that was launched ahead waits there, perhaps since the step before: it counts from
+ * when both ends are there. */
+static int64_t *find_begins(const struct job *job)
+{
+    const struct operations *all = job->all;
+    const struct job_graph *graph = job->graph;
+    int64_t *begins_ns = mem_alloc(mem_times(all->count + 1, sizeof *begins_ns));
+    for (size_t i = 0; i < all->count; i++)
+        begins_ns[i] = all->at[i].start_ns;
+    for (size_t g = 0; g < graph->gangs.count && all->form == JOB_OF_DEVICES; g++) {
+        const uint32_t *member = graph->member + graph->gangs.at[g].first;
+        int64_t latest_ns = INT64_MIN;
+        for (uint32_t m = 0; m < graph->gangs.at[g].count; m++)
+            latest_ns = greater_of(latest_ns, all->at[member[m]].start_ns);
+        for (uint32_t m = 0; m < graph->gangs.at[g].count; m++)
+            if (operation_is_message(&all->at[member[m]]))
+                begins_ns[member[m]] = latest_ns;
+    }
+    return begins_ns;
+}
+
 static void find_steps(struct job *job)
 {
     const struct operations *all = job->all;
+    int64_t *begins_ns = find_begins(job);
     size_t steps = all->steps.count;
     int64_t *start_ns = mem_alloc(mem_times(steps + 1, sizeof *start_ns));
     int64_t *end_ns = mem_alloc(mem_times(steps + 1, sizeof *end_ns));
@@ -250,8 +273,8 @@ static void find_steps(struct job *job)
     }
     for (size_t i = 0; i < all->count; i++) {
         const struct operation *op = &all->at[i];
-        if (op->start_ns < start_ns[op->step])
-            start_ns[op->step] = op->start_ns;
+        if (begins_ns[i] < start_ns[op->step])
+            start_ns[op->step] = begins_ns[i];
         if (op->end_ns > end_ns[op->step])
             end_ns[op->step] = op->end_ns;
     }
@@ -272,7 +295,7 @@ static void find_steps(struct job *job)
     job->whole.ideal_ns = job_mean(job->ideal_step_ns, steps);
     job->whole.slowdown = job_over(job->whole.simulated_ns, job->whole.ideal_ns);
     job->whole.delay_slowdown = job_over(job->whole.step_ns, job->whole.simulated_ns);
-    EACH(free, start_ns, end_ns);
+    EACH(free, start_ns, end_ns, begins_ns);
 }
 
 void job_find_slowdowns(struct job *job)

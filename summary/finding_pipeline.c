@@ -29,6 +29,18 @@ static const struct {
                        "gc.disable() before the loop, and gc.collect() on all ranks in the same step" },
 };
 
+/* What a rank computes in a step, in ns, mean of all ranks, where the change does not shorten that; else 0. */
+static double computing_left(const struct job *job)
+{
+    double sum_ns = 0;
+    if (job->cause != JOB_CAUSE_DELAY && job->cause != JOB_CAUSE_COMMUNICATION && job->cause != JOB_CAUSE_GC)
+        return 0;
+    for (size_t i = 0; i < job->ranks.count; i++)
+        sum_ns += job->ranks.at[i].parts.compute_ns;
+    return job->ranks.count && job->whole.steps ? sum_ns / (double)job->ranks.count / (double)job->whole.steps
+                                                : 0;
+}
+
 void pipeline_find(struct summary *summary)
 {
     summary->job = job_of_trace(summary->trace, &(struct ranges){ 0 });
@@ -54,7 +66,11 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
         findings->has_steps = true;
         findings->step_ns = findings->together_ns = (int64_t)job->whole.step_ns;
     }
-    int64_t saves_ns = (int64_t)summary->pipeline_ns;
+    /* Spans of steps that overlap may lose more than a step takes. */
+    double most_ns = (double)findings->step_ns - computing_left(job);
+    int64_t saves_ns = (int64_t)(summary->pipeline_ns < most_ns ? summary->pipeline_ns : most_ns);
+    if (saves_ns <= 0)
+        return;
     const char *where = job->whole.where.at ? arena_printf(&findings->texts, "%.*s",
                                                            (int)job->whole.where.len, job->whole.where.at)
                                             : NULL;

@@ -13,6 +13,7 @@ import random
 import sys
 
 US = 1000
+MESSAGE = {"In msg nelems": 64, "Out msg nelems": 64, "dtype": "Float", "Group size": 2}
 
 
 @dataclasses.dataclass
@@ -37,6 +38,7 @@ class Plan:
     often: float = 0.3  # how many sequences are long
     hosts: int = 1
     apart: int = 0  # ns between the clocks of the hosts
+    ahead: bool = False  # hosts run ahead: receives begin when the one before on their stream is over, and a message from before the recording runs in it
     fused: bool = False  # sends and receives are kernels that do not say what they are, as those of batch_isend_irecv
 
 
@@ -60,6 +62,7 @@ def draw(seed):
         plan.transfer = max(plan.transfer, US)  # messages without length have no order
     plan.fused = plan.form == "files" and plan.marks == "PP" and not plan.apart and chance.random() < 0.15
     plan.often = chance.choice([0.2, 0.3, 0.5])
+    plan.ahead = plan.form != "timeline" and plan.marks == "PP" and not plan.fused and chance.random() < 0.4
     return plan, chance
 
 
@@ -179,8 +182,8 @@ class Step:
                         sent[(rank.dp, rank.tp, forward, stage + (1 if forward else -1), microbatch)] = (end, rank)
 
     def posted(self, rank, forward):
-        """When the receive of the next computation is issued: behind the last computation of its direction."""
-        return max([c[4] for c in self.computations[rank.number] if c[0] == forward], default=0)
+        """When the receive of the next computation is issued: behind the last computation of its direction, or long ago."""
+        return 0 if self.plan.ahead else max([c[4] for c in self.computations[rank.number] if c[0] == forward], default=0)
 
     def end(self, number):
         return self.computations[number][-1][4]
@@ -206,7 +209,9 @@ class Recorder:
 
     def __init__(self, plan, rank, base):
         self.plan, self.rank, self.base = plan, rank, base
-        self.events, self.correlation, self.host = [], 100, 0
+        self.events, self.correlation, self.host, self.free = [], 100, 0, {}
+        if plan.ahead:
+            self.add("kernel", "ncclDevKernel_SendRecv", 31, 10 * US, 100 * US, {"device": 0, "stream": 31, "correlation": 99, **MESSAGE, "Collective name": "recv"}, True)
 
     def add(self, cat, name, thread, start, end, args=None, device=False):
         pid = 0 if device else 4000 + self.rank.number
@@ -223,7 +228,10 @@ class Recorder:
         stream = {"forward-recv": 31, "backward-recv": 32, "forward-send": 34, "backward-send": 35}[kind]
         if self.plan.fused:
             word = "coalesced"
-        self.launch("ncclDevKernel_SendRecv", stream, start, end, {"Collective name": word, "In msg nelems": 64, "Out msg nelems": 64, "dtype": "Float", "Group size": 2})
+        if self.plan.ahead and word == "recv":
+            start = self.free.get(stream, 200 * US) - self.base
+        self.free[stream] = self.base + end
+        self.launch("ncclDevKernel_SendRecv", stream, start, end, {**MESSAGE, "Collective name": word})
 
     def marked(self, name, inside):
         start = self.host

@@ -234,6 +234,8 @@ def read_rank(rank, host, first):
                     what = name or None
                     rank.talks.append(Talk(e, e.call.start if e.call else e.start, what, e.args.get("Process Group Description"), e.call.thread if e.call else None))
                 rank.work.append(e)
+        if any(talk.event.call for talk in rank.talks):  # the others were issued before the recording, in no mark
+            rank.talks = [talk for talk in rank.talks if talk.event.call]
     rank.marks = []
     for e in rank.annotations:
         m = re.fullmatch(r"(Forward|Backward) (\d+)", e.name)
@@ -632,7 +634,8 @@ class Job:
     def answer(self):
         mean = lambda x: sum(x) / Fraction(len(x))
         ideal, real = self.total(self.ideal), self.total(lambda o: o.real)
-        times = [max(o.end for o in self.by_step[s]) - min(o.start for o in self.by_step[s]) for s in self.steps]
+        begin = lambda o: max(x.start for x in o.group) if o.is_message and not self.timeline and not any(r.host for r in self.ranks) else o.start
+        times = [max(o.end for o in self.by_step[s]) - min(map(begin, self.by_step[s])) for s in self.steps]
         only = lambda has: self.total(lambda o: o.real if has(o) else self.ideal(o))
         over = lambda a, b: mean(a) / mean(b) if mean(b) else None
         stage = {p: only(lambda o: o.rank.at["pp"] == p) for p in sorted({r.at["pp"] for r in self.ranks if r.at["pp"] is not None})}
