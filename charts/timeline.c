@@ -18,6 +18,7 @@
 #include "memory/memory_records.h"
 #include "derive/python_names.h"
 #include "trace/builder.h"
+#include "trace/call_stack.h"
 #include "trace/span.h"
 #include <inttypes.h>
 
@@ -284,35 +285,37 @@ static int64_t weight_of_call(const struct timeline_making *making, event_id e, 
 }
 
 static void collect_thread(struct timeline_making *making, const struct calltree *tree,
-                           const struct calltree_thread *thread, uint32_t lane, uint16_t *depth,
-                           uint16_t *inner)
+                           const struct calltree_thread *thread, uint32_t lane)
 {
     const struct trace *trace = making->trace;
+    struct call_stack stack = { 0 };
+    uint16_t inner[MOST_DEPTH + 1] = { 0 }; /* by depth: how many of the calls around it are folded */
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
-        node_id parent = tree->parent[n];
         event_id e = tree->event[n];
-        uint32_t kind = timeline_kind_of(making, e);
-        depth[n] = parent == NODE_NONE ? 0 : (uint16_t)(depth[parent] + (depth[parent] < UINT16_MAX));
-        if (inner)
-            inner[n] = parent == NODE_NONE ? 0 : inner[parent];
-        if (depth[n] < MOST_DEPTH)
-            timeline_collect(making, trace->tracks[thread->track].file,
-                             (struct timeline_span){ .lane = lane,
-                                                     .kind = kind,
-                                                     .depth = depth[n],
-                                                     .inner = inner ? inner[n] : 0,
-                                                     .folded = kind == SPAN_TORCH,
-                                                     .event = e,
-                                                     .call = TIMELINE_NO_EVENT,
-                                                     .operation = EVENT_NONE,
-                                                     .start_ns = trace_start_ns(trace, e),
-                                                     .dur_ns = trace_dur_ns(trace, e),
-                                                     .weight = weight_of_call(making, e, kind) });
-        else
+        int64_t start_ns = trace_start_ns(trace, e), dur_ns = trace_dur_ns(trace, e);
+        call_stack_leave(&stack, start_ns, start_ns + dur_ns);
+        size_t depth = stack.count;
+        call_stack_enter(&stack, start_ns + dur_ns, n);
+        if (depth >= MOST_DEPTH) {
             making->timeline->left_out++;
-        if (inner)
-            inner[n] = (uint16_t)(inner[n] + (kind == SPAN_TORCH));
+            continue;
+        }
+        uint32_t kind = timeline_kind_of(making, e);
+        inner[depth + 1] = (uint16_t)(inner[depth] + (kind == SPAN_TORCH));
+        timeline_collect(making, trace->tracks[thread->track].file,
+                         (struct timeline_span){ .lane = lane,
+                                                 .kind = kind,
+                                                 .depth = (uint16_t)depth,
+                                                 .inner = inner[depth],
+                                                 .folded = kind == SPAN_TORCH,
+                                                 .event = e,
+                                                 .call = TIMELINE_NO_EVENT,
+                                                 .operation = EVENT_NONE,
+                                                 .start_ns = start_ns,
+                                                 .dur_ns = dur_ns,
+                                                 .weight = weight_of_call(making, e, kind) });
     }
+    VEC_FREE(&stack);
 }
 
 struct busy_thread {
@@ -331,10 +334,8 @@ static void add_threads(struct timeline_making *making)
     enum { OPEN = 6 };
     const struct trace *trace = making->trace;
     struct calltree *tree = calltree_open(trace, timeline_takes, making);
-    calltree_nest(tree);
+    calltree_forget_parents(tree);
     struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
-    uint16_t *depth = mem_zalloc(tree->count + 1, sizeof *depth),
-             *inner = making->take ? NULL : mem_zalloc(tree->count + 1, sizeof *inner);
     for (size_t t = 0; t < tree->thread_count; t++)
         busy[t] = (struct busy_thread){ &tree->threads[t], trace->tracks[tree->threads[t].track].file };
     SORT_ARRAY(busy, tree->thread_count, by_count);
@@ -346,9 +347,9 @@ static void add_threads(struct timeline_making *making)
         bool first = t == 0 || busy[t - 1].file != busy[t].file;
         making->timeline->lanes.at[lane].closed =
             tree->thread_count > OPEN && (!first || trace->file_count > OPEN);
-        collect_thread(making, tree, busy[t].thread, lane, depth, inner);
+        collect_thread(making, tree, busy[t].thread, lane);
     }
-    EACH(free, busy, depth, inner);
+    free(busy);
     arena_free(tree);
 }
 

@@ -6,6 +6,7 @@
 #include "base/rows.h"
 #include "base/parallel.h"
 #include "base/search.h"
+#include "trace/call_stack.h"
 #include "trace/derived.h"
 #include <assert.h>
 
@@ -354,27 +355,16 @@ static void nest_thread(void *context, size_t thread)
     const struct nesting *nesting = context;
     struct calltree *tree = nesting->tree;
     const struct trace *trace = tree->trace;
-    struct open_call {
-        int64_t end_ns;
-        node_id node;
-    };
-    VEC_OF(struct open_call) stack = { 0 };
-    size_t overlaps = 0;
+    struct call_stack stack = { 0 };
     node_id first = tree->threads[thread].first, end = first + tree->threads[thread].count;
     for (node_id n = first; n < end; n++) {
         int64_t start_ns = trace_start_ns(trace, tree->event[n]);
         int64_t end_ns = start_ns + trace_dur_ns(trace, tree->event[n]);
-        while (stack.count) {
-            int64_t top_end_ns = stack.at[stack.count - 1].end_ns;
-            if (start_ns < top_end_ns && end_ns <= top_end_ns)
-                break;
-            overlaps += start_ns < top_end_ns;
-            stack.count--;
-        }
+        call_stack_leave(&stack, start_ns, end_ns);
         tree->parent[n] = stack.count ? stack.at[stack.count - 1].node : NODE_NONE;
-        *VEC_PUSH(&stack) = (struct open_call){ end_ns, n };
+        call_stack_enter(&stack, end_ns, n);
     }
-    nesting->overlaps[thread] = overlaps;
+    nesting->overlaps[thread] = stack.overlaps;
     VEC_FREE(&stack);
 }
 
