@@ -36,7 +36,8 @@ struct timeline_ways {
     const char *const *groups; /* of the lanes of a file */
 };
 
-/* As chart_timeline of all of TRACE, but TAKE gets all spans, each lane's by time, and the timeline holds none. */
+/* As chart_timeline of all of TRACE, but TAKE gets all spans, each lane's by time, and the timeline holds none. Of a gap, which has a lane
+ * of its device for gaps alone, CALL is the work that ended last before it and OPERATION the work after it. */
 struct timeline *chart_timeline_each(const struct trace *trace, timeline_taker *take, void *context,
                                      const struct timeline_ways *ways);
 

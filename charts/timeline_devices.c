@@ -106,7 +106,9 @@ static void add_span_of_gap(struct timeline_making *making, const struct gap *ga
         making->timeline->left_out++;
         return;
     }
-    if (!making->take) {
+    if (making->take) {
+        span.call = gap->before;
+    } else {
         span.name = making->gap_name[gap->cause];
         span.detail = describe_gap(making, gap);
     }

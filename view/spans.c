@@ -7,6 +7,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "charts/timeline.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,15 @@
 
 struct filled_row {
     uint32_t lane, depth;
-    VEC_OF(uint32_t) id;
-    VEC_OF(uint8_t) kind;
+    VEC_OF(uint32_t) id;  /* none: its spans are gaps, */
+    uint32_t first_gap;   /* which have the ids from this on */
+    VEC_OF(uint8_t) kind; /* how many there are */
 };
+
+static uint32_t filled_id(const struct filled_row *row, size_t i)
+{
+    return row->id.count ? row->id.at[i] : row->first_gap + (uint32_t)i;
+}
 
 /* By depth: 1 + its place in rows; 0: it has none. */
 struct lane_rows {
@@ -53,9 +60,12 @@ static void take_span(void *context, const struct timeline_span *span)
     if (id == TIMELINE_NO_EVENT &&
         spans->gaps.after.count + spans->pieces.count >= UINT32_MAX - spans->trace->event_count)
         return;
+    struct filled_row *row = row_for(filling, span->lane, span->depth);
     if (is_gap) {
         id = (uint32_t)(spans->trace->event_count + spans->gaps.after.count);
-        *VEC_PUSH(&spans->gaps.start_ns) = span->start_ns;
+        row->first_gap = row->kind.count ? row->first_gap : id;
+        assert(row->id.count == 0 && id == row->first_gap + row->kind.count);
+        *VEC_PUSH(&spans->gaps.before) = span->call;
         *VEC_PUSH(&spans->gaps.after) = span->operation;
     } else if (id == TIMELINE_NO_EVENT) {
         id = UINT32_MAX - (uint32_t)spans->pieces.count;
@@ -63,8 +73,8 @@ static void take_span(void *context, const struct timeline_span *span)
             (struct view_piece){ span->start_ns, span->dur_ns,
                                  span->call == TIMELINE_NO_EVENT ? EVENT_NONE : span->call };
     }
-    struct filled_row *row = row_for(filling, span->lane, span->depth);
-    *VEC_PUSH(&row->id) = id;
+    if (!is_gap)
+        *VEC_PUSH(&row->id) = id;
     *VEC_PUSH(&row->kind) = (uint8_t)span->kind;
 }
 
@@ -84,7 +94,7 @@ struct view_time view_span_time(const struct view_spans *spans, uint32_t id)
     return view_time_in(spans, &row, id);
 }
 
-/* Put the spans of ROW in order of time, where they are not: those of a lane in which everything overlaps. */
+/* Put the spans of ROW in order of time, where they are not: those of a lane in which everything overlaps. Gaps are. */
 static void sort_row(const struct view_spans *spans, struct filled_row *row)
 {
     size_t count = row->id.count, i = 1;
@@ -254,10 +264,10 @@ static void sum_row(const struct view_spans *spans, struct view_row *row, const 
         uint64_t last = (uint64_t)spans->length_ns >> k;
         unsigned bits = last ? view_class((int64_t)last) + 1 : 0;
         row->level[k].ns_bits = bits < 58 ? 58 - bits : 0;
-        row->level[k].is_whole = row->level[k].ns_bits && last <= filled->id.count / SPANS_OF_STEP;
+        row->level[k].is_whole = row->level[k].ns_bits && last <= filled->kind.count / SPANS_OF_STEP;
     }
-    for (size_t i = 0; i < filled->id.count; i++)
-        sum_span(&summing, view_time_in(spans, row, filled->id.at[i]), filled->kind.at[i]);
+    for (size_t i = 0; i < filled->kind.count; i++)
+        sum_span(&summing, view_time_in(spans, row, filled_id(filled, i)), filled->kind.at[i]);
     for (unsigned k = 0; k <= summing.top; k++)
         if (summing.active >> k & 1)
             pass_steps(&summing, k, INT64_MAX >> k);
@@ -272,35 +282,68 @@ static void sum_row(const struct view_spans *spans, struct view_row *row, const 
 
 /* ---- classes ---- */
 
+/* Write the COUNT numbers at FROM to TO by class, which CLASS_OF has of each, the first of one to the place FIRST_OF_CLASS. SHRINKS:
+ * FROM is a block of its own, and is freed: from its end on, so that both together hardly take more memory than one. */
+static void order_by_class(uint32_t *to, uint32_t *from, size_t count, const uint8_t *class_of,
+                           const size_t *first_of_class, bool shrinks)
+{
+    enum { AT_ONCE = 1 << 16 };
+    size_t place[VIEW_CLASSES]; /* behind the next of each class */
+    memcpy(place, first_of_class + 1, sizeof place);
+    for (size_t i = count; i-- > 0;) {
+        to[--place[class_of[i]]] = from[i];
+        if (shrinks && i && i % AT_ONCE == 0)
+            from = mem_realloc(from, i * sizeof *from);
+    }
+    if (shrinks)
+        free(from);
+}
+
+/* The same in place. */
+static void put_by_class(uint32_t *at, size_t count, const uint8_t *class_of, const size_t *first_of_class)
+{
+    uint32_t *as_it_was = mem_alloc(mem_times(count + 1, sizeof *as_it_was));
+    memcpy(as_it_was, at, count * sizeof *at);
+    order_by_class(at, as_it_was, count, class_of, first_of_class, true);
+}
+
 /* The spans of FILLED by class; it is emptied. */
-static struct view_row finish_row(const struct view_spans *spans, struct filled_row *filled,
+static struct view_row finish_row(struct view_spans *spans, struct filled_row *filled,
                                   struct level_sums *level)
 {
     struct view_row row = { .lane = filled->lane,
                             .depth = filled->depth,
-                            .shift_ns = shift_of(spans, filled->id.at[0]) };
-    size_t count = filled->id.count, place[VIEW_CLASSES + 1] = { 0 };
+                            .first_gap = filled->first_gap,
+                            .shift_ns = shift_of(spans, filled_id(filled, 0)) };
+    size_t count = filled->kind.count, place[VIEW_CLASSES + 1] = { 0 };
     sort_row(spans, filled);
     sum_row(spans, &row, filled, level);
+    uint8_t *class_of = mem_alloc(count + 1);
     for (size_t i = 0; i < count; i++) {
-        struct view_time time = view_time_in(spans, &row, filled->id.at[i]);
-        row.first_of_class[view_class(time.end_ns - time.start_ns) + 1]++;
+        struct view_time time = view_time_in(spans, &row, filled_id(filled, i));
+        class_of[i] = (uint8_t)view_class(time.end_ns - time.start_ns);
+        row.first_of_class[class_of[i] + 1]++;
         row.kinds |= UINT64_C(1) << filled->kind.at[i];
     }
     for (unsigned c = 0; c < VIEW_CLASSES; c++) {
         row.first_of_class[c + 1] += row.first_of_class[c];
         place[c] = row.first_of_class[c];
     }
-    row.id = mem_alloc(mem_times(count + 1, sizeof *row.id));
     row.kind = mem_alloc(count + 1);
-    for (size_t i = 0; i < count; i++) {
-        struct view_time time = view_time_in(spans, &row, filled->id.at[i]);
-        size_t to = place[view_class(time.end_ns - time.start_ns)]++;
-        row.id[to] = filled->id.at[i];
-        row.kind[to] = filled->kind.at[i];
+    for (size_t i = 0; i < count; i++)
+        row.kind[place[class_of[i]]++] = filled->kind.at[i];
+    VEC_FREE(&filled->kind);
+    if (filled->id.count) {
+        row.id = mem_alloc(mem_times(count, sizeof *row.id));
+        order_by_class(row.id, filled->id.at, count, class_of, row.first_of_class, true);
+        filled->id.at = NULL;
+    } else {
+        size_t first = row.first_gap - spans->trace->event_count;
+        put_by_class(spans->gaps.before.at + first, count, class_of, row.first_of_class);
+        put_by_class(spans->gaps.after.at + first, count, class_of, row.first_of_class);
     }
     VEC_FREE(&filled->id);
-    VEC_FREE(&filled->kind);
+    free(class_of);
     return row;
 }
 
@@ -334,8 +377,6 @@ struct view_spans *view_spans_open(const struct trace *trace, const struct view_
         spans->length_ns = timeline->dur_ns;
         for (size_t file = 0; file < trace->file_count; file++)
             spans->shift_ns[file] = timeline->files.at[file].shift_ns - timeline->start_ns;
-        for (size_t i = 0; i < spans->gaps.start_ns.count; i++)
-            spans->gaps.start_ns.at[i] -= timeline->start_ns;
         for (size_t i = 0; i < spans->pieces.count; i++)
             spans->pieces.at[i].start_ns -= timeline->start_ns;
         struct level_sums *level = mem_alloc((VIEW_CLASSES + 1) * sizeof *level);
@@ -369,7 +410,7 @@ void view_spans_free(struct view_spans *spans)
             VEC_FREE(&row->level[k]);
     }
     VEC_FREE(&spans->rows);
-    EACH(VEC_FREE, &spans->gaps.start_ns, &spans->gaps.after, &spans->pieces);
+    EACH(VEC_FREE, &spans->gaps.before, &spans->gaps.after, &spans->pieces);
     VEC_FREE(&spans->drawing.names);
     VEC_FREE(&spans->drawing.sums);
     VEC_FREE(&spans->drawing.many);
@@ -390,7 +431,7 @@ size_t view_row_search(const struct view_spans *spans, const struct view_row *ro
 {
     size_t i;
     SEARCH_BETWEEN(i, row->first_of_class[class_of], row->first_of_class[class_of + 1],
-                   view_start_in(spans, row, row->id[i]) < ns);
+                   view_start_in(spans, row, view_id_at(row, i)) < ns);
     return i;
 }
 
@@ -401,9 +442,10 @@ const struct view_row *view_row_of(const struct view_spans *spans, event_id even
     for (size_t r = 0; r < spans->rows.count; r++) {
         const struct view_row *row = &spans->rows.at[r];
         for (size_t i = view_row_search(spans, row, class_of, time.start_ns);
-             i < row->first_of_class[class_of + 1] && view_start_in(spans, row, row->id[i]) == time.start_ns;
+             i < row->first_of_class[class_of + 1] &&
+             view_start_in(spans, row, view_id_at(row, i)) == time.start_ns;
              i++)
-            if (row->id[i] == event) {
+            if (view_id_at(row, i) == event) {
                 *place = i;
                 return row;
             }

@@ -10,7 +10,7 @@
  * time of each kind in each step in which many of them begin (many: VIEW_MANY). Where few begin, they are added up when a picture is
  * made, but for levels of few steps, which have them all.
  *
- * Times are ns from the origin of the recording. A span takes five bytes, and a fifth more for the sums; a gap twelve more.
+ * Times are ns from the origin of the recording. A span takes five bytes, and a fifth more for the sums; a gap four more.
  */
 #ifndef TPA_VIEW_SPANS_H
 #define TPA_VIEW_SPANS_H
@@ -53,18 +53,25 @@ static inline int64_t view_sum_ns(const struct view_level *level, size_t i)
 
 struct view_row {
     uint32_t lane, depth;
-    int64_t shift_ns;                          /* added to the times of its events; all are of one file */
-    uint32_t *id;                              /* of its spans: by class, then by time */
-    uint8_t *kind;                             /* beside id */
-    size_t first_of_class[VIEW_CLASSES + 1];   /* of id; the last entry: how many there are */
-    uint64_t kinds;                            /* a bit for each kind in it */
+    int64_t shift_ns;                        /* added to the times of its events; all are of one file */
+    uint32_t *id;                            /* of its spans: by class, then by time. NULL: they are gaps, */
+    uint32_t first_gap;                      /* which have the ids from this on */
+    uint8_t *kind;                           /* beside id */
+    size_t first_of_class[VIEW_CLASSES + 1]; /* of id; the last entry: how many there are */
+    uint64_t kinds;                          /* a bit for each kind in it */
     struct view_level level[VIEW_CLASSES + 1]; /* by k */
 };
 
-/* Spans that are no events. A gap lasts until the work that ended it. */
+/* The id of the span at place I of ROW. */
+static inline uint32_t view_id_at(const struct view_row *row, size_t i)
+{
+    return row->id ? row->id[i] : row->first_gap + (uint32_t)i;
+}
+
+/* Spans that are no events. A gap lasts from the end of work to the start of work. */
 struct view_gaps {
-    VEC_OF(int64_t) start_ns;
-    VEC_OF(event_id) after; /* beside start_ns: the work that ended it */
+    VEC_OF(event_id) before;
+    VEC_OF(event_id) after; /* beside before */
 };
 
 /* A piece of the critical path. */
@@ -102,11 +109,11 @@ struct view_outline {
 };
 
 struct view_spans {
-    const struct trace *trace;        /* borrowed */
-    struct timeline *timeline;        /* lanes, kinds, steps, files, strips and series; no spans */
-    int64_t length_ns;                /* of the recording */
-    VEC_OF(struct view_row) rows;     /* by lane, then by depth */
-    struct view_gaps gaps;            /* their ids are behind those of events */
+    const struct trace *trace;    /* borrowed */
+    struct timeline *timeline;    /* lanes, kinds, steps, files, strips and series; no spans */
+    int64_t length_ns;            /* of the recording */
+    VEC_OF(struct view_row) rows; /* by lane, then by depth */
+    struct view_gaps gaps;        /* their ids are behind those of events; those of a row as it has them */
     VEC_OF(struct view_piece) pieces; /* their ids: from UINT32_MAX downwards */
     int64_t *shift_ns; /* by file: added to its times, makes them count from the origin of the recording */
     bool has_path;     /* the critical path is among the lanes */
@@ -168,11 +175,15 @@ static inline int64_t view_recorded(const struct view_spans *spans, const struct
         return trace_start_ns(trace, id) + row->shift_ns;
     }
     const struct view_piece *piece = view_piece_of(spans, id);
-    int64_t start_ns = piece ? piece->start_ns : spans->gaps.start_ns.at[id - trace->event_count];
+    if (piece) {
+        if (takes_ns)
+            *takes_ns = piece->dur_ns;
+        return piece->start_ns;
+    }
+    int64_t start_ns = trace_end_ns(trace, spans->gaps.before.at[id - trace->event_count]);
     if (takes_ns)
-        *takes_ns = piece ? piece->dur_ns
-                          : trace_start_ns(trace, view_after_gap(spans, id)) + row->shift_ns - start_ns;
-    return start_ns;
+        *takes_ns = trace_start_ns(trace, view_after_gap(spans, id)) - start_ns;
+    return start_ns + row->shift_ns;
 }
 
 /* The same of a span of ROW, in less time. */

@@ -158,7 +158,7 @@ static void take_short(struct row_picture *picture, unsigned class_of)
     size_t end = row->first_of_class[class_of + 1];
     size_t i = view_row_search(spans, row, class_of, steps->from_ns - longest_ns);
     while (i < end) {
-        struct view_time time = view_time_in(spans, row, row->id[i]);
+        struct view_time time = view_time_in(spans, row, view_id_at(row, i));
         if (time.start_ns >= steps->to_ns)
             return;
         int64_t step = (time.start_ns < steps->from_ns ? 0 : time.start_ns - steps->from_ns) >> steps->k,
@@ -170,7 +170,7 @@ static void take_short(struct row_picture *picture, unsigned class_of)
             return;
         if (known > step && time.start_ns < until_ns) {
             size_t next;
-            SEARCH_NEAR(next, i + 1, end, view_start_in(spans, row, row->id[next]) < until_ns);
+            SEARCH_NEAR(next, i + 1, end, view_start_in(spans, row, view_id_at(row, next)) < until_ns);
             i = next;
             continue;
         }
@@ -201,7 +201,7 @@ static void add_reference(struct buffer *out, uint32_t id, bool known)
 static void write_span(struct row_picture *picture, size_t i, struct view_time time, struct buffer *out)
 {
     struct view_spans *spans = picture->spans;
-    uint32_t id = picture->row->id[i];
+    uint32_t id = view_id_at(picture->row, i);
     bool is_event = id < spans->trace->event_count;
     bool has_arrow = time.end_ns - time.start_ns >= INT64_C(4) << picture->steps->k;
     event_id call = has_arrow || !is_event ? call_of(spans, id) : EVENT_NONE;
@@ -229,7 +229,7 @@ static bool settle(const struct row_picture *picture, struct cursor *cursor)
 {
     const struct steps *steps = picture->steps;
     for (; cursor->at < cursor->end; cursor->at++) {
-        cursor->time = view_time_in(picture->spans, picture->row, picture->row->id[cursor->at]);
+        cursor->time = view_time_in(picture->spans, picture->row, view_id_at(picture->row, cursor->at));
         if (cursor->time.start_ns >= steps->to_ns)
             return false;
         if (cursor->time.end_ns > steps->from_ns || cursor->time.start_ns == steps->from_ns)
