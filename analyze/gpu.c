@@ -29,9 +29,31 @@
 const struct trace_wants gpu_wants = { .args = GPU_EVENTS_WANTS | GPU_EFFICIENCY_WANTS | CONTENTION_WANTS |
                                                WANT(BYTES) };
 
+/* Work, by its positions in gpu_events.event. Mostly it is a whole device, and needs no list. */
 struct positions {
-    VEC_OF(uint32_t);
+    VEC_OF(uint32_t); /* AT is NULL: they count up from FIRST */
+    size_t first;
 };
+
+static size_t position_of(const struct positions *work, size_t i)
+{
+    return work->at ? work->at[i] : work->first + i;
+}
+
+static void positions_add(struct positions *work, size_t at)
+{
+    work->first = work->count ? work->first : at;
+    if (!work->at && at == work->first + work->count) {
+        work->count++;
+        return;
+    }
+    if (!work->at) {
+        VEC_RESERVE(work, work->count);
+        for (size_t i = 0; i < work->count; i++)
+            work->at[i] = (uint32_t)(work->first + i);
+    }
+    *VEC_PUSH(work) = (uint32_t)at;
+}
 
 struct gpu_query {
     const struct trace *trace;
@@ -67,8 +89,8 @@ static void count_work(struct gpu_query *query, struct gpu_row *row, const struc
     const struct trace *trace = query->trace;
     int64_t tensor_ns = 0, unknown_ns = 0;
     for (size_t i = 0; i < work->count; i++) {
-        event_id e = query->events->event[work->at[i]];
-        uint8_t kind = query->events->work[work->at[i]];
+        event_id e = query->events->event[position_of(work, i)];
+        uint8_t kind = query->events->work[position_of(work, i)];
         row->events++;
         if (!gpu_work_is_kernel(kind))
             continue;
@@ -88,9 +110,9 @@ static void gpu_find_gaps(const struct gpu_query *query, struct gpu_row *row, co
                           struct interval *span)
 {
     const struct trace *trace = query->trace;
-    *span = (struct interval){ trace_start_ns(trace, query->events->event[work->at[0]]), INT64_MIN };
+    *span = (struct interval){ trace_start_ns(trace, query->events->event[position_of(work, 0)]), INT64_MIN };
     for (size_t i = 0; i < work->count; i++) {
-        event_id e = query->events->event[work->at[i]];
+        event_id e = query->events->event[position_of(work, i)];
         int64_t gap_ns =
             i && trace_start_ns(trace, e) > span->end_ns ? trace_start_ns(trace, e) - span->end_ns : 0;
         row->gaps += gap_ns > 0;
@@ -138,7 +160,8 @@ static void measure_shares(const struct gpu_query *query, struct gpu_row *row, c
                            struct interval window)
 {
     row->busy_share = share_of(row->busy_ns, row->span_ns);
-    struct kernel_averages averages = gpu_efficiency_average(query->events, work->at, work->count, window);
+    struct kernel_averages averages =
+        gpu_efficiency_average(query->events, work->at, work->first, work->count, window);
     row->window_ns = window.end_ns - window.start_ns;
     row->utilization = share_of(row->kernel_window_ns, row->window_ns);
     row->sm_efficiency = averages.sm_efficiency;
@@ -153,7 +176,7 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
     track_id last = TRACK_NONE;
     query->numbers.count = 0;
     for (size_t i = 0; i < work->count; i++) {
-        track_id track = trace->track[query->events->event[work->at[i]]];
+        track_id track = trace->track[query->events->event[position_of(work, i)]];
         if (track != last)
             *VEC_PUSH(&query->numbers) = trace->tracks[track].stream;
         last = track;
@@ -198,8 +221,8 @@ static size_t copies_like(struct gpu_query *query, const struct gpu_row *row, si
 
 /* Add the copies of ROW in the current part of WALK by name; KERNELS are the intervals of kernels in it. */
 static void gpu_add_copies(struct gpu_query *query, const struct gpu_row *row, size_t first,
-                           const struct device_use_walk *walk, const struct intervals *kernels,
-                           struct copies_times *times)
+                           const struct positions *work, const struct device_use_walk *walk,
+                           const struct intervals *kernels, struct copies_times *times)
 {
     const struct trace *trace = query->trace;
     for (size_t i = 0; i < times->count; i++) {
@@ -209,8 +232,8 @@ static void gpu_add_copies(struct gpu_query *query, const struct gpu_row *row, s
                       time->until_ns < walk->end_ns ? time->until_ns : walk->end_ns);
     }
     for (size_t i = walk->first; i < walk->end; i++) {
-        event_id e = query->events->event[walk->at[i]];
-        if (query->events->work[walk->at[i]] != GPU_MEMCPY)
+        event_id e = query->events->event[position_of(work, i)];
+        if (query->events->work[position_of(work, i)] != GPU_MEMCPY)
             continue;
         size_t like = copies_like(query, row, first, e, times);
         struct gpu_copies *copies = &query->gpu->copies.at[first + like];
@@ -232,7 +255,7 @@ static void gpu_add_copies(struct gpu_query *query, const struct gpu_row *row, s
 static void forget_copies(struct gpu_query *query, const struct positions *work, struct copies_times *times)
 {
     for (size_t i = 0; i < work->count; i++)
-        query->copies_slot[query->trace->name[query->events->event[work->at[i]]]] = 0;
+        query->copies_slot[query->trace->name[query->events->event[position_of(work, i)]]] = 0;
     for (size_t i = 0; i < times->count; i++)
         intervals_release(&times->at[i].when);
     VEC_FREE(times);
@@ -252,7 +275,9 @@ static void gpu_add_row(struct gpu_query *query, const struct gpu_device *device
     const size_t first_copies = query->gpu->copies.count;
     struct copies_times times = { 0 };
     struct device_use use = { 0 };
-    struct device_use_walk walk = { .gpu = query->events, .at = work->at, .count = work->count };
+    struct device_use_walk walk = {
+        .gpu = query->events, .at = work->at, .offset = work->first, .count = work->count
+    };
     while (device_use_next(&walk, &use)) {
         if (query->only_uses) {
             add_exposed(&row, &use);
@@ -261,7 +286,7 @@ static void gpu_add_row(struct gpu_query *query, const struct gpu_device *device
         struct intervals kernels = { 0 };
         device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);
         add_use(&row, &use, &kernels, window);
-        gpu_add_copies(query, &row, first_copies, &walk, &kernels, &times);
+        gpu_add_copies(query, &row, first_copies, work, &walk, &kernels, &times);
         intervals_release(&kernels);
     }
     device_use_release(&use);
@@ -313,7 +338,7 @@ static void gpu_add_device(struct gpu_query *query, const struct selection *sele
             *VEC_PUSH(groups) = (struct positions){ 0 };
         if (groups->at[group].count == 0)
             *VEC_PUSH(&found) = group;
-        *VEC_PUSH(&groups->at[group]) = (uint32_t)at;
+        positions_add(&groups->at[group], at);
     }
     for (size_t i = 0; i < found.count; i++) {
         gpu_add_row(query, device, found.at[i], &groups->at[found.at[i]]);

@@ -131,7 +131,7 @@ static void end_kernels(struct running *running, struct interval window, int64_t
 
 /* Visit the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
 struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, const uint32_t *positions,
-                                              size_t count, struct interval window)
+                                              size_t first, size_t count, struct interval window)
 {
     const struct trace *trace = gpu->trace;
     struct running running = { 0 };
@@ -141,8 +141,9 @@ struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, cons
     struct arg_scan blocks = arg_scan_of(trace, ARG_BLOCKS_PER_SM),
                     occupancies = arg_scan_of(trace, ARG_OCCUPANCY);
     for (size_t i = 0; i < count; i++) {
-        event_id e = gpu->event[positions[i]];
-        if (!gpu_work_is_kernel(gpu->work[positions[i]]))
+        size_t at = positions ? positions[i] : first + i;
+        event_id e = gpu->event[at];
+        if (!gpu_work_is_kernel(gpu->work[at]))
             continue;
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
         int64_t from_ns = start_ns > window.start_ns ? start_ns : window.start_ns;

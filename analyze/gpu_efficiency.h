@@ -19,8 +19,8 @@ struct kernel_averages {
     double sm_efficiency, occupancy; /* NaN if no kernel in the window records them */
 };
 
-/* The efficiency of the COUNT operations at POSITIONS of gpu->event, in order of start, within WINDOW. */
+/* The efficiency of the COUNT operations at POSITIONS of gpu->event (NULL: from FIRST on), in order of start, within WINDOW. */
 struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, const uint32_t *positions,
-                                              size_t count, struct interval window);
+                                              size_t first, size_t count, struct interval window);
 
 #endif
