@@ -133,10 +133,14 @@ const char *chrome_resume(const char *at, const char *end, const char **undecide
             return NULL;
         }
     }
-    /* A colon at the end decides about what follows; brackets may be the end of the document. */
-    const char *keep = end;
-    while (keep > at && (json_is_blank(keep[-1]) || strchr(":]}", keep[-1])) && keep[-1])
-        keep--;
+    /* A bracket at the end may be that of the document; a colon decides about what follows. */
+    const char *keep = chrome_document_end(at, end);
+    if (!keep) {
+        keep = end;
+        while (keep > at && json_is_blank(keep[-1]))
+            keep--;
+        keep = keep > at && keep[-1] == ':' ? keep - 1 : end;
+    }
     *undecided = keep;
     return NULL;
 }

@@ -241,6 +241,79 @@ static void a_damaged_header_costs_no_event(void **state)
                       (const char *const[]){ " a@10000+5000 ", " c@30000+5000 d@40000+5000 " });
 }
 
+/* ---- damaged text, cut anywhere ---- */
+
+#define SHORT(name, ts) "{\"ph\":\"X\",\"name\":\"" name "\",\"pid\":1,\"tid\":2,\"ts\":" ts ",\"dur\":5}"
+#define A SHORT("a", "10")
+#define B SHORT("b", "20")
+#define C SHORT("c", "30")
+#define BAD "0{\"ph\": \"text\"}\",\n0-1"
+#define X50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define ESCAPES "\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\"
+#define NULS "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define BLANKS "                                        "
+#define OPEN "{\"traceEvents\": ["
+#define ROW(literal, ends)                                                                                   \
+    {                                                                                                        \
+        literal, sizeof(literal) - 1, ends                                                                   \
+    }
+
+/* Where the text of a row ends, the document does, too, if ENDS. */
+static const struct {
+    const char *text;
+    size_t len;
+    bool ends;
+} damaged[] = {
+    ROW(OPEN BAD "]}", true),
+    ROW(OPEN BAD "]}" NULS, true),
+    ROW(OPEN BAD " ] } \n" NULS "\n", true),
+    ROW(OPEN BAD "]}" BLANKS BLANKS "\n", true),
+    ROW(OPEN BAD "]}" NULS BAD "]}" NULS, true),
+    ROW(OPEN BAD "]\0}", false),
+    ROW(OPEN BAD "]}}" NULS, false),
+    ROW(OPEN BAD BLANKS, false),
+    ROW(OPEN BAD NULS, false),
+    ROW(OPEN A "," BAD "]}" NULS, true),
+    ROW(OPEN A "," BAD "," C "]}" NULS, true),
+    ROW(OPEN A "," B "," BAD "],\"x\":\"y\"}", false),
+    ROW(OPEN A "," BAD "]}\n" OPEN B "]}" NULS, true),
+    ROW("[" A "," BAD "]" NULS, true),
+    ROW("[" A "," BAD "," C "\n", true), /* an array alone needs no bracket */
+    ROW("[" BAD "]" BLANKS NULS, true),
+    ROW(OPEN A "\"," B "," C "]}" NULS, true),
+    ROW(OPEN A ",\"" B "," C "]}", true),
+    ROW(OPEN A "," X50 X50 B "]}", true),
+    ROW(OPEN A "," X50 ":" BLANKS BLANKS B "," C "]}" NULS, true),
+    ROW(OPEN A ",:{\"ph\":\"X\",\"name\":\"v\"}," C "]}", true),
+    ROW(OPEN A "," ESCAPES "\"," C "]}" NULS, true),
+    ROW(OPEN A ",{\"ph\":\"X\",\"name\":" B "]}", true),
+    ROW(OPEN A "}}}}]]]}}}" B "]}", true),
+    ROW(OPEN A ",1,2,\"s\",[1,2],[{\"ph\":1}]," B "],\"x\":1}" NULS, true),
+    ROW(OPEN A ",[1,2,\"3," B "]}", true),
+    ROW(OPEN A "],\"x\":1}} garbage " OPEN B "]}" NULS, true),
+    ROW(OPEN A "], stray, \"y\": \"1\" 2, \"z\": 3}" NULS, true),
+    ROW(OPEN A ",0,\"x\"],\"b\":\"c\",\"d\"1,{}]}" NULS, true),
+    ROW("{\"x\": \"a\" b\", \"traceEvents\": [" A "," B "," BAD "]}" NULS, true),
+    ROW("{\"x\": [1,2}, \"traceEvents\": [" A "," B "]}" NULS, true),
+    ROW(A "\n" B "\n\"\n" C "\n", true),
+    ROW(OPEN A "," B ",{\"ph\":\"X\",\"na", false),
+};
+
+static void damaged_text_counts_the_same_wherever_it_is_cut(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct buffer whole = dump_of(damaged[i].text, damaged[i].len, 1, 0);
+        bool lacks_end = strstr(whole.at, "notice not_closed") || strstr(whole.at, "notice cut_short");
+        if (lacks_end == damaged[i].ends)
+            fail_msg("%s: the end is %s:\n%s", damaged[i].text, lacks_end ? "missed" : "found", whole.at);
+        for (size_t size = 16; size <= 200; size++)
+            for (unsigned workers = 1; workers <= 3; workers += 2)
+                expect_same(damaged[i].text, &whole, damaged[i].text, damaged[i].len, workers, size);
+        buffer_release(&whole);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +322,7 @@ int main(void)
         cmocka_unit_test(a_cut_file_gives_every_event_before_the_cut),
         cmocka_unit_test(a_damaged_byte_costs_one_event),
         cmocka_unit_test(a_damaged_header_costs_no_event),
+        cmocka_unit_test(damaged_text_counts_the_same_wherever_it_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
