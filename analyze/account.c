@@ -255,25 +255,23 @@ static size_t first_unstarved(const struct choosing *choosing, const int64_t *ns
     return count - first >= LEAST_STEPS && count - first >= period ? first : 0;
 }
 
-static struct counted counted_of(const struct choosing *choosing, enum account_limit limit, size_t period)
+static struct counted *counted_of(const struct choosing *choosing, enum account_limit limit, size_t period)
 {
     assert(period > 0);
-    struct counted counted = { .period = period };
-    counted.ns = known_times(choosing, limit, &counted.of, &counted.count);
-    size_t start =
-        limit == LIMIT_DEVICES ? first_unstarved(choosing, counted.ns, counted.of, counted.count, period) : 0;
-    counted.first = counted.count < period ? start : start + (counted.count - start) % period;
+    struct counted *counted = arena_open(sizeof *counted);
+    ARENA_OWNS(arena_of(counted), &counted->ns, &counted->of);
+    counted->period = period;
+    counted->ns = known_times(choosing, limit, &counted->of, &counted->count);
+    size_t start = limit == LIMIT_DEVICES
+                       ? first_unstarved(choosing, counted->ns, counted->of, counted->count, period)
+                       : 0;
+    counted->first = counted->count < period ? start : start + (counted->count - start) % period;
     double sum_ns = 0;
-    for (size_t i = counted.first; i < counted.count; i++)
-        sum_ns += (double)counted.ns[i];
-    size_t used = counted.count - counted.first;
-    counted.mean_ns = used ? sum_ns / (double)used : 0;
+    for (size_t i = counted->first; i < counted->count; i++)
+        sum_ns += (double)counted->ns[i];
+    size_t used = counted->count - counted->first;
+    counted->mean_ns = used ? sum_ns / (double)used : 0;
     return counted;
-}
-
-static void counted_release(struct counted *counted)
-{
-    EACH(free, counted->ns, counted->of);
 }
 
 static size_t period_of(const struct choosing *choosing, enum account_limit limit)
@@ -333,15 +331,15 @@ static void account_choose(struct choosing *choosing)
     struct account_rank *rank = choosing->rank;
     find_singular(choosing, LIMIT_HOST);
     size_t period = period_of_all(choosing);
-    struct counted host = counted_of(choosing, LIMIT_HOST, period),
-                   devices = counted_of(choosing, LIMIT_DEVICES, period);
-    bool behind = devices.count > 0 && devices.mean_ns > falls_behind * host.mean_ns &&
-                  (devices.count > 1 || devices.mean_ns > host.mean_ns * (double)host.count) &&
-                  (has_most_calls(choosing) || host.count == 0);
-    struct counted *used = behind ? &devices : &host;
+    struct counted *host = counted_of(choosing, LIMIT_HOST, period),
+                   *devices = counted_of(choosing, LIMIT_DEVICES, period);
+    bool behind = devices->count > 0 && devices->mean_ns > falls_behind * host->mean_ns &&
+                  (devices->count > 1 || devices->mean_ns > host->mean_ns * (double)host->count) &&
+                  (has_most_calls(choosing) || host->count == 0);
+    struct counted *used = behind ? devices : host;
     rank->limit = behind ? LIMIT_DEVICES : LIMIT_HOST;
-    rank->host_step_ns = llround(host.mean_ns);
-    rank->device_step_ns = llround(devices.mean_ns);
+    rank->host_step_ns = llround(host->mean_ns);
+    rank->device_step_ns = llround(devices->mean_ns);
     if (used->count < period) /* of all steps, most of which have no time by this limit */
         period = 1;
     rank->period = period;
@@ -355,7 +353,7 @@ static void account_choose(struct choosing *choosing)
     }
     rank->median_ns = step_pattern_median(used->ns + used->first, used->count - used->first);
     describe_unusual(choosing, used->ns, used->of, used->first, used->count, period);
-    EACH(counted_release, &host, &devices);
+    EACH(arena_free, host, devices);
 }
 
 /* ---- ranks ---- */

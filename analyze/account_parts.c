@@ -278,7 +278,7 @@ size_t account_add_parts(const struct trace *trace, uint32_t file, const struct 
         gap_finder_visit(finder, (uint32_t)d, add_account_gap, &parts);
         devices++;
     }
-    gap_finder_free(finder);
+    arena_free(finder);
     if (devices == 0)
         add_host_parts(trace, file, windows, part_ns);
     return devices;

@@ -347,14 +347,15 @@ static void comm_leave_out_unrecorded(const struct comm_query *query)
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
                           const struct comm_options *options, struct tpa_error *err)
 {
-    struct comm *comm = mem_zalloc(1, sizeof *comm);
+    struct comm *comm = arena_open(sizeof *comm);
+    ARENA_OWNS(arena_of(comm), &comm->rows, &comm->ranks, &comm->waits, &comm->lateness);
     struct comm_query query = { .trace = trace,
                                 .selection = selection,
                                 .by = options->by ? options->by : COMM_BY_DEFAULT,
                                 .comm = comm };
     query.collectives = collectives_open(trace);
     query.matches = collective_matches_open(query.collectives);
-    comm->group = group_open(trace, query.by & (BY_OWN(0) - 1));
+    comm->group = arena_hold(arena_of(comm), group_open(trace, query.by & (BY_OWN(0) - 1)));
     bool good = comm_choose(&query, options, err);
     if (good) {
         comm_leave_out_unrecorded(&query);
@@ -369,18 +370,8 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
     arena_free(query.collectives);
     if (good)
         return comm;
-    comm_free(comm);
+    arena_free(comm);
     return NULL;
-}
-
-void comm_free(struct comm *comm)
-{
-    if (!comm)
-        return;
-    EACH(VEC_FREE, &comm->rows, &comm->ranks, &comm->waits, &comm->lateness);
-    arena_free(comm->group);
-    arena_release(&comm->texts);
-    free(comm);
 }
 
 /* ---- the command ---- */
@@ -522,7 +513,7 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
         comm_add_rank_tables(comm, result);
     comm_add_lateness_table(comm, result);
     comm_add_notices(query->trace, comm, result);
-    comm_free(comm);
+    arena_free(comm);
     return true;
 }
 

@@ -90,7 +90,6 @@ struct comm {
     int64_t before_recording; /* began before the recording of the last to arrive did: not in any row */
     int64_t incomplete;       /* found on fewer ranks than their group has */
     struct group *group;
-    struct arena texts;
 };
 
 /* comm_ranks.c - the rows per rank and per wait of comm, and texts of its rows; for analyze/comm.c only. */
@@ -141,7 +140,7 @@ extern const struct table_shape comm_late_tables[];
  *     struct comm *comm = comm_analyze(trace, selection, &options, &err);
  *     if (!comm)
  *         ...                                           // filter or exclude is not a valid regular expression
- *     comm_free(comm);
+ *     arena_free(comm);
  */
 
 extern const struct trace_wants comm_wants;
@@ -161,10 +160,9 @@ struct comm_options {
 };
 
 /* The collectives of SELECTION, which must select no names; steps and ranges select by the time of issue. New; free
- * with comm_free (NULL is allowed). NULL and ERR if an expression is invalid. Texts live as long as the result and
+ * with arena_free (NULL is allowed). NULL and ERR if an expression is invalid. Texts live as long as the result and
  * TRACE. */
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
                           const struct comm_options *options, struct tpa_error *err);
-void comm_free(struct comm *comm);
 
 #endif

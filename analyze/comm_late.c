@@ -111,7 +111,7 @@ static void open_gaps(struct lateness *late)
         gap_finder_visit(finder, d, keep_gap, late);
         late->gaps_of_device[d + 1] = late->gaps.count;
     }
-    gap_finder_free(finder);
+    arena_free(finder);
 }
 
 static bool is_operator(const void *context, event_id e)
@@ -327,7 +327,7 @@ static struct text piece_text(const struct lateness *late, const struct piece *p
         buffer_puts(&text, ", before ");
     if (piece->name != NAME_NONE && !demangle_name(&text, names_text(names, piece->name)))
         buffer_puts(&text, names_text(names, piece->name));
-    struct text kept = { arena_strndup(&late->query->comm->texts, text.at, text.count), text.count };
+    struct text kept = { arena_strndup(arena_of(late->query->comm), text.at, text.count), text.count };
     buffer_release(&text);
     return kept;
 }

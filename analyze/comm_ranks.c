@@ -29,7 +29,7 @@ struct text comm_group_text(const struct comm_query *query, const struct collect
         description = "";
     if (!*name || !*description)
         return comm_text(*name ? name : description);
-    return as_text(arena_printf(&query->comm->texts, "%s (%s)", name, description));
+    return as_text(arena_printf(arena_of(query->comm), "%s (%s)", name, description));
 }
 
 struct text comm_collective_text(const struct comm_query *query, const struct collective *one)
@@ -174,7 +174,7 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
     const char *name = most.name == NAME_NONE ? nothing : names_text(query->trace->names, most.name);
     if (!demangle_name(&text, name))
         buffer_puts(&text, name);
-    struct text kept = { arena_strndup(&query->comm->texts, text.at, text.count), text.count };
+    struct text kept = { arena_strndup(arena_of(query->comm), text.at, text.count), text.count };
     buffer_release(&text);
     return kept;
 }
@@ -304,8 +304,8 @@ static struct text place_text(const struct comm_query *query, const struct files
         &query->collectives->places[query->collectives->at[collective].place];
     long long rank = (long long)selection_rank(query->trace, place->file);
     const char *text = files->several[place->file] && place->device >= 0
-                           ? arena_printf(&query->comm->texts, "%lld, device %" PRId32, rank, place->device)
-                           : arena_printf(&query->comm->texts, "%lld", rank);
+                           ? arena_printf(arena_of(query->comm), "%lld, device %" PRId32, rank, place->device)
+                           : arena_printf(arena_of(query->comm), "%lld", rank);
     return (struct text){ text, strlen(text) };
 }
 

@@ -32,7 +32,7 @@ struct gap_finder {
 struct gap_finder *gap_finder_open(const struct trace *trace, const struct selection *selection,
                                    int64_t min_ns, int64_t latency_below_ns)
 {
-    struct gap_finder *finder = mem_zalloc(1, sizeof *finder);
+    struct gap_finder *finder = arena_open(sizeof *finder);
     *finder = (struct gap_finder){
         .trace = trace,
         .selection = selection,
@@ -41,18 +41,15 @@ struct gap_finder *gap_finder_open(const struct trace *trace, const struct selec
         .gpu = gpu_events_of(trace),
         .host = host_state_of(trace),
         .waits = stream_waits_of(trace),
-        .last_call = mem_alloc(mem_times(trace->track_count + 1, sizeof *finder->last_call)),
-        .near_overhead = mem_zalloc(trace->file_count + 1, sizeof *finder->near_overhead),
-        .near_activity = mem_zalloc(trace->track_count + 1, sizeof *finder->near_activity),
+        .last_call =
+            arena_alloc(arena_of(finder), mem_times(trace->track_count + 1, sizeof *finder->last_call)),
+        .near_overhead = arena_zalloc(arena_of(finder), trace->file_count + 1, sizeof *finder->near_overhead),
+        .near_activity =
+            arena_zalloc(arena_of(finder), trace->track_count + 1, sizeof *finder->near_activity),
     };
     for (track_id t = 0; t < trace->track_count; t++)
         finder->last_call[t] = EVENT_NONE;
     return finder;
-}
-
-void gap_finder_free(struct gap_finder *finder)
-{
-    EACH(free, finder->first_use, finder->last_call, finder->near_overhead, finder->near_activity, finder);
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -79,7 +76,8 @@ static void find_first_uses(struct gap_finder *finder, uint32_t device)
         return;
     size_t name_count = names_count(trace->names);
     if (!finder->first_use)
-        finder->first_use = mem_alloc(mem_times(name_count + 1, sizeof *finder->first_use));
+        finder->first_use =
+            arena_alloc(arena_of(finder), mem_times(name_count + 1, sizeof *finder->first_use));
     for (name_id id = 0; id < name_count; id++)
         finder->first_use[id] = EVENT_NONE;
     finder->first_uses_file = file;

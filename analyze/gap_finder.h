@@ -9,7 +9,7 @@
  *     struct gap_finder *finder = gap_finder_open(trace, selection, 0, GAP_LATENCY_BELOW_NS);
  *     for (uint32_t d = 0; d < gpu_events_of(trace)->device_count; d++)
  *         gap_finder_visit(finder, d, add, &sum_ns);
- *     gap_finder_free(finder);
+ *     arena_free(finder);
  *
  * For who keeps little of a gap: a trace may have as many gaps as kernels. gaps.h adds them up and lists them.
  */
@@ -113,11 +113,10 @@ struct gap_finder;
 /* What gets the gaps; GAP is borrowed until it returns. MEANWHILE and LINE are not known yet. */
 typedef void gap_taker(void *context, const struct gap *gap);
 
-/* New; free with gap_finder_free. For the gaps between the work of SELECTION (NULL: all), which is borrowed, that take at
+/* New; free with arena_free. For the gaps between the work of SELECTION (NULL: all), which is borrowed, that take at
  * least MIN_NS. LATENCY_BELOW_NS: see gaps_options. */
 struct gap_finder *gap_finder_open(const struct trace *trace, const struct selection *selection,
                                    int64_t min_ns, int64_t latency_below_ns);
-void gap_finder_free(struct gap_finder *finder);
 
 /* Let TAKE have the gaps of DEVICE, an index into gpu_events.devices, by time. Devices in order, each once at most. */
 void gap_finder_visit(struct gap_finder *finder, uint32_t device, gap_taker *take, void *context);

@@ -348,7 +348,7 @@ static struct gaps *gaps_own_analyze(const struct trace *trace, const struct sel
     else
         for (uint32_t d = 0; d < gpu_events_of(trace)->device_count; d++)
             gap_finder_visit(finder, d, add_gap, &query);
-    gap_finder_free(finder);
+    arena_free(finder);
     gaps_sum_up(&query);
     cut_list(&query);
     gaps->at = query.listed.at;

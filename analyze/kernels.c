@@ -434,10 +434,11 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
 {
     const struct graph_links *links = graph_links_of(trace);
     size_t name_count = names_count(trace->names), captured = links ? names_count(links->bodies->texts) : 0;
-    struct kernels *kernels = mem_zalloc(1, sizeof *kernels);
-    kernels->texts = names_open();
+    struct kernels *kernels = arena_open(sizeof *kernels);
+    ARENA_OWNS(arena_of(kernels), &kernels->at);
+    kernels->texts = arena_hold(arena_of(kernels), names_open());
     kernels->trace = trace;
-    kernels->group = group_open(trace, by & ~KERNELS_BY_SHAPE);
+    kernels->group = arena_hold(arena_of(kernels), group_open(trace, by & ~KERNELS_BY_SHAPE));
     struct kernel_query query = {
         .trace = trace,
         .launches = attribution_of(trace),
@@ -457,15 +458,6 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
     EACH(VEC_FREE, &query.launchers, &query.durations, &query.shapes);
     names_free(query.shape_ids);
     return kernels;
-}
-
-void kernels_free(struct kernels *kernels)
-{
-    if (!kernels)
-        return;
-    arena_free(kernels->group);
-    names_free(kernels->texts);
-    EACH(free, kernels->at, kernels);
 }
 
 struct table *kernels_table(const struct kernels *kernels, unsigned by)
@@ -510,7 +502,7 @@ static bool run_kernels(const struct analysis_query *query, struct result *resul
     const struct kernels_options *own = query->options;
     struct kernels *kernels = kernels_analyze(query->trace, query->selection, query->by);
     result_add_table(result, kernels_table(kernels, query->by));
-    kernels_free(kernels);
+    arena_free(kernels);
     if (own && own->contention) {
         const struct contention *contention = contention_analyze(query->trace, query->selection);
         contention_add_tables(contention, result);

@@ -4,7 +4,7 @@
  *     struct kernels *kernels = kernels_analyze(trace, selection, BY(OP));
  *     for (size_t i = 0; i < kernels->count; i++)
  *         printf("%s %" PRId64 "\n", kernels->at[i].name.at, kernels->at[i].durations.total_ns);
- *     kernels_free(kernels);
+ *     arena_free(kernels);
  */
 #ifndef TPA_ANALYZE_KERNELS_H
 #define TPA_ANALYZE_KERNELS_H
@@ -49,9 +49,8 @@ struct kernels {
 };
 
 /* The kernels of SELECTION, a row for each name and group of BY (dimensions and KERNELS_BY_SHAPE). New; free with
- * kernels_free. Texts live as long as the result and TRACE. */
+ * arena_free. Texts live as long as the result and TRACE. */
 struct kernels *kernels_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
-void kernels_free(struct kernels *kernels);
 
 /* The table "kernels". New; free with table_free. */
 struct table *kernels_table(const struct kernels *kernels, unsigned by);

@@ -75,10 +75,9 @@ struct launches {
     size_t depth_count;
 };
 
-/* The launches of SELECTION; a row for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with launches_free (NULL
+/* The launches of SELECTION; a row for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with arena_free (NULL
  * is allowed). Texts live as long as the answer and TRACE. */
 struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
-void launches_free(struct launches *launches);
 
 /* Add the tables "launches", "queues" and, where there are any, "graphs", and notices. BY as above. */
 void launches_add_result(const struct launches *launches, const struct trace *trace, unsigned by,

@@ -206,7 +206,7 @@ static void sum_tree(struct modules_query *query)
 
 static struct text modules_keep(struct modules *modules, const char *text, size_t len)
 {
-    return (struct text){ arena_strndup(&modules->texts, text, len), len };
+    return (struct text){ arena_strndup(arena_of(modules), text, len), len };
 }
 
 /* A new row, called NAME; borrowed until the next. */
@@ -492,21 +492,13 @@ static void add_all_rows(struct modules_query *query, const struct table_column 
     SORT(&modules->rows, by_order);
 }
 
-static void modules_free(struct modules *modules)
-{
-    if (!modules)
-        return;
-    VEC_FREE(&modules->rows);
-    arena_release(&modules->texts);
-    free(modules);
-}
-
-/* New; free with modules_free. SELECTION must select no names. NULL and ERR if a regular expression is invalid, or the
+/* New; free with arena_free. SELECTION must select no names. NULL and ERR if a regular expression is invalid, or the
  * column to sort by does not exist. */
 static struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
                                        const struct modules_options *options, struct tpa_error *err)
 {
-    struct modules *modules = mem_zalloc(1, sizeof *modules);
+    struct modules *modules = arena_open(sizeof *modules);
+    ARENA_OWNS(arena_of(modules), &modules->rows);
     struct modules_query query = {
         .trace = trace, .selection = selection, .options = options, .file = ALL_FILES, .modules = modules
     };
@@ -531,7 +523,7 @@ static struct modules *modules_analyze(const struct trace *trace, const struct s
          query.depth);
     if (good)
         return modules;
-    modules_free(modules);
+    arena_free(modules);
     return NULL;
 }
 
@@ -606,7 +598,7 @@ bool modules_add_table(const struct trace *trace, const struct selection *select
         return false;
     result_add_table(result, modules_table(modules, options));
     modules_add_notices(modules, options->by, result);
-    modules_free(modules);
+    arena_free(modules);
     return true;
 }
 

@@ -283,11 +283,6 @@ static bool next_pair(struct joining *joining, event_id *call, event_id *work)
     return false;
 }
 
-static void release_joining(struct joining *joining)
-{
-    EACH(VEC_FREE, &joining->calls, &joining->work);
-}
-
 static void collect_kern_exec(const struct trace *trace, struct samples *samples)
 {
     struct joining joining = { 0 };
@@ -314,7 +309,7 @@ static void collect_kern_exec(const struct trace *trace, struct samples *samples
         set_name(&sample->key, trace_name(trace, kernel));
         sample->key.second_len = call_length(sample->key.second);
     }
-    release_joining(&joining);
+    EACH(VEC_FREE, &joining.calls, &joining.work);
 }
 
 /* ---- ranges as their work ran ---- */
@@ -416,7 +411,7 @@ static void collect_projected(const struct trace *trace, struct samples *samples
         launch->last_ns = end_ns > launch->last_ns ? end_ns : launch->last_ns;
         last = call;
     }
-    release_joining(&joining);
+    EACH(VEC_FREE, &joining.calls, &joining.work);
     SORT(&launches, by_track_start);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (!nsys_reports_is_range(trace, e) || has_category(trace, e, "user_annotation_across_threads"))

@@ -654,7 +654,7 @@ static const struct roofline_call *slow_call(const struct roofline *roofline, co
     return is_slow ? call : NULL;
 }
 
-struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share)
+struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share, struct arena *arena)
 {
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
     int64_t floor_ns = roofline_shortest_kernel_ns(roofline->trace, gpu);
@@ -662,8 +662,8 @@ struct roofline_slow roofline_find_slow(const struct roofline *roofline, double 
     size_t count = 0;
     for (size_t i = 0; i < gpu->count; i++)
         count += slow_call(roofline, gpu, i, share, floor_ns) != NULL;
-    slow.work = mem_alloc(mem_times(count + 1, sizeof *slow.work));
-    slow.factor = mem_alloc(mem_times(count + 1, sizeof *slow.factor));
+    slow.work = arena_alloc(arena, mem_times(count + 1, sizeof *slow.work));
+    slow.factor = arena_alloc(arena, mem_times(count + 1, sizeof *slow.factor));
     for (size_t i = 0; i < gpu->count; i++) {
         const struct roofline_call *call = slow_call(roofline, gpu, i, share, floor_ns);
         if (!call)
@@ -676,11 +676,6 @@ struct roofline_slow roofline_find_slow(const struct roofline *roofline, double 
     return slow;
 }
 
-void roofline_slow_release(struct roofline_slow *slow)
-{
-    EACH(free, slow->work, slow->factor);
-}
-
 /* ---- all ---- */
 
 struct roofline *roofline_open(const struct trace *trace, const struct selection *selection, unsigned by,
@@ -688,9 +683,8 @@ struct roofline *roofline_open(const struct trace *trace, const struct selection
 {
     struct roofline *roofline = arena_open(sizeof *roofline);
     ARENA_OWNS(arena_of(roofline), &roofline->tensor_cores.work, &roofline->rows, &roofline->devices,
-               &roofline->peaks, &roofline->steps, &roofline->rest, &roofline->slow.work,
-               &roofline->slow.factor, &roofline->calls.at, &roofline->calls.of_work, &roofline->calls.peaks,
-               &roofline->calls.wanted_captured);
+               &roofline->peaks, &roofline->steps, &roofline->rest, &roofline->calls.at,
+               &roofline->calls.of_work, &roofline->calls.peaks, &roofline->calls.wanted_captured);
     roofline->trace = roofline->calls.trace = trace;
     roofline->calls.arena = arena_of(roofline);
     roofline->group = arena_hold(arena_of(roofline), group_open(trace, by & ~(BY(OP) | BY(SHAPE))));
@@ -707,7 +701,7 @@ struct roofline *roofline_open(const struct trace *trace, const struct selection
 static struct roofline *roofline_find_usual(const struct trace *trace)
 {
     struct roofline *usual = roofline_open(trace, selection_all(trace), ROOFLINE_BY_DEFAULT, NULL);
-    usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW);
+    usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW, arena_of(usual));
     usual->tensor_cores = tensor_cores_find(&usual->calls);
     roofline_calls_forget(&usual->calls);
     return usual;

@@ -119,8 +119,7 @@ struct roofline *roofline_open(const struct trace *trace, const struct selection
 /* That cached result. Borrowed; lives as long as TRACE. */
 const struct roofline *roofline_of(const struct trace *trace);
 
-/* The work below SHARE of the peak, of a result with its calls. Free with roofline_slow_release. */
-struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share);
-void roofline_slow_release(struct roofline_slow *slow);
+/* The work below SHARE of the peak, of a result with its calls; it lives as long as ARENA. */
+struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share, struct arena *arena);
 
 #endif

@@ -81,11 +81,11 @@ static enum name_state state_of_name(const char *name, enum event_kind kind, str
     return op_model_find(name, model) ? NAME_MODELLED : NAME_PLAIN;
 }
 
-static struct namer namer_open(const struct trace *trace)
+static struct namer namer_open(const struct trace *trace, struct arena *arena)
 {
     size_t names = names_count(trace->names) + 1;
-    struct namer namer = { trace, mem_zalloc(names, sizeof *namer.state),
-                           mem_zalloc(names, sizeof *namer.models), false };
+    struct namer namer = { trace, arena_zalloc(arena, names, sizeof *namer.state),
+                           arena_zalloc(arena, names, sizeof *namer.models), false };
     for (event_id e = 0; e < trace->event_count; e++) {
         enum event_kind kind = (enum event_kind)trace->kind[e];
         uint8_t *state = &namer.state[trace->name[e]];
@@ -95,11 +95,6 @@ static struct namer namer_open(const struct trace *trace)
         namer.recomputes = namer.recomputes || (kind == EVENT_PYTHON && *state == NAME_RECOMPUTES);
     }
     return namer;
-}
-
-static void namer_release(struct namer *namer)
-{
-    EACH(free, namer->state, namer->models);
 }
 
 /* ---- steps of serving engines ---- */
@@ -211,7 +206,7 @@ static void find_outputs(struct pricer *pricer)
     const struct trace *trace = pricer->trace;
     if (trace->args[ARG_CONCRETE_INPUTS].count > 0 || trace->args[ARG_INPUT_DIMS].count == 0)
         return;
-    pricer->convolutions = names_open();
+    pricer->convolutions = arena_hold(arena_of(pricer), names_open());
     struct arg_scan dims = arg_scan_of(trace, ARG_INPUT_DIMS);
     uint8_t *operator_of =
         mem_zalloc(names_count(trace->names) + 1, sizeof *operator_of); /* by name, from 1 */
@@ -307,22 +302,16 @@ static struct pricer *pricer_open(const struct trace *trace, struct arena *arena
         [COST_STRIDES] = ARG_INPUT_STRIDES,
         [COST_CONCRETE] = ARG_CONCRETE_INPUTS,
     };
-    struct pricer *pricer = mem_zalloc(1, sizeof *pricer); /* large */
+    struct pricer *pricer = arena_open(sizeof *pricer);
+    ARENA_OWNS(arena_of(pricer), &pricer->outputs, &pricer->costs, &pricer->serving.steps);
     pricer->trace = trace;
     pricer->arena = arena;
     pricer->serving = serving_open(trace);
-    pricer->keys = names_open();
+    pricer->keys = arena_hold(arena_of(pricer), names_open());
     for (size_t a = 0; a < COST_ARGS; a++)
         pricer->scans[a] = arg_scan_of(trace, args[a]);
     find_outputs(pricer);
     return pricer;
-}
-
-static void pricer_free(struct pricer *pricer)
-{
-    EACH(names_free, pricer->keys, pricer->convolutions);
-    EACH(VEC_FREE, &pricer->outputs, &pricer->costs, &pricer->serving.steps);
-    free(pricer);
 }
 
 static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS], const struct key_cost *cost,
@@ -562,24 +551,18 @@ struct graph_operations {
     VEC_OF(uint32_t) call_index; /* by key: 1 + its call; 0: not modelled */
 };
 
-static struct graph_operations graph_operations_open(struct roofline_calls *calls, struct pricer *pricer)
+static struct graph_operations graph_operations_open(struct roofline_calls *calls, struct pricer *pricer,
+                                                     struct arena *arena)
 {
     struct graph_operations operations = { .calls = calls,
                                            .pricer = pricer,
                                            .links = graph_links_of(calls->trace) };
     if (operations.links) {
         operations.captured =
-            mem_zalloc(operations.links->bodies->ops.count + 1, sizeof *operations.captured);
-        operations.keys = names_open();
+            arena_zalloc(arena, operations.links->bodies->ops.count + 1, sizeof *operations.captured);
+        operations.keys = arena_hold(arena, names_open());
     }
     return operations;
-}
-
-static void graph_operations_release(struct graph_operations *operations)
-{
-    free(operations->captured);
-    names_free(operations->keys);
-    VEC_FREE(&operations->call_index);
 }
 
 static const struct captured *captured_of(struct graph_operations *operations, uint32_t op)
@@ -634,8 +617,10 @@ static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
 {
     const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    uint8_t *words = mem_zalloc(names_count(trace->names) + 1, sizeof *words);
-    struct graph_operations graphs = graph_operations_open(calls, pricer);
+    struct arena scratch = { 0 };
+    uint8_t *words = arena_zalloc(&scratch, names_count(trace->names) + 1, sizeof *words);
+    struct graph_operations graphs = graph_operations_open(calls, pricer, &scratch);
+    ARENA_OWNS(&scratch, &graphs.call_index);
     struct recorded_operations recorded = recorded_operations_open(trace, gpu);
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i], op = gpu->op[i];
@@ -664,8 +649,8 @@ static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
         calls->of_work[i] = place;
     }
-    graph_operations_release(&graphs);
-    EACH(free, recorded.holds_others, words);
+    free(recorded.holds_others);
+    arena_release(&scratch);
 }
 
 /* Without devices: each call's own time on the host, without that of the modelled calls in it. */
@@ -784,8 +769,9 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
 {
     const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    uint32_t *index = mem_zalloc(trace->event_count + 1, sizeof *index);
-    struct namer namer = namer_open(trace);
+    struct arena scratch = { 0 };
+    uint32_t *index = arena_zalloc(&scratch, trace->event_count + 1, sizeof *index);
+    struct namer namer = namer_open(trace, &scratch);
     struct taking taking = { trace, &namer };
     calls->on_device = gpu->count > 0;
     calls->of_work = mem_zalloc(gpu->count + 1, sizeof *calls->of_work);
@@ -804,10 +790,9 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     if (links && selection->names)
         calls->wanted_captured =
             selection_match_names(links->bodies->texts, selection->filter, selection->exclude, NULL);
-    pricer_free(pricer);
+    arena_free(pricer);
     arena_free(tree);
-    namer_release(&namer);
-    free(index);
+    arena_release(&scratch);
 }
 
 void roofline_calls_forget(struct roofline_calls *calls)

@@ -483,9 +483,11 @@ static void step_phases_open_windows(const struct trace *trace, const struct acc
         *VEC_PUSH(windows) = (struct window){ .in = span, .counts = true };
 }
 
-struct step_phases step_phases_find(const struct trace *trace, const struct account *account)
+struct step_phases *step_phases_open(const struct trace *trace, const struct account *account)
 {
-    struct step_phases phases = { .all = { .rank = TABLE_INT_MISSING, .step_ns = account->all.step_ns } };
+    struct step_phases *phases = arena_open(sizeof *phases);
+    ARENA_OWNS(arena_of(phases), &phases->steps, &phases->ranks);
+    phases->all = (struct phase_row){ .rank = TABLE_INT_MISSING, .step_ns = account->all.step_ns };
     uint8_t *known = mem_alloc(mem_times(names_count(trace->names) + 1, 2));
     memset(known, SAYS_NOT_YET, 2 * (names_count(trace->names) + 1));
     int64_t all_ns[PHASES] = { 0 };
@@ -495,18 +497,18 @@ struct step_phases step_phases_find(const struct trace *trace, const struct acco
             struct windows windows = { 0 };
             struct account_windows steps = { 0 };
             struct host_phases host = { 0 };
-            size_t first = phases.steps.count;
+            size_t first = phases->steps.count;
             if (selection_rank(trace, file) != account->at[r].rank)
                 continue;
-            step_phases_open_windows(trace, account, file, &windows, &steps, &phases);
+            step_phases_open_windows(trace, account, file, &windows, &steps, phases);
             if (account->at[r].has_steps && steps.begins_ns.count == 0)
                 windows.count = 0; /* another file of the rank has the steps */
             find_host_phases(trace, account, file, &steps, known, &host);
             if (windows.count)
                 add_phases(trace, file, &host, &windows);
             for (size_t i = 0; i < windows.count; i++) {
-                if (first + i < phases.steps.count)
-                    set_phases(&phases.steps.at[first + i], windows.at[i].phase_ns);
+                if (first + i < phases->steps.count)
+                    set_phases(&phases->steps.at[first + i], windows.at[i].phase_ns);
                 for (size_t p = 0; p < PHASES && windows.at[i].counts; p++)
                     sum_add(&sum_ns[p], windows.at[i].phase_ns[p]);
             }
@@ -514,22 +516,16 @@ struct step_phases step_phases_find(const struct trace *trace, const struct acco
             VEC_FREE(&steps.begins_ns);
             VEC_FREE(&host.stretches);
         }
-        struct phase_row *rank = VEC_PUSH(&phases.ranks);
+        struct phase_row *rank = VEC_PUSH(&phases->ranks);
         *rank = (struct phase_row){ .rank = account->at[r].rank, .step_ns = account->at[r].step_ns };
         set_phases(rank, sum_ns);
         for (size_t p = 0; p < PHASES; p++)
             sum_add(&all_ns[p], sum_ns[p]);
     }
     free(known);
-    set_phases(&phases.all, all_ns);
-    phases.told = all_ns[PHASE_FORWARD] + all_ns[PHASE_BACKWARD] + all_ns[PHASE_OPTIMIZER] > 0;
+    set_phases(&phases->all, all_ns);
+    phases->told = all_ns[PHASE_FORWARD] + all_ns[PHASE_BACKWARD] + all_ns[PHASE_OPTIMIZER] > 0;
     return phases;
-}
-
-void step_phases_release(struct step_phases *phases)
-{
-    VEC_FREE(&phases->steps);
-    VEC_FREE(&phases->ranks);
 }
 
 /* ---- tables ---- */

@@ -1,10 +1,10 @@
 /*
  * step_phases.h - the step as people think of it: forward, backward, optimizer, data, other.
  *
- *     struct step_phases phases = step_phases_find(trace, account);
- *     if (phases.told)
- *         ... phases.all.phase_ns[PHASE_FORWARD] of phases.all.step_ns ...     // the phases add up to the step
- *     step_phases_release(&phases);
+ *     struct step_phases *phases = step_phases_open(trace, account);
+ *     if (phases->told)
+ *         ... phases->all.phase_ns[PHASE_FORWARD] of phases->all.step_ns ...     // the phases add up to the step
+ *     arena_free(phases);
  *
  * The steps, and how long a step is, are those of the account (account.h). A moment of a step counts for the phase whose code
  * launched the work that the device does in it; if the device does nothing, or there is none, for the phase that the host is in:
@@ -43,9 +43,8 @@ struct step_phases {
     bool told; /* some of the time of the steps is known to be forward, backward or optimizer */
 };
 
-/* The phases of the steps of ACCOUNT, which is of TRACE. Release with step_phases_release. */
-struct step_phases step_phases_find(const struct trace *trace, const struct account *account);
-void step_phases_release(struct step_phases *phases);
+/* The phases of the steps of ACCOUNT, which is of TRACE. New; free with arena_free. */
+struct step_phases *step_phases_open(const struct trace *trace, const struct account *account);
 
 /* Is NAME that of a range, or frame of Python, of the optimizer? */
 bool step_phases_are_optimizer(const char *name);

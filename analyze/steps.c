@@ -218,12 +218,6 @@ static void find_host_parts(const struct steps_query *query, uint32_t file, stru
     }
 }
 
-static void release_parts(struct intervals sets[STEP_PARTS])
-{
-    for (size_t p = 0; p < STEP_PARTS; p++)
-        intervals_release(&sets[p]);
-}
-
 enum { SPANS_OF_SUM = 16 };
 
 /* Intervals of a part of the host. */
@@ -259,24 +253,20 @@ static void add_host_span(void *context, size_t part, int64_t start_ns, int64_t 
     *VEC_PUSH(spans) = (struct interval){ start_ns, end_ns };
 }
 
-/* The parts of the host in FILE. Free it after use. */
-static struct host_parts host_parts_open(const struct steps_query *query, uint32_t file)
+/* The parts of the host in FILE. New; free with arena_free. */
+static struct host_parts *host_parts_open(const struct steps_query *query, uint32_t file)
 {
-    struct host_parts host = { 0 };
-    struct intervals sets[STEP_PARTS] = { 0 };
+    struct host_parts *host = arena_open(sizeof *host);
+    ARENA_OWNS_EACH(arena_of(host), host->part, STEP_OTHER, at);
+    ARENA_OWNS_EACH(arena_of(host), host->part, STEP_OTHER, before_ns);
+    struct arena scratch = { 0 };
+    struct intervals *sets = arena_vectors(&scratch, STEP_PARTS, sizeof *sets);
     find_host_parts(query, file, sets);
     for (size_t p = 0; p < STEP_OTHER; p++)
         intervals_merge(&sets[p]);
-    intervals_each(sets, STEP_OTHER, add_host_span, &host);
-    release_parts(sets);
+    intervals_each(sets, STEP_OTHER, add_host_span, host);
+    arena_release(&scratch);
     return host;
-}
-
-static void host_parts_release(struct host_parts *host)
-{
-    for (size_t p = 0; p < STEP_OTHER; p++) {
-        EACH(VEC_FREE, &host->part[p].before_ns, &host->part[p]);
-    }
 }
 
 /* The total length of SPANS before a moment. *AT is 0, or as left by the call for an earlier moment. */
@@ -426,13 +416,14 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
         if (device_steps_of_file(query->steps, file, &first) == first)
             continue;
         struct lane whole = { .file = file };
-        struct intervals sets[STEP_PARTS] = { 0 };
+        struct arena scratch = { 0 };
+        struct intervals *sets = arena_vectors(&scratch, STEP_PARTS, sizeof *sets);
         if (!query->only_durations) {
             find_work(query, &whole, sets);
             find_host_parts(query, file, sets);
         }
         steps_add_rows(query, &whole, sets, NULL, rows);
-        release_parts(sets);
+        arena_release(&scratch);
     }
 }
 
@@ -440,10 +431,11 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
 static void add_lane(const struct steps_query *query, const struct lane *lane, const struct host_parts *host,
                      step_rows *rows)
 {
-    struct intervals sets[STEP_PARTS] = { 0 };
+    struct arena scratch = { 0 };
+    struct intervals *sets = arena_vectors(&scratch, STEP_PARTS, sizeof *sets);
     if (find_work(query, lane, sets))
         steps_add_rows(query, lane, sets, host, rows);
-    release_parts(sets);
+    arena_release(&scratch);
 }
 
 /* The same for each device or stream of FILE. Returns how many did not fit. */
@@ -451,7 +443,7 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
 {
     int64_t left_out = 0;
     const struct gpu_events *gpu = query->gpu;
-    struct host_parts host = host_parts_open(query, file);
+    struct host_parts *host = host_parts_open(query, file);
     size_t count = query->streams ? query->streams->count : gpu->device_count;
     for (size_t i = 0; i < count; i++) {
         const struct gpu_stream *stream = query->streams ? &query->streams->at[i] : NULL;
@@ -462,9 +454,9 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
         if (rows->count >= MANY_ROWS)
             left_out++;
         else
-            add_lane(query, &lane, &host, rows);
+            add_lane(query, &lane, host, rows);
     }
-    host_parts_release(&host);
+    arena_free(host);
     return left_out;
 }
 
@@ -859,10 +851,10 @@ static bool run_phases(const struct analysis_query *query, const char *step_name
         return tpa_fail(err, TPA_NOWHERE,
                         "phases are of whole steps: --by phase has rows for ranks and steps alone");
     const struct account *account = account_open(query->trace, query->selection);
-    struct step_phases phases = step_phases_find(query->trace, account);
+    struct step_phases *phases = step_phases_open(query->trace, account);
     account_notice(account, result);
-    step_phases_add_tables(&phases, result);
-    step_phases_release(&phases);
+    step_phases_add_tables(phases, result);
+    arena_free(phases);
     arena_free(account);
     return true;
 }

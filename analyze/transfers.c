@@ -410,7 +410,7 @@ static void transfers_find_queued(struct transfers_query *query)
         gap_finder_visit(finder, d, add_queued, &query->queued[d]);
         intervals_merge(&query->queued[d]);
     }
-    gap_finder_free(finder);
+    arena_free(finder);
 }
 
 /* How much of WAIT its device was idle although work was queued. */

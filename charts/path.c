@@ -33,7 +33,7 @@ static void add_row(struct table *table, const struct replay_graph *graph, const
     int64_t parts_ns[PATH_PARTS];
     struct path *path = path_open(graph, window);
     path_add_up(path, parts_ns);
-    path_free(path);
+    arena_free(path);
     char label[32];
     int len = window->is_step ? snprintf(label, sizeof label, "%" PRId64, window->number)
                               : snprintf(label, sizeof label, "all");
@@ -82,11 +82,11 @@ static bool path_draw(const struct chart_request *request, struct picture *pictu
     const struct replay_graph *graph = replay_graph_of(request->trace);
     struct path_windows *windows = path_windows_steps(graph);
     if (windows->count == 0) {
-        path_windows_free(windows);
+        arena_free(windows);
         windows = path_windows_whole(graph);
     }
     fill(picture, graph, windows, request->selection);
-    path_windows_free(windows);
+    arena_free(windows);
     return chart_is_drawn(picture, err, "nothing with a duration was recorded on a thread or device");
 }
 

@@ -9,7 +9,7 @@ static bool pipeline_draw(const struct chart_request *request, struct picture *p
 {
     struct job *job = job_of_trace(request->trace, &request->steps);
     job_add_schedule_chart(job, &request->ranks, picture);
-    job_free(job);
+    arena_free(job);
     return chart_is_drawn(picture, err, "no microbatches are known in these steps and ranks");
 }
 
@@ -17,7 +17,7 @@ static bool heat_draw(const struct chart_request *request, struct picture *pictu
 {
     struct job *job = job_of_trace(request->trace, &request->steps);
     job_add_heat_chart(job, picture);
-    job_free(job);
+    arena_free(job);
     return chart_is_drawn(picture, err, "no microbatches are known in these steps");
 }
 

@@ -98,7 +98,7 @@ static bool queue_draw(const struct chart_request *request, struct picture *pict
 {
     struct launches *launches = launches_analyze(request->trace, request->selection, 0);
     chart_queues(picture, request, launches);
-    launches_free(launches);
+    arena_free(launches);
     return chart_is_drawn(picture, err, "no call that launched work is in the file");
 }
 

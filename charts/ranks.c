@@ -144,7 +144,7 @@ static bool ranks_draw(const struct chart_request *request, struct picture *pict
     arena_free(gpu);
     if (!comm)
         return false;
-    comm_free(comm);
+    arena_free(comm);
     return chart_is_drawn(picture, err, "nothing that was launched in the selected time ran on a device");
 }
 

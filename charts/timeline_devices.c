@@ -361,6 +361,6 @@ void timeline_add_devices(struct timeline_making *making)
         making->timeline->devices_left_out++;
     }
     arena_free(streams);
-    gap_finder_free(gaps);
+    arena_free(gaps);
     free(making->ended_by);
 }

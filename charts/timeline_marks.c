@@ -130,10 +130,10 @@ void timeline_find_path(struct timeline_making *making)
             path_open_long(making->graph, window, MOST_PIECES, making->timeline->dur_ns / MOST_PIECES);
         for (size_t i = 0; i < path->count; i++)
             *VEC_PUSH(&making->pieces) = (struct timeline_piece){ path->at[i], w, window->file };
-        path_free(path);
+        arena_free(path);
     }
     making->has_windows = windows->count > 1;
-    path_windows_free(windows);
+    arena_free(windows);
     arena_free(making->own_graph);
     making->graph = making->own_graph = NULL;
 }

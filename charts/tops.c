@@ -186,7 +186,7 @@ static bool draw_kernels(const struct chart_request *request, struct picture *pi
 {
     struct kernels *kernels = kernels_analyze(request->trace, request->selection, 0);
     chart_kernels(picture, kernels, request->bars);
-    kernels_free(kernels);
+    arena_free(kernels);
     return chart_is_drawn(picture, err, "no kernel took any time");
 }
 

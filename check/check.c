@@ -208,7 +208,7 @@ static struct check_row row_of(int64_t line, struct text statement)
 static void add_judged(struct checking *checking, int64_t line, struct text text,
                        const struct statement *statement, const struct judgement *judgement)
 {
-    struct arena *texts = &checking->check->texts;
+    struct arena *texts = arena_of(checking->check);
     struct check_row row = row_of(line, text);
     row.said = (double)statement->figure.value;
     row.unit = as_text(statement->figure.unit);
@@ -230,7 +230,7 @@ static void add_judged(struct checking *checking, int64_t line, struct text text
 static void add_statements(struct checking *checking, int64_t line, const char *text, size_t len,
                            const struct statements *statements, bool has_number)
 {
-    struct text whole = as_text(arena_strndup(&checking->check->texts, text, len));
+    struct text whole = as_text(arena_strndup(arena_of(checking->check), text, len));
     size_t checkable = 0;
     struct judgement *judgements = mem_alloc((statements->count + 1) * sizeof *judgements);
     for (size_t i = 0; i < statements->count; i++) {
@@ -254,7 +254,7 @@ static void add_statements(struct checking *checking, int64_t line, const char *
 static void add_rankings(struct checking *checking, int64_t line, const char *text, size_t len,
                          const struct tokens *tokens)
 {
-    struct arena *texts = &checking->check->texts;
+    struct arena *texts = arena_of(checking->check);
     for (size_t first = 0, i = 0; i <= tokens->count; i++) {
         if (i < tokens->count && tokens->at[i].kind != TOKEN_SENTENCE)
             continue;
@@ -369,7 +369,6 @@ struct markdown_table {
     struct tokens words[MOST_CELLS]; /* of the header */
     bool of_gpus;    /* it has two of the times of a GPU: then a number in front is that of a GPU */
     bool restricted; /* its rows are parts of their subjects: of a step, a shape, a stream */
-    struct arena arena;
 };
 
 /* FIRST: the cells of the first row. */
@@ -386,7 +385,7 @@ static void table_open_header(struct checking *checking, struct markdown_table *
     unsigned states = 0;
     for (size_t c = 0; c < header.count; c++) {
         table->words[c] = (struct tokens){ 0 };
-        prose_read(checking->facts, header.at[c].at, header.at[c].len, &table->arena, &table->words[c]);
+        prose_read(checking->facts, header.at[c].at, header.at[c].len, arena_of(table), &table->words[c]);
         const struct token *word = table->words[c].at;
         for (size_t w = 0; w < table->words[c].count; w++)
             states |= word[w].bits & (WORD_IDLE | WORD_BUSY | WORD_SPAN);
@@ -403,14 +402,6 @@ static void table_open_header(struct checking *checking, struct markdown_table *
             table->restricted |= strcmp(word->text, names[n]) == 0;
     }
     table->of_gpus = states & (states - 1);
-}
-
-static void table_release(struct markdown_table *table)
-{
-    for (size_t c = 0; c < table->header.count; c++)
-        VEC_FREE(&table->words[c]);
-    table->header.count = 0;
-    arena_clear(&table->arena);
 }
 
 /* Add the row at TEXT of TABLE. IS_REPEATED: another row has the same first cell. */
@@ -451,7 +442,7 @@ static void check_row_of_table(struct checking *checking, const struct markdown_
     }
     for (size_t i = 0; i < statements.count; i++)
         if (statements.at[i].subject)
-            statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,
+            statements.at[i].subject = arena_strndup(arena_of(checking->check), statements.at[i].subject,
                                                      strlen(statements.at[i].subject));
     add_statements(checking, line, text, len, &statements, has_number);
     EACH(VEC_FREE, &statements, &names);
@@ -509,7 +500,7 @@ static void check_line(struct checking *checking, int64_t line, const char *text
         }
     for (size_t i = 0; i < statements.count; i++)
         if (statements.at[i].subject)
-            statements.at[i].subject = arena_strndup(&checking->check->texts, statements.at[i].subject,
+            statements.at[i].subject = arena_strndup(arena_of(checking->check), statements.at[i].subject,
                                                      strlen(statements.at[i].subject));
     size_t before = checking->check->count;
     if (!prose_is_columns(text, len))
@@ -594,7 +585,8 @@ static bool has_same_subject(const struct text *a, const struct text *b)
 static size_t check_table(struct checking *checking, const struct markdown *markdown, size_t first)
 {
     enum { MOST_COMPARED = 500 }; /* rows, with one another */
-    struct markdown_table *table = mem_zalloc(1, sizeof *table);
+    struct markdown_table *table = arena_open(sizeof *table);
+    ARENA_OWNS_EACH(arena_of(table), table->words, sizeof table->words / sizeof *table->words, at);
     struct cells row = { 0 };
     if (first + 2 < markdown->lines.count)
         row = split_row(markdown->lines.at[first + 2].at, markdown->lines.at[first + 2].len);
@@ -611,15 +603,14 @@ static size_t check_table(struct checking *checking, const struct markdown *mark
             is_repeated = j != i && has_same_subject(line, &markdown->lines.at[j]);
         check_row_of_table(checking, table, (int64_t)i + 1, line->at, line->len, is_repeated);
     }
-    table_release(table);
-    arena_release(&table->arena);
-    free(table);
+    arena_free(table);
     return end;
 }
 
 struct check *check_answer(struct check_facts *facts, const struct check_input *input)
 {
-    struct check *check = mem_zalloc(1, sizeof *check);
+    struct check *check = arena_open(sizeof *check);
+    ARENA_OWNS(arena_of(check), &check->at);
     struct checking checking = { facts, input, check };
     struct markdown markdown = { 0 };
     for (size_t at = 0; at < input->len;) {
@@ -648,15 +639,6 @@ struct check *check_answer(struct check_facts *facts, const struct check_input *
     VEC_FREE(&markdown.lines);
     free(markdown.skipped);
     return check;
-}
-
-void check_free(struct check *check)
-{
-    if (!check)
-        return;
-    VEC_FREE(check);
-    arena_release(&check->texts);
-    free(check);
 }
 
 void check_add_table(const struct check *check, struct result *result)

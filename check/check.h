@@ -6,7 +6,7 @@
  *     struct check *check = check_answer(facts, &input);
  *     check->contradicted ...
  *     check_add_table(check, result);
- *     check_free(check);
+ *     arena_free(check);
  *     arena_free(facts);
  *
  * Each figure of the answer is confirmed, contradicted or not checkable. docs/commands/check.md has the rules of reading.
@@ -49,7 +49,6 @@ struct check_row {
 struct check {
     VEC_OF(struct check_row);
     int64_t outcomes[CHECK_VERDICT_COUNT];
-    struct arena texts; /* of the rows */
 };
 
 struct check_input {
@@ -60,9 +59,8 @@ struct check_input {
     size_t file_count;
 };
 
-/* New; free with check_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct check *check_answer(struct check_facts *facts, const struct check_input *input);
-void check_free(struct check *check);
 
 /* Append the traces of INPUT as words of a shell. */
 void check_append_files(const struct check_input *input, struct buffer *out);

@@ -255,10 +255,10 @@ static void add_page_row(struct check *check, const struct check_input *input, c
     const struct page_figure *figure = &line->figures.at[i];
     const char *unit = line->text.at + figure->unit_at;
     struct check_row row = { .line = line->number, .said = figure_value(line, figure), .right = NAN };
-    row.statement = as_text(arena_strndup(&check->texts, line->text.at, line->text.len));
-    row.subject = as_text(arena_strndup(&check->texts, line->words.at, line->words.len));
+    row.statement = as_text(arena_strndup(arena_of(check), line->text.at, line->text.len));
+    row.subject = as_text(arena_strndup(arena_of(check), line->words.at, line->words.len));
     if (figure->unit)
-        row.unit = as_text(arena_strndup(&check->texts, unit, figure->unit));
+        row.unit = as_text(arena_strndup(arena_of(check), unit, figure->unit));
     row.outcome = CHECK_OPEN;
     if (other) {
         const struct page_figure *right = &other->figures.at[i];
@@ -272,7 +272,7 @@ static void add_page_row(struct check *check, const struct check_input *input, c
         struct buffer command = { 0 };
         buffer_puts(&command, "tpa report -o report.html");
         check_append_files(input, &command);
-        row.command = as_text(arena_strndup(&check->texts, command.at, command.count));
+        row.command = as_text(arena_strndup(arena_of(check), command.at, command.count));
         buffer_release(&command);
     }
     check_add_row(check, &row, CHECK_NOT_IN_TRACE);
@@ -288,7 +288,8 @@ struct check *check_page(struct check_facts *facts, const struct check_input *in
         read_screen(right, right_len, &arena, &right_lines)) {
         find_titles(&lines);
         find_titles(&right_lines);
-        check = mem_zalloc(1, sizeof *check);
+        check = arena_open(sizeof *check);
+        ARENA_OWNS(arena_of(check), &check->at);
         for (size_t l = 0; l < lines.count; l++) {
             const struct page_line *line = &lines.at[l];
             const struct page_line *other = find_line(&right_lines, line);

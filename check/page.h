@@ -14,7 +14,7 @@ bool check_is_page(const char *text, size_t len);
 
 /* A row for each figure between the title and the end of the answer of the page INPUT: confirmed if the page RIGHT has the
  * same at its place, below the same name, not checkable if it has no such line. Of a line that RIGHT does not have a row for what it ranks, by
- * FACTS. New; free with check_free. NULL if INPUT is no page of tpa report. */
+ * FACTS. New; free with arena_free. NULL if INPUT is no page of tpa report. */
 struct check *check_page(struct check_facts *facts, const struct check_input *input, const char *right,
                          size_t right_len);
 

@@ -345,7 +345,7 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
         command_line_name_files(&picture->arena, (const char *const *)call->operands, call->operand_count);
     size_t found = snapshot_draw(replays.at, replays.count, CHART_MOST_PANELS, picture);
     for (size_t i = 0; i < replays.count; i++)
-        allocator_history_free(replays.at[i]);
+        arena_free(replays.at[i]);
     VEC_FREE(&replays);
     struct result *notices = result_open("");
     snapshot_add_file_notices(snapshots, notices);
@@ -502,7 +502,7 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
             picture = NULL;
         }
     }
-    diff_free(diff);
+    arena_free(diff);
     EACH(measures_free, sides[0], sides[1]);
     result_free(notices);
     return picture;
@@ -566,7 +566,7 @@ static struct picture *picture_of_dumps(const struct invocation *call, struct tp
                                                   call->operand_count);
     else if (good)
         tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no rank waits");
-    hang_free(hang);
+    arena_free(hang);
     flight_free(flight);
     return picture;
 }

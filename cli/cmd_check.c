@@ -80,7 +80,7 @@ static int check_print(const struct invocation *call, const struct check_input *
     int code = check_exit_code(check, result, args->load.strict);
     if (!kept_output(&query, result, &args->output, err))
         code = EXIT_TROUBLE;
-    check_free(check);
+    arena_free(check);
     return code;
 }
 

@@ -443,7 +443,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     if (diff_is_same(diff))
         result_add_notice(result, "no_differences", 0, NULL, TPA_NOWHERE, "no differences");
     check_findings(diff, *outcome, result);
-    diff_free(diff);
+    arena_free(diff);
     return good;
 }
 
@@ -510,9 +510,9 @@ static int tree_main(const struct invocation *call, struct tpa_error *err)
         tree_diff_add_tables(diff, result);
         kept = kept_put(&query, result);
         code = !kept_branch() || print_tree(args, result, err) ? EXIT_FINE : EXIT_TROUBLE;
-        tree_diff_free(diff);
+        arena_free(diff);
     }
-    EACH(work_tree_free, sides.trees[0], sides.trees[1]);
+    EACH(arena_free, sides.trees[0], sides.trees[1]);
     names_free(sides.names);
     if (!kept)
         result_free(result);

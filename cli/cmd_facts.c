@@ -91,8 +91,9 @@ static bool save_round(enum round round, struct fleet_map *map, FILE *out, struc
     if (round == ROUND_NONE)
         return save_facts(map->facts, out, err);
     const struct fleet_files *files = fleet_map_apart(map);
+    struct arena scratch = { 0 };
     struct fleet_job job;
-    fleet_job_init(&job, map->facts);
+    fleet_job_init(&job, map->facts, &scratch);
     bool good;
     if (round == ROUND_JOB)
         good = save_job(map->facts, &job, out, err);
@@ -102,7 +103,7 @@ static bool save_round(enum round round, struct fleet_map *map, FILE *out, struc
         good = (round == ROUND_ENDS     ? rounds_save_ends
                 : round == ROUND_CLOCKS ? rounds_save_clocks
                                         : rounds_save_judged)(&job, files, out, err);
-    fleet_job_release(&job);
+    arena_release(&scratch);
     return good;
 }
 
@@ -151,7 +152,7 @@ static bool cmd_facts_separate(const struct facts_args *args, struct facts *fact
         good = write_slice(slicing, i, path, err);
         free(path);
     }
-    slicing_free(slicing);
+    arena_free(slicing);
     facts->tables[FACTS_COLLECTIVES].count = 0;
     return good;
 }

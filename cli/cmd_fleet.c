@@ -85,7 +85,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
             result->picture->source = command_line_name_files(
                 &result->arena, (const char *const *)call->operands, call->operand_count);
         good = kept_output(&query, result, &output, err);
-        fleet_free(fleet);
+        arena_free(fleet);
     }
     fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;

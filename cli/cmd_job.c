@@ -100,7 +100,7 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
     if (!load_cannot_if_empty(trace, result))
         add_one_rank(job, result, "summary");
     bool good = print_job(call, result, err);
-    job_free(job);
+    arena_free(job);
     trace_free(trace);
     return good;
 }
@@ -121,18 +121,19 @@ static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
     load_bound_results(args->load.max_ratio);
     if (job) {
         struct result *result = result_open("tpa.job/1");
+        struct arena scratch = { 0 };
         struct fleet_job ranks;
         add_job(job, args, result);
-        fleet_job_init(&ranks, map.facts);
+        fleet_job_init(&ranks, map.facts, &scratch);
         fleet_map_notice_job(&map, &ranks, result);
         fleet_notice_missing(&ranks, "", result);
-        fleet_job_release(&ranks);
+        arena_release(&scratch);
         add_one_rank(job, result, map.facts_read == map.files ? NULL : "summary");
         result->cannot.of_facts = map.facts_read == map.files;
         good = print_job(call, result, err);
     }
     good = good && job;
-    job_free(job);
+    arena_free(job);
     fleet_map_release(&map);
     return good;
 }

@@ -105,7 +105,7 @@ static struct path_windows *windows_of_time(const struct replay_graph *graph,
         if (window.start_ns < window.end_ns)
             *VEC_PUSH(windows) = window;
     }
-    path_windows_free(whole);
+    arena_free(whole);
     return windows;
 }
 
@@ -116,13 +116,13 @@ static struct path_windows *choose_windows(const struct replay_graph *graph, con
         struct path_windows *named = path_windows_named(graph, args->range);
         if (named->count)
             return named;
-        path_windows_free(named);
+        arena_free(named);
         return windows_of_time(graph, selection);
     }
     struct path_windows *steps = args->whole ? NULL : path_windows_steps(graph);
     if (steps && steps->count)
         return steps;
-    path_windows_free(steps);
+    arena_free(steps);
     if (!args->whole)
         result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
                           "the trace marks no steps: this is the path of all that was recorded; --range "
@@ -163,7 +163,7 @@ static bool path_own_add_tables(const struct trace *trace, const struct selectio
     if (result->tables.count)
         result->tables.at[0]->uncut = true; /* "parts" */
     path_add_notices(graph, result);
-    path_windows_free(windows);
+    arena_free(windows);
     return true;
 }
 

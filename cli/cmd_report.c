@@ -373,9 +373,9 @@ static void release_contents(struct report_content *contents)
         picture_free(contents[i].picture);
         timeline_free(contents[i].timeline);
         views_free(contents[i].views);
-        fleet_free(contents[i].fleet);
-        job_free(contents[i].job);
-        facts_free(contents[i].facts);
+        arena_free(contents[i].fleet);
+        arena_free(contents[i].job);
+        arena_free(contents[i].facts);
     }
 }
 
@@ -600,7 +600,7 @@ static void add_trees(struct work_tree *const trees[2], int64_t min_change_ns, s
         return;
     struct tree_diff *diff = tree_diff_open(trees[0], trees[1], min_change_ns);
     result->twins = tree_twins(diff, TWIN_ROWS_OF_PAGE);
-    tree_diff_free(diff);
+    arena_free(diff);
 }
 
 static bool report_sides(const struct invocation *call, enum report_format format, struct tpa_error *err)
@@ -625,8 +625,8 @@ static bool report_sides(const struct invocation *call, enum report_format forma
         add_trees(trees, args->min_change_ns, result);
     bool good = diff && add_diff(diff, result, &found, timelines, args, format, err);
     EACH(timeline_free, timelines[0], timelines[1]);
-    diff_free(diff);
-    EACH(work_tree_free, trees[0], trees[1]);
+    arena_free(diff);
+    EACH(arena_free, trees[0], trees[1]);
     names_free(names);
     EACH(measures_free, sides[0], sides[1]);
     result_free(result);

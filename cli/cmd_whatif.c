@@ -298,7 +298,7 @@ static bool add_sweep(const struct replay_graph *graph, const struct whatif_args
         fine = whatif != NULL;
         if (fine)
             points[i] = (struct sweep_point){ factor, whatif->steps->now_ns, whatif->steps->then_ns };
-        whatif_free(whatif);
+        arena_free(whatif);
     }
     if (fine)
         whatif_add_sweep(points, SWEEP_POINTS, args->sweep, result);
@@ -319,7 +319,7 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
         packing_add(&start, one.start_ns);
         packing_add(&dur, one.end_ns - one.start_ns);
     }
-    moved_free(times);
+    arena_free(times);
     moved.start_ns = packing_finish(&start);
     moved.dur_ns = packing_finish(&dur);
     moved.flow_count = 0;
@@ -407,7 +407,7 @@ static bool whatif_answer(const struct trace *trace, const struct request *reque
         else
             result_free(result);
     }
-    whatif_free(whatif);
+    arena_free(whatif);
     return fine;
 }
 

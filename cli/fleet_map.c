@@ -163,7 +163,7 @@ static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error
         operations_trim(facts);
     if (good)
         facts_collect(map->facts, facts);
-    facts_free(facts);
+    arena_free(facts);
     map->facts_read += good;
     return good;
 }
@@ -200,16 +200,17 @@ static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_erro
 /* Reject rows of a missing recording, and duplicate rows. */
 static bool check_collectives(const struct fleet_map *map, struct tpa_error *err)
 {
+    struct arena scratch = { 0 };
     struct fleet_job all;
     int64_t counted = 0;
     facts_finish(map->facts);
-    fleet_job_of_all(&all, map->facts);
+    fleet_job_of_all(&all, map->facts, &scratch);
     for (size_t m = 0; m < all.members.count; m++) {
         int64_t here = (int64_t)all.members.at[m].count[FACTS_COLLECTIVES];
         int64_t wanted = slice_collectives_of(&all, &all.members.at[m]);
         counted += here <= wanted ? here : 0;
     }
-    fleet_job_release(&all);
+    arena_release(&scratch);
     return counted == (int64_t)map->facts->tables[FACTS_COLLECTIVES].count ||
            tpa_fail(
                err, TPA_NOWHERE,
@@ -319,7 +320,7 @@ static void map_trace(const struct mapping *mapping, size_t trace, int out)
     send(out, &message, sizeof message);
     send(out, bytes.at, bytes.count);
     buffer_release(&bytes);
-    facts_free(facts);
+    arena_free(facts);
 }
 
 static void run_worker(const struct mapping *mapping, int out)
@@ -539,7 +540,7 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
         good = read_bytes(map->facts, bytes.at, bytes.count, err);
     }
     buffer_release(&bytes);
-    facts_free(facts);
+    arena_free(facts);
     return good || tpa_in_file(err, path);
 }
 
@@ -616,7 +617,7 @@ void fleet_map_release(struct fleet_map *map)
             free(map->apart_files.of[kind].at[i]);
         VEC_FREE(&map->apart_files.of[kind]);
     }
-    facts_free(map->facts);
+    arena_free(map->facts);
     map->facts = NULL;
 }
 

@@ -71,10 +71,11 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
                                .strict = load->strict };
     if (!fleet_side_check_options(options, err) || !fleet_map(paths, count, map, err))
         return false;
+    struct arena scratch = { 0 };
     struct fleet_job job;
-    fleet_job_init(&job, map->facts);
+    fleet_job_init(&job, map->facts, &scratch);
     fleet_map_notice_job(map, &job, result);
-    fleet_job_release(&job);
+    arena_release(&scratch);
     return measure_fleet(measures, map->facts, map->failures.count,
                          map->failures.count ? map->failures.at[0].reason : NULL, err);
 }

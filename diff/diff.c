@@ -583,7 +583,8 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
 {
     if (!check_sides(before, after, err))
         return NULL;
-    struct diff *diff = mem_zalloc(1, sizeof *diff);
+    struct diff *diff = arena_open(sizeof *diff);
+    ARENA_OWNS(arena_of(diff), &diff->tables, &diff->metrics, &diff->outliers);
     diff->sides[0] = before;
     diff->sides[1] = after;
     diff->min_change = (double)options->min_change_ns;
@@ -594,7 +595,7 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
     struct measure_runs *ranks[2];
     for (int i = 0; i < 2; i++) {
         diff->samplings[i] = by_step ? &diff->sides[i]->by_step : &diff->sides[i]->by_file;
-        diff->runs[i] = measure_runs_open(diff->samplings[i]);
+        diff->runs[i] = arena_hold(arena_of(diff), measure_runs_open(diff->samplings[i]));
         ranks[i] = measure_runs_open(by_rank[i]);
     }
     diff->unit = diff->samplings[0]->unit;
@@ -604,21 +605,11 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
     SORT_BY(diff->metrics.at, diff->metrics.count, i, (int64_t)place_of(&diff->metrics.at[i]));
     compare_tables(diff, diff->samplings, diff->runs, options->only);
     compare_tables(diff, by_rank, ranks, options->only);
-    EACH(measure_runs_free, ranks[0], ranks[1]);
+    ARENA_OWNS_EACH(arena_of(diff), diff->tables.at, diff->tables.count, rows);
+    EACH(arena_free, ranks[0], ranks[1]);
     find_outliers(diff, 0);
     find_outliers(diff, 1);
     return diff;
-}
-
-void diff_free(struct diff *diff)
-{
-    if (!diff)
-        return;
-    for (size_t t = 0; t < diff->tables.count; t++)
-        VEC_FREE(&diff->tables.at[t].rows);
-    EACH(VEC_FREE, &diff->tables, &diff->metrics, &diff->outliers);
-    EACH(measure_runs_free, diff->runs[0], diff->runs[1]);
-    free(diff);
 }
 
 const struct diff_metric *diff_metric(const struct diff *diff, const char *key)

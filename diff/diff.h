@@ -12,7 +12,7 @@
  *     struct diff *diff = diff_open(before, after, &options, &err);     // struct measures, finished
  *     diff_add_tables(diff, result);
  *     ...
- *     diff_free(diff);
+ *     arena_free(diff);
  *
  * Sides are compared run by run (measure_runs.h), by the level of their steps where both have steps, and judged
  * (verdict.h). The head holds the figures of a whole step; the rows of each table, with a last row for the unexplained
@@ -76,11 +76,10 @@ struct diff {
     VEC_OF(struct diff_outlier) outliers; /* of the first metric */
 };
 
-/* New; free with diff_free (NULL is allowed). Borrows BEFORE and AFTER for its lifetime. NULL and ERR if they hold
+/* New; free with arena_free (NULL is allowed). Borrows BEFORE and AFTER for its lifetime. NULL and ERR if they hold
  * nothing comparable. */
 struct diff *diff_open(const struct measures *before, const struct measures *after,
                        const struct diff_options *options, struct tpa_error *err);
-void diff_free(struct diff *diff);
 
 /* The metric called KEY; NULL if a side lacks it. */
 const struct diff_metric *diff_metric(const struct diff *diff, const char *key);

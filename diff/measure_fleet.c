@@ -293,6 +293,6 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
     measure_names(measures, fleet);
     measure_peaks(measures, fleet);
     measure_slow(measures, fleet);
-    fleet_free(fleet);
+    arena_free(fleet);
     return true;
 }

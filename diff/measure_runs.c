@@ -90,18 +90,18 @@ static void find_used(struct measure_runs *runs)
 struct measure_runs *measure_runs_open(const struct sampling *sampling)
 {
     size_t count = sampling->samples.count;
-    struct measure_runs *runs = mem_zalloc(1, sizeof *runs);
+    struct measure_runs *runs = arena_open(sizeof *runs);
     struct keyed_sample *keyed = mem_zalloc(count + 1, sizeof *keyed);
     for (size_t i = 0; i < count; i++)
         keyed[i] = (struct keyed_sample){ &sampling->samples.at[i], (uint32_t)i, 0 };
     if (!sampling->of_ranks)
         find_runs(keyed, count);
     SORT_ARRAY(keyed, count, by_step);
-    runs->first = mem_zalloc(count + 2, sizeof *runs->first);
-    runs->period = mem_zalloc(count + 1, sizeof *runs->period);
-    runs->step = mem_zalloc(count + 1, sizeof *runs->step);
-    runs->members = mem_zalloc(count + 1, sizeof *runs->members);
-    runs->used = mem_zalloc(count + 1, sizeof *runs->used);
+    runs->first = arena_zalloc(arena_of(runs), count + 2, sizeof *runs->first);
+    runs->period = arena_zalloc(arena_of(runs), count + 1, sizeof *runs->period);
+    runs->step = arena_zalloc(arena_of(runs), count + 1, sizeof *runs->step);
+    runs->members = arena_zalloc(arena_of(runs), count + 1, sizeof *runs->members);
+    runs->used = arena_zalloc(arena_of(runs), count + 1, sizeof *runs->used);
     for (size_t i = 0; i < count; i++) {
         bool new_run = i == 0 || keyed[i].run != keyed[i - 1].run;
         bool joined = !new_run && !sampling->of_ranks && keyed[i].sample->step == keyed[i - 1].sample->step &&
@@ -117,13 +117,6 @@ struct measure_runs *measure_runs_open(const struct sampling *sampling)
     find_periods(runs, sampling);
     find_used(runs);
     return runs;
-}
-
-void measure_runs_free(struct measure_runs *runs)
-{
-    if (!runs)
-        return;
-    EACH(free, runs->first, runs->period, runs->step, runs->members, runs->used, runs);
 }
 
 double *measure_runs_metric(const struct measure_runs *runs, const struct measure_metric *metric)

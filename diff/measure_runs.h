@@ -4,7 +4,7 @@
  *     struct measure_runs *runs = measure_runs_open(sampling);          // of finished measures
  *     for (size_t run = 0; run < runs->count; run++)
  *         printf("%zu steps\n", runs->first[run + 1] - runs->first[run]);
- *     measure_runs_free(runs);
+ *     arena_free(runs);
  *
  * Ranks of a job wait for each other, so the samples of one step on all of them are one step, with their mean. Files of
  * different ranks are one run, and so are the cycles that one process recorded; any other second file of a rank begins
@@ -28,9 +28,8 @@ struct measure_runs {
     size_t used_samples;
 };
 
-/* New; free with measure_runs_free (NULL is allowed). Borrows nothing. */
+/* New; free with arena_free (NULL is allowed). Borrows nothing. */
 struct measure_runs *measure_runs_open(const struct sampling *sampling);
-void measure_runs_free(struct measure_runs *runs);
 
 /* The values of METRIC by step, the mean of its samples; NAN where it is missing. New; free with free(). */
 double *measure_runs_metric(const struct measure_runs *runs, const struct measure_metric *metric);

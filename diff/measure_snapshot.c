@@ -89,7 +89,7 @@ bool measure_snapshots(struct measures *measures, const struct snapshots *snapsh
                 continue;
             struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[d]);
             measure_device(measures, replay, peaks);
-            allocator_history_free(replay);
+            arena_free(replay);
         }
         struct sampling *by = &measures->by_file;
         sampling_set(by, "memory_peak", "memory peak", TABLE_BYTES, number, (double)peaks[0]);

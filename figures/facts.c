@@ -164,24 +164,22 @@ const struct facts_schema facts_tables[FACTS_TABLES] = {
 
 /* ---- rows ---- */
 
+/* Of OF, a struct facts: what takes another place when facts are collected or finished. */
+static void facts_release(void *of)
+{
+    struct facts *facts = of;
+    EACH(arena_free, facts->texts, facts->known);
+    arena_release(&facts->arena);
+}
+
 struct facts *facts_open(void)
 {
-    struct facts *facts = mem_zalloc(1, sizeof *facts);
+    struct facts *facts = arena_open(sizeof *facts);
+    ARENA_OWNS_EACH(arena_of(facts), facts->tables, FACTS_TABLES, at);
+    arena_defer(arena_of(facts), facts_release, facts);
     facts->texts = names_open();
     facts->known = names_open();
     return facts;
-}
-
-void facts_free(struct facts *facts)
-{
-    if (!facts)
-        return;
-    for (size_t t = 0; t < FACTS_TABLES; t++)
-        free(facts->tables[t].at);
-    names_free(facts->texts);
-    names_free(facts->known);
-    arena_release(&facts->arena);
-    free(facts);
 }
 
 static char *row_at(const struct facts *facts, enum facts_table table, size_t index)

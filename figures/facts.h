@@ -8,7 +8,7 @@
  *     const struct facts_step *steps = facts_rows(facts, FACTS_STEPS);
  *     for (size_t i = 0; i < facts->tables[FACTS_STEPS].count; i++)
  *         total_ns += steps[i].duration_ns;
- *     facts_free(facts);
+ *     arena_free(facts);
  *
  * A trace file gives one recording: one process, usually one rank. Every row belongs to a recording, which is
  * identified by a hash of all its rows. So facts are a set of recordings; merging is the union of two sets, which is
@@ -196,9 +196,8 @@ struct facts {
     uint64_t repeats;    /* recordings merged again */
 };
 
-/* New, empty; free with facts_free (NULL is allowed). */
+/* New, empty; free with arena_free (NULL is allowed). */
 struct facts *facts_open(void);
-void facts_free(struct facts *facts);
 
 /* The rows of TABLE, to be cast to its struct; borrowed until rows are added. */
 static inline void *facts_rows(const struct facts *facts, enum facts_table table)

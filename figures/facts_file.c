@@ -402,6 +402,6 @@ bool facts_read(struct facts *facts, struct source *source, struct tpa_error *er
         facts_check(read.facts);
         facts_collect(facts, read.facts);
     }
-    facts_free(read.facts);
+    arena_free(read.facts);
     return !err->failed;
 }

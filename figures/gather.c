@@ -661,7 +661,7 @@ static void gather_file(struct gathering *gathering)
     facts_check(gathering->own); /* a trace may hold invalid numbers, too */
     facts_seal(gathering->own);
     facts_merge(gathering->facts, gathering->own);
-    facts_free(gathering->own);
+    arena_free(gathering->own);
 }
 
 /* New, by file: a number for the parts of a merged file, made of its size and its first part; FACTS_MISSING for others. */
@@ -703,5 +703,5 @@ void facts_gather(struct facts *facts, const struct trace *trace, const struct g
     arena_free(gathering.steps);
     arena_free(ranges);
     if (gathering.gaps)
-        gap_finder_free(gathering.gaps);
+        arena_free(gathering.gaps);
 }

@@ -119,13 +119,9 @@ void ends_find_clocks(struct ends *ends, struct fleet_clocks *clocks)
     memcpy(clocks->settled, clocks->first, members * sizeof *clocks->settled);
 }
 
-void ends_init(struct ends *ends, const struct fleet_job *job)
+void ends_init(struct ends *ends, const struct fleet_job *job, struct arena *arena)
 {
-    *ends = (struct ends){ .job = job, .meets = mem_zalloc(job->members.count + 1, sizeof *ends->meets) };
-}
-
-void ends_release(struct ends *ends)
-{
-    EACH(VEC_FREE, &ends->at, &ends->joining);
-    free(ends->meets);
+    *ends = (struct ends){ .job = job,
+                           .meets = arena_zalloc(arena, job->members.count + 1, sizeof *ends->meets) };
+    ARENA_OWNS(arena, &ends->at, &ends->joining);
 }

@@ -21,7 +21,7 @@ static void set_lacks(struct fleet *fleet, const struct fleet_member *member, st
     row->lacks_set |= fleet_member_lacks(&fleet->job, member);
     lacks_append(&sorts, row->lacks_set);
     if (row->lacks_set)
-        row->lacks = (struct text){ arena_strndup(&fleet->texts, sorts.at, sorts.count), sorts.count };
+        row->lacks = (struct text){ arena_strndup(arena_of(fleet), sorts.at, sorts.count), sorts.count };
     buffer_release(&sorts);
 }
 
@@ -168,10 +168,14 @@ struct fleet *fleet_open(const struct facts *facts)
 struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_files *files,
                                struct tpa_error *err)
 {
-    struct fleet *fleet = mem_zalloc(1, sizeof *fleet);
-    fleet_job_init(&fleet->job, facts);
+    struct fleet *fleet = arena_open(sizeof *fleet);
+    ARENA_OWNS(arena_of(fleet), &fleet->ranks, &fleet->steps, &fleet->collectives, &fleet->groups,
+               &fleet->hosts, &fleet->links, &fleet->waste, &fleet->heat, &fleet->left_out,
+               &fleet->heat_more);
+    ARENA_OWNS(arena_of(fleet), FLEET_MEETINGS_MEMORY(&fleet->meetings));
+    fleet_job_init(&fleet->job, facts, arena_of(fleet));
     if (!fleet_find_meetings(fleet, files, err)) {
-        fleet_free(fleet);
+        arena_free(fleet);
         return NULL;
     }
     open_ranks(fleet);
@@ -184,16 +188,4 @@ struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_fil
     find_left_out(fleet);
     SORT(&fleet->ranks, by_caused);
     return fleet;
-}
-
-void fleet_free(struct fleet *fleet)
-{
-    if (!fleet)
-        return;
-    fleet_job_release(&fleet->job);
-    fleet_meetings_release(&fleet->meetings);
-    EACH(VEC_FREE, &fleet->ranks, &fleet->steps, &fleet->collectives, &fleet->groups, &fleet->hosts,
-         &fleet->links, &fleet->waste, &fleet->heat, &fleet->left_out);
-    arena_release(&fleet->texts);
-    EACH(free, fleet->heat_more, fleet);
 }

@@ -4,7 +4,7 @@
  *     struct fleet *fleet = fleet_open(facts);
  *     for (size_t i = 0; i < fleet->ranks.count; i++)
  *         printf("%" PRId64 ": %" PRId64 " ns\n", fleet->ranks.at[i].rank, fleet->ranks.at[i].caused_ns);
- *     fleet_free(fleet);
+ *     arena_free(fleet);
  *
  * Equal facts give equal results, regardless of how they were merged. Times are in ns; what is unknown is
  * FACTS_MISSING, NaN or a text without AT. Texts live as long as the result and the facts. Time is n log n in rows of
@@ -161,15 +161,13 @@ struct fleet {
         unrecorded_ns; /* in communication before the recording of another rank began: nobody's fault that is known */
     size_t messages;                         /* meetings of a sender and a receiver: ranks form a pipeline */
     int64_t waited_ns, blamed_ns, unsure_ns; /* waited = attributed to ranks + unattributed */
-    struct arena texts;
 };
 
-/* New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. If FILES is not NULL,
+/* New; free with arena_free (NULL is allowed). FACTS is finished, and must live as long. If FILES is not NULL,
  * collectives are in separate files. NULL and ERR if one cannot be read. */
 struct fleet *fleet_open(const struct facts *facts);
 struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_files *files,
                                struct tpa_error *err);
-void fleet_free(struct fleet *fleet);
 
 /* Add notices about the recordings of JOB that are not complete to RESULT. */
 void fleet_notice_lacks(const struct fleet_job *job, struct result *result);

@@ -14,7 +14,7 @@ static struct text group_text(struct fleet *fleet, const struct facts_group *gro
     if (strcmp(description, "undefined") == 0)
         description = "";
     if (*name && *description)
-        name = arena_printf(&fleet->texts, "%s (%s)", name, description);
+        name = arena_printf(arena_of(fleet), "%s (%s)", name, description);
     const char *text = *name ? name : description;
     return *text ? (struct text){ text, strlen(text) } : (struct text){ 0 };
 }

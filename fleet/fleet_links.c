@@ -78,7 +78,7 @@ static struct text fleet_links_hosts_of(struct fleet *fleet, const struct fleet_
         buffer_printf(&out, " and %zu more", different - MOST_SHOWN);
     struct text text = { 0 };
     if (out.count)
-        text = (struct text){ arena_strndup(&fleet->texts, out.at, out.count), out.count };
+        text = (struct text){ arena_strndup(arena_of(fleet), out.at, out.count), out.count };
     buffer_release(&out);
     free(hosts);
     return text;
@@ -89,9 +89,9 @@ static struct text link_text(struct fleet *fleet, const struct transfer *transfe
     const struct facts *facts = fleet->job.facts;
     const char *name = names_text(facts->texts, transfer->name),
                *ranks = names_text(facts->texts, transfer->ranks);
-    char *text = arena_printf(&fleet->texts, "%s%s%s", name, *name && *ranks ? " " : "", ranks);
+    char *text = arena_printf(arena_of(fleet), "%s%s%s", name, *name && *ranks ? " " : "", ranks);
     if (transfer->source != FACTS_MISSING && transfer->target != FACTS_MISSING)
-        text = arena_printf(&fleet->texts, "%s%s%lld to %lld", text, *text ? ": " : "",
+        text = arena_printf(arena_of(fleet), "%s%s%lld to %lld", text, *text ? ": " : "",
                             (long long)transfer->source, (long long)transfer->target);
     return *text ? (struct text){ text, strlen(text) } : (struct text){ 0 };
 }

@@ -91,7 +91,7 @@ static void find_waste(struct fleet *fleet, const int64_t idle_ns[GAP_CAUSES + 1
     add_waste(fleet, "exposed communication", exposed_ns - waiting_ns - unknown_ns);
     add_waste(fleet, "exposed copies", copies_ns);
     for (size_t c = 0; c < GAP_CAUSES; c++)
-        add_waste(fleet, arena_printf(&fleet->texts, "idle: %s", gap_causes[c].name), idle_ns[c]);
+        add_waste(fleet, arena_printf(arena_of(fleet), "idle: %s", gap_causes[c].name), idle_ns[c]);
     add_waste(fleet, "idle: before the first or after the last work", idle_ns[GAP_CAUSES]);
     SORT(&fleet->waste, by_time);
 }
@@ -343,7 +343,8 @@ static void fleet_steps_draw_bars(struct fleet *fleet)
         add_signs(&out, "\u2592", row->exposed_ns, row->total_ns, &sum, &drawn);     /* medium shade */
         add_signs(&out, "\u2584", row->copies_ns, row->total_ns, &sum, &drawn);      /* lower half */
         add_signs(&out, "\u00b7", row->idle_ns, row->total_ns, &sum, &drawn);        /* dot */
-        row->bar = (struct text){ arena_strndup(&fleet->texts, out.at ? out.at : "", out.count), out.count };
+        row->bar =
+            (struct text){ arena_strndup(arena_of(fleet), out.at ? out.at : "", out.count), out.count };
     }
     buffer_release(&out);
 }
@@ -418,11 +419,11 @@ static void fleet_steps_draw_heat(struct fleet *fleet, const struct stays *stays
         buffer_clear(&out);
         for (size_t column = 0; column < heat.columns; column++)
             buffer_puts(&out, sign_of(heat.more[row * heat.columns + column]));
-        const char *name = low == high ? arena_printf(&fleet->texts, "%lld", low)
-                                       : arena_printf(&fleet->texts, "%lld..%lld", low, high);
+        const char *name = low == high ? arena_printf(arena_of(fleet), "%lld", low)
+                                       : arena_printf(arena_of(fleet), "%lld..%lld", low, high);
         *VEC_PUSH(&fleet->heat) =
             (struct fleet_heat_row){ { name, strlen(name) },
-                                     { arena_strndup(&fleet->texts, out.at, out.count), out.count },
+                                     { arena_strndup(arena_of(fleet), out.at, out.count), out.count },
                                      heat.longest_ns[row] };
     }
     buffer_release(&out);

@@ -314,11 +314,12 @@ uint32_t fleet_job_find(const struct fleet_job *job, int64_t recording)
 
 /* ---- all ---- */
 
-void fleet_job_init(struct fleet_job *job, const struct facts *facts)
+void fleet_job_init(struct fleet_job *job, const struct facts *facts, struct arena *arena)
 {
     struct identity identity = find_job(facts);
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
     *job = (struct fleet_job){ .facts = facts, .world_size = identity.world_size };
+    ARENA_OWNS(arena, &job->members, &job->others, &job->missing, &job->by_recording);
     for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
         struct fleet_member member = { .recording = &recordings[i], .rank = recordings[i].rank };
         find_rows(facts, &member);
@@ -342,20 +343,15 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
     list_by_recording(job);
 }
 
-void fleet_job_of_all(struct fleet_job *job, const struct facts *facts)
+void fleet_job_of_all(struct fleet_job *job, const struct facts *facts, struct arena *arena)
 {
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
     *job = (struct fleet_job){ .facts = facts, .world_size = FACTS_MISSING };
+    ARENA_OWNS(arena, &job->members, &job->by_recording);
     for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
         struct fleet_member member = { .recording = &recordings[i], .rank = recordings[i].rank };
         find_rows(facts, &member);
         *VEC_PUSH(&job->members) = member;
     }
     list_by_recording(job);
-}
-
-void fleet_job_release(struct fleet_job *job)
-{
-    EACH(VEC_FREE, &job->members, &job->others, &job->missing);
-    free(job->by_recording);
 }

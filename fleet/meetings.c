@@ -516,7 +516,7 @@ struct pass {
     const struct fleet_files *files; /* NULL: all collectives are in the facts */
     bool *mixed;                     /* by group: no slice has all of its collectives */
     bool any_mixed;
-    struct slice kept; /* slice of the facts, made once */
+    struct slice *kept; /* slice of the facts, made once; NULL: not yet, or taken */
 };
 
 static void pass_init(struct pass *pass, const struct fleet_job *job, const struct fleet_files *files)
@@ -524,12 +524,6 @@ static void pass_init(struct pass *pass, const struct fleet_job *job, const stru
     *pass = (struct pass){ .job = job, .files = files };
     if (files)
         pass->mixed = slice_find_mixed(job, &pass->any_mixed);
-}
-
-static void pass_release(struct pass *pass)
-{
-    slice_release(&pass->kept);
-    free(pass->mixed);
 }
 
 static bool add_file(const struct pass *pass, struct slice *slice, size_t file, bool mixed,
@@ -547,20 +541,18 @@ static size_t slice_count(const struct pass *pass)
     return pass->files ? pass->files->of[FILE_SLICE].count + pass->any_mixed : 1;
 }
 
-/* Load slice INDEX; after those of the files, the one of groups that are not complete in any. Release it in any
- * case. */
-static bool collect_slice(struct pass *pass, struct slice *slice, size_t index, struct tpa_error *err)
+/* Load slice INDEX; after those of the files, the one of groups that are not complete in any. *LOADED is new in any case;
+ * free with arena_free. */
+static bool collect_slice(struct pass *pass, struct slice **loaded, size_t index, struct tpa_error *err)
 {
     if (!pass->files) {
-        *slice = pass->kept;
-        pass->kept = (struct slice){ 0 };
-        if (!slice->job)
-            slice_of_facts(slice, pass->job);
+        *loaded = pass->kept ? pass->kept : slice_of_facts(pass->job);
+        pass->kept = NULL;
         return true;
     }
     size_t files = pass->files->of[FILE_SLICE].count;
     bool good = true, mixed = index == files;
-    *slice = (struct slice){ .job = pass->job };
+    struct slice *slice = *loaded = slice_open(pass->job);
     for (size_t file = mixed ? 0 : index; good && file < (mixed ? files : index + 1); file++)
         good = add_file(pass, slice, file, mixed, err);
     if (good && mixed)
@@ -574,14 +566,14 @@ static bool find_ends(struct pass *pass, struct ends *ends, struct tpa_error *er
 {
     bool good = true;
     for (size_t i = 0; i < slice_count(pass) && good; i++) {
-        struct slice slice;
+        struct slice *slice;
         good = collect_slice(pass, &slice, i, err);
         if (good)
-            ends_add(ends, &slice);
+            ends_add(ends, slice);
         if (!pass->files)
             pass->kept = slice;
         else
-            slice_release(&slice);
+            arena_free(slice);
     }
     return good;
 }
@@ -592,14 +584,14 @@ static bool judge_slices(struct pass *pass, struct fleet_meetings *meetings, con
     size_t joining = 0;
     bool good = true;
     for (size_t i = 0; i < slice_count(pass) && good; i++) {
-        struct slice slice;
+        struct slice *slice;
         good = collect_slice(pass, &slice, i, err);
         if (good)
-            judge_slice(meetings, &slice, ends, &joining);
-        meetings->rows += slice.rows.count;
+            judge_slice(meetings, slice, ends, &joining);
+        meetings->rows += slice->rows.count;
         if (!pass->files || i < pass->files->of[FILE_SLICE].count)
-            meetings->strangers += slice.strangers;
-        slice_release(&slice);
+            meetings->strangers += slice->strangers;
+        arena_free(slice);
     }
     join_sums(meetings, 0);
     return good;
@@ -612,7 +604,8 @@ bool fleet_meetings_find_ends(struct ends *ends, const struct fleet_files *files
     struct pass pass;
     pass_init(&pass, ends->job, files);
     bool good = find_ends(&pass, ends, err);
-    pass_release(&pass);
+    arena_free(pass.kept);
+    free(pass.mixed);
     return good;
 }
 
@@ -620,11 +613,12 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
                           const struct fleet_files *files, const struct fleet_clocks *clocks,
                           struct tpa_error *err)
 {
+    struct arena scratch = { 0 };
     struct ends ends;
     struct pass pass;
     struct fleet_clocks found = { NULL, NULL };
     *meetings = (struct fleet_meetings){ .job = job, .first_ns = INT64_MAX };
-    ends_init(&ends, job);
+    ends_init(&ends, job, &scratch);
     pass_init(&pass, job, files);
     bool good = find_ends(&pass, &ends, err);
     if (good && !clocks)
@@ -639,8 +633,9 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
         good = judge_slices(&pass, meetings, &ends, err);
     }
     free(found.first);
-    pass_release(&pass);
-    ends_release(&ends);
+    arena_free(pass.kept);
+    free(pass.mixed);
+    arena_release(&scratch);
     return good;
 }
 
@@ -668,11 +663,4 @@ bool fleet_meetings_finish(struct fleet_meetings *meetings, const struct fleet_f
     runs_sort(meetings->at, meetings->count, sizeof *meetings->at, is_later, meetings);
     find_blamed(meetings);
     return true;
-}
-
-void fleet_meetings_release(struct fleet_meetings *meetings)
-{
-    EACH(VEC_FREE, meetings, &meetings->arrivals, &meetings->groups);
-    free(meetings->clocks);
-    *meetings = (struct fleet_meetings){ 0 };
 }

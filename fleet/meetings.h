@@ -2,11 +2,12 @@
  * meetings.h - collectives as meetings of ranks: arrivals on corrected clocks, the last rank, and waiting.
  *
  *     struct fleet_meetings meetings;
+ *     ARENA_OWNS(&arena, FLEET_MEETINGS_MEMORY(&meetings));
  *     fleet_meetings_judge(&meetings, &job, NULL, NULL, &err);
  *     fleet_meetings_finish(&meetings, NULL, &err);
  *     for (size_t m = 0; m < meetings.count; m++)
  *         late_ns += meetings.at[m].late_ns;
- *     fleet_meetings_release(&meetings);
+ *     arena_release(&arena);
  *
  * slice.h defines which collectives match. They are processed slice by slice; little is kept of each arrival.
  *
@@ -95,6 +96,10 @@ struct fleet_meetings {
     uint64_t strangers;      /* in files, of recordings whose facts were not given */
 };
 
+/* The memory of MEETINGS, for ARENA_OWNS. */
+#define FLEET_MEETINGS_MEMORY(meetings)                                                                      \
+    &(meetings)->at, &(meetings)->arrivals, &(meetings)->groups, &(meetings)->clocks
+
 /* Files with the collectives of facts, or with intermediate results. */
 enum fleet_file {
     FILE_SLICE, /* collectives: slice_file.h */
@@ -111,7 +116,7 @@ struct fleet_files {
 
 /* Judge the collectives of JOB: those in its facts or, if FILES is not NULL, those in files, of which one slice at a
  * time is in memory. CLOCKS, borrowed, are those from all ends of the job; NULL: they are computed from the ends here.
- * Blame is not determined yet. Release with fleet_meetings_release in any case. False and ERR if a file cannot be read.
+ * Blame is not determined yet. The caller frees FLEET_MEETINGS_MEMORY in any case. False and ERR if a file cannot be read.
  * Time is n log n in collectives. */
 bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_job *job,
                           const struct fleet_files *files, const struct fleet_clocks *clocks,
@@ -121,7 +126,6 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
  * the facts say. */
 bool fleet_meetings_finish(struct fleet_meetings *meetings, const struct fleet_files *files,
                            struct tpa_error *err);
-void fleet_meetings_release(struct fleet_meetings *meetings);
 
 /* Add to ENDS those of the slices of FILES, or of the facts. */
 bool fleet_meetings_find_ends(struct ends *ends, const struct fleet_files *files, struct tpa_error *err);

@@ -11,10 +11,10 @@
  * job.c - which recordings are the ranks of the selected job, and which are left out.
  *
  *     struct fleet_job job;
- *     fleet_job_init(&job, facts);
+ *     fleet_job_init(&job, facts, &arena);
  *     for (size_t m = 0; m < job.members.count; m++)
  *         printf("%" PRId64 "\n", job.members.at[m].rank);
- *     fleet_job_release(&job);
+ *     arena_release(&arena);
  *
  * The job is the most common one of the recordings: those with one name (tpa facts --job) and one number of ranks;
  * recordings without these belong to it. A rank may have several recordings, one after the other: later ones must begin
@@ -53,11 +53,10 @@ struct fleet_job {
     uint32_t *by_recording;               /* members by the number of their recording: fleet_job_find */
 };
 
-/* Release with fleet_job_release. */
-void fleet_job_init(struct fleet_job *job, const struct facts *facts);
+/* The memory is of ARENA, and JOB must stay where it is as long. */
+void fleet_job_init(struct fleet_job *job, const struct facts *facts, struct arena *arena);
 /* As fleet_job_init, but every recording of FACTS is a member, regardless of its job. */
-void fleet_job_of_all(struct fleet_job *job, const struct facts *facts);
-void fleet_job_release(struct fleet_job *job);
+void fleet_job_of_all(struct fleet_job *job, const struct facts *facts, struct arena *arena);
 
 /* The member of this recording; FLEET_NO_MEMBER: none. */
 #define FLEET_NO_MEMBER UINT32_MAX
@@ -72,11 +71,10 @@ struct text fleet_text(const struct facts *facts, name_id id);
 /*
  * slice.c - a set of collectives with all of their ranks: those of a whole job, or a part of them.
  *
- *     struct slice slice;
- *     slice_of_facts(&slice, &job);
- *     for (size_t m = 0; m < slice.meetings.count; m++)
- *         ... slice.arrivals + slice.meetings.at[m].first ...
- *     slice_release(&slice);
+ *     struct slice *slice = slice_of_facts(&job);
+ *     for (size_t m = 0; m < slice->meetings.count; m++)
+ *         ... slice->arrivals + slice->meetings.at[m].first ...
+ *     arena_free(slice);
  *
  * Collectives of several ranks match by the rules of derive/collective_matches.h: same process group and number in it,
  * else the n-th of their kind in the group and step; sends and receives by source and target.
@@ -121,9 +119,11 @@ struct slice {
     uint64_t unmatched; /* rows that met no other */
 };
 
-/* All collectives of the members of JOB, which must outlive the slice. Release with slice_release. Time is n log n. */
-void slice_of_facts(struct slice *slice, const struct fleet_job *job);
-void slice_release(struct slice *slice);
+/* All collectives of the members of JOB, which must outlive the slice. New; free with arena_free. Time is n log n. */
+struct slice *slice_of_facts(const struct fleet_job *job);
+
+/* New, without any; free with arena_free. */
+struct slice *slice_open(const struct fleet_job *job);
 
 /* The same for its records. */
 void slice_finish(struct slice *slice);
@@ -141,11 +141,11 @@ const struct facts_group *slice_group(const struct fleet_job *job, const struct 
  * ends.c - the ends of collectives that need all ranks, and the clocks that follow from them.
  *
  *     struct ends ends;
- *     ends_init(&ends, &job);
+ *     ends_init(&ends, &job, &arena);
  *     ends_add(&ends, &slice);                       // for each slice
  *     ends_find_clocks(&ends, &clocks);
  *     uint64_t refuted = ends_refute(&ends, clocks.first);
- *     ends_release(&ends);
+ *     arena_release(&arena);
  *
  * Clocks are computed twice: from all ends, and from those of meetings that are consistent with the first result.
  * Collectives matched by order that did not end together are no meeting.
@@ -172,9 +172,8 @@ struct fleet_clocks {
     struct rank_clock *settled; /* without the meetings that contradict FIRST */
 };
 
-/* Release with ends_release. */
-void ends_init(struct ends *ends, const struct fleet_job *job);
-void ends_release(struct ends *ends);
+/* The memory is of ARENA, and ENDS must stay where it is as long. */
+void ends_init(struct ends *ends, const struct fleet_job *job, struct arena *arena);
 
 /* Add those of SLICE: one joining for each of its meetings for which ends_has is true, in order. */
 void ends_add(struct ends *ends, const struct slice *slice);
@@ -198,7 +197,7 @@ double fleet_median_of(double *values, size_t count);
  *     struct slicing *slicing = slicing_open(facts, 64);       // of one rank, on its machine
  *     for (size_t i = 0; i < 64; i++)
  *         slicing_save(slicing, i, files[i]);
- *     slicing_free(slicing);
+ *     arena_free(slicing);
  *     ...                                                      // join files of equal number of all ranks
  *     slice_add_file(&slice, facts, mixed, false, source, &err); // and look at one after another
  *     slice_finish(&slice);
@@ -212,9 +211,8 @@ double fleet_median_of(double *values, size_t count);
 
 struct slicing;
 
-/* New: FACTS, finished and borrowed, divided into COUNT files. Free with slicing_free (NULL is allowed). */
+/* New: FACTS, finished and borrowed, divided into COUNT files. Free with arena_free (NULL is allowed). */
 struct slicing *slicing_open(struct facts *facts, size_t count);
-void slicing_free(struct slicing *slicing);
 
 /* Does any collective go to file NUMBER? */
 bool slicing_has(const struct slicing *slicing, size_t number);

@@ -191,9 +191,10 @@ static int64_t recording_of(const struct fleet_job *job, uint32_t member)
 bool rounds_save_ends(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                       struct tpa_error *err)
 {
+    struct arena scratch = { 0 };
     struct ends ends;
     VEC_OF(struct end_row) rows = { 0 };
-    ends_init(&ends, job);
+    ends_init(&ends, job, &scratch);
     bool good = rounds_possible(job, err) && fleet_meetings_find_ends(&ends, files, err);
     for (size_t j = 0; good && j < ends.joining.count; j++)
         for (size_t i = 0; i < ends.joining.at[j].count; i++) {
@@ -207,7 +208,7 @@ bool rounds_save_ends(const struct fleet_job *job, const struct fleet_files *fil
             *VEC_PUSH(&rows) = (struct end_row){ .recording = recording_of(job, m), .begins = MEETS_ONLY };
     good = good && written(SAVE(job->facts, &ends_schema, &rows, out), err);
     VEC_FREE(&rows);
-    ends_release(&ends);
+    arena_release(&scratch);
     return good;
 }
 
@@ -249,10 +250,11 @@ static bool load_ends(struct ends *ends, const struct fleet_files *files, struct
 bool rounds_save_clocks(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                         struct tpa_error *err)
 {
+    struct arena scratch = { 0 };
     struct ends ends;
     struct fleet_clocks found = { NULL, NULL };
     VEC_OF(struct clock_row) rows = { 0 };
-    ends_init(&ends, job);
+    ends_init(&ends, job, &scratch);
     bool good = load_ends(&ends, files, err);
     if (good)
         ends_find_clocks(&ends, &found);
@@ -275,7 +277,7 @@ bool rounds_save_clocks(const struct fleet_job *job, const struct fleet_files *f
     good = good && written(SAVE(job->facts, &clocks_schema, &rows, out), err);
     VEC_FREE(&rows);
     EACH(free, found.first, found.settled);
-    ends_release(&ends);
+    arena_release(&scratch);
     return good;
 }
 
@@ -314,17 +316,18 @@ static bool load_clocks(const struct fleet_job *job, const struct fleet_files *f
 struct rank_clock *rounds_find_clocks(const struct fleet_job *job, const struct fleet_files *files,
                                       struct tpa_error *err)
 {
+    struct arena scratch = { 0 };
     struct ends ends;
     struct fleet_clocks clocks = { NULL, NULL };
     bool good;
     if (files && files->of[FILE_CLOCKS].count) {
         good = load_clocks(job, files, &clocks, err);
     } else {
-        ends_init(&ends, job);
+        ends_init(&ends, job, &scratch);
         good = fleet_meetings_find_ends(&ends, files, err);
         if (good)
             ends_find_clocks(&ends, &clocks);
-        ends_release(&ends);
+        arena_release(&scratch);
     }
     free(clocks.first);
     if (good)
@@ -397,12 +400,14 @@ static bool save_judged(const struct fleet_meetings *meetings, FILE *out)
 bool rounds_save_judged(const struct fleet_job *job, const struct fleet_files *files, FILE *out,
                         struct tpa_error *err)
 {
+    struct arena scratch = { 0 };
     struct fleet_meetings meetings = { 0 };
+    ARENA_OWNS(&scratch, FLEET_MEETINGS_MEMORY(&meetings));
     struct fleet_clocks clocks;
     bool good = load_clocks(job, files, &clocks, err) && rounds_possible(job, err) &&
                 fleet_meetings_judge(&meetings, job, files, &clocks, err) &&
                 written(save_judged(&meetings, out), err);
-    fleet_meetings_release(&meetings);
+    arena_release(&scratch);
     EACH(free, clocks.first, clocks.settled);
     return good;
 }

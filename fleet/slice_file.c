@@ -43,7 +43,7 @@ static void make_schema(struct facts_schema *schema, struct facts_column columns
 struct slicing {
     const struct facts *facts;
     struct fleet_job job;
-    struct slice slice;
+    struct slice *slice;
     uint32_t *file_of; /* by row of the slice */
 };
 
@@ -100,29 +100,21 @@ static void count_collectives(struct facts *facts, const struct slice *slice)
 
 struct slicing *slicing_open(struct facts *facts, size_t count)
 {
-    struct slicing *slicing = mem_zalloc(1, sizeof *slicing);
+    struct slicing *slicing = arena_open(sizeof *slicing);
+    ARENA_OWNS(arena_of(slicing), &slicing->file_of);
     slicing->facts = facts;
-    fleet_job_of_all(&slicing->job, facts);
-    slice_of_facts(&slicing->slice, &slicing->job);
-    count_collectives(facts, &slicing->slice);
-    slicing->file_of = mem_alloc(mem_times(slicing->slice.rows.count + 1, sizeof *slicing->file_of));
-    for (size_t i = 0; i < slicing->slice.rows.count; i++)
-        slicing->file_of[i] = (uint32_t)(hash_of(slicing, &slicing->slice.rows.at[i]) % count);
+    fleet_job_of_all(&slicing->job, facts, arena_of(slicing));
+    slicing->slice = arena_hold(arena_of(slicing), slice_of_facts(&slicing->job));
+    count_collectives(facts, slicing->slice);
+    slicing->file_of = mem_alloc(mem_times(slicing->slice->rows.count + 1, sizeof *slicing->file_of));
+    for (size_t i = 0; i < slicing->slice->rows.count; i++)
+        slicing->file_of[i] = (uint32_t)(hash_of(slicing, &slicing->slice->rows.at[i]) % count);
     return slicing;
-}
-
-void slicing_free(struct slicing *slicing)
-{
-    if (!slicing)
-        return;
-    slice_release(&slicing->slice);
-    fleet_job_release(&slicing->job);
-    EACH(free, slicing->file_of, slicing);
 }
 
 bool slicing_has(const struct slicing *slicing, size_t number)
 {
-    for (size_t i = 0; i < slicing->slice.rows.count; i++)
+    for (size_t i = 0; i < slicing->slice->rows.count; i++)
         if (slicing->file_of[i] == number)
             return true;
     return false;
@@ -134,8 +126,8 @@ bool slicing_save(const struct slicing *slicing, size_t number, FILE *file)
     struct facts_schema schema;
     VEC_OF(struct slice_record) records = { 0 };
     make_schema(&schema, columns);
-    for (size_t i = 0; i < slicing->slice.rows.count; i++) {
-        const struct slice_row *row = &slicing->slice.rows.at[i];
+    for (size_t i = 0; i < slicing->slice->rows.count; i++) {
+        const struct slice_row *row = &slicing->slice->rows.at[i];
         if (slicing->file_of[i] != number)
             continue;
         struct slice_record record = { .one = *row->collective };

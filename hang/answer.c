@@ -113,10 +113,10 @@ static void answer_add_cause(struct screen *screen, struct hang_job *job, const 
 void hang_add_answer(struct hang *hang, struct result *result)
 {
     struct screen screen = { .answer = result_answer(result), .texts = &result->arena };
-    struct hang_job *job = hang->jobs.count ? &hang->jobs.at[0] : NULL;
+    struct hang_job *job = hang->jobs.count ? hang->jobs.at[0] : NULL;
     for (size_t j = 1; j < hang->jobs.count; j++)
-        if (hang->jobs.at[j].state > job->state)
-            job = &hang->jobs.at[j];
+        if (hang->jobs.at[j]->state > job->state)
+            job = hang->jobs.at[j];
     if (!job)
         return;
     screen.answer->verdict = arena_strndup(screen.texts, job->verdict, strlen(job->verdict));

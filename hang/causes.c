@@ -334,7 +334,7 @@ static void add_sinks(struct hang_job *job)
                 named->wait_op != first->wait_op)
                 break;
         }
-        uint32_t *ranks = arena_alloc(&job->arena, mem_times(next - i, sizeof *ranks));
+        uint32_t *ranks = arena_alloc(job->arena, mem_times(next - i, sizeof *ranks));
         for (size_t k = i; k < next; k++)
             ranks[k - i] = sinks.named.at[k].rank;
         name_id op = NAME_NONE;

@@ -18,18 +18,6 @@ struct hang_graph {
     VEC_OF(struct edge) edges, queue_edges;
 };
 
-void hang_graph_free(struct hang_graph *graph)
-{
-    if (!graph)
-        return;
-    struct adjacency *all[] = { &graph->out, &graph->queue, &graph->in };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        EACH(free, all[i]->first, all[i]->to);
-    }
-    EACH(VEC_FREE, &graph->edges, &graph->queue_edges);
-    free(graph);
-}
-
 /* ---- devices that stopped ---- */
 
 static void find_stopped(struct hang_job *job)
@@ -191,7 +179,10 @@ static void build_adjacency(struct adjacency *adjacency, const struct hang_graph
 
 void hang_graph_build(struct hang_job *job)
 {
-    struct hang_graph *graph = job->graph = mem_zalloc(1, sizeof *graph);
+    struct hang_graph *graph = arena_open(sizeof *graph);
+    ARENA_OWNS(arena_of(graph), &graph->out.first, &graph->out.to, &graph->queue.first, &graph->queue.to,
+               &graph->in.first, &graph->in.to, &graph->edges, &graph->queue_edges);
+    job->graph = arena_hold(job->arena, graph);
     graph->nodes = job->world;
     job->waits_for_any = hang_zeroed(job, job->world, sizeof *job->waits_for_any);
     find_stopped(job);
@@ -356,7 +347,7 @@ void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, s
         size_t count = ranks[c + 1] - ranks[c];
         if (count < 2 || leaves[c] || members[ranks[c]] != r)
             continue;
-        uint32_t *copy = arena_alloc(&job->arena, mem_times(count, sizeof *copy));
+        uint32_t *copy = arena_alloc(job->arena, mem_times(count, sizeof *copy));
         memcpy(copy, members + ranks[c], count * sizeof *copy);
         add(job, (struct hang_ranks){ copy, count });
     }

@@ -54,8 +54,8 @@ static const char *name_job(struct hang_job *job, const struct flight_dump *dump
     if (split == SPLIT_NONE)
         return "";
     if (split == SPLIT_FOLDER)
-        return arena_printf(&job->arena, "%s", folder);
-    return arena_printf(&job->arena, "%s%s%s", folder, *folder ? "/" : "", dump->prefix);
+        return arena_printf(job->arena, "%s", folder);
+    return arena_printf(job->arena, "%s%s%s", folder, *folder ? "/" : "", dump->prefix);
 }
 
 static int compare_ranks(const void *a, const void *b, void *context)
@@ -76,8 +76,12 @@ static bool is_of_job(const struct flight_unreadable *file, const struct flight_
 static void add_job(struct hang *hang, size_t first, size_t end, enum split split, size_t common)
 {
     struct flight *flight = hang->flight;
-    struct hang_job *job = VEC_PUSH(&hang->jobs);
-    *job = (struct hang_job){ .flight = flight };
+    struct arena *arena = arena_of(hang);
+    struct hang_job *job = *VEC_PUSH(&hang->jobs) = arena_zalloc(arena, 1, sizeof *job);
+    ARENA_OWNS(arena, &job->dumps, &job->unreadable, &job->groups, &job->ops, &job->waits, &job->wait_ops,
+               &job->mismatches, &job->causes, &job->group_of, &job->refs, &job->first_wait, &job->by_op);
+    job->flight = flight;
+    job->arena = arena;
     job->name = name_job(job, &flight->dumps.at[first], split, common);
     bool *seen = mem_zalloc(FLIGHT_MOST_RANKS, sizeof *seen);
     for (size_t d = first; d < end; d++) {
@@ -123,35 +127,17 @@ static void add_jobs(struct hang *hang, size_t first, size_t end, enum split spl
 
 struct hang *hang_open(struct flight *flight)
 {
-    struct hang *hang = mem_zalloc(1, sizeof *hang);
+    struct hang *hang = arena_open(sizeof *hang);
+    ARENA_OWNS(arena_of(hang), &hang->jobs);
     hang->flight = flight;
     add_jobs(hang, 0, flight->dumps.count, SPLIT_NONE, common_folder(flight));
     return hang;
-}
-
-void hang_job_release(struct hang_job *job)
-{
-    EACH(VEC_FREE, &job->dumps, &job->unreadable, &job->groups, &job->ops, &job->waits, &job->wait_ops,
-         &job->mismatches, &job->causes);
-    EACH(free, job->group_of, job->refs, job->first_wait, job->by_op);
-    hang_graph_free(job->graph);
-    arena_release(&job->arena);
-}
-
-void hang_free(struct hang *hang)
-{
-    if (!hang)
-        return;
-    for (size_t j = 0; j < hang->jobs.count; j++)
-        hang_job_release(&hang->jobs.at[j]);
-    VEC_FREE(&hang->jobs);
-    free(hang);
 }
 
 enum hang_state hang_worst(const struct hang *hang)
 {
     enum hang_state worst = HANG_CLEAN;
     for (size_t j = 0; j < hang->jobs.count; j++)
-        worst = hang->jobs.at[j].state > worst ? hang->jobs.at[j].state : worst;
+        worst = hang->jobs.at[j]->state > worst ? hang->jobs.at[j]->state : worst;
     return worst;
 }

@@ -173,7 +173,7 @@ struct hang_job {
     const char *name;
     VEC_OF(uint32_t) dumps;      /* of flight->dumps, by rank */
     VEC_OF(uint32_t) unreadable; /* of flight->unreadable */
-    struct arena arena;
+    struct arena *arena;         /* of the hang */
     const char
         *runs_apart; /* runs.c: "23 h": the dumps are of several runs, none of which has most; else NULL */
 
@@ -240,7 +240,6 @@ void hang_judge(struct hang_job *job);
 
 /* Do doubts make all ranks of CAUSE suspects only? After hang_judge. */
 bool hang_is_in_doubt(const struct hang_job *job, const struct hang_cause *cause);
-void hang_job_release(struct hang_job *job);
 
 /* ---- what the stages share ---- */
 
@@ -303,8 +302,6 @@ void hang_graph_targets(const struct hang_job *job, uint32_t rank, uint8_t *mark
  * The ranks are ascending. */
 void hang_graph_cycles(struct hang_job *job, void (*add)(struct hang_job *job, struct hang_ranks ranks));
 
-void hang_graph_free(struct hang_graph *graph);
-
 /* words.c - how the results are named: for tables, pictures and sentences. All texts of struct buffer are appended. */
 
 /* "never_entered", "stuck", "timed_out", "no_dump". */
@@ -352,19 +349,18 @@ bool hang_names_culprits(enum hang_class class);
  *     struct hang *hang = hang_open(flight);            // a job, or several
  *     hang_add_tables(hang, for_people, result);
  *     result->picture = hang_picture(hang);
- *     hang_free(hang);
+ *     arena_free(hang);
  *     flight_free(flight);
  */
 
 struct hang {
     struct flight *flight; /* borrowed */
-    VEC_OF(struct hang_job) jobs;
+    VEC_OF(struct hang_job *) jobs;
 };
 
 /* Split FLIGHT, which is borrowed and changed (entries of torchcomms get numbers of their own), into jobs, and judge
- * each. New; free with hang_free. */
+ * each. New; free with arena_free. */
 struct hang *hang_open(struct flight *flight);
-void hang_free(struct hang *hang);
 
 /* The worst state of all jobs. */
 enum hang_state hang_worst(const struct hang *hang);

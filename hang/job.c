@@ -9,7 +9,7 @@
 void *hang_zeroed(struct hang_job *job, size_t count, size_t size)
 {
     size_t bytes = mem_times(count ? count : 1, size);
-    return memset(arena_alloc(&job->arena, bytes), 0, bytes);
+    return memset(arena_alloc(job->arena, bytes), 0, bytes);
 }
 
 void hang_doubt(struct hang_job *job, enum hang_doubt doubt, uint32_t rank)
@@ -23,7 +23,7 @@ struct hang_ranks hang_ranks_of(struct hang_job *job, const uint8_t *marks)
     size_t count = 0;
     for (uint32_t r = 0; r < job->world; r++)
         count += marks[r] != 0;
-    uint32_t *ranks = arena_alloc(&job->arena, mem_times(count + 1, sizeof *ranks));
+    uint32_t *ranks = arena_alloc(job->arena, mem_times(count + 1, sizeof *ranks));
     count = 0;
     for (uint32_t r = 0; r < job->world; r++)
         if (marks[r])
@@ -98,7 +98,7 @@ static void set_members(struct hang_job *job, struct hang_group *group, const ui
     if (count)
         memcpy(sorted, ranks, count * sizeof *sorted);
     SORT_NUMBERS(sorted, count);
-    group->members = arena_alloc(&job->arena, mem_times(count + 1, sizeof *group->members));
+    group->members = arena_alloc(job->arena, mem_times(count + 1, sizeof *group->members));
     group->count = 0;
     for (size_t i = 0; i < count; i++)
         if (i == 0 || sorted[i] != sorted[i - 1])
@@ -776,7 +776,7 @@ static void sort_members(struct hang_job *job, struct hang_group *group)
         group->order_count += absent || counts;
     }
     order_by(order, group->count, keys);
-    group->order = arena_alloc(&job->arena, mem_times(group->count + 1, sizeof *order));
+    group->order = arena_alloc(job->arena, mem_times(group->count + 1, sizeof *order));
     memcpy(group->order, order, group->count * sizeof *order);
     EACH(free, order, keys);
 }
@@ -793,7 +793,7 @@ void hang_job_build(struct hang_job *job)
     struct flight *flight = job->flight;
     find_world(job);
     build_groups(job);
-    job->dump_of = arena_alloc(&job->arena, mem_times((size_t)job->world + 1, sizeof *job->dump_of));
+    job->dump_of = arena_alloc(job->arena, mem_times((size_t)job->world + 1, sizeof *job->dump_of));
     memset(job->dump_of, 0xff, job->world * sizeof *job->dump_of);
     job->active_only = hang_zeroed(job, job->world, sizeof *job->active_only);
     job->whole = hang_zeroed(job, job->world, sizeof *job->whole);

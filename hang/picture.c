@@ -342,7 +342,7 @@ struct picture *hang_picture(struct hang *hang)
 {
     struct picture *picture = picture_open("hang", "Stuck job");
     for (size_t j = 0; j < hang->jobs.count && picture->charts.count < CHART_JOBS; j++)
-        draw_job(picture, &hang->jobs.at[j], j + 1);
+        draw_job(picture, hang->jobs.at[j], j + 1);
     if (picture->charts.count)
         return picture;
     picture_free(picture);

@@ -125,6 +125,6 @@ void hang_set_runs_apart(struct hang_job *job)
         set_apart(job, far, times, middle_ns);
     for (size_t i = 0; i < count && near < timed && near * 2 <= timed && !job->runs_apart; i++)
         if (far[i])
-            job->runs_apart = how_long(&job->arena, times[i] - middle_ns);
+            job->runs_apart = how_long(job->arena, times[i] - middle_ns);
     EACH(free, times, sorted, far);
 }

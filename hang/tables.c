@@ -452,7 +452,7 @@ static void add_unknown(struct writing *writing)
                 flight_text(flight, dump->unknown_state), dump->unknown_states == 1 ? "it is" : "they are");
     }
     for (size_t j = 0; j < writing->hang->jobs.count; j++) {
-        const struct hang_job *job = &writing->hang->jobs.at[j];
+        const struct hang_job *job = writing->hang->jobs.at[j];
         if (job->runs_apart)
             result_add_notice(
                 writing->result, lack_word(LACK_RUNS_DIFFER), 1, NULL, TPA_NOWHERE,
@@ -574,8 +574,8 @@ static struct table *open_table(const struct writing *writing, const struct tabl
 static bool has_between(const struct hang *hang)
 {
     for (size_t j = 0; j < hang->jobs.count; j++)
-        for (size_t c = 0; c < hang->jobs.at[j].causes.count; c++)
-            if (hang->jobs.at[j].causes.at[c].between.count)
+        for (size_t c = 0; c < hang->jobs.at[j]->causes.count; c++)
+            if (hang->jobs.at[j]->causes.at[c].between.count)
                 return true;
     return false;
 }
@@ -584,7 +584,7 @@ static bool has_between(const struct hang *hang)
 static bool names_groups(const struct hang *hang)
 {
     for (size_t j = 0; j < hang->jobs.count; j++) {
-        const struct hang_job *job = &hang->jobs.at[j];
+        const struct hang_job *job = hang->jobs.at[j];
         for (size_t c = 0; c < job->causes.count; c++) {
             uint32_t group = job->causes.at[c].group;
             if (group != HANG_NONE && strcmp(hang_group_title(job, group),
@@ -614,7 +614,7 @@ void hang_add_tables(struct hang *hang, bool for_people, struct result *result)
         TABLE_FLAG(writing.causes, struct cause_row, group, names_groups(hang) ? 0 : TABLE_OPTIONAL);
     }
     for (size_t j = 0; j < hang->jobs.count; j++) {
-        struct hang_job *job = &hang->jobs.at[j];
+        struct hang_job *job = hang->jobs.at[j];
         add_answer(&writing, job);
         add_verdict(&writing, job);
         add_cause_rows(&writing, job);
@@ -625,7 +625,7 @@ void hang_add_tables(struct hang *hang, bool for_people, struct result *result)
     }
     add_unreadable(&writing);
     for (size_t j = 0; j < hang->jobs.count; j++)
-        add_next_steps(&writing, &hang->jobs.at[j]);
+        add_next_steps(&writing, hang->jobs.at[j]);
     struct table *tables[] = { writing.verdict, writing.causes, writing.waits,
                                writing.groups,  writing.ranks,  writing.doubts };
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)

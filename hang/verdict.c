@@ -435,7 +435,7 @@ static void write_verdict(struct hang_job *job)
         buffer_putc(&text, '.');
         add_last_call(&text, job);
     }
-    job->verdict = arena_strndup(&job->arena, text.at, text.count);
+    job->verdict = arena_strndup(job->arena, text.at, text.count);
     buffer_release(&text);
 }
 

@@ -10,8 +10,8 @@
 /* Keep only the VALUES of FIGURE that are not 0. */
 static void keep_listed(struct night *night, struct night_figure *figure, const double *values)
 {
-    figure->values = arena_alloc(&night->arena, (figure->listed + 1) * sizeof *figure->values);
-    figure->places = arena_alloc(&night->arena, (figure->listed + 1) * sizeof *figure->places);
+    figure->values = arena_alloc(arena_of(night), (figure->listed + 1) * sizeof *figure->values);
+    figure->places = arena_alloc(arena_of(night), (figure->listed + 1) * sizeof *figure->places);
     for (size_t i = 0, listed = 0; i < figure->count; i++)
         if (values[i] != 0) {
             figure->values[listed] = values[i];
@@ -70,7 +70,7 @@ static void collect_values(struct night *night, struct night_figure *figure, con
         keep_listed(night, figure, values);
     } else {
         figure->listed = figure->count;
-        figure->values = arena_alloc(&night->arena, (figure->count + 1) * sizeof *figure->values);
+        figure->values = arena_alloc(arena_of(night), (figure->count + 1) * sizeof *figure->values);
         memcpy(figure->values, values, figure->count * sizeof *values);
     }
     free(values);
@@ -90,9 +90,9 @@ static struct night_figure figure_of(struct night *night, const struct measure_m
 {
     return (struct night_figure){
         .table = NIGHT_HEAD,
-        .name = arena_strndup(&night->arena, metric->key, strlen(metric->key)),
+        .name = arena_strndup(arena_of(night), metric->key, strlen(metric->key)),
         .length = strlen(metric->key),
-        .title = arena_strndup(&night->arena, metric->title, strlen(metric->title)),
+        .title = arena_strndup(arena_of(night), metric->title, strlen(metric->title)),
         .kind = metric->kind,
         .calls = NAN,
     };
@@ -131,7 +131,7 @@ static void night_add_row(struct night *night, const char *table, const struct m
     size_t length = names_length(rows->names, row);
     struct night_figure figure = {
         .table = table,
-        .name = arena_strndup(&night->arena, names_text(rows->names, row), length),
+        .name = arena_strndup(arena_of(night), names_text(rows->names, row), length),
         .length = length,
         .kind = rows->kind,
         .calls = calls,
@@ -143,7 +143,7 @@ static void night_add_row(struct night *night, const char *table, const struct m
 /* Figures of rows whose values are listed by sample: each value is a sample. */
 static void add_listed_rows(struct night *night, const struct measure_rows *rows)
 {
-    const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
+    const char *table = arena_strndup(arena_of(night), rows->key, strlen(rows->key));
     double *values = mem_alloc(mem_times(rows->values.count + 1, sizeof *values));
     FOR_RUNS(first, end, rows->values.count, rows->values.at[end].row == rows->values.at[first].row) {
         for (size_t i = first; i < end; i++)
@@ -156,7 +156,7 @@ static void add_listed_rows(struct night *night, const struct measure_rows *rows
 static void night_add_rows(struct night *night, const struct measure_rows *rows,
                            const struct measure_runs *runs)
 {
-    const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
+    const char *table = arena_strndup(arena_of(night), rows->key, strlen(rows->key));
     double *sums = mem_alloc(mem_times(runs->step_count + 1, sizeof *sums));
     FOR_RUNS(first, end, rows->values.count, rows->values.at[end].row == rows->values.at[first].row) {
         double calls = 0, samples = (double)runs->used_samples;
@@ -175,10 +175,11 @@ static void night_add_rows(struct night *night, const struct measure_rows *rows,
 
 struct night *night_of(const struct measures *measures)
 {
-    struct night *night = mem_zalloc(1, sizeof *night);
+    struct night *night = arena_open(sizeof *night);
+    ARENA_OWNS(arena_of(night), &night->figures, &night->facts);
     const struct sampling *by = measures_sampling(measures);
     struct measure_runs *runs = measure_runs_open(by);
-    night->unit = arena_strndup(&night->arena, by->unit, strlen(by->unit));
+    night->unit = arena_strndup(arena_of(night), by->unit, strlen(by->unit));
     night->sample_count = runs->step_count;
     for (size_t i = 0; i < by->metrics.count; i++)
         add_metric(night, &by->metrics.at[i], runs);
@@ -192,15 +193,15 @@ struct night *night_of(const struct measures *measures)
     for (size_t i = 0; i < measures->facts.count; i++) {
         const struct measure_fact *fact = &measures->facts.at[i];
         struct measure_fact copy = {
-            .key = arena_strndup(&night->arena, fact->key, strlen(fact->key)),
-            .title = arena_strndup(&night->arena, fact->title, strlen(fact->title)),
-            .value = arena_strndup(&night->arena, fact->value, strlen(fact->value)),
+            .key = arena_strndup(arena_of(night), fact->key, strlen(fact->key)),
+            .title = arena_strndup(arena_of(night), fact->title, strlen(fact->title)),
+            .value = arena_strndup(arena_of(night), fact->value, strlen(fact->value)),
         };
         *VEC_PUSH(&night->facts) = copy;
         if (strcmp(copy.key, "gpu") == 0)
             night->gpu = copy.value;
     }
-    measure_runs_free(runs);
+    arena_free(runs);
     return night;
 }
 
@@ -209,7 +210,7 @@ void night_mark(struct night *night, const char *why)
     *VEC_PUSH(&night->facts) =
         (struct measure_fact){ .key = NIGHT_NO_BASELINE,
                                .title = "why it is no baseline",
-                               .value = arena_strndup(&night->arena, why, strlen(why)) };
+                               .value = arena_strndup(arena_of(night), why, strlen(why)) };
 }
 
 bool night_is_marked(const struct night *night)
@@ -218,15 +219,6 @@ bool night_is_marked(const struct night *night)
         if (strcmp(night->facts.at[i].key, NIGHT_NO_BASELINE) == 0)
             return true;
     return false;
-}
-
-void night_free(struct night *night)
-{
-    if (!night)
-        return;
-    EACH(VEC_FREE, &night->figures, &night->facts);
-    arena_release(&night->arena);
-    free(night);
 }
 
 /* ---- fingerprint of recordings ---- */

@@ -12,7 +12,7 @@
  *     struct night *night = night_of(measures);             // measure.h, finished
  *     for (size_t i = 0; i < night->figures.count; i++)
  *         ... night->figures.at[i].name, .level.centre, .values ...
- *     night_free(night);
+ *     arena_free(night);
  *
  * A sample is a step of the run; it is averaged over the ranks, because ranks wait for each other so they are not
  * independent. Without steps, a sample is a file. The level is the mean of whole periods of steps (base/run_level.h); if
@@ -46,12 +46,10 @@ struct night {
     VEC_OF(struct night_figure) figures; /* the head first; the first is the main figure of the run */
     VEC_OF(struct measure_fact) facts;
     const char *gpu; /* "no GPU" if it used none */
-    struct arena arena;
 };
 
-/* New; free with night_free (NULL is allowed). Borrows nothing. */
+/* New; free with arena_free (NULL is allowed). Borrows nothing. */
 struct night *night_of(const struct measures *measures);
-void night_free(struct night *night);
 
 /* Mark NIGHT: it cannot be judged, because of WHY (copied), and is never a baseline. */
 void night_mark(struct night *night, const char *why);

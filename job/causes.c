@@ -322,7 +322,7 @@ static void name_cause(struct causing *causing, double reference_ns)
         what = "stage";
     }
     if (job->culprit != TABLE_INT_MISSING)
-        job->whole.where = as_text(arena_printf(&job->texts, "%s %lld", what, (long long)job->culprit));
+        job->whole.where = as_text(arena_printf(arena_of(job), "%s %lld", what, (long long)job->culprit));
 }
 
 void job_find_causes(struct job *job)

@@ -92,7 +92,7 @@ static void list_members(struct job_graph *graph, const uint32_t *gang_of, uint3
     for (uint32_t g = 1; g < count; g++)
         graph->gangs.at[g].first = graph->gangs.at[g - 1].first + graph->gangs.at[g - 1].count;
     uint32_t *filled = mem_zalloc((size_t)count + 1, sizeof *filled);
-    graph->member = mem_alloc(mem_times(graph->all->count + 1, sizeof *graph->member));
+    graph->member = arena_alloc(arena_of(graph), mem_times(graph->all->count + 1, sizeof *graph->member));
     for (uint32_t i = 0; i < graph->all->count; i++)
         graph->member[graph->gangs.at[gang_of[i]].first + filled[gang_of[i]]++] = i;
     free(filled);
@@ -147,7 +147,7 @@ static void find_lengths(struct job_graph *graph)
 {
     const struct operations *all = graph->all;
     uint32_t *previous = find_previous(all);
-    graph->real_ns = mem_alloc(mem_times(all->count + 1, sizeof *graph->real_ns));
+    graph->real_ns = arena_alloc(arena_of(graph), mem_times(all->count + 1, sizeof *graph->real_ns));
     for (size_t i = 0; i < all->count; i++)
         graph->real_ns[i] = (double)(all->at[i].end_ns - all->at[i].start_ns);
     for (size_t g = 0; g < graph->gangs.count && all->form != JOB_TIMELINE; g++) {
@@ -162,11 +162,12 @@ static void find_lengths(struct job_graph *graph)
 
 struct job_graph *graph_open(const struct operations *all)
 {
-    struct job_graph *graph = mem_zalloc(1, sizeof *graph);
+    struct job_graph *graph = arena_open(sizeof *graph);
+    ARENA_OWNS(arena_of(graph), &graph->gangs, &graph->before_first, &graph->before);
     struct graph_edges edges = { 0 };
     uint32_t *gang_of = mem_alloc(mem_times(all->count + 1, sizeof *gang_of));
     graph->all = all;
-    graph->producer = mem_alloc(mem_times(all->count + 1, sizeof *graph->producer));
+    graph->producer = arena_alloc(arena_of(graph), mem_times(all->count + 1, sizeof *graph->producer));
     links_find(all, &edges, graph->producer);
     list_before(graph, &edges);
     list_members(graph, gang_of, gangs_find(all, gang_of));
@@ -175,14 +176,6 @@ struct job_graph *graph_open(const struct operations *all)
     VEC_FREE(&edges);
     free(gang_of);
     return graph;
-}
-
-void graph_free(struct job_graph *graph)
-{
-    if (!graph)
-        return;
-    VEC_FREE(&graph->gangs);
-    EACH(free, graph->before_first, graph->before, graph->producer, graph->real_ns, graph->member, graph);
 }
 
 void graph_replay(const struct job_graph *graph, const double *length_ns, double *step_ns,

@@ -76,8 +76,8 @@ void job_draw_heat(struct job *job)
             largest = isnan(largest) || most[c] > largest ? most[c] : largest;
         }
         *VEC_PUSH(&job->heat_map) =
-            (struct job_map_row){ as_text(name_row(job, &fields, row, &job->texts)),
-                                  { arena_strndup(&job->texts, out.at, out.count), out.count },
+            (struct job_map_row){ as_text(name_row(job, &fields, row, arena_of(job))),
+                                  { arena_strndup(arena_of(job), out.at, out.count), out.count },
                                   largest };
     }
     buffer_release(&out);

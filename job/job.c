@@ -35,8 +35,12 @@ struct job *job_open(struct facts *facts, const struct fleet_files *files, const
     struct operations *all = operations_open(facts, files, steps, err);
     if (!all)
         return NULL;
-    struct job *job = mem_zalloc(1, sizeof *job);
-    job->all = all;
+    struct job *job = arena_open(sizeof *job);
+    ARENA_OWNS(arena_of(job), &job->ranks, &job->steps, &job->stages, &job->replicas, &job->types,
+               &job->bubbles, &job->causes, &job->heat, &job->heat_map, &job->lines, &job->dimensions);
+    ARENA_OWNS(arena_of(job), &job->ideal_ns, &job->median_ns, &job->structural_ns, &job->step_ns,
+               &job->simulated_ns, &job->ideal_step_ns, &job->phase_ns);
+    job->all = arena_hold(arena_of(job), all);
     job->whole = (struct job_row){ .ranks = (int64_t)all->ranks.count,
                                    .steps = (int64_t)all->steps.count,
                                    .dp = size_or_missing(all, JOB_DP),
@@ -58,7 +62,7 @@ struct job *job_open(struct facts *facts, const struct fleet_files *files, const
     job->cause = JOB_CAUSE_NONE;
     job->culprit = TABLE_INT_MISSING;
     job->has_pipeline = has_computations(all);
-    job->graph = graph_open(all);
+    job->graph = arena_hold(arena_of(job), graph_open(all));
     job->lacks_ranks = lacks_ranks(job);
     job->none_wanted = steps->count && !all->steps.count;
     job_find_lengths(job);
@@ -80,34 +84,6 @@ struct job *job_of_trace(const struct trace *trace, const struct ranges *steps)
                  &(struct gather_options){ .operations = &job_gather, .only_operations = true });
     facts_finish(facts);
     struct job *job = job_open(facts, NULL, steps, &none);
-    facts_free(facts);
+    arena_free(facts);
     return job;
-}
-
-void job_free(struct job *job)
-{
-    if (!job)
-        return;
-    VEC_FREE(&job->ranks);
-    VEC_FREE(&job->steps);
-    VEC_FREE(&job->stages);
-    VEC_FREE(&job->replicas);
-    VEC_FREE(&job->types);
-    VEC_FREE(&job->bubbles);
-    VEC_FREE(&job->causes);
-    VEC_FREE(&job->heat);
-    VEC_FREE(&job->heat_map);
-    VEC_FREE(&job->lines);
-    VEC_FREE(&job->dimensions);
-    free(job->ideal_ns);
-    free(job->median_ns);
-    free(job->structural_ns);
-    free(job->step_ns);
-    free(job->simulated_ns);
-    free(job->ideal_step_ns);
-    free(job->phase_ns);
-    graph_free(job->graph);
-    operations_free(job->all);
-    arena_release(&job->texts);
-    free(job);
 }

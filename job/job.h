@@ -10,7 +10,7 @@
  *     struct job_graph *graph = graph_open(operations);
  *     double *step_ns = mem_zalloc(operations->steps.count, sizeof *step_ns);
  *     graph_replay(graph, graph->real_ns, step_ns, NULL);
- *     graph_free(graph);
+ *     arena_free(graph);
  *
  * In a replay an operation begins as soon as all that it waits for ended, a message or collective when that is so for all who
  * take part. Lengths are means and medians of recorded ones, which are no whole nanoseconds: doubles, exact to 2^-10 ns within two hours.
@@ -32,9 +32,8 @@ struct job_graph {
     uint32_t *member;
 };
 
-/* New; free with graph_free (NULL is allowed). ALL must live as long. */
+/* New; free with arena_free (NULL is allowed). ALL must live as long. */
 struct job_graph *graph_open(const struct operations *all);
-void graph_free(struct job_graph *graph);
 
 struct replayed {
     double start_ns, end_ns;
@@ -65,7 +64,7 @@ uint32_t gangs_find(const struct operations *all, uint32_t *gang_of);
  *
  *     struct job *job = job_of_trace(trace, &steps);
  *     printf("%g\n", job->whole.slowdown);
- *     job_free(job);
+ *     arena_free(job);
  *
  * Times are in ns; means and results of replays are doubles. What is unknown is NaN, TABLE_INT_MISSING or a text without AT.
  */
@@ -197,7 +196,6 @@ struct job {
     VEC_OF(struct job_map_row) heat_map;
     VEC_OF(struct job_line_row) lines; /* of job_draw_schedule */
     VEC_OF(struct job_dimension_row) dimensions;
-    struct arena texts;
 
     /* Between the parts of job_open: by operation, and by step. */
     double *ideal_ns, *median_ns, *structural_ns; /* the last two of computations */
@@ -205,12 +203,11 @@ struct job {
     double *phase_ns; /* by rank: added up over the steps */
 };
 
-/* Of STEPS in FACTS, as operations_open takes them. New; free with job_free (NULL is allowed). NULL and ERR as there. The same of the
+/* Of STEPS in FACTS, as operations_open takes them. New; free with arena_free (NULL is allowed). NULL and ERR as there. The same of the
  * files of TRACE, whose arguments OPERATIONS_WANTS are there. */
 struct job *job_open(struct facts *facts, const struct fleet_files *files, const struct ranges *steps,
                      struct tpa_error *err);
 struct job *job_of_trace(const struct trace *trace, const struct ranges *steps);
-void job_free(struct job *job);
 
 /* Draw the schedule of a step for the table of it, in COLUMNS characters. Nothing where there is no pipeline. */
 void job_draw_schedule(struct job *job, size_t columns);

@@ -40,16 +40,3 @@ uint32_t operation_type_find(const struct operations *all, const char *name)
     name_id id = names_find(all->types, name, strlen(name));
     return id == NAME_NONE ? OPERATION_NONE : OPERATION_OTHER + id;
 }
-
-void operations_free(struct operations *all)
-{
-    if (!all)
-        return;
-    VEC_FREE(all);
-    VEC_FREE(&all->ranks);
-    VEC_FREE(&all->steps);
-    VEC_FREE(&all->talks);
-    VEC_FREE(&all->collections);
-    names_free(all->types);
-    free(all);
-}

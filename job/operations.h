@@ -12,7 +12,7 @@
  *     for (size_t i = 0; i < all->count; i++)
  *         if (operation_computes(&all->at[i]))
  *             computed_ns += all->at[i].end_ns - all->at[i].start_ns;
- *     operations_free(all);
+ *     arena_free(all);
  *
  * Times are on one clock, from the start of the first recording. Operations are sorted by step, rank and start. A stage is one
  * of the model: with several chunks on a rank there are more stages than ranks in a pipeline.
@@ -136,11 +136,10 @@ struct operations {
 
 /* Those of STEPS in FACTS, which are finished and were gathered with job_gather: the ranks are those of
  * fleet_job_init. FILES: their collectives, or clocks, if these are in files apart; else NULL. The rows of
- * FACTS_OPERATIONS are gone afterwards, for room. New; free with operations_free (NULL is allowed). NULL and
+ * FACTS_OPERATIONS are gone afterwards, for room. New; free with arena_free (NULL is allowed). NULL and
  * ERR if facts of a rank have no operations, or a file cannot be read. */
 struct operations *operations_open(struct facts *facts, const struct fleet_files *files,
                                    const struct ranges *steps, struct tpa_error *err);
-void operations_free(struct operations *all);
 
 /* gather.c: reads the operations of the files of a trace, whose arguments OPERATIONS_WANTS are there. */
 extern const struct gather_operations job_gather;

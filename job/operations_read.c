@@ -405,11 +405,13 @@ static bool join_ranks(struct joining_ranks *joining, const struct fleet_files *
 struct operations *operations_open(struct facts *facts, const struct fleet_files *files,
                                    const struct ranges *steps, struct tpa_error *err)
 {
-    struct operations *all = mem_zalloc(1, sizeof *all);
+    struct operations *all = arena_open(sizeof *all);
+    ARENA_OWNS(arena_of(all), &all->at, &all->ranks, &all->steps, &all->talks, &all->collections);
+    struct arena scratch = { 0 };
     struct fleet_job job;
-    all->types = names_open();
+    all->types = arena_hold(arena_of(all), names_open());
     operations_trim(facts);
-    fleet_job_init(&job, facts);
+    fleet_job_init(&job, facts, &scratch);
     struct joining_ranks joining = { .all = all, .facts = facts, .job = &job };
     all->left_out = (int64_t)job.others.count;
     for (size_t m = job.members.count; m-- > 0;)
@@ -420,12 +422,12 @@ struct operations *operations_open(struct facts *facts, const struct fleet_files
         }
     bool good = find_ranks(&joining, err) && join_ranks(&joining, files, steps, err);
     free(joining.rank_of);
-    fleet_job_release(&job);
+    arena_release(&scratch);
     struct facts_rows *rows = &facts->tables[FACTS_OPERATIONS];
     free(rows->at);
     *rows = (struct facts_rows){ 0 };
     if (good)
         return all;
-    operations_free(all);
+    arena_free(all);
     return NULL;
 }

@@ -160,7 +160,7 @@ void job_draw_schedule(struct job *job, size_t columns)
             (struct job_line_row){ job->steps.at[drawing.step].step,
                                    rank->number,
                                    rank->at[JOB_PP] == JOB_UNKNOWN ? TABLE_INT_MISSING : rank->at[JOB_PP],
-                                   { arena_strndup(&job->texts, out.at, out.count), out.count } };
+                                   { arena_strndup(arena_of(job), out.at, out.count), out.count } };
     }
     buffer_release(&out);
     arena_release(&texts);

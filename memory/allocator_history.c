@@ -200,7 +200,8 @@ static void follow(struct course *course, int64_t bytes, int64_t entry)
 struct allocator_history *allocator_history_open(const struct snapshot *snapshot,
                                                  const struct snapshot_device *device)
 {
-    struct allocator_history *replay = mem_zalloc(1, sizeof *replay);
+    struct allocator_history *replay = arena_open(sizeof *replay);
+    ARENA_OWNS(arena_of(replay), &replay->lives, &replay->old_addresses, &replay->replaced, &replay->life_of);
     replay->snapshot = snapshot;
     replay->device = device;
     replay->entry_count = (int64_t)(device->end - device->first);
@@ -215,14 +216,6 @@ struct allocator_history *allocator_history_open(const struct snapshot *snapshot
         follow(&replay->reserved, walk.reserved, walk.entry);
     }
     return replay;
-}
-
-void allocator_history_free(struct allocator_history *replay)
-{
-    if (!replay)
-        return;
-    EACH(VEC_FREE, &replay->lives, &replay->old_addresses, &replay->replaced);
-    EACH(free, replay->life_of, replay);
 }
 
 /* ---- walking ---- */

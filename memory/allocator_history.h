@@ -12,7 +12,7 @@
  *     for (size_t i = 0; i < replay->lives.count; i++)
  *         if (life_is_allocated(&replay->lives.at[i], replay->allocated.peak_entry))
  *             ... this was in use at the peak ...
- *     allocator_history_free(replay);
+ *     arena_free(replay);
  *
  * History records changes, not the initial state. So the memory in use at its beginning is computed from both ends:
  * addresses freed before they are allocated, and blocks in use at the end without an allocation in the history. Every
@@ -80,10 +80,9 @@ struct allocator_history {
     bool has_history; /* allocs or frees */
 };
 
-/* Replay the entries of DEVICE. New; free with allocator_history_free. SNAPSHOT must outlive it. */
+/* Replay the entries of DEVICE. New; free with arena_free. SNAPSHOT must outlive it. */
 struct allocator_history *allocator_history_open(const struct snapshot *snapshot,
                                                  const struct snapshot_device *device);
-void allocator_history_free(struct allocator_history *replay);
 
 /* An iterator over the figures after each entry. */
 struct walk {

@@ -85,7 +85,7 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     if (!options->brief)
         memory_add_lines(&query);
     count_notices(&query);
-    memory_board_free(board);
+    arena_free(board);
     EACH(free, query.is_step, query.origins, query.keys);
     arena_free(own);
     return memory;

@@ -221,8 +221,7 @@ void memory_add_steps(const struct memory_query *query, const struct memory_devi
 
 /* operators.c: the same. The board holds its totals. */
 struct memory_board;
-struct memory_board *memory_board_open(const struct memory_query *query);
-void memory_board_free(struct memory_board *board); /* NULL is allowed */
+struct memory_board *memory_board_open(const struct memory_query *query); /* New; free with arena_free. */
 void memory_add_operators(const struct memory_query *query, struct memory_board *board,
                           const struct memory_device *device);
 

@@ -32,24 +32,18 @@ struct memory_board *memory_board_open(const struct memory_query *query)
 {
     size_t keys = query->key_count, nodes = query->records->tree->count;
     size_t names = names_count(query->trace->names);
-    struct memory_board *board = mem_alloc(sizeof *board);
+    struct memory_board *board = arena_open(sizeof *board);
+    struct arena *arena = arena_of(board);
+    ARENA_OWNS(arena, &board->keys, &board->nodes, &board->stack);
     *board = (struct memory_board){
-        .self = mem_zalloc(keys + 1, sizeof *board->self),
-        .total = mem_zalloc(keys + 1, sizeof *board->total),
-        .listed = mem_zalloc(keys + 1, sizeof *board->listed),
-        .open = mem_zalloc(names + 1, sizeof *board->open),
-        .calls = mem_zalloc(nodes + 1, sizeof *board->calls),
-        .visited = mem_zalloc(nodes + 1, sizeof *board->visited),
+        .self = arena_zalloc(arena, keys + 1, sizeof *board->self),
+        .total = arena_zalloc(arena, keys + 1, sizeof *board->total),
+        .listed = arena_zalloc(arena, keys + 1, sizeof *board->listed),
+        .open = arena_zalloc(arena, names + 1, sizeof *board->open),
+        .calls = arena_zalloc(arena, nodes + 1, sizeof *board->calls),
+        .visited = arena_zalloc(arena, nodes + 1, sizeof *board->visited),
     };
     return board;
-}
-
-void memory_board_free(struct memory_board *board)
-{
-    if (!board)
-        return;
-    EACH(VEC_FREE, &board->keys, &board->nodes, &board->stack);
-    EACH(free, board->self, board->total, board->listed, board->open, board->calls, board->visited, board);
 }
 
 /* Clear for the next device. */

@@ -204,7 +204,7 @@ void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_qu
 void snapshot_answers_release(struct snapshot_answers *answers)
 {
     for (size_t i = 0; i < answers->replays.count; i++)
-        allocator_history_free(answers->replays.at[i]);
+        arena_free(answers->replays.at[i]);
     EACH(VEC_FREE, &answers->replays, &answers->files, &answers->devices.rows, &answers->in_use,
          &answers->pools, &answers->segments, &answers->scopes.rows);
     EACH(arena_release, &answers->devices.arena, &answers->arena);

@@ -166,7 +166,7 @@ static bool add_snapshot(struct trace_builder *builder, const struct snapshot *s
         good = snapshot_as_trace_add_device(&making, err) && trace_builder_append(builder, making.chunk, err);
         free(making.stack_texts);
         trace_chunk_free(making.chunk);
-        allocator_history_free(replay);
+        arena_free(replay);
     }
     return good;
 }

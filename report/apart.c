@@ -38,32 +38,19 @@ struct apart {
     bool counted;
     struct distinct *numbers;
     struct buffer key;
-    struct arena arena;
 };
 
 struct apart *apart_open(size_t max)
 {
-    struct apart *apart = mem_zalloc(1, sizeof *apart);
-    apart->readable = readable_open(max);
+    struct apart *apart = arena_open(sizeof *apart);
+    ARENA_OWNS(arena_of(apart), &apart->member, &apart->look, &apart->word, &apart->key);
+    apart->readable = arena_hold(arena_of(apart), readable_open(max));
     apart->max = readable_max(apart->readable);
-    apart->names = names_open();
-    apart->looks = names_open();
-    apart->words = names_open();
-    apart->numbers = distinct_open();
+    apart->names = arena_hold(arena_of(apart), names_open());
+    apart->looks = arena_hold(arena_of(apart), names_open());
+    apart->words = arena_hold(arena_of(apart), names_open());
+    apart->numbers = arena_hold(arena_of(apart), distinct_open());
     return apart;
-}
-
-void apart_free(struct apart *apart)
-{
-    if (!apart)
-        return;
-    readable_free(apart->readable);
-    EACH(names_free, apart->names, apart->looks, apart->words);
-    distinct_free(apart->numbers);
-    EACH(VEC_FREE, &apart->member, &apart->look, &apart->word);
-    buffer_release(&apart->key);
-    arena_release(&apart->arena);
-    free(apart);
 }
 
 void apart_add(struct apart *apart, const char *text, size_t len)
@@ -224,7 +211,7 @@ static struct text apart_distinguish(struct apart *apart, name_id id)
                                     names_length(apart->names, id), shown.at, shown.count);
     if (number > 1)
         apart_add_number(apart, &shown, id, number);
-    struct text distinct = { arena_strndup(&apart->arena, shown.at ? shown.at : "", shown.count),
+    struct text distinct = { arena_strndup(arena_of(apart), shown.at ? shown.at : "", shown.count),
                              shown.count };
     buffer_release(&shown);
     return distinct;

@@ -4,7 +4,7 @@
  *     struct apart *names = apart_open(40);
  *     apart_add(names, name, len);                    // every name of the column
  *     apart_fill_names(names, &full, &shown, name, len);    // each again
- *     apart_free(names);
+ *     arena_free(names);
  *
  * A name is shortened as shorten.h does. Where several different names would look the same, what they differ in follows in
  * brackets, and only that:
@@ -24,10 +24,8 @@
 
 struct apart;
 
-/* New: names are to take no more than MAX columns. Free with apart_free (NULL is allowed). */
+/* New: names are to take no more than MAX columns. Free with arena_free (NULL is allowed). */
 struct apart *apart_open(size_t max);
-
-void apart_free(struct apart *apart);
 
 /* Add a name of LEN bytes, as it is in the trace; again is allowed. All are to be added before the first is shown. */
 void apart_add(struct apart *apart, const char *name, size_t len);

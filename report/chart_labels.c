@@ -18,20 +18,14 @@ static struct text label_of(const struct chart *chart, size_t i)
 
 struct chart_labels *chart_labels_open(const struct chart *chart, size_t max)
 {
-    struct chart_labels *labels = mem_zalloc(1, sizeof *labels);
+    struct chart_labels *labels = arena_open(sizeof *labels);
     labels->chart = chart;
-    labels->names = apart_open(max);
+    labels->names = arena_hold(arena_of(labels), apart_open(max));
     for (size_t i = 0; i < chart_category_count(chart); i++) {
         struct text text = label_of(chart, i);
         apart_add(labels->names, text.at, text.len);
     }
     return labels;
-}
-
-void chart_labels_free(struct chart_labels *labels)
-{
-    apart_free(labels->names);
-    free(labels);
 }
 
 size_t chart_labels_add(struct chart_labels *labels, struct buffer *out, size_t i)

@@ -3,7 +3,7 @@
  *
  *     struct chart_labels *labels = chart_labels_open(chart, 42);
  *     chart_labels_add(labels, &text, i);        // of category I, safe for a terminal
- *     chart_labels_free(labels);
+ *     arena_free(labels);
  */
 #ifndef TPA_REPORT_CHART_LABELS_H
 #define TPA_REPORT_CHART_LABELS_H
@@ -13,9 +13,8 @@
 
 struct chart_labels;
 
-/* New: of the categories of CHART, which is borrowed, in at most MAX columns each. Free with chart_labels_free. */
+/* New: of the categories of CHART, which is borrowed, in at most MAX columns each. Free with arena_free. */
 struct chart_labels *chart_labels_open(const struct chart *chart, size_t max);
-void chart_labels_free(struct chart_labels *labels);
 
 /* Append the label of category I to OUT, with control characters made visible; returns how many columns it takes. */
 size_t chart_labels_add(struct chart_labels *labels, struct buffer *out, size_t i);

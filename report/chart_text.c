@@ -703,7 +703,7 @@ static void emit_lying_labels(struct layout *layout)
                                  NO_COLOR);
     }
     buffer_release(&shown);
-    chart_labels_free(labels);
+    arena_free(labels);
 }
 
 static void chart_text_add_chart(struct buffer *out, const struct picture *picture, size_t i,

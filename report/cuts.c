@@ -23,28 +23,17 @@ struct cuts {
     struct buffer key;
     VEC_OF(struct cut) cut; /* by pair; in the order of looks while they are parted */
     bool parted;
-    struct arena arena;
 };
 
 struct cuts *cuts_open(size_t max)
 {
-    struct cuts *cuts = mem_zalloc(1, sizeof *cuts);
+    struct cuts *cuts = arena_open(sizeof *cuts);
+    ARENA_OWNS(arena_of(cuts), &cuts->cut, &cuts->key);
     cuts->max = max;
-    cuts->rows = names_open();
-    cuts->texts = names_open();
-    cuts->pairs = names_open();
+    cuts->rows = arena_hold(arena_of(cuts), names_open());
+    cuts->texts = arena_hold(arena_of(cuts), names_open());
+    cuts->pairs = arena_hold(arena_of(cuts), names_open());
     return cuts;
-}
-
-void cuts_free(struct cuts *cuts)
-{
-    if (!cuts)
-        return;
-    EACH(names_free, cuts->rows, cuts->texts, cuts->pairs);
-    buffer_release(&cuts->key);
-    VEC_FREE(&cuts->cut);
-    arena_release(&cuts->arena);
-    free(cuts);
 }
 
 /* The pair of ROW and a text; what is new is added. */
@@ -62,8 +51,8 @@ void cuts_add(struct cuts *cuts, const char *row, const char *text, size_t len)
     struct buffer shown = { 0 };
     shorten_middle(&shown, text, len, cuts->max);
     *VEC_PUSH(&cuts->cut) = (struct cut){
-        .shown = arena_strndup(&cuts->arena, shown.at ? shown.at : "", shown.count),
-        .text = arena_strndup(&cuts->arena, text, len),
+        .shown = arena_strndup(arena_of(cuts), shown.at ? shown.at : "", shown.count),
+        .text = arena_strndup(arena_of(cuts), text, len),
         .row = names_add(cuts->rows, row, strlen(row)),
         .group = names_add(cuts->rows, row, strlen(row)),
         .id = id,
@@ -115,7 +104,7 @@ static void part_group(struct cuts *cuts, struct cut *group, size_t count)
             end++;
         struct buffer shown = { 0 };
         shorten_from(&shown, text, len, begin_before(text, differs, cuts->max), end, cuts->max);
-        group[i].shown = arena_strndup(&cuts->arena, shown.at ? shown.at : "", shown.count);
+        group[i].shown = arena_strndup(arena_of(cuts), shown.at ? shown.at : "", shown.count);
         buffer_release(&shown);
     }
 }
@@ -137,7 +126,7 @@ static void number_text(struct cuts *cuts, struct cut *cut, struct names *looks)
         size_t count = names_count(looks);
         if (names_add(looks, cuts->key.at, cuts->key.count) < count)
             continue;
-        cut->shown = arena_strndup(&cuts->arena, shown.at, shown.count);
+        cut->shown = arena_strndup(arena_of(cuts), shown.at, shown.count);
         break;
     }
     buffer_release(&shown);

@@ -4,7 +4,7 @@
  *     struct cuts *texts = cuts_open(14);
  *     cuts_add(texts, "aten::mm", text, len);                        // every text of the column, with the names of its row
  *     struct text shown = cuts_shown(texts, "aten::mm", text, len);    // each again
- *     cuts_free(texts);
+ *     arena_free(texts);
  *
  * A text is cut in its middle, as shorten_middle does. Where different texts of rows with the same names would look the same,
  * each is shown from where they begin to differ:
@@ -21,9 +21,8 @@
 
 struct cuts;
 
-/* New: texts are to take no more than MAX columns. Free with cuts_free (NULL is allowed). */
+/* New: texts are to take no more than MAX columns. Free with arena_free (NULL is allowed). */
 struct cuts *cuts_open(size_t max);
-void cuts_free(struct cuts *cuts);
 
 /* Add a text of LEN bytes, as escape_terminal made it, of a row whose names are ROW; again is allowed. All are to be added before the
  * first is shown. */

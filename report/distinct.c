@@ -1,6 +1,7 @@
 /* Each name is computed once and looked up for every further row. */
 #include "report/distinct.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "base/names.h"
 
@@ -12,19 +13,11 @@ struct distinct {
 
 struct distinct *distinct_open(void)
 {
-    struct distinct *names = mem_zalloc(1, sizeof *names);
-    names->full = names_open();
-    names->shown = names_open();
+    struct distinct *names = arena_open(sizeof *names);
+    ARENA_OWNS(arena_of(names), &names->numbers, &names->counts);
+    names->full = arena_hold(arena_of(names), names_open());
+    names->shown = arena_hold(arena_of(names), names_open());
     return names;
-}
-
-void distinct_free(struct distinct *names)
-{
-    if (!names)
-        return;
-    EACH(names_free, names->full, names->shown);
-    EACH(VEC_FREE, &names->numbers, &names->counts);
-    free(names);
 }
 
 size_t distinct_number(struct distinct *names, const char *full, size_t full_len, const char *shown,

@@ -3,7 +3,7 @@
  *
  *     struct distinct *names = distinct_open();
  *     size_t number = distinct_number(names, full, full_len, shown, shown_len);   // 1; 2 for the next that looks so
- *     distinct_free(names);
+ *     arena_free(names);
  */
 #ifndef TPA_REPORT_DISTINCT_H
 #define TPA_REPORT_DISTINCT_H
@@ -12,9 +12,8 @@
 
 struct distinct;
 
-/* New; free with distinct_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct distinct *distinct_open(void);
-void distinct_free(struct distinct *names);
 
 /* The place of FULL among the different names that were shown as SHOWN so far: 1, 2 ... The same name has the same place. */
 size_t distinct_number(struct distinct *names, const char *full, size_t full_len, const char *shown,

@@ -359,7 +359,7 @@ static void add_category_ticks(struct script *parts, char axis)
                       category_text(parts, labels, i, most), i);
     buffer_puts(&parts->commands, ")\n");
     if (labels)
-        chart_labels_free(labels);
+        arena_free(labels);
     if (parts->horizontal)
         buffer_printf(&parts->commands, "set %crange [%zu.5:-0.5]\n", axis, count - 1);
     else

@@ -609,7 +609,7 @@ bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
         buffer_release(&filled[i]);
     free(filled);
     VEC_FREE(&writing.holes);
-    apart_free(writing.names);
+    arena_free(writing.names);
     free(text);
     return good;
 }

@@ -83,10 +83,10 @@ extern const char page_style_hash[], page_script_hash[], page_live_hash[];
  *
  *     struct apart *names = page_names_of(page);
  *     ... apart_fill_names(names, &full, &shown, text, len) ...
- *     apart_free(names);
+ *     arena_free(names);
  */
 
-/* New, with all names of PAGE; apart_free. */
+/* New, with all names of PAGE; arena_free. */
 struct apart *page_names_of(const struct page *page);
 
 /* Is KIND of TIMELINE work of devices? The names of such spans are shown short. */

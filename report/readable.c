@@ -6,26 +6,16 @@
 struct readable {
     size_t max;
     struct names *names;
-    struct arena arena;
     VEC_OF(const struct readable_name *); /* by name */
 };
 
 struct readable *readable_open(size_t max)
 {
-    struct readable *readable = mem_zalloc(1, sizeof *readable);
+    struct readable *readable = arena_open(sizeof *readable);
+    ARENA_OWNS(arena_of(readable), &readable->at);
     readable->max = max;
-    readable->names = names_open();
+    readable->names = arena_hold(arena_of(readable), names_open());
     return readable;
-}
-
-void readable_free(struct readable *readable)
-{
-    if (!readable)
-        return;
-    names_free(readable->names);
-    arena_release(&readable->arena);
-    VEC_FREE(readable);
-    free(readable);
 }
 
 size_t readable_max(const struct readable *readable)
@@ -44,10 +34,10 @@ const struct readable_name *readable_of(struct readable *readable, const char *n
     if (id < readable->count)
         return readable->at[id];
     struct buffer full = { 0 }, shown = { 0 };
-    struct readable_name *made = arena_alloc(&readable->arena, sizeof *made);
+    struct readable_name *made = arena_alloc(arena_of(readable), sizeof *made);
     made->shorter = shorten_readable(&full, &shown, names_text(readable->names, id), len, readable->max);
-    made->full = keep(&readable->arena, &full);
-    made->shown = keep(&readable->arena, &shown);
+    made->full = keep(arena_of(readable), &full);
+    made->shown = keep(arena_of(readable), &shown);
     EACH(buffer_release, &full, &shown);
     return *VEC_PUSH(readable) = made;
 }

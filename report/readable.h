@@ -4,7 +4,7 @@
  *     struct readable *names = readable_open(40);
  *     const struct readable_name *name = readable_of(names, text, len);
  *     // name->shorter ? name->shown : name->full
- *     readable_free(names);
+ *     arena_free(names);
  *
  * The tables of a page name the same kernels again and again, and a C++ name takes long to shorten.
  */
@@ -20,9 +20,8 @@ struct readable_name {
 
 struct readable;
 
-/* New: names are to take no more than MAX columns. Free with readable_free (NULL is allowed). */
+/* New: names are to take no more than MAX columns. Free with arena_free (NULL is allowed). */
 struct readable *readable_open(size_t max);
-void readable_free(struct readable *readable);
 
 /* How many columns a name may take. */
 size_t readable_max(const struct readable *readable);

@@ -217,7 +217,7 @@ static void add_lying_labels(struct svg_plot *plot)
                   "end", NULL, &shown, whole ? NULL : text->at, text->len);
     }
     buffer_release(&shown);
-    chart_labels_free(labels);
+    arena_free(labels);
 }
 
 static void add_standing_labels(struct svg_plot *plot)

@@ -535,8 +535,8 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     if (kept < count)
         text_add_left_out(page, table, shown + kept, count - kept);
     for (size_t i = 0; i < count; i++) {
-        apart_free(shown[i].apart);
-        cuts_free(shown[i].cuts);
+        arena_free(shown[i].apart);
+        arena_free(shown[i].cuts);
     }
     free(shown);
     return ok;

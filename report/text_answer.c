@@ -306,7 +306,7 @@ static void add_answer_rows(const struct screen *screen, struct buffer *out)
         buffer_release(&times[i]);
     }
     free(times);
-    apart_free(names);
+    arena_free(names);
 }
 
 /* ---- the whole ---- */

@@ -381,18 +381,18 @@ static struct text line_that_makes(struct pricing *pricing, const char *line, co
 static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
 {
     const struct trace *trace = pricing->trace;
-    struct host_work work = host_work_find(pricing->graph);
+    struct host_work *work = host_work_open(pricing->graph);
     struct buffer pattern = { 0 }, where = { 0 };
     name_id largest;
     *time_ns = 0;
-    if (!name_computing(pricing, &work, &pattern, &largest, time_ns)) {
+    if (!name_computing(pricing, work, &pattern, &largest, time_ns)) {
         pricing_add_quiet(pricing, "operators on the host");
-        host_work_release(&work);
+        arena_free(work);
         return EVENT_NONE;
     }
     event_id longest = longest_of(trace, largest);
     buffer_printf(&where, "%s, ", names_text(trace->names, largest));
-    quantity_append_rounded_time(&where, (double)work.own_ns[largest]);
+    quantity_append_rounded_time(&where, (double)work->own_ns[largest]);
     buffer_puts(&where, " in all");
     add_line(trace, longest, &where);
     struct text names = pricing_keep(pricing, &pattern);
@@ -409,7 +409,7 @@ static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
                               .pattern = names.at,
                               .pattern_len = names.len } },
                 "operators on the host");
-    host_work_release(&work);
+    arena_free(work);
     return longest;
 }
 

@@ -1674,24 +1674,24 @@ static void add_phases(struct headline *headline)
     if (!headline->step || headline->step->step_ns <= 0 || summary->by != SUMMARY_BY_ALL ||
         !step_phases_are_named(summary->trace))
         return;
-    struct step_phases phases = step_phases_find(summary->trace, summary->account);
+    struct step_phases *phases = step_phases_open(summary->trace, summary->account);
     struct buffer text = { 0 };
     bool shown[PHASES] = { false };
     for (size_t n = 0; n < PHASES; n++) {
         size_t most = PHASES;
         for (size_t p = 0; p < PHASES; p++)
-            if (!shown[p] && (most == PHASES || phases.all.phase_ns[p] > phases.all.phase_ns[most]))
+            if (!shown[p] && (most == PHASES || phases->all.phase_ns[p] > phases->all.phase_ns[most]))
                 most = p;
-        double share = (double)phases.all.phase_ns[most] / (double)phases.all.step_ns;
+        double share = (double)phases->all.phase_ns[most] / (double)phases->all.step_ns;
         shown[most] = true;
         if (share >= 0.0005)
             buffer_printf(&text, "%s%s %.1f %%", n ? ", " : "By phase: ", phase_names[most],
                           quantity_percent(share));
     }
-    if (phases.told && phases.all.phase_ns[PHASE_OTHER] <= phases.all.step_ns / 2)
+    if (phases->told && phases->all.phase_ns[PHASE_OTHER] <= phases->all.step_ns / 2)
         headline->answer->phases = arena_strndup(headline->texts, text.at, text.count);
     buffer_release(&text);
-    step_phases_release(&phases);
+    arena_free(phases);
 }
 
 /* What has to be recorded to explain idle time. */

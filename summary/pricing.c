@@ -19,14 +19,14 @@ void pricing_init(struct pricing *pricing, struct summary *summary, struct findi
 static void forget_offers(struct pricing *pricing)
 {
     for (size_t i = 0; i < pricing->offers.count; i++)
-        changes_free(pricing->offers.at[i].changes);
+        arena_free(pricing->offers.at[i].changes);
     VEC_FREE(&pricing->offers);
 }
 
 void pricing_release(struct pricing *pricing)
 {
     forget_offers(pricing);
-    changes_free(pricing->together);
+    arena_free(pricing->together);
 }
 
 struct text pricing_keep(struct pricing *pricing, struct buffer *text)
@@ -216,7 +216,7 @@ static void replay_offer(void *context, size_t turn)
     if (offer->fits && may_pay(&offer->gain))
         offer->changes = changes;
     else
-        changes_free(changes);
+        arena_free(changes);
 }
 
 void pricing_settle(struct pricing *pricing)
@@ -226,7 +226,7 @@ void pricing_settle(struct pricing *pricing)
         struct offer *offer = &pricing->offers.at[i];
         bool found = offer->finding.rule.at ? settle(pricing, offer)
                                             : offer->unless && find_rule(pricing->findings, offer->unless);
-        changes_free(offer->changes);
+        arena_free(offer->changes);
         offer->changes = NULL;
         if (!found)
             describe_none(pricing, offer);

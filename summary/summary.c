@@ -254,8 +254,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         add_remarks(&summary, result);
     }
     arena_free(summary.transfers);
-    comm_free(summary.comm);
-    job_free(summary.job);
+    arena_free(summary.comm);
+    arena_free(summary.job);
     arena_free(summary.steps);
     arena_free(summary.account);
     arena_free(summary.gpu);

@@ -28,27 +28,20 @@ enum {
 
 struct tree_aligner *tree_aligner_open(const struct work_tree *before, const struct work_tree *after)
 {
-    struct tree_aligner *aligner = mem_zalloc(1, sizeof *aligner);
+    struct tree_aligner *aligner = arena_open(sizeof *aligner);
+    ARENA_OWNS(arena_of(aligner), &aligner->waiting, &aligner->weights.direct, &aligner->weights.keys,
+               &aligner->weights.places);
     aligner->trees[0] = before;
     aligner->trees[1] = after;
     for (int side = 0; side < 2; side++) {
         size_t size = mem_times(aligner->trees[side]->nodes.count + 1, sizeof *aligner->mates[side]);
-        aligner->mates[side] = mem_alloc(size);
+        aligner->mates[side] = arena_alloc(arena_of(aligner), size);
         memset(aligner->mates[side], 0xff, size);
     }
     aligner->only_steps = before->only_steps && after->only_steps;
     aligner->budget = BUDGET;
     aligner->most_cells = MOST_CELLS;
     return aligner;
-}
-
-void tree_aligner_free(struct tree_aligner *aligner)
-{
-    if (!aligner)
-        return;
-    VEC_FREE(&aligner->waiting);
-    id_table_release(&aligner->weights);
-    EACH(free, aligner->mates[0], aligner->mates[1], aligner);
 }
 
 static const struct work_node *align_node_at(const struct tree_aligner *aligner, int side, uint32_t node)

@@ -517,11 +517,11 @@ static void label_lonely_threads(struct labeling *labeling)
 
 struct tree_labels *tree_labels_open(struct tree_aligner *aligner)
 {
-    struct labeling labeling = { .labels = mem_zalloc(1, sizeof *labeling.labels),
-                                 .aligner = aligner,
-                                 .masks = names_open() };
+    struct tree_labels *labels = arena_open(sizeof *labels);
+    ARENA_OWNS(arena_of(labels), &labels->matches, &labels->matched[0], &labels->matched[1]);
     for (int side = 0; side < 2; side++)
-        labeling.labels->of[side] = mem_zalloc(aligner->trees[side]->nodes.count + 1, 1);
+        labels->of[side] = arena_zalloc(arena_of(labels), aligner->trees[side]->nodes.count + 1, 1);
+    struct labeling labeling = { .labels = labels, .aligner = aligner, .masks = names_open() };
     const struct work_tree *before = aligner->trees[0];
     for (size_t t = before->threads.count; t-- > 0;) {
         uint32_t node = before->threads.at[t].node;
@@ -538,17 +538,5 @@ struct tree_labels *tree_labels_open(struct tree_aligner *aligner)
     for (int kind = 0; kind < RENAME_KINDS; kind++)
         free(labeling.masked[kind]);
     names_free(labeling.masks);
-    return labeling.labels;
-}
-
-void tree_labels_free(struct tree_labels *labels)
-{
-    if (!labels)
-        return;
-    for (int side = 0; side < 2; side++) {
-        free(labels->of[side]);
-        VEC_FREE(&labels->matched[side]);
-    }
-    VEC_FREE(&labels->matches);
-    free(labels);
+    return labels;
 }

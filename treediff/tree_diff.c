@@ -115,7 +115,7 @@ static struct text path_text(struct making *making, uint32_t path)
     } else {
         add_names(making, &text, path, 0);
     }
-    struct text kept = { arena_strndup(&making->diff->arena, text.at, text.count), text.count };
+    struct text kept = { arena_strndup(arena_of(making->diff), text.at, text.count), text.count };
     buffer_release(&text);
     return kept;
 }
@@ -370,7 +370,7 @@ static void add_matches(struct making *making)
         for (int side = 0; side < 2; side++) {
             size_t length = names_length(lists, ids[side]);
             *texts[side] =
-                (struct text){ arena_strndup(&diff->arena, names_text(lists, ids[side]), length), length };
+                (struct text){ arena_strndup(arena_of(diff), names_text(lists, ids[side]), length), length };
         }
         for (size_t k = i; k < end; k++) {
             row.count++;
@@ -410,11 +410,12 @@ static void sort_rows(struct tree_diff *diff)
 
 struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *after, int64_t min_change_ns)
 {
-    struct tree_diff *diff = mem_zalloc(1, sizeof *diff);
+    struct tree_diff *diff = arena_open(sizeof *diff);
+    ARENA_OWNS(arena_of(diff), &diff->paths, &diff->rest, &diff->matches);
     work_numbers_set(before, after);
-    diff->aligner = tree_aligner_open(before, after);
+    diff->aligner = arena_hold(arena_of(diff), tree_aligner_open(before, after));
     tree_align_all(diff->aligner);
-    diff->labels = tree_labels_open(diff->aligner);
+    diff->labels = arena_hold(arena_of(diff), tree_labels_open(diff->aligner));
     diff->cut_lists = diff->aligner->cut_lists;
     struct making making = { .diff = diff, .names = before->names, .path_keys = names_open() };
     add_sums(diff);
@@ -428,15 +429,4 @@ struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *aft
     EACH(free, making.path_of, making.path_around);
     names_free(making.path_keys);
     return diff;
-}
-
-void tree_diff_free(struct tree_diff *diff)
-{
-    if (!diff)
-        return;
-    tree_aligner_free(diff->aligner);
-    tree_labels_free(diff->labels);
-    EACH(VEC_FREE, &diff->paths, &diff->rest, &diff->matches);
-    arena_release(&diff->arena);
-    free(diff);
 }

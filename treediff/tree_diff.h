@@ -14,7 +14,7 @@
  *     tree_align_all(aligner);
  *     if (tree_mate(aligner, 0, node) != WORK_NONE)
  *         ...
- *     tree_aligner_free(aligner);
+ *     arena_free(aligner);
  *
  * Definition. Aligned nodes are of equal kind and name, their parents are aligned, and they have the same order on both
  * sides. Threads are aligned in order, file by file; where only steps were chosen, nodes of a step only with nodes of
@@ -49,9 +49,8 @@ struct tree_aligner {
     tree_pairs waiting; /* aligned pairs whose children are not aligned yet */
 };
 
-/* New; free with tree_aligner_free (NULL is allowed). The trees are borrowed, finished and numbered together. */
+/* New; free with arena_free (NULL is allowed). The trees are borrowed, finished and numbered together. */
 struct tree_aligner *tree_aligner_open(const struct work_tree *before, const struct work_tree *after);
-void tree_aligner_free(struct tree_aligner *aligner);
 
 /* Align the threads of both trees and all below them. */
 void tree_align_all(struct tree_aligner *aligner);
@@ -88,7 +87,7 @@ static inline struct tree_list tree_children(const struct tree_aligner *aligner,
  *     struct tree_labels *labels = tree_labels_open(aligner);            // aligns more: see below
  *     if (labels->of[0][node] == TREE_GONE)
  *         ...
- *     tree_labels_free(labels);
+ *     arena_free(labels);
  *
  * A place is the gap between two aligned neighbours, or the end of their lists. Unaligned nodes there are labelled in
  * this order:
@@ -133,17 +132,16 @@ struct tree_labels {
     VEC_OF(uint32_t) matched[2];
 };
 
-/* New; free with tree_labels_free (NULL is allowed). Call after tree_align_all(ALIGNER). Wrapped and renamed nodes are
+/* New; free with arena_free (NULL is allowed). Call after tree_align_all(ALIGNER). Wrapped and renamed nodes are
  * then aligned in ALIGNER as well; the label TREE_ALIGNED marks exact alignments. */
 struct tree_labels *tree_labels_open(struct tree_aligner *aligner);
-void tree_labels_free(struct tree_labels *labels);
 
 /*
  * tree_diff.c - changes between two sides by place in their call trees.
  *
  *     struct tree_diff *diff = tree_diff_open(before, after, min_change_ns);       // finished work trees; are numbered
  *     tree_diff_add_tables(diff, result);
- *     tree_diff_free(diff);
+ *     arena_free(diff);
  *
  * First as many nodes as possible are aligned exactly (tree_align.h); the others get a label (tree_labels.h). Device
  * time is that of the operations in the trees; over all labels it adds up to the change. A path is the list of names
@@ -202,13 +200,11 @@ struct tree_diff {
     VEC_OF(struct tree_match_row) matches;
     struct tree_aligner *aligner; /* and the label of each node */
     struct tree_labels *labels;
-    struct arena arena; /* owns the texts */
 };
 
-/* New; free with tree_diff_free (NULL is allowed). Borrows the trees for its lifetime, and sets their numbers. Changes
+/* New; free with arena_free (NULL is allowed). Borrows the trees for its lifetime, and sets their numbers. Changes
  * below MIN_CHANGE_NS per step are ignored. */
 struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *after, int64_t min_change_ns);
-void tree_diff_free(struct tree_diff *diff);
 
 /* Add to RESULT the tables "tree", "labels", "paths", "matches" and "unaligned", and notices about them. */
 void tree_diff_add_tables(const struct tree_diff *diff, struct result *result);

@@ -12,17 +12,10 @@ const struct trace_wants work_tree_wants = { .args = ATTRIBUTION_WANTS };
 
 struct work_tree *work_tree_open(struct names *names)
 {
-    struct work_tree *tree = mem_zalloc(1, sizeof *tree);
+    struct work_tree *tree = arena_open(sizeof *tree);
+    ARENA_OWNS(arena_of(tree), &tree->nodes, &tree->threads, &tree->steps, &tree->order, &tree->children);
     tree->names = names;
     return tree;
-}
-
-void work_tree_free(struct work_tree *tree)
-{
-    if (!tree)
-        return;
-    EACH(VEC_FREE, &tree->nodes, &tree->threads, &tree->steps, &tree->order);
-    EACH(free, tree->children, tree);
 }
 
 /* ---- steps ---- */

@@ -8,7 +8,7 @@
  *     work_tree_finish(tree);
  *     for (uint32_t i = 0; i < tree->nodes[n].count; i++)
  *         ... tree->children[tree->nodes[n].first + i] ...
- *     work_tree_free(tree);
+ *     arena_free(tree);
  *
  * A node is a thread, an operator or a device operation (kernel, copy, memset). Operators nest as in `tpa top`: an
  * operator that outlasts its caller ends the caller. A device operation is a child of the innermost operator that was
@@ -87,9 +87,8 @@ static inline bool work_tree_only_steps(const struct work_tree_options *options)
 /* The parts of a trace that its reader must decode. */
 extern const struct trace_wants work_tree_wants;
 
-/* New; free with work_tree_free (NULL is allowed). NAMES is borrowed. */
+/* New; free with arena_free (NULL is allowed). NAMES is borrowed. */
 struct work_tree *work_tree_open(struct names *names);
-void work_tree_free(struct work_tree *tree);
 
 /* Add the files of TRACE. False and ERR if OPTIONS request steps that a file does not have, or there are too many
  * nodes. */

@@ -72,28 +72,22 @@ static struct node node_of_block(const struct latest *latest, size_t block)
     return node;
 }
 
-/* New, of COUNT OPERATIONS by group, end and number, which are taken (free()); CONTEXT is borrowed. Free with latest_free
+/* New, of COUNT OPERATIONS by group, end and number, which are taken (free()); CONTEXT is borrowed. Free with arena_free
  * (NULL is allowed). */
 static struct latest *latest_open(uint32_t *operations, size_t count, latest_tell *tell, const void *context)
 {
-    struct latest *latest = mem_zalloc(1, sizeof *latest);
+    struct latest *latest = arena_open(sizeof *latest);
+    ARENA_OWNS(arena_of(latest), &latest->operations);
     *latest = (struct latest){ .operations = operations, .count = count, .tell = tell, .context = context };
     latest->leaves = 1;
     while (latest->leaves < count / BLOCK + 1)
         latest->leaves *= 2;
-    latest->nodes = mem_alloc(mem_times(2 * latest->leaves, sizeof *latest->nodes));
+    latest->nodes = arena_alloc(arena_of(latest), mem_times(2 * latest->leaves, sizeof *latest->nodes));
     for (size_t i = 0; i < latest->leaves; i++)
         latest->nodes[latest->leaves + i] = node_of_block(latest, i);
     for (size_t n = latest->leaves; n-- > 1;)
         latest->nodes[n] = join(&latest->nodes[2 * n], &latest->nodes[2 * n + 1]);
     return latest;
-}
-
-static void latest_free(struct latest *latest)
-{
-    if (!latest)
-        return;
-    EACH(free, latest->operations, latest->nodes, latest);
 }
 
 /* Is there work below NODE that was launched in time, and not on EXCEPT? */
@@ -393,7 +387,7 @@ static void add_guessed_waits(struct graph_device *device)
             add_wait(device, work, latest_find(latest, device_of(device, work), waited_ns, start_ns, track));
         }
     }
-    latest_free(latest);
+    arena_free(latest);
     VEC_FREE(&calls);
 }
 
@@ -625,7 +619,7 @@ static void add_synchronisations(struct graph_device *device)
                                     call_start(device, e), call_end(device, e), LATEST_ANY_STREAM));
         }
     }
-    latest_free(latest);
+    arena_free(latest);
     VEC_FREE(&records);
 }
 

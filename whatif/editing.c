@@ -74,7 +74,8 @@ struct intervals *editing_ranges(const struct editing *editing,
                                  bool (*takes)(const void *context, event_id e), const void *context)
 {
     const struct replay_graph *graph = editing->graph;
-    struct intervals *ranges = mem_zalloc(graph->thread_count + 1, sizeof *ranges);
+    struct intervals *ranges = arena_open(mem_times(graph->thread_count + 1, sizeof *ranges));
+    ARENA_OWNS_EACH(arena_of(ranges), ranges, graph->thread_count, at);
     for (event_id e = 0; e < editing->trace->event_count; e++) {
         if (editing->trace->kind[e] > EVENT_DRIVER || !takes(context, e) ||
             editing->trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
@@ -90,13 +91,6 @@ struct intervals *editing_ranges(const struct editing *editing,
         editing->effect->time_ns += intervals_length(&ranges[t]);
     }
     return ranges;
-}
-
-void editing_free_ranges(const struct editing *editing, struct intervals *ranges)
-{
-    for (size_t t = 0; t < editing->graph->thread_count; t++)
-        intervals_release(&ranges[t]);
-    free(ranges);
 }
 
 void editing_scale_ranges(const struct editing *editing, const struct intervals *ranges, double factor)

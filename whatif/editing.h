@@ -32,10 +32,9 @@ bool editing_fits(const struct editing *editing, struct tpa_error *err);
 /* Does CALL's event lie in the ranges of its thread? RANGES is by thread of the graph. */
 bool editing_holds(const struct editing *editing, const struct intervals *ranges, event_id call);
 
-/* New, by thread of the graph, each merged: when host events are open that TAKES says. Free with editing_free_ranges. */
+/* New, by thread of the graph, each merged: when host events are open that TAKES says. Free with arena_free. */
 struct intervals *editing_ranges(const struct editing *editing,
                                  bool (*takes)(const void *context, event_id e), const void *context);
-void editing_free_ranges(const struct editing *editing, struct intervals *ranges);
 
 /* Take FACTOR of all host time in RANGES. */
 void editing_scale_ranges(const struct editing *editing, const struct intervals *ranges, double factor);

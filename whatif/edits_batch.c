@@ -160,12 +160,12 @@ static void grow_host(const struct editing *editing, const struct intervals *kep
 {
     const struct replay_graph *graph = editing->graph;
     const struct trace *trace = editing->trace;
-    struct host_work computing = host_work_find(graph);
+    struct host_work *computing = host_work_open(graph);
     double factor = editing->edit->factor;
     for (moment_id m = 1; m < graph->host_count; m++) {
         event_id op = graph->inner[m];
         if (op == EVENT_NONE || trace->kind[op] != EVENT_OP || !editing_piece_is_own(graph, m) ||
-            (graph->gpu->count && !host_work_holds(&computing, graph, m)) ||
+            (graph->gpu->count && !host_work_holds(computing, graph, m)) ||
             editing_holds(editing, kept, op) || editing_holds(editing, loading, op))
             continue;
         double length_ns = (double)(replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1));
@@ -176,7 +176,7 @@ static void grow_host(const struct editing *editing, const struct intervals *kep
         editing_scale_piece(editing, m, growth_at(growth, editing->edit->bound));
         editing->effect->count++;
     }
-    host_work_release(&computing);
+    arena_free(computing);
 }
 
 void edit_batch(const struct editing *editing)
@@ -195,7 +195,7 @@ void edit_batch(const struct editing *editing)
     editing_scale_ranges(
         editing, loading,
         growth_at((struct growth){ names.alone ? factor : 1, factor }, editing->edit->bound));
-    editing_free_ranges(editing, kept);
-    editing_free_ranges(editing, loading);
+    arena_free(kept);
+    arena_free(loading);
     batch_names_forget(&names);
 }

@@ -41,7 +41,7 @@ static void hide_host_communication(const struct editing *editing)
     for (track_id t = 0; t < trace->track_count; t++)
         leave_computing(editing, ranges, t);
     editing_scale_ranges(editing, ranges, 0);
-    editing_free_ranges(editing, ranges);
+    arena_free(ranges);
     EACH(free, by_name, by_event);
 }
 

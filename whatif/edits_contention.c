@@ -88,13 +88,13 @@ static double factor_of_collectives(const struct contention *contention)
     double sum = 0, count = 0;
     if (contention->trace->file_count < 2 && contention->beside->gpu->device_count < 2)
         return 1;
-    struct contended_collectives all = contended_collectives_find(contention, NULL);
-    for (size_t i = 0; i < all.rows.count; i++)
-        if (all.rows.at[i].judged) {
-            sum += clip_factor(all.rows.at[i].factor) * (double)all.rows.at[i].count;
-            count += (double)all.rows.at[i].count;
+    struct contended_collectives *all = contended_collectives_open(contention, NULL);
+    for (size_t i = 0; i < all->rows.count; i++)
+        if (all->rows.at[i].judged) {
+            sum += clip_factor(all->rows.at[i].factor) * (double)all->rows.at[i].count;
+            count += (double)all->rows.at[i].count;
         }
-    contended_collectives_release(&all);
+    arena_free(all);
     return count > 0 ? sum / count : 1;
 }
 

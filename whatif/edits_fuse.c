@@ -22,7 +22,7 @@ static void drop_launches(const struct editing *editing, const bool *gone)
             gone_calls[gpu->call[i]] = false;
     struct intervals *ranges = editing_ranges(editing, is_gone, gone_calls);
     editing_scale_ranges(editing, ranges, 0);
-    editing_free_ranges(editing, ranges);
+    arena_free(ranges);
     free(gone_calls);
 }
 

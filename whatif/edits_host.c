@@ -42,7 +42,7 @@ static void take_out(const struct editing *editing, bool (*are)(const char *name
     struct name_flags names = names_that(editing->trace, are);
     struct intervals *ranges = editing_ranges(editing, has_flag, &names);
     editing_scale_ranges(editing, ranges, 0);
-    editing_free_ranges(editing, ranges);
+    arena_free(ranges);
     free(names.flags);
 }
 
@@ -146,7 +146,7 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
             edits_host_release(editing, m, 0);
     }
     EACH(free, at_begins, sorts, names.flags);
-    editing_free_ranges(editing, ranges);
+    arena_free(ranges);
     if (editing->effect->count > 0)
         return true;
     tpa_fail(err, TPA_NOWHERE, "no call that waits is called, or lies in an operator that is called, '%.*s'",
@@ -469,18 +469,18 @@ void edit_cuda_graph(const struct editing *editing)
     struct editing quietly = *editing;
     quietly.effect = &ignored;
     struct intervals *kept = editing_ranges(&quietly, has_flag, &names);
-    struct host_work work = host_work_find(editing->graph);
+    struct host_work *work = host_work_open(editing->graph);
     struct launchings all = { 0 };
     collect_launchings(editing, &all);
     size_t near = 0;
     for (size_t i = 0; i < all.count; i++) {
-        launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept, &work, &near);
+        launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept, work, &near);
         editing->effect->count += all.at[i].count;
     }
     editing->changes->least_pause_ns = usual_pause(editing);
     editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
-    host_work_release(&work);
-    editing_free_ranges(editing, kept);
+    arena_free(work);
+    arena_free(kept);
     free(names.flags);
     VEC_FREE(&all);
 }

@@ -187,7 +187,8 @@ void edit_fuse_optimizer(const struct editing *editing)
     quiet.effect = &ignored;
     struct optimizer_names names = optimizer_names_open(editing->trace);
     struct intervals *ranges = editing_ranges(&quiet, is_optimizer_step, &names);
-    struct intervals *loops = mem_zalloc(editing->graph->thread_count + 1, sizeof *loops);
+    struct intervals *loops = arena_open(mem_times(editing->graph->thread_count + 1, sizeof *loops));
+    ARENA_OWNS_EACH(arena_of(loops), loops, editing->graph->thread_count, at);
     struct parts parts = { 0 };
     if (ignored.count > 0)
         parts = operators_of(editing, ranges, &names);
@@ -209,8 +210,8 @@ void edit_fuse_optimizer(const struct editing *editing)
         intervals_merge(&loops[t]);
     if (parts.count > 0)
         shorten_work(editing, loops);
-    editing_free_ranges(editing, loops);
-    editing_free_ranges(editing, ranges);
+    arena_free(loops);
+    arena_free(ranges);
     EACH(free, shortest, names.are_steps);
     VEC_FREE(&parts);
 }

@@ -168,7 +168,7 @@ static bool scale_ranges(const struct editing *editing, struct tpa_error *err)
         for (size_t i = 0; i < gpu->count && fine; i++)
             if (gpu->call[i] != EVENT_NONE && editing_holds(editing, ranges, gpu->call[i]))
                 editing_scale_work(editing, i, editing->edit->factor);
-        editing_free_ranges(editing, ranges);
+        arena_free(ranges);
     }
     EACH(free, requested.names, requested.hierarchies);
     regex_free(regex);

@@ -1,9 +1,10 @@
 #include "whatif/replay.h"
 
-void factors_init(struct factors *factors, size_t count)
+void factors_init(struct factors *factors, struct arena *arena, size_t count)
 {
     *factors = (struct factors){ .block_count = count / FACTORS_OF_BLOCK + 1 };
-    factors->block = mem_zalloc(factors->block_count, sizeof *factors->block);
+    factors->block = arena_zalloc(arena, factors->block_count, sizeof *factors->block);
+    ARENA_OWNS(arena, &factors->places, &factors->values);
     factors_clear(factors);
 }
 
@@ -13,13 +14,6 @@ void factors_clear(struct factors *factors)
     memset(factors->block, 0, factors->block_count * sizeof *factors->block);
     memset(factors->slots, 0, sizeof factors->slots);
     factors->table_count = 0;
-}
-
-void factors_release(struct factors *factors)
-{
-    EACH(VEC_FREE, &factors->places, &factors->values);
-    free(factors->block);
-    *factors = (struct factors){ 0 };
 }
 
 /* The place of FACTOR in the table; FACTORS_OF_TABLE: it is not there, and the table is full. */

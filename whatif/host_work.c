@@ -89,39 +89,35 @@ static void leave_out_launching(const struct replay_graph *graph, bool *computes
     free(starts);
 }
 
-struct host_work host_work_find(const struct replay_graph *graph)
+struct host_work *host_work_open(const struct replay_graph *graph)
 {
     const double mostly = 0.8;
     const struct trace *trace = graph->trace;
     size_t names = names_count(trace->names);
     bool any = false;
-    struct host_work work = { .computes = mem_zalloc(names + 1, sizeof *work.computes),
-                              .own_ns = mem_zalloc(names + 1, sizeof *work.own_ns) };
+    struct host_work *work = arena_open(sizeof *work);
+    work->computes = arena_zalloc(arena_of(work), names + 1, sizeof *work->computes);
+    work->own_ns = arena_zalloc(arena_of(work), names + 1, sizeof *work->own_ns);
     if (graph->gpu->count == 0)
         return work;
     struct operator_sum *sums = mem_zalloc(names + 1, sizeof *sums);
-    find_own_times(graph, work.own_ns);
+    find_own_times(graph, work->own_ns);
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_OP) {
             sums[trace->name[e]].count++;
             sums[trace->name[e]].time_ns += trace_dur_ns(trace, e);
         }
     for (name_id id = 0; id < names; id++) {
-        work.computes[id] = work.own_ns[id] >= LEAST_MEAN_NS &&
-                            work.own_ns[id] / sums[id].count >= LEAST_MEAN_NS &&
-                            (double)work.own_ns[id] >= mostly * (double)sums[id].time_ns &&
-                            may_compute(names_text(trace->names, id));
-        any |= work.computes[id];
+        work->computes[id] = work->own_ns[id] >= LEAST_MEAN_NS &&
+                             work->own_ns[id] / sums[id].count >= LEAST_MEAN_NS &&
+                             (double)work->own_ns[id] >= mostly * (double)sums[id].time_ns &&
+                             may_compute(names_text(trace->names, id));
+        any |= work->computes[id];
     }
     free(sums);
     if (any)
-        leave_out_launching(graph, work.computes);
+        leave_out_launching(graph, work->computes);
     return work;
-}
-
-void host_work_release(struct host_work *work)
-{
-    EACH(free, work->computes, work->own_ns);
 }
 
 /* ---- pauses ---- */

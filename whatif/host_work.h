@@ -1,10 +1,10 @@
 /*
  * host_work.h - operators that compute on the host in a program whose devices do the rest.
  *
- *     struct host_work work = host_work_find(graph);
- *     if (host_work_holds(&work, graph, m))
+ *     struct host_work *work = host_work_open(graph);
+ *     if (host_work_holds(work, graph, m))
  *         ... the piece that leads to moment M is computation of the host ...
- *     host_work_release(&work);
+ *     arena_free(work);
  *
  * An operator computes on the host if nothing is launched in any call of its name, if a call takes 100 us of its own on average (those
  * that only prepare tensors, such as empty and view, take less), and if that is four fifths of its time (others call operators for
@@ -24,9 +24,8 @@ struct host_work {
         *own_ns; /* by name: its own time, without waits; also of operators that do not compute on the host */
 };
 
-/* Of GRAPH. Release with host_work_release. */
-struct host_work host_work_find(const struct replay_graph *graph);
-void host_work_release(struct host_work *work);
+/* Of GRAPH. New; free with arena_free. */
+struct host_work *host_work_open(const struct replay_graph *graph);
 
 static inline bool host_work_holds(const struct host_work *work, const struct replay_graph *graph,
                                    moment_id m)

@@ -18,24 +18,17 @@ struct moved *moved_open(const struct replay *replay)
 {
     const struct trace *trace = replay->graph->trace;
     const struct gpu_events *gpu = replay->graph->gpu;
-    struct moved *moved = mem_zalloc(1, sizeof *moved);
+    struct moved *moved = arena_open(sizeof *moved);
     moved->replay = replay;
-    moved->work_of = mem_alloc(mem_times(trace->event_count + 1, sizeof *moved->work_of));
+    moved->work_of = arena_alloc(arena_of(moved), mem_times(trace->event_count + 1, sizeof *moved->work_of));
     memset(moved->work_of, 0xff, (trace->event_count + 1) * sizeof *moved->work_of);
     for (size_t i = 0; i < gpu->count; i++)
         moved->work_of[gpu->event[i]] = (uint32_t)i;
     size_t name_count = names_count(trace->names);
-    moved->is_mark = mem_zalloc(name_count + 1, sizeof *moved->is_mark);
+    moved->is_mark = arena_zalloc(arena_of(moved), name_count + 1, sizeof *moved->is_mark);
     for (name_id id = 0; id < name_count; id++)
         moved->is_mark[id] = step_name_is_of_devices(names_text(trace->names, id));
     return moved;
-}
-
-void moved_free(struct moved *moved)
-{
-    if (!moved)
-        return;
-    EACH(free, moved->work_of, moved->is_mark, moved);
 }
 
 static int64_t recorded(const struct moved *moved, moment_id m)

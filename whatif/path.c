@@ -366,7 +366,8 @@ static void turn_round(struct path *path)
 
 static struct path *open_path(struct walk walk)
 {
-    walk.path = mem_zalloc(1, sizeof *walk.path);
+    walk.path = arena_open(sizeof *walk.path);
+    ARENA_OWNS(arena_of(walk.path), &walk.path->at);
     walk.at_ns = walk.window->end_ns;
     walk.steps_left = 2 * walk.graph->moment_count + 2;
     if (walk.m == MOMENT_NONE)
@@ -392,13 +393,6 @@ struct path *path_open_long(const struct replay_graph *graph, const struct path_
 struct path *path_open(const struct replay_graph *graph, const struct path_window *window)
 {
     return path_open_at(graph, window, MOMENT_NONE);
-}
-
-void path_free(struct path *path)
-{
-    if (path)
-        VEC_FREE(path);
-    free(path);
 }
 
 void path_add_up(const struct path *path, int64_t *sums_ns)
@@ -427,7 +421,8 @@ static const struct key by_items[] = { DESC(struct path_item, time_ns), ASC(stru
 
 struct path_items *path_items_open(const struct replay_graph *graph, const struct path *path)
 {
-    struct path_items *items = mem_zalloc(1, sizeof *items);
+    struct path_items *items = arena_open(sizeof *items);
+    ARENA_OWNS(arena_of(items), &items->at);
     struct seen *seen = mem_alloc(mem_times(path->count + 1, sizeof *seen));
     for (size_t i = 0; i < path->count; i++) {
         const struct path_segment *segment = &path->at[i];
@@ -450,11 +445,4 @@ struct path_items *path_items_open(const struct replay_graph *graph, const struc
     if (items->count)
         SORT(items, by_items);
     return items;
-}
-
-void path_items_free(struct path_items *items)
-{
-    if (items)
-        VEC_FREE(items);
-    free(items);
 }

@@ -5,7 +5,7 @@
  *     struct path *path = path_open(graph, &windows->at[0]);
  *     for (size_t i = 0; i < path->count; i++)
  *         sums[path->at[i].part] += path->at[i].end_ns - path->at[i].start_ns;   // together: the length of the window
- *     path_free(path);
+ *     arena_free(path);
  *
  * The path is walked backwards from what ended last. On a host thread it follows the thread; where a call waited for
  * device work, it goes on there; and device work goes on at what was ready last of its launch, the work before it on
@@ -70,9 +70,8 @@ struct path_windows {
     VEC_OF(struct path_window);
 };
 
-/* New; free with path_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct path *path_open(const struct replay_graph *graph, const struct path_window *window);
-void path_free(struct path *path);
 
 /* The same, but of more than MOST pieces only those that take LEAST_NS or more: no more memory than these take. */
 struct path *path_open_long(const struct replay_graph *graph, const struct path_window *window, size_t most,
@@ -88,7 +87,7 @@ moment_id path_last_moment(const struct replay_graph *graph, const struct path_w
 void path_add_up(const struct path *path, int64_t *sums_ns);
 
 /* All that the files of a group have recorded, for each group: from the first begin to the last end of spans and
- * operations. New, as the following; free with path_windows_free (NULL is allowed). */
+ * operations. New, as the following; free with arena_free (NULL is allowed). */
 struct path_windows *path_windows_whole(const struct replay_graph *graph);
 
 /* The steps, by number and file; of files with matched collectives each step once, as the rank has it that ends it last. */
@@ -98,7 +97,6 @@ struct path_windows *path_windows_steps(const struct replay_graph *graph);
 struct path_windows *path_windows_named(const struct replay_graph *graph, const char *name);
 
 /* NULL is allowed. */
-void path_windows_free(struct path_windows *windows);
 
 /* Time on the path of what has one name and is of one part. */
 struct path_item {
@@ -112,8 +110,7 @@ struct path_items {
     VEC_OF(struct path_item); /* most time first */
 };
 
-/* New; free with path_items_free (NULL is allowed). What took the time of PATH, by part and name. */
+/* New; free with arena_free (NULL is allowed). What took the time of PATH, by part and name. */
 struct path_items *path_items_open(const struct replay_graph *graph, const struct path *path);
-void path_items_free(struct path_items *items);
 
 #endif

@@ -135,7 +135,7 @@ static struct sensitivity sensitivity_of(const struct replay_graph *graph, const
             high = middle;
     }
     sensitivity.leaves_share = low;
-    changes_free(probe.changes);
+    arena_free(probe.changes);
     return sensitivity;
 }
 
@@ -436,7 +436,7 @@ static void add_items(struct tables *tables, struct window_key key, const struct
             .leaves_share = sensitivity.known ? sensitivity.leaves_share : NAN,
         };
     }
-    path_items_free(items);
+    arena_free(items);
     add_gaps(tables, key, path, window->end_ns - window->start_ns);
     SORT_ARRAY(tables->items.at + first, tables->items.count - first, by_time_);
 }
@@ -566,7 +566,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
         if (w < MOST_SENTENCES && tables.parts.count > first)
             path_tables_describe(&tables, window, key.rank, tables.parts.at + first,
                                  tables.parts.count - first);
-        path_free(path);
+        arena_free(path);
     }
     result_add_table(result, TABLE_OF_ROWS("parts", "Parts of the critical path", part_columns,
                                            tables.parts.at, tables.parts.count));

@@ -31,7 +31,8 @@ static bool busy_range(const struct replay_graph *graph, const struct replay_thr
 
 struct path_windows *path_windows_whole(const struct replay_graph *graph)
 {
-    struct path_windows *windows = mem_zalloc(1, sizeof *windows);
+    struct path_windows *windows = arena_open(sizeof *windows);
+    ARENA_OWNS(arena_of(windows), &windows->at);
     size_t files = graph->trace->file_count;
     struct path_window *of_group = mem_zalloc(files + 1, sizeof *of_group);
     bool *any = mem_zalloc(files + 1, sizeof *any);
@@ -89,7 +90,8 @@ static const struct key by_number_end[] = { ASC(struct path_window, number), DES
 
 struct path_windows *path_windows_steps(const struct replay_graph *graph)
 {
-    struct path_windows *windows = mem_zalloc(1, sizeof *windows);
+    struct path_windows *windows = arena_open(sizeof *windows);
+    ARENA_OWNS(arena_of(windows), &windows->at);
     const struct step_list *steps = step_list_of(graph->trace);
     struct path_window *all = mem_alloc(mem_times(steps->count + 1, sizeof *all));
     for (size_t i = 0; i < steps->count; i++)
@@ -112,7 +114,8 @@ struct path_windows *path_windows_steps(const struct replay_graph *graph)
 
 struct path_windows *path_windows_named(const struct replay_graph *graph, const char *name)
 {
-    struct path_windows *windows = mem_zalloc(1, sizeof *windows);
+    struct path_windows *windows = arena_open(sizeof *windows);
+    ARENA_OWNS(arena_of(windows), &windows->at);
     const struct trace *trace = graph->trace;
     int64_t number = 0;
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -122,11 +125,4 @@ struct path_windows *path_windows_named(const struct replay_graph *graph, const 
         *VEC_PUSH(windows) = window_of(graph, e, number++, false);
     }
     return windows;
-}
-
-void path_windows_free(struct path_windows *windows)
-{
-    if (windows)
-        VEC_FREE(windows);
-    free(windows);
 }

@@ -69,19 +69,12 @@ static const struct last_uses *last_uses_of(const struct trace *trace)
 
 struct changes *changes_open(const struct replay_graph *graph)
 {
-    struct changes *changes = mem_zalloc(1, sizeof *changes);
+    struct changes *changes = arena_open(sizeof *changes);
+    ARENA_OWNS(arena_of(changes), &changes->dropped);
     changes->graph = graph;
-    factors_init(&changes->piece, graph->host_count);
-    factors_init(&changes->work, graph->gpu->count);
+    factors_init(&changes->piece, arena_of(changes), graph->host_count);
+    factors_init(&changes->work, arena_of(changes), graph->gpu->count);
     return changes;
-}
-
-void changes_free(struct changes *changes)
-{
-    if (!changes)
-        return;
-    EACH(factors_release, &changes->piece, &changes->work);
-    EACH(free, changes->dropped, changes);
 }
 
 void changes_clear(struct changes *changes)

@@ -149,10 +149,9 @@ static inline int64_t shifts_get(const struct shifts *shifts, moment_id m)
  * factors.c - a factor for each of many, of which most are 1.
  *
  *     struct factors factors;
- *     factors_init(&factors, count);
+ *     factors_init(&factors, arena, count);
  *     factors_scale(&factors, i, 0.5);
  *     ... factors_get(&factors, i) ...
- *     factors_release(&factors);
  *
  * Only blocks with another factor take memory. An edit mostly knows a few factors, such as 1 and 0: then a byte for each of the
  * block says which of a table it is, and nothing more is kept of a block that was filled in order with a single factor. Only where there are more than the table holds each takes a float.
@@ -183,9 +182,8 @@ struct factors {
     uint16_t slots[2 * FACTORS_OF_TABLE]; /* 1 and the place in TABLE of a factor, by its hash; 0: free */
 };
 
-/* COUNT of them, all 1. Release with factors_release. */
-void factors_init(struct factors *factors, size_t count);
-void factors_release(struct factors *factors);
+/* COUNT of them, all 1. Their memory is of ARENA, and FACTORS must stay where it is as long. */
+void factors_init(struct factors *factors, struct arena *arena, size_t count);
 
 /* Let all be 1 again. */
 void factors_clear(struct factors *factors);
@@ -588,7 +586,7 @@ const struct replay_graph *replay_graph_known(const struct trace *trace);
  *     struct replay *replay = replay_open(graph, changes);
  *     int64_t end_ns = replay_time_of(replay, replay_work_end(graph, i));
  *     replay_free(replay);
- *     changes_free(changes);
+ *     arena_free(changes);
  *
  * One pass over the moments in order: each comes as early as what it depends on allows. What bound it in the recording keeps the
  * lag that was recorded; everything else it depends on only has to come before. So without changes every moment is where it was
@@ -611,9 +609,8 @@ struct changes {
         least_pause_ns; /* of a stream between operations that did not follow one another at once; at most the recorded one */
 };
 
-/* New, nothing changed; free with changes_free (NULL is allowed). */
+/* New, nothing changed; free with arena_free (NULL is allowed). */
 struct changes *changes_open(const struct replay_graph *graph);
-void changes_free(struct changes *changes);
 
 /* Undo all changes. */
 void changes_clear(struct changes *changes);
@@ -716,7 +713,7 @@ int64_t replay_shift_behind(int64_t before_ns, int64_t own_ns, float factor);
  *
  *     struct replay_graph *view = view_open(replay, changes, NULL);
  *     struct path *path = path_open_at(view, &window, m);      // the window on the clock of the replay
- *     path_free(path);
+ *     arena_free(path);
  *     free(view);
  *
  * The moments are those of the recording; they come when the replay has them, and of each that relation binds by which it comes so

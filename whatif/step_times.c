@@ -153,21 +153,19 @@ struct gathering {
     int64_t *kept_ns;            /* shifts of OF->kept */
 };
 
-static struct gathering gathering_open(const struct work_steps *of)
+/* New, of no block; free with arena_free. */
+static struct gathering *gathering_open(const struct work_steps *of)
 {
-    struct gathering gathering = { .of = of };
-    gathering.devices = mem_alloc(mem_times(of->steps->count + 1, sizeof *gathering.devices));
-    gathering.kept_ns = mem_alloc(mem_times(of->kept.count + 1, sizeof *gathering.kept_ns));
+    struct gathering *gathering = arena_open(sizeof *gathering);
+    struct arena *arena = arena_of(gathering);
+    gathering->of = of;
+    gathering->devices = arena_alloc(arena, mem_times(of->steps->count + 1, sizeof *gathering->devices));
+    gathering->kept_ns = arena_alloc(arena, mem_times(of->kept.count + 1, sizeof *gathering->kept_ns));
     for (size_t step = 0; step < of->steps->count; step++) {
-        gathering.devices[step] = of->now[step];
-        gathering.devices[step].end_then_ns = INT64_MIN;
+        gathering->devices[step] = of->now[step];
+        gathering->devices[step].end_then_ns = INT64_MIN;
     }
     return gathering;
-}
-
-static void gathering_release(struct gathering *gathering)
-{
-    EACH(free, gathering->devices, gathering->kept_ns);
 }
 
 /* When the work of RUN, whose shifts are of one block, is done. */
@@ -551,7 +549,7 @@ static void add_recordings(struct step_times *times, const struct replay *replay
         times->at[w].then_ns = (int64_t)((uint64_t)times->at[w].now_ns + longer_ns);
     }
     EACH(free, migrates, extents, window_of);
-    path_windows_free(whole);
+    arena_free(whole);
 }
 
 /* A step that counts, of a rank. */
@@ -663,19 +661,20 @@ struct step_gain step_times_gain(const struct changes *changes)
         return gain;
     struct step_times *times = step_times_with(changes);
     gain = (struct step_gain){ times->now_ns, times->then_ns, times->bound, 0 };
-    step_times_free(times);
+    arena_free(times);
     return gain;
 }
 
 struct step_times *step_times_open(const struct replay *replay, const struct changes *changes, bool whole)
 {
-    struct step_times *times = mem_zalloc(1, sizeof *times);
+    struct step_times *times = arena_open(sizeof *times);
+    ARENA_OWNS(arena_of(times), &times->at);
     if (!whole) {
-        struct gathering gathering = gathering_open(work_steps_of(replay->graph->trace));
+        struct gathering *gathering = gathering_open(work_steps_of(replay->graph->trace));
         for (size_t block = 0; block < replay->shifts.block_count; block++)
-            gather_block(&gathering, replay, block);
-        step_times_add_steps(times, replay, &gathering);
-        gathering_release(&gathering);
+            gather_block(gathering, replay, block);
+        step_times_add_steps(times, replay, gathering);
+        arena_free(gathering);
     }
     if (times->count == 0)
         add_recordings(times, replay);
@@ -695,23 +694,17 @@ struct step_times *step_times_with(const struct changes *changes)
         replay_free(replay);
         return times;
     }
-    struct step_times *times = mem_zalloc(1, sizeof *times);
-    struct gathering gathering = gathering_open(of);
-    struct replay *replay = replay_pass_by(graph, changes, gather_block, &gathering);
+    struct step_times *times = arena_open(sizeof *times);
+    ARENA_OWNS(arena_of(times), &times->at);
+    struct gathering *gathering = gathering_open(of);
+    struct replay *replay = replay_pass_by(graph, changes, gather_block, gathering);
     replay->kept = of->kept.at;
-    replay->kept_ns = gathering.kept_ns;
+    replay->kept_ns = gathering->kept_ns;
     replay->kept_count = of->kept.count;
-    step_times_add_steps(times, replay, &gathering);
+    step_times_add_steps(times, replay, gathering);
     collect_medians(times, graph->trace);
     find_step_time(times, graph, changes);
     replay_free(replay);
-    gathering_release(&gathering);
+    arena_free(gathering);
     return times;
-}
-
-void step_times_free(struct step_times *times)
-{
-    if (times)
-        VEC_FREE(times);
-    free(times);
 }

@@ -128,10 +128,11 @@ static bool same_sequence(const struct numbered *a, const struct numbered *b)
     return a->process == b->process && a->number / 2 == b->number / 2;
 }
 
-/* New, of the threads of GRAPH, whose moments are not looked at; free with thread_links_free (NULL is allowed). */
+/* New, of the threads of GRAPH, whose moments are not looked at; free with arena_free (NULL is allowed). */
 static struct thread_links *thread_links_open(const struct replay_graph *graph)
 {
-    struct thread_links *links = mem_zalloc(1, sizeof *links);
+    struct thread_links *links = arena_open(sizeof *links);
+    ARENA_OWNS(arena_of(links), &links->at);
     struct numbered_list list = { 0 };
     collect(graph, &list);
     sort_numbered(&list);
@@ -146,13 +147,6 @@ static struct thread_links *thread_links_open(const struct replay_graph *graph)
     VEC_FREE(&list);
     drop_repeats(links);
     return links;
-}
-
-static void thread_links_free(struct thread_links *links)
-{
-    if (links)
-        VEC_FREE(links);
-    free(links);
 }
 
 /* ---- threads ---- */
@@ -668,7 +662,7 @@ void graph_add_threads(struct graph_maker *maker)
     find_handovers(&threads, links, &handovers);
     find_turns(&threads, links, &turns);
     forget_bursts(&threads);
-    thread_links_free(links);
+    arena_free(links);
     sort_cuts(&threads);
 
     size_t cut = 0;

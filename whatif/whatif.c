@@ -36,7 +36,7 @@ static void find_parts(const struct replay_graph *graph, const struct step_time 
         step->end == MOMENT_NONE ? window.start_ns + length_ns : replay_moment_ns(graph, step->end);
     struct path *path = path_open_at(graph, &window, step->end);
     path_add_up(path, parts_ns);
-    path_free(path);
+    arena_free(path);
 }
 
 /* Are all edits of what somebody named, or that is known, so that the gaps they take away are explained? */
@@ -132,7 +132,7 @@ static bool make_edits(struct whatif *whatif, const struct edit *edits, struct c
         }
         struct step_times *times = times_with(changes, whole);
         gain->then_ns = times->then_ns;
-        step_times_free(times);
+        arena_free(times);
     }
     changes_clear(changes);
     for (size_t i = 0; i < whatif->edit_count; i++)
@@ -173,18 +173,18 @@ static bool has_bounds(const struct trace *trace, const struct edit *edits, size
 struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
                            bool whole, struct tpa_error *err)
 {
-    struct whatif *whatif = mem_zalloc(1, sizeof *whatif);
+    struct whatif *whatif = arena_open(sizeof *whatif);
     whatif->graph = graph;
     whatif->edit_count = count;
     whatif->batch = 1;
     for (size_t i = 0; i < count; i++)
         if (edits[i].kind == EDIT_BATCH)
             whatif->batch *= edits[i].factor;
-    whatif->gains = mem_zalloc(count + 1, sizeof *whatif->gains);
+    whatif->gains = arena_zalloc(arena_of(whatif), count + 1, sizeof *whatif->gains);
     struct changes *changes = changes_open(graph);
     bool fine = make_edits(whatif, edits, changes, whole, err);
     if (fine) {
-        whatif->steps = times_with(changes, whole);
+        whatif->steps = arena_hold(arena_of(whatif), times_with(changes, whole));
         compare_paths(whatif, edits, changes);
         if (count == 1)
             whatif->gains[0].then_ns = whatif->steps->then_ns;
@@ -194,20 +194,11 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
             whatif->then_high_ns = then_at_bound(graph, edits, count, 1);
         }
     }
-    changes_free(changes);
+    arena_free(changes);
     if (fine)
         return whatif;
-    whatif_free(whatif);
+    arena_free(whatif);
     return NULL;
-}
-
-void whatif_free(struct whatif *whatif)
-{
-    if (!whatif)
-        return;
-    step_times_free(whatif->steps);
-    free(whatif->gains);
-    free(whatif);
 }
 
 struct step_gain whatif_gain_of(const struct changes *changes)
@@ -224,7 +215,7 @@ struct replay *whatif_replay(const struct replay_graph *graph, const struct edit
     for (size_t i = 0; i < count && fine; i++)
         fine = edit_apply(&edits[i], changes, &ignored, err);
     struct replay *replay = fine ? replay_open(graph, changes) : NULL;
-    changes_free(changes);
+    arena_free(changes);
     return replay;
 }
 
@@ -243,6 +234,6 @@ bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, siz
         *gain = whatif_gain_of(changes);
         gain->count = touched;
     }
-    changes_free(changes);
+    arena_free(changes);
     return fine;
 }

@@ -86,12 +86,11 @@ struct step_gain {
     size_t count; /* events that the edits touched */
 };
 
-/* The steps as REPLAY, which was made with CHANGES, has them; WHOLE: the recording as one. New; free with step_times_free (NULL is
+/* The steps as REPLAY, which was made with CHANGES, has them; WHOLE: the recording as one. New; free with arena_free (NULL is
  * allowed). */
 struct step_times *step_times_open(const struct replay *replay, const struct changes *changes, bool whole);
 /* The same of a replay with CHANGES, of which nothing else is kept, so that it takes little memory. */
 struct step_times *step_times_with(const struct changes *changes);
-void step_times_free(struct step_times *times);
 
 /* The step time alone, now and then, with CHANGES: the members of struct step_times that are no steps. */
 struct step_gain step_times_gain(const struct changes *changes);
@@ -161,14 +160,13 @@ const struct steady *rounds_recorded(const struct trace *trace);
  *
  *     struct moved *moved = moved_open(replay);
  *     struct moved_times times = moved_times_of(moved, e);
- *     moved_free(moved);
+ *     arena_free(moved);
  */
 
 struct moved;
 
-/* New: of REPLAY, which is borrowed and kept all moments. Free with moved_free (NULL is allowed). */
+/* New: of REPLAY, which is borrowed and kept all moments. Free with arena_free (NULL is allowed). */
 struct moved *moved_open(const struct replay *replay);
-void moved_free(struct moved *moved);
 
 struct moved_times {
     int64_t start_ns, end_ns;
@@ -187,7 +185,7 @@ struct moved_times moved_times_of(const struct moved *moved, event_id e);
  *     struct edit edits[] = { { .kind = EDIT_NO_DATA_WAIT } };
  *     struct whatif *whatif = whatif_open(graph, edits, 1, false, &err);
  *     int64_t saved_ns = whatif->steps->now_ns - whatif->steps->then_ns;
- *     whatif_free(whatif);
+ *     arena_free(whatif);
  *
  * For one figure alone, as the price of a finding:
  *
@@ -221,10 +219,9 @@ struct whatif {
     int64_t now_parts_ns[PATH_PARTS], then_parts_ns[PATH_PARTS];
 };
 
-/* New; free with whatif_free. WHOLE: the recording is one step. NULL and ERR when an edit does not fit the trace. */
+/* New; free with arena_free. WHOLE: the recording is one step. NULL and ERR when an edit does not fit the trace. */
 struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
                            bool whole, struct tpa_error *err);
-void whatif_free(struct whatif *whatif);
 
 /* The replay with all of EDITS made. New; free with replay_free. NULL and ERR when an edit does not fit the trace. */
 struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,

@@ -221,16 +221,17 @@ static struct contended_collective row_of(const struct transfer_query *query, co
     row.p = estimate.p;
     row.why = as_text(row_doubt(at, count, &strata, &estimate, tick));
     row.judged = !row.why.at;
-    strata_release(&strata);
+    VEC_FREE(&strata.samples);
     return row;
 }
 
 static const struct key by_count[] = { DESC(struct contended_collective, count), KEY_END };
 
-struct contended_collectives contended_collectives_find(const struct contention *contention,
-                                                        const struct selection *selection)
+struct contended_collectives *contended_collectives_open(const struct contention *contention,
+                                                         const struct selection *selection)
 {
-    struct contended_collectives all = { 0 };
+    struct contended_collectives *all = arena_open(sizeof *all);
+    ARENA_OWNS(arena_of(all), &all->rows);
     struct transfer_query query = { .contention = contention,
                                     .collectives = contention->beside->collectives,
                                     .matches = collective_matches_open(contention->beside->collectives),
@@ -238,25 +239,20 @@ struct contended_collectives contended_collectives_find(const struct contention 
     collect(&query, selection);
     SORT(&query.transfers, by_cell);
     FOR_GROUPS(&query.transfers, of_row, first, end)
-        *VEC_PUSH(&all.rows) = row_of(&query, &query.transfers.at[first], end - first, contention->tick_ns);
+        *VEC_PUSH(&all->rows) = row_of(&query, &query.transfers.at[first], end - first, contention->tick_ns);
     VEC_OF(double) p = { 0 };
-    for (size_t i = 0; i < all.rows.count; i++)
-        if (all.rows.at[i].judged)
-            *VEC_PUSH(&p) = all.rows.at[i].p;
+    for (size_t i = 0; i < all->rows.count; i++)
+        if (all->rows.at[i].judged)
+            *VEC_PUSH(&p) = all->rows.at[i].p;
     double limit = false_discovery_limit(p.at, p.count);
     VEC_FREE(&p);
-    for (size_t i = 0; i < all.rows.count; i++) {
-        struct contended_collective *row = &all.rows.at[i];
+    for (size_t i = 0; i < all->rows.count; i++) {
+        struct contended_collective *row = &all->rows.at[i];
         row->slower = row->judged && row->factor_low > 1 && row->p <= limit;
     }
-    SORT(&all.rows, by_count);
+    SORT(&all->rows, by_count);
     EACH(intervals_release, &query.computing, &query.within);
     VEC_FREE(&query.transfers);
     arena_free(query.matches);
     return all;
-}
-
-void contended_collectives_release(struct contended_collectives *all)
-{
-    VEC_FREE(&all->rows);
 }

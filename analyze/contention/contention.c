@@ -425,7 +425,7 @@ static struct contention *analyze(const struct trace *trace, const struct select
     for (uint32_t file = 0; file < trace->file_count; file++)
         contention->tick_ns = fmax(contention->tick_ns, (double)all.tick_ns.at[file]);
     VEC_FREE(&query.candidates);
-    strata_release(&query.strata);
+    VEC_FREE(&query.strata.samples);
     EACH(VEC_FREE, &all.runs, &all.overlaps, &all.has_steps, &all.tick_ns);
     return contention;
 }

@@ -206,10 +206,9 @@ struct contended_collectives {
     VEC_OF(struct contended_collective) rows; /* most transfers first */
 };
 
-/* Of SELECTION (NULL: all), by time of issue. Texts live as long as TRACE and CONTENTION. Release with contended_collectives_release. */
-struct contended_collectives contended_collectives_find(const struct contention *contention,
-                                                        const struct selection *selection);
-void contended_collectives_release(struct contended_collectives *all);
+/* Of SELECTION (NULL: all), by time of issue. Texts live as long as TRACE and CONTENTION. New; free with arena_free. */
+struct contended_collectives *contended_collectives_open(const struct contention *contention,
+                                                         const struct selection *selection);
 
 /* tables.c - the tables of contention. */
 

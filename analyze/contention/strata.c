@@ -167,8 +167,3 @@ void strata_clear(struct strata *strata)
     strata->sides[0] = strata->sides[1] = 0;
     strata->cell_has_both = false;
 }
-
-void strata_release(struct strata *strata)
-{
-    VEC_FREE(&strata->samples);
-}

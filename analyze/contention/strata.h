@@ -63,7 +63,7 @@ double median_of(double *values, size_t count);
  *     struct strata strata = { 0 };
  *     strata_add_cell(&strata, candidates, count, STRATA_BY_STEPS);     // for each cell
  *     struct contention_estimate estimate = strata_estimate(&strata);
- *     strata_release(&strata);
+ *     VEC_FREE(&strata.samples);
  */
 
 enum side { SIDE_NONE = -1, SIDE_ALONE, SIDE_BESIDE };
@@ -107,6 +107,5 @@ bool strata_suffice(const struct strata *strata, const struct contention_estimat
 bool strata_are_long(const struct strata *strata, double tick);
 
 void strata_clear(struct strata *strata);
-void strata_release(struct strata *strata);
 
 #endif

@@ -152,21 +152,22 @@ static void add_doubts(const struct contention *contention, struct result *resul
 void contention_add_comm_tables(const struct contention *contention, const struct selection *selection,
                                 bool always, struct result *result)
 {
-    struct contended_collectives collectives = contended_collectives_find(contention, selection);
+    struct contended_collectives *collectives = contended_collectives_open(contention, selection);
     bool judged = false;
     for (size_t i = 0; i < contention->sums.count; i++)
         judged |= contention->sums.at[i].kind == BESIDE_COMMUNICATION && contention->sums.at[i].judged_pairs;
-    for (size_t i = 0; i < collectives.rows.count; i++)
-        judged |= collectives.rows.at[i].judged;
+    for (size_t i = 0; i < collectives->rows.count; i++)
+        judged |= collectives->rows.at[i].judged;
     if (judged || always) {
         add_tables(contention, ROWS_OF_COMMUNICATION, result);
-        struct table *table = TABLE_OF_ROWS("contention_collectives", "Collectives slowed by computation",
-                                            collective_columns, collectives.rows.at, collectives.rows.count);
+        struct table *table =
+            TABLE_OF_ROWS("contention_collectives", "Collectives slowed by computation", collective_columns,
+                          collectives->rows.at, collectives->rows.count);
         table->sort_column = table_column_at(table, offsetof(struct contended_collective, count));
         table->none = "No collective ran on a device.";
         result_add_table(result, table);
     } else {
         add_doubts(contention, result);
     }
-    contended_collectives_release(&collectives);
+    arena_free(collectives);
 }

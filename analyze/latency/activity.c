@@ -58,24 +58,23 @@ static int64_t time_within(struct timed_set *set, struct timed_set *busy, int64_
     return time_before(set, busy, end_ns) - time_before(set, busy, start_ns);
 }
 
-/* SET, which is taken; BUSY as above. */
-static struct timed_set timed(struct intervals set, struct timed_set *busy)
+/* SET, which is taken; BUSY as above. It lives as long as ACTIVITY. */
+static struct timed_set timed(struct activity *activity, struct intervals set, struct timed_set *busy)
 {
-    struct timed_set made = { .set = set };
-    made.before_ns = mem_alloc(mem_times(set.count + 1, sizeof *made.before_ns));
+    struct arena *arena = arena_of(activity);
+    size_t bytes = mem_times(set.count, sizeof *set.at);
+    struct timed_set made = { .set = { .at = arena_alloc(arena, bytes), .count = set.count } };
+    if (set.count)
+        memcpy(made.set.at, set.at, bytes);
+    intervals_release(&set);
+    made.before_ns = arena_alloc(arena, mem_times(made.set.count + 1, sizeof *made.before_ns));
     made.before_ns[0] = 0;
-    for (size_t i = 0; i < set.count; i++) {
-        int64_t start_ns = set.at[i].start_ns, end_ns = set.at[i].end_ns;
+    for (size_t i = 0; i < made.set.count; i++) {
+        int64_t start_ns = made.set.at[i].start_ns, end_ns = made.set.at[i].end_ns;
         int64_t taken_ns = busy ? busy_before(busy, end_ns) - busy_before(busy, start_ns) : 0;
         made.before_ns[i + 1] = made.before_ns[i] + (end_ns - start_ns - taken_ns);
     }
     return made;
-}
-
-static void timed_release(struct timed_set *set)
-{
-    intervals_release(&set->set);
-    free(set->before_ns);
 }
 
 /* ---- devices ---- */
@@ -113,7 +112,7 @@ static void add_file(struct activity *activity, uint32_t file)
     free(at);
     activity->has_work[file] = count > 0;
     for (int part = 0; part < DEVICE_USES; part++)
-        activity->of_file[file][part] = timed(exposed[part], NULL);
+        activity->of_file[file][part] = timed(activity, exposed[part], NULL);
 }
 
 /* ---- operations by their calls ---- */
@@ -178,32 +177,19 @@ int64_t activity_operations_ns(const struct activity *activity, size_t i)
 
 struct activity *activity_open(const struct trace *trace)
 {
-    struct activity *activity = mem_zalloc(1, sizeof *activity);
+    struct activity *activity = arena_open(sizeof *activity);
+    ARENA_OWNS(arena_of(activity), &activity->operations, &activity->operations_ns, &activity->first);
     activity->trace = trace;
     activity->gpu = gpu_events_of(trace);
     host_state_of(trace); /* before the rest is there: to make it takes as much again */
-    activity->has_work = mem_zalloc(trace->file_count + 1, sizeof *activity->has_work);
-    activity->of_thread = mem_zalloc(trace->track_count + 1, sizeof *activity->of_thread);
-    activity->of_file = mem_zalloc(trace->file_count + 1, sizeof *activity->of_file);
+    activity->has_work = arena_zalloc(arena_of(activity), trace->file_count + 1, sizeof *activity->has_work);
+    activity->of_thread =
+        arena_zalloc(arena_of(activity), trace->track_count + 1, sizeof *activity->of_thread);
+    activity->of_file = arena_zalloc(arena_of(activity), trace->file_count + 1, sizeof *activity->of_file);
     for (uint32_t file = 0; file < trace->file_count; file++)
         add_file(activity, file);
     find_operations(activity);
     return activity;
-}
-
-void activity_free(struct activity *activity)
-{
-    const struct trace *trace = activity->trace;
-    for (uint32_t file = 0; file < trace->file_count; file++)
-        for (int part = 0; part < DEVICE_USES; part++)
-            timed_release(&activity->of_file[file][part]);
-    for (track_id t = 0; t < trace->track_count; t++)
-        for (int part = 0; activity->of_thread[t] && part < HOST_ACTIVITIES; part++)
-            timed_release(&activity->of_thread[t][part]);
-    for (track_id t = 0; t < trace->track_count; t++)
-        free(activity->of_thread[t]);
-    EACH(free, activity->of_file, activity->of_thread, activity->has_work, activity->operations,
-         activity->operations_ns, activity->first, activity);
 }
 
 /* What THREAD does while the devices are idle, computed when first requested. */
@@ -211,13 +197,13 @@ static struct timed_set *host_of(struct activity *activity, track_id thread, uin
 {
     if (!activity->of_thread[thread]) {
         const struct host_state *host = host_state_of(activity->trace);
-        struct timed_set *sets = mem_zalloc(HOST_ACTIVITIES, sizeof *sets);
+        struct timed_set *sets = arena_zalloc(arena_of(activity), HOST_ACTIVITIES, sizeof *sets);
         for (int part = 0; part < HOST_ACTIVITIES; part++) {
             struct intervals copy = { 0 };
             const struct intervals *set = &host->threads[thread].in[part];
             for (size_t i = 0; i < set->count; i++)
                 intervals_add(&copy, set->at[i].start_ns, set->at[i].end_ns);
-            sets[part] = timed(copy, activity->of_file[file]);
+            sets[part] = timed(activity, copy, activity->of_file[file]);
         }
         activity->of_thread[thread] = sets;
     }

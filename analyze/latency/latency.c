@@ -471,7 +471,7 @@ static struct latency *analyze(const struct trace *trace, const struct selection
             latency_add_bars(latency, &latency->rows.at[i]);
     if (!options->name)
         phases_find(&latency->serving, activity, selection, latency->group);
-    activity_free(activity);
+    arena_free(activity);
     EACH(free, query.named, query.steps);
     return latency;
 }

@@ -12,7 +12,7 @@
  *     struct activity *activity = activity_open(trace);
  *     int64_t parts_ns[LATENCY_PARTS];
  *     activity_parts(activity, thread, start_ns, end_ns, parts_ns);     // they add up to end_ns - start_ns
- *     activity_free(activity);
+ *     arena_free(activity);
  *
  * A question costs a few searches, however long the stretch is, and little when it is near the one before: ask in the
  * order of time.
@@ -63,9 +63,8 @@ struct activity {
     size_t near[2];         /* where was searched last for the first of a range and for the end */
 };
 
-/* New; free with activity_free. */
+/* New; free with arena_free. */
 struct activity *activity_open(const struct trace *trace);
-void activity_free(struct activity *activity);
 
 /* The parts of [START, END) on THREAD; they add up to its length. */
 void activity_parts(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,

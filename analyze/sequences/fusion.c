@@ -381,19 +381,19 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_oper
 {
     const struct trace *trace = operations->trace;
     size_t names = names_count(trace->names);
+    struct arena scratch = { 0 };
     struct fusion_query query = { .operations = operations,
                                   .pairs = names_open(),
-                                  .outer = outer_operators_open(trace, NULL),
+                                  .outer = outer_operators_open(trace, NULL, &scratch),
                                   .modules = has_modules(trace) ? code_paths_of(trace, CODE_MODULES) : NULL,
                                   .has_shapes = trace_features(trace) & FEATURE_SHAPES,
-                                  .of_work = mem_zalloc(names + 1, 1),
-                                  .of_op = mem_zalloc(names + 1, 1) };
+                                  .of_work = arena_zalloc(&scratch, names + 1, 1),
+                                  .of_op = arena_zalloc(&scratch, names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
     for (size_t s = 0; s < operations->streams.count; s++)
         fusion_find_chains(sequences, &query, &fusions, &operations->streams.at[s]);
     fusion_add_rows(sequences, trace, words, &fusions);
     EACH(names_free, fusions.keys, query.pairs);
     EACH(VEC_FREE, &fusions.at, &fusions.names, &query.pair);
-    outer_operators_release(&query.outer);
-    EACH(free, query.of_work, query.of_op);
+    arena_release(&scratch);
 }

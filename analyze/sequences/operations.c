@@ -16,7 +16,7 @@ struct busy_time {
 };
 
 static struct busy_time busy_of(const struct trace *trace, const struct gpu_events *gpu,
-                                const struct gpu_device *device)
+                                const struct gpu_device *device, struct arena *arena)
 {
     struct intervals set = { 0 };
     VEC_RESERVE(&set, device->count);
@@ -24,7 +24,7 @@ static struct busy_time busy_of(const struct trace *trace, const struct gpu_even
         intervals_add(&set, trace_start_ns(trace, gpu->event[i]), trace_end_ns(trace, gpu->event[i]));
     intervals_merge(&set);
     struct busy_time busy = { .at = set.at, .count = set.count };
-    busy.before_ns = mem_alloc(mem_times(set.count + 1, sizeof *busy.before_ns));
+    busy.before_ns = arena_alloc(arena, mem_times(set.count + 1, sizeof *busy.before_ns));
     busy.before_ns[0] = 0;
     for (size_t i = 0; i < set.count; i++)
         busy.before_ns[i + 1] = busy.before_ns[i] + (set.at[i].end_ns - set.at[i].start_ns);
@@ -54,18 +54,11 @@ int64_t busy_times_idle_ns(struct busy_time *busy, uint32_t device, int64_t star
 struct busy_time *busy_times_open(const struct stream_operations *operations)
 {
     const struct gpu_events *gpu = operations->gpu;
-    struct busy_time *busy = mem_alloc(mem_times(gpu->device_count + 1, sizeof *busy));
+    struct busy_time *busy = arena_open(mem_times(gpu->device_count + 1, sizeof *busy));
+    ARENA_OWNS_EACH(arena_of(busy), busy, gpu->device_count, at);
     for (size_t d = 0; d < gpu->device_count; d++)
-        busy[d] = busy_of(operations->trace, gpu, &gpu->devices[d]);
+        busy[d] = busy_of(operations->trace, gpu, &gpu->devices[d], arena_of(busy));
     return busy;
-}
-
-void busy_times_free(struct busy_time *busy, const struct stream_operations *operations)
-{
-    for (size_t d = 0; d < operations->gpu->device_count; d++) {
-        EACH(free, busy[d].at, busy[d].before_ns);
-    }
-    free(busy);
 }
 
 /* ---- operations in a row ---- */
@@ -140,26 +133,23 @@ static void add_stream(struct stream_operations *operations, const struct row_qu
             (struct operations_of_stream){ stream->device, stream->track, first, operations->count - first };
 }
 
-struct stream_operations stream_operations_open(const struct trace *trace, const struct selection *selection,
-                                                bool by_steps)
+struct stream_operations *stream_operations_open(const struct trace *trace, const struct selection *selection,
+                                                 bool by_steps)
 {
-    struct stream_operations operations = { .trace = trace, .gpu = gpu_events_of(trace) };
+    struct stream_operations *operations = arena_open(sizeof *operations);
+    ARENA_OWNS(arena_of(operations), &operations->at, &operations->streams);
+    operations->trace = trace;
+    operations->gpu = gpu_events_of(trace);
     struct row_query query = { .trace = trace,
                                .selection = selection,
-                               .gpu = operations.gpu,
+                               .gpu = operations->gpu,
                                .steps = by_steps ? step_list_of(trace) : NULL };
-    operations.at = mem_alloc(mem_times(operations.gpu->count + 1, sizeof *operations.at));
-    struct gpu_streams *streams = gpu_streams_open(operations.gpu);
+    operations->at = mem_alloc(mem_times(operations->gpu->count + 1, sizeof *operations->at));
+    struct gpu_streams *streams = gpu_streams_open(operations->gpu);
     for (size_t s = 0; s < streams->count; s++)
-        add_stream(&operations, &query, streams, &streams->at[s]);
+        add_stream(operations, &query, streams, &streams->at[s]);
     arena_free(streams);
     return operations;
-}
-
-void stream_operations_release(struct stream_operations *operations)
-{
-    free(operations->at);
-    VEC_FREE(&operations->streams);
 }
 
 void stream_operations_place(const struct stream_operations *operations,
@@ -187,12 +177,12 @@ static bool is_taken(const void *context, event_id e)
            (!taking->names || taking->names[trace->name[e]]);
 }
 
-struct outer_operators outer_operators_open(const struct trace *trace, const bool *names)
+struct outer_operators outer_operators_open(const struct trace *trace, const bool *names, struct arena *arena)
 {
     struct outer_operators outer = { 0 };
     struct calltree *tree = calltree_open(trace, is_taken, &(struct outer_taking){ trace, names });
-    outer.first = mem_zalloc(trace->track_count + 1, sizeof *outer.first);
-    outer.near = mem_zalloc(trace->track_count + 1, sizeof *outer.near);
+    outer.first = arena_zalloc(arena, trace->track_count + 1, sizeof *outer.first);
+    outer.near = arena_zalloc(arena, trace->track_count + 1, sizeof *outer.near);
     for (size_t t = 0, thread = 0; t < trace->track_count; t++) {
         if (thread < tree->thread_count && tree->threads[thread].track == t) {
             const struct calltree_thread *own = &tree->threads[thread++];
@@ -204,17 +194,11 @@ struct outer_operators outer_operators_open(const struct trace *trace, const boo
         }
         outer.first[t + 1] = outer.count;
     }
-    outer.at = mem_alloc(mem_times(outer.count + 1, sizeof *outer.at));
+    outer.at = arena_alloc(arena, mem_times(outer.count + 1, sizeof *outer.at));
     if (outer.count)
         memcpy(outer.at, tree->event, outer.count * sizeof *outer.at);
     arena_free(tree);
     return outer;
-}
-
-void outer_operators_release(struct outer_operators *outer)
-{
-    EACH(free, outer->at, outer->first, outer->near);
-    *outer = (struct outer_operators){ 0 };
 }
 
 size_t outer_operator_of(struct outer_operators *outer, const struct trace *trace, event_id call)

@@ -1,11 +1,11 @@
 /*
  * parts.h - what the files of analyze/sequences share.
  *
- *     struct stream_operations operations = stream_operations_open(trace, selection, by_steps);
- *     for (size_t s = 0; s < operations.streams.count; s++)
- *         for (size_t i = operations.streams.at[s].first; ...)
+ *     struct stream_operations *operations = stream_operations_open(trace, selection, by_steps);
+ *     for (size_t s = 0; s < operations->streams.count; s++)
+ *         for (size_t i = operations->streams.at[s].first; ...)
  *             ...
- *     stream_operations_release(&operations);
+ *     arena_free(operations);
  */
 #ifndef TPA_ANALYZE_SEQUENCES_PARTS_H
 #define TPA_ANALYZE_SEQUENCES_PARTS_H
@@ -44,10 +44,10 @@ struct stream_operations {
     VEC_OF(struct operations_of_stream) streams;
 };
 
-/* The operations of SELECTION; with BY_STEPS those of different steps do not follow each other. Release after use. */
-struct stream_operations stream_operations_open(const struct trace *trace, const struct selection *selection,
-                                                bool by_steps);
-void stream_operations_release(struct stream_operations *operations);
+/* The operations of SELECTION; with BY_STEPS those of different steps do not follow each other. New; free with
+ * arena_free. */
+struct stream_operations *stream_operations_open(const struct trace *trace, const struct selection *selection,
+                                                 bool by_steps);
 
 /* The event of an operation, a kernel, copy or memset. */
 static inline event_id work_event(const struct stream_operations *operations, const struct stream_work *work)
@@ -93,9 +93,8 @@ static inline int64_t work_gap_ns(const struct stream_operations *operations, co
     return gap_ns > 0 ? gap_ns : 0;
 }
 
-/* When each device was busy; free with busy_times_free. */
+/* When each device was busy. New; free with arena_free. */
 struct busy_time *busy_times_open(const struct stream_operations *operations);
-void busy_times_free(struct busy_time *busy, const struct stream_operations *operations);
 
 /* Time within [START, END) in which DEVICE of BUSY had no work. Ask in the order of time. */
 int64_t busy_times_idle_ns(struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns);
@@ -114,9 +113,9 @@ struct outer_operators {
     size_t *near;  /* by track: where was searched last */
 };
 
-/* New; release with outer_operators_release. NAMES is not needed afterwards. */
-struct outer_operators outer_operators_open(const struct trace *trace, const bool *names);
-void outer_operators_release(struct outer_operators *outer);
+/* They live as long as ARENA. NAMES is not needed afterwards. */
+struct outer_operators outer_operators_open(const struct trace *trace, const bool *names,
+                                            struct arena *arena);
 
 /* Index of the one that was open when CALL began, on its thread; SIZE_MAX when none was. Ask in the order of time. */
 size_t outer_operator_of(struct outer_operators *outer, const struct trace *trace, event_id call);
@@ -130,9 +129,8 @@ struct work_words {
     int64_t left_out;         /* texts that were not made, as they would be more than memory should hold */
 };
 
-/* New; TRACE and TEXTS must outlive it and what it returns. Free with work_words_free. */
+/* New; TRACE and TEXTS must outlive it and what it returns. Free with arena_free. */
 struct work_words *work_words_open(const struct trace *trace, struct arena *texts);
-void work_words_free(struct work_words *words);
 
 /* The names of COUNT operations in few words: without arguments and namespaces, equal neighbours once: "fill x3, copy". */
 struct text operations_in_few_words(struct work_words *words, const name_id *names, size_t count);

@@ -122,7 +122,8 @@ bool sequences_add_patterns(struct sequences *sequences, const struct stream_ope
     bool *names = match_operators(trace, op, err);
     if (!names)
         return false;
-    struct outer_operators outer = outer_operators_open(trace, names);
+    struct arena scratch = { 0 };
+    struct outer_operators outer = outer_operators_open(trace, names, &scratch);
     VEC_OF(struct launched) all = { 0 };
     for (size_t i = 0; i < operations->count; i++) {
         size_t of = outer_operator_of(&outer, trace, work_call(operations, &operations->at[i]));
@@ -134,7 +135,7 @@ bool sequences_add_patterns(struct sequences *sequences, const struct stream_ope
     SORT_BY(all.at, all.count, i, all.at[i].outer);
     add_patterns(sequences, operations, words, &outer, all.at, all.count);
     VEC_FREE(&all);
-    outer_operators_release(&outer);
+    arena_release(&scratch);
     free(names);
     return true;
 }

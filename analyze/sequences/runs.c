@@ -138,7 +138,7 @@ void sequences_add_runs(struct sequences *sequences, const struct stream_operati
     for (size_t s = 0; s < operations->streams.count; s++)
         add_runs_of(&rows, operations, &operations->streams.at[s], options);
     free(rows.last_run);
-    busy_times_free(rows.busy, operations);
+    arena_free(rows.busy);
     for (uint32_t id = 0; id < sequences->shorts.count; id++)
         sequences->shorts.at[id].key = group_key(sequences->group, id);
     SORT(&sequences->shorts, by_idle);

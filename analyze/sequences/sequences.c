@@ -98,24 +98,24 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
     struct sequences *sequences = arena_open(sizeof *sequences);
     ARENA_OWNS(arena_of(sequences), &sequences->repeats, &sequences->shorts, &sequences->runs,
                &sequences->fusions, &sequences->patterns, &sequences->fused);
-    struct stream_operations operations =
+    struct stream_operations *operations =
         stream_operations_open(trace, selection, selection->by_steps || (by & BY(STEP)) != 0);
     struct work_words *words = work_words_open(trace, arena_of(sequences));
     bool good = true;
     sequences->by = by;
     sequences->group = arena_hold(arena_of(sequences), group_open(trace, by));
-    for (size_t i = 0; i < operations.count; i++)
-        sequences->unlinked += work_call(&operations, &operations.at[i]) == EVENT_NONE;
+    for (size_t i = 0; i < operations->count; i++)
+        sequences->unlinked += work_call(operations, &operations->at[i]) == EVENT_NONE;
     if (options->op) {
-        good = sequences_add_patterns(sequences, &operations, words, options->op, err);
+        good = sequences_add_patterns(sequences, operations, words, options->op, err);
     } else {
-        sequences_add_runs(sequences, &operations, options);
-        sequences_add_fusions(sequences, &operations, words);
-        sequences_add_repeats(sequences, &operations, words, options->all);
+        sequences_add_runs(sequences, operations, options);
+        sequences_add_fusions(sequences, operations, words);
+        sequences_add_repeats(sequences, operations, words, options->all);
     }
     sequences->nameless = words->left_out;
-    work_words_free(words);
-    stream_operations_release(&operations);
+    arena_free(words);
+    arena_free(operations);
     if (good)
         return sequences;
     arena_free(sequences);
@@ -127,13 +127,13 @@ static struct sequences *sequences_find_gains(const struct trace *trace)
     struct sequences *sequences = arena_open(sizeof *sequences);
     ARENA_OWNS(arena_of(sequences), &sequences->repeats, &sequences->shorts, &sequences->runs,
                &sequences->fusions, &sequences->patterns, &sequences->fused);
-    struct stream_operations operations = stream_operations_open(trace, selection_all(trace), true);
+    struct stream_operations *operations = stream_operations_open(trace, selection_all(trace), true);
     struct work_words *words = work_words_open(trace, arena_of(sequences));
     sequences->group = arena_hold(arena_of(sequences), group_open(trace, 0));
-    sequences_add_runs(sequences, &operations, &sequence_defaults);
-    sequences_add_fusions(sequences, &operations, words);
-    work_words_free(words);
-    stream_operations_release(&operations);
+    sequences_add_runs(sequences, operations, &sequence_defaults);
+    sequences_add_fusions(sequences, operations, words);
+    arena_free(words);
+    arena_free(operations);
     return sequences;
 }
 

@@ -74,17 +74,12 @@ static void add_word(struct buffer *out, const char *name, size_t len)
 struct work_words *work_words_open(const struct trace *trace, struct arena *texts)
 {
     size_t count = names_count(trace->names);
-    struct work_words *words = mem_zalloc(1, sizeof *words);
+    struct work_words *words = arena_open(sizeof *words);
     words->trace = trace;
     words->texts = texts;
-    words->full = mem_zalloc(count + 1, sizeof *words->full);
-    words->word = mem_zalloc(count + 1, sizeof *words->word);
+    words->full = arena_zalloc(arena_of(words), count + 1, sizeof *words->full);
+    words->word = arena_zalloc(arena_of(words), count + 1, sizeof *words->word);
     return words;
-}
-
-void work_words_free(struct work_words *words)
-{
-    EACH(free, words->full, words->word, words);
 }
 
 static struct text keep(struct work_words *words, struct buffer *text)

@@ -28,15 +28,15 @@ struct stream_snaps {
 };
 
 /* All moments are there. */
-static void snaps_sort(struct snaps *snaps)
+static void snaps_sort(struct snaps *snaps, struct arena *arena)
 {
     bool sorted = true; /* most streams are */
     for (size_t i = 1; i < snaps->count && sorted; i++)
         sorted = snaps->at[i - 1] <= snaps->at[i];
     if (!sorted)
         SORT_NUMBERS(snaps->at, snaps->count);
-    snaps->before_ns = mem_alloc(mem_times(snaps->count + 1, sizeof *snaps->before_ns));
-    snaps->after_ns = mem_alloc(mem_times(snaps->count + 1, sizeof *snaps->after_ns));
+    snaps->before_ns = arena_alloc(arena, mem_times(snaps->count + 1, sizeof *snaps->before_ns));
+    snaps->after_ns = arena_alloc(arena, mem_times(snaps->count + 1, sizeof *snaps->after_ns));
     for (size_t i = 0; i < snaps->count; i++) {
         snaps->before_ns[i] = INT64_MIN;
         snaps->after_ns[i] = INT64_MAX;
@@ -99,12 +99,6 @@ static void snaps_settle(struct snaps *snaps)
             snaps->after_ns[i - 1] = snaps->after_ns[i];
 }
 
-static void snaps_release(struct snaps *snaps)
-{
-    VEC_FREE(snaps);
-    EACH(free, snaps->before_ns, snaps->after_ns);
-}
-
 /* The edge nearest to MOMENT, the earlier of two as near; MOMENT when none is near enough. */
 static int64_t snap(const struct snaps *snaps, int64_t moment_ns)
 {
@@ -131,7 +125,8 @@ struct annotations {
 static void find_annotations(const struct top_events *events, struct annotations *annotations)
 {
     const struct trace *trace = events->trace;
-    annotations->wanted = mem_zalloc(trace->track_count + 1, sizeof *annotations->wanted);
+    annotations->wanted =
+        arena_zalloc(arena_of(annotations), trace->track_count + 1, sizeof *annotations->wanted);
     for (size_t next = 0; next < trace->event_count; next++) {
         const uint8_t *at = memchr(&trace->kind[next], EVENT_GPU_ANNOTATION, trace->event_count - next);
         if (!at)
@@ -166,43 +161,38 @@ static void add_edges(const struct trace *trace, struct annotations *annotations
 
 static void lay_edges(const struct trace *trace, struct annotations *annotations)
 {
-    annotations->streams = mem_zalloc(trace->track_count + 1, sizeof *annotations->streams);
+    struct arena *arena = arena_of(annotations);
+    annotations->streams = arena_zalloc(arena, trace->track_count + 1, sizeof *annotations->streams);
+    ARENA_OWNS_EACH(arena, annotations->streams, trace->track_count, starts);
+    ARENA_OWNS_EACH(arena, annotations->streams, trace->track_count, ends);
     for (size_t i = 0; i < annotations->count; i++) {
         event_id e = annotations->at[i];
         *VEC_PUSH(&annotations->streams[trace->track[e]].starts) = trace_start_ns(trace, e);
         *VEC_PUSH(&annotations->streams[trace->track[e]].ends) = trace_end_ns(trace, e);
     }
     for (track_id t = 0; t < trace->track_count; t++) {
-        snaps_sort(&annotations->streams[t].starts);
-        snaps_sort(&annotations->streams[t].ends);
+        snaps_sort(&annotations->streams[t].starts, arena);
+        snaps_sort(&annotations->streams[t].ends, arena);
     }
     add_edges(trace, annotations);
-}
-
-static void release_annotations(const struct trace *trace, struct annotations *annotations)
-{
-    for (track_id t = 0; annotations->streams && t < trace->track_count; t++) {
-        EACH(snaps_release, &annotations->streams[t].starts, &annotations->streams[t].ends);
-    }
-    EACH(free, annotations->streams, annotations->wanted);
-    VEC_FREE(annotations);
 }
 
 struct narrowings top_narrow_annotations(const struct top_events *events)
 {
     const struct trace *trace = events->trace;
     struct narrowings narrowings = { 0 };
-    struct annotations annotations = { 0 };
-    find_annotations(events, &annotations);
-    if (annotations.count)
-        lay_edges(trace, &annotations);
-    for (size_t i = 0; i < annotations.count; i++) {
-        event_id e = annotations.at[i];
-        const struct stream_snaps *of = &annotations.streams[trace->track[e]];
+    struct annotations *annotations = arena_open(sizeof *annotations);
+    ARENA_OWNS(arena_of(annotations), &annotations->at);
+    find_annotations(events, annotations);
+    if (annotations->count)
+        lay_edges(trace, annotations);
+    for (size_t i = 0; i < annotations->count; i++) {
+        event_id e = annotations->at[i];
+        const struct stream_snaps *of = &annotations->streams[trace->track[e]];
         int64_t start_ns = snap(&of->starts, trace_start_ns(trace, e)),
                 end_ns = snap(&of->ends, trace_end_ns(trace, e));
         *VEC_PUSH(&narrowings) = (struct narrowed){ e, start_ns, end_ns > start_ns ? end_ns : start_ns };
     }
-    release_annotations(trace, &annotations);
+    arena_free(annotations);
     return narrowings;
 }

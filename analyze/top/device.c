@@ -96,15 +96,15 @@ static void add_launched(struct device_state *state)
 }
 
 /* The nodes of all that may be given work. */
-static void find_nodes(struct device_state *state)
+static void find_nodes(struct device_state *state, struct arena *arena)
 {
-    top_nodes_open(&state->nodes, state->rows->events->trace);
+    top_nodes_open(&state->nodes, state->rows->events->trace, arena);
     for (size_t i = 0; i < state->launched->count; i++)
         top_nodes_want(&state->nodes, state->launched->at[i].op);
     for (size_t i = 0; i < state->links->lookalikes.count; i++)
         top_nodes_want(&state->nodes, state->links->lookalikes.at[i].call);
-    top_nodes_find(&state->nodes, state->calls->tree);
-    state->launched_ns = mem_zalloc(state->nodes.count + 1, sizeof *state->launched_ns);
+    top_nodes_find(&state->nodes, state->calls->tree, arena);
+    state->launched_ns = arena_zalloc(arena, state->nodes.count + 1, sizeof *state->launched_ns);
 }
 
 /* Counts of work for the notes below the table. */
@@ -201,8 +201,9 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
     };
     size_t next = 0, next_launched = 0;
     struct time_scan times;
+    struct arena scratch = { 0 };
     time_scan_begin(&times, trace);
-    find_nodes(&state);
+    find_nodes(&state, &scratch);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (top_role(rows->events, e) != ROLE_DEVICE)
             continue;
@@ -215,6 +216,5 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
         }
     }
     add_launched(&state);
-    top_nodes_release(&state.nodes);
-    free(state.launched_ns);
+    arena_release(&scratch);
 }

@@ -36,28 +36,19 @@ static void bytes_of(const struct trace *trace, event_id e, int64_t *cpu, int64_
 static const struct key by_at[] = { ASC(struct record, at_ns), KEY_END };
 
 /* RECORDS come by event: each thread's are in order of time. */
-static void sum_up(struct memory_records *records, const struct trace *trace)
+static void sum_up(struct memory_records *records, const struct trace *trace, struct arena *arena)
 {
     if (records->count > 1)
         SORT(records, by_at);
-    records->cpu = mem_zalloc(records->count + 1, sizeof *records->cpu);
-    records->device = mem_zalloc(records->count + 1, sizeof *records->device);
-    records->open = mem_zalloc(records->count + 1, sizeof *records->open);
+    records->cpu = arena_zalloc(arena, records->count + 1, sizeof *records->cpu);
+    records->device = arena_zalloc(arena, records->count + 1, sizeof *records->device);
+    records->open = arena_zalloc(arena, records->count + 1, sizeof *records->open);
     for (size_t i = 0; i < records->count; i++) {
         int64_t cpu, device;
         bytes_of(trace, records->at[i].event, &cpu, &device);
         records->cpu[i + 1] = sum_wrapped(records->cpu[i], cpu);
         records->device[i + 1] = sum_wrapped(records->device[i], device);
     }
-}
-
-static void free_records(struct memory_records *files, size_t file_count)
-{
-    for (size_t i = 0; files && i < file_count; i++) {
-        VEC_FREE(&files[i]);
-        EACH(free, files[i].cpu, files[i].device, files[i].open);
-    }
-    free(files);
 }
 
 /* How many records from FROM on lie before MOMENT, or at it when INCLUDED; and FROM. */
@@ -140,14 +131,14 @@ static void assign_to_thread(struct top_memory *memory, const struct calltree_th
     }
 }
 
-/* New, free with free_records: the records, file by file. NULL: there are none, nor failures. */
-static struct memory_records *collect_records(const struct top_events *events)
+/* The records, file by file; they live as long as ARENA. NULL: there are none, nor failures. */
+static struct memory_records *collect_records(const struct top_events *events, struct arena *arena)
 {
     const struct trace *trace = events->trace;
     if (!(events->names.any_flags & NAME_RECORD))
         return NULL;
     bool any = false;
-    struct memory_records *files = mem_zalloc(trace->file_count + 1, sizeof *files);
+    struct memory_records *files = arena_vectors(arena, trace->file_count + 1, sizeof *files);
     for (event_id e = 0; e < trace->event_count; e++) {
         enum top_role role = top_role(events, e);
         any |= role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
@@ -155,32 +146,23 @@ static struct memory_records *collect_records(const struct top_events *events)
             *VEC_PUSH(&files[top_file_of(events, e)]) = (struct record){ trace_start_ns(trace, e), e };
     }
     for (uint32_t i = 0; i < trace->file_count; i++)
-        sum_up(&files[i], trace);
-    if (any)
-        return files;
-    free_records(files, trace->file_count);
-    return NULL;
+        sum_up(&files[i], trace, arena);
+    return any ? files : NULL;
 }
 
 void top_memory_find(struct top_memory *memory, const struct top_calls *calls,
-                     const struct top_events *events, size_t row_count)
+                     const struct top_events *events, size_t row_count, struct arena *arena)
 {
     const struct calltree *tree = calls->tree;
     *memory = (struct top_memory){
-        .events = events, .calls = calls, .files = collect_records(events), .row_count = row_count
+        .events = events, .calls = calls, .files = collect_records(events, arena), .row_count = row_count
     };
     if (!memory->files)
         return;
-    memory->of_rows = mem_zalloc(row_count + 1, sizeof *memory->of_rows);
+    memory->of_rows = arena_zalloc(arena, row_count + 1, sizeof *memory->of_rows);
     for (size_t t = 0; t < tree->thread_count; t++)
         assign_to_thread(memory, &tree->threads[t],
                          &memory->files[top_file_of(events, tree->event[tree->threads[t].first])]);
-}
-
-void top_memory_release(struct top_memory *memory)
-{
-    free_records(memory->files, memory->events->trace->file_count);
-    free(memory->of_rows);
 }
 
 /* ---- into the rows ---- */

@@ -49,9 +49,12 @@ static void name_rows(struct top_rows *rows)
     }
 }
 
-void top_rows_open(struct top_rows *rows, const struct top_events *events, event_id *stack_event)
+struct top_rows *top_rows_open(const struct top_events *events, event_id *stack_event)
 {
     size_t keys = names_count(events->names.keys), texts = names_count(events->trace->texts);
+    struct top_rows *rows = arena_open(sizeof *rows);
+    struct arena *arena = arena_of(rows);
+    ARENA_OWNS(arena, &rows->at, &rows->stack_event, &rows->buffer);
     *rows = (struct top_rows){
         .events = events,
         .launches = attribution_of(events->trace),
@@ -59,12 +62,12 @@ void top_rows_open(struct top_rows *rows, const struct top_events *events, event
         .stack_event = stack_event,
         .lines = events->by & TOP_LINE ? code_paths_of(events->trace, CODE_LINES) : NULL,
         .group = open_group(events),
-        .texts = names_open(),
+        .texts = arena_hold(arena, names_open()),
         .links = graph_links_of(events->trace),
     };
     if (rows->links && events->by & TOP_SHAPE)
         rows->shape_of_captured =
-            mem_zalloc(names_count(rows->links->bodies->texts) + 1, sizeof *rows->shape_of_captured);
+            arena_zalloc(arena, names_count(rows->links->bodies->texts) + 1, sizeof *rows->shape_of_captured);
     for (size_t c = 0; c < events->trace->category_count; c++)
         rows->several_types |= rows->types->of_category[c] != DEVICE_TYPE_CUDA;
     for (size_t i = 0; i < events->trace->file_count; i++)
@@ -72,24 +75,16 @@ void top_rows_open(struct top_rows *rows, const struct top_events *events, event
     rows->nothing = names_add(rows->texts, "", 0);
     rows->no_shape = names_add(rows->texts, "[]", 2);
     for (int i = 0; i < 4; i++) {
-        rows->row_of_key[i] = mem_alloc(mem_times(keys + 1, sizeof *rows->row_of_key[i]));
+        rows->row_of_key[i] = arena_alloc(arena, mem_times(keys + 1, sizeof *rows->row_of_key[i]));
         memset(rows->row_of_key[i], 0xff, (keys + 1) * sizeof *rows->row_of_key[i]);
     }
     name_rows(rows);
-    rows->composites = names_open();
-    rows->shape_of_text = events->by & TOP_SHAPE ? mem_zalloc(texts + 1, sizeof *rows->shape_of_text) : NULL;
-    rows->stack_of_text = events->by & TOP_STACK ? mem_zalloc(texts + 1, sizeof *rows->stack_of_text) : NULL;
-}
-
-void top_rows_release(struct top_rows *rows)
-{
-    for (int i = 0; i < 4; i++)
-        free(rows->row_of_key[i]);
-    EACH(names_free, rows->composites, rows->texts);
-    EACH(free, rows->shape_of_text, rows->shape_of_captured, rows->stack_of_text, rows->stack_event);
-    buffer_release(&rows->buffer);
-    arena_free(rows->group);
-    VEC_FREE(rows);
+    rows->composites = arena_hold(arena, names_open());
+    rows->shape_of_text =
+        events->by & TOP_SHAPE ? arena_zalloc(arena, texts + 1, sizeof *rows->shape_of_text) : NULL;
+    rows->stack_of_text =
+        events->by & TOP_STACK ? arena_zalloc(arena, texts + 1, sizeof *rows->stack_of_text) : NULL;
+    return rows;
 }
 
 /* ---- parts of the key ---- */

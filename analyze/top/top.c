@@ -297,7 +297,8 @@ struct sharing {
     struct counting *counting;
     const struct top_links *links;
     struct top_memory memory;
-    size_t row_count; /* of the host */
+    size_t row_count;   /* of the host */
+    struct arena arena; /* of the memory */
 };
 
 static void share_part(void *context, size_t part)
@@ -308,7 +309,8 @@ static void share_part(void *context, size_t part)
         top_count_devices(counting->rows, counting->calls, sharing->links, &counting->launched,
                           &counting->narrowings, counting->counts);
     else
-        top_memory_find(&sharing->memory, counting->calls, counting->rows->events, sharing->row_count);
+        top_memory_find(&sharing->memory, counting->calls, counting->rows->events, sharing->row_count,
+                        &sharing->arena);
 }
 
 static void count_rows(struct top *top, struct top_rows *rows, struct top_calls *calls,
@@ -330,7 +332,7 @@ static void count_rows(struct top *top, struct top_rows *rows, struct top_calls 
     VEC_FREE(&counting.launched.alike);
     if (!options->without_memory) {
         top_count_memory(rows, &sharing.memory, &top->counts, leftovers);
-        top_memory_release(&sharing.memory);
+        arena_release(&sharing.arena);
     }
     if (options->float_times)
         top_sum_as_torch(rows, calls, links, &counting.narrowings, leftovers);
@@ -343,12 +345,13 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     struct top_events events; /* the query, and how each event counts */
     struct top_calls calls;   /* who called whom */
     struct top_links links;   /* who launched what */
-    struct top_rows rows;     /* which row an event belongs to, and the sums */
     struct beginning beginning = { trace, options, &events, &calls };
     parallel_run(parallel_parts(trace->workers, trace->event_count), 2, begin_part, &beginning);
     top_links_open(&links, &events);
     top_calls_nest(&calls, &events, &links);
-    top_rows_open(&rows, &events, events.by & TOP_STACK ? top_borrow_stacks(&calls, &links) : NULL);
+    /* which row an event belongs to, and the sums */
+    struct top_rows *rows =
+        top_rows_open(&events, events.by & TOP_STACK ? top_borrow_stacks(&calls, &links) : NULL);
 
     struct top *top = arena_open(sizeof *top);
     ARENA_OWNS(arena_of(top), &top->at);
@@ -357,10 +360,10 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     top->by = events.by;
     top->per_call = events.per_call;
     top->as_torch = options->float_times;
-    count_rows(top, &rows, &calls, &links);
-    collect_rows(top, &rows);
+    count_rows(top, rows, &calls, &links);
+    collect_rows(top, rows);
 
-    top_rows_release(&rows);
+    arena_free(rows);
     arena_free(calls.tree);
     EACH(free, calls.state, calls.row_of_node, calls.wide_row_of_node);
     EACH(VEC_FREE, &links.moves, &links.lookalikes);

@@ -335,7 +335,7 @@ struct top_rows {
     const struct device_types *types;
     event_id *stack_event;          /* by event: whose stack it is listed under; NULL: its own. Taken */
     const struct code_paths *lines; /* NULL when nobody asks */
-    struct group *group;            /* NULL when no dimension of it is requested */
+    struct group *group;            /* NULL when no dimension of it is requested; the result takes it */
     struct names *texts;            /* of shapes, stacks ... */
     bool several_types;             /* device events of a name may be of several device types */
     VEC_OF(struct row_sums);
@@ -352,9 +352,8 @@ struct top_rows {
     struct buffer buffer;
 };
 
-/* STACK_EVENT is taken. Release with top_rows_release. */
-void top_rows_open(struct top_rows *rows, const struct top_events *events, event_id *stack_event);
-void top_rows_release(struct top_rows *rows);
+/* New; free with arena_free. STACK_EVENT is taken. */
+struct top_rows *top_rows_open(const struct top_events *events, event_id *stack_event);
 
 /* As top_row_of, of any event. */
 uint32_t top_find_row(struct top_rows *rows, event_id e);
@@ -516,12 +515,12 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
 
 /*
  * Memory that calls allocated less what they freed. What calls have is found beside what devices have, once host time is counted:
- * it writes to nothing but MEMORY. Release with top_memory_release.
+ * it writes to nothing but MEMORY and ARENA, of which its memory is.
  *
  *     struct top_memory memory;
- *     top_memory_find(&memory, calls, events, row_count);
+ *     top_memory_find(&memory, calls, events, row_count, &arena);
  *     top_count_memory(rows, calls, &memory, counts, leftovers);
- *     top_memory_release(&memory);
+ *     arena_release(&arena);
  */
 struct top_bytes {
     int64_t cpu, device, self_cpu, self_device;
@@ -535,11 +534,9 @@ struct top_memory {
     size_t row_count;
 };
 
-/* Find the bytes of the calls of each of ROW_COUNT rows. CALLS and EVENTS must outlive MEMORY; release with
- * top_memory_release. */
+/* Find the bytes of the calls of each of ROW_COUNT rows. CALLS, EVENTS and ARENA must outlive MEMORY. */
 void top_memory_find(struct top_memory *memory, const struct top_calls *calls,
-                     const struct top_events *events, size_t row_count);
-void top_memory_release(struct top_memory *memory);
+                     const struct top_events *events, size_t row_count, struct arena *arena);
 
 /* Add what was found to the rows. A record in no call has a row of its own: LEFTOVERS (NULL: not wanted) gets its bit, by
  * event. */
@@ -554,11 +551,11 @@ void top_sum_as_torch(struct top_rows *rows, const struct top_calls *calls, cons
  * nodes.c - the nodes of a few events of a call tree, in the memory of a few: calltree_nodes has one for every event.
  *
  *     struct top_nodes nodes;
- *     top_nodes_open(&nodes, trace);
+ *     top_nodes_open(&nodes, trace, &arena);
  *     top_nodes_want(&nodes, op);                // for each event that will be queried
- *     top_nodes_find(&nodes, tree);
+ *     top_nodes_find(&nodes, tree, &arena);
  *     node_id n = top_node_of(&nodes, op);
- *     top_nodes_release(&nodes);
+ *     arena_release(&arena);
  */
 
 struct top_nodes {
@@ -568,9 +565,8 @@ struct top_nodes {
     size_t words, count;
 };
 
-/* No event of TRACE is wanted yet. Release with top_nodes_release. */
-void top_nodes_open(struct top_nodes *nodes, const struct trace *trace);
-void top_nodes_release(struct top_nodes *nodes);
+/* No event of TRACE is wanted yet. The memory is of ARENA. */
+void top_nodes_open(struct top_nodes *nodes, const struct trace *trace, struct arena *arena);
 
 /* Before top_nodes_find. E may be wanted several times, and EVENT_NONE is ignored. */
 static inline void top_nodes_want(struct top_nodes *nodes, event_id e)
@@ -580,7 +576,7 @@ static inline void top_nodes_want(struct top_nodes *nodes, event_id e)
 }
 
 /* Find them all, in one pass over TREE. */
-void top_nodes_find(struct top_nodes *nodes, const struct calltree *tree);
+void top_nodes_find(struct top_nodes *nodes, const struct calltree *tree, struct arena *arena);
 
 /* Is the node of E wanted? */
 static inline bool top_nodes_wants(const struct top_nodes *nodes, event_id e)

@@ -23,9 +23,9 @@ void convert_each_mark(const struct trace *trace, convert_mark_fn *visit, void *
             visit(context, graph, piece, changes ? last : NULL);
             last = runs(piece) ? piece : last;
         }
-        path_free(path);
+        arena_free(path);
     }
-    path_windows_free(windows);
+    arena_free(windows);
 }
 
 void convert_mark_name(const struct trace *trace, const struct path_segment *piece, struct buffer *out)

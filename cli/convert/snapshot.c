@@ -66,7 +66,7 @@ bool convert_snapshot_folded(const struct snapshots *snapshots, const struct con
             struct allocator_history *replay =
                 allocator_history_open(snapshots->of.at[i], &snapshots->of.at[i]->devices.at[d]);
             bytes += add_device(&text, replay, &stacks);
-            allocator_history_free(replay);
+            arena_free(replay);
             if (text.count)
                 fwrite(text.at, 1, text.count, out);
             buffer_clear(&text);
@@ -235,7 +235,7 @@ bool convert_snapshot_csv(const struct snapshots *snapshots, const struct conver
     bool fine = packer_write(&packer, 1 + parts.at.count, out, err);
     buffer_printf(summary, "%" PRId64 " entries\n", entries);
     for (size_t p = 0; p < parts.places.count; p++)
-        allocator_history_free(parts.places.at[p].replay);
+        arena_free(parts.places.at[p].replay);
     EACH(VEC_FREE, &parts.places, &parts.at);
     arena_release(&arena);
     return fine;

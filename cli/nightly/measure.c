@@ -164,7 +164,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
 
 void nightly_measured_release(struct nightly_measured *measured)
 {
-    night_free(measured->night);
+    arena_free(measured->night);
     EACH(free, measured->host, measured->ranks);
     *measured = (struct nightly_measured){ 0 };
 }

@@ -91,7 +91,7 @@ static bool fill_kernels(const struct trace *trace, const struct selection *sele
     (void)err;
     struct kernels *kernels = kernels_analyze(trace, selection, 0);
     result_add_table(content->result, kernels_table(kernels, 0));
-    kernels_free(kernels);
+    arena_free(kernels);
     const struct contention *contention = contention_analyze(trace, selection);
     size_t first = content->result->tables.count;
     contention_add_judged(contention, content->result);
@@ -124,7 +124,7 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
     struct launches *launches = launches_analyze(trace, selection, LAUNCHES_BY_DEFAULT);
     launches_add_result(launches, trace, LAUNCHES_BY_DEFAULT, content->result);
     chart_queues(content->picture, &request, launches);
-    launches_free(launches);
+    arena_free(launches);
     return true;
 }
 

@@ -191,7 +191,7 @@ bool forecast_read_snapshot(const struct snapshot *snapshot, const struct snapsh
 {
     struct allocator_history *replay = allocator_history_open(snapshot, device);
     if (!replay->has_history) {
-        allocator_history_free(replay);
+        arena_free(replay);
         tpa_fail(err, TPA_NOWHERE, "%s: the snapshot has no history of allocations", recording->path);
         return tpa_hint(err, "call torch.cuda.memory._record_memory_history() before the first step");
     }
@@ -238,7 +238,7 @@ bool forecast_read_snapshot(const struct snapshot *snapshot, const struct snapsh
     VEC_FREE(&moved);
     find_totals(recording);
     EACH(life_names_release, &lines, &stacks);
-    allocator_history_free(replay);
+    arena_free(replay);
     return true;
 }
 

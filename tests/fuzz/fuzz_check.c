@@ -76,7 +76,7 @@ static struct check *check_twice(struct check_facts *facts, const struct check_i
         must((row->command.at != NULL) == judged && (row->quantity.at != NULL) == judged);
         must(!judged || (isfinite(row->said) && isfinite(row->right) && row->subject.at));
     }
-    check_free(again);
+    arena_free(again);
     return check;
 }
 
@@ -94,9 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct result *result = result_open("tpa.check/1");
     check_add_table(check, result);
     result_free(result);
-    check_free(check);
+    arena_free(check);
     input.sentence = true;
-    check_free(check_twice(facts, &input));
+    arena_free(check_twice(facts, &input));
     free(text);
     return 0;
 }

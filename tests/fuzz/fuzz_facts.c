@@ -79,9 +79,9 @@ static void write_again(const void *bytes, size_t len)
             if (i == 1)
                 put_apart(facts, slicing);
             facts_write(facts, &written[i]);
-            slicing_free(slicing);
+            arena_free(slicing);
         }
-        facts_free(facts);
+        arena_free(facts);
         if (!good && i == 0)
             return;
         if (!good)

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         hang_add_tables(hang, size % 2, result);
         result->picture = hang_picture(hang);
         result_free(result);
-        hang_free(hang);
+        arena_free(hang);
     }
     flight_free(flight);
     return 0;

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (diff)
             diff_add_tables(diff, result);
         result_free(result);
-        diff_free(diff);
+        arena_free(diff);
     }
     measures_free(side);
     result_free(saved);

@@ -522,5 +522,5 @@ void make_facts(const uint8_t *choices, size_t count, struct buffer *bytes)
         }
     facts_finish(facts);
     facts_write(facts, bytes);
-    facts_free(facts);
+    arena_free(facts);
 }

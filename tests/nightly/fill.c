@@ -29,11 +29,11 @@ static void add_figure(struct night *night, size_t at, size_t steps)
 {
     struct night_figure figure = {
         .table = at == 0 ? NIGHT_HEAD : "operators",
-        .name = at == 0 ? "step_time" : arena_printf(&night->arena, "aten::operator_with_a_name_%zu", at),
+        .name = at == 0 ? "step_time" : arena_printf(arena_of(night), "aten::operator_with_a_name_%zu", at),
         .title = at == 0 ? "step time" : NULL,
         .kind = TABLE_NS,
         .calls = at == 0 ? NAN : 12.5,
-        .values = arena_alloc(&night->arena, steps * sizeof *figure.values),
+        .values = arena_alloc(arena_of(night), steps * sizeof *figure.values),
         .count = steps,
     };
     double *sorted = mem_alloc(steps * sizeof *sorted);
@@ -52,7 +52,8 @@ int main(int argc, char **argv)
         return 2;
     struct store *store = store_open(argv[1], STORE_CREATE, 1000, &err);
     for (int i = 0; store && !err.failed && i < atoi(argv[2]); i++) {
-        struct night *night = mem_zalloc(1, sizeof *night);
+        struct night *night = arena_open(sizeof *night);
+        ARENA_OWNS(arena_of(night), &night->figures, &night->facts);
         struct store_about about = {
             .label = "filled", .gpu = "GPU", .commit = "0123456789abcdef", .host = "node"
         };
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
         about.hash.low = (uint64_t)i;
         about.time_ns = (INT64_C(1700000000) + i * INT64_C(86400)) * 1000000000;
         store_add(store, night, &about, &added, &err);
-        night_free(night);
+        arena_free(night);
     }
     store_close(store);
     if (err.failed)

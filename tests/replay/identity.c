@@ -45,7 +45,7 @@ static void check_replay(const struct replay_graph *graph, const char *path)
         moved += replay_time_of(replay, m) != replay_moment_ns(graph, m);
     complain(path, "moments that moved under changes that change nothing", moved);
     replay_free(replay);
-    changes_free(changes);
+    arena_free(changes);
 }
 
 static void check_order(const struct replay_graph *graph, const char *path)
@@ -83,9 +83,9 @@ static void check_paths(const struct replay_graph *graph, struct path_windows *w
             at_ns = found->at[i].end_ns;
         }
         complain(path, "holes or overlaps in a critical path", holes + (at_ns != window->end_ns));
-        path_free(found);
+        arena_free(found);
     }
-    path_windows_free(windows);
+    arena_free(windows);
 }
 
 static double work_ns(const struct replay_graph *graph, size_t i)
@@ -128,8 +128,8 @@ static void check_steps(const struct replay *replay, const struct changes *chang
                   all->at[i].device_then_ns != passed->at[i].device_then_ns ||
                   all->at[i].now_ns != passed->at[i].now_ns;
     complain(path, "steps that differ where moments are forgotten", differ);
-    step_times_free(all);
-    step_times_free(passed);
+    arena_free(all);
+    arena_free(passed);
 }
 
 /* Laid over TO, the changes of EDIT alone are what applying it gives, to the last bit. */
@@ -152,7 +152,7 @@ static void check_laid_over(struct changes *to, const struct edit *edit, const s
         fits && (to->keeps_queued != laid->keeps_queued || to->shortens_launches != laid->shortens_launches ||
                  to->least_pause_ns != laid->least_pause_ns);
     complain(path, "changes that differ where they are laid over others", differ);
-    changes_free(laid);
+    arena_free(laid);
 }
 
 static void check_edits(const struct replay_graph *graph, const char *path)
@@ -198,8 +198,8 @@ static void check_edits(const struct replay_graph *graph, const char *path)
         check_laid_over(together, &edits[i], changes, path);
         replay_free(replay);
     }
-    changes_free(together);
-    changes_free(changes);
+    arena_free(together);
+    arena_free(changes);
 }
 
 static size_t check(const char *const *paths, size_t count)

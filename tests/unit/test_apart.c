@@ -32,7 +32,7 @@ static void show(const char *const *names, size_t count, size_t max, char shown[
         assert_true(unicode_text_width(of->at, of->len) <= max);
         snprintf(shown[i], MOST, "%.*s", (int)of->len, of->at);
     }
-    apart_free(apart);
+    arena_free(apart);
 }
 
 static void names_that_look_the_same_say_what_they_differ_in(void **state)

@@ -19,7 +19,8 @@ static void add_run(struct store *store, const char *label, int day, double step
 {
     enum { STEPS = 4 };
     struct tpa_error err = { 0 };
-    struct night *night = mem_zalloc(1, sizeof *night);
+    struct night *night = arena_open(sizeof *night);
+    ARENA_OWNS(arena_of(night), &night->figures, &night->facts);
     night->unit = "step";
     night->gpu = "GPU 1";
     night->sample_count = STEPS;
@@ -29,7 +30,7 @@ static void add_run(struct store *store, const char *label, int day, double step
                                    .title = "step time",
                                    .kind = TABLE_NS,
                                    .calls = NAN,
-                                   .values = arena_alloc(&night->arena, STEPS * sizeof(double)),
+                                   .values = arena_alloc(arena_of(night), STEPS * sizeof(double)),
                                    .count = STEPS };
     double sorted[STEPS];
     for (int step = 0; step < STEPS; step++)
@@ -42,7 +43,7 @@ static void add_run(struct store *store, const char *label, int day, double step
     memset(&about.hash, day + 1 + (int)strlen(label) * 50, sizeof about.hash);
     struct store_added added;
     assert_true(store_add(store, night, &about, &added, &err));
-    night_free(night);
+    arena_free(night);
 }
 
 /* Run `tpa chart WORDS`; its exit code, and what is wrong in ERR. */

@@ -45,7 +45,7 @@ static void a_stratum_has_the_factor_by_hand(void **state)
     assert_true(fabs(estimate.low - 1.177) < 0.001);
     assert_true(fabs(estimate.high - 1.232) < 0.001);
     assert_true(estimate.p < 0.05);
-    strata_release(&strata);
+    VEC_FREE(&strata.samples);
 }
 
 /* A clock of 2 with medians of 100 and 120: each end moves by 2 %. */
@@ -63,7 +63,7 @@ static void a_coarse_clock_widens_the_interval(void **state)
     assert_true(fabs(coarse.high / 1.02 - fine.high) < 1e-9);
     assert_true(strata_are_long(&strata, 5));
     assert_false(strata_are_long(&strata, 5.1));
-    strata_release(&strata);
+    VEC_FREE(&strata.samples);
 }
 
 /* Steps 0 and 1 have one side each, step 2 both: they are one stratum, of which four times as many alone as beside are kept, or 8. */
@@ -87,7 +87,7 @@ static void the_nearest_of_a_side_in_excess_are_kept(void **state)
         assert_true(strata.samples.at[i].duration == 100);
     struct contention_estimate estimate = strata_estimate(&strata, 0);
     assert_false(strata_suffice(&strata, &estimate));
-    strata_release(&strata);
+    VEC_FREE(&strata.samples);
 }
 
 /* Of 0.001, 0.02, 0.04 and 0.9 the first two are below 5 % of their number of 4: 0.0125, 0.025, 0.0375, 0.05. */

@@ -29,7 +29,7 @@ static void show(const struct row *rows, size_t count, size_t max, char shown[][
         assert_true(unicode_text_width(text.at, text.len) <= max);
         snprintf(shown[i], MOST, "%.*s", (int)text.len, text.at);
     }
-    cuts_free(cuts);
+    arena_free(cuts);
 }
 
 static void texts_are_shown_from_where_they_differ(void **state)

@@ -19,8 +19,9 @@ static void all_come_back(void **state)
 {
     (void)state;
     for (unsigned kinds = 1; kinds <= 2048; kinds *= 2) {
+        struct arena arena = { 0 };
         struct factors factors;
-        factors_init(&factors, COUNT);
+        factors_init(&factors, &arena, COUNT);
         for (size_t i = FACTORS_OF_BLOCK; i < COUNT; i++)
             factors_set(&factors, i, factor_of(i, kinds));
         for (size_t i = 0; i < COUNT; i++)
@@ -34,7 +35,7 @@ static void all_come_back(void **state)
         factors_clear(&factors);
         for (size_t i = 0; i < COUNT; i++)
             assert_true(factors_get(&factors, i) == 1);
-        factors_release(&factors);
+        arena_release(&arena);
     }
 }
 
@@ -42,8 +43,9 @@ static void all_come_back(void **state)
 static void blocks_of_one_factor_take_no_room(void **state)
 {
     (void)state;
+    struct arena arena = { 0 };
     struct factors factors;
-    factors_init(&factors, COUNT);
+    factors_init(&factors, &arena, COUNT);
     for (size_t i = 0; i < COUNT; i++)
         factors_set(&factors, i, i < FACTORS_OF_BLOCK ? 0.25F : 0);
     assert_int_equal(factors.places.count, 1); /* of the last, which is not full */
@@ -57,16 +59,17 @@ static void blocks_of_one_factor_take_no_room(void **state)
         factors_set(&factors, FACTORS_OF_BLOCK + 1, (float)(i + 2));
     assert_true(factors_get(&factors, FACTORS_OF_BLOCK) == 0);
     assert_true(factors_get(&factors, FACTORS_OF_BLOCK + 1) == 2 * FACTORS_OF_TABLE + 1);
-    factors_release(&factors);
+    arena_release(&arena);
 }
 
 static void laying_over_is_scaling(void **state)
 {
     (void)state;
+    struct arena arena = { 0 };
     struct factors to, more, scaled;
-    factors_init(&to, COUNT);
-    factors_init(&more, COUNT);
-    factors_init(&scaled, COUNT);
+    factors_init(&to, &arena, COUNT);
+    factors_init(&more, &arena, COUNT);
+    factors_init(&scaled, &arena, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
         /* 0 with anything; else at most one of both is not 1. */
         float own = i % 5 == 0 ? 0 : i % 5 == 1 ? 0.1F : 1, other = i % 5 == 1 ? 1 : factor_of(i, 1000);
@@ -82,9 +85,7 @@ static void laying_over_is_scaling(void **state)
     factors_set(&to, COUNT - 1, 0.5F);
     factors_set(&more, COUNT - 1, 0.5F);
     assert_false(factors_can_lay_over(&to, &more));
-    factors_release(&to);
-    factors_release(&more);
-    factors_release(&scaled);
+    arena_release(&arena);
 }
 
 int main(void)

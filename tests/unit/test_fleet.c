@@ -67,7 +67,7 @@ static void add_rank(struct facts *all, int rank, int64_t world_size, const char
     }
     facts_seal(facts);
     facts_merge(all, facts);
-    facts_free(facts);
+    arena_free(facts);
 }
 
 static struct facts *make_job(void)
@@ -101,8 +101,8 @@ static void clocks_are_set_by_ends(void **state)
     assert_int_equal(row_of(fleet, 2)->clock_error_ns, 0);
     assert_int_equal(row_of(fleet, 2)->anchors, 3);
     assert_true(row_of(fleet, 1)->clock_sure && row_of(fleet, 2)->clock_sure);
-    fleet_free(fleet);
-    facts_free(facts);
+    arena_free(fleet);
+    arena_free(facts);
 }
 
 static void the_last_is_blamed_for_all_waiting(void **state)
@@ -129,8 +129,8 @@ static void the_last_is_blamed_for_all_waiting(void **state)
     assert_int_equal(row_of(fleet, 0)->waited_ns, 201 * us);
     assert_int_equal(fleet->waited_ns, fleet->blamed_ns + fleet->unsure_ns);
     assert_int_equal(fleet->ranks.at[0].rank, 1); /* who is waited for most comes first */
-    fleet_free(fleet);
-    facts_free(facts);
+    arena_free(fleet);
+    arena_free(facts);
 }
 
 /* Ten collectives of two ranks end together. Of the last, rank 0's is over, at 1010 us, before rank 1's begins, at 1200 us: whatever this is,
@@ -171,7 +171,7 @@ static void nobody_waits_for_one_that_begins_after_the_end(void **state)
                                                   .duration_ns = c == KNOWN && rank ? 9 * us : 10 * us });
         facts_seal(facts);
         facts_merge(all, facts);
-        facts_free(facts);
+        arena_free(facts);
     }
     facts_finish(all);
     struct fleet *fleet = fleet_open(all);
@@ -180,8 +180,8 @@ static void nobody_waits_for_one_that_begins_after_the_end(void **state)
     assert_int_equal(row->late_ns, 200 * us);
     assert_false(row->sure);
     assert_int_equal(row_of(fleet, 1)->caused_ns, 0);
-    fleet_free(fleet);
-    facts_free(all);
+    arena_free(fleet);
+    arena_free(all);
 }
 
 /* Rank 2 held others up for 150 us, rank 1 for 190 us. */
@@ -199,8 +199,8 @@ static void ranks_that_are_waited_for_in_turn_are_several(void **state)
                        "others wait for several ranks, most for rank 1: 55.9 %") != NULL;
     assert_true(said);
     result_free(result);
-    fleet_free(fleet);
-    facts_free(facts);
+    arena_free(fleet);
+    arena_free(facts);
 }
 
 /* Before number 2 rank 1 computed 200 us, rank 2, in the middle, 110 us: 90 us of the 100 us; the rest is rank 0's
@@ -216,8 +216,8 @@ static void what_grew_is_reported(void **state)
     assert_int_equal(row->grew_ns[CAUSE_COMPUTATION], 90 * us);
     assert_int_equal(row->carried_ns, 10 * us);
     assert_int_equal(row_of(fleet, 1)->caused_by_ns[CAUSE_COMPUTATION], 190 * us);
-    fleet_free(fleet);
-    facts_free(facts);
+    arena_free(fleet);
+    arena_free(facts);
 }
 
 /* Rank 3 of 4 is missing. A second recording of rank 1 at the same time is left out, as is one of a job of 64 ranks. */
@@ -237,8 +237,8 @@ static void what_is_not_of_the_job_is_left_out(void **state)
     assert_int_equal(fleet->left_out.at[0].rank, 1);
     assert_string_equal(fleet->left_out.at[1].file.at, "other.json");
     assert_int_equal(row_of(fleet, 1)->caused_ns, 190 * us);
-    fleet_free(fleet);
-    facts_free(facts);
+    arena_free(fleet);
+    arena_free(facts);
 }
 
 static void one_rank_alone_tells_nothing_of_waiting(void **state)
@@ -252,8 +252,8 @@ static void one_rank_alone_tells_nothing_of_waiting(void **state)
     assert_int_equal(fleet->ranks.at[0].caused_ns, FACTS_MISSING);
     assert_int_equal(fleet->ranks.at[0].waited_ns, FACTS_MISSING);
     assert_true(isnan(fleet->ranks.at[0].caused_share));
-    fleet_free(fleet);
-    facts_free(facts);
+    arena_free(fleet);
+    arena_free(facts);
 }
 
 int main(void)

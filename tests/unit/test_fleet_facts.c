@@ -81,7 +81,7 @@ static void a_long_list_of_ranks_is_cut(void **state)
     buffer_pad(&list, 'x', 1000); /* no list at all */
     assert_in_range(names_length(facts->texts, facts_list(facts, list.at)), 1, 200);
     buffer_release(&list);
-    facts_free(facts);
+    arena_free(facts);
 }
 
 static void write_bytes(struct facts *facts, struct buffer *bytes)
@@ -117,19 +117,19 @@ static void any_tree_gives_the_same_bytes(void **state)
             } else {
                 facts_merge(parts[into], parts[from]);
             }
-            facts_free(parts[from]);
+            arena_free(parts[from]);
             parts[from] = parts[left - 1];
         }
         struct facts *again = make_rank(tree % RANKS); /* what comes twice counts once */
         facts_merge(parts[0], again);
-        facts_free(again);
+        arena_free(again);
         assert_int_equal(parts[0]->repeats, 1);
         write_bytes(parts[0], tree ? &bytes : &wanted);
         if (tree) {
             assert_int_equal(bytes.count, wanted.count);
             assert_memory_equal(bytes.at, wanted.at, wanted.count);
         }
-        facts_free(parts[0]);
+        arena_free(parts[0]);
     }
     buffer_release(&wanted);
     buffer_release(&bytes);
@@ -150,10 +150,10 @@ static void a_cut_file_is_refused_wherever_it_is_cut(void **state)
         assert_true(read_bytes(read, copy, len, &err) == (len == bytes.count));
         assert_true(err.failed == (len < bytes.count));
         assert_int_equal(read->tables[FACTS_RECORDINGS].count, len == bytes.count);
-        facts_free(read);
+        arena_free(read);
         free(copy);
     }
-    facts_free(facts);
+    arena_free(facts);
     buffer_release(&bytes);
 }
 
@@ -187,10 +187,10 @@ static void damage_does_no_harm(void **state)
             assert_memory_equal(again.at, bytes.at, bytes.count);
             buffer_clear(&again);
         }
-        facts_free(read);
+        arena_free(read);
         free(copy);
     }
-    facts_free(facts);
+    arena_free(facts);
     buffer_release(&again);
     buffer_release(&bytes);
 }

@@ -79,7 +79,7 @@ static void intervals_begin_and_end_anywhere(void **state)
             struct timeline_moment moments[] = { { end_ns, 0, 1 }, { start_ns, 0, 0 } };
             struct gap_finder *finder = gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS);
             assert_int_equal(timeline_walk(gpu, 0, finder, moments, 2, stop, &fast), 44);
-            gap_finder_free(finder);
+            arena_free(finder);
             split_slowly(gpu, gaps, &slow);
             assert_memory_equal(&fast, &slow, sizeof fast);
         }

@@ -94,13 +94,13 @@ static const struct hang_job *judge(struct job *job)
     flight_reader_free(job->reader);
     job->reader = NULL;
     job->hang = hang_open(job->flight);
-    return &job->hang->jobs.at[0];
+    return job->hang->jobs.at[0];
 }
 
 static void end(struct job *job)
 {
     flight_reader_free(job->reader);
-    hang_free(job->hang);
+    arena_free(job->hang);
     flight_free(job->flight);
 }
 
@@ -253,7 +253,7 @@ static void a_state_that_is_not_known_is_no_wait_for_sure(void **state)
         add_rank(&of, "", 0, 2, last[i], 0);
         add_rank(&of, "", 1, 2, i == 2 ? "ddd" : "dd", 0);
         const struct hang_job *job = judge(&of);
-        ASSERT_RANKS(hang_ranks_of(&of.hang->jobs.at[0], job->doubts[DOUBT_STATE_UNKNOWN]), 0);
+        ASSERT_RANKS(hang_ranks_of(of.hang->jobs.at[0], job->doubts[DOUBT_STATE_UNKNOWN]), 0);
         assert_false(job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED]);
         assert_int_equal(job->proof, 0); /* a state that is unknown proves no failure */
         assert_int_equal(job->waits.count, 1);
@@ -342,8 +342,8 @@ static void a_rank_that_appears_twice_makes_a_job_of_each_folder(void **state)
     add_rank(&of, "a/y", 1, 2, "d", 0);
     judge(&of);
     assert_int_equal(of.hang->jobs.count, 2);
-    assert_string_equal(of.hang->jobs.at[0].name, "x");
-    assert_string_equal(of.hang->jobs.at[1].name, "y");
+    assert_string_equal(of.hang->jobs.at[0]->name, "x");
+    assert_string_equal(of.hang->jobs.at[1]->name, "y");
     end(&of);
 }
 

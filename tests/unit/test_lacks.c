@@ -148,7 +148,7 @@ static void facts_mark_the_rank(void **state)
     assert_int_equal(facts->tables[FACTS_RECORDINGS].count, 2);
     assert_int_equal(recordings[0].cut + recordings[1].cut, 1);
     assert_int_equal(facts_lacks(facts), LACKS_PARTS);
-    facts_free(facts);
+    arena_free(facts);
     trace_free(trace);
 }
 

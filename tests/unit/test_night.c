@@ -57,7 +57,7 @@ static void what_ranks_say_of_a_step_is_averaged(void **state)
     assert_int_equal(mm->count, 3);
     assert_true(mm->values[0] == 0 && mm->values[1] == 56 && mm->values[2] == 61);
     assert_true(fabs(mm->calls - 8.0 / 3) < 1e-12);
-    night_free(night);
+    arena_free(night);
     measures_free(measures);
 }
 
@@ -78,7 +78,7 @@ static void the_same_rank_again_is_a_repetition(void **state)
     assert_true(step->level.centre == 157.5 && fabs(step->level.error - 52.5) < 1e-9);
     for (size_t i = 0; i < 5; i++)
         assert_true(step->values[i] == expected[i]);
-    night_free(night);
+    arena_free(night);
     measures_free(measures);
 }
 
@@ -98,7 +98,7 @@ static void a_peak_of_the_whole_is_one_sample(void **state)
     assert_int_equal(peak->count, 1);
     assert_true(peak->level.centre == 4096 && isnan(peak->level.error));
     assert_string_equal(night->gpu, "no GPU");
-    night_free(night);
+    arena_free(night);
     measures_free(measures);
 }
 
@@ -122,7 +122,7 @@ static void a_row_that_is_mostly_absent_is_kept_as_what_it_has(void **state)
         assert_true(values[i] == (i == WHERE ? 7 : 0));
     assert_int_equal(mm->listed, STEPS);
     assert_ptr_equal(night_values(mm, scratch), mm->values);
-    night_free(night);
+    arena_free(night);
     measures_free(measures);
 }
 

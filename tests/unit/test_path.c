@@ -31,9 +31,9 @@ static const char *path_of(const struct trace *trace)
                                     one->event == EVENT_NONE ? "" : " ",
                                     one->event == EVENT_NONE ? "" : trace_name(trace, one->event));
         }
-        path_free(path);
+        arena_free(path);
     }
-    path_windows_free(windows);
+    arena_free(windows);
     return text;
 }
 
@@ -54,7 +54,7 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
         if (replay_time_of(replay, m) > end_ns)
             end_ns = replay_time_of(replay, m);
     replay_free(replay);
-    changes_free(changes);
+    arena_free(changes);
     return end_ns;
 }
 
@@ -148,10 +148,10 @@ static void short_pieces_of_a_long_path_are_left_out(void **state)
                 assert_int_equal(some->at[k++].end_ns, piece->end_ns);
             }
             assert_int_equal(some->count, k);
-            path_free(some);
+            arena_free(some);
         }
-    path_free(all);
-    path_windows_free(windows);
+    arena_free(all);
+    arena_free(windows);
     trace_free(trace);
 }
 
@@ -472,8 +472,8 @@ static void a_path_leads_through_modules_and_lines(void **state)
         assert_int_equal(places.at[0].self_ns, expected[frames].self_ns);
         VEC_FREE(&places);
     }
-    path_free(path);
-    path_windows_free(windows);
+    arena_free(path);
+    arena_free(windows);
     trace_free(trace);
 }
 
@@ -514,8 +514,8 @@ static void a_gap_is_where_the_thread_was_at_each_moment(void **state)
         assert_int_equal(places.at[i].self_ns, expected[i].self_ns);
     }
     VEC_FREE(&places);
-    path_free(path);
-    path_windows_free(windows);
+    arena_free(path);
+    arena_free(windows);
     trace_free(trace);
 }
 
@@ -549,8 +549,8 @@ static void annotations_say_what_gaps_are(void **state)
     assert_string_equal(code_path_name(code, places.at[1].path), "load");
     assert_int_equal(places.at[1].self_ns, 40);
     VEC_FREE(&places);
-    path_free(path);
-    path_windows_free(windows);
+    arena_free(path);
+    arena_free(windows);
     trace_free(trace);
 }
 

@@ -107,7 +107,7 @@ static void a_second_file_of_a_rank_is_another_run(void **state)
     double *values = measure_runs_metric(runs, sampling_metric(sampling, "step_time"));
     assert_true(values[0] == 11 && values[1] == 22 && values[2] == 50);
     free(values);
-    measure_runs_free(runs);
+    arena_free(runs);
     measures_free(measures);
 }
 

@@ -94,7 +94,7 @@ static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_befor
     assert_string_equal(alive.rows.at[2].name, alive_before_recording);
     assert_int_equal(alive.before_bytes, 200);
     alive_release(&alive);
-    allocator_history_free(replay);
+    arena_free(replay);
     snapshot_free(snapshot);
 }
 
@@ -143,7 +143,7 @@ static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **st
     assert_int_equal(at.reserved, 0);
     assert_int_equal(at.outside, 1);
     state_release(&at);
-    allocator_history_free(replay);
+    arena_free(replay);
     snapshot_free(snapshot);
 }
 
@@ -518,7 +518,7 @@ static void a_flame_leaves_out_frames_that_only_lead_to_others(void **state)
         assert_int_equal(flame->frames.at[i].host_ns, i < 3 ? 512 : 100);
     }
     flame_free(flame);
-    allocator_history_free(replay);
+    arena_free(replay);
     snapshot_free(snapshot);
 }
 

@@ -26,16 +26,16 @@ static void check(draw_body *body, const int64_t expected[PHASES])
         body(i * LENGTH, i);
     }
     struct trace *trace = draw_end();
-    struct step_phases phases = step_phases_find(trace, account_of(trace));
-    assert_true(phases.told);
-    assert_int_equal(phases.all.step_ns, LENGTH);
-    assert_int_equal(phases.steps.count, STEPS);
+    struct step_phases *phases = step_phases_open(trace, account_of(trace));
+    assert_true(phases->told);
+    assert_int_equal(phases->all.step_ns, LENGTH);
+    assert_int_equal(phases->steps.count, STEPS);
     for (size_t p = 0; p < PHASES; p++) {
-        assert_int_equal(phases.all.phase_ns[p], expected[p]);
+        assert_int_equal(phases->all.phase_ns[p], expected[p]);
         for (size_t i = 0; i < STEPS; i++)
-            assert_int_equal(phases.steps.at[i].phase_ns[p], expected[p]);
+            assert_int_equal(phases->steps.at[i].phase_ns[p], expected[p]);
     }
-    step_phases_release(&phases);
+    arena_free(phases);
     trace_free(trace);
 }
 
@@ -203,10 +203,10 @@ static void what_is_not_known_is_other(void **state)
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
     draw_host("cpu_op", "aten::linear", 1, 10, 50);
     struct trace *trace = draw_end();
-    struct step_phases phases = step_phases_find(trace, account_of(trace));
-    assert_false(phases.told);
-    assert_int_equal(phases.all.phase_ns[PHASE_OTHER], 100);
-    step_phases_release(&phases);
+    struct step_phases *phases = step_phases_open(trace, account_of(trace));
+    assert_false(phases->told);
+    assert_int_equal(phases->all.phase_ns[PHASE_OTHER], 100);
+    arena_free(phases);
     trace_free(trace);
 }
 

@@ -39,7 +39,8 @@ enum { STEPS = 4 };
 
 static struct night *make_night(double step_ns, size_t operators)
 {
-    struct night *night = mem_zalloc(1, sizeof *night);
+    struct night *night = arena_open(sizeof *night);
+    ARENA_OWNS(arena_of(night), &night->figures, &night->facts);
     night->unit = "step";
     night->gpu = "GPU 1";
     night->sample_count = STEPS;
@@ -47,11 +48,11 @@ static struct night *make_night(double step_ns, size_t operators)
     for (size_t i = 0; i <= operators; i++) {
         struct night_figure figure = {
             .table = i == 0 ? NIGHT_HEAD : "operators",
-            .name = i == 0 ? "step_time" : arena_printf(&night->arena, "op\\x00%zu", i),
+            .name = i == 0 ? "step_time" : arena_printf(arena_of(night), "op\\x00%zu", i),
             .title = i == 0 ? "step time" : NULL,
             .kind = TABLE_NS,
             .calls = i == 0 ? NAN : 3,
-            .values = arena_alloc(&night->arena, STEPS * sizeof(double)),
+            .values = arena_alloc(arena_of(night), STEPS * sizeof(double)),
             .count = STEPS,
         };
         figure.length = strlen(figure.name);
@@ -88,7 +89,7 @@ static struct store_added add_to(struct store *store, double step_ns, int day)
     struct tpa_error err = { 0 };
     if (!store_add(store, night, &about, &added, &err))
         fail_msg("%s", err.message);
-    night_free(night);
+    arena_free(night);
     return added;
 }
 
@@ -376,7 +377,7 @@ static void who_writes_is_waited_for(void **state)
     err = (struct tpa_error){ 0 };
     assert_true(
         store_add(store, night, &(struct store_about){ .label = "net", .gpu = "GPU 1" }, &added, &err));
-    night_free(night);
+    arena_free(night);
     store_close(store);
     unlink("perf.db");
 }
@@ -403,7 +404,7 @@ static void many_write_at_once(void **state)
                 fprintf(stderr, "%s\n", err.message);
                 _exit(1);
             }
-            night_free(night);
+            arena_free(night);
             store_close(store);
         }
         _exit(0);

@@ -21,20 +21,21 @@ static void wanted_nodes_are_found(void **state)
     struct trace trace = { .event_count = EVENTS };
     struct calltree tree = { .trace = &trace, .event = event, .count = count };
     struct top_nodes nodes;
-    top_nodes_open(&nodes, &trace);
+    struct arena arena = { 0 };
+    top_nodes_open(&nodes, &trace, &arena);
     top_nodes_want(&nodes, 190);
     top_nodes_want(&nodes, 2);
     top_nodes_want(&nodes, EVENT_NONE);
     top_nodes_want(&nodes, 1);
     top_nodes_want(&nodes, 190);
-    top_nodes_find(&nodes, &tree);
+    top_nodes_find(&nodes, &tree, &arena);
     assert_int_equal(nodes.count, 3);
     assert_int_equal(top_node_of(&nodes, 1), 197);
     assert_int_equal(top_node_of(&nodes, 2), NODE_NONE);
     assert_int_equal(top_node_of(&nodes, 190), 9);
     assert_true(top_nodes_wants(&nodes, 190));
     assert_false(top_nodes_wants(&nodes, 191));
-    top_nodes_release(&nodes);
+    arena_release(&arena);
 }
 
 /* Around the last row that 16 bits hold: those before it stay what they were. */

@@ -81,9 +81,9 @@ static struct compared compare(const char *before, const char *after)
 
 static void release(struct compared *compared)
 {
-    tree_diff_free(compared->diff);
-    work_tree_free(compared->trees[0]);
-    work_tree_free(compared->trees[1]);
+    arena_free(compared->diff);
+    arena_free(compared->trees[0]);
+    arena_free(compared->trees[1]);
     names_free(compared->names);
 }
 
@@ -366,7 +366,7 @@ static void lists_that_are_too_long_are_cut_and_counted(void **state)
     }
     assert_true(found <= sum->operators[0] + sum->operations[0]);
     assert_true(found > (sum->operators[0] + sum->operations[0]) / 2);
-    tree_aligner_free(aligner);
+    arena_free(aligner);
     release(&compared);
     free(texts[0]);
     free(texts[1]);
@@ -475,9 +475,9 @@ static void deep_calls_are_no_trouble(void **state)
     struct tree_diff *diff = tree_diff_open(trees[0], trees[1], 0);
     assert_int_equal(diff->sums[TREE_ALIGNED].operators[0], DEPTH);
     assert_twins_add_up(diff);
-    tree_diff_free(diff);
-    work_tree_free(trees[0]);
-    work_tree_free(trees[1]);
+    arena_free(diff);
+    arena_free(trees[0]);
+    arena_free(trees[1]);
     names_free(names);
 }
 

@@ -22,7 +22,7 @@ static int64_t then_with(const struct trace *trace, struct edit edit, bool whole
     struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, whole, &err);
     assert_non_null(whatif);
     int64_t then_ns = whatif->steps->then_ns;
-    whatif_free(whatif);
+    arena_free(whatif);
     return then_ns;
 }
 
@@ -34,7 +34,7 @@ static int64_t then_scaled(const struct trace *trace, const char *text)
     struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
     assert_non_null(whatif);
     int64_t then_ns = whatif->steps->then_ns;
-    whatif_free(whatif);
+    arena_free(whatif);
     return then_ns;
 }
 
@@ -84,7 +84,7 @@ static void a_larger_batch_is_a_range(void **state)
     assert_int_equal(whatif->then_low_ns, 140 * MS);
     assert_int_equal(whatif->then_high_ns, 187 * MS);
     assert_in_range(whatif->steps->then_ns, 141 * MS, 186 * MS);
-    whatif_free(whatif);
+    arena_free(whatif);
     trace_free(trace);
 }
 
@@ -151,7 +151,7 @@ static void what_comes_before_a_recording_gains_nothing(void **state)
     assert_int_equal(whatif->steps->then_ns, 16 * MS);
     assert_int_equal(whatif->then_parts_ns[PART_OPERATOR], 12 * MS);
     assert_int_equal(whatif->then_parts_ns[PART_GAP], 4 * MS);
-    whatif_free(whatif);
+    arena_free(whatif);
     trace_free(trace);
 }
 
@@ -204,7 +204,7 @@ static void an_uneven_host_keeps_its_own_time(void **state)
     assert_int_equal(whatif->steps->now_ns, 20 * MS);
     assert_int_equal(whatif->steps->then_ns, 20 * MS);
     assert_int_equal(whatif->steps->bound.kind, BOUND_HOST);
-    whatif_free(whatif);
+    arena_free(whatif);
     trace_free(trace);
 }
 
@@ -312,7 +312,7 @@ static void gains_of_edits_do_not_add_up(void **state)
     assert_int_equal(whatif->steps->then_ns, 17 * MS);
     assert_int_equal(whatif->gains[0].effect.count, 2);
     assert_int_equal(whatif->gains[1].effect.count, 2);
-    whatif_free(whatif);
+    arena_free(whatif);
     struct step_gain gain;
     assert_true(whatif_gain(replay_graph_of(trace), edits, 2, &gain, &err));
     assert_int_equal(gain.then_ns, 17 * MS);
@@ -370,7 +370,7 @@ static void the_graph_of_the_rounds_prices_as_the_whole_does(void **state)
             struct changes *changes = changes_open(graphs[g]);
             assert_true(edit_apply(&edits[i], changes, &effects[g], &err));
             gains[g] = step_times_gain(changes);
-            changes_free(changes);
+            arena_free(changes);
         }
         assert_int_equal(gains[0].now_ns, gains[1].now_ns);
         assert_int_equal(gains[0].then_ns, gains[1].then_ns);
@@ -553,7 +553,7 @@ static void a_mark_of_devices_moves_with_its_work(void **state)
             assert_int_equal(times.end_ns, 37000);
         }
     }
-    moved_free(moved);
+    arena_free(moved);
     replay_free(replay);
     trace_free(trace);
 }
@@ -595,7 +595,7 @@ static void a_path_finds_what_began_long_before_its_step(void **state)
     assert_int_equal(whatif->now_parts_ns[PART_KERNEL], 90000);
     assert_int_equal(whatif->now_parts_ns[PART_OPERATOR], 5000);
     assert_memory_equal(whatif->then_parts_ns, whatif->now_parts_ns, sizeof whatif->now_parts_ns);
-    whatif_free(whatif);
+    arena_free(whatif);
     trace_free(trace);
 }
 
@@ -805,7 +805,7 @@ static void a_pinned_upload_counts_where_only_the_copy_gets_shorter(void **state
     assert_int_equal(whatif->steps->now_ns, 10000 + MS + MS / 10);
     assert_in_range(whatif->steps->then_ns, 10000 + MS / 5,
                     10000 + MS / 5 + 2001); /* and what any copy takes */
-    whatif_free(whatif);
+    arena_free(whatif);
     trace_free(trace);
 }
 
@@ -834,7 +834,7 @@ static void launches_wait_for_work_from_before_the_recording(void **state)
     assert_int_equal(whatif->steps->now_ns, 5 * MS);
     assert_in_range(whatif->steps->then_ns, 5 * MS / 2, 5 * MS / 2 + 50 * US);
     assert_int_equal(whatif->steps->bound.kind, BOUND_DEVICE); /* the host waits for it as long */
-    whatif_free(whatif);
+    arena_free(whatif);
     trace_free(trace);
 }
 
@@ -1165,7 +1165,7 @@ static void work_that_a_scaled_operator_launched_is_reported(void **state)
         assert_int_equal(reported, cases[i].kept_ns > 0);
         assert_int_equal(assumed, 1);
         result_free(result);
-        whatif_free(whatif);
+        arena_free(whatif);
     }
     trace_free(trace);
 }
@@ -1244,7 +1244,7 @@ static void the_first_sentence_is_true(void **state)
         assert_string_equal(result->notices.at[0].text, cases[i].says);
         result_free(result);
     }
-    whatif_free(whatif);
+    arena_free(whatif);
     trace_free(trace);
 }
 
