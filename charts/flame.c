@@ -42,18 +42,18 @@ struct flame_boxes {
 
 static const struct trace_wants flame_wants = { .args = GPU_EVENTS_WANTS };
 
-static void flame_boxes_open(struct flame_boxes *flame, void (*show)(const void *, uint32_t, struct buffer *),
-                             const void *context)
+/* New; free with arena_free. CONTEXT, for SHOW, must live as long. */
+static struct flame_boxes *flame_boxes_open(void (*show)(const void *, uint32_t, struct buffer *),
+                                            const void *context)
 {
-    *flame = (struct flame_boxes){ .keys = names_open(), .show = show, .context = context };
+    struct flame_boxes *flame = arena_open(sizeof *flame);
+    ARENA_OWNS(arena_of(flame), &flame->boxes);
+    flame->keys = arena_hold(arena_of(flame), names_open());
+    flame->show = show;
+    flame->context = context;
     names_add(flame->keys, "", 0); /* the number of the root */
     *VEC_PUSH(&flame->boxes) = (struct box){ .kind = EVENT_OTHER };
-}
-
-static void flame_boxes_release(struct flame_boxes *flame)
-{
-    names_free(flame->keys);
-    VEC_FREE(&flame->boxes);
+    return flame;
 }
 
 /* The box of FRAME below PARENT. */
@@ -289,15 +289,14 @@ static bool flame_draw(const struct chart_request *request, struct picture *pict
     struct calltree *tree = calltree_open(request->trace, takes_call, &frames);
     calltree_nest(tree);
     for (int on_device = 0; on_device < 2; on_device++) {
-        struct flame_boxes flame;
-        flame_boxes_open(&flame, append_name, &frames);
-        box_id *box = add_calls(&flame, request->trace, tree, frame, !on_device);
+        struct flame_boxes *flame = flame_boxes_open(append_name, &frames);
+        box_id *box = add_calls(flame, request->trace, tree, frame, !on_device);
         if (on_device)
-            add_operations(&flame, &frames, tree, box, frame);
-        flame_add_chart(picture, &flame, on_device ? "flame_devices" : "flame_host",
+            add_operations(flame, &frames, tree, box, frame);
+        flame_add_chart(picture, flame, on_device ? "flame_devices" : "flame_host",
                         on_device ? "Time on devices, by what launched the work" : "Time on the host");
         free(box);
-        flame_boxes_release(&flame);
+        arena_free(flame);
     }
     arena_free(tree);
     free(frame);
@@ -333,11 +332,10 @@ static void add_stack(void *context, const struct profile_stack *stack)
 
 void chart_flame_profile(struct picture *picture, const struct profile *profile)
 {
-    struct flame_boxes flame;
-    flame_boxes_open(&flame, append_function, profile);
-    struct profile_stack_sums sums = profile_stacks(profile, LEAST_SHARE / 4, add_stack, &flame);
+    struct flame_boxes *flame = flame_boxes_open(append_function, profile);
+    struct profile_stack_sums sums = profile_stacks(profile, LEAST_SHARE / 4, add_stack, flame);
     size_t before = picture->charts.count;
-    flame_add_chart(picture, &flame, "flame", "Time by caller");
+    flame_add_chart(picture, flame, "flame", "Time by caller");
     if (picture->charts.count > before) {
         struct chart *chart = picture->charts.at[before];
         double whole = 0;
@@ -356,5 +354,5 @@ void chart_flame_profile(struct picture *picture, const struct profile *profile)
             quantity_percent((double)sums.time_ns[STACK_UNPLACED] / whole), chart->note ? "; " : "",
             chart->note ? chart->note : "");
     }
-    flame_boxes_release(&flame);
+    arena_free(flame);
 }

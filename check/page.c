@@ -190,13 +190,6 @@ static void find_titles(struct page_lines *lines)
     }
 }
 
-static void lines_free(struct page_lines *lines)
-{
-    for (size_t i = 0; i < lines->count; i++)
-        VEC_FREE(&lines->at[i].figures);
-    VEC_FREE(lines);
-}
-
 static bool is_same_text(struct text a, struct text b)
 {
     return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
@@ -284,6 +277,7 @@ struct check *check_page(struct check_facts *facts, const struct check_input *in
     struct arena arena = { 0 };
     struct page_lines lines = { 0 }, right_lines = { 0 };
     struct check *check = NULL;
+    ARENA_OWNS(&arena, &lines.at, &right_lines.at);
     if (read_screen(input->text, input->len, &arena, &lines) &&
         read_screen(right, right_len, &arena, &right_lines)) {
         find_titles(&lines);
@@ -299,7 +293,8 @@ struct check *check_page(struct check_facts *facts, const struct check_input *in
                 add_page_row(check, input, line, i, other);
         }
     }
-    EACH(lines_free, &lines, &right_lines);
+    ARENA_OWNS_EACH(&arena, lines.at, lines.count, figures);
+    ARENA_OWNS_EACH(&arena, right_lines.at, right_lines.count, figures);
     arena_release(&arena);
     return check;
 }

@@ -40,20 +40,21 @@ struct capture_sentences {
     VEC_OF(char *) at;
 };
 
-/* Zero-initialise all but the first two. Release with capture_listener_release. */
+/* Zero-initialise all but the first two; release the arena at the end. */
 struct capture_listener {
     const char *folder;  /* folder of all logs; NULL: no common folder */
     const char *missing; /* from the log of a process that was killed */
     VEC_OF(struct capture_log) logs;
     struct capture_sentences troubles, notes;
+    struct arena arena; /* of logs and sentences */
 };
 
-static void collect_sentence(struct capture_sentences *printed, const char *sentence)
+static void collect_sentence(struct capture_sentences *printed, const char *sentence, struct arena *arena)
 {
     for (size_t i = 0; i < printed->at.count; i++)
         if (strcmp(printed->at.at[i], sentence) == 0)
             return; /* every rank reports the same */
-    *VEC_PUSH(&printed->at) = mem_strdup(sentence);
+    *VEC_PUSH(&printed->at) = arena_strndup(arena, sentence, strlen(sentence));
     terminal_print("tpa capture: %s\n", sentence);
 }
 
@@ -82,30 +83,14 @@ static void capture_collect_line(void *context, char *line)
         return;
     *pid = *fields++ = '\0';
     if (strcmp(line, "begin") == 0)
-        *VEC_PUSH(&listener->logs) = (struct capture_log){ .path = mem_strdup(fields) };
+        *VEC_PUSH(&listener->logs) =
+            (struct capture_log){ .path = arena_strndup(&listener->arena, fields, strlen(fields)) };
     else if (strcmp(line, "end") == 0)
         collect_end(listener, fields);
     else if (strcmp(line, "trouble") == 0)
-        collect_sentence(&listener->troubles, fields);
+        collect_sentence(&listener->troubles, fields, &listener->arena);
     else if (strcmp(line, "note") == 0)
-        collect_sentence(&listener->notes, fields);
-}
-
-static void release_sentences(struct capture_sentences *printed)
-{
-    for (size_t i = 0; i < printed->at.count; i++)
-        free(printed->at.at[i]);
-    VEC_FREE(&printed->at);
-}
-
-/* Free the list of logs and the sentences. */
-static void capture_listener_release(struct capture_listener *listener)
-{
-    for (size_t i = 0; i < listener->logs.count; i++)
-        free(listener->logs.at[i].path);
-    VEC_FREE(&listener->logs);
-    release_sentences(&listener->troubles);
-    release_sentences(&listener->notes);
+        collect_sentence(&listener->notes, fields, &listener->arena);
 }
 
 /* "3.1 MB" */
@@ -183,7 +168,7 @@ static void capture_print(const struct capture_listener *listener, const struct 
 /* Print SENTENCE, as if reported by the library. */
 static void capture_print_trouble(struct capture_listener *listener, const char *sentence)
 {
-    collect_sentence(&listener->troubles, sentence);
+    collect_sentence(&listener->troubles, sentence, &listener->arena);
 }
 
 /* ---- the environment ---- */
@@ -632,6 +617,7 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
                    : args->hardware_times ? "what CUPTI had not handed over"
                                           : "at most its last second",
     };
+    ARENA_OWNS(&listener.arena, &listener.logs, &listener.troubles.at, &listener.notes.at);
     static char folder[PATH_MAX], fifo[PATH_MAX + 16]; /* which the end of the program may still remove */
     output_file_remember(fifo);
     output_file_remember(folder);
@@ -652,7 +638,7 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
     }
     if (ran && listens)
         capture_print(&listener, &end);
-    capture_listener_release(&listener);
+    arena_release(&listener.arena);
     return ran ? program_exit(&end) : EXIT_TROUBLE;
 }
 

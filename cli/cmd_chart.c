@@ -503,7 +503,7 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
         }
     }
     arena_free(diff);
-    EACH(measures_free, sides[0], sides[1]);
+    EACH(arena_free, sides[0], sides[1]);
     result_free(notices);
     return picture;
 }

@@ -603,7 +603,7 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
         if (!kept_branch() || print_diff(args, result, sides[0]->source == MEASURE_SNAPSHOTS, err))
             code = exit_code(outcome, args);
     }
-    EACH(measures_free, sides[0], sides[1]);
+    EACH(arena_free, sides[0], sides[1]);
     if (!kept)
         result_free(result);
     return code;

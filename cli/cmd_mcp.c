@@ -157,7 +157,8 @@ static int mcp_main(const struct invocation *call, struct tpa_error *err)
         exit_code = mcp_serve(&server);
     }
     buffer_release(&list);
-    roots_release(&roots);
+    VEC_FREE(&roots);
+    arena_release(&roots.arena);
     return exit_code;
 }
 

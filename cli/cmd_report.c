@@ -628,7 +628,7 @@ static bool report_sides(const struct invocation *call, enum report_format forma
     arena_free(diff);
     EACH(arena_free, trees[0], trees[1]);
     names_free(names);
-    EACH(measures_free, sides[0], sides[1]);
+    EACH(arena_free, sides[0], sides[1]);
     result_free(result);
     return good;
 }

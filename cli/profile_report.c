@@ -76,7 +76,7 @@ int profile_report(const struct invocation *call, enum pstats_report report, str
                 (as_pstats ? write_pstats(report, ingested->profile, &view, &sort, output, err)
                            : write_tables(call, report, ingested, &view, output, err));
     profile_view_release(&view);
-    profile_sort_release(&sort);
+    buffer_release(&sort.description);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 

@@ -265,10 +265,11 @@ static void print_calls(struct printer_state *state, const struct profile_view *
         end_line(state);
     }
 
+    struct arena scratch = { 0 };
     struct profile_callees callees = { 0 };
     struct profile_calls calls = { 0 };
     if (!callers)
-        profile_callees_make(&callees, state->profile);
+        profile_callees_make(&callees, state->profile, &scratch);
     for (size_t i = 0; i < view->count; i++) {
         profile_calls_of(&calls, state->profile, view->at[i], callers ? NULL : &callees);
         add_function(state, view->at[i]);
@@ -280,7 +281,7 @@ static void print_calls(struct printer_state *state, const struct profile_view *
             print_call(state, &calls.at[c], name_size, c == 0);
     }
     VEC_FREE(&calls);
-    profile_callees_release(&callees);
+    arena_release(&scratch);
 }
 
 bool pstats_text_print(enum pstats_report report, const struct profile *profile,

@@ -188,7 +188,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         measures_add_lacks(side, result);
         return side;
     }
-    measures_free(side);
+    arena_free(side);
     return NULL;
 }
 
@@ -243,7 +243,7 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
         if (measured[i]->source == MEASURE_RESULTS || measured[1 - i]->source != MEASURE_RESULTS)
             continue;
         sides.like_saved = true;
-        measures_free(measured[i]);
+        arena_free(measured[i]);
         good = (measured[i] = measure_side(&sides, found, i, result, err)) != NULL;
     }
     result_free(sides.saved);
@@ -252,7 +252,7 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
         return true;
     }
     for (int i = 0; i < 2; i++) {
-        measures_free(measured[i]);
+        arena_free(measured[i]);
         measured[i] = NULL;
     }
     return false;

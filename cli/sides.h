@@ -16,7 +16,7 @@
  *         !sides_measure(call, &args->load, &found, &options, sides, result, err))
  *         return EXIT_TROUBLE;
  *     ...
- *     measures_free(sides[0]), measures_free(sides[1]);
+ *     arena_free(sides[0]), arena_free(sides[1]);
  */
 
 /* The files of both sides; borrowed from the command line. */
@@ -38,7 +38,7 @@ struct sides_options {
 };
 
 /* Measure both sides, file by file, so that only one is in memory. Notices about them go to RESULT. A trace compared
- * with a saved result is analyzed with the same command and options. New, and finished: free both with measures_free.
+ * with a saved result is analyzed with the same command and options. New, and finished: free both with arena_free.
  * False and ERR, with both NULL, if a file cannot be read or the sides cannot be compared. */
 bool sides_measure(const struct invocation *call, const struct load_args *load,
                    const struct sides_found *found, const struct sides_options *options,

@@ -180,10 +180,10 @@ struct sequence {
     size_t count;
 };
 
-static struct sequence sequence_open(size_t most)
+static struct sequence sequence_open(size_t most, struct arena *arena)
 {
-    return (struct sequence){ .names = mem_alloc(mem_times(most + 1, sizeof(uint32_t))),
-                              .places = mem_alloc(mem_times(most + 1, sizeof(uint32_t))) };
+    return (struct sequence){ .names = arena_alloc(arena, mem_times(most + 1, sizeof(uint32_t))),
+                              .places = arena_alloc(arena, mem_times(most + 1, sizeof(uint32_t))) };
 }
 
 static void sequence_add(struct sequence *sequence, uint32_t name, size_t place)
@@ -192,17 +192,12 @@ static void sequence_add(struct sequence *sequence, uint32_t name, size_t place)
     sequence->places[sequence->count++] = (uint32_t)place;
 }
 
-static void sequence_release(struct sequence *sequence)
-{
-    EACH(free, sequence->names, sequence->places);
-}
-
-/* The launches of BODY that are not TAKEN. Free its vectors after use. */
+/* The launches of BODY that are not TAKEN; they live as long as ARENA. */
 static struct sequence launches_left(const struct matching *matching, const struct graph_body *body,
-                                     const bool *taken)
+                                     const bool *taken, struct arena *arena)
 {
     const struct body_launch *launches = launches_of(matching, body);
-    struct sequence left = sequence_open(body->count);
+    struct sequence left = sequence_open(body->count, arena);
     for (size_t i = 0; i < body->count; i++)
         if (!taken[i])
             sequence_add(&left, launches[i].name, i);
@@ -213,7 +208,9 @@ static struct sequence launches_left(const struct matching *matching, const stru
 static size_t match_part(const struct matching *matching, const struct part *part,
                          const struct graph_body *body, size_t first_work, bool *taken, uint32_t *launch_of)
 {
-    struct sequence ran = sequence_open(part->count), captured = launches_left(matching, body, taken);
+    struct arena scratch = { 0 };
+    struct sequence ran = sequence_open(part->count, &scratch),
+                    captured = launches_left(matching, body, taken, &scratch);
     for (size_t i = part->first; i < part->first + part->count; i++)
         if (matching->by_node[i] == NO_LAUNCH)
             sequence_add(&ran, matching->names.at[i], i - first_work);
@@ -228,7 +225,7 @@ static size_t match_part(const struct matching *matching, const struct part *par
         matched = pairs.count;
     }
     VEC_FREE(&pairs);
-    EACH(sequence_release, &ran, &captured);
+    arena_release(&scratch);
     return matched;
 }
 
@@ -260,10 +257,12 @@ static size_t match_by_names(const struct matching *matching, const struct repla
     return matched;
 }
 
-/* The operations of REPLAY that have no node, in order of start over all streams. Free its vectors after use. */
-static struct sequence operations_by_start(const struct matching *matching, const struct replay *replay)
+/* The operations of REPLAY that have no node, in order of start over all streams; they live as long as
+ * ARENA. */
+static struct sequence operations_by_start(const struct matching *matching, const struct replay *replay,
+                                           struct arena *arena)
 {
-    struct sequence operations = sequence_open(replay->count);
+    struct sequence operations = sequence_open(replay->count, arena);
     for (size_t i = 0; i < replay->count; i++)
         if (matching->by_node[replay->first + i] == NO_LAUNCH)
             operations.places[operations.count++] = (uint32_t)i;
@@ -280,8 +279,9 @@ static size_t match_by_place(const struct matching *matching, const struct repla
                              const struct graph_body *body, uint32_t *launch_of)
 {
     bool *taken = taken_by_node(matching, replay, body);
-    struct sequence ran = operations_by_start(matching, replay),
-                    captured = launches_left(matching, body, taken);
+    struct arena scratch = { 0 };
+    struct sequence ran = operations_by_start(matching, replay, &scratch),
+                    captured = launches_left(matching, body, taken, &scratch);
     const struct names *names = matching->links->bodies->names;
     uint32_t copy = names_find(names, "copy", 4), memset_name = names_find(names, "memset", 6);
     bool fits = ran.count == captured.count;
@@ -292,7 +292,7 @@ static size_t match_by_place(const struct matching *matching, const struct repla
         launch_of[ran.places[i]] = captured.places[i];
     }
     size_t matched = fits ? ran.count : 0;
-    EACH(sequence_release, &ran, &captured);
+    arena_release(&scratch);
     free(taken);
     return matched;
 }
@@ -538,7 +538,8 @@ static void match_replays(struct matching *matching)
     for (size_t s = 0; s < matching->sorts.count; s++) {
         struct sort *sort = &matching->sorts.at[s];
         sort->launch_of =
-            mem_alloc(mem_times(matching->replays.at[sort->replay].count + 1, sizeof *sort->launch_of));
+            arena_alloc(arena_of(matching),
+                        mem_times(matching->replays.at[sort->replay].count + 1, sizeof *sort->launch_of));
         if (sort->by_node)
             find_rest(matching, sort);
         else
@@ -553,18 +554,6 @@ static void match_replays(struct matching *matching)
         else if (is_enough)
             graph_links_collect(matching, replay, choose_body(matching, replay));
     }
-}
-
-static void release_matching(struct matching *matching)
-{
-    for (size_t s = 0; s < matching->sorts.count; s++) {
-        VEC_FREE(&matching->sorts.at[s].best);
-        free(matching->sorts.at[s].launch_of);
-    }
-    EACH(VEC_FREE, &matching->operations, &matching->names, &matching->replays, &matching->sorts,
-         &matching->first_body, &matching->body_of_id);
-    EACH(free, matching->by_node, matching->body_sort);
-    EACH(names_free, matching->sort_keys, matching->body_keys, matching->ids);
 }
 
 /* ---- kept with the trace ---- */
@@ -589,20 +578,25 @@ void graph_links_attach(const struct trace *trace, struct graph_bodies *bodies)
     links->bodies = arena_hold(arena_of(links), bodies);
     links->unmatched = names_add(bodies->texts, GRAPH_UNMATCHED, strlen(GRAPH_UNMATCHED));
     links->launch_of = mem_zalloc(trace->event_count + 1, sizeof *links->launch_of);
-    struct matching matching = { .trace = trace,
-                                 .links = links,
-                                 .sort_keys = names_open(),
-                                 .body_keys = names_open(),
-                                 .ids = names_open(),
-                                 .last_body = SIZE_MAX };
-    find_operations(&matching);
+    struct matching *matching = arena_open(sizeof *matching);
+    struct arena *arena = arena_of(matching);
+    ARENA_OWNS(arena, &matching->operations, &matching->names, &matching->by_node, &matching->replays,
+               &matching->sorts, &matching->body_sort, &matching->first_body, &matching->body_of_id);
+    matching->trace = trace;
+    matching->links = links;
+    matching->sort_keys = arena_hold(arena, names_open());
+    matching->body_keys = arena_hold(arena, names_open());
+    matching->ids = arena_hold(arena, names_open());
+    matching->last_body = SIZE_MAX;
+    find_operations(matching);
     if (bodies->count) {
-        name_operations(&matching);
-        matching.by_node = mem_alloc(mem_times(matching.operations.count + 1, sizeof *matching.by_node));
-        match_nodes(&matching);
-        match_replays(&matching);
+        name_operations(matching);
+        matching->by_node = mem_alloc(mem_times(matching->operations.count + 1, sizeof *matching->by_node));
+        match_nodes(matching);
+        match_replays(matching);
     }
-    release_matching(&matching);
+    ARENA_OWNS_EACH(arena, matching->sorts.at, matching->sorts.count, best);
+    arena_free(matching);
     trace_attach(trace, &derivation, links);
 }
 

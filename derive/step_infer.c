@@ -141,26 +141,24 @@ static void read_sequence(const struct inferring *inferring, const struct span *
     }
 }
 
-static void release_sequence(struct sequence *sequence)
+static struct sequence *sequence_open(void)
 {
-    EACH(VEC_FREE, sequence, &sequence->optimizers, &sequence->batches);
+    struct sequence *sequence = arena_open(sizeof *sequence);
+    ARENA_OWNS(arena_of(sequence), &sequence->at, &sequence->optimizers, &sequence->batches);
+    return sequence;
 }
 
-/* The sequence of the main thread. */
-static struct sequence main_sequence(const struct inferring *inferring, const spans *all)
+/* The sequence of the main thread. New; free with arena_free. */
+static struct sequence *main_sequence(const struct inferring *inferring, const spans *all)
 {
-    struct sequence best = { 0 };
+    struct sequence *best = sequence_open();
     FOR_RUNS(first, end, all->count, all->at[end].track == all->at[first].track) {
-        struct sequence one = { 0 };
-        read_sequence(inferring, &all->at[first], &all->at[end], &one);
-        bool trains = one.optimizers.count > 0, best_trains = best.optimizers.count > 0;
-        bool better = trains != best_trains ? trains : one.length_ns > best.length_ns;
-        if (!better) {
-            release_sequence(&one);
-            continue;
-        }
-        release_sequence(&best);
-        best = one;
+        struct sequence *one = sequence_open();
+        read_sequence(inferring, &all->at[first], &all->at[end], one);
+        bool trains = one->optimizers.count > 0, best_trains = best->optimizers.count > 0;
+        bool better = trains != best_trains ? trains : one->length_ns > best->length_ns;
+        arena_free(better ? best : one);
+        best = better ? one : best;
     }
     return best;
 }
@@ -436,19 +434,18 @@ void step_infer(const struct trace *trace, uint32_t file, struct step_list *step
     size_t end = 0;
     read_names(&inferring);
     list_spans(&inferring, file, &all);
-    struct sequence sequence = main_sequence(&inferring, &all);
-    enum step_evidence evidence = sequence.optimizers.count >= FEWEST_STEPS ? STEP_BY_OPTIMIZER
-                                  : sequence.optimizers.count               ? STEP_IS_MARKED
-                                  : sequence.batches.count >= FEWEST_STEPS  ? STEP_BY_LOADER
-                                                                            : STEP_BY_REPETITION;
-    bool found = evidence == STEP_BY_OPTIMIZER
-                     ? find_by_optimizers(&inferring, &sequence, &all, &starts, &end)
-                 : evidence == STEP_BY_LOADER     ? find_by_batches(&inferring, &sequence, &starts, &end)
-                 : evidence == STEP_BY_REPETITION ? find_by_repetition(&inferring, &sequence, &starts, &end)
+    struct sequence *sequence = main_sequence(&inferring, &all);
+    enum step_evidence evidence = sequence->optimizers.count >= FEWEST_STEPS ? STEP_BY_OPTIMIZER
+                                  : sequence->optimizers.count               ? STEP_IS_MARKED
+                                  : sequence->batches.count >= FEWEST_STEPS  ? STEP_BY_LOADER
+                                                                             : STEP_BY_REPETITION;
+    bool found = evidence == STEP_BY_OPTIMIZER ? find_by_optimizers(&inferring, sequence, &all, &starts, &end)
+                 : evidence == STEP_BY_LOADER  ? find_by_batches(&inferring, sequence, &starts, &end)
+                 : evidence == STEP_BY_REPETITION ? find_by_repetition(&inferring, sequence, &starts, &end)
                                                   : false;
     if (found && !is_too_long(&inferring))
-        add_steps(&sequence, file, &starts, end, evidence, steps);
-    release_sequence(&sequence);
+        add_steps(sequence, file, &starts, end, evidence, steps);
+    arena_free(sequence);
     EACH(VEC_FREE, &starts, &all);
     EACH(free, inferring.marker, inferring.key);
     names_free(inferring.keys);

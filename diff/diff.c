@@ -33,12 +33,17 @@ struct metric_side {
     size_t count, levels_count;
 };
 
-static struct metric_side metric_side_of(const struct measure_runs *runs, const struct measure_metric *metric)
+/* It lives as long as ARENA. */
+static struct metric_side metric_side_of(const struct measure_runs *runs, const struct measure_metric *metric,
+                                         struct arena *arena)
 {
     struct metric_side side = { .values = measure_runs_metric(runs, metric),
-                                .listed = mem_alloc(mem_times(runs->step_count + 1, sizeof *side.listed)),
-                                .missing = mem_zalloc(runs->step_count + 1, sizeof *side.missing),
-                                .levels = mem_alloc(mem_times(runs->count + 1, sizeof *side.levels)) };
+                                .listed =
+                                    arena_alloc(arena, mem_times(runs->step_count + 1, sizeof *side.listed)),
+                                .missing = arena_zalloc(arena, runs->step_count + 1, sizeof *side.missing),
+                                .levels =
+                                    arena_alloc(arena, mem_times(runs->count + 1, sizeof *side.levels)) };
+    arena_defer(arena, free, side.values);
     for (size_t step = 0; step < runs->step_count; step++) {
         double value = side.values[step];
         side.missing[step] = isnan(value);
@@ -52,21 +57,17 @@ static struct metric_side metric_side_of(const struct measure_runs *runs, const 
     return side;
 }
 
-static void metric_side_release(struct metric_side *side)
-{
-    EACH(free, side->values, side->listed, side->missing, side->levels);
-}
-
 static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
                        const struct measure_metric *before, const struct measure_metric *after)
 {
     const struct measure_metric *any = before ? before : after, *const both[2] = { before, after };
+    struct arena scratch = { 0 };
     struct metric_side sides[2] = { { 0 }, { 0 } };
     struct sampled sampled = { .whole = { NAN, NAN } };
     for (int i = 0; i < 2; i++) {
         if (!both[i])
             continue;
-        sides[i] = metric_side_of(runs[i], both[i]);
+        sides[i] = metric_side_of(runs[i], both[i], &scratch);
         sampled.steps[i] = (struct shift_sample){ sides[i].values, sides[i].count, sides[i].count };
         sampled.runs[i] = sides[i].levels;
         sampled.run_count[i] = sides[i].levels_count;
@@ -84,7 +85,7 @@ static void add_metric(struct diff *diff, struct measure_runs *const runs[2],
         if (sampled.present[0] != sampled.present[1]) /* not recorded, which is not 0 */
             metric->finding.verdict = VERDICT_UNSURE;
     }
-    EACH(metric_side_release, &sides[0], &sides[1]);
+    arena_release(&scratch);
 }
 
 /* Metrics in the order of the head, from either side: first the one that the rows add up to. */
@@ -145,28 +146,20 @@ struct join {
     } scratch[2];
 };
 
-static void join_open_side(struct join *join, int side)
+static void join_open_side(struct join *join, int side, struct arena *arena)
 {
     const struct measure_rows *rows = join->sides[side];
     size_t names = rows ? names_count(rows->names) : 0, samples = join->samples[side];
     struct join_scratch *scratch = &join->scratch[side];
-    join->first[side] = mem_alloc(mem_times(names + 1, sizeof *join->first[side]));
+    join->first[side] = arena_alloc(arena, mem_times(names + 1, sizeof *join->first[side]));
     for (size_t i = 0; i < names; i++)
         join->first[side][i] = SIZE_MAX;
     for (size_t i = rows ? rows->values.count : 0; i-- > 0;)
         join->first[side][rows->values.at[i].row] = i;
-    scratch->listed = mem_alloc(mem_times(samples + 1, sizeof *scratch->listed));
-    scratch->values = mem_alloc(mem_times(samples + 1, sizeof *scratch->values));
-    scratch->missing = mem_zalloc(samples + 1, sizeof *scratch->missing);
-    scratch->levels = mem_alloc(mem_times(join->runs[side]->count + 1, sizeof *scratch->levels));
-}
-
-static void join_release(struct join *join)
-{
-    for (int side = 0; side < 2; side++) {
-        EACH(free, join->first[side], join->scratch[side].listed, join->scratch[side].values,
-             join->scratch[side].missing, join->scratch[side].levels);
-    }
+    scratch->listed = arena_alloc(arena, mem_times(samples + 1, sizeof *scratch->listed));
+    scratch->values = arena_alloc(arena, mem_times(samples + 1, sizeof *scratch->values));
+    scratch->missing = arena_zalloc(arena, samples + 1, sizeof *scratch->missing);
+    scratch->levels = arena_alloc(arena, mem_times(join->runs[side]->count + 1, sizeof *scratch->levels));
 }
 
 static const struct key by_place[] = { ASC(struct run_step, place), KEY_END };
@@ -429,6 +422,7 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
                             const struct measure_rows *after)
 {
     const struct measure_rows *any = before ? before : after;
+    struct arena scratch = { 0 };
     struct join join = { .diff = diff,
                          .sides = { before, after },
                          .samplings = samplings,
@@ -441,8 +435,8 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
                                .samples = { join.samples[0], join.samples[1] },
                                .alone = any->alone };
     table.whole = any->alone ? NULL : diff_whole_of(diff, &table);
-    join_open_side(&join, 0);
-    join_open_side(&join, 1);
+    join_open_side(&join, 0, &scratch);
+    join_open_side(&join, 1, &scratch);
     for (name_id id = 0; before && after && id < names_count(before->names); id++) {
         name_id same =
             names_find(after->names, names_text(before->names, id), names_length(before->names, id));
@@ -452,7 +446,7 @@ static void compare_rows_of(struct diff *diff, const struct sampling *const samp
     add_lonely_rows(&join, &table);
     judge_rows(diff, &table);
     SORT(&table.rows, by_change);
-    join_release(&join);
+    arena_release(&scratch);
     *VEC_PUSH(&diff->tables) = table;
 }
 

@@ -6,40 +6,33 @@
 #include <inttypes.h>
 #include <math.h>
 
+/* Free the memory of OF, a struct sampling. */
+static void sampling_release(void *of)
+{
+    struct sampling *sampling = of;
+    for (size_t m = 0; m < sampling->metrics.count; m++)
+        VEC_FREE(&sampling->metrics.at[m].values);
+    names_free(sampling->keys);
+    for (size_t t = 0; t < sampling->tables.count; t++)
+        arena_free(sampling->tables.at[t]);
+    EACH(VEC_FREE, &sampling->samples, &sampling->metrics, &sampling->tables);
+}
+
 struct measures *measures_open(void)
 {
-    struct measures *measures = mem_zalloc(1, sizeof *measures);
+    struct measures *measures = arena_open(sizeof *measures);
+    ARENA_OWNS(arena_of(measures), &measures->slow, &measures->blocks, &measures->facts, &measures->launchers,
+               &measures->ranks, &measures->records, &measures->first_record, &measures->steps,
+               &measures->lacking);
+    struct sampling *samplings[] = { &measures->by_step, &measures->by_file, &measures->by_rank };
+    for (size_t i = 0; i < sizeof samplings / sizeof *samplings; i++)
+        arena_defer(arena_of(measures), sampling_release, samplings[i]);
     measures->by_step.unit = "step";
     measures->by_file.unit = "file";
     measures->by_rank.unit = "rank";
     measures->by_rank.of_ranks = true;
-    measures->facts_said = names_open();
+    measures->facts_said = arena_hold(arena_of(measures), names_open());
     return measures;
-}
-
-static void sampling_release(struct sampling *sampling)
-{
-    for (size_t m = 0; m < sampling->metrics.count; m++)
-        VEC_FREE(&sampling->metrics.at[m].values);
-    names_free(sampling->keys);
-    for (size_t t = 0; t < sampling->tables.count; t++) {
-        names_free(sampling->tables.at[t]->names);
-        VEC_FREE(&sampling->tables.at[t]->values);
-        free(sampling->tables.at[t]);
-    }
-    EACH(VEC_FREE, &sampling->samples, &sampling->metrics, &sampling->tables);
-}
-
-void measures_free(struct measures *measures)
-{
-    if (!measures)
-        return;
-    EACH(sampling_release, &measures->by_step, &measures->by_file, &measures->by_rank);
-    EACH(VEC_FREE, &measures->slow, &measures->blocks, &measures->facts, &measures->launchers,
-         &measures->ranks, &measures->records, &measures->first_record, &measures->steps, &measures->lacking);
-    EACH(names_free, measures->block_texts, measures->facts_said, measures->seen);
-    arena_release(&measures->arena);
-    free(measures);
 }
 
 /* ---- adding parts ---- */
@@ -99,11 +92,12 @@ struct measure_rows *sampling_open_rows(struct sampling *sampling, const char *k
 {
     struct measure_rows *rows = sampling_rows(sampling, key);
     if (!rows) {
-        rows = mem_zalloc(1, sizeof *rows);
+        rows = arena_open(sizeof *rows);
+        ARENA_OWNS(arena_of(rows), &rows->values);
         rows->key = key;
         rows->title = title;
         rows->kind = kind;
-        rows->names = names_open();
+        rows->names = arena_hold(arena_of(rows), names_open());
         *VEC_PUSH(&sampling->tables) = rows;
     }
     return rows;
@@ -122,7 +116,7 @@ void measures_add_fact(struct measures *measures, const char *key, const char *t
 {
     enum { LONGEST = 100 };
     struct buffer said = { 0 };
-    const char *copy = arena_strndup(&measures->arena, value, len < LONGEST ? len : LONGEST);
+    const char *copy = arena_strndup(arena_of(measures), value, len < LONGEST ? len : LONGEST);
     buffer_add(&said, key, strlen(key) + 1);
     buffer_puts(&said, copy);
     if (names_add(measures->facts_said, said.at, said.count) == measures->facts.count)
@@ -188,7 +182,7 @@ static void join_facts(struct measures *measures)
             buffer_puts(&text, k ? ", " : "");
             buffer_puts(&text, values[k]);
         }
-        fact.value = arena_strndup(&measures->arena, text.at ? text.at : "", text.count);
+        fact.value = arena_strndup(arena_of(measures), text.at ? text.at : "", text.count);
         buffer_release(&text);
         measures->facts.at[kept++] = fact;
     }

@@ -142,7 +142,6 @@ struct measures {
     launchers;                           /* once finished, of each kernel the one of most time, by its name */
     VEC_OF(struct measure_block) blocks; /* of memory snapshots */
     struct names *block_texts;           /* NULL: none */
-    struct arena arena;                  /* owns the texts */
 };
 
 /* What rows are. */
@@ -167,9 +166,8 @@ struct measure_options {
 
 /* ---- adding parts ---- */
 
-/* New; free with measures_free (NULL is allowed). */
+/* New; free with arena_free (NULL is allowed). */
 struct measures *measures_open(void);
-void measures_free(struct measures *measures);
 
 /* The parts of a trace that its reader must decode. */
 struct trace_wants measure_wants(const struct measure_options *options);

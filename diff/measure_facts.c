@@ -67,7 +67,7 @@ static void add_properties(const struct measuring *measuring, const struct trace
 static void add_unread(struct measures *measures, size_t count, const char *why)
 {
     if (count && !measures->why_unread)
-        measures->why_unread = arena_strndup(&measures->arena, why, strlen(why));
+        measures->why_unread = arena_strndup(arena_of(measures), why, strlen(why));
     measures->files_unread += count;
 }
 

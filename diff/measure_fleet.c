@@ -235,7 +235,7 @@ static void add_slow(struct measures *measures, const char *what, const char *tr
 
 static void measure_slow(struct measures *measures, const struct fleet *fleet)
 {
-    struct arena *arena = &measures->arena;
+    struct arena *arena = arena_of(measures);
     for (size_t i = 0; i < fleet->ranks.count; i++) {
         const struct fleet_rank_row *row = &fleet->ranks.at[i];
         const char *name = arena_printf(arena, "rank %" PRId64, row->rank);
@@ -278,7 +278,7 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
     measures->files += fleet->job.members.count;
     measures->files_unread += unread;
     if (unread && !measures->why_unread)
-        measures->why_unread = arena_strndup(&measures->arena, why, strlen(why));
+        measures->why_unread = arena_strndup(arena_of(measures), why, strlen(why));
     if (fleet->job.world_size != FACTS_MISSING)
         measures->world_size = fleet->job.world_size;
     for (size_t m = 0; m < fleet->job.members.count; m++) {

@@ -146,7 +146,7 @@ bool measure_profile_like(struct measures *measures, const struct profile *profi
     else
         result_free(made);
     profile_view_release(&all);
-    profile_sort_release(&sort);
+    buffer_release(&sort.description);
     return good;
 }
 

@@ -24,26 +24,19 @@ struct peaks {
     size_t places;
 };
 
-static void peaks_open(struct peaks *peaks)
+static void peaks_open(struct peaks *peaks, struct arena *arena)
 {
     size_t count = peaks->count = peaks->measuring->steps.count;
-    peaks->steps = mem_alloc(mem_times(count + 1, sizeof *peaks->steps));
+    peaks->steps = arena_alloc(arena, mem_times(count + 1, sizeof *peaks->steps));
     for (size_t i = 0; i < count; i++)
         peaks->steps[i] = &peaks->measuring->steps.at[i];
     SORT_BY(peaks->steps, count, i, peaks->steps[i]->step->host_start_ns);
     SORT_BY(peaks->steps, count, i, peaks->steps[i]->step->file);
     for (int place = 0; place < PLACES; place++) {
-        peaks->tree[place] = mem_alloc(mem_times(2 * count + 1, sizeof *peaks->tree[place]));
+        peaks->tree[place] = arena_alloc(arena, mem_times(2 * count + 1, sizeof *peaks->tree[place]));
         for (size_t i = 0; i < 2 * count + 1; i++)
             peaks->tree[place][i] = INT64_MIN;
     }
-}
-
-static void peaks_release(struct peaks *peaks)
-{
-    free(peaks->steps);
-    for (int place = 0; place < PLACES; place++)
-        free(peaks->tree[place]);
 }
 
 /* Raise the peaks of steps FIRST to END (exclusive) to at least LEVEL. */
@@ -136,8 +129,9 @@ void measure_memory(const struct measuring *measuring)
     if (names_find(measuring->trace->names, "[memory]", strlen("[memory]")) == NAME_NONE)
         return;
     const struct memory_records *records = memory_records_of(measuring->trace, MEMORY_LEVELS);
+    struct arena scratch = { 0 };
     struct peaks peaks = { .measuring = measuring, .records = records };
-    peaks_open(&peaks);
+    peaks_open(&peaks, &scratch);
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         set_peak(&measures->by_file, memory_is_host(device) ? ON_HOST : ON_DEVICES,
@@ -152,5 +146,5 @@ void measure_memory(const struct measuring *measuring)
         if (of_files && of_steps)
             of_steps->whole = of_files->whole;
     }
-    peaks_release(&peaks);
+    arena_release(&scratch);
 }

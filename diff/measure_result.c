@@ -309,7 +309,7 @@ static bool name_row(const struct table *table, const bool *constant, size_t row
 /* Copy the title of the table: the result will be freed. */
 static const char *keep(struct taking *taking, const char *text)
 {
-    return arena_strndup(&taking->measures->arena, text, strlen(text));
+    return arena_strndup(arena_of(taking->measures), text, strlen(text));
 }
 
 static void collect_any(struct taking *taking, const struct table *table)
@@ -395,7 +395,7 @@ static bool check_schema(struct measures *measures, const struct result *result,
     if (measures->schema && strcmp(measures->schema, result->schema) != 0)
         return tpa_fail(err, TPA_NOWHERE, "this is a result of %s, but the rest of its side is of %s",
                         result->schema, measures->schema);
-    measures->schema = arena_strndup(&measures->arena, result->schema, strlen(result->schema));
+    measures->schema = arena_strndup(arena_of(measures), result->schema, strlen(result->schema));
     return true;
 }
 

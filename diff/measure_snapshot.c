@@ -7,12 +7,11 @@
 static void add_lines(const struct allocator_history *replay, int64_t entry, struct measure_rows *rows,
                       uint32_t sample)
 {
-    struct alive alive;
-    alive_find(replay, entry, ALIVE_BY_LINE, &alive);
-    for (size_t i = 0; i < alive.rows.count; i++)
-        measure_rows_add(rows, alive.rows.at[i].name, alive.rows.at[i].length, sample,
-                         (double)alive.rows.at[i].bytes, (double)alive.rows.at[i].count);
-    alive_release(&alive);
+    struct alive *alive = alive_find(replay, entry, ALIVE_BY_LINE);
+    for (size_t i = 0; i < alive->rows.count; i++)
+        measure_rows_add(rows, alive->rows.at[i].name, alive->rows.at[i].length, sample,
+                         (double)alive->rows.at[i].bytes, (double)alive->rows.at[i].count);
+    arena_free(alive);
 }
 
 /* The blocks in use at the end, so that two snapshots of one process can be compared block by block. */
@@ -20,9 +19,8 @@ static void add_blocks(struct measures *measures, const struct allocator_history
 {
     const struct snapshot *snapshot = replay->snapshot;
     if (!measures->block_texts)
-        measures->block_texts = names_open();
-    struct life_names lines;
-    life_names_open(replay, ALIVE_BY_LINE, &lines);
+        measures->block_texts = arena_hold(arena_of(measures), names_open());
+    struct life_names *lines = life_names_open(replay, ALIVE_BY_LINE);
     name_id *stacks = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *stacks));
     bool *has = allocator_history_stacks(replay);
     struct buffer text = { 0 };
@@ -33,10 +31,10 @@ static void add_blocks(struct measures *measures, const struct allocator_history
         snapshot_stack_text(snapshot, (stack_id)s, &text);
         stacks[s] = names_add(measures->block_texts, text.at, text.count);
     }
-    name_id *shared = mem_alloc(mem_times(names_count(lines.names), sizeof *shared));
-    for (name_id n = 0; n < names_count(lines.names); n++)
+    name_id *shared = mem_alloc(mem_times(names_count(lines->names), sizeof *shared));
+    for (name_id n = 0; n < names_count(lines->names); n++)
         shared[n] =
-            names_add(measures->block_texts, names_text(lines.names, n), names_length(lines.names, n));
+            names_add(measures->block_texts, names_text(lines->names, n), names_length(lines->names, n));
     for (size_t i = 0; i < replay->lives.count; i++) {
         const struct life *life = &replay->lives.at[i];
         if (!life_is_allocated(life, replay->entry_count - 1))
@@ -46,12 +44,12 @@ static void add_blocks(struct measures *measures, const struct allocator_history
             .addr = allocator_history_address(replay, i),
             .bytes = life->size,
             .stack = life->stack == STACK_NONE ? NAME_NONE : stacks[life->stack],
-            .line = shared[life_name(&lines, i)],
+            .line = shared[life_name(lines, i)],
         };
     }
     buffer_release(&text);
     EACH(free, stacks, shared, has);
-    life_names_release(&lines);
+    arena_free(lines);
 }
 
 static void measure_device(struct measures *measures, const struct allocator_history *replay,

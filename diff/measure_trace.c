@@ -501,8 +501,8 @@ static void measure_launchers(const struct measuring *measuring)
         rows_fold(&of, sum, &all.at[first], end - first, sizeof *all.at);
         const char *kernel = names_text(trace->names, of.kernel), *op = names_text(trace->names, of.op);
         *VEC_PUSH(&measures->launchers) =
-            (struct measure_launcher){ arena_strndup(&measures->arena, kernel, strlen(kernel)),
-                                       arena_strndup(&measures->arena, op, strlen(op)), of.time_ns };
+            (struct measure_launcher){ arena_strndup(arena_of(measures), kernel, strlen(kernel)),
+                                       arena_strndup(arena_of(measures), op, strlen(op)), of.time_ns };
     }
     VEC_FREE(&all);
 }
@@ -539,7 +539,7 @@ struct trace_wants measure_wants(const struct measure_options *options)
 
 static const char *keep_text(struct measures *measures, const char *text)
 {
-    return text ? arena_strndup(&measures->arena, text, strlen(text)) : NULL;
+    return text ? arena_strndup(arena_of(measures), text, strlen(text)) : NULL;
 }
 
 /* Keep where the files come from. */
@@ -563,7 +563,7 @@ static void keep_records(struct measures *measures, const struct trace *trace)
 bool measures_hold(struct measures *measures, const struct trace *trace)
 {
     bool all = trace->file_count > 0;
-    measures->seen = measures->seen ? measures->seen : names_open();
+    measures->seen = measures->seen ? measures->seen : arena_hold(arena_of(measures), names_open());
     for (uint32_t f = 0; f < trace->file_count; f++) {
         uint64_t key[] = { file_set_fingerprint(trace, f), (uint64_t)trace->files[f].rank };
         size_t known = names_count(measures->seen);

@@ -329,11 +329,6 @@ bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, st
     return message.kind == MESSAGE_BATCH ? read_columns(reader, &message, batch, err) : damaged(reader, err);
 }
 
-void arrow_batch_release(struct arrow_batch *batch)
-{
-    VEC_FREE(&batch->columns);
-}
-
 static bool is_missing(const struct arrow_read_column *column, size_t row)
 {
     return column->present && !(column->present[row / 8] >> (row % 8) & 1);

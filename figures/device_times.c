@@ -5,11 +5,12 @@
 
 /* ---- sets of intervals ---- */
 
-void measured_collect(struct measured *measured, struct intervals *set)
+void measured_collect(struct measured *measured, struct intervals *set, struct arena *arena)
 {
     measured->set = *set;
+    ARENA_OWNS(arena, &measured->set);
     *set = (struct intervals){ 0 };
-    measured->before_ns = mem_alloc(mem_times(measured->set.count + 1, sizeof *measured->before_ns));
+    measured->before_ns = arena_alloc(arena, mem_times(measured->set.count + 1, sizeof *measured->before_ns));
     measured->before_ns[0] = 0;
     for (size_t i = 0; i < measured->set.count; i++)
         measured->before_ns[i + 1] =
@@ -30,13 +31,6 @@ static int64_t before(const struct measured *measured, int64_t moment_ns)
 int64_t measured_within(const struct measured *measured, int64_t start_ns, int64_t end_ns)
 {
     return start_ns < end_ns ? before(measured, end_ns) - before(measured, start_ns) : 0;
-}
-
-void measured_release(struct measured *measured)
-{
-    intervals_release(&measured->set);
-    free(measured->before_ns);
-    measured->before_ns = NULL;
 }
 
 /* ---- a device ---- */

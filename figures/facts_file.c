@@ -257,7 +257,7 @@ static bool read_table(struct facts *facts, struct arrow_reader *reader, const s
             add(context, row);
         }
     free(row);
-    arrow_batch_release(&batch);
+    VEC_FREE(&batch.columns);
     return !err->failed;
 }
 
@@ -281,7 +281,7 @@ static bool read_check(struct arrow_reader *reader, uint64_t sum, struct tpa_err
     while (arrow_read_batch(reader, &batch, err))
         for (size_t i = 0; is_number && i < batch.rows; i++, rows++)
             recorded = arrow_int(&batch, 0, i);
-    arrow_batch_release(&batch);
+    VEC_FREE(&batch.columns);
     arrow_begin_sum(reader);
     if (err->failed || (rows == 1 && (uint64_t)recorded == sum))
         return !err->failed;

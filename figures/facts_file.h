@@ -74,10 +74,9 @@ bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err);
 /* The value of KEY in the schema's metadata; missing if there is none. */
 struct text arrow_fact(const struct arrow_reader *reader, const char *key);
 
-/* The next batch of the stream; BATCH is zero-initialised before the first, and released by arrow_batch_release.
+/* The next batch of the stream; BATCH is zero-initialised before the first, and after the last its columns are freed.
  * False at the end of the stream; false with ERR if it is cut short or damaged. */
 bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, struct tpa_error *err);
-void arrow_batch_release(struct arrow_batch *batch);
 
 /* A value; TABLE_INT_MISSING or a text without AT if missing. The column must have this type. */
 int64_t arrow_int(const struct arrow_batch *batch, size_t column, size_t row);

@@ -398,7 +398,7 @@ struct host_times {
     struct measured loading, blocked;
 };
 
-static void find_host_times(const struct gathering *gathering, struct host_times *times)
+static void find_host_times(const struct gathering *gathering, struct host_times *times, struct arena *arena)
 {
     const struct trace *trace = gathering->trace;
     const struct host_state *host = host_state_of(trace);
@@ -415,8 +415,8 @@ static void find_host_times(const struct gathering *gathering, struct host_times
     }
     intervals_merge(&loading);
     intervals_merge(&blocked);
-    measured_collect(&times->loading, &loading);
-    measured_collect(&times->blocked, &blocked);
+    measured_collect(&times->loading, &loading, arena);
+    measured_collect(&times->blocked, &blocked, arena);
 }
 
 /* One past the last device of the file in the table of STEPS. Adds a notice on the number left out. */
@@ -438,8 +438,9 @@ static size_t last_device_of_steps(struct gathering *gathering, size_t first, si
 /* How the devices spent them is filled in by follow_device. */
 static struct step_rows add_steps(struct gathering *gathering)
 {
+    struct arena scratch = { 0 };
     struct host_times times;
-    find_host_times(gathering, &times);
+    find_host_times(gathering, &times, &scratch);
     size_t first, end = device_steps_of_file(gathering->steps, gathering->file, &first);
     size_t first_device = gathering->first_device;
     size_t last_device = last_device_of_steps(gathering, first_device, end - first);
@@ -466,8 +467,7 @@ static struct step_rows add_steps(struct gathering *gathering)
             facts_add(gathering->own, FACTS_STEPS, &row);
         }
     }
-    measured_release(&times.loading);
-    measured_release(&times.blocked);
+    arena_release(&scratch);
     return rows;
 }
 

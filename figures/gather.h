@@ -28,10 +28,9 @@ struct measured {
     int64_t *before_ns; /* set.count + 1 of them */
 };
 
-/* Take the intervals of SET, which is finished and left empty. Release with measured_release. */
-void measured_collect(struct measured *measured, struct intervals *set);
+/* Take the intervals of SET, which is finished and left empty. The memory is of ARENA, and MEASURED must stay where it is as long. */
+void measured_collect(struct measured *measured, struct intervals *set, struct arena *arena);
 int64_t measured_within(const struct measured *measured, int64_t start_ns, int64_t end_ns);
-void measured_release(struct measured *measured);
 
 /* What a device has done until a moment. */
 struct fleet_timeline {

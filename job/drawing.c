@@ -194,8 +194,3 @@ void drawing_init(struct drawing *drawing, const struct job *job, const struct r
             drawing->length_ns = drawing->boxes.at[i].to_ns;
     free(phases);
 }
-
-void drawing_release(struct drawing *drawing)
-{
-    EACH(VEC_FREE, &drawing->lines, &drawing->boxes);
-}

@@ -264,6 +264,8 @@ static void *job_gather_open(const struct trace *trace, const struct collectives
     all->at = mem_zalloc(trace->file_count + 1, sizeof *all->at);
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct recording *of = &all->at[f];
+        ARENA_OWNS(&of->arena, &of->marks, &of->message_marks, &of->work, &of->messages, &of->arrivals,
+                   &of->optimizer_steps, &of->optimizers, &of->backward, &of->collections, &of->found);
         of->trace = trace;
         of->file = f;
         of->form = form_of(trace, collectives->gpu, f);
@@ -336,20 +338,6 @@ static void add_found(struct recording *of)
     }
 }
 
-static void release_recording(struct recording *of)
-{
-    VEC_FREE(&of->marks);
-    VEC_FREE(&of->message_marks);
-    VEC_FREE(&of->work);
-    VEC_FREE(&of->messages);
-    VEC_FREE(&of->arrivals);
-    VEC_FREE(&of->optimizer_steps);
-    VEC_FREE(&of->collections);
-    VEC_FREE(&of->found);
-    intervals_release(&of->optimizers);
-    intervals_release(&of->backward);
-}
-
 static void job_gather_add(void *opened, uint32_t file, struct facts *own, struct facts_recording *row)
 {
     struct recordings *all = opened;
@@ -371,7 +359,7 @@ static void job_gather_add(void *opened, uint32_t file, struct facts *own, struc
     row->form = facts_text(own, job_form_name(of->form));
     row->marked = of->form == JOB_TIMELINE || of->marks.count > 0;
     coordinates_read(all->trace, file, row);
-    release_recording(of);
+    arena_release(&of->arena);
 }
 
 static void job_gather_close(void *opened)

@@ -251,7 +251,7 @@ double job_over(double a, double b);
  *     drawing_init(&drawing, job, &all_ranks, &arena);
  *     for (size_t i = 0; i < drawing.boxes.count; i++)
  *         ...                                       // from_ns to to_ns of the step, in line `line`
- *     drawing_release(&drawing);
+ *     EACH(VEC_FREE, &drawing.lines, &drawing.boxes);
  *
  * Drawn is the step in the middle by time. Of many ranks only the pipeline that takes longest in it is drawn.
  */
@@ -288,9 +288,8 @@ struct drawing {
 };
 
 /* Lay out JOB, which has a pipeline and must live as long, as far as its ranks are in RANKS. Texts are in
- * TEXTS. Release with drawing_release. */
+ * TEXTS. The caller frees lines and boxes. */
 void drawing_init(struct drawing *drawing, const struct job *job, const struct ranges *ranks,
                   struct arena *texts);
-void drawing_release(struct drawing *drawing);
 
 #endif

@@ -103,7 +103,7 @@ void job_add_schedule_chart(const struct job *job, const struct ranges *ranks, s
     } else {
         picture_drop_chart(picture);
     }
-    drawing_release(&drawing);
+    EACH(VEC_FREE, &drawing.lines, &drawing.boxes);
 }
 
 struct picture *job_picture(const struct job *job)
@@ -164,5 +164,5 @@ void job_draw_schedule(struct job *job, size_t columns)
     }
     buffer_release(&out);
     arena_release(&texts);
-    drawing_release(&drawing);
+    EACH(VEC_FREE, &drawing.lines, &drawing.boxes);
 }

@@ -74,6 +74,7 @@ struct recording {
     struct facts *facts;
     VEC_OF(struct found) found; /* computations first */
     size_t computations;
+    struct arena arena; /* until it was added to the facts */
 };
 
 /* The number of the step with MOMENT; FACTS_MISSING: none. Without marked steps: 0. */

@@ -125,9 +125,3 @@ void message_read(const char *line, size_t len, struct message *message)
     else if (message_is_object(&value))
         read_object(&value, message);
 }
-
-void message_release(struct message *message)
-{
-    free(message->method);
-    message->method = NULL;
-}

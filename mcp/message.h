@@ -4,7 +4,7 @@
  *     struct message message;
  *     message_read(line, len, &message);
  *     if (message.kind == MESSAGE_REQUEST && strcmp(message.method, "ping") == 0) ...
- *     message_release(&message);
+ *     free(message.method);
  *
  * Ids are kept as they were written, of any size. The texts of other parts are borrowed from the line.
  */
@@ -35,14 +35,13 @@ enum {
 struct message {
     enum message_kind kind;
     struct json_text id;     /* with its quotes; LEN 0: none, or none that can be answered */
-    char *method;            /* owned; NULL: none */
+    char *method;            /* new; NULL: none */
     struct json_text params; /* an object; LEN 0: none */
     bool bad_params;         /* there are some, and they are no object */
 };
 
-/* Read LEN bytes at LINE, without the end of the line. Release it afterwards. */
+/* Read LEN bytes at LINE, without the end of the line. The caller frees the method with free(). */
 void message_read(const char *line, size_t len, struct message *message);
-void message_release(struct message *message);
 
 /* The member KEY of OBJECT; false if OBJECT is no object, or has none. VALUE is borrowed from it. */
 bool message_member(const struct json_text *object, const char *key, struct json_text *value);

@@ -17,15 +17,9 @@ bool roots_add(struct roots *roots, const char *path, struct tpa_error *err)
         tpa_hint(err, "name a folder that exists; traces below it can be read");
         return tpa_in_file(err, path);
     }
-    *VEC_PUSH(roots) = real;
+    *VEC_PUSH(roots) = arena_strndup(&roots->arena, real, strlen(real));
+    free(real);
     return true;
-}
-
-void roots_release(struct roots *roots)
-{
-    for (size_t i = 0; i < roots->count; i++)
-        free(roots->at[i]);
-    VEC_FREE(roots);
 }
 
 static bool is_below(const char *path, const char *root)

@@ -10,11 +10,13 @@
 #ifndef TPA_MCP_ROOTS_H
 #define TPA_MCP_ROOTS_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 struct roots {
-    VEC_OF(char *); /* absolute, without links; owned */
+    VEC_OF(char *); /* absolute, without links; of the arena */
+    struct arena arena;
 };
 
 enum roots_place {
@@ -25,7 +27,6 @@ enum roots_place {
 
 /* Add the folder PATH. False and ERR if it is none. */
 bool roots_add(struct roots *roots, const char *path, struct tpa_error *err);
-void roots_release(struct roots *roots);
 
 /* Where PATH lies as a client typed it; relative ones are below the current folder. "..", "~", "-", schemes and the empty text
  * are outside. */

@@ -562,7 +562,7 @@ static void handle_batch(struct session *session, const char *line, size_t len)
         count++;
         message_read(value.at - value.is_string, value.len + 2 * (size_t)value.is_string, &message);
         handle(session, batch, &message);
-        message_release(&message);
+        free(message.method);
     }
     if (!count)
         answer_error(session, NULL, NULL, RPC_INVALID, "an array without requests", NULL);
@@ -586,7 +586,7 @@ static void handle_line(struct session *session, const char *line, size_t len)
                      "only protocol version 2025-03-26 has arrays of requests", NULL);
     else
         handle(session, NULL, &message);
-    message_release(&message);
+    free(message.method);
 }
 
 /* ---- the loop ---- */

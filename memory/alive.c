@@ -140,27 +140,24 @@ static void name_by_entry(struct life_names *names)
     }
 }
 
-void life_names_open(const struct allocator_history *replay, enum alive_by by, struct life_names *names)
+struct life_names *life_names_open(const struct allocator_history *replay, enum alive_by by)
 {
-    *names = (struct life_names){ .replay = replay, .by = by, .names = names_open() };
+    struct life_names *names = arena_open(sizeof *names);
+    ARENA_OWNS(arena_of(names), &names->of_stack, &names->of_life);
+    *names =
+        (struct life_names){ .replay = replay, .by = by, .names = arena_hold(arena_of(names), names_open()) };
     names->before = add_text(names, alive_before_recording);
     names->none = add_text(names, alive_no_frames);
     if (by == ALIVE_BY_LINE || by == ALIVE_BY_STACK) {
         name_stacks(names);
-        return;
+        return names;
     }
     names->of_life = mem_alloc(mem_times(replay->lives.count + 1, sizeof *names->of_life));
     if (by == ALIVE_BY_ANNOTATION)
         name_by_annotation(names);
     else
         name_by_entry(names);
-}
-
-void life_names_release(struct life_names *names)
-{
-    EACH(free, names->of_stack, names->of_life);
-    names_free(names->names);
-    *names = (struct life_names){ 0 };
+    return names;
 }
 
 uint32_t life_name(const struct life_names *names, size_t i)
@@ -178,21 +175,21 @@ uint32_t life_name(const struct life_names *names, size_t i)
 static const struct key by_bytes_name[] = { DESC(struct alive_row, bytes), ASC(struct alive_row, name),
                                             KEY_END };
 
-void alive_find(const struct allocator_history *replay, int64_t entry, enum alive_by by, struct alive *alive)
+struct alive *alive_find(const struct allocator_history *replay, int64_t entry, enum alive_by by)
 {
-    *alive = (struct alive){ 0 };
+    struct alive *alive = arena_open(sizeof *alive);
+    ARENA_OWNS(arena_of(alive), &alive->rows);
     if (replay->lives.count == 0)
-        return;
-    struct life_names names;
-    life_names_open(replay, by, &names);
-    size_t count = names_count(names.names);
+        return alive;
+    struct life_names *names = life_names_open(replay, by);
+    size_t count = names_count(names->names);
     struct alive_row *sums = mem_zalloc(count, sizeof *sums);
     int64_t *largest = mem_zalloc(count, sizeof *largest);
     for (size_t i = 0; i < replay->lives.count; i++) {
         const struct life *life = &replay->lives.at[i];
         if (!life_is_allocated(life, entry))
             continue;
-        struct alive_row *row = &sums[life_name(&names, i)];
+        struct alive_row *row = &sums[life_name(names, i)];
         if (row->count == 0 || life->size > largest[row - sums]) {
             largest[row - sums] = life->size;
             row->stack = life->stack;
@@ -206,17 +203,13 @@ void alive_find(const struct allocator_history *replay, int64_t entry, enum aliv
     }
     for (size_t n = 0; n < count; n++)
         if (sums[n].count) {
-            sums[n].length = names_length(names.names, (name_id)n);
-            sums[n].name = arena_strndup(&alive->arena, names_text(names.names, (name_id)n), sums[n].length);
+            sums[n].length = names_length(names->names, (name_id)n);
+            sums[n].name =
+                arena_strndup(arena_of(alive), names_text(names->names, (name_id)n), sums[n].length);
             *VEC_PUSH(&alive->rows) = sums[n];
         }
     SORT(&alive->rows, by_bytes_name);
     EACH(free, largest, sums);
-    life_names_release(&names);
-}
-
-void alive_release(struct alive *alive)
-{
-    VEC_FREE(&alive->rows);
-    arena_release(&alive->arena);
+    arena_free(names);
+    return alive;
 }

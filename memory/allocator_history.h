@@ -138,7 +138,7 @@ static inline int64_t allocator_history_reserved_change(const struct snapshot *s
  *     state_find(replay, entry, &state);       // after this entry
  *     for (size_t i = 0; i < state.ranges.count; i++)
  *         ... state.pieces.at[state.ranges.at[i].first_piece] ...
- *     state_release(&state);
+ *     EACH(VEC_FREE, &state.ranges, &state.pieces);
  *
  * Later entries are undone in the segments of the snapshot. Then the blocks active at the moment are placed in them;
  * memory between them is free. History records requested sizes: a block is the request rounded up to 512 bytes. In a
@@ -171,18 +171,16 @@ struct state {
     uint64_t outside; /* active blocks outside of all ranges: the segments' entries are missing */
 };
 
-/* Compute the state after ENTRY (HISTORY_BEFORE_FIRST: the initial one). Release with state_release. */
+/* Compute the state after ENTRY (HISTORY_BEFORE_FIRST: the initial one). The caller frees ranges and pieces. */
 void state_find(const struct allocator_history *replay, int64_t entry, struct state *state);
-void state_release(struct state *state);
 
 /*
  * alive.c - memory in use at a moment, by the code that allocated it.
  *
- *     struct alive alive;
- *     alive_find(replay, replay->allocated.peak_entry, ALIVE_BY_LINE, &alive);
- *     for (size_t i = 0; i < alive.rows.count; i++)
- *         printf("%s %lld\n", alive.rows.at[i].name, alive.rows.at[i].bytes);
- *     alive_release(&alive);
+ *     struct alive *alive = alive_find(replay, replay->allocated.peak_entry, ALIVE_BY_LINE);
+ *     for (size_t i = 0; i < alive->rows.count; i++)
+ *         printf("%s %lld\n", alive->rows.at[i].name, alive->rows.at[i].bytes);
+ *     arena_free(alive);
  *
  * Memory from before recording began without a stack is a separate row, "[before recording]"; later allocations without
  * one are "[no frames]".
@@ -214,12 +212,10 @@ struct alive {
     VEC_OF(struct alive_row) rows; /* by bytes, then by name */
     int64_t bytes, count;
     int64_t before_bytes, before_count; /* part of these from before recording began */
-    struct arena arena;
 };
 
-/* Find the memory allocated after ENTRY (HISTORY_BEFORE_FIRST .. the last). Release with alive_release. */
-void alive_find(const struct allocator_history *replay, int64_t entry, enum alive_by by, struct alive *alive);
-void alive_release(struct alive *alive);
+/* Find the memory allocated after ENTRY (HISTORY_BEFORE_FIRST .. the last). New; free with arena_free. */
+struct alive *alive_find(const struct allocator_history *replay, int64_t entry, enum alive_by by);
 
 /* ---- for other aggregations of lives ---- */
 
@@ -233,8 +229,8 @@ struct life_names {
     struct names *names;   /* the texts */
     uint32_t before, none; /* "[before recording]" and "[no frames]" */
 };
-void life_names_open(const struct allocator_history *replay, enum alive_by by, struct life_names *names);
-void life_names_release(struct life_names *names);
+/* New; free with arena_free. */
+struct life_names *life_names_open(const struct allocator_history *replay, enum alive_by by);
 
 /* New, free with free(): by stack, does an entry or a life of REPLAY have it? A device has few of all stacks. */
 bool *allocator_history_stacks(const struct allocator_history *replay);

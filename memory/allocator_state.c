@@ -208,8 +208,3 @@ void state_find(const struct allocator_history *replay, int64_t entry, struct st
     VEC_FREE(&blocks);
     sum_up(state);
 }
-
-void state_release(struct state *state)
-{
-    EACH(VEC_FREE, &state->ranges, &state->pieces);
-}

@@ -151,29 +151,28 @@ void churn_find(const struct allocator_history *replay, const char *file, struct
 {
     if (replay->entry_count == 0)
         return;
-    struct life_names names;
-    life_names_open(replay, ALIVE_BY_LINE, &names);
-    size_t count = names_count(names.names);
+    struct life_names *names = life_names_open(replay, ALIVE_BY_LINE);
+    size_t count = names_count(names->names);
     struct churn_row *rows = mem_zalloc(count, sizeof *rows);
     for (size_t i = 0; i < count; i++)
         rows[i].lifetime_median_ns = rows[i].lifetime_p90_ns = rows[i].lifetime_longest_ns =
             TABLE_INT_MISSING;
-    add_lives(replay, &names, rows);
-    add_lifetimes(replay, &names, rows, count);
-    churn_add_segments(replay, &names, rows);
+    add_lives(replay, names, rows);
+    add_lifetimes(replay, names, rows, count);
+    churn_add_segments(replay, names, rows);
     for (size_t i = 0; i < count; i++) {
         if (!rows[i].allocations && !rows[i].segments && !rows[i].segments_freed)
             continue;
-        size_t len = names_length(names.names, (name_id)i);
+        size_t len = names_length(names->names, (name_id)i);
         rows[i].file = (struct text){ file, strlen(file) };
         rows[i].line =
-            (struct text){ arena_strndup(&churn->arena, names_text(names.names, (name_id)i), len), len };
+            (struct text){ arena_strndup(&churn->arena, names_text(names->names, (name_id)i), len), len };
         rows[i].device = allocator_history_device_number(replay);
         rows[i].average_bytes =
             rows[i].allocations ? rows[i].allocated_bytes / rows[i].allocations : TABLE_INT_MISSING;
         *VEC_PUSH(&churn->rows) = rows[i];
     }
     free(rows);
-    life_names_release(&names);
+    arena_free(names);
     SORT(&churn->rows, by_bytes);
 }

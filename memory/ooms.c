@@ -47,7 +47,7 @@ static void add_row(const struct allocator_history *replay, const char *file, in
     row.largest_free = state.largest_free;
     row.inactive = state.inactive;
     row.inactive_split = state.inactive_split;
-    state_release(&state);
+    EACH(VEC_FREE, &state.ranges, &state.pieces);
     row.kind = judge(&row);
     row.verdict = as_text(verdicts[row.kind]);
     *VEC_PUSH(&ooms->rows) = row;

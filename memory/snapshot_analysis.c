@@ -66,29 +66,28 @@ static bool snapshot_moment_find(const struct allocator_history *replay, const s
 static void add_in_use(struct snapshot_answers *answers, const struct allocator_history *replay,
                        const char *file, int64_t entry, enum alive_by by)
 {
-    struct alive alive;
     struct buffer stack = { 0 };
-    alive_find(replay, entry, by, &alive);
-    for (size_t i = 0; i < alive.rows.count; i++) {
-        const struct alive_row *from = &alive.rows.at[i];
+    struct alive *alive = alive_find(replay, entry, by);
+    for (size_t i = 0; i < alive->rows.count; i++) {
+        const struct alive_row *from = &alive->rows.at[i];
         struct in_use_row row = {
             .file = as_text(file),
-            .name = { arena_strndup(&answers->arena, from->name, from->length), from->length },
+            .name = { arena_strndup(arena_of(answers), from->name, from->length), from->length },
             .device = allocator_history_device_number(replay),
             .bytes = from->bytes,
             .count = from->count,
             .average_bytes = from->bytes / from->count,
-            .share = alive.bytes ? (double)from->bytes / (double)alive.bytes : NAN,
+            .share = alive->bytes ? (double)from->bytes / (double)alive->bytes : NAN,
         };
         if (from->stack != STACK_NONE && by != ALIVE_BY_STACK) {
             buffer_clear(&stack);
             snapshot_stack_text(replay->snapshot, from->stack, &stack);
-            row.stack = (struct text){ arena_strndup(&answers->arena, stack.at, stack.count), stack.count };
+            row.stack = (struct text){ arena_strndup(arena_of(answers), stack.at, stack.count), stack.count };
         }
         *VEC_PUSH(&answers->in_use) = row;
     }
     buffer_release(&stack);
-    alive_release(&alive);
+    arena_free(alive);
 }
 
 static struct text pool_name(struct arena *arena, const struct snapshot *snapshot, uint32_t pool)
@@ -115,9 +114,9 @@ static void snapshot_analysis_add_segments(struct snapshot_answers *answers,
         frame_id frame = largest ? snapshot_user_frame(snapshot, largest->stack) : FRAME_NONE;
         *VEC_PUSH(&answers->segments) = (struct segment_row){
             .file = as_text(file),
-            .pool = pool_name(&answers->arena, snapshot, range->pool),
+            .pool = pool_name(arena_of(answers), snapshot, range->pool),
             .kind = as_text(range->small ? "small" : "large"),
-            .address = as_text(arena_printf(&answers->arena, "0x%" PRIx64, range->addr)),
+            .address = as_text(arena_printf(arena_of(answers), "0x%" PRIx64, range->addr)),
             .device = allocator_history_device_number(replay),
             .expandable = range->expandable,
             .bytes = range->size,
@@ -126,12 +125,12 @@ static void snapshot_analysis_add_segments(struct snapshot_answers *answers,
             .largest_free = range->largest_free,
             .blocks = range->blocks,
             .used = range->size ? (double)range->active / (double)range->size : NAN,
-            .line = frame != FRAME_NONE ? as_text(snapshot_frame_text(snapshot, frame, &answers->arena))
+            .line = frame != FRAME_NONE ? as_text(snapshot_frame_text(snapshot, frame, arena_of(answers)))
                     : largest ? as_text(largest->born < 0 ? alive_before_recording : alive_no_frames)
                               : (struct text){ 0 },
         };
     }
-    state_release(&state);
+    EACH(VEC_FREE, &state.ranges, &state.pieces);
 }
 
 static void add_pools(struct snapshot_answers *answers, const struct snapshot *snapshot, const char *file,
@@ -146,7 +145,7 @@ static void add_pools(struct snapshot_answers *answers, const struct snapshot *s
             continue;
         *VEC_PUSH(&answers->pools) = (struct pool_row){
             .file = as_text(file),
-            .pool = pool_name(&answers->arena, snapshot, sums->pool),
+            .pool = pool_name(arena_of(answers), snapshot, sums->pool),
             .kind = as_text(host          ? "host"
                             : sums->small ? "small"
                                           : "large"),
@@ -166,7 +165,7 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
 {
     const char *file = snapshot->path;
     struct allocator_history *replay = allocator_history_open(snapshot, device);
-    *VEC_PUSH(&answers->replays) = replay;
+    *VEC_PUSH(&answers->replays) = arena_hold(arena_of(answers), replay);
     *VEC_PUSH(&answers->files) = file;
     device_row_add(replay, file, &answers->devices);
     int64_t entry;
@@ -185,10 +184,16 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
     churn_find(replay, file, &answers->churn);
 }
 
-void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_query *query,
-                     struct snapshot_answers *answers)
+struct snapshot_answers *snapshot_answer(const struct snapshots *snapshots,
+                                         const struct snapshot_query *query)
 {
-    *answers = (struct snapshot_answers){ .moment = query->at.kind, .by = query->by };
+    struct snapshot_answers *answers = arena_open(sizeof *answers);
+    struct arena *arena = arena_of(answers);
+    ARENA_OWNS(arena, &answers->replays, &answers->files, &answers->devices.rows, &answers->in_use,
+               &answers->pools, &answers->segments, &answers->scopes.rows, &answers->ooms.rows,
+               &answers->leaks.rows, &answers->churn.rows);
+    answers->moment = query->at.kind;
+    answers->by = query->by;
     for (size_t i = 0; i < snapshots->of.count; i++) {
         const struct snapshot *snapshot = snapshots->of.at[i];
         for (size_t d = 0; d < snapshot->devices.count; d++) {
@@ -198,16 +203,10 @@ void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_qu
         }
         add_pools(answers, snapshot, snapshot->path, &query->devices);
     }
+    struct arena *own[] = { &answers->devices.arena, &answers->ooms.arena, &answers->leaks.arena,
+                            &answers->churn.arena };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        arena_adopt(arena, own[i]);
     SORT(&answers->in_use, by_bytes);
-}
-
-void snapshot_answers_release(struct snapshot_answers *answers)
-{
-    for (size_t i = 0; i < answers->replays.count; i++)
-        arena_free(answers->replays.at[i]);
-    EACH(VEC_FREE, &answers->replays, &answers->files, &answers->devices.rows, &answers->in_use,
-         &answers->pools, &answers->segments, &answers->scopes.rows);
-    EACH(arena_release, &answers->devices.arena, &answers->arena);
-    EACH(VEC_FREE, &answers->ooms.rows, &answers->leaks.rows, &answers->churn.rows);
-    EACH(arena_release, &answers->ooms.arena, &answers->leaks.arena, &answers->churn.arena);
+    return answers;
 }

@@ -12,10 +12,9 @@
  * snapshot_analysis.c - all analyses of memory snapshots, as structs: shown by `tpa memory`, and used by report, charts and
  * diff.
  *
- *     struct snapshot_answers answers;
- *     snapshot_answer(&snapshots, &(struct snapshot_query){ .at = { MOMENT_PEAK }, .by = ALIVE_BY_LINE }, &answers);
+ *     struct snapshot_answers *answers = snapshot_answer(&snapshots, &query);
  *     ...
- *     snapshot_answers_release(&answers);
+ *     arena_free(answers);
  */
 
 /* --at: a moment of the history of a device. */
@@ -74,13 +73,11 @@ struct snapshot_answers {
     enum moment_kind moment; /* the selected one */
     enum alive_by by;
     int64_t moments_missing; /* devices whose history has no such moment */
-    struct arena arena;
 };
 
-/* Answer QUERY about SNAPSHOTS, which are borrowed. Release ANSWERS with snapshot_answers_release. */
-void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_query *query,
-                     struct snapshot_answers *answers);
-void snapshot_answers_release(struct snapshot_answers *answers);
+/* Answer QUERY about SNAPSHOTS, which are borrowed. New; free with arena_free. */
+struct snapshot_answers *snapshot_answer(const struct snapshots *snapshots,
+                                         const struct snapshot_query *query);
 
 /* A notice on why something is missing in the files. */
 struct missing_data {

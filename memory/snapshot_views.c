@@ -120,11 +120,10 @@ struct timeline *snapshot_blocks_timeline(const struct allocator_history *replay
     timeline->of = snapshot_view_of(replay, &timeline->arena);
     timeline->left_out = replay->lives.count - count;
     timeline_add_lane(timeline, "blocks in use", "", TIMELINE_HOST);
-    struct life_names names;
-    life_names_open(replay, ALIVE_BY_LINE, &names);
-    place_blocks(replay, timeline, lives, count, &names);
-    add_uses(replay, timeline, &names);
-    life_names_release(&names);
+    struct life_names *names = life_names_open(replay, ALIVE_BY_LINE);
+    place_blocks(replay, timeline, lives, count, names);
+    add_uses(replay, timeline, names);
+    arena_free(names);
     free(lives);
     timeline_rank(timeline);
     return timeline;

@@ -68,14 +68,16 @@ static void add_unseen(struct tree *tree, function_id id)
 
 struct flame *profile_flame(const struct profile *profile)
 {
+    struct arena scratch = { 0 };
     struct tree tree = { .profile = profile,
                          .flame = flame_open("calls", "estimated from the totals by caller and callee"),
-                         .on_path = mem_zalloc(profile->function_count + 1, sizeof *tree.on_path) };
+                         .on_path =
+                             arena_zalloc(&scratch, profile->function_count + 1, sizeof *tree.on_path) };
     double most_s = 0;
     for (size_t i = 0; i < profile->listed_count; i++)
         most_s = fmax(most_s, profile->functions[profile->listed[i]].cost.cumulative_s);
     tree.least_s = fmax(most_s * LEAST_SHARE, 1e-9);
-    profile_callees_make(&tree.callees, profile);
+    profile_callees_make(&tree.callees, profile, &scratch);
     for (size_t i = 0; i < profile->listed_count; i++) {
         const struct profile_function *function = &profile->functions[profile->listed[i]];
         if (function->edge_count == 0)
@@ -85,8 +87,7 @@ struct flame *profile_flame(const struct profile *profile)
     for (size_t i = 0; i < profile->function_count; i++)
         if (!profile->functions[i].listed)
             add_unseen(&tree, (function_id)i);
-    profile_callees_release(&tree.callees);
     buffer_release(&tree.name);
-    free(tree.on_path);
+    arena_release(&scratch);
     return tree.flame;
 }

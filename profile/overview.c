@@ -52,7 +52,7 @@ static bool view_by(struct profile_view *view, const struct profile *profile, co
     struct profile_restriction restriction = { .limit = { .count = most } };
     bool good =
         profile_sort_parse(&sort, words, err) && profile_view_make(view, profile, &sort, &restriction, err);
-    profile_sort_release(&sort);
+    buffer_release(&sort.description);
     return good;
 }
 

@@ -212,21 +212,21 @@ static void distribute_rest(struct walk *walk)
 struct profile_stack_sums profile_stacks(const struct profile *profile, double min_share,
                                          profile_stack_visit *visit, void *context)
 {
-    struct walk *walk = mem_zalloc(1, sizeof *walk);
+    struct walk *walk = arena_open(sizeof *walk);
+    struct arena *arena = arena_of(walk);
     walk->profile = profile;
     walk->min_s = min_share * profile->total.total_s;
     walk->context = context;
-    walk->on_stack = mem_zalloc(profile->function_count + 1, sizeof *walk->on_stack);
-    walk->placed_s = mem_zalloc(profile->function_count + 1, sizeof *walk->placed_s);
-    walk->carry_ns = mem_zalloc(profile->function_count + 1, sizeof *walk->carry_ns);
-    walk->given_ns = mem_zalloc(profile->function_count + 1, sizeof *walk->given_ns);
-    profile_callees_make(&walk->callees, profile);
+    walk->on_stack = arena_zalloc(arena, profile->function_count + 1, sizeof *walk->on_stack);
+    walk->placed_s = arena_zalloc(arena, profile->function_count + 1, sizeof *walk->placed_s);
+    walk->carry_ns = arena_zalloc(arena, profile->function_count + 1, sizeof *walk->carry_ns);
+    walk->given_ns = arena_zalloc(arena, profile->function_count + 1, sizeof *walk->given_ns);
+    profile_callees_make(&walk->callees, profile, arena);
     walk_all(walk);
     walk->visit = visit;
     walk_all(walk);
     distribute_rest(walk);
     struct profile_stack_sums sums = walk->sums;
-    profile_callees_release(&walk->callees);
-    EACH(free, walk->on_stack, walk->placed_s, walk->carry_ns, walk->given_ns, walk);
+    arena_free(walk);
     return sums;
 }

@@ -101,11 +101,6 @@ struct row_texts {
     char ncalls[64];
 };
 
-static void release_texts(struct row_texts *texts)
-{
-    EACH(buffer_release, &texts->name, &texts->other);
-}
-
 static struct text tables_name_of(struct buffer *text, const struct profile_function *function)
 {
     buffer_clear(text);
@@ -318,7 +313,7 @@ void profile_add_functions(struct result *result, const struct profile *profile,
         struct function_row row = function_row_of(profile, &profile->functions[view->at[i]], &texts);
         table_add_rows(table, &row, 1, sizeof row);
     }
-    release_texts(&texts);
+    EACH(buffer_release, &texts.name, &texts.other);
     if (profile->sampled)
         name_for_samples(table);
 
@@ -379,11 +374,12 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
     struct table *table =
         callees ? TABLE_OF_ROWS("callees", "Callees", callee_columns, (struct call_row *)NULL, 0)
                 : TABLE_OF_ROWS("callers", "Callers", caller_columns, (struct call_row *)NULL, 0);
+    struct arena scratch = { 0 };
     struct profile_callees by_caller = { 0 };
     struct profile_calls calls = { 0 };
     struct row_texts texts = { 0 };
     if (callees)
-        profile_callees_make(&by_caller, profile);
+        profile_callees_make(&by_caller, profile, &scratch);
     for (size_t i = 0; i < view->count; i++) {
         const struct profile_function *function = &profile->functions[view->at[i]];
         profile_calls_of(&calls, profile, view->at[i], callees ? &by_caller : NULL);
@@ -395,10 +391,9 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
             table_add_rows(table, &row, 1, sizeof row);
         }
     }
-    release_texts(&texts);
+    EACH(buffer_release, &texts.name, &texts.other);
     VEC_FREE(&calls);
-    if (callees)
-        profile_callees_release(&by_caller);
+    arena_release(&scratch);
     add_figures(table, profile);
     result_add_table(result, table);
 }

@@ -120,11 +120,6 @@ bool profile_sort_parse(struct profile_sort *sort, const char *words, struct tpa
     }
 }
 
-void profile_sort_release(struct profile_sort *sort)
-{
-    buffer_release(&sort->description);
-}
-
 /* A function's text "file:line(name)" in pieces, so that it can be compared without concatenation. */
 struct pieces {
     struct piece {
@@ -491,10 +486,10 @@ void profile_view_release(struct profile_view *view)
     *view = (struct profile_view){ 0 };
 }
 
-void profile_callees_make(struct profile_callees *callees, const struct profile *profile)
+void profile_callees_make(struct profile_callees *callees, const struct profile *profile, struct arena *arena)
 {
     /* Counting sort: count, compute positions, place. */
-    uint32_t *first = mem_zalloc(profile->function_count + 2, sizeof *first);
+    uint32_t *first = arena_zalloc(arena, profile->function_count + 2, sizeof *first);
     size_t total = 0;
     for (size_t i = 0; i < profile->listed_count; i++) {
         const struct profile_function *f = &profile->functions[profile->listed[i]];
@@ -504,7 +499,7 @@ void profile_callees_make(struct profile_callees *callees, const struct profile 
     }
     for (size_t i = 2; i < profile->function_count + 2; i++)
         first[i] += first[i - 1];
-    callees->at = mem_alloc(mem_times(total + 1, sizeof *callees->at));
+    callees->at = arena_alloc(arena, mem_times(total + 1, sizeof *callees->at));
     for (size_t i = 0; i < profile->listed_count; i++) {
         const struct profile_function *f = &profile->functions[profile->listed[i]];
         for (uint32_t e = f->first_edge; e < f->first_edge + f->edge_count; e++)
@@ -512,11 +507,6 @@ void profile_callees_make(struct profile_callees *callees, const struct profile 
                 (struct profile_call){ profile->listed[i], e };
     }
     callees->first = first;
-}
-
-void profile_callees_release(struct profile_callees *callees)
-{
-    EACH(free, callees->at, callees->first);
 }
 
 static int view_compare_calls(const void *left, const void *right, void *data)

@@ -67,7 +67,6 @@ struct profile_sort {
 /* Add the keys for WORDS, separated by commas or blanks: pstats' words or unambiguous prefixes of them, its old numbers
  * -1 .. 2, the words of PyTorch's tables, or "none". False and ERR for other words. */
 bool profile_sort_parse(struct profile_sort *sort, const char *words, struct tpa_error *err);
-void profile_sort_release(struct profile_sort *sort);
 
 /* The I-th word for --sort, for help and completion; an opt_choice_at. */
 bool profile_sort_word(size_t index, struct opt_choice *choice);
@@ -111,9 +110,9 @@ struct profile_callees {
     uint32_t *first;
 };
 
-/* Compute the callees of all functions of PROFILE, which is not borrowed. Release with profile_callees_release. */
-void profile_callees_make(struct profile_callees *callees, const struct profile *profile);
-void profile_callees_release(struct profile_callees *callees);
+/* Compute the callees of all functions of PROFILE, which is not borrowed; they live as long as ARENA. */
+void profile_callees_make(struct profile_callees *callees, const struct profile *profile,
+                          struct arena *arena);
 
 /* The callers of function ID (or, with CALLEES, its callees), sorted by file, line and name. *AT is grown to hold them;
  * returns the count. In each, `callee` is the function to show. */

@@ -208,9 +208,3 @@ struct chart_cells chart_cells_draw(const struct chart *chart, bool horizontal, 
     free(drawing.tops);
     return drawing.cells;
 }
-
-void chart_cells_release(struct chart_cells *cells)
-{
-    free(cells->at);
-    *cells = (struct chart_cells){ 0 };
-}

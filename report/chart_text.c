@@ -296,7 +296,7 @@ static void draw_cells(struct layout *layout)
                 emit_halves(layout, layout->left + c, layout->top + line, at[0],
                             down == HALVES ? at[cells.columns] : at[0]);
         }
-    chart_cells_release(&cells);
+    free(cells.at);
 }
 
 /* The box of ROW of SERIES: "[name   ]", or its name on its colour, with a column free behind it. */

@@ -168,5 +168,5 @@ void page_add_curve(struct buffer *out, const struct timeline *timeline, size_t 
     if (curve->most > 0)
         append_curve(out, curve, number);
     EACH(free, parts, curve);
-    page_uses_release(&uses);
+    VEC_FREE(&uses);
 }

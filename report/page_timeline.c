@@ -442,7 +442,7 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, stru
         count = (size_t)((double)count * (double)room / (double)out->count * 0.97);
     }
     buffer_release(&json);
-    page_uses_release(&uses);
+    VEC_FREE(&uses);
     free(places.order);
     free(places.call);
     return count;

@@ -45,8 +45,3 @@ struct page_uses page_uses_of(const struct timeline *timeline, size_t most)
         uses.every_ns *= 4; /* so that what was rounded to the last one can be rounded to it */
     }
 }
-
-void page_uses_release(struct page_uses *uses)
-{
-    VEC_FREE(uses);
-}

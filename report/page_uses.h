@@ -10,9 +10,8 @@ struct page_uses {
     int64_t every_ns; /* times are multiples of it; at each of them the sums are exact */
 };
 
-/* The uses of TIMELINE. Where they are more than MOST, times are rounded up to what makes them fewer. New; free with
- * page_uses_release. */
+/* The uses of TIMELINE. Where they are more than MOST, times are rounded up to what makes them fewer. Free with
+ * VEC_FREE. */
 struct page_uses page_uses_of(const struct timeline *timeline, size_t most);
-void page_uses_release(struct page_uses *uses);
 
 #endif

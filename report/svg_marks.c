@@ -138,11 +138,6 @@ static struct points thin_points(struct svg_plot *plot, size_t s)
     return points;
 }
 
-static void release_points(struct points *points)
-{
-    EACH(free, points->y, points->kept);
-}
-
 void svg_add_path(struct svg_plot *plot, size_t s)
 {
     const struct chart_series *series = &plot->chart->series.at[s];
@@ -171,7 +166,7 @@ void svg_add_path(struct svg_plot *plot, size_t s)
         drawing = true;
     }
     buffer_puts(plot->out, "\"/>\n");
-    release_points(&points);
+    EACH(free, points.y, points.kept);
 }
 
 void svg_add_dots(struct svg_plot *plot, size_t s)
@@ -202,7 +197,7 @@ void svg_add_dots(struct svg_plot *plot, size_t s)
             buffer_puts(plot->out, "/>\n");
         }
     }
-    release_points(&points);
+    EACH(free, points.y, points.kept);
 }
 
 /* Boxes with their names in them, as far as these fit, and what they are where one points at them. */

@@ -294,11 +294,13 @@ static const struct sql_nesting *nesting_of(struct sql_source *source)
     if (nesting->tree)
         return nesting;
     const struct trace *trace = source->trace;
-    struct calltree *tree = nesting->tree = calltree_open(trace, is_operator, trace);
+    struct arena *arena = &source->arena;
+    struct calltree *tree = nesting->tree = arena_hold(arena, calltree_open(trace, is_operator, trace));
     calltree_nest(tree);
     nesting->nodes = calltree_nodes(tree);
-    nesting->depth = mem_zalloc(tree->count + 1, sizeof *nesting->depth);
-    nesting->self_ns = mem_alloc(mem_times(tree->count + 1, sizeof *nesting->self_ns));
+    ARENA_OWNS(arena, &nesting->nodes);
+    nesting->depth = arena_zalloc(arena, tree->count + 1, sizeof *nesting->depth);
+    nesting->self_ns = arena_alloc(arena, mem_times(tree->count + 1, sizeof *nesting->self_ns));
     for (size_t n = 0; n < tree->count; n++) {
         node_id parent = tree->parent[n];
         nesting->self_ns[n] = trace_dur_ns(trace, tree->event[n]);
@@ -375,7 +377,7 @@ const struct event_rows *sql_event_rows(struct sql_source *source, size_t table)
     uint32_t kinds = sql_tables[table].kinds;
     for (event_id e = 0; e < trace->event_count; e++)
         rows->count += kinds >> trace->kind[e] & 1;
-    rows->ids = mem_alloc(mem_times(rows->count + 1, sizeof *rows->ids));
+    rows->ids = arena_alloc(&source->arena, mem_times(rows->count + 1, sizeof *rows->ids));
     size_t count = 0;
     for (event_id e = 0; e < trace->event_count; e++)
         if (kinds >> trace->kind[e] & 1)
@@ -395,7 +397,7 @@ const struct event_rows *sql_event_rows_by_time(struct sql_source *source, size_
     struct event_rows *rows = &source->rows[table];
     if (rows->by_time || !source->trace)
         return rows;
-    rows->by_time = mem_alloc(mem_times(rows->count + 1, sizeof *rows->by_time));
+    rows->by_time = arena_alloc(&source->arena, mem_times(rows->count + 1, sizeof *rows->by_time));
     memcpy(rows->by_time, rows->ids, rows->count * sizeof *rows->ids);
     runs_sort(rows->by_time, rows->count, sizeof *rows->by_time, starts_later, source);
     return rows;
@@ -418,7 +420,7 @@ static void rank_names(struct sql_source *source)
     for (name_id id = 0; id < count; id++)
         order[id] = id;
     runs_sort(order, count, sizeof *order, is_behind, names);
-    source->name_rank = mem_alloc(mem_times(count + 1, sizeof *source->name_rank));
+    source->name_rank = arena_alloc(&source->arena, mem_times(count + 1, sizeof *source->name_rank));
     for (size_t i = 0; i < count; i++)
         source->name_rank[order[i]] = (uint32_t)i;
     free(order);
@@ -434,25 +436,13 @@ const struct event_rows *sql_event_rows_by_name(struct sql_source *source, size_
     if (!source->name_rank)
         rank_names(source);
     size_t names = names_count(trace->names);
-    rows->first = mem_zalloc(names + 2, sizeof *rows->first);
+    rows->first = arena_zalloc(&source->arena, names + 2, sizeof *rows->first);
     for (size_t i = 0; i < rows->count; i++)
         rows->first[source->name_rank[trace->name[rows->ids[i]]] + 2]++;
     for (size_t rank = 2; rank < names + 2; rank++)
         rows->first[rank] += rows->first[rank - 1];
-    rows->by_name = mem_alloc(mem_times(rows->count + 1, sizeof *rows->by_name));
+    rows->by_name = arena_alloc(&source->arena, mem_times(rows->count + 1, sizeof *rows->by_name));
     for (size_t i = 0; i < rows->count; i++)
         rows->by_name[rows->first[source->name_rank[trace->name[rows->ids[i]]] + 1]++] = rows->ids[i];
     return rows;
-}
-
-void sql_source_release(struct sql_source *source)
-{
-    for (size_t i = 0; i < SQL_TABLES_MOST; i++) {
-        EACH(free, source->rows[i].ids, source->rows[i].by_time, source->rows[i].by_name,
-             source->rows[i].first);
-    }
-    arena_free(source->nesting.tree);
-    EACH(free, source->nesting.nodes, source->nesting.depth, source->nesting.self_ns, source->origin_ns,
-         source->rank, source->name_rank);
-    *source = (struct sql_source){ 0 };
 }

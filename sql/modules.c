@@ -48,11 +48,6 @@ static const struct sql_table *table_of(const struct module *module)
     return &sql_tables[module->table];
 }
 
-static void free_module(void *module)
-{
-    free(module);
-}
-
 static int connect_table(sqlite3 *db, void *context, int argc, const char *const *argv, sqlite3_vtab **out,
                          char **error)
 {
@@ -556,7 +551,7 @@ int sql_add_tables(sqlite3 *db, struct sql_source *source, const char *prefix)
         buffer_clear(&name);
         buffer_printf(&name, "%s%s", prefix, sql_tables[i].name);
         code = sqlite3_create_module_v2(db, name.at, sql_tables[i].kinds ? &events_module : &rows_module,
-                                        module, free_module);
+                                        module, free);
         if (code == SQLITE_OK)
             code = connect_now(db, name.at);
     }
@@ -568,6 +563,6 @@ int sql_add_answer(sqlite3 *db, const char *name, const struct table *table)
 {
     struct module *module = mem_zalloc(1, sizeof *module);
     module->answer = table;
-    int code = sqlite3_create_module_v2(db, name, &answer_module, module, free_module);
+    int code = sqlite3_create_module_v2(db, name, &answer_module, module, free);
     return code == SQLITE_OK ? connect_now(db, name) : code;
 }

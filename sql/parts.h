@@ -44,6 +44,7 @@ struct sql_source {
     const struct memory_records *memory; /* NULL: not requested yet */
     struct sql_nesting nesting;
     struct trace_wants wants; /* what the prepared statements read */
+    struct arena arena;       /* of all that was made of the trace */
 };
 
 /* A column of a table that holds no events. */
@@ -114,7 +115,6 @@ void sql_add_type(struct buffer *out, enum table_kind kind);
 void sql_add_schema(struct buffer *out, const struct sql_table *table);
 
 /* Free the data allocated by SOURCE. */
-void sql_source_release(struct sql_source *source);
 
 /* Return a text as a cell; missing if NULL. It must live as long as the trace. */
 void sql_add_text(sqlite3_context *out, const char *text, size_t len);

@@ -111,18 +111,19 @@ void trace_sql_free(struct trace_sql *sql)
         result_free(sql->answers.at[i].result);
     }
     VEC_FREE(&sql->answers);
-    sql_source_release(&sql->source);
+    arena_release(&sql->source.arena);
     free(sql);
 }
 
 void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64_t *shift_ns)
 {
     struct sql_source *source = &sql->source;
-    sql_source_release(source);
+    arena_release(&source->arena);
+    *source = (struct sql_source){ 0 };
     source->trace = trace;
     source->shift_ns = shift_ns;
-    source->origin_ns = mem_alloc((trace->file_count + 1) * sizeof *source->origin_ns);
-    source->rank = mem_alloc((trace->file_count + 1) * sizeof *source->rank);
+    source->origin_ns = arena_alloc(&source->arena, (trace->file_count + 1) * sizeof *source->origin_ns);
+    source->rank = arena_alloc(&source->arena, (trace->file_count + 1) * sizeof *source->rank);
     for (uint32_t file = 0; file < trace->file_count; file++) {
         source->origin_ns[file] = trace_file_span(trace, file).start_ns;
         source->rank[file] = selection_rank(trace, file);

@@ -71,7 +71,7 @@ void pipeline_add_finding(const struct summary *summary, struct findings *findin
     int64_t saves_ns = (int64_t)(summary->pipeline_ns < most_ns ? summary->pipeline_ns : most_ns);
     if (saves_ns <= 0)
         return;
-    const char *where = job->whole.where.at ? arena_printf(&findings->texts, "%.*s",
+    const char *where = job->whole.where.at ? arena_printf(arena_of(findings), "%.*s",
                                                            (int)job->whole.where.len, job->whole.where.at)
                                             : NULL;
     struct priced_finding finding = {

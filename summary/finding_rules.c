@@ -371,9 +371,10 @@ static void find_waits(struct pricing *pricing)
             .title = pricing_keep(pricing, &title),
             .where = pricing_keep(pricing, &where),
             .action = pricing_keep(pricing, &action),
-            .advice = (struct text){ arena_strndup(&findings->texts, stall->advice.at ? stall->advice.at : "",
-                                                   stall->advice.len),
-                                     stall->advice.len },
+            .advice =
+                (struct text){ arena_strndup(arena_of(findings), stall->advice.at ? stall->advice.at : "",
+                                             stall->advice.len),
+                               stall->advice.len },
             .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) }
         };
         finding_set_code(&finding, stall->code);

@@ -4,7 +4,7 @@
  *     struct findings *findings = findings_analyze(&summary);
  *     for (size_t i = 0; i < findings->count; i++)
  *         printf("%s saves at best %" PRId64 " ns of a step\n", findings->at[i].title.at, findings->at[i].saves_ns);
- *     findings_free(findings);
+ *     arena_free(findings);
  *
  * A rule names a change that a user can make, finds where in the trace it would help, and has an edit of whatif/edits.h. What it
  * saves is the step time now less that of the replay with the edit alone; below FINDINGS_LEAST_SHARE of a step it is not
@@ -84,13 +84,11 @@ struct findings {
     bool allocates_at_first_use; /* most of what allocation costs is gone without first uses */
     int64_t end_wait_ns;         /* the wait with which the recording ends; 0: none */
     struct text end_wait;        /* its call */
-    struct arena texts;
 };
 
 /* What the rules find in the trace of SUMMARY, whose gpu, gaps, transfers and features are filled in. New; free with
- * findings_free (NULL is allowed). */
+ * arena_free (NULL is allowed). */
 struct findings *findings_analyze(struct summary *summary);
-void findings_free(struct findings *findings);
 
 /* Add the table "findings", the answer on top, what they save together and which rules found nothing to RESULT. */
 void findings_add_result(const struct findings *findings, struct result *result);

@@ -98,14 +98,14 @@ static void describe_elsewhere(const struct summary *summary, struct findings *f
         if (!stall || summary->transfers->stalls.at[i].saving_ns > stall->saving_ns)
             stall = &summary->transfers->stalls.at[i];
     if (stall) {
-        const char *of = arena_printf(&findings->texts, " for %s", stall->op.at);
+        const char *of = arena_printf(arena_of(findings), " for %s", stall->op.at);
         add_elsewhere(
             findings, first_ns, (double)stall->saving_ns, "transfers", of,
             ": for so long the host was blocked; less is saved, as what it waited for is needed, or the devices "
             "were busy meanwhile");
     }
     const char *below = arena_printf(
-        &findings->texts,
+        arena_of(findings),
         ", as if every operator reached the peak, which none does: what is priced here is %.0f %% of it for those "
         "that are below",
         100 * ROOFLINE_SLOW);
@@ -165,14 +165,16 @@ static const char *reason_to_withhold(const struct summary *summary, struct find
         return NULL;
     struct buffer text = { 0 };
     trace_describe_callless(summary->trace, &text);
-    const char *reason = arena_strndup(&findings->texts, text.at, text.count);
+    const char *reason = arena_strndup(arena_of(findings), text.at, text.count);
     buffer_release(&text);
     return reason;
 }
 
 struct findings *findings_analyze(struct summary *summary)
 {
-    struct findings *findings = mem_zalloc(1, sizeof *findings);
+    struct findings *findings = arena_open(sizeof *findings);
+    ARENA_OWNS(arena_of(findings), &findings->at, &findings->quiet, &findings->blind, &findings->unexplained,
+               &findings->elsewhere);
     struct pricing pricing;
     pricing_init(&pricing, summary, findings);
     findings->has_steps = step_list_of(summary->trace)->count > 0;
@@ -192,19 +194,6 @@ struct findings *findings_analyze(struct summary *summary)
     }
     pricing_release(&pricing);
     return findings;
-}
-
-void findings_free(struct findings *findings)
-{
-    if (!findings)
-        return;
-    buffer_release(&findings->quiet);
-    buffer_release(&findings->blind);
-    buffer_release(&findings->unexplained);
-    buffer_release(&findings->elsewhere);
-    arena_release(&findings->texts);
-    free(findings->at);
-    free(findings);
 }
 
 /* ---- tables ---- */

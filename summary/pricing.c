@@ -33,7 +33,7 @@ struct text pricing_keep(struct pricing *pricing, struct buffer *text)
 {
     struct text copy = { NULL, text->count };
     if (text->count)
-        copy.at = arena_strndup(&pricing->findings->texts, text->at, text->count);
+        copy.at = arena_strndup(arena_of(pricing->findings), text->at, text->count);
     buffer_release(text);
     return copy;
 }

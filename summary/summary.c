@@ -250,7 +250,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
             fold_ranks(&summary);
         summary_add_headline(&summary, findings, result);
         findings_add_result(findings, result);
-        findings_free(findings);
+        arena_free(findings);
         add_remarks(&summary, result);
     }
     arena_free(summary.transfers);

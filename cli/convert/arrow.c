@@ -70,8 +70,8 @@ static struct output_column *add_names(struct output *output, const char *name, 
                                        size_t items)
 {
     struct output_column *column = add_column(output, name, ARROW_NAME, source);
-    column->names = names_open();
-    column->codes = mem_alloc(mem_times(items + 1, sizeof *column->codes));
+    column->names = arena_hold(&output->arena, names_open());
+    column->codes = arena_alloc(&output->arena, mem_times(items + 1, sizeof *column->codes));
     return column;
 }
 
@@ -81,7 +81,7 @@ static void add_track_numbers(struct output *output, const char *name,
 {
     const struct trace *trace = output->trace;
     struct output_column *column = add_column(output, name, ARROW_INT64, OF_TRACK);
-    column->values = mem_alloc(mem_times(trace->track_count + 1, sizeof *column->values));
+    column->values = arena_alloc(&output->arena, mem_times(trace->track_count + 1, sizeof *column->values));
     for (size_t t = 0; t < trace->track_count; t++)
         column->values[t] = get(trace, &trace->tracks[t]);
 }
@@ -240,16 +240,6 @@ static void add_columns(struct output *output)
             output->fields[i].wide_texts = names_bytes(output->columns[i].names) > ARROW_TEXTS_MOST;
 }
 
-static void arrow_own_release(struct output *output)
-{
-    for (size_t i = 0; i < output->count; i++) {
-        names_free(output->columns[i].names);
-        EACH(free, output->columns[i].codes, output->columns[i].values);
-    }
-    free(output->shift_ns);
-    arena_release(&output->arena);
-}
-
 /* ---- the stream ---- */
 
 static void arrow_append_head(const struct output *output, struct buffer *out)
@@ -389,12 +379,13 @@ static bool write_arrow(const struct trace *trace, const struct convert_args *ar
                         struct buffer *summary, struct tpa_error *err)
 {
     struct output output = { .trace = trace, .shift_ns = timeline_shifts(trace) };
+    ARENA_OWNS(&output.arena, &output.shift_ns);
     add_columns(&output);
     struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, arrow_make_part, &output };
     bool fine = packer_write(&packer, 1 + batch_count(trace), out, err);
     buffer_printf(summary, "%zu events, %zu columns\n", trace->event_count, output.count);
     timeline_distinguish(summary, trace);
-    arrow_own_release(&output);
+    arena_release(&output.arena);
     return fine;
 }
 

@@ -608,6 +608,8 @@ static void mark_path(struct chrome_output *output)
 static void chrome_prepare(struct chrome_output *output, const struct timeline_numbers *numbers,
                            const int64_t *last_ns)
 {
+    ARENA_OWNS(&output->arena, &output->place, &output->shift_ns, &output->arrows, &output->head,
+               &output->marks);
     place_tracks(output);
     output->stride = timeline_stride(numbers, output->all->file_count);
     output->shift_ns = timeline_shifts(output->all);
@@ -617,19 +619,13 @@ static void chrome_prepare(struct chrome_output *output, const struct timeline_n
     output->has_lines = output->fact_count > 0;
 }
 
-static void chrome_release_part(struct chrome_output *output)
-{
-    EACH(free, output->plain_name, output->plain_text, output->plain_value, output->category);
-    arena_release(&output->part_arena);
-    output->plain_name = output->plain_text = output->plain_value = NULL;
-    output->category = NULL;
-    output->arg_count = 0;
-}
-
 /* Prepare to write TRACE, whose tracks begin at FIRST_TRACK. */
 static void chrome_prepare_part(struct chrome_output *output, const struct trace *trace, track_id first_track)
 {
-    chrome_release_part(output);
+    arena_release(&output->part_arena);
+    ARENA_OWNS(&output->part_arena, &output->plain_name, &output->plain_text, &output->plain_value,
+               &output->category);
+    output->arg_count = 0;
     output->trace = trace;
     output->first_track = first_track;
     output->plain_name = find_plain(trace->names, is_plain_string);
@@ -642,15 +638,6 @@ static void chrome_prepare_part(struct chrome_output *output, const struct trace
     output->flow_parts = chrome_parts_of(trace->flow_count, FLOWS_PER_PART);
     output->arrow_parts = chrome_parts_of(output->arrows.count, FLOWS_PER_PART);
     output->sample_parts = chrome_parts_of(trace->sample_count, FLOWS_PER_PART);
-}
-
-static void chrome_release(struct chrome_output *output)
-{
-    chrome_release_part(output);
-    EACH(free, output->place, output->shift_ns);
-    VEC_FREE(&output->arrows);
-    EACH(buffer_release, &output->head, &output->marks);
-    arena_release(&output->arena);
 }
 
 /* The destination of parts, and counts of written items. */
@@ -732,7 +719,7 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
     bool fine = chrome_begin(&writing, args, out, err) && chrome_add_part(&writing, trace, 0, err) &&
                 chrome_end(&writing, err);
     chrome_append_written(&writing, args, summary);
-    chrome_release(&writing.output);
+    EACH(arena_release, &writing.output.part_arena, &writing.output.arena);
     return fine;
 }
 
@@ -758,7 +745,7 @@ static bool chrome_write_files(struct convert_files *files, const struct convert
     writing.output.makes_arrows = false;
     fine = fine && chrome_add_part(&writing, &arrows, 0, err) && chrome_end(&writing, err);
     chrome_append_written(&writing, args, summary);
-    chrome_release(&writing.output);
+    EACH(arena_release, &writing.output.part_arena, &writing.output.arena);
     return fine;
 }
 

@@ -159,16 +159,6 @@ static const event_id *sort_events(struct perfetto_plan *plan)
     return order;
 }
 
-static void perfetto_plan_own_release(struct planning *planning)
-{
-    for (size_t i = 0; i < planning->lanes.count; i++)
-        VEC_FREE(&planning->lanes.at[i].open);
-    for (size_t g = 0; g < 2 * planning->plan->trace->track_count; g++)
-        VEC_FREE(&planning->groups[g].lanes);
-    EACH(VEC_FREE, &planning->lanes, &planning->open);
-    free(planning->groups);
-}
-
 void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid,
                         uint32_t next_uuid)
 {
@@ -182,21 +172,25 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
     };
     for (track_id t = 0; t < trace->track_count; t++)
         plan->uuid_of[t] = first_uuid + t;
-    struct planning planning = {
-        .plan = plan,
-        .groups = mem_zalloc(2 * trace->track_count + 1, sizeof *planning.groups),
-    };
+    size_t groups = 2 * trace->track_count;
+    struct planning *planning = arena_open(sizeof *planning);
+    struct arena *arena = arena_of(planning);
+    ARENA_OWNS(arena, &planning->lanes, &planning->open);
+    planning->plan = plan;
+    planning->groups = arena_zalloc(arena, groups + 1, sizeof *planning->groups);
+    ARENA_OWNS_EACH(arena, planning->groups, groups, lanes);
     const event_id *order = sort_events(plan);
     event_id last = EVENT_NONE;
     for (size_t i = 0; i < trace->event_count; i++) {
         event_id e = order[i]; /* then overwritten */
         bool ends_file = last != EVENT_NONE && trace_file_of(trace, e) != trace_file_of(trace, last);
-        end_until(&planning, ends_file ? INT64_MAX : trace_start_ns(trace, e));
-        plan_event(&planning, e);
+        end_until(planning, ends_file ? INT64_MAX : trace_start_ns(trace, e));
+        plan_event(planning, e);
         last = e;
     }
-    end_until(&planning, INT64_MAX);
-    perfetto_plan_own_release(&planning);
+    end_until(planning, INT64_MAX);
+    ARENA_OWNS_EACH(arena, planning->lanes.at, planning->lanes.count, open);
+    arena_free(planning);
 }
 
 void perfetto_plan_release(struct perfetto_plan *plan)

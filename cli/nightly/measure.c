@@ -156,7 +156,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
         good = check_figures(measured->night, err) &&
                (args->missing_ranks || gate_check_ranks(measures, "this run", err));
     }
-    measures_free(measures);
+    arena_free(measures);
     if (!good)
         nightly_measured_release(measured);
     return good;

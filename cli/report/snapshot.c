@@ -9,17 +9,17 @@ void report_snapshot_make(const struct snapshots *snapshots, const struct ranges
     struct snapshot_query query = { .devices = *devices };
     *report = (struct report_snapshot){ .result = result_open("tpa.report/1"),
                                         .picture = picture_open("memory", "Memory over time") };
-    snapshot_answer(snapshots, &query, &report->answers);
-    snapshot_say(&report->answers, NULL, report->result);
-    snapshot_fill_first_screen(&report->answers, report->result);
-    snapshot_add_tables(&report->answers, &(struct snapshot_tables_options){ .segments = true }, false,
+    report->answers = snapshot_answer(snapshots, &query);
+    snapshot_say(report->answers, NULL, report->result);
+    snapshot_fill_first_screen(report->answers, report->result);
+    snapshot_add_tables(report->answers, &(struct snapshot_tables_options){ .segments = true }, false,
                         report->result);
-    snapshot_add_notices(snapshots, &report->answers, report->result);
-    snapshot_draw(report->answers.replays.at, report->answers.replays.count, CHART_MOST_PANELS,
+    snapshot_add_notices(snapshots, report->answers, report->result);
+    snapshot_draw(report->answers->replays.at, report->answers->replays.count, CHART_MOST_PANELS,
                   report->picture);
-    for (size_t i = 0; i < report->answers.replays.count && i < CHART_MOST_PANELS; i++) {
-        struct timeline *timeline = snapshot_blocks_timeline(report->answers.replays.at[i]);
-        struct flame *flame = snapshot_flame(report->answers.replays.at[i]);
+    for (size_t i = 0; i < report->answers->replays.count && i < CHART_MOST_PANELS; i++) {
+        struct timeline *timeline = snapshot_blocks_timeline(report->answers->replays.at[i]);
+        struct flame *flame = snapshot_flame(report->answers->replays.at[i]);
         if (timeline)
             *VEC_PUSH(&report->timelines) = timeline;
         if (flame)
@@ -36,7 +36,7 @@ void report_snapshot_release(struct report_snapshot *report)
     EACH(VEC_FREE, &report->timelines, &report->flames);
     picture_free(report->picture);
     result_free(report->result);
-    snapshot_answers_release(&report->answers);
+    arena_free(report->answers);
 }
 
 static const struct table *find_table(const struct result *result, const char *key)

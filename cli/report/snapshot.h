@@ -7,7 +7,7 @@
 
 /* Everything that is shown; released by report_snapshot_release. */
 struct report_snapshot {
-    struct snapshot_answers answers;
+    struct snapshot_answers *answers;
     struct result *result;
     struct picture *picture;
     VEC_OF(struct timeline *) timelines;

@@ -23,9 +23,9 @@ struct plan {
     bool same_sequence;
 };
 
-static void find_sizes(struct plan *plan)
+static void find_sizes(struct plan *plan, struct arena *arena)
 {
-    plan->sizes = mem_alloc(mem_times(plan->count, sizeof *plan->sizes));
+    plan->sizes = arena_alloc(arena, mem_times(plan->count, sizeof *plan->sizes));
     for (size_t k = 0; k < plan->count; k++) {
         memcpy(plan->sizes[k], plan->recordings[k].size, sizeof plan->sizes[k]);
         for (int i = 0; i < FORECAST_SIZES; i++)
@@ -173,15 +173,15 @@ static void find_growth(struct plan *plan)
 }
 
 static struct plan plan_open(const struct forecast_recording *recordings, size_t count, size_t base,
-                             const double *target)
+                             const double *target, struct arena *arena)
 {
     struct plan plan = {
         .recordings = recordings, .count = count, .base = base, .target = target, .same_sequence = true
     };
     size_t blocks = recordings[base].blocks.count;
-    find_sizes(&plan);
-    plan.blocks = mem_zalloc(blocks + 1, sizeof *plan.blocks);
-    plan.matches = mem_alloc(mem_times(blocks * count + 1, sizeof *plan.matches));
+    find_sizes(&plan, arena);
+    plan.blocks = arena_zalloc(arena, blocks + 1, sizeof *plan.blocks);
+    plan.matches = arena_alloc(arena, mem_times(blocks * count + 1, sizeof *plan.matches));
     memset(plan.matches, 0xff, blocks * count * sizeof *plan.matches);
     for (size_t b = 0; b < blocks; b++)
         plan.blocks[b].match = plan.matches + b * count;
@@ -192,11 +192,6 @@ static struct plan plan_open(const struct forecast_recording *recordings, size_t
         }
     find_growth(&plan);
     return plan;
-}
-
-static void plan_release(struct plan *plan)
-{
-    EACH(free, plan->sizes, plan->blocks, plan->matches);
 }
 
 /* ---- replay ---- */
@@ -360,17 +355,17 @@ static void find_grown(const struct plan *plan, const struct peak *peak, struct 
 /* The peak that the recordings other than WITHOUT predict for it, against its own, as a share of that. */
 static double error_of(const struct forecast_recording *recordings, size_t count, size_t without)
 {
-    struct forecast_recording *others = mem_alloc(mem_times(count, sizeof *others));
+    struct arena scratch = { 0 };
+    struct forecast_recording *others = arena_alloc(&scratch, mem_times(count, sizeof *others));
     size_t used = 0;
     for (size_t k = 0; k < count; k++)
         if (k != without)
             others[used++] = recordings[k];
-    struct plan plan =
-        plan_open(others, used, nearest(others, used, recordings[without].size), recordings[without].size);
+    struct plan plan = plan_open(others, used, nearest(others, used, recordings[without].size),
+                                 recordings[without].size, &scratch);
     struct peak peak = replay_plan(&plan, false);
     double truth = (double)recordings[without].peak_bytes;
-    plan_release(&plan);
-    free(others);
+    arena_release(&scratch);
     return truth > 0 ? fabs(peak.bytes - truth) / truth : 0;
 }
 
@@ -415,41 +410,40 @@ static const char *doubt_of(const struct forecast_recording *recordings, size_t 
     return NULL;
 }
 
-struct forecast forecast_at(const struct forecast_recording *recordings, size_t count,
-                            const double target[FORECAST_SIZES])
+struct forecast *forecast_at(const struct forecast_recording *recordings, size_t count,
+                             const double target[FORECAST_SIZES])
 {
     enum { HOW_SURE = 2 };
     size_t base = nearest(recordings, count, target);
-    struct plan plan = plan_open(recordings, count, base, target);
+    struct arena scratch = { 0 };
+    struct plan plan = plan_open(recordings, count, base, target, &scratch);
     bool reserves = recordings[base].reserved_bytes > 0;
     struct peak peak = replay_plan(&plan, reserves);
-    struct forecast forecast = { .base = base,
-                                 .peak_bytes = whole(peak.bytes),
-                                 .reserved_bytes = TABLE_INT_MISSING,
-                                 .reserved_low_bytes = TABLE_INT_MISSING,
-                                 .reserved_high_bytes = TABLE_INT_MISSING };
+    struct forecast *forecast = arena_open(sizeof *forecast);
+    ARENA_OWNS(arena_of(forecast), &forecast->grown);
+    *forecast = (struct forecast){ .base = base,
+                                   .peak_bytes = whole(peak.bytes),
+                                   .reserved_bytes = TABLE_INT_MISSING,
+                                   .reserved_low_bytes = TABLE_INT_MISSING,
+                                   .reserved_high_bytes = TABLE_INT_MISSING };
     double low = peak.low, high = peak.high, error = count > HOW_SURE ? 0.002 : 0.005;
     for (size_t k = 0; k < count && count > HOW_SURE; k++)
         error = fmax(error, error_of(recordings, count, k));
     for (size_t k = 0; k < count && !plan.same_sequence; k++) {
-        struct plan other = plan_open(recordings, count, k, target);
+        struct arena of_base = { 0 };
+        struct plan other = plan_open(recordings, count, k, target, &of_base);
         struct peak of_other = replay_plan(&other, false);
         low = fmin(low, of_other.low);
         high = fmax(high, of_other.high);
-        plan_release(&other);
+        arena_release(&of_base);
     }
-    forecast.low_bytes = whole(fmin(low, peak.bytes * (1 - error)));
-    forecast.high_bytes = whole(fmax(high, peak.bytes * (1 + error)));
-    forecast.why = doubt_of(recordings, count, &peak);
-    forecast.sure = !forecast.why;
+    forecast->low_bytes = whole(fmin(low, peak.bytes * (1 - error)));
+    forecast->high_bytes = whole(fmax(high, peak.bytes * (1 + error)));
+    forecast->why = doubt_of(recordings, count, &peak);
+    forecast->sure = !forecast->why;
     if (reserves)
-        set_reserved(&plan, &peak, &forecast);
-    find_grown(&plan, &peak, &forecast);
-    plan_release(&plan);
+        set_reserved(&plan, &peak, forecast);
+    find_grown(&plan, &peak, forecast);
+    arena_release(&scratch);
     return forecast;
-}
-
-void forecast_release(struct forecast *forecast)
-{
-    VEC_FREE(&forecast->grown);
 }

@@ -139,9 +139,9 @@ int64_t allocator_reserved(const struct allocator *allocator);
 /*
  * forecast.c - the peak of memory at a size that was not run.
  *
- *     struct forecast forecast = forecast_at(recordings, count, target);
- *     printf("%" PRId64 " bytes\n", forecast.peak_bytes);
- *     forecast_release(&forecast);
+ *     struct forecast *forecast = forecast_at(recordings, count, target);
+ *     printf("%" PRId64 " bytes\n", forecast->peak_bytes);
+ *     arena_free(forecast);
  *
  * The peak is a maximum over moments, and the moment moves with the size. So the blocks of a recording, the base, are matched with those of
  * the others by sequence, the growth of each is found (growth.c), and the order of allocations and frees is replayed with the
@@ -166,10 +166,9 @@ struct forecast {
     VEC_OF(struct forecast_grown) grown; /* most growth first */
 };
 
-/* The forecast of COUNT recordings, two or more, at TARGET. Release with forecast_release. */
-struct forecast forecast_at(const struct forecast_recording *recordings, size_t count,
-                            const double target[FORECAST_SIZES]);
-void forecast_release(struct forecast *forecast);
+/* The forecast of COUNT recordings, two or more, at TARGET. New; free with arena_free. */
+struct forecast *forecast_at(const struct forecast_recording *recordings, size_t count,
+                             const double target[FORECAST_SIZES]);
 
 /*
  * query.c - `tpa memory --forecast`: recordings with their sizes as written on the command line, and the tables of the answer.

@@ -65,26 +65,26 @@ static int64_t recorded_peak(const struct curve *curve, double value)
 static void curve_add(struct curve *curve, double value)
 {
     curve->sizes[curve->number] = value;
-    struct forecast forecast =
+    struct forecast *forecast =
         forecast_at(curve->device->recordings.at, curve->device->recordings.count, curve->sizes);
     struct peak_point point = { .size = value,
-                                .reserved_bytes = forecast.reserved_bytes,
+                                .reserved_bytes = forecast->reserved_bytes,
                                 .capacity_bytes = curve->capacity ? curve->capacity : TABLE_INT_MISSING,
                                 .recorded_bytes = recorded_peak(curve, value) };
-    for (size_t i = 0; i < forecast.grown.count; i++)
+    for (size_t i = 0; i < forecast->grown.count; i++)
         for (int kind = 0; kind < GROWTH_KINDS; kind++)
-            point.by_kind[kind] += forecast.grown.at[i].by_kind[kind];
+            point.by_kind[kind] += forecast->grown.at[i].by_kind[kind];
     for (int kind = 0; kind < GROWTH_KINDS; kind++)
         curve->used[kind] += point.by_kind[kind];
-    curve->why = curve->why ? curve->why : forecast.why;
+    curve->why = curve->why ? curve->why : forecast->why;
     table_add_rows(curve->table, &point, 1, sizeof point);
     if (value == (double)curve->largest)
         chart_add_label(curve->chart, value,
-                        (double)(forecast.reserved_bytes == TABLE_INT_MISSING ? forecast.peak_bytes
-                                                                              : forecast.reserved_bytes),
+                        (double)(forecast->reserved_bytes == TABLE_INT_MISSING ? forecast->peak_bytes
+                                                                               : forecast->reserved_bytes),
                         arena_printf(&curve->chart->arena, "%s %" PRId64 " fits, %" PRId64 " does not",
                                      curve->name, curve->largest, curve->largest + 1));
-    forecast_release(&forecast);
+    arena_free(forecast);
 }
 
 /* Add whole sizes from LEAST to MOST, evenly, and those at which something is known. */

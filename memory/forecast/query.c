@@ -273,10 +273,10 @@ static bool value_fits(const struct forecast_device *device, const double *sizes
     double target[FORECAST_SIZES];
     memcpy(target, sizes, sizeof target);
     target[number] = (double)value;
-    struct forecast forecast = forecast_at(device->recordings.at, device->recordings.count, target);
+    struct forecast *forecast = forecast_at(device->recordings.at, device->recordings.count, target);
     int64_t needed =
-        forecast.reserved_bytes == TABLE_INT_MISSING ? forecast.peak_bytes : forecast.reserved_bytes;
-    forecast_release(&forecast);
+        forecast->reserved_bytes == TABLE_INT_MISSING ? forecast->peak_bytes : forecast->reserved_bytes;
+    arena_free(forecast);
     return needed <= capacity;
 }
 
@@ -306,24 +306,24 @@ struct answer_tables {
 static void add_target(struct forecast_query *query, const struct forecast_device *device, const char *text,
                        const double *target, int64_t capacity, const struct answer_tables *tables)
 {
-    struct forecast forecast = forecast_at(device->recordings.at, device->recordings.count, target);
+    struct forecast *forecast = forecast_at(device->recordings.at, device->recordings.count, target);
     struct forecast_row row = {
         .target = as_text(text),
         .device = device_number(device),
-        .peak_bytes = forecast.peak_bytes,
-        .low_bytes = forecast.low_bytes,
-        .high_bytes = forecast.high_bytes,
-        .reserved_bytes = forecast.reserved_bytes,
-        .reserved_low_bytes = forecast.reserved_low_bytes,
-        .reserved_high_bytes = forecast.reserved_high_bytes,
-        .sure = forecast.sure,
-        .why = as_text(forecast.why),
-        .fits = as_text(fit_of(&forecast, capacity)),
-        .base = as_text(device->recordings.at[forecast.base].path),
+        .peak_bytes = forecast->peak_bytes,
+        .low_bytes = forecast->low_bytes,
+        .high_bytes = forecast->high_bytes,
+        .reserved_bytes = forecast->reserved_bytes,
+        .reserved_low_bytes = forecast->reserved_low_bytes,
+        .reserved_high_bytes = forecast->reserved_high_bytes,
+        .sure = forecast->sure,
+        .why = as_text(forecast->why),
+        .fits = as_text(fit_of(forecast, capacity)),
+        .base = as_text(device->recordings.at[forecast->base].path),
     };
     table_add_rows(tables->forecast, &row, 1, sizeof row);
-    for (size_t i = 0; i < forecast.grown.count; i++) {
-        const struct forecast_grown *grown = &forecast.grown.at[i];
+    for (size_t i = 0; i < forecast->grown.count; i++) {
+        const struct forecast_grown *grown = &forecast->grown.at[i];
         struct growth_row growth = { .target = as_text(text),
                                      .name = { names_text(query->texts.names, grown->name),
                                                names_length(query->texts.names, grown->name) },
@@ -334,7 +334,7 @@ static void add_target(struct forecast_query *query, const struct forecast_devic
                                      .kind = as_text(growth_kind_name(grown->kind)) };
         table_add_rows(tables->growth, &growth, 1, sizeof growth);
     }
-    forecast_release(&forecast);
+    arena_free(forecast);
 }
 
 /* "batch 96 fits in 80.00 GB, 97 does not; 31 % of the growth is model.py:65". */
@@ -342,13 +342,13 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
                          const double *target, const char *text, int64_t capacity, int64_t largest,
                          size_t number, struct result *result)
 {
-    struct forecast forecast = forecast_at(device->recordings.at, device->recordings.count, target);
+    struct forecast *forecast = forecast_at(device->recordings.at, device->recordings.count, target);
     struct buffer out = { 0 };
-    bool large = (capacity ? capacity : forecast.peak_bytes) >= 1 << 30;
+    bool large = (capacity ? capacity : forecast->peak_bytes) >= 1 << 30;
     double room = (double)capacity / (large ? 1 << 30 : 1 << 20);
     const char *unit = large ? "GiB" : "MiB";
-    if (!forecast.sure)
-        buffer_printf(&out, "the peak at %s is not known: %s", text, forecast.why);
+    if (!forecast->sure)
+        buffer_printf(&out, "the peak at %s is not known: %s", text, forecast->why);
     else if (capacity > 0 && largest > 0)
         buffer_printf(&out, "%s %" PRId64 " fits in %.4g %s, %" PRId64 " does not", query->size_names[number],
                       largest, room, unit, largest + 1);
@@ -356,15 +356,15 @@ static void add_sentence(struct forecast_query *query, const struct forecast_dev
         buffer_printf(&out, "no %s fits in %.4g %s", query->size_names[number], room, unit);
     else
         buffer_printf(&out, "at %s the peak is %.4g %s", text,
-                      (double)forecast.peak_bytes / (large ? 1 << 30 : 1 << 20), unit);
-    if (forecast.sure && forecast.grown.count && forecast.grown.at[0].share > 0)
-        buffer_printf(&out, "; %.0f %% of the growth is %.*s", 100 * forecast.grown.at[0].share,
-                      (int)names_length(query->texts.names, forecast.grown.at[0].name),
-                      names_text(query->texts.names, forecast.grown.at[0].name));
+                      (double)forecast->peak_bytes / (large ? 1 << 30 : 1 << 20), unit);
+    if (forecast->sure && forecast->grown.count && forecast->grown.at[0].share > 0)
+        buffer_printf(&out, "; %.0f %% of the growth is %.*s", 100 * forecast->grown.at[0].share,
+                      (int)names_length(query->texts.names, forecast->grown.at[0].name),
+                      names_text(query->texts.names, forecast->grown.at[0].name));
     result_add_notice(result, "forecast", 0, NULL, TPA_NOWHERE, "%.*s", (int)out.count, out.at);
     result_make_verdict(result);
     buffer_release(&out);
-    forecast_release(&forecast);
+    arena_free(forecast);
 }
 
 bool forecast_prepare(struct forecast_query *query, struct tpa_error *err)

@@ -195,24 +195,23 @@ bool forecast_read_snapshot(const struct snapshot *snapshot, const struct snapsh
         tpa_fail(err, TPA_NOWHERE, "%s: the snapshot has no history of allocations", recording->path);
         return tpa_hint(err, "call torch.cuda.memory._record_memory_history() before the first step");
     }
-    struct life_names lines, stacks;
-    life_names_open(replay, ALIVE_BY_LINE, &lines);
-    life_names_open(replay, ALIVE_BY_STACK, &stacks);
+    struct life_names *lines = life_names_open(replay, ALIVE_BY_LINE),
+                      *stacks = life_names_open(replay, ALIVE_BY_STACK);
     /* A life ends before the entry FREED: its free is the event of the entry before which it ended. */
     recording->reserved_bytes = replay->reserved.peak;
     for (size_t i = 0; i < replay->lives.count; i++) {
         const struct life *life = &replay->lives.at[i];
         bool initial = life->born == HISTORY_BEFORE_FIRST;
         size_t entry = device->first + (size_t)(initial ? 0 : life->born);
-        uint32_t line = life_name(&lines, i), stack = life_name(&stacks, i);
+        uint32_t line = life_name(lines, i), stack = life_name(stacks, i);
         add_block(
             recording,
             &(struct forecast_block){
                 .bytes = life->size,
-                .key = names_add(texts->keys, names_text(stacks.names, stack),
-                                 names_length(stacks.names, stack)),
+                .key = names_add(texts->keys, names_text(stacks->names, stack),
+                                 names_length(stacks->names, stack)),
                 .name =
-                    names_add(texts->names, names_text(lines.names, line), names_length(lines.names, line)),
+                    names_add(texts->names, names_text(lines->names, line), names_length(lines->names, line)),
                 .stream = initial ? 0 : column_at(&snapshot->entries.stream, entry),
                 .step = initial ? -1 : step_at(snapshot, device->device, snapshot->entries.time_us[entry]),
                 .initial = initial && life->freed != HISTORY_BEFORE_FIRST });
@@ -237,7 +236,7 @@ bool forecast_read_snapshot(const struct snapshot *snapshot, const struct snapsh
         *VEC_PUSH(&recording->events) = (struct forecast_event){ moved.at[i].block, !moved.at[i].allocates };
     VEC_FREE(&moved);
     find_totals(recording);
-    EACH(life_names_release, &lines, &stacks);
+    EACH(arena_free, lines, stacks);
     arena_free(replay);
     return true;
 }

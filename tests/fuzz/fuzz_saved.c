@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         result_free(result);
         arena_free(diff);
     }
-    measures_free(side);
+    arena_free(side);
     result_free(saved);
     return 0;
 }

@@ -13,19 +13,18 @@ static void ask(const struct snapshots *snapshots, size_t size)
     struct tpa_error err = { 0 };
     struct snapshot_query query = { .by = (enum alive_by)(size % ALIVE_BY_COUNT) };
     snapshot_moment_parse(moments[size % (sizeof moments / sizeof *moments)], &query.at, &err);
-    struct snapshot_answers answers;
-    snapshot_answer(snapshots, &query, &answers);
+    struct snapshot_answers *answers = snapshot_answer(snapshots, &query);
     struct result *result = result_open("fuzz");
-    snapshot_add_tables(&answers, &(struct snapshot_tables_options){ .by = query.by, .segments = true }, true,
+    snapshot_add_tables(answers, &(struct snapshot_tables_options){ .by = query.by, .segments = true }, true,
                         result);
-    snapshot_add_notices(snapshots, &answers, result);
+    snapshot_add_notices(snapshots, answers, result);
     snapshot_add_info(snapshots, result);
-    for (size_t i = 0; i < answers.replays.count; i++) {
-        timeline_free(snapshot_blocks_timeline(answers.replays.at[i]));
-        flame_free(snapshot_flame(answers.replays.at[i]));
+    for (size_t i = 0; i < answers->replays.count; i++) {
+        timeline_free(snapshot_blocks_timeline(answers->replays.at[i]));
+        flame_free(snapshot_flame(answers->replays.at[i]));
     }
     result_free(result);
-    snapshot_answers_release(&answers);
+    arena_free(answers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -46,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         blocks_compare(measures, measures, &changes);
         VEC_FREE(&changes.rows);
     }
-    measures_free(measures);
+    arena_free(measures);
     struct trace_wants wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .counters = true };
     trace_free(snapshot_as_trace(&all, &wants, &err));
     snapshot_free(snapshot);

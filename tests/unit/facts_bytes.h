@@ -22,7 +22,7 @@ static inline void facts_fix_checks(char *bytes, size_t len)
             if (is_check && batch.rows == 1)
                 memcpy(bytes + reader.at + (batch.columns.at[0].values - reader.message.at), &sum,
                        sizeof sum);
-        arrow_batch_release(&batch);
+        VEC_FREE(&batch.columns);
         if (is_check)
             arrow_begin_sum(&reader);
     }

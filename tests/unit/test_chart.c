@@ -159,7 +159,7 @@ static void assert_cells(bool horizontal, size_t columns, size_t rows, const cha
             buffer_putc(&text, " 123"[cells.at[r * columns + c]]);
     assert_string_equal(text.at, wanted);
     buffer_release(&text);
-    chart_cells_release(&cells);
+    free(cells.at);
 }
 
 /* Of 10: 4 + 6, 5 + 0; a third has neither. */

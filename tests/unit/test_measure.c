@@ -126,7 +126,7 @@ static void steps_and_files_are_samples(void **state)
     check_row(files, "operators", "aten::mm", 0, 14, 2);
     check_metric(files, "device_time", 1, 49);
     assert_string_equal(measures_fact(measures, "gpu"), "unknown GPU");
-    measures_free(measures);
+    arena_free(measures);
 }
 
 /*
@@ -167,7 +167,7 @@ static void what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it(v
     check_row(steps, "kernels", "gemm", 0, 14, 1);
     check_metric(steps, "host_time", 1, 80);
     check_metric(steps, "device_time", 1, 14);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 static void parts_of_a_side_add_samples(void **state)
@@ -189,7 +189,7 @@ static void parts_of_a_side_add_samples(void **state)
     measure_sample_text(measures, &measures->by_file.samples.at[1], &text);
     assert_string_equal(text.at, "file 2");
     buffer_release(&text);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 static void first_step_alone_with_what_it_called(void **state)
@@ -203,7 +203,7 @@ static void first_step_alone_with_what_it_called(void **state)
     assert_int_equal(steps->samples.count, 1);
     check_row(steps, "rows", "aten::mm", 0, 26, 1);
     check_row(steps, "rows", "gemm", 0, 10, 1);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 /* A file without steps makes files the samples: a step cannot be compared with a whole file. */
@@ -222,7 +222,7 @@ static void without_steps_a_file_is_a_sample(void **state)
     check_metric(&measures->by_file, "window", 2, 75, 40);
     check_row(&measures->by_file, "operators", "aten::mm", 1, 40, 1);
     assert_true(isnan(sampling_metric(&measures->by_file, "gpu_idle")->values.at[1]));
-    measures_free(measures);
+    arena_free(measures);
 }
 
 static void sorts_of_input_do_not_mix(void **state)
@@ -236,7 +236,7 @@ static void sorts_of_input_do_not_mix(void **state)
     assert_false(measure_profile(measures, profile, &options, &err));
     assert_string_equal(err.message, "this is a Python profile, but the rest of its side is a trace");
     profile_free(profile);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 int main(void)

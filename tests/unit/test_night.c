@@ -58,7 +58,7 @@ static void what_ranks_say_of_a_step_is_averaged(void **state)
     assert_true(mm->values[0] == 0 && mm->values[1] == 56 && mm->values[2] == 61);
     assert_true(fabs(mm->calls - 8.0 / 3) < 1e-12);
     arena_free(night);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 /* The same rank twice is a second recording, not a second witness of the first: all five steps are samples, in two runs. The level
@@ -79,7 +79,7 @@ static void the_same_rank_again_is_a_repetition(void **state)
     for (size_t i = 0; i < 5; i++)
         assert_true(step->values[i] == expected[i]);
     arena_free(night);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 static void a_peak_of_the_whole_is_one_sample(void **state)
@@ -99,7 +99,7 @@ static void a_peak_of_the_whole_is_one_sample(void **state)
     assert_true(peak->level.centre == 4096 && isnan(peak->level.error));
     assert_string_equal(night->gpu, "no GPU");
     arena_free(night);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 /* One row that occurs in one of 400 steps, and one that occurs in each: night_values gives both whole. */
@@ -123,7 +123,7 @@ static void a_row_that_is_mostly_absent_is_kept_as_what_it_has(void **state)
     assert_int_equal(mm->listed, STEPS);
     assert_ptr_equal(night_values(mm, scratch), mm->values);
     arena_free(night);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 int main(void)

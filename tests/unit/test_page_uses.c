@@ -40,7 +40,7 @@ static void uses_of_one_line_and_time_are_one(void **state)
     assert_use(&uses.at[1], 1000, 7, 1);
     assert_use(&uses.at[2], 3000, -7, -1);
     assert_use(&uses.at[3], 4000, -60, 0); /* another block of the same line */
-    page_uses_release(&uses);
+    VEC_FREE(&uses);
     timeline_free(timeline);
 }
 
@@ -53,7 +53,7 @@ static void uses_without_room_are_exact_at_rounded_times(void **state)
     assert_int_equal(uses.count, 2);
     assert_use(&uses.at[0], 0, 100, 1);
     assert_use(&uses.at[1], 4000, -60, 0);
-    page_uses_release(&uses);
+    VEC_FREE(&uses);
     timeline_free(timeline);
 }
 
@@ -63,7 +63,7 @@ static void uses_end_rounding_when_one_time_is_left(void **state)
     struct timeline *timeline = two_lines();
     struct page_uses uses = page_uses_of(timeline, 0);
     assert_true(uses.every_ns > timeline->dur_ns);
-    page_uses_release(&uses);
+    VEC_FREE(&uses);
     timeline_free(timeline);
 }
 

@@ -108,7 +108,7 @@ static void a_second_file_of_a_rank_is_another_run(void **state)
     assert_true(values[0] == 11 && values[1] == 22 && values[2] == 50);
     free(values);
     arena_free(runs);
-    measures_free(measures);
+    arena_free(measures);
 }
 
 int main(void)

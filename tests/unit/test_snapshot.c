@@ -85,15 +85,14 @@ static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_befor
         assert_int_equal(walk.reserved, 2048);
     }
     assert_int_equal(replay->frees_ignored + replay->realloc_of_live + replay->live_not_in_segments, 0);
-    struct alive alive;
-    alive_find(replay, 5, ALIVE_BY_LINE, &alive);
-    assert_int_equal(alive.rows.count, 3);
-    assert_string_equal(alive.rows.at[0].name, "/u/m.py:8:g");
-    assert_string_equal(alive.rows.at[1].name, alive_no_frames);
-    assert_int_equal(alive.rows.at[1].bytes, 300);
-    assert_string_equal(alive.rows.at[2].name, alive_before_recording);
-    assert_int_equal(alive.before_bytes, 200);
-    alive_release(&alive);
+    struct alive *alive = alive_find(replay, 5, ALIVE_BY_LINE);
+    assert_int_equal(alive->rows.count, 3);
+    assert_string_equal(alive->rows.at[0].name, "/u/m.py:8:g");
+    assert_string_equal(alive->rows.at[1].name, alive_no_frames);
+    assert_int_equal(alive->rows.at[1].bytes, 300);
+    assert_string_equal(alive->rows.at[2].name, alive_before_recording);
+    assert_int_equal(alive->before_bytes, 200);
+    arena_free(alive);
     arena_free(replay);
     snapshot_free(snapshot);
 }
@@ -105,21 +104,20 @@ static void an_oom_is_judged_by_what_was_free_just_before(void **state)
     struct snapshot *snapshot = read_text(drawn);
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = snapshot;
-    struct snapshot_answers answers;
-    snapshot_answer(&all, &(struct snapshot_query){ 0 }, &answers);
-    assert_int_equal(answers.ooms.rows.count, 1);
-    const struct oom_row *oom = &answers.ooms.rows.at[0];
+    struct snapshot_answers *answers = snapshot_answer(&all, &(struct snapshot_query){ 0 });
+    assert_int_equal(answers->ooms.rows.count, 1);
+    const struct oom_row *oom = &answers->ooms.rows.at[0];
     assert_int_equal(oom->entry, 6);
     assert_int_equal(oom->allocated, 1500);
     assert_int_equal(oom->inactive, 0);
     assert_int_equal(oom->kind, OOM_OUT_OF_MEMORY);
     assert_int_equal(oom->missing, 4900);
-    assert_int_equal(answers.scopes.rows.count, 1); /* 1015 to 1055: after entry 1, after entry 5 */
-    const struct scope_row *scope = &answers.scopes.rows.at[0];
+    assert_int_equal(answers->scopes.rows.count, 1); /* 1015 to 1055: after entry 1, after entry 5 */
+    const struct scope_row *scope = &answers->scopes.rows.at[0];
     assert_int_equal(scope->start_bytes, 800);
     assert_int_equal(scope->peak_bytes, 1500);
     assert_int_equal(scope->growth_bytes, 700);
-    snapshot_answers_release(&answers);
+    arena_free(answers);
     snapshot_free(snapshot);
     VEC_FREE(&all.of);
 }
@@ -138,11 +136,11 @@ static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **st
     assert_int_equal(at.largest_free, 1024);
     assert_int_equal(at.ranges.at[0].piece_count, 3);
     assert_int_equal(at.outside, 0);
-    state_release(&at);
+    EACH(VEC_FREE, &at.ranges, &at.pieces);
     state_find(replay, HISTORY_BEFORE_FIRST, &at); /* the segment came with entry 0, and D is in none */
     assert_int_equal(at.reserved, 0);
     assert_int_equal(at.outside, 1);
-    state_release(&at);
+    EACH(VEC_FREE, &at.ranges, &at.pieces);
     arena_free(replay);
     snapshot_free(snapshot);
 }
@@ -174,15 +172,14 @@ static void a_leak_grows_in_every_step_behind_the_second(void **state)
     buffer_puts(&text, "]}");
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = read_text(text.at);
-    struct snapshot_answers answers;
-    snapshot_answer(&all, &(struct snapshot_query){ 0 }, &answers);
-    assert_int_equal(answers.leaks.rows.count, 1);
-    assert_string_equal(answers.leaks.rows.at[0].line.at, "/u/log.py:3:log");
-    assert_int_equal(answers.leaks.rows.at[0].slope, 100);
-    assert_int_equal(answers.leaks.rows.at[0].first_bytes, 200);
-    assert_int_equal(answers.leaks.rows.at[0].last_bytes, 500);
-    assert_int_equal(answers.leaks.rows.at[0].steps, 3);
-    snapshot_answers_release(&answers);
+    struct snapshot_answers *answers = snapshot_answer(&all, &(struct snapshot_query){ 0 });
+    assert_int_equal(answers->leaks.rows.count, 1);
+    assert_string_equal(answers->leaks.rows.at[0].line.at, "/u/log.py:3:log");
+    assert_int_equal(answers->leaks.rows.at[0].slope, 100);
+    assert_int_equal(answers->leaks.rows.at[0].first_bytes, 200);
+    assert_int_equal(answers->leaks.rows.at[0].last_bytes, 500);
+    assert_int_equal(answers->leaks.rows.at[0].steps, 3);
+    arena_free(answers);
     snapshot_free(all.of.at[0]);
     VEC_FREE(&all.of);
     buffer_release(&text);
@@ -203,12 +200,11 @@ static void lifetimes_of_hours_keep_their_microseconds(void **state)
                                               "20") "," ACTION("free_requested", "3",
                                                                "22") "," ACTION("free_requested", "2",
                                                                                 "7200000013") "]]}");
-    struct snapshot_answers answers;
-    snapshot_answer(&all, &(struct snapshot_query){ 0 }, &answers);
-    assert_int_equal(answers.churn.rows.count, 1);
-    assert_int_equal(answers.churn.rows.at[0].lifetime_median_ns, 2000);
-    assert_int_equal(answers.churn.rows.at[0].lifetime_longest_ns, INT64_C(7200000003000));
-    snapshot_answers_release(&answers);
+    struct snapshot_answers *answers = snapshot_answer(&all, &(struct snapshot_query){ 0 });
+    assert_int_equal(answers->churn.rows.count, 1);
+    assert_int_equal(answers->churn.rows.at[0].lifetime_median_ns, 2000);
+    assert_int_equal(answers->churn.rows.at[0].lifetime_longest_ns, INT64_C(7200000003000));
+    arena_free(answers);
     snapshot_free(all.of.at[0]);
     VEC_FREE(&all.of);
 }
