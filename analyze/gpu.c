@@ -9,7 +9,6 @@
 #include "analyze/contention/contention.h"
 #include "analyze/gpu_efficiency.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/sum.h"
 #include "derive/collective_matches.h"
 #include "derive/device_types.h"
@@ -385,22 +384,19 @@ static void leave_out_unrecorded_waits(struct gpu_query *query)
     }
 }
 
-/* Missing values come last. */
-static int gpu_compare_keys(const struct group_key *a, const struct group_key *b)
-{
-    const int64_t left[] = { a->rank, a->cycle, a->device, a->stream, a->step },
-                  right[] = { b->rank, b->cycle, b->device, b->stream, b->step };
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        if (left[i] != right[i])
-            return (uint64_t)left[i] + INT64_MAX < (uint64_t)right[i] + INT64_MAX ? -1 : 1;
-    return 0;
-}
+static const struct key of_place[] = { ASC(struct group_key, rank),   ASC(struct group_key, cycle),
+                                       ASC(struct group_key, device), ASC(struct group_key, stream),
+                                       ASC(struct group_key, step),   KEY_END };
 
-static bool gpu_belongs_behind(const void *context, const void *left, const void *right)
+/* Sort ROWS by their keys; missing values, the least, come last. */
+static void gpu_sort_rows(struct gpu_row *rows, size_t count)
 {
-    (void)context;
-    const struct gpu_row *a = left, *b = right;
-    return gpu_compare_keys(&a->key, &b->key) > 0;
+    static const size_t members[] = { offsetof(struct group_key, step), offsetof(struct group_key, stream),
+                                      offsetof(struct group_key, device), offsetof(struct group_key, cycle),
+                                      offsetof(struct group_key, rank) };
+    for (size_t m = 0; m < sizeof members / sizeof *members; m++)
+        SORT_BY(rows, count, i,
+                (int64_t)(*(const uint64_t *)(const void *)((const char *)&rows[i].key + members[m]) - 1));
 }
 
 /* The mean of two shares by their weights; that of the other if one is not known. */
@@ -461,7 +457,7 @@ static void join_cycles(struct gpu_query *query)
     struct gpu *gpu = query->gpu;
     size_t kept = 0;
     for (size_t i = 0; i < query->rows.count; i++)
-        if (kept && gpu_compare_keys(&query->rows.at[kept - 1].key, &query->rows.at[i].key) == 0)
+        if (kept && rows_compare(&query->rows.at[kept - 1].key, &query->rows.at[i].key, of_place) == 0)
             join_row(&query->rows.at[kept - 1], &query->rows.at[i]);
         else
             query->rows.at[kept++] = query->rows.at[i];
@@ -471,7 +467,7 @@ static void join_cycles(struct gpu_query *query)
         const struct gpu_copies *more = &gpu->copies.at[i];
         struct gpu_copies *same = NULL;
         for (size_t k = 0; k < kept && !same; k++)
-            if (gpu_compare_keys(&gpu->copies.at[k].key, &more->key) == 0 &&
+            if (rows_compare(&gpu->copies.at[k].key, &more->key, of_place) == 0 &&
                 gpu->copies.at[k].name.at == more->name.at)
                 same = &gpu->copies.at[k];
         if (!same) {
@@ -515,7 +511,7 @@ static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selec
         count_links(&query, selection);
     if (query.of_whole && selection_is_all(selection) && by == BY(DEVICE))
         leave_out_unrecorded_waits(&query);
-    runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, gpu_belongs_behind, NULL);
+    gpu_sort_rows(query.rows.at, query.rows.count);
     if (file_set_has_cycles(file_set_of(trace)))
         join_cycles(&query);
     SORT(&gpu->copies, by_sum);

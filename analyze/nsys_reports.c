@@ -47,8 +47,9 @@ static struct nsys_figures nsys_reports_figures_of(int64_t *values, size_t count
     return figures;
 }
 
-static int nsys_reports_compare_keys(const struct nsys_row *a, const struct nsys_row *b)
+static int compare_samples(const void *left, const void *right)
 {
+    const struct nsys_row *a = &((const struct sample *)left)->key, *b = &((const struct sample *)right)->key;
     int order = text_compare(a->domain ? a->domain : "", a->domain ? strlen(a->domain) : 0,
                              b->domain ? b->domain : "", b->domain ? strlen(b->domain) : 0);
     order = order ? order : compare_integers(a->pid, b->pid);
@@ -57,12 +58,6 @@ static int nsys_reports_compare_keys(const struct nsys_row *a, const struct nsys
     order = order ? order : text_compare(a->second, a->second_len, b->second, b->second_len);
     order = order ? order : text_compare(a->name, a->name_len, b->name, b->name_len);
     return order ? order : (int)a->start_end - (int)b->start_end;
-}
-
-static int compare_samples(const void *left, const void *right)
-{
-    const struct sample *a = left, *b = right;
-    return nsys_reports_compare_keys(&a->key, &b->key);
 }
 
 static const struct key by_total_first[] = { DESC(struct nsys_row, of.total), ASC(struct nsys_row, first),

@@ -4,7 +4,6 @@
 
 #include "analyze/gap_finder.h"
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/sum.h"
 #include "derive/communication.h"
 #include "derive/callers.h"
@@ -320,55 +319,28 @@ static struct wait_advice advice_for(const struct trace *trace, enum host_wait_k
 /* A wait, and the key of its row. */
 struct stall {
     struct host_wait wait;
-    int64_t rank;     /* missing unless rows are by rank */
-    name_id owner;    /* name of the operator, else of the call */
-    const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
-    size_t line_len;
+    int64_t rank;          /* missing unless rows are by rank */
+    name_id owner;         /* name of the operator, else of the call */
+    name_id line;          /* of the lines of all stalls; NAME_NONE: none */
     struct copy_kind copy; /* if the work is a copy; else zero */
     bool waits_for_communication;
 };
 
-static int compare_lines(const struct stall *a, const struct stall *b)
-{
-    if (a->line == b->line && a->line_len == b->line_len)
-        return 0;
-    if (!a->line || !b->line)
-        return a->line ? 1 : -1;
-    return text_compare(a->line, a->line_len, b->line, b->line_len);
-}
+static const struct key by_stall[] = { ASC(struct stall, rank),        ASC(struct stall, owner),
+                                       ASC(struct stall, wait.kind),   ASC(struct stall, copy.direction),
+                                       ASC(struct stall, copy.memory), KEY_END };
 
-/* Compare keys: 0 if they belong to one row. */
-static int compare_rows_of_stalls(const struct stall *a, const struct stall *b)
-{
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->owner != b->owner)
-        return a->owner < b->owner ? -1 : 1;
-    if (a->wait.kind != b->wait.kind)
-        return a->wait.kind < b->wait.kind ? -1 : 1;
-    if (a->copy.direction != b->copy.direction)
-        return a->copy.direction < b->copy.direction ? -1 : 1;
-    if (a->copy.memory != b->copy.memory)
-        return a->copy.memory < b->copy.memory ? -1 : 1;
-    return compare_lines(a, b);
-}
-
-static bool stall_comes_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct stall *a = left, *b = right;
-    int order = compare_rows_of_stalls(a, b);
-    return order ? order > 0 : a->wait.call > b->wait.call;
-}
-
-static struct stall stall_of(const struct transfers_query *query, const struct host_wait *wait)
+static struct stall stall_of(const struct transfers_query *query, const struct host_wait *wait,
+                             struct names *lines)
 {
     const struct trace *trace = query->trace;
     event_id owner = callers_operator(query->callers, wait->call);
     struct stall stall = { .wait = *wait,
                            .rank = TABLE_INT_MISSING,
                            .owner = trace->name[owner == EVENT_NONE ? wait->call : owner] };
-    stall.line = callers_line(query->callers, wait->call, &stall.line_len);
+    size_t length;
+    const char *line = callers_line(query->callers, wait->call, &length);
+    stall.line = line ? names_add(lines, line, length) : NAME_NONE;
     if (query->by & BY(RANK))
         stall.rank = selection_rank(trace, trace->tracks[trace->track[wait->call]].file);
     if (is_copy(trace, wait->work))
@@ -428,13 +400,14 @@ static int64_t queued_ns(struct transfers_query *query, const struct host_wait *
                                          trace_end_ns(trace, wait->call));
 }
 
-/* Add a row for COUNT STALLS that belong together. */
-static struct stall_row make_stall(struct transfers_query *query, const struct stall *stalls, size_t count)
+/* Add a row for COUNT STALLS that belong together, whose line is LINE. */
+static struct stall_row make_stall(struct transfers_query *query, const struct stall *stalls, size_t count,
+                                   struct text line)
 {
     const struct trace *trace = query->trace;
     struct stall_row row = { .rank = stalls->rank,
                              .op = transfers_name_text(trace, stalls->owner),
-                             .line = { stalls->line, stalls->line_len },
+                             .line = line,
                              .call = transfers_name_text(trace, trace->name[stalls->wait.call]),
                              .kind = stalls->wait.kind,
                              .copy = stalls->copy,
@@ -478,18 +451,30 @@ static const struct key by_blocked[] = { DESC(struct stall_row, blocked_ns), KEY
 static void add_stalls(struct transfers_query *query)
 {
     struct transfers *transfers = query->transfers;
+    struct names *lines = names_open();
     VEC_OF(struct stall) stalls = { 0 };
     for (size_t i = 0; i < query->waits->count; i++)
         if (selection_holds_place(query->selection, query->waits->at[i].call))
-            *VEC_PUSH(&stalls) = stall_of(query, &query->waits->at[i]);
-    runs_sort(stalls.at, stalls.count, sizeof *stalls.at, stall_comes_behind, NULL);
-    FOR_RUNS(first, end, stalls.count, compare_rows_of_stalls(&stalls.at[first], &stalls.at[end]) == 0) {
-        struct stall_row row = make_stall(query, &stalls.at[first], end - first);
+            *VEC_PUSH(&stalls) = stall_of(query, &query->waits->at[i], lines);
+    SORT_BY(stalls.at, stalls.count, i, stalls.at[i].wait.call);
+    SORT_BY_TEXT(stalls.at, stalls.count, i,
+                 stalls.at[i].line == NAME_NONE ? NULL : names_text(lines, stalls.at[i].line));
+    SORT(&stalls, by_stall);
+    FOR_RUNS(first, end, stalls.count,
+             rows_compare(&stalls.at[first], &stalls.at[end], by_stall) == 0 &&
+                 stalls.at[first].line == stalls.at[end].line) {
+        struct text line = { 0 };
+        if (stalls.at[first].line != NAME_NONE)
+            line = (struct text){ arena_strndup(arena_of(transfers), names_text(lines, stalls.at[first].line),
+                                                names_length(lines, stalls.at[first].line)),
+                                  names_length(lines, stalls.at[first].line) };
+        struct stall_row row = make_stall(query, &stalls.at[first], end - first, line);
         transfers->blocked_ns += row.blocked_ns;
         *VEC_PUSH(&transfers->stalls) = row;
     }
     SORT(&transfers->stalls, by_blocked);
     VEC_FREE(&stalls);
+    names_free(lines);
 }
 
 /* ---- all ---- */

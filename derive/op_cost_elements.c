@@ -2,6 +2,8 @@
  * convention. */
 #include "derive/op_cost.h"
 
+#include "base/search.h"
+
 #include <ctype.h>
 
 /* Their names after "aten::", sorted; in-place variants with a trailing '_' are equal. */
@@ -139,23 +141,12 @@ static const struct elements_operator {
 };
 /* clang-format on */
 
-struct wanted {
-    const char *name;
-    size_t len;
-};
-
-static int compare_name(const void *key, const void *of)
-{
-    const struct wanted *wanted = key;
-    const char *name = ((const struct elements_operator *)of)->name;
-    int order = strncmp(wanted->name, name, wanted->len);
-    return order ? order : name[wanted->len] ? -1 : 0;
-}
-
 static const struct elements_operator *find(const char *name, size_t len)
 {
-    struct wanted wanted = { name, len };
-    return bsearch(&wanted, operators, sizeof operators / sizeof *operators, sizeof *operators, compare_name);
+    size_t i, count = sizeof operators / sizeof *operators;
+    SEARCH(i, count, strncmp(operators[i].name, name, len) < 0);
+    bool found = i < count && strncmp(operators[i].name, name, len) == 0 && !operators[i].name[len];
+    return found ? &operators[i] : NULL;
 }
 
 bool op_elements_find(const char *name, struct op_model *model)

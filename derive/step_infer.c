@@ -141,7 +141,7 @@ static void read_sequence(const struct inferring *inferring, const struct span *
     }
 }
 
-static struct sequence *sequence_open(void)
+static struct sequence *step_infer_sequence(void)
 {
     struct sequence *sequence = arena_open(sizeof *sequence);
     ARENA_OWNS(arena_of(sequence), &sequence->at, &sequence->optimizers, &sequence->batches);
@@ -151,9 +151,9 @@ static struct sequence *sequence_open(void)
 /* The sequence of the main thread. New; free with arena_free. */
 static struct sequence *main_sequence(const struct inferring *inferring, const spans *all)
 {
-    struct sequence *best = sequence_open();
+    struct sequence *best = step_infer_sequence();
     FOR_RUNS(first, end, all->count, all->at[end].track == all->at[first].track) {
-        struct sequence *one = sequence_open();
+        struct sequence *one = step_infer_sequence();
         read_sequence(inferring, &all->at[first], &all->at[end], one);
         bool trains = one->optimizers.count > 0, best_trains = best->optimizers.count > 0;
         bool better = trains != best_trains ? trains : one->length_ns > best->length_ns;

@@ -1,19 +1,10 @@
 #include "derive/host_waits.h"
 
 #include "base/search.h"
-#include "base/runs.h"
+#include "base/rows.h"
 #include "trace/derived.h"
 
 enum { MOST_STEPS_BACK = 256 };
-
-static bool belongs_after(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    event_id a = ((const struct stream_wait *)left)->call, b = ((const struct stream_wait *)right)->call;
-    if (trace->track[a] != trace->track[b])
-        return trace->track[a] > trace->track[b];
-    return trace_start_ns(trace, a) > trace_start_ns(trace, b);
-}
 
 /* The stream that each call makes wait, by event, if recorded. New, free with free(); NULL: nowhere. */
 static track_id *recorded_streams(const struct trace *trace)
@@ -48,7 +39,8 @@ static void *stream_waits_derive(const struct trace *trace)
     for (event_id e = 0; any && e < trace->event_count; e++)
         if (event_is_call(trace->kind[e]) && is_wait[trace->name[e]])
             *VEC_PUSH(waits) = (struct stream_wait){ e, stream ? stream[e] : TRACK_NONE };
-    runs_sort(waits->at, waits->count, sizeof *waits->at, belongs_after, trace);
+    SORT_BY(waits->at, waits->count, i, trace_start_ns(trace, waits->at[i].call));
+    SORT_BY(waits->at, waits->count, i, trace->track[waits->at[i].call]);
     EACH(free, stream, is_wait);
     return waits;
 }
@@ -59,9 +51,12 @@ event_id stream_waits_before(const struct stream_waits *waits, event_id launch, 
                              int64_t after_ns)
 {
     const struct trace *trace = waits->trace;
-    struct stream_wait key = { launch, stream };
     size_t i; /* the first wait that is not before LAUNCH on its thread */
-    SEARCH(i, waits->count, belongs_after(trace, &key, &waits->at[i]));
+    track_id track = trace->track[launch], of;
+    SEARCH(i, waits->count,
+           (of = trace->track[waits->at[i].call],
+            of < track ||
+                (of == track && trace_start_ns(trace, waits->at[i].call) < trace_start_ns(trace, launch))));
     for (size_t steps = 0; i-- > 0 && steps < MOST_STEPS_BACK; steps++) {
         const struct stream_wait *wait = &waits->at[i];
         if (trace->track[wait->call] != trace->track[launch] || trace_start_ns(trace, wait->call) <= after_ns)

@@ -210,12 +210,6 @@ struct masked {
     bool is_come;
 };
 
-static int compare_names(const struct rename_name *a, const struct rename_name *b)
-{
-    int order = strverscmp(a->text, b->text); /* ..._3 before ..._12 */
-    return order ? order : strcmp(a->text, b->text);
-}
-
 static int compare_masked(const void *left, const void *right)
 {
     const struct masked *a = left, *b = right;
@@ -224,7 +218,8 @@ static int compare_masked(const void *left, const void *right)
         return order;
     if (a->is_come != b->is_come)
         return a->is_come ? 1 : -1;
-    return compare_names(a->name, b->name);
+    order = strverscmp(a->name->text, b->name->text); /* ..._3 before ..._12 */
+    return order ? order : strcmp(a->name->text, b->name->text);
 }
 
 /* Mask names that are not paired yet. */

@@ -30,16 +30,12 @@ static void add_side(struct slow_rows *rows, const struct measures *measures, bo
     }
 }
 
-static int compare_keys(const struct slow_row *a, const struct slow_row *b)
-{
-    int order = strcmp(a->trouble.at, b->trouble.at);
-    return order ? order : strverscmp(a->what.at, b->what.at);
-}
-
 static bool slow_comes_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
-    return compare_keys(left, right) > 0;
+    const struct slow_row *a = left, *b = right;
+    int order = strcmp(a->trouble.at, b->trouble.at);
+    return order ? order > 0 : strverscmp(a->what.at, b->what.at) > 0; /* rank 2 before rank 10 */
 }
 
 static enum verdict slow_verdict_of(const struct slow_row *row)
@@ -66,7 +62,8 @@ void slow_add_table(const struct measures *before, const struct measures *after,
     runs_sort(rows.at.at, rows.at.count, sizeof *rows.at.at, slow_comes_behind, NULL);
     for (size_t i = 0; i < rows.at.count; i++) {
         struct slow_row *row = &rows.at.at[i], *last = kept ? &rows.at.at[kept - 1] : NULL;
-        if (last && compare_keys(last, row) == 0) {
+        if (last && strcmp(last->trouble.at, row->trouble.at) == 0 &&
+            strcmp(last->what.at, row->what.at) == 0) {
             last->before = isnan(last->before) ? row->before : last->before;
             last->after = isnan(last->after) ? row->after : last->after;
         } else {

@@ -7,7 +7,6 @@
 #include "base/rows.h"
 #include "fleet/fleet.h"
 
-#include "base/runs.h"
 #include "derive/collective_names.h"
 #include <math.h>
 
@@ -146,16 +145,6 @@ static void compare_class(struct fleet *fleet, size_t count)
     free(values);
 }
 
-static bool is_faster(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct fleet_link_row *a = left, *b = right;
-    if (a->slow != b->slow)
-        return b->slow;
-    double one = isnan(a->against) ? 0 : a->against, other = isnan(b->against) ? 0 : b->against;
-    return one < other;
-}
-
 void fleet_find_links(struct fleet *fleet)
 {
     struct transfer *transfers = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *transfers));
@@ -172,6 +161,9 @@ void fleet_find_links(struct fleet *fleet)
             of_class = 0;
         }
     }
-    runs_sort(fleet->links.at, fleet->links.count, sizeof *fleet->links.at, is_faster, NULL);
+    struct fleet_link_row *at = fleet->links.at;
+    SORT_BY_VALUE(double, rows_ascending_f64, at, fleet->links.count, i,
+                  isnan(at[i].against) ? 0 : -at[i].against);
+    SORT_BY(at, fleet->links.count, i, !at[i].slow);
     free(transfers);
 }

@@ -2,6 +2,7 @@
  * their arrivals are in the same order. */
 #include "fleet/rounds.h"
 
+#include "base/rows.h"
 #include "base/sum.h"
 #include "figures/facts_file.h"
 
@@ -477,20 +478,16 @@ static void add_visit(void *context, const void *from)
         (struct fleet_arrival){ member, row->device, row->began_ns, row->waited_ns };
 }
 
-static int compare_ranks(const void *rank, const void *member)
-{
-    int64_t a = *(const int64_t *)rank, b = ((const struct fleet_member *)member)->rank;
-    return (a > b) - (a < b);
-}
+static const struct key by_rank[] = { ASC(struct fleet_member, rank), KEY_END };
 
 static void add_sum(void *context, const void *from)
 {
     struct judged_loading *loading = context;
     const struct fleet_group_sum *sum = from;
+    const struct fleet_member wanted = { .rank = sum->rank };
     const struct fleet_job *job = loading->meetings->job;
-    loading->bad =
-        loading->bad || job->members.count == 0 ||
-        !bsearch(&sum->rank, job->members.at, job->members.count, sizeof *job->members.at, compare_ranks);
+    loading->bad = loading->bad || job->members.count == 0 ||
+                   !rows_find(job->members.at, job->members.count, sizeof wanted, by_rank, &wanted);
     *VEC_PUSH(&loading->meetings->groups) = *sum;
 }
 

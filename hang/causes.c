@@ -614,19 +614,8 @@ static void add_short_rings(struct hang_job *job)
 
 /* ---- all of them ---- */
 
-static int compare_causes(const void *a, const void *b)
-{
-    const struct hang_cause *left = a, *right = b;
-    if (left->class != right->class)
-        return left->class < right->class ? -1 : 1;
-    uint32_t first[2] = { left->ranks.count ? left->ranks.at[0] : HANG_NONE,
-                          right->ranks.count ? right->ranks.at[0] : HANG_NONE };
-    if (first[0] != first[1])
-        return first[0] < first[1] ? -1 : 1;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    return left->seq < right->seq ? -1 : left->seq > right->seq;
-}
+static const struct key by_group_seq[] = { ASC(struct hang_cause, group), ASC(struct hang_cause, seq),
+                                           KEY_END };
 
 void hang_find_causes(struct hang_job *job)
 {
@@ -636,6 +625,8 @@ void hang_find_causes(struct hang_job *job)
     hang_graph_cycles(job, add_deadlock);
     doubt_short_rings(job);
     add_short_rings(job);
-    if (job->causes.count)
-        qsort(job->causes.at, job->causes.count, sizeof *job->causes.at, compare_causes);
+    const struct hang_cause *at = job->causes.at;
+    SORT(&job->causes, by_group_seq);
+    SORT_BY(job->causes.at, job->causes.count, i, at[i].ranks.count ? at[i].ranks.at[0] : HANG_NONE);
+    SORT_BY(job->causes.at, job->causes.count, i, at[i].class);
 }

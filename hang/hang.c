@@ -1,6 +1,8 @@
 /* hang.c - the jobs among dumps: see hang.h. */
 #include "hang/hang.h"
 
+#include "base/rows.h"
+
 /* ---- which dumps are one job ---- */
 
 /* What separates jobs: nothing; the folder; folder and prefix. */
@@ -58,14 +60,6 @@ static const char *name_job(struct hang_job *job, const struct flight_dump *dump
     return arena_printf(job->arena, "%s%s%s", folder, *folder ? "/" : "", dump->prefix);
 }
 
-static int compare_ranks(const void *a, const void *b, void *context)
-{
-    const struct flight *flight = context;
-    uint32_t left = flight->dumps.at[*(const uint32_t *)a].rank,
-             right = flight->dumps.at[*(const uint32_t *)b].rank;
-    return left < right ? -1 : left > right;
-}
-
 /* Is the unreadable FILE a dump of the job that DUMP is of? */
 static bool is_of_job(const struct flight_unreadable *file, const struct flight_dump *dump, enum split split)
 {
@@ -99,7 +93,7 @@ static void add_job(struct hang *hang, size_t first, size_t end, enum split spli
         }
     }
     free(seen);
-    qsort_r(job->dumps.at, job->dumps.count, sizeof *job->dumps.at, compare_ranks, flight);
+    SORT_BY(job->dumps.at, job->dumps.count, i, flight->dumps.at[job->dumps.at[i]].rank);
     hang_set_runs_apart(job);
     hang_job_build(job);
     hang_find_waits(job);

@@ -211,19 +211,6 @@ static void add_lost_wait(struct hang_job *job, uint32_t g, const struct hang_me
     }
 }
 
-static int compare_waits(const void *a, const void *b)
-{
-    const struct hang_wait *left = a, *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    bool left_lost = left->entry == HANG_NONE, right_lost = right->entry == HANG_NONE;
-    if (left_lost != right_lost)
-        return left_lost ? -1 : 1;
-    if (left->entry != right->entry)
-        return left->entry < right->entry ? -1 : 1;
-    return left->group < right->group ? -1 : left->group > right->group;
-}
-
 /* ---- waits by operation ---- */
 
 static void group_waits(struct hang_job *job)
@@ -254,6 +241,8 @@ static void group_waits(struct hang_job *job)
     free(keys);
 }
 
+static const struct key by_group[] = { ASC(struct hang_wait, group), KEY_END };
+
 void hang_find_waits(struct hang_job *job)
 {
     struct flight *flight = job->flight;
@@ -276,8 +265,10 @@ void hang_find_waits(struct hang_job *job)
     for (size_t g = 0; g < job->groups.count; g++)
         for (size_t m = 0; m < job->groups.at[g].count; m++)
             add_lost_wait(job, (uint32_t)g, &job->groups.at[g].members[m]);
-    if (job->waits.count)
-        qsort(job->waits.at, job->waits.count, sizeof *job->waits.at, compare_waits);
+    struct hang_wait *at = job->waits.at;
+    SORT(&job->waits, by_group);
+    SORT_BY(at, job->waits.count, i, at[i].entry == HANG_NONE ? -1 : (int64_t)at[i].entry);
+    SORT_BY(at, job->waits.count, i, at[i].rank);
     job->first_wait = mem_zalloc((size_t)job->world + 2, sizeof *job->first_wait);
     for (size_t w = 0; w < job->waits.count; w++)
         job->first_wait[job->waits.at[w].rank + 1]++;

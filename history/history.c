@@ -11,6 +11,7 @@
  */
 #include "history/history.h"
 
+#include "base/rows.h"
 #include "base/run_level.h"
 #include <math.h>
 
@@ -296,15 +297,6 @@ struct hypothesis {
     size_t index;
 };
 
-static int compare_hypotheses(const void *left, const void *right)
-{
-    const struct hypothesis *a = left, *b = right;
-    double x = a->p / a->weight, y = b->p / b->weight;
-    if (x != y)
-        return x < y ? -1 : 1;
-    return a->index < b->index ? -1 : 1;
-}
-
 /* Weighted Holm: the smallest p relative to its weight first; the weight of a test that passed is redistributed to the
  * rest. PASSED[i] is set if test i passes at LEVEL. */
 static void holm(struct hypothesis *hypotheses, size_t count, double level, bool *passed)
@@ -317,8 +309,7 @@ static void holm(struct hypothesis *hypotheses, size_t count, double level, bool
         any = hypotheses[i].p <= level * hypotheses[i].weight / remaining;
     if (!any)
         return; /* the usual case: if the first does not pass, none does */
-    if (count > 1)
-        qsort(hypotheses, count, sizeof *hypotheses, compare_hypotheses);
+    SORT_BY_VALUE(double, rows_ascending_f64, hypotheses, count, i, hypotheses[i].p / hypotheses[i].weight);
     for (size_t i = 0; i < count; i++) {
         if (!(hypotheses[i].p <= level * hypotheses[i].weight / remaining))
             break;

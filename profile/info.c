@@ -1,5 +1,6 @@
 #include "profile/view.h"
 
+#include "base/names.h"
 #include "analyze/info.h"
 
 /* --- profiles ------------------------------------------------------------------------------------------------ */
@@ -29,33 +30,17 @@ static const struct table_column profile_columns[] = {
 };
 /* clang-format on */
 
-struct source_file {
-    const char *text;
-    uint32_t len;
-};
-
-static int compare_sources(const void *a, const void *b)
-{
-    const struct source_file *left = a, *right = b;
-    return text_compare(left->text, left->len, right->text, right->len);
-}
-
 /* Distinct files of the listed functions; "~" means built-in and is not a file. */
 static int64_t count_sources(const struct profile *profile)
 {
-    struct source_file *sources = mem_alloc(mem_times(profile->listed_count + 1, sizeof *sources));
-    size_t count = 0;
-    int64_t distinct = 0;
+    struct names *sources = names_open();
     for (size_t i = 0; i < profile->listed_count; i++) {
         const struct profile_function *function = &profile->functions[profile->listed[i]];
         if (function->file_length != 1 || function->file[0] != '~')
-            sources[count++] = (struct source_file){ function->file, function->file_length };
+            names_add(sources, function->file, function->file_length);
     }
-    if (count > 0)
-        qsort(sources, count, sizeof *sources, compare_sources);
-    for (size_t i = 0; i < count; i++)
-        distinct += i == 0 || compare_sources(&sources[i - 1], &sources[i]) != 0;
-    free(sources);
+    int64_t distinct = (int64_t)names_count(sources);
+    names_free(sources);
     return distinct;
 }
 

@@ -330,19 +330,6 @@ void profile_add_functions(struct result *result, const struct profile *profile,
     result_add_table(result, table);
 }
 
-/* Longest first; without times, by calls; then by file, line and name. */
-static int tables_compare_calls(const void *left, const void *right, void *data)
-{
-    const struct profile *profile = data;
-    const struct profile_call *a = left, *b = right;
-    const struct profile_cost *p = &profile->edges[a->edge].cost, *q = &profile->edges[b->edge].cost;
-    if (p->cumulative_s != q->cumulative_s)
-        return p->cumulative_s < q->cumulative_s ? 1 : -1;
-    if (p->calls != q->calls)
-        return p->calls < q->calls ? 1 : -1;
-    return profile_function_compare(&profile->functions[a->callee], &profile->functions[b->callee]);
-}
-
 /* The row of CALL, of which FUNCTION is one end; NULL: a row for "none". */
 static struct call_row call_row_of(const struct profile *profile, const struct profile_function *function,
                                    const struct profile_call *call, struct row_texts *texts)
@@ -383,9 +370,10 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
     for (size_t i = 0; i < view->count; i++) {
         const struct profile_function *function = &profile->functions[view->at[i]];
         profile_calls_of(&calls, profile, view->at[i], callees ? &by_caller : NULL);
-        if (calls.count > 1)
-            qsort_r(calls.at, calls.count, sizeof *calls.at, tables_compare_calls,
-                    (void *)(uintptr_t)profile);
+        /* Longest first; without times, by calls; they come by file, line and name. */
+        SORT_BY(calls.at, calls.count, c, ~(int64_t)profile->edges[calls.at[c].edge].cost.calls);
+        SORT_BY_VALUE(double, rows_ascending_f64, calls.at, calls.count, c,
+                      -profile->edges[calls.at[c].edge].cost.cumulative_s);
         for (size_t c = 0; c < calls.count || c == 0; c++) {
             struct call_row row = call_row_of(profile, function, calls.count ? &calls.at[c] : NULL, &texts);
             table_add_rows(table, &row, 1, sizeof row);

@@ -2,6 +2,7 @@
  * beside them, so that it wraps, can be read aloud and copied. The page's policy forbids style attributes. */
 #include "report/page_parts.h"
 
+#include "base/rows.h"
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "base/unicode.h"
@@ -398,12 +399,6 @@ static const char *step_word(const struct answer *answer)
     return answer->step_word ? answer->step_word : "step";
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static int64_t median_of(const struct answer *answer)
 {
     if (answer->steps_median_ns > 0)
@@ -412,7 +407,7 @@ static int64_t median_of(const struct answer *answer)
     int64_t *times = mem_alloc(mem_times(count, sizeof *times));
     for (size_t i = 0; i < count; i++)
         times[i] = answer->steps.at[i].ns;
-    qsort(times, count, sizeof *times, compare_times);
+    SORT_NUMBERS(times, count);
     int64_t median = count % 2 ? times[count / 2] : times[count / 2 - 1] / 2 + times[count / 2] / 2;
     free(times);
     return median;

@@ -15,9 +15,9 @@
  */
 #include "report/page_parts.h"
 
+#include "base/rows.h"
 #include "base/escape.h"
 #include "base/order.h"
-#include "base/runs.h"
 #include "report/json_writer.h"
 #include "report/page_uses.h"
 
@@ -72,35 +72,24 @@ struct places {
     uint32_t *call;  /* by place: that of what launched it; UINT32_MAX: it is not there */
 };
 
-/* Within a row. */
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    const struct timeline_span *spans = context;
-    const struct timeline_span *a = &spans[*(const uint32_t *)left], *b = &spans[*(const uint32_t *)right];
-    if (a->start_ns != b->start_ns)
-        return a->start_ns > b->start_ns;
-    return a->dur_ns != b->dur_ns ? a->dur_ns > b->dur_ns : a->rank > b->rank;
-}
-
 static bool same_row(const struct timeline_span *a, const struct timeline_span *b)
 {
     return a->lane == b->lane && a->depth == b->depth;
 }
+
+static const struct key by_start[] = { ASC(struct timeline_span, start_ns), ASC(struct timeline_span, dur_ns),
+                                       ASC(struct timeline_span, rank), KEY_END };
 
 /* New, free(): the spans by lane, depth, start and duration. Mostly they lie in the order of their starts already. */
 static uint32_t *order_by_place(const struct timeline_span *spans, size_t count)
 {
     uint32_t *order = order_open(count);
     uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    rows_order(order, spans, count, sizeof *spans, by_start);
     for (size_t i = 0; i < count; i++)
         keys[i] = (uint64_t)spans[i].lane << 16 | spans[i].depth;
     order_by(order, count, keys);
     free(keys);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && same_row(&spans[order[first]], &spans[order[end]]);)
-            end++;
-        runs_sort(order + first, end - first, sizeof *order, is_later, spans);
-    }
     return order;
 }
 

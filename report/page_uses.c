@@ -1,12 +1,9 @@
 #include "report/page_uses.h"
 
-static int compare_uses(const void *left, const void *right)
-{
-    const struct timeline_use *a = left, *b = right;
-    if (a->at_ns != b->at_ns)
-        return a->at_ns < b->at_ns ? -1 : 1;
-    return a->name < b->name ? -1 : a->name > b->name;
-}
+#include "base/rows.h"
+
+static const struct key by_time_name[] = { ASC(struct timeline_use, at_ns), ASC(struct timeline_use, name),
+                                           KEY_END };
 
 static int64_t round_up(int64_t at_ns, int64_t every_ns)
 {
@@ -18,10 +15,10 @@ static void merge(struct page_uses *uses)
 {
     size_t kept = 0;
     if (uses->count)
-        qsort(uses->at, uses->count, sizeof *uses->at, compare_uses);
+        SORT(uses, by_time_name);
     for (size_t i = 0; i < uses->count;) {
         struct timeline_use sum = uses->at[i++];
-        for (; i < uses->count && compare_uses(&sum, &uses->at[i]) == 0; i++) {
+        for (; i < uses->count && rows_compare(&sum, &uses->at[i], by_time_name) == 0; i++) {
             sum.bytes += uses->at[i].bytes;
             sum.blocks += uses->at[i].blocks;
         }

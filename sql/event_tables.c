@@ -6,6 +6,7 @@
  */
 #include "sql/parts.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "derive/step_list.h"
 #include "trace/arg_rows.h"
@@ -385,12 +386,6 @@ const struct event_rows *sql_event_rows(struct sql_source *source, size_t table)
     return rows;
 }
 
-static bool starts_later(const void *context, const void *a, const void *b)
-{
-    const struct sql_source *source = context;
-    return sql_start_ns(source, *(const event_id *)a) > sql_start_ns(source, *(const event_id *)b);
-}
-
 const struct event_rows *sql_event_rows_by_time(struct sql_source *source, size_t table)
 {
     sql_event_rows(source, table);
@@ -399,7 +394,7 @@ const struct event_rows *sql_event_rows_by_time(struct sql_source *source, size_
         return rows;
     rows->by_time = arena_alloc(&source->arena, mem_times(rows->count + 1, sizeof *rows->by_time));
     memcpy(rows->by_time, rows->ids, rows->count * sizeof *rows->ids);
-    runs_sort(rows->by_time, rows->count, sizeof *rows->by_time, starts_later, source);
+    SORT_BY(rows->by_time, rows->count, i, sql_start_ns(source, rows->by_time[i]));
     return rows;
 }
 

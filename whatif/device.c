@@ -6,7 +6,6 @@
  * an event before the stream before the launch.
  */
 #include "base/rows.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
 #include "whatif/replay.h"
@@ -315,20 +314,6 @@ static struct latest_item device_describe(const struct graph_device *device, uin
                                  .stream = device->trace->track[device->gpu->event[work]] };
 }
 
-struct latest_order {
-    const struct graph_device *device;
-    group_of_work *group_of;
-};
-
-/* A runs_after: by group, then by end. */
-static bool is_later_work(const void *context, const void *a, const void *b)
-{
-    const struct latest_order *order = context;
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    uint32_t group = order->group_of(order->device, left), other = order->group_of(order->device, right);
-    return group != other ? group > other : work_end(order->device, left) > work_end(order->device, right);
-}
-
 /* New: all launched work, by the group that GROUP_OF says, and TELL_OF with it. */
 static struct latest *open_latest(const struct graph_device *device, group_of_work *group_of,
                                   latest_tell *tell_of)
@@ -338,8 +323,8 @@ static struct latest *open_latest(const struct graph_device *device, group_of_wo
     for (size_t i = 0; i < device->gpu->count; i++)
         if (device->gpu->call[i] != EVENT_NONE)
             operations[count++] = (uint32_t)i;
-    runs_sort(operations, count, sizeof *operations, is_later_work,
-              &(struct latest_order){ device, group_of });
+    SORT_BY(operations, count, i, work_end(device, operations[i]));
+    SORT_BY(operations, count, i, group_of(device, operations[i]));
     return latest_open(operations, count, tell_of, device);
 }
 

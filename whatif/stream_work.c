@@ -2,7 +2,6 @@
 
 #include "base/rows.h"
 #include "base/search.h"
-#include "base/runs.h"
 
 static const struct key by_stream[] = { ASC(struct work_stream, file), ASC(struct work_stream, device),
                                         ASC(struct work_stream, stream), KEY_END };
@@ -134,25 +133,20 @@ size_t stream_work_launched_by(struct stream_work *streams, track_id track, int6
 
 /* ---- what ran before ---- */
 
-static bool stream_work_ends_after(const void *context, const void *left, const void *right)
+static int64_t stream_work_end_ns(const struct stream_work *streams, uint32_t work)
 {
-    const struct stream_work *streams = context;
-    const struct replay_graph *graph = streams->graph;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    uint32_t a_stream = stream_work_of(streams, a), b_stream = stream_work_of(streams, b);
-    if (a_stream != b_stream)
-        return a_stream > b_stream;
-    int64_t a_ns = replay_moment_ns(graph, replay_work_end(graph, a)),
-            b_ns = replay_moment_ns(graph, replay_work_end(graph, b));
-    return a_ns != b_ns ? a_ns > b_ns : a > b;
+    return replay_moment_ns(streams->graph, replay_work_end(streams->graph, work));
 }
 
 /* The place in BY_END of WORK, of the stream whose work lies from FIRST to END there. */
 static size_t stream_work_place_of(const struct stream_work *streams, const uint32_t *by_end, size_t first,
                                    size_t end, uint32_t work)
 {
+    int64_t end_ns = stream_work_end_ns(streams, work), ns;
     size_t place;
-    SEARCH_BETWEEN(place, first, end, stream_work_ends_after(streams, &work, &by_end[place]));
+    SEARCH_BETWEEN(place, first, end,
+                   (ns = stream_work_end_ns(streams, by_end[place]),
+                    ns < end_ns || (ns == end_ns && by_end[place] < work)));
     return place;
 }
 
@@ -190,7 +184,8 @@ static void stream_work_find_before(const struct stream_work *streams, uint32_t 
         next[s] = s ? end[s - 1] : 0;
     for (size_t i = 0; i < count; i++)
         by_end[next[stream_work_of(streams, (uint32_t)i)]++] = (uint32_t)i;
-    runs_sort(by_end, count, sizeof *by_end, stream_work_ends_after, streams);
+    SORT_BY(by_end, count, i, stream_work_end_ns(streams, by_end[i]));
+    SORT_BY(by_end, count, i, stream_work_of(streams, by_end[i]));
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
     /* Operations come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */

@@ -1,6 +1,5 @@
 #include "cli/convert/perfetto.h"
 
-#include "base/runs.h"
 #include "base/search.h"
 #include "cli/convert/parts.h"
 #include "derive/collective_matches.h"
@@ -40,42 +39,29 @@ struct arrow_end {
     uint32_t track : 31, is_start : 1;
 };
 
-static bool perfetto_flows_is_behind(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct arrow_end *a = left, *b = right;
-    return a->track != b->track ? a->track > b->track : a->ts_ns > b->ts_ns;
-}
-
 static uint32_t perfetto_flows_file_of(const struct trace *trace, const struct arrow_end *end)
 {
     return trace->tracks[end->track].file;
 }
 
-static bool belongs_later(const void *context, const void *left, const void *right)
-{
-    const struct trace *trace = context;
-    const struct arrow_end *a = left, *b = right;
-    if (perfetto_flows_file_of(trace, a) != perfetto_flows_file_of(trace, b))
-        return perfetto_flows_file_of(trace, a) > perfetto_flows_file_of(trace, b);
-    return a->id != b->id ? a->id > b->id : a->ts_ns > b->ts_ns;
-}
-
 /* Let each of the COUNT ends find its operator: the first in the trace that begins there. There are fewer ends than operators. */
 static void find_operators(struct arrow_end *ends, size_t count, const struct trace *trace)
 {
-    runs_sort(ends, count, sizeof *ends, perfetto_flows_is_behind, NULL);
+    SORT_BY(ends, count, i, ends[i].ts_ns);
+    SORT_BY(ends, count, i, ends[i].track);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (trace->kind[e] != EVENT_OP)
             continue;
-        const struct arrow_end begin = { .track = trace->track[e] & INT32_MAX,
-                                         .ts_ns = trace_start_ns(trace, e) };
+        uint32_t track = trace->track[e] & INT32_MAX;
+        int64_t ns = trace_start_ns(trace, e);
         size_t i;
-        SEARCH(i, count, perfetto_flows_is_behind(NULL, &begin, &ends[i]));
-        for (; i < count && !perfetto_flows_is_behind(NULL, &ends[i], &begin); i++)
+        SEARCH(i, count, ends[i].track < track || (ends[i].track == track && ends[i].ts_ns < ns));
+        for (; i < count && ends[i].track == track && ends[i].ts_ns == ns; i++)
             ends[i].event = ends[i].event == EVENT_NONE ? e : ends[i].event;
     }
 }
+
+static const struct key by_id_time[] = { ASC(struct arrow_end, id), ASC(struct arrow_end, ts_ns), KEY_END };
 
 /* Arrows of the trace other than from a launch: from forward to backward. They point to the beginnings of operators. */
 static void add_backward(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
@@ -90,7 +76,8 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
     }
     if (ends.count) {
         find_operators(ends.at, ends.count, trace);
-        runs_sort(ends.at, ends.count, sizeof *ends.at, belongs_later, trace);
+        SORT(&ends, by_id_time);
+        SORT_BY(ends.at, ends.count, i, perfetto_flows_file_of(trace, &ends.at[i]));
     }
     for (size_t i = 0; i + 1 < ends.count; i++) {
         const struct arrow_end *from = &ends.at[i], *to = from + 1;
