@@ -1,10 +1,9 @@
 /* error.c - errors live in fixed arrays: longer texts are cut, and only printing can fail. */
 #include "base/error.h"
 
-#include "base/escape.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 static void error_begin(struct tpa_error *err, int64_t offset, const char *fmt, va_list args)
 {
@@ -96,42 +95,4 @@ bool tpa_cannot(struct tpa_error *err, const char *reason)
     if (err)
         err->cannot = reason;
     return false;
-}
-
-/* Texts of an error may quote the input, whose control characters must not reach a terminal. */
-static void print_safely(const char *text, FILE *out)
-{
-    struct buffer visible = { 0 };
-    escape_terminal(&visible, text, strlen(text));
-    if (visible.count)
-        fwrite(visible.at, 1, visible.count, out);
-    buffer_release(&visible);
-}
-
-void tpa_error_print(const struct tpa_error *err, const char *program, FILE *out)
-{
-    fprintf(out, "%s: ", program);
-    if (err->file[0]) {
-        print_safely(err->file, out);
-        if (err->offset != TPA_NOWHERE)
-            fprintf(out, ":%" PRId64, err->offset);
-        fputs(": ", out);
-    }
-    print_safely(err->message, out);
-    putc('\n', out);
-    for (const char *line = err->context; *line;) {
-        size_t len = strcspn(line, "\n");
-        char copy[sizeof err->context];
-        memcpy(copy, line, len);
-        copy[len] = '\0';
-        fputs("     while ", out);
-        print_safely(copy, out);
-        putc('\n', out);
-        line += len + (line[len] == '\n');
-    }
-    if (err->hint[0]) {
-        fputs("     hint: ", out);
-        print_safely(err->hint, out);
-        putc('\n', out);
-    }
 }

@@ -1,5 +1,6 @@
 #include "trace/append.h"
 
+#include "trace/builder.h"
 #include "trace/storage.h"
 
 /* What is added to what. */

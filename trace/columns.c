@@ -1,6 +1,7 @@
 /* columns.c - see columns.h. */
 #include "trace/columns.h"
 
+#include "trace/chunk.h"
 #include "trace/storage.h"
 #include <assert.h>
 

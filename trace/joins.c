@@ -6,6 +6,7 @@
  * its event closes the innermost open one of that name even when others were begun after it: those
  * stay open and get their own ends, so events that cross keep their full length.
  */
+#include "trace/builder.h"
 #include "trace/storage.h"
 #include "base/rows.h"
 

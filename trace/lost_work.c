@@ -7,6 +7,7 @@
 #include "trace/call_names.h"
 #include "trace/capture_times.h"
 #include "trace/partial_replays.h"
+#include "trace/builder.h"
 #include "trace/storage.h"
 #include <inttypes.h>
 

@@ -9,6 +9,7 @@
  */
 #include "base/memory_room.h"
 #include "base/quantity.h"
+#include "trace/builder.h"
 #include "trace/storage.h"
 
 enum { FIRST_CHECK = 128 << 10, CHECK_EVERY = 256 << 10 };

@@ -6,6 +6,7 @@
  * other call has. (In libkineto of 2021 to 2024 the External id of both equals the correlation: attribution.h.)
  */
 #include "base/search.h"
+#include "trace/builder.h"
 #include "trace/storage.h"
 #include "base/rows.h"
 

@@ -4,6 +4,7 @@
  * Profilers write time 0 for a record that a device did not stamp, and now and then another time that is far from the
  * recording. Such records say that work ran, not when.
  */
+#include "trace/builder.h"
 #include "trace/storage.h"
 
 #include "base/rows.h"

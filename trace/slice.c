@@ -2,6 +2,7 @@
 #include "trace/slice.h"
 
 #include "trace/arg_scan.h"
+#include "trace/builder.h"
 #include "trace/storage.h"
 
 /* What goes where. */

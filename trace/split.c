@@ -1,5 +1,6 @@
 /* split.c - a file that several were written into becomes several files again (see trace_builder_split). */
 
+#include "trace/builder.h"
 #include "trace/storage.h"
 
 #define NO_PART UINT32_MAX

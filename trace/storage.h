@@ -7,10 +7,37 @@
 #ifndef TPA_TRACE_STORAGE_H
 #define TPA_TRACE_STORAGE_H
 
-#include "trace/chunk.h"
+#include "base/buffer.h"
 #include "trace/flow_columns.h"
+#include "trace/trace.h"
 
 struct derivation;
+struct track_key;
+
+/* An event that is not complete in itself: how it began or what it ends. */
+struct chunk_mark {
+    uint32_t event; /* begins: index of the event */
+    char phase;
+    int64_t async_id;
+};
+
+/* E, e, F: the end of an event that began elsewhere, perhaps in another chunk. */
+struct chunk_end {
+    int64_t ts_ns;
+    name_id name; /* NAME_NONE: the file gives none */
+    track_id track;
+    uint16_t category;
+    char phase;
+    int64_t async_id;
+    uint32_t after; /* events of the chunk that come before it in the file */
+};
+
+/* An argument of the end appended ENDS-th; joined to the event it ends unless that has its own. */
+struct chunk_end_arg {
+    uint32_t end;
+    enum trace_arg arg;
+    int64_t value;
+};
 
 struct arg_storage {
     uint64_t *present;
