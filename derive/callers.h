@@ -24,7 +24,6 @@ struct callers;
 /* New; free with arena_free. It answers only for the COUNT events at CALLS, which may repeat: usually callers of only
  * a few calls are needed, and only events around those are nested. */
 struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count);
-/* NULL is allowed. */
 
 /* The operator of CALL; EVENT_NONE if none was open. */
 event_id callers_operator(const struct callers *callers, event_id call);

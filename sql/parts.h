@@ -114,8 +114,6 @@ void sql_add_type(struct buffer *out, enum table_kind kind);
 /* Append "CREATE TABLE name(...)" for TABLE. */
 void sql_add_schema(struct buffer *out, const struct sql_table *table);
 
-/* Free the data allocated by SOURCE. */
-
 /* Return a text as a cell; missing if NULL. It must live as long as the trace. */
 void sql_add_text(sqlite3_context *out, const char *text, size_t len);
 void sql_add_name(sqlite3_context *out, const struct names *names, name_id id);

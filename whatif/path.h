@@ -96,8 +96,6 @@ struct path_windows *path_windows_steps(const struct replay_graph *graph);
 /* Each host event called NAME that is an annotation or an operator, in order of the file. */
 struct path_windows *path_windows_named(const struct replay_graph *graph, const char *name);
 
-/* NULL is allowed. */
-
 /* Time on the path of what has one name and is of one part. */
 struct path_item {
     enum path_part part;
