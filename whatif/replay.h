@@ -94,11 +94,23 @@ struct shifts_block {
 struct shifts {
     struct shifts_block *blocks;
     size_t block_count;
+    const uint32_t *place; /* by block of moments: where it is in BLOCKS; NULL: there */
 };
 
 /* For COUNT moments, of which none is set. Release with shifts_release. */
 void shifts_init(struct shifts *shifts, size_t count);
 void shifts_release(struct shifts *shifts);
+
+/* The same where few moments are ever set: COUNT of their blocks have a place of their own in PLACE, from 0; all others have the place
+ * COUNT. PLACE is borrowed. */
+void shifts_init_few(struct shifts *shifts, const uint32_t *place, size_t count);
+
+/* That of moment M. */
+static inline struct shifts_block *shifts_block_of(const struct shifts *shifts, moment_id m)
+{
+    size_t block = m / SHIFTS_OF_BLOCK;
+    return &shifts->blocks[shifts->place ? shifts->place[block] : block];
+}
 
 /* Slow path of shifts_set: the shift is not that of the block. */
 void shifts_set_apart(struct shifts_block *block, size_t i, int64_t ns);
@@ -106,7 +118,7 @@ void shifts_set_apart(struct shifts_block *block, size_t i, int64_t ns);
 /* Moment M shifts by NS; SHIFTS_UNSET: as if it was not set. */
 static inline void shifts_set(struct shifts *shifts, moment_id m, int64_t ns)
 {
-    struct shifts_block *block = &shifts->blocks[m / SHIFTS_OF_BLOCK];
+    struct shifts_block *block = shifts_block_of(shifts, m);
     if (block->base_ns != ns || block->apart || ns == SHIFTS_UNSET)
         shifts_set_apart(block, m % SHIFTS_OF_BLOCK, ns);
 }
@@ -117,14 +129,14 @@ void shifts_forget(struct shifts *shifts, size_t block);
 /* Was the shift of M set, and not forgotten? */
 static inline bool shifts_are_known(const struct shifts *shifts, moment_id m)
 {
-    const struct shifts_block *block = &shifts->blocks[m / SHIFTS_OF_BLOCK];
+    const struct shifts_block *block = shifts_block_of(shifts, m);
     return block->base_ns != SHIFTS_UNSET || block->apart;
 }
 
 /* Are the shifts of all that were set in the block of M the same? False where that is not known. */
 static inline bool shifts_are_alike(const struct shifts *shifts, moment_id m)
 {
-    return !shifts->blocks[m / SHIFTS_OF_BLOCK].apart;
+    return !shifts_block_of(shifts, m)->apart;
 }
 
 /* The shift at I of BLOCK, which has numbers. */
@@ -141,7 +153,7 @@ static inline int64_t shifts_apart_get(const struct shifts_block *block, size_t 
 /* The shift of M, which was set. */
 static inline int64_t shifts_get(const struct shifts *shifts, moment_id m)
 {
-    const struct shifts_block *block = &shifts->blocks[m / SHIFTS_OF_BLOCK];
+    const struct shifts_block *block = shifts_block_of(shifts, m);
     return block->apart ? shifts_apart_get(block, m % SHIFTS_OF_BLOCK) : block->base_ns;
 }
 

@@ -41,6 +41,8 @@ struct rounds {
     uint8_t *segments_of;     /* by moment: 1 + its segment, 0: it is in none; until the runs are known */
     uint64_t *within;         /* a bit for each moment: it is in one of the segments */
     uint64_t *begins;         /* the same: it is the first of its thread there */
+    uint32_t *place_of_block; /* of those with such moments: as of shifts_init_few */
+    size_t block_count;       /* how many these are */
     struct span *of_thread;   /* moments, by thread, then segment */
     uint32_t *file_of_thread;
     VEC_OF(moment_id)
@@ -385,14 +387,26 @@ static int64_t find_usual_pause(const struct rounds *rounds, const struct replay
     return usual_ns;
 }
 
+/* Only moments within have shifts. */
+static void place_blocks(struct rounds *rounds, const struct replay_graph *graph)
+{
+    _Static_assert(SHIFTS_OF_BLOCK == 64, "a word of WITHIN is about one block");
+    size_t blocks = graph->moment_count / SHIFTS_OF_BLOCK + 1;
+    rounds->place_of_block = mem_alloc(mem_times(blocks, sizeof *rounds->place_of_block));
+    for (size_t b = 0; b < blocks; b++)
+        rounds->block_count += rounds->within[b] != 0;
+    for (size_t b = 0, place = 0; b < blocks; b++)
+        rounds->place_of_block[b] = (uint32_t)(rounds->within[b] ? place++ : rounds->block_count);
+}
+
 /* The rounds of GRAPH, whose moments are known, but not their order: find_runs is still to be called. NULL: there are none. */
 static struct rounds *rounds_open(const struct replay_graph *graph)
 {
     struct rounds *rounds = arena_open(sizeof *rounds);
     ARENA_OWNS(arena_of(rounds), &rounds->segments, &rounds->own_count, &rounds->steps, &rounds->main_thread,
                &rounds->runs, &rounds->open_waits, &rounds->segments_of, &rounds->within, &rounds->begins,
-               &rounds->of_thread, &rounds->file_of_thread, &rounds->stream_of, &rounds->place_of,
-               &rounds->of_stream);
+               &rounds->place_of_block, &rounds->of_thread, &rounds->file_of_thread, &rounds->stream_of,
+               &rounds->place_of, &rounds->of_stream);
     if (!find_segments(rounds, graph) || rounds->length_ns <= 0) {
         arena_free(rounds);
         return NULL;
@@ -411,6 +425,7 @@ static struct rounds *rounds_open(const struct replay_graph *graph)
     for (size_t m = 0; m < graph->moment_count; m++)
         if (rounds->segments_of[m])
             rounds->within[m / 64] |= UINT64_C(1) << (m % 64);
+    place_blocks(rounds, graph);
     return rounds;
 }
 
@@ -802,7 +817,8 @@ static void turn(struct turning *turning)
     for (size_t i = KEPT_ROUNDS - 1; i > 0; i--)
         turning->past[i] = turning->past[i - 1];
     turning->past[0] = turning->pass.replay->shifts;
-    shifts_init(&turning->pass.replay->shifts, turning->pass.graph->moment_count);
+    shifts_init_few(&turning->pass.replay->shifts, turning->rounds->place_of_block,
+                    turning->rounds->block_count);
     turning->round++;
 }
 
@@ -850,7 +866,7 @@ struct steady rounds_replay(const struct rounds *rounds, const struct replay_gra
     double before_ns = -1, last_ns[AVERAGED] = { 0 };
     turning.pass.replay = mem_zalloc(1, sizeof *turning.pass.replay);
     turning.pass.replay->graph = graph;
-    shifts_init(&turning.pass.replay->shifts, graph->moment_count);
+    shifts_init_few(&turning.pass.replay->shifts, rounds->place_of_block, rounds->block_count);
     turning.end_ns = mem_zalloc(ends + 1, sizeof *turning.end_ns);
     turning.previous_end_ns = mem_zalloc(ends + 1, sizeof *turning.previous_end_ns);
     turning.taken_ns = mem_zalloc(ends + 1, sizeof *turning.taken_ns);

@@ -2,7 +2,13 @@
 
 void shifts_init(struct shifts *shifts, size_t count)
 {
-    shifts->block_count = count / SHIFTS_OF_BLOCK + 1;
+    shifts_init_few(shifts, NULL, count / SHIFTS_OF_BLOCK);
+}
+
+void shifts_init_few(struct shifts *shifts, const uint32_t *place, size_t count)
+{
+    shifts->block_count = count + 1;
+    shifts->place = place;
     shifts->blocks = mem_alloc(mem_times(shifts->block_count, sizeof *shifts->blocks));
     for (size_t b = 0; b < shifts->block_count; b++)
         shifts->blocks[b] = (struct shifts_block){ SHIFTS_UNSET, NULL };

@@ -108,12 +108,36 @@ static void numbers_are_as_wide_as_they_must(void **state)
     }
 }
 
+/* Of the six blocks of COUNT moments the second and the last have places; the others are one, which nothing is set in. */
+static void few_blocks_take_the_room_of_few(void **state)
+{
+    (void)state;
+    static const uint32_t place[] = { 2, 0, 2, 2, 2, 1 };
+    enum { SECOND = SHIFTS_OF_BLOCK, LAST = 5 * SHIFTS_OF_BLOCK };
+    struct shifts shifts;
+    shifts_init_few(&shifts, place, 2);
+    assert_int_equal(shifts.block_count, 3);
+    for (moment_id m = SECOND; m < SECOND + SHIFTS_OF_BLOCK; m++)
+        shifts_set(&shifts, m, 100 + m);
+    for (moment_id m = LAST; m < COUNT; m++)
+        shifts_set(&shifts, m, -7);
+    for (moment_id m = 0; m < COUNT; m++)
+        assert_int_equal(shifts_are_known(&shifts, m), m / SHIFTS_OF_BLOCK == 1 || m >= LAST);
+    assert_int_equal(shifts_get(&shifts, SECOND), 100 + SECOND);
+    assert_int_equal(shifts_get(&shifts, SECOND + 63), 163 + SECOND);
+    assert_false(shifts_are_alike(&shifts, SECOND));
+    assert_int_equal(shifts_get(&shifts, COUNT - 1), -7);
+    assert_true(shifts_are_alike(&shifts, LAST));
+    shifts_release(&shifts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_ones_take_no_room),
         cmocka_unit_test(others_come_back),
         cmocka_unit_test(numbers_are_as_wide_as_they_must),
+        cmocka_unit_test(few_blocks_take_the_room_of_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
