@@ -691,17 +691,26 @@ static void place_moments(struct turning *turning, const struct moment_run *run)
 {
     const struct replay_graph *graph = turning->pass.graph;
     struct shifts *shifts = &turning->pass.replay->shifts;
+    const struct changes *changes = turning->pass.changes;
     bool host = run->first < graph->host_count;
+    bool rounds_wait = turning->rounds->open_waits.count > 0;
+    int64_t shift_ns = 0,
+            last_ns = 0; /* of the moment before in the run: its shift; of a thread, when it was recorded */
     for (moment_id m = run->first; m < run->first + run->length; m++) {
-        float factor = replay_factor_of(&turning->pass, m);
+        float factor = !changes ? 1
+                       : host   ? factors_get(&changes->piece, m)
+                                : replay_factor_of(&turning->pass, m);
         bool has_edges = graph->has_edges[m / 64] >> (m % 64) & 1;
         struct edge_range range = has_edges ? replay_edges_of(graph, m) : (struct edge_range){ 0, 0 };
-        int64_t shift_ns;
         if (host) {
-            struct replay_before before = before_host(turning, m);
+            int64_t ns = moment_times_get(&graph->times, m);
+            struct replay_before before =
+                m == run->first ? before_host(turning, m) : (struct replay_before){ shift_ns, ns - last_ns };
+            last_ns = ns;
             shift_ns = has_edges ? replay_shift_of(&turning->pass, m, &before, range, factor)
                                  : replay_shift_behind(before.shift_ns, before.own_ns, factor);
-            shift_ns = behind_all_work(turning, m, shift_ns);
+            if (rounds_wait)
+                shift_ns = behind_all_work(turning, m, shift_ns);
         } else if (replay_moment_kind(graph, m) == MOMENT_WORK_END) {
             struct replay_before before = { shifts_get(shifts, m - 1),
                                             replay_recorded_ns(graph, m) - replay_recorded_ns(graph, m - 1) };
