@@ -16,6 +16,9 @@
 /* SIZE of identities: the kind does not have one size on all ranks; the size is not recorded, or ignored. */
 enum { IDENTITY_NO_SIZE = -2, IDENTITY_ANY_SIZE = -1 };
 
+/* The step of those before the first step that all seats of a group have, which identities_match sets where one has any before its steps. */
+#define IDENTITY_BEFORE (INT64_MIN + 1)
+
 struct identity {
     uint32_t job;
     name_id group_name, group_ranks;
@@ -28,7 +31,7 @@ struct identity {
     uint32_t round; /* of the recording; 0 for numbered ones, as numbers go on */
     uint64_t seat;  /* rank and device */
     size_t
-        order; /* set by identities_match: index among those of one seat that are equal in the fields above the seat */
+        order; /* set by identities_match: index among those of one seat that are equal in the fields above the seat; before the steps from the last on */
     size_t index; /* of the record; those of a seat are in order of time */
 };
 

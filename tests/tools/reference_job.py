@@ -218,14 +218,20 @@ class Job:
         has_numbers = all(c.seq is not None for c in group)
         have_steps = all(rank.steps for rank in self.ranks if rank.collectives)
         launching = {(c.rank.number, c.event.args.get("device")) for c in self.all if c.launched}
+        launched = lambda c: c.launched or (c.rank.number, c.event.args.get("device")) not in launching
+        step_of = lambda c: int(re.sub(r"\D", "", c.step.raw["name"])) if c.step and have_steps and launched(c) else None
+        before = set() if has_numbers else self.before_steps(group, step_of)
         alike, seen = {}, {}
         for c in sorted(group, key=lambda c: (self.ranks.index(c.rank), c.event.start)):
             key = c.seq
             if not has_numbers:
-                kind = (c.name, c.size if c.name in ("all_reduce", *ONE_SENDS_TO_ALL) else None, c.step and c.step.raw["name"] if have_steps and (c.launched or (c.rank.number, c.event.args.get("device")) not in launching) else None)
-                before = seen.setdefault((c.rank.number, kind), [])
-                before.append(c)
-                key = kind, len(before)
+                kind_of = lambda c: (c.name, c.size if c.name in ("all_reduce", *ONE_SENDS_TO_ALL) else None, "before" if id(c) in before else step_of(c))
+                kind = kind_of(c)
+                those = seen.setdefault((c.rank.number, kind), [])
+                those.append(c)
+                key = kind, len(those)
+                if kind[2] == "before":
+                    key = kind, sum(o.rank is c.rank and kind_of(o) == kind for o in group) - len(those) + 1
             alike.setdefault(key, []).append(c)
         for key, members in alike.items():
             if len(members) > 1:
@@ -233,6 +239,21 @@ class Job:
                 if not has_numbers:
                     match.number = key[1]
                 yield match, has_numbers
+
+    def before_steps(self, group, step_of):
+        """Those before the first step that all ranks have, if a rank has any before its steps."""
+        ranks = {}
+        for c in sorted(group, key=lambda c: c.event.start):
+            ranks.setdefault(c.rank.number, []).append(c)
+        firsts = {rank: next((step_of(c) for c in own if step_of(c) is not None), None) for rank, own in ranks.items()}
+        if not any(firsts[rank] is not None and step_of(own[0]) is None for rank, own in ranks.items()):
+            return set()
+        latest = max(first for first in firsts.values() if first is not None)
+        before = set()
+        for own in ranks.values():
+            until = next((i for i, c in enumerate(own) if step_of(c) is not None and step_of(c) >= latest), 0)
+            before |= {id(c) for c in own[:until]}
+        return before
 
     def clock(self, rank, matches):
         """How much later collectives end there than on the first rank given: the median, of two in the middle the lower; how many, and their deviation."""

@@ -762,6 +762,31 @@ static void work_from_before_the_recording_is_not_counted_in_a_step(void **state
     release();
 }
 
+/* Rank 0 was recorded from earlier on: two of its kernels are from before the recording, one of rank 1's. The last of each ended together. */
+static void before_the_steps_the_last_are_the_same(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        draw_rank(rank, 0);
+        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 500);
+        if (rank == 0)
+            draw_all_reduce(0, 10, 5, -1);
+        draw_all_reduce(rank, 60 + 10 * rank, 30 - 10 * rank, -1);
+        draw_call("cudaLaunchKernel", 1, 10, 5, 100);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", rank, 20, 200, 30, 100);
+        draw_facts("allreduce", 1000, 1000, "Float", 2, -1);
+    }
+    trace = draw_end();
+    answer();
+    struct table *waits = table_called(result, "waits");
+    assert_int_equal(waits->row_count, 2);
+    assert_int_equal(int_called(waits, 0, "longest_wait"), 10); /* not 15, that of [10 15] and [70 90] */
+    assert_int_equal(int_called(waits, 1, "longest_wait"), 0);
+    assert_int_equal(notice_called(result, "unmatched"), 1);
+    release();
+}
+
 /* Rank 0 sends to 1 and to 2; the group's order alone would match the wrong ones. */
 static void sends_are_matched_with_their_receives(void **state)
 {
@@ -1028,6 +1053,7 @@ int main(void)
         cmocka_unit_test(what_did_not_end_together_is_not_the_same),
         cmocka_unit_test(clocks_that_are_known_well_tell_neighbours_apart),
         cmocka_unit_test(work_from_before_the_recording_is_not_counted_in_a_step),
+        cmocka_unit_test(before_the_steps_the_last_are_the_same),
         cmocka_unit_test(sends_are_matched_with_their_receives),
         cmocka_unit_test(devices_of_one_file_are_ranks_too),
         cmocka_unit_test(an_operator_makes_a_rank_late),
