@@ -325,6 +325,28 @@ static size_t period_of_all(const struct choosing *choosing)
     return period;
 }
 
+/* A step was singular on the host, but no step is singular on devices, which are how fast the job is: the host waited for a place in their
+ * queue, or they had enough to do meanwhile. Then it counts. Returns whether there was one. */
+static bool keep_singular(struct choosing *choosing)
+{
+    struct account_step *singular = NULL;
+    int64_t longest_ns = 0, second_ns = 0;
+    for (size_t i = 0; i < choosing->count; i++) {
+        int64_t device_ns = choosing->steps[i].device_ns;
+        if (choosing->steps[i].role == STEP_SINGULAR)
+            singular = &choosing->steps[i];
+        second_ns = greater_of(second_ns, device_ns < longest_ns ? device_ns : longest_ns);
+        longest_ns = greater_of(longest_ns, device_ns);
+    }
+    if (!singular || choosing->rank->singular_unrecorded || singular->device_ns <= 0 ||
+        (double)longest_ns > singular_from * (double)second_ns)
+        return false;
+    singular->role = STEP_CUT; /* until it is known whether it counts, as those of the others */
+    choosing->rank->singular = INT64_MIN;
+    choosing->rank->singular_ns = 0;
+    return true;
+}
+
 /* Choose the steps of a file that count. */
 static void account_choose(struct choosing *choosing)
 {
@@ -336,6 +358,11 @@ static void account_choose(struct choosing *choosing)
     bool behind = devices->count > 0 && devices->mean_ns > falls_behind * host->mean_ns &&
                   (devices->count > 1 || devices->mean_ns > host->mean_ns * (double)host->count) &&
                   (has_most_calls(choosing) || host->count == 0);
+    if (behind && keep_singular(choosing)) {
+        arena_free(devices);
+        period = larger_of(period, period_of_all(choosing));
+        devices = counted_of(choosing, LIMIT_DEVICES, period);
+    }
     struct counted *used = behind ? devices : host;
     rank->limit = behind ? LIMIT_DEVICES : LIMIT_HOST;
     rank->host_step_ns = llround(host->mean_ns);

@@ -178,6 +178,34 @@ static void devices_that_fall_behind_are_how_fast_the_job_is(void **state)
 }
 
 /*
+ * Work of 20 and of 40 by turns, without a pause. The host takes 10 for a step, but 25 for step 5, as if a queue was full: devices are how fast
+ * the job is, and step 5 is like all others there. Without it six steps of 27 would count.
+ */
+static void a_long_step_of_the_host_counts_where_devices_fall_behind(void **state)
+{
+    (void)state;
+    int64_t at = 0, free = 12;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 9; i++) {
+        int64_t length = i == 5 ? 25 : 10, work = i % 2 ? 40 : 20;
+        draw_step(i, at, length);
+        draw_call("cudaLaunchKernel", 1, at + 2, 2, i + 1);
+        draw_work("kernel", "gemm", 0, 7, free, work, i + 1);
+        at += length;
+        free += work;
+    }
+    struct trace *trace = draw_end();
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->limit, LIMIT_DEVICES);
+    assert_int_equal(all->singular, INT64_MIN);
+    assert_int_equal(all->count, 8);
+    assert_int_equal(all->period, 2);
+    assert_int_equal(all->step_ns, 30);
+    check_sum(all);
+    trace_free(trace);
+}
+
+/*
  * One step of 100: up to 40 it waits for work that was launched before, then it launches what runs from 45 to 125 (the step: from 40) or
  * to 85 (the step: the host's, from 40 to 100).
  */
@@ -432,6 +460,7 @@ int main(void)
         cmocka_unit_test(steps_of_a_host_that_waits),
         cmocka_unit_test(loading_before_the_first_work_is_loading),
         cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
+        cmocka_unit_test(a_long_step_of_the_host_counts_where_devices_fall_behind),
         cmocka_unit_test(the_only_step_leaves_out_what_was_launched_before),
         cmocka_unit_test(the_parts_of_a_few_steps_hold_their_work),
         cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
