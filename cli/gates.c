@@ -25,6 +25,7 @@ static const char *const outcome_names[] = { CASE_WITHIN, CASE_EXCEEDED, CASE_CA
 struct checker {
     const struct diff *diff;
     const char *damage; /* why nothing can be judged; NULL: it can */
+    const char *unlike; /* why nothing is within its limit; NULL: it may be */
     struct table *table;
     struct result *result;
     bool unsure_fails;
@@ -57,6 +58,7 @@ struct judged {
     const struct suspect *suspect;
     double found, low, high; /* growth, and its 95 % interval */
     enum gates_outcome outcome;
+    bool unlike; /* it would be within its limit */
 };
 
 /* "12 more runs a side would tell", the number of runs after which the interval no longer reaches the limit. */
@@ -84,6 +86,11 @@ static void add_cannot_tell(struct buffer *out, const struct checker *checker, c
     buffer_puts(out, "cannot tell: ");
     if (checker->damage) {
         buffer_printf(out, "%s; record again", checker->damage);
+        return;
+    }
+    if (judged->unlike) {
+        buffer_printf(out, "within the limit, but %s%s", checker->unlike,
+                      checker->unsure_fails ? "; --unsure pass lets it through" : "");
         return;
     }
     if (isnan(finding->error)) {
@@ -158,8 +165,9 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     judged.high = before > 0 ? finding->high / before : judged.found;
     double min_change = table_is_time(suspect->kind) ? checker->diff->min_change : 0;
     double found = judged.found;
-    enum gates_outcome outcome = judged.outcome =
-        checker->damage ? GATES_CANNOT_TELL : outcome_of(&judged, together, min_change);
+    judged.outcome = checker->damage ? GATES_CANNOT_TELL : outcome_of(&judged, together, min_change);
+    judged.unlike = judged.outcome == GATES_WITHIN && checker->unlike;
+    enum gates_outcome outcome = judged.outcome = judged.unlike ? GATES_CANNOT_TELL : judged.outcome;
     struct table *table = checker->table;
     size_t row = table_add_row(table);
     table_set_int(table, row, GATES_NUMBER, checker->number);
@@ -277,13 +285,15 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     *outcome = GATES_WITHIN;
     if (gates->count == 0)
         return true;
-    struct buffer damage = { 0 };
+    struct buffer damage = { 0 }, unlike = { 0 };
     append_damage(&damage, diff, ignored);
+    diff_append_unlike(diff, &unlike);
     struct checker checker = { .diff = diff,
                                .table = table_open("gates", "Gates", columns, GATES_COLUMNS),
                                .result = result,
                                .unsure_fails = unsure_fails,
-                               .damage = damage.at };
+                               .damage = damage.at,
+                               .unlike = unlike.at };
     bool good = true;
     for (size_t i = 0; i < gates->count && good; i++) {
         struct gate gate;
@@ -297,7 +307,7 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     if (checker.unjudged && unsure_fails)
         result_add_notice(result, "gates_cannot_tell", checker.unjudged, NULL, TPA_NOWHERE,
                           "gates that cannot be judged fail: %s", checker.why_unjudged.at);
-    EACH(buffer_release, &checker.why_unjudged, &damage);
+    EACH(buffer_release, &checker.why_unjudged, &damage, &unlike);
     *outcome = checker.outcome;
     return good;
 }

@@ -101,6 +101,10 @@ void diff_add_tables(const struct diff *diff, struct result *result);
 /* Add notices on top of RESULT about differences that make the sides hard to compare. Part of diff_add_tables. */
 void diff_notice_differences(const struct diff *diff, struct result *result);
 
+/* Append in what the recordings of the sides are not alike, so that a gate between them must not pass: "not the same GPU: A against B";
+ * or whether launches were recorded. Nothing if they are, or if it is not known. */
+void diff_append_unlike(const struct diff *diff, struct buffer *out);
+
 /* Add the tables "classes" and "moved": kernels by class on both sides, and operators whose kernels changed class, with a notice of the
  * largest such change. Part of diff_add_tables. */
 void diff_add_classes(const struct diff *diff, struct result *result);

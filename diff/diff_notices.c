@@ -10,6 +10,30 @@ static void diff_notices_raise(struct result *result)
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 
+/* Move the notice added last above the answer: gates are not judged for it. */
+static void diff_notices_put_first(struct result *result)
+{
+    result->notices.at[result->notices.count - 1].of_input = true;
+}
+
+/* A fact known of both sides that differs; then gates compare the machines, or what was recorded. */
+static const struct unlike {
+    const char *key, *title;
+} unlikes[] = { { "gpu", "GPU" }, { MEASURE_LAUNCHES, MEASURE_LAUNCHES_TITLE } };
+
+void diff_append_unlike(const struct diff *diff, struct buffer *out)
+{
+    for (size_t i = 0; i < sizeof unlikes / sizeof *unlikes; i++) {
+        const char *fact[2] = { measures_fact(diff->sides[0], unlikes[i].key),
+                                measures_fact(diff->sides[1], unlikes[i].key) };
+        if (!fact[0] || !fact[1] || strcmp(fact[0], fact[1]) == 0 ||
+            strcmp(fact[0], MEASURE_UNKNOWN_GPU) == 0 || strcmp(fact[1], MEASURE_UNKNOWN_GPU) == 0)
+            continue;
+        buffer_printf(out, "%snot the same %s: %s against %s", out->count ? ", and " : "", unlikes[i].title,
+                      fact[0], fact[1]);
+    }
+}
+
 static bool has_notice(const struct result *result, const char *kind)
 {
     for (size_t i = 0; i < result->notices.count; i++)
@@ -33,7 +57,7 @@ static void notice_gpus(const struct diff *diff, struct result *result)
     } else if (strcmp(gpu[0], gpu[1]) != 0) {
         result_add_notice(result, "other_gpu", 1, NULL, TPA_NOWHERE, "not the same GPU: %s against %s",
                           gpu[0], gpu[1]);
-        diff_notices_raise(result);
+        diff_notices_put_first(result);
     }
 }
 
@@ -50,7 +74,10 @@ static void notice_facts(const struct diff *diff, struct result *result)
             continue;
         result_add_notice(result, "other_fact", 1, NULL, TPA_NOWHERE, "not the same %s: %s against %s",
                           fact->title, fact->value, after);
-        diff_notices_raise(result);
+        if (strcmp(fact->key, MEASURE_LAUNCHES) == 0)
+            diff_notices_put_first(result);
+        else
+            diff_notices_raise(result);
     }
 }
 

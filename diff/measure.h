@@ -220,6 +220,10 @@ struct measure_rows *sampling_rows(const struct sampling *sampling, const char *
 /* The value of the fact "gpu" if the recording does not name the GPU. */
 #define MEASURE_UNKNOWN_GPU "unknown GPU"
 
+/* The fact whether calls that launched work are recorded: its key, and its title. */
+#define MEASURE_LAUNCHES "launches"
+#define MEASURE_LAUNCHES_TITLE "recording of launches"
+
 /* The fact KEY of the side; NULL if there is none. */
 const char *measures_fact(const struct measures *measures, const char *key);
 

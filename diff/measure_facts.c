@@ -83,6 +83,15 @@ static void find_unread(const struct measuring *measuring)
             add_unread(measuring->measures, 1, "a file holds no events");
 }
 
+/* Is the call in the file that launched some of the work? */
+static bool has_launches(const struct gpu_events *gpu)
+{
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            return true;
+    return false;
+}
+
 void measure_trace_facts(const struct measuring *measuring)
 {
     const struct trace *trace = measuring->trace;
@@ -92,6 +101,8 @@ void measure_trace_facts(const struct measuring *measuring)
         measure_facts_add(measuring, "gpu", "GPU",
                           device && device->name && *device->name ? device->name : MEASURE_UNKNOWN_GPU);
     }
+    if (measuring->gpu->count)
+        add_flag(measuring, MEASURE_LAUNCHES, MEASURE_LAUNCHES_TITLE, has_launches(measuring->gpu));
     for (size_t f = 0; f < trace->file_count; f++) {
         const struct trace_file *file = &trace->files[f];
         measure_facts_add(measuring, "producer", "profiler", trace_producer_name(file->producer));

@@ -76,6 +76,8 @@ struct survey {
     bool any_number;   /* has any call one? */
     bool any_callless; /* has any work the number of no call? */
     bool any_time;     /* does any work take time? */
+    int64_t common;    /* the number that most launches of kernels have, if any number is that of most */
+    uint64_t common_count, kernel_launches;
 };
 
 /* The numbers of the work and of the calls of the file. */
@@ -168,6 +170,30 @@ static uint64_t count_callless(const struct survey *survey)
     }
     free(since_ns);
     return count;
+}
+
+/* Find the number of most launches of kernels: each has its own, so that it links none of them. */
+static void survey_common_number(struct survey *survey)
+{
+    const struct trace *trace = survey->trace;
+    event_id end = survey->file->first_event + survey->file->event_count;
+    uint64_t lead = 0;
+    for (int pass = 0; pass < 2; pass++) { /* the majority, if there is one; then how many it is */
+        struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+        for (event_id e = survey->file->first_event; e < end; e++) {
+            int64_t number;
+            if (!event_is_call(trace->kind[e]) || survey->sorts[trace->name[e]] != CALL_LAUNCH ||
+                !arg_scan_get(&correlations, e, &number) || number <= 0)
+                continue;
+            survey->kernel_launches += pass;
+            survey->common_count += pass && number == survey->common;
+            if (pass)
+                continue;
+            if (lead == 0)
+                survey->common = number;
+            lead += number == survey->common ? 1 : -1;
+        }
+    }
 }
 
 /* What was launched last may still have waited in a queue when recording stopped, unless the call itself waits for it. */
@@ -278,6 +304,39 @@ uint64_t builder_noticed(const struct trace_builder *builder, uint32_t f, enum l
 
 enum { TIMELESS_WORK = 4 }; /* of so many operations at least one takes a nanosecond */
 
+enum {
+    LAUNCHES_OF_A_NUMBER = 4, /* of so many, of which most have one number, it was not the profiler's */
+    LAUNCHES_GONE = 2,        /* some tools never record the call of some of the work */
+    GONE_ONE_IN = 10,
+};
+
+/* Tell launches that the file lacks, or that have no number of their own. */
+static void tell_launches(struct trace_builder *builder, uint32_t f, const struct survey *survey)
+{
+    const struct trace_lost *lost = &survey->file->lost;
+    if (survey->common_count >= LAUNCHES_OF_A_NUMBER && 2 * survey->common_count > survey->kernel_launches &&
+        !builder_noticed(builder, f, LACK_ODD_VALUES))
+        builder_add_last_notice(builder, f, lack_word(LACK_ODD_VALUES),
+                                arena_printf(&builder->trace->arena,
+                                             "%" PRIu64 " of %" PRIu64
+                                             " launches have one correlation number, %" PRId64
+                                             ": which of them launched what is not known",
+                                             survey->common_count, survey->kernel_launches, survey->common),
+                                survey->common_count);
+    uint64_t gone = lost->callless - survey->unnumbered;
+    bool is_cut = survey->file->lacks & LACKS_END;
+    if (!is_cut && gone >= LAUNCHES_GONE && GONE_ONE_IN * gone >= lost->work &&
+        !builder_noticed(builder, f, LACK_DROPPED_UNKNOWN))
+        builder_add_last_notice(
+            builder, f, lack_word(LACK_DROPPED_UNKNOWN),
+            arena_printf(
+                &builder->trace->arena,
+                "the calls that launched %" PRIu64 " of %" PRIu64
+                " operations of devices are not in the file, though others are: the profiler lost them",
+                gone, lost->work),
+            gone);
+}
+
 static void settle_file(struct trace_builder *builder, uint32_t f, const unsigned char *sorts)
 {
     struct trace *trace = builder->trace;
@@ -317,6 +376,8 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     file->lost.much = is_much(file->lost.lost_graphs + file->lost.partial_graphs, file->lost.graphs) ||
                       is_much(file->lost.lost_launches, file->lost.launches) ||
                       is_much(file->lost.lost_copies, file->lost.launches + file->lost.copies);
+    survey_common_number(&survey);
+    tell_launches(builder, f, &survey);
     EACH(numbers_release, &survey.work, &survey.calls, &survey.graphs);
     uint64_t lost = file->lost.lost_graphs + file->lost.partial_graphs + file->lost.lost_launches +
                     file->lost.lost_copies + file->lost.lost_hip_copies;

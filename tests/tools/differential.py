@@ -471,7 +471,8 @@ COMMANDS = {"rows": top_differences, "chart": chart_differences, "report": repor
 
 def table_differences(tpa, path, only):
     """The first difference in the tables of other commands than top, or of ONLY this one, in words; None when there is none."""
-    lost[0] = bool(reference_info.lost_work(reference_top.load(path)))
+    document = reference_top.load(path)
+    lost[0] = bool(reference_info.lost_work(document)) or document[reference_late.DROPPED]
     try:
         for command, differs in COMMANDS.items():
             if only in ("", "tables", command):

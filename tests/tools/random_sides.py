@@ -78,7 +78,7 @@ class File:
     def __init__(self, side, rank=None):
         self.side, self.maker, self.random = side, side.maker, side.maker.random
         self.events, self.correlation, self.at = [], 0, 10_000 + self.random.randint(0, 10**6)
-        self.free, self.used = {}, {}
+        self.free, self.used, self.launched = {}, {}, 0
         for number in range(side.step_count):
             self.step(number + 2)
             self.at += self.length(3000)
@@ -111,7 +111,11 @@ class File:
     def step(self, number):
         start = self.at
         self.at += self.length(500)
+        launched = self.launched
         self.operations()
+        for operation in self.maker.plan if self.maker.has_gpu else ():
+            if self.launched == launched and operation["works"]:  # a step without any would be one that lost them
+                self.operator(operation)
         if self.random.random() < self.maker.outliers:
             self.at += 20 * (self.at - start)
         self.add("user_annotation", STEP % number, 100, start, self.at, {"External id": self.new_id()})
@@ -163,6 +167,7 @@ class File:
         category, name, variants = work["what"]
         if name in self.side.lacks:
             return
+        self.launched += 1
         correlation, start = self.new_id(), self.at
         self.at += self.length(2000)
         self.add("cuda_runtime", "cudaMemcpyAsync" if category == "gpu_memcpy" else "cudaLaunchKernel", thread, start, self.at, {"correlation": correlation, "External id": operator})

@@ -9,6 +9,7 @@ WORK = {"kernel", "concurrent_kernel", "gpu_memcpy", "memcpy", "gpu_memset", "me
 OVERLAP_NS, RETURN_NS = 100_000, 1_000_000
 COUNT = "(late ends)"  # a key of the document that none has in a file: how many were set
 DOUBLED = "(doubled)"  # likewise: how much work is there twice
+DROPPED = "(dropped)"  # likewise: does it lack what the profiler lost?
 MARKS = "(marks)"  # likewise: how many kinds of things are wrong with marks of steps
 MUCH = "(much late)"  # likewise: they take a hundredth of the time of all work, or more
 
@@ -60,7 +61,47 @@ CALLS = {"cuda_runtime", "cuda_driver", "runtime", "driver"}
 HOST_WORK = CALLS | {"cpu_op", "operator"}
 
 
-def settle_marks(document):
+def lost_steps(own, work):
+    """Numbers that the marks OWN of a thread leave out: of steps in which the thread WORKed, by its starts, and of steps of which nothing is there."""
+    unmarked = unrecorded = 0
+    for mark, after in zip(own, own[1:]):
+        between = after[2] - mark[2] - 1
+        if not 0 < between < len(own):
+            continue
+        if any(mark[1] <= start < after[0] for start in work):
+            unmarked += between
+        elif after[0] - mark[1] > (mark[1] - mark[0]) // 2:
+            unrecorded += between
+    if any(after[2] <= mark[2] for mark, after in zip(own, own[1:])):
+        unrecorded = 0
+    return (unmarked, unrecorded) if unmarked + unrecorded < len(own) else (0, 0)
+
+
+def has_hollow_steps(own, moments):
+    """Does a step of the marks OWN, between others that do, hold none of the MOMENTS at which calls and work of devices begin?"""
+    holds = [False] * len(own)
+    for moment in moments:
+        begun = [i for i, mark in enumerate(own) if mark[0] <= moment]
+        if begun and moment < own[begun[-1]][1]:
+            holds[begun[-1]] = True
+    full = [i for i, held in enumerate(holds) if held]
+    hollow = [i for i in range(full[0], full[-1]) if not holds[i]] if full else []
+    apart = {after - before for before, after in zip(hollow, hollow[1:])}
+    by_plan = len(apart) == 1 and apart != {1}
+    return len(own) >= 4 and 0 < 2 * len(hollow) <= len(full) and not by_plan
+
+
+def launches_are_gone(streams, calls):
+    """Is the call of a tenth of the work not in the file, though that of earlier work of its stream is?"""
+    numbers = {call.launch for call in calls if call.launch}
+    gone = 0
+    for stream in streams:
+        since = min((work.start for work in stream if work.launch in numbers), default=None)
+        gone += sum(bool(work.launch) and work.launch not in numbers and since is not None and work.start >= since for work in stream)
+    return gone >= 2 and 10 * gone >= sum(map(len, streams))
+
+
+def settle_marks(document, moments):
     """Of ProfilerStep#N: one that is there twice counts once, one that reaches over all of the next ends where that begins, numbers count up. What was wrong."""
     marks, work, wrong = {}, {}, set()
     for place, event in enumerate(document.get("traceEvents", [])):
@@ -88,10 +129,9 @@ def settle_marks(document):
                 wrong.add("late")
         if any(after[2] < mark[2] or (after[2] == mark[2] and mark[1] <= after[0]) for mark, after in zip(own, own[1:])):
             wrong.add("repeated")
-        lost = sum(after[2] - mark[2] - 1 for mark, after in zip(own, own[1:])
-                   if 1 < after[2] - mark[2] <= len(own) and any(mark[1] <= start < after[0] for start in work.get(thread, [])))
-        if 0 < lost < len(own):
-            wrong.add("lost")
+        wrong.update(kind for kind, count in zip(("lost", "unrecorded"), lost_steps(own, work.get(thread, []))) if count)
+        if has_hollow_steps(own, moments):
+            wrong.add("dropped")
     return wrong
 
 
@@ -153,7 +193,10 @@ def bound(document):
         usual = [to_ns(other.event.get("dur", 0)) for other in everything if other.bound is None and other.event.get("name") == work.event.get("name")]
         work.event["dur"] = Decimal(min(work.bound - work.start, max(usual, default=work.bound))) / 1000
     late_ns = sum(to_ns(work.event["dur"]) for work in late)
-    kinds = settle_marks(document)
+    kinds = settle_marks(document, [one.start for one in calls + everything])
+    if launches_are_gone(streams, calls):
+        kinds.add("dropped")
+    document[DROPPED] = "dropped" in kinds
     document["traceEvents"] = [event for event in document.get("traceEvents", []) if event is not None]
     document[DOUBLED] = doubled
     document[MARKS] = len(kinds - {"late"}) + ("late" in kinds and len(late) > 0)

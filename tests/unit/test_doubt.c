@@ -357,6 +357,27 @@ static void short_doubles_count_once(void **state)
     trace_free(trace);
 }
 
+/* Ten kernels on a stream, a call for each: the second and third lack theirs, or all have one number. */
+static void launches_that_are_gone_or_have_one_number_are_said(void **state)
+{
+    (void)state;
+    for (int one_number = 0; one_number < 2; one_number++) {
+        struct small small = small_begin(WANTS);
+        for (int i = 0; i < 10; i++) {
+            int64_t number = one_number ? 7 : i + 1;
+            if (i == 0 || i > 2 || one_number)
+                add_call(&small, "cudaLaunchKernel", number, us(100 * i), us(5));
+            add_kernel(&small, "a", number, us(100 * i + 10), us(20));
+        }
+        struct trace *trace = small_end(&small);
+        const struct trace_notice *gone = notice_of(trace, "dropped_unknown"),
+                                  *odd = notice_of(trace, "odd_values");
+        assert_int_equal(gone ? gone->count : 0, one_number ? 0 : 2);
+        assert_int_equal(odd ? odd->count : 0, one_number ? 10 : 0);
+        trace_free(trace);
+    }
+}
+
 /*
  *     [ 1      ][ 2     ]|3|     [ 5  ]     step 3 has no length; 4 has no mark, but a call
  *                          wait(4)
@@ -476,6 +497,7 @@ int main(void)
         cmocka_unit_test(doubles_count_once),
         cmocka_unit_test(short_doubles_count_once),
         cmocka_unit_test(marks_tell_nothing_of_work),
+        cmocka_unit_test(launches_that_are_gone_or_have_one_number_are_said),
         cmocka_unit_test(calls_far_from_their_work_are_left_out),
         cmocka_unit_test(work_at_zero_before_its_call_is_left_out),
         cmocka_unit_test(ends_behind_the_recording_are_bounded),
