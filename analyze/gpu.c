@@ -310,7 +310,11 @@ static void count_links(const struct gpu_query *query, const struct selection *s
     bool all = selection_is_all(selection);
     for (event_id e = 0; e < trace->event_count; e++) {
         gpu->calls += event_is_call(trace->kind[e]) && (all || selection_holds_place(selection, e));
-        gpu->other += trace->kind[e] == EVENT_GPU_OTHER && selection_holds(selection, e);
+        if (trace->kind[e] != EVENT_GPU_OTHER || !selection_holds(selection, e))
+            continue;
+        if (gpu->other++ == 0)
+            gpu->first_other = trace->name[e];
+        gpu->others_differ |= trace->name[e] != gpu->first_other;
     }
 }
 
@@ -720,8 +724,11 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
             "%.3f ms of communication waited for a rank whose recording had not begun: that time is left out of the spans",
             (double)unrecorded_ns / 1e6);
     if (gpu->other)
-        result_add_notice(result, "other_device_events", gpu->other, NULL, TPA_NOWHERE,
-                          "events on devices are neither kernels nor copies nor memsets; they count nowhere");
+        result_add_notice(
+            result, "other_device_events", gpu->other, NULL, TPA_NOWHERE,
+            "events on devices, %s%s, are neither kernels, copies, memsets nor waits of streams: "
+            "they count nowhere",
+            names_text(gpu->trace->names, gpu->first_other), gpu->others_differ ? " and others" : "");
 }
 
 /* ---- the command ---- */

@@ -55,7 +55,10 @@ struct gpu {
     int64_t work, unlinked;           /* kernels, copies and memsets; of these, with no call in the file, */
     int64_t unlinked_by[UNLINKED_SORTS]; /* and why */
     int64_t calls;                       /* of the runtime and the driver */
-    int64_t other;                       /* events on devices that are not work: they count nowhere else */
+    int64_t
+        other; /* events on devices that are neither work nor waits of streams: they count nowhere else; */
+    name_id first_other; /* the name of the first, */
+    bool others_differ;  /* and whether others have other names */
     struct group *group;
 };
 

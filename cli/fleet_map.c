@@ -9,6 +9,7 @@
 #include "fleet/fleet.h"
 #include "fleet/rounds.h"
 #include "fleet/parts.h"
+#include "ingest/csv.h"
 #include "ingest/formats.h"
 #include "job/operations.h"
 #include <dirent.h>
@@ -48,9 +49,22 @@ static bool is_wanted(const char *name)
     return name[0] != '.' && (ingest_may_be_trace(name) || text_ends_with(name, ".facts"));
 }
 
+/* Of the tables of a directory without traces, those that stand for a recording are files to read. Frees TABLES. */
+static void add_tables(struct paths *tables, bool alone, struct paths *found)
+{
+    for (size_t i = 0; i < tables->at.count; i++)
+        if (alone && rocprof_csv_is_first(tables->at.at[i].name))
+            *VEC_PUSH(&found->at) = tables->at.at[i];
+        else
+            free(tables->at.at[i].name);
+    VEC_FREE(&tables->at);
+}
+
 /* Links are followed to files but not to directories, so that a loop of links ends. */
 static void list_directory(struct fleet_map *map, const char *path, int depth, struct paths *found)
 {
+    struct paths tables = { 0 };
+    bool has_traces = false;
     DIR *directory = opendir(path);
     if (!directory) {
         add_failure(map, path, strerror(errno));
@@ -66,11 +80,16 @@ static void list_directory(struct fleet_map *map, const char *path, int depth, s
         bool there = lstat(full, &own) == 0;
         if (there && S_ISDIR(own.st_mode) && depth < DEEPEST_DIRECTORY)
             list_directory(map, full, depth + 1, found);
-        else if (there && is_wanted(entry->d_name) && (stat(full, &about) != 0 || S_ISREG(about.st_mode)))
+        else if (there && is_wanted(entry->d_name) && (stat(full, &about) != 0 || S_ISREG(about.st_mode))) {
             *VEC_PUSH(&found->at) = (struct path){ mem_strdup(full), true };
+            has_traces = true;
+        } else if (there && text_ends_with(entry->d_name, ".csv")) {
+            *VEC_PUSH(&tables.at) = (struct path){ mem_strdup(full), true };
+        }
         free(full);
     }
     closedir(directory);
+    add_tables(&tables, !has_traces, found);
 }
 
 static bool list_files(struct fleet_map *map, char *const *operands, size_t count, struct paths *found,
@@ -86,7 +105,9 @@ static bool list_files(struct fleet_map *map, char *const *operands, size_t coun
     SORT(&found->at, by_name);
     if (found->at.count + map->failures.count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");
-        tpa_hint(err, "files that end in .json, .json.gz, .tpa, .facts and the like are looked for");
+        tpa_hint(
+            err,
+            "files that end in .json, .json.gz, .tpa, .facts and the like are looked for, and tables of rocprofv3 (.csv)");
         return tpa_in_file(err, operands[0]);
     }
     return true;

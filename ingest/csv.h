@@ -94,4 +94,7 @@ void rocprof_csv_files_free(struct rocprof_csv_files *files);
 /* Is the table at PATH read with another one of its recording, which comes first? */
 bool rocprof_csv_is_further(const char *path);
 
+/* Is the file at PATH the table of a recording with which the others are read? */
+bool rocprof_csv_is_first(const char *path);
+
 #endif

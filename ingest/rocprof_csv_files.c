@@ -138,6 +138,13 @@ static enum csv_kind kind_of_file(const char *path)
     return kind;
 }
 
+bool rocprof_csv_is_first(const char *path)
+{
+    size_t len = strlen(path);
+    return len >= 4 && strcmp(path + len - 4, ".csv") == 0 && rocprof_csv_is_trace(kind_of_file(path)) &&
+           !rocprof_csv_is_further(path);
+}
+
 bool rocprof_csv_is_further(const char *path)
 {
     size_t len = strlen(path);

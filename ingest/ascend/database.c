@@ -24,6 +24,7 @@
 
 #include "ingest/ascend/ascend.h"
 #include "base/id_table.h"
+#include "base/rows.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -53,6 +54,12 @@ struct texts {
     VEC_OF(const char *) at;
 };
 
+/* An operator of the forward pass, or of the backward pass, that has a number of autograd. */
+struct pass {
+    int64_t sequence, start_ns, pid, tid;
+    bool backward;
+};
+
 struct reading {
     struct database *db;
     struct trace_builder *builder;
@@ -70,6 +77,7 @@ struct reading {
     bool has_task;
     VEC_OF(struct part) parts;
     VEC_OF(struct host_args) host_rows; /* by row of hosts */
+    VEC_OF(struct pass) passes;         /* if arrows are wanted */
     bool swapped;                       /* inputShapes holds the types: torch_npu's schema 1.0.0 */
     struct buffer text;
 };
@@ -262,6 +270,47 @@ static bool are_swapped(const struct reading *reading, int64_t shapes, int64_t t
     return holds_sizes(string_of(reading, types)) && !holds_sizes(string_of(reading, shapes));
 }
 
+/* Keep the operator for arrows. THREAD: that of its forward pass, 0 if it is of that itself. */
+static void keep_pass(struct reading *reading, int64_t sequence, int64_t thread, int64_t start_ns,
+                      int64_t global_tid)
+{
+    if (!reading->options->wants.flows || sequence < 0 || thread < 0 || start_ns == RECORDER_NONE ||
+        global_tid == RECORDER_NONE)
+        return;
+    *VEC_PUSH(&reading->passes) =
+        (struct pass){ sequence, start_ns, global_tid >> 32, global_tid & UINT32_MAX, thread > 0 };
+}
+
+static const struct key by_pass[] = { ASC(struct pass, sequence), ASC(struct pass, backward),
+                                      ASC(struct pass, start_ns), KEY_END };
+static const struct key by_sequence[] = { ASC(struct pass, sequence), KEY_END };
+
+/* Arrows from the operators to those of their backward pass, which the JSON of the same profiler has: from the last of the forward
+ * pass with a number to the first of the backward pass. */
+static void write_arrows(struct reading *reading)
+{
+    struct recorder *recorder = ascend_recorder(reading->ascend);
+    struct trace_chunk *chunk = recorder_chunk(recorder);
+    if (reading->passes.count)
+        SORT(&reading->passes, by_pass);
+    FOR_GROUPS(&reading->passes, by_sequence, first, end) {
+        size_t behind = first;
+        while (behind < end && !reading->passes.at[behind].backward)
+            behind++;
+        for (size_t i = behind - 1; behind > first && behind < end && i <= behind; i++) {
+            const struct pass *pass = &reading->passes.at[i];
+            trace_chunk_flow(
+                chunk, &(struct trace_flow){ .id = pass->sequence,
+                                             .ts_ns = pass->start_ns,
+                                             .category = trace_chunk_text(chunk, "fwdbwd", 6),
+                                             .name = trace_chunk_text(chunk, "fwdbwd", 6),
+                                             .track = recorder_thread_of(recorder, pass->pid, pass->tid),
+                                             .phase = pass->backward ? 'f' : 's',
+                                             .bind_enclosing = true });
+        }
+    }
+}
+
 static void read_framework(struct reading *reading)
 {
     enum { START, END, TID, LINK, NAME, SEQUENCE, FORWARD, TYPES, SHAPES, CHAIN, TYPE };
@@ -284,6 +333,11 @@ static void read_framework(struct reading *reading)
                 id == RECORDER_NONE ? ID_TABLE_NONE : id_table_find(&reading->queue_links, (uint64_t)id);
             link = place == ID_TABLE_NONE ? RECORDER_NONE : reading->link_rows.at[place];
         }
+        if (kind == ASCEND_OPERATOR)
+            keep_pass(reading, table_scan_int_or(&scan, SEQUENCE, RECORDER_NONE),
+                      table_scan_int_or(&scan, FORWARD, RECORDER_NONE),
+                      table_scan_int_or(&scan, START, RECORDER_NONE),
+                      table_scan_int_or(&scan, TID, RECORDER_NONE));
         int64_t shapes = table_scan_int_or(&scan, SHAPES, RECORDER_NONE),
                 types = table_scan_int_or(&scan, TYPES, RECORDER_NONE);
         reading->swapped |= are_swapped(reading, shapes, types);
@@ -686,7 +740,7 @@ static void release(struct reading *reading)
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         id_table_release(tables[i]);
     EACH(VEC_FREE, &reading->compute_rows, &reading->copy_rows, &reading->link_rows, &reading->shadow_rows,
-         &reading->device_rows, &reading->parts, &reading->host_rows);
+         &reading->device_rows, &reading->parts, &reading->host_rows, &reading->passes);
     buffer_release(&reading->text);
     arena_release(&reading->arena);
     ascend_free(reading->ascend);
@@ -703,6 +757,7 @@ bool ascend_database_read(struct database *db, struct source *source, struct tra
     read_all_ids(&reading);
     read_stacks(&reading);
     read_framework(&reading);
+    write_arrows(&reading);
     read_calls(&reading);
     read_ranges(&reading);
     read_parts(&reading);
