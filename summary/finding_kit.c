@@ -34,6 +34,7 @@ void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer
     offer.finding.section = finding_rules[rule].section;
     if (!offer.finding.action.at)
         offer.finding.action = as_text(finding_rules[rule].action);
+    offer.of_host = rule == FINDING_PAUSES || rule == FINDING_LAUNCHES;
     pricing_offer(pricing, offer);
 }
 

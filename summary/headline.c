@@ -1540,6 +1540,22 @@ static bool is_replayed_less(const struct headline *headline, double share)
            (double)headline->findings->step_ns < share * (double)recorded_ns;
 }
 
+/* ", without step 0, which compiles": the first steps that do not count, as programs are compiled in them; else "". */
+static const char *without_compiling(const struct headline *headline)
+{
+    const struct account *account = headline->summary->account;
+    size_t ranks = 0;
+    int64_t number = 0;
+    for (size_t i = 0; account && i < account->count; i++)
+        if (account->at[i].singular_compiles) {
+            ranks++;
+            number = account->at[i].singular;
+        }
+    return ranks == 0   ? ""
+           : ranks == 1 ? arena_printf(headline->texts, ", without step %" PRId64 ", which compiles", number)
+                        : ", without first steps, which compile";
+}
+
 /* What a step takes, and what it would take with all that the findings save. */
 static void add_now_and_then(struct headline *headline)
 {
@@ -1564,6 +1580,10 @@ static void add_now_and_then(struct headline *headline)
     else if (headline->step)
         headline->answer->now_and_then = arena_printf(headline->texts, "A step takes %s",
                                                       time_text(headline, (double)headline->step->step_ns));
+    const char *without = without_compiling(headline);
+    if (headline->answer->now_and_then && *without)
+        headline->answer->now_and_then =
+            arena_printf(headline->texts, "%s%s", headline->answer->now_and_then, without);
 }
 
 /* The COUNT changes, of which LAST is the last finding's number: "1 and 3" where a first screen shows them, else "all 6 changes". */

@@ -160,6 +160,16 @@ static double share_left(struct pricing *pricing, const struct offer *offer, int
     return alone_ns > 0 ? (double)(without.then_ns - with.then_ns) / (double)alone_ns : 0;
 }
 
+/* Is SHARE of a step that the host alone costs, of one recorded step, no more than its begin and its end leave open? Whether the host
+ * of the next step begins while the device still works, as after a wait that is not recorded, is not known then. */
+static bool is_of_ends(const struct pricing *pricing, double share)
+{
+    const double ends = 0.02; /* of a step: as far as steps of the host and of devices may differ */
+    const struct account *account = pricing->summary->account;
+    return account && account->has_steps && account->steps.count == 1 && account->all.device_count > 0 &&
+           share < ends;
+}
+
 /* Does what OFFER changes save enough? Then it is added to the findings. */
 static bool settle(struct pricing *pricing, const struct offer *offer)
 {
@@ -172,7 +182,8 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
     finding.time_ns = offer->effect.time_ns;
     finding.count = (int64_t)offer->effect.count;
-    if (!offer->fits || finding.saves_share < FINDINGS_LEAST_SHARE)
+    if (!offer->fits || finding.saves_share < FINDINGS_LEAST_SHARE ||
+        (offer->of_host && is_of_ends(pricing, finding.saves_share)))
         return false;
     if (offer->part_of && find_rule(findings, offer->part_of)) {
         const double mostly = 0.5;

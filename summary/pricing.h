@@ -28,6 +28,7 @@ struct offer {
     const char *
         part_of; /* a rule: where it found something, and that mended leaves less than half of this, this is no finding; NULL */
     const char *because; /* where there is no finding: then SUBJECT could not be checked, and this is why */
+    bool of_host;        /* the host is late, and nothing else */
     bool unpriced;       /* if it saves too little, SUBJECT is reported as not priced */
     /* To complete what is a finding, once that is known; NULL: it is complete. */
     void (*complete)(struct pricing *pricing, struct priced_finding *finding, const struct offer *offer);

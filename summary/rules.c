@@ -134,6 +134,18 @@ static bool is_of_plan(const struct summary *summary, const struct steps_summary
     return of && of->period > 1 && (double)steps->step.max_ns < far * (double)of->unusual_ns;
 }
 
+/* Is the slowest step the first one, in which programs are compiled? That does not count, and is said beside what a step takes. */
+static bool is_compiling(const struct summary *summary, const struct steps_summary *steps)
+{
+    const struct account_rank *of =
+        summary->account ? account_rank_of(summary->account, steps->slowest_rank) : NULL;
+    char *name = mem_strndup(steps->slowest.at ? steps->slowest.at : "", steps->slowest.len);
+    int64_t number;
+    bool compiling = of && of->singular_compiles && step_number(name, &number) && number == of->singular;
+    free(name);
+    return compiling;
+}
+
 /* What the steps are made of is found where one of them is a finding. */
 static void find_steps(struct summary *summary)
 {
@@ -143,7 +155,7 @@ static void find_steps(struct summary *summary)
         int64_t over_ns = steps->step.max_ns - slowest_unrecorded(summary, steps) - steps->step.median_ns;
         double share = sum_share(over_ns, steps->total_ns);
         if (steps->complete < RULES_LEAST_STEPS || is_of_plan(summary, steps) ||
-            !passes(RULE_SLOW_STEP, share))
+            is_compiling(summary, steps) || !passes(RULE_SLOW_STEP, share))
             continue;
         if (!whole)
             whole = summary_steps(summary, false, &(struct tpa_error){ 0 });

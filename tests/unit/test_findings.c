@@ -460,6 +460,68 @@ static void every_finding_has_its_price(void **state)
         }
 }
 
+/* Seven steps of 100 us; the first takes 700, or the fourth: it compiles for 600. The first is left out, and said; the fourth is slow. */
+static void a_first_step_that_compiles_is_left_out(void **state)
+{
+    (void)state;
+    for (int64_t compiles = 0; compiles <= 3; compiles += 3) {
+        draw_begin(&summary_wants);
+        int64_t us = 0;
+        for (int64_t n = 0; n < 7; n++) {
+            char name[32];
+            int64_t more_us = n == compiles ? 600 : 0;
+            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+            draw_op_us("user_annotation", name, us, 100 + more_us);
+            draw_op_us("cpu_op", "aten::mm", us + 10, 30);
+            if (more_us)
+                draw_op_us("user_annotation", "compile_fx_inner (dynamo_timed)", us + 50, more_us);
+            us += 100 + more_us;
+        }
+        trace = draw_end();
+        answer();
+        const char *said = result_answer(result)->now_and_then;
+        bool slow = false;
+        for (size_t t = 0; t < result->tables.count; t++)
+            for (size_t i = 0;
+                 strcmp(result->tables.at[t]->key, "remarks") == 0 && i < result->tables.at[t]->row_count;
+                 i++)
+                slow |= strcmp(text_called(result->tables.at[t], i, "rule"), "slow_step") == 0;
+        assert_int_equal(strstr(said, "without step 0, which compiles") != NULL, compiles == 0);
+        assert_int_equal(slow, compiles != 0);
+        release();
+    }
+}
+
+/*
+ *   host     0 [ launches, 210 us          nothing is recorded            5070
+ *   device       70 [ 50 kernels of 100 us, one after the other      ) 5070
+ *
+ * One step: the host may have waited for the device without a record, and the next step may begin before its end. Of three steps it
+ * is known that each begins behind the pause, which costs 70 us of 5070.
+ */
+static void a_pause_at_the_end_of_one_step_is_no_advice(void **state)
+{
+    (void)state;
+    for (int64_t steps = 1; steps <= 3; steps += 2) {
+        draw_begin(&summary_wants);
+        for (int64_t n = 0; n < steps; n++) {
+            char name[32];
+            int64_t us = 5070 * n;
+            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+            draw_op_us("user_annotation", name, us, 5070);
+            for (int64_t i = 0; i < 50; i++) {
+                draw_call_us("cudaLaunchKernel", us + 10 + 4 * i, 3, 100 * n + i + 1);
+                draw_work_us("kernel", "elementwise", us + 70 + 100 * i, 100, 100 * n + i + 1);
+            }
+        }
+        trace = draw_end();
+        answer();
+        assert_int_equal(row_of("pauses") != SIZE_MAX, steps > 1);
+        assert_int_equal(row_of("launches") != SIZE_MAX, steps > 1);
+        release();
+    }
+}
+
 /*
  *   host     [ DataLoader 200 [ tokenize 500 launch [ aten::mm                1000
  *   device                              512 [ kernel                 1462
@@ -995,6 +1057,8 @@ int main(void)
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(calls_of_the_system_tell_nothing_of_the_program),
         cmocka_unit_test(two_changes_that_save_the_same_time_are_named),
+        cmocka_unit_test(a_pause_at_the_end_of_one_step_is_no_advice),
+        cmocka_unit_test(a_first_step_that_compiles_is_left_out),
         cmocka_unit_test(an_optimizer_is_no_time_of_the_host_alone),
         cmocka_unit_test(no_rule_is_without_a_case),
         cmocka_unit_test(every_rule_is_documented),
