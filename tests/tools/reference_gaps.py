@@ -85,9 +85,12 @@ class Gaps:
                 ("communication", [e for e in here if COMMUNICATES.match(e.name)]))
 
     def waiting(self, thread):
-        """Waits, but for those within a call that pins memory, which are a part of it."""
+        """Waits, but for those within a call that pins memory, which are a part of it; of equal times the first call is the outer one."""
+        place = {id(e): n for n, e in enumerate(self.tables.calls)}
         pins = [e for e in self.tables.calls if e.thread == thread and e.name in PINS]
-        return [e for e in self.tables.waiting(thread) if not any(pin.start <= e.start and e.end <= pin.end for pin in pins)]
+        return [e for e in self.tables.waiting(thread)
+                if not any(pin.start <= e.start and e.end <= pin.end and ((pin.start, pin.end) != (e.start, e.end) or place[id(pin)] < place[id(e)])
+                           for pin in pins)]
 
     def calls_before(self, gap):
         """Of the work before that after the gap: on its stream, whatever it is; in its place."""
