@@ -82,10 +82,24 @@ static void set_steps(const struct step_list *steps, uint32_t file, struct file_
 
 /* The date of the first event: from the base recorded in the file or, without one, from times that are clearly counted
  * from 1970: 2001 or later. */
+/* Does an event of FILE count for its span, which is SPAN? Those that do not are of the recording itself, or moments other than
+ * records of memory. */
+static bool has_begin(const struct trace *trace, const struct trace_file *file, struct interval span)
+{
+    bool any = span.start_ns != 0 || span.end_ns != 0; /* else of nothing, or of what takes no time */
+    for (event_id e = file->first_event; e < file->first_event + file->event_count && !any; e++)
+        any = trace->kind[e] != EVENT_SPAN &&
+              (trace->kind[e] != EVENT_INSTANT || strcmp(trace_name(trace, e), "[memory]") == 0);
+    return any;
+}
+
 const char *info_begin(const struct trace *trace, uint32_t file, struct arena *texts)
 {
     const struct trace_file *of = &trace->files[file];
-    int64_t origin_ns = trace_file_span(trace, file).start_ns, at_ns = origin_ns;
+    struct interval span = trace_file_span(trace, file);
+    int64_t origin_ns = span.start_ns, at_ns = origin_ns;
+    if (!has_begin(trace, of, span))
+        return NULL;
     if (of->has_base && __builtin_add_overflow(of->base_ns, origin_ns, &at_ns))
         return NULL;
     if (at_ns < 1000000000 * SECOND_NS)

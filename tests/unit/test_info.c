@@ -169,12 +169,17 @@ static void a_date_needs_a_base_or_plain_times(void **state)
     draw_host("cpu_op", "mm", 1, 4000000000, 60);
     draw_file("old.json");
     draw_host("cpu_op", "mm", 1, INT64_C(1661203462598738123), 60);
+    draw_file("empty.json"); /* the window of the profiler alone begins nothing */
+    trace_builder_current_file(draw_builder)->has_base = true;
+    trace_builder_current_file(draw_builder)->base_ns = INT64_C(1751410836000000000);
+    draw_host("Trace", "PyTorch Profiler (0)", 1, 0, 60);
     struct trace *trace = draw_end();
     struct result *result = result_open("tpa.info/1");
     info_add_tables(trace, result);
     const struct table *files = table_called(result, "files");
     assert_string_equal(text_called(files, 0, "begin"), "2025-07-01 23:00:40"); /* date -u -d @1751410840 */
     assert_string_equal(text_called(files, 1, "begin"), "2022-08-22 21:24:22"); /* date -u -d @1661203462 */
+    assert_null(text_called(files, 2, "begin"));
     result_free(result);
     trace_free(trace);
 }
