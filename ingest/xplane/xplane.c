@@ -490,18 +490,29 @@ static void read_programs_of(struct xplane_reader *reader, const struct xplane_p
     }
 }
 
-/* Operators are read with what their programs say, calls with what their work names: look through the programs first, and where
- * the host comes before a GPU, through the GPUs. */
+/* The work of the GPU at IN, for calls that come before it. */
+static void look_at_work(struct xplane_reader *reader, struct wire in)
+{
+    struct xplane_plane plane = { 0 };
+    read_plane_fields(&reader->whole, in, &plane);
+    place_plane(&plane, 0);
+    xplane_work_scan(reader, &plane);
+    whole_let_go(&reader->whole);
+}
+
+/* Operators are read with what their programs say, calls with what their work names: look through all programs first, and where
+ * the host comes before a GPU, then through the GPUs, whose work keeps what programs say of its operators. */
 static void look_ahead(struct xplane_reader *reader)
 {
     struct whole *whole = &reader->whole;
     struct wire in = wire_over(whole->at, whole->size);
     struct wire_field field;
+    VEC_OF(struct wire) gpus = { 0 };
     bool host_was_there = false;
     while (whole_next(whole, &in, &field)) {
         struct xplane_plane plane = { 0 };
         if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
-            return;
+            break;
         if (!wire_is(&field, 1, WIRE_BYTES))
             continue;
         bool is_whole = read_plane_fields(whole, wire_in(&field), &plane);
@@ -512,10 +523,13 @@ static void look_ahead(struct xplane_reader *reader)
             place_plane(&plane, 0);
             host_was_there |= plane.kind == PLANE_HOST;
             if (plane.kind == PLANE_GPU && host_was_there)
-                xplane_work_scan(reader, &plane);
+                *VEC_PUSH(&gpus) = wire_in(&field);
         }
         whole_let_go(whole);
     }
+    for (size_t i = 0; i < gpus.count; i++)
+        look_at_work(reader, gpus.at[i]);
+    VEC_FREE(&gpus);
 }
 
 static bool read_space(struct xplane_reader *reader)

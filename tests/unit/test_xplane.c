@@ -289,6 +289,62 @@ static void kernels_find_their_call_and_operator(void **state)
     }
 }
 
+/* A plane with the program NAME of COUNT instructions fusion.1, fusion.2 ... of model.py, in line 11, 12 ... */
+static void put_program(struct buffer *out, const char *name, int count)
+{
+    size_t plane = open_plane(out, "/host:metadata"), entry = wire_open(out, 4), value = wire_open(out, 2);
+    wire_append_text(out, 2, name, strlen(name));
+    size_t stat = wire_open(out, 5), proto = wire_open(out, 6), module = wire_open(out, 1);
+    wire_append_text(out, 1, name, strlen(name));
+    wire_append_number(out, 5, count);
+    size_t computation = wire_open(out, 3);
+    wire_append_number(out, 5, 1);
+    for (int i = 1; i <= count; i++) {
+        char fusion[16];
+        snprintf(fusion, sizeof fusion, "fusion.%d", i);
+        size_t instruction = wire_open(out, 2);
+        wire_append_text(out, 1, fusion, strlen(fusion));
+        wire_append_text(out, 2, "add", 3);
+        size_t metadata = wire_open(out, 7);
+        wire_append_text(out, 3, "model.py", 8);
+        wire_append_number(out, 4, 10 + i);
+        wire_close(out, metadata);
+        wire_close(out, instruction);
+    }
+    const size_t open[] = { computation, module, proto, stat, value, entry, plane };
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        wire_close(out, open[i]);
+}
+
+/* Work that comes behind its call gives it its operator, with what its program says of it, wherever programs stand. */
+static void operators_have_what_programs_say_wherever_they_stand(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 3; order++) {
+        struct buffer text = { 0 };
+        put_host(&text, false);
+        if (order < 2)
+            put_program(&text, "jit_step", 1);
+        if (order == 0)
+            put_program(&text, "jit_other", 100);
+        put_gpu(&text, true, false);
+        if (order == 2)
+            put_program(&text, "jit_step", 1);
+        if (order > 0)
+            put_program(&text, "jit_other", 100);
+        struct trace *trace = read_bytes(&text);
+        event_id op = 0;
+        while (op < trace->event_count && strcmp(trace_name(trace, op), "jit_step/fusion.1") != 0)
+            op++;
+        assert_true(op < trace->event_count);
+        const char *stack = trace_arg_text(trace, ARG_CALL_STACK, op);
+        assert_non_null(stack);
+        assert_string_equal(stack, "model.py(11): [function]");
+        trace_free(trace);
+        buffer_release(&text);
+    }
+}
+
 /*
  * Kernels that tell the operator of TensorFlow only: of two launches the first is in an event of that operator, which gets
  * no second one. "XlaModule:" names none.
@@ -513,6 +569,7 @@ int main(void)
         cmocka_unit_test(picoseconds_are_rounded_down_at_both_ends),
         cmocka_unit_test(an_event_is_the_same_however_it_is_written),
         cmocka_unit_test(kernels_find_their_call_and_operator),
+        cmocka_unit_test(operators_have_what_programs_say_wherever_they_stand),
         cmocka_unit_test(operators_come_from_tf_op_where_there_is_no_hlo),
         cmocka_unit_test(steps_come_from_step_num_and_twins_are_left_out),
         cmocka_unit_test(allocations_become_memory_records),
