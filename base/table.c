@@ -148,14 +148,21 @@ int table_find_column(const struct table *table, const char *key, size_t len)
     return -1;
 }
 
+/* Make room for COUNT rows more: twice the room, or just as much if that is not enough. */
+static void table_reserve(struct table *table, size_t count)
+{
+    size_t columns = table->column_count ? table->column_count : 1;
+    size_t needed = table->row_count + count, capacity = table->row_capacity ? table->row_capacity * 2 : 16;
+    if (needed <= table->row_capacity)
+        return;
+    capacity = capacity < needed ? needed : capacity;
+    table->cells = mem_realloc(table->cells, mem_times(capacity, columns * sizeof *table->cells));
+    table->row_capacity = capacity;
+}
+
 size_t table_add_row(struct table *table)
 {
-    if (table->row_count == table->row_capacity) {
-        size_t columns = table->column_count ? table->column_count : 1;
-        size_t capacity = table->row_capacity ? table->row_capacity * 2 : 16;
-        table->cells = mem_realloc(table->cells, mem_times(capacity, columns * sizeof *table->cells));
-        table->row_capacity = capacity;
-    }
+    table_reserve(table, 1);
     size_t row = table->row_count++;
     for (size_t i = 0; i < table->column_count; i++)
         *table_cell(table, row, i) = missing_cell(table->columns[i].kind);
@@ -206,6 +213,7 @@ static bool fits(const struct table_column *column)
 
 void table_add_rows(struct table *table, const void *rows, size_t count, size_t size)
 {
+    table_reserve(table, count);
     for (size_t i = 0; i < count; i++) {
         const char *from = (const char *)rows + i * size;
         size_t row = table_add_row(table);
