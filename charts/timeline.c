@@ -25,6 +25,7 @@
 enum {
     MOST_DEPTH = 250,
     BINS = 1200,
+    MOST_TAKEN = TIMELINE_MOST_SPANS + TIMELINE_MOST_SPANS / 2, /* before the lighter ones go */
     MOST_SERIES = 48,
     MOST_FINER = 200
 }; /* SERIES: of memory and counters */
@@ -159,7 +160,7 @@ void timeline_collect(struct timeline_making *making, uint32_t file, struct time
         return;
     }
     timeline_add_span(making->timeline, &span);
-    if (making->timeline->spans.count >= TIMELINE_MOST_SPANS + TIMELINE_MOST_SPANS / 2)
+    if (making->timeline->spans.count >= MOST_TAKEN)
         drop_light(making);
 }
 
@@ -474,6 +475,9 @@ static struct timeline *make_all(struct timeline_making *making)
             timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
         size_t series = making->gpu->device_count + MOST_SERIES, finer = making->most_cells / series / BINS;
         making->timeline->finer = finer < 1 ? 1 : finer < MOST_FINER ? finer : MOST_FINER;
+        if (!making->take) /* at once: to grow would copy them */
+            VEC_RESERVE(&making->timeline->spans,
+                        trace->event_count < MOST_TAKEN ? trace->event_count : MOST_TAKEN);
         timeline_find_path(making);
         make(making);
     }
