@@ -1,5 +1,6 @@
-/* Records are collected in one pass and sorted by device and time, as most files have them already. The record that
- * ends a block is the next of the same address: a table by address remembers the last. */
+/* The events of records are collected and sorted by device and time, as most files have them already; then each record is
+ * filled in its place, in one pass per device. The record that ends a block is the next of the same address: a table by
+ * address remembers the last. */
 #include "memory/memory_records.h"
 
 #include "base/rows.h"
@@ -14,8 +15,10 @@
 
 /* What is needed of a record, beside it, until its device is known and the other end of its block. */
 struct raw_record {
-    int64_t address, start_ns;
+    int64_t start_ns;
+    int64_t address; /* set when the record is filled, as are the last three */
     uint32_t device; /* index of devices */
+    event_id event;
     bool has_address, has_total, has_call;
 };
 
@@ -26,6 +29,7 @@ struct raw_device {
 
 struct raw_records {
     struct raw_record *at; /* beside the records */
+    size_t count;
     VEC_OF(struct raw_device) devices;
 };
 
@@ -82,52 +86,30 @@ static uint32_t index_of(struct raw_records *raw, struct names *keys, struct raw
     return index;
 }
 
-static void collect_records(const struct taking *taking, struct memory_records *records,
-                            struct raw_records *raw)
+/* The events of records and their devices, in the order of the file. */
+static void collect_raw(const struct taking *taking, struct raw_records *raw)
 {
     const struct trace *trace = taking->trace;
-    struct arg_scan bytes = arg_scan_of(trace, ARG_BYTES), types = arg_scan_of(trace, ARG_DEVICE_TYPE),
-                    ids = arg_scan_of(trace, ARG_DEVICE_ID), addresses = arg_scan_of(trace, ARG_ADDRESS),
-                    totals = arg_scan_of(trace, ARG_TOTAL_ALLOCATED),
-                    reserved = arg_scan_of(trace, ARG_TOTAL_RESERVED),
-                    categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY),
-                    calls = arg_scan_of(trace, ARG_CORRELATION);
+    struct arg_scan types = arg_scan_of(trace, ARG_DEVICE_TYPE), ids = arg_scan_of(trace, ARG_DEVICE_ID),
+                    categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY);
     struct names *keys = names_open();
     size_t count = 0;
     for (event_id e = 0; e < trace->event_count; e++)
         count += memory_change_of(&taking->names, trace, e) != MEMORY_CHANGES;
-    records->at = mem_alloc(mem_times(count + 1, sizeof *records->at));
     raw->at = mem_alloc(mem_times(count + 1, sizeof *raw->at));
-    for (event_id e = 0; e < trace->event_count; e++) {
-        enum memory_change change = memory_change_of(&taking->names, trace, e);
-        if (change == MEMORY_CHANGES)
+    for (event_id e = 0; raw->count < count; e++) {
+        if (memory_change_of(&taking->names, trace, e) == MEMORY_CHANGES)
             continue;
-        uint32_t last = records->count ? raw->at[records->count - 1].device : 0;
-        struct raw_record *own = &raw->at[records->count];
-        int64_t category = NAME_NONE, size = 0, total = 0, all = -1, unused;
+        int64_t category;
         bool recorded = arg_scan_get(&categories, e, &category);
         struct raw_device device = { trace->tracks[trace->track[e]].file, recorded ? MEMORY_TYPE_UNKNOWN : 0,
                                      -1 };
-        *own = (struct raw_record){ .start_ns = trace_start_ns(trace, e) };
         arg_scan_get(&types, e, &device.type);
         arg_scan_get(&ids, e, &device.id);
-        arg_scan_get(&bytes, e, &size);
-        arg_scan_get(&reserved, e, &all);
-        own->has_address = arg_scan_get(&addresses, e, &own->address);
-        own->has_total = arg_scan_get(&totals, e, &total);
-        own->has_call = arg_scan_get(&calls, e, &unused);
-        own->device = index_of(raw, keys, device, last);
-        records->at[records->count++] = (struct memory_record){
-            .event = e,
-            .owner = EVENT_NONE,
-            .node = NODE_NONE,
-            .ended_by = RECORD_NONE,
-            .category = (name_id)category,
-            .change = (uint8_t)change,
-            .bytes = size_of(size),
-            .allocated = size_of(total),
-            .reserved = size_of(all),
-        };
+        uint32_t last = raw->count ? raw->at[raw->count - 1].device : 0;
+        raw->at[raw->count++] = (struct raw_record){ .start_ns = trace_start_ns(trace, e),
+                                                     .device = index_of(raw, keys, device, last),
+                                                     .event = e };
     }
     names_free(keys);
 }
@@ -135,58 +117,75 @@ static void collect_records(const struct taking *taking, struct memory_records *
 static const struct key by_index[] = { ASC(struct raw_record, device), KEY_END };
 
 /* Let the indices of devices be in order of file, type and number. */
-static void sort_devices(const struct memory_records *records, struct raw_records *raw)
+static void sort_devices(struct raw_records *raw)
 {
     size_t count = raw->devices.count;
     uint32_t *order = order_open(count), *rank = mem_alloc(mem_times(count + 1, sizeof *rank));
     rows_order(order, raw->devices.at, count, sizeof *raw->devices.at, by_device);
     for (uint32_t k = 0; k < count; k++)
         rank[order[k]] = k;
-    for (uint32_t i = 0; i < records->count; i++)
+    for (size_t i = 0; i < raw->count; i++)
         raw->at[i].device = rank[raw->at[i].device];
     rows_permute(raw->devices.at, count, sizeof *raw->devices.at, order);
     EACH(free, order, rank);
 }
 
-struct record_order {
-    const struct memory_records *records;
-    const struct raw_records *raw;
-};
-
 /* Does record LEFT come after RIGHT? Those of a thread are in order already. */
 static bool comes_after(const void *context, const void *left, const void *right)
 {
-    const struct record_order *of = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const struct raw_record *left_raw = &of->raw->at[a], *right_raw = &of->raw->at[b];
-    if (left_raw->device != right_raw->device)
-        return left_raw->device > right_raw->device;
-    return left_raw->start_ns != right_raw->start_ns ? left_raw->start_ns > right_raw->start_ns
-                                                     : of->records->at[a].event > of->records->at[b].event;
+    const struct raw_record *at = context, *a = &at[*(const uint32_t *)left],
+                            *b = &at[*(const uint32_t *)right];
+    if (a->device != b->device)
+        return a->device > b->device;
+    return a->start_ns != b->start_ns ? a->start_ns > b->start_ns : a->event > b->event;
 }
 
-/* By device and time. Host and devices take turns in a file: by device there are only a few runs. Their places are merged, then each
- * record is moved once, in place: along the cycles of places that change with one another. */
-static void sort_records(struct memory_records *records, struct raw_records *raw)
+/* By device and time. Host and devices take turns in a file: by device there are only a few runs, whose places are merged. */
+static void sort_raw(struct raw_records *raw)
 {
-    sort_devices(records, raw);
-    uint32_t *order = order_open(records->count);
-    rows_order(order, raw->at, records->count, sizeof *raw->at, by_index);
-    runs_sort(order, records->count, sizeof *order, comes_after, &(struct record_order){ records, raw });
-    for (uint32_t i = 0; i < records->count; i++) {
-        struct memory_record first = records->at[i];
-        struct raw_record first_raw = raw->at[i];
-        uint32_t to = i, from;
-        for (; (from = order[to]) != i; to = from) {
-            records->at[to] = records->at[from];
-            raw->at[to] = raw->at[from];
-            order[to] = to;
-        }
-        records->at[to] = first;
-        raw->at[to] = first_raw;
-        order[to] = to;
+    sort_devices(raw);
+    uint32_t *order = order_open(raw->count);
+    rows_order(order, raw->at, raw->count, sizeof *raw->at, by_index);
+    runs_sort(order, raw->count, sizeof *order, comes_after, raw->at);
+    struct raw_record *sorted = mem_alloc(mem_times(raw->count + 1, sizeof *sorted));
+    for (size_t i = 0; i < raw->count; i++)
+        sorted[i] = raw->at[order[i]];
+    EACH(free, order, raw->at);
+    raw->at = sorted;
+}
+
+/* The records of RAW, which are in order: those of a device are mostly in the order of the file, too. */
+static void fill_records(const struct taking *taking, struct memory_records *records, struct raw_records *raw)
+{
+    const struct trace *trace = taking->trace;
+    struct arg_scan bytes = arg_scan_of(trace, ARG_BYTES), addresses = arg_scan_of(trace, ARG_ADDRESS),
+                    totals = arg_scan_of(trace, ARG_TOTAL_ALLOCATED),
+                    reserved = arg_scan_of(trace, ARG_TOTAL_RESERVED),
+                    categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY),
+                    calls = arg_scan_of(trace, ARG_CORRELATION);
+    records->at = mem_alloc(mem_times(raw->count + 1, sizeof *records->at));
+    for (size_t i = 0; i < raw->count; i++) {
+        struct raw_record *own = &raw->at[i];
+        int64_t category = NAME_NONE, size = 0, total = 0, all = -1, unused;
+        arg_scan_get(&categories, own->event, &category);
+        arg_scan_get(&bytes, own->event, &size);
+        arg_scan_get(&reserved, own->event, &all);
+        own->has_address = arg_scan_get(&addresses, own->event, &own->address);
+        own->has_total = arg_scan_get(&totals, own->event, &total);
+        own->has_call = arg_scan_get(&calls, own->event, &unused);
+        records->at[i] = (struct memory_record){
+            .event = own->event,
+            .owner = EVENT_NONE,
+            .node = NODE_NONE,
+            .ended_by = RECORD_NONE,
+            .category = (name_id)category,
+            .change = (uint8_t)memory_change_of(&taking->names, trace, own->event),
+            .bytes = size_of(size),
+            .allocated = size_of(total),
+            .reserved = size_of(all),
+        };
     }
-    free(order);
+    records->count = (uint32_t)raw->count;
 }
 
 /* ---- owners ---- */
@@ -319,8 +318,9 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     records->trace = trace;
     struct taking taking = { trace, memory_change_ids(trace) };
     struct raw_records raw = { 0 };
-    collect_records(&taking, records, &raw);
-    sort_records(records, &raw);
+    collect_raw(&taking, &raw);
+    sort_raw(&raw);
+    fill_records(&taking, records, &raw);
     node_id *nodes = NULL;
     if (detail == MEMORY_OWNERS) {
         records->tree = arena_hold(arena_of(records), calltree_open(trace, takes_part, &taking));
