@@ -69,6 +69,7 @@ static void emit_base64(struct json_writer *json, const struct bytes *bytes)
 /* The spans in the order of rows. */
 struct places {
     uint32_t *order; /* of timeline->spans */
+    uint32_t *rank;  /* by place: that of its span, which lies far from the one before */
     uint32_t *call;  /* by place: that of what launched it; UINT32_MAX: it is not there */
 };
 
@@ -114,11 +115,13 @@ static struct places places_open(const struct timeline *timeline)
 {
     size_t count = timeline->spans.count;
     struct places places = { order_by_place(timeline->spans.at, count),
+                             mem_alloc(mem_times(count + 1, sizeof *places.rank)),
                              mem_alloc(mem_times(count + 1, sizeof *places.call)) };
     uint32_t events, *of_event = places_of_events(timeline, places.order, &events);
     for (size_t i = 0; i < count; i++) {
-        uint32_t call = timeline->spans.at[places.order[i]].call;
-        places.call[i] = call < events ? of_event[call] : UINT32_MAX;
+        const struct timeline_span *span = &timeline->spans.at[places.order[i]];
+        places.rank[i] = span->rank;
+        places.call[i] = span->call < events ? of_event[span->call] : UINT32_MAX;
     }
     free(of_event);
     return places;
@@ -160,16 +163,11 @@ static void emit_kept(struct json_writer *json, const char *key, struct kept_nam
     VEC_FREE(&kept->ids);
 }
 
-/* Beside NAMES: those of work of devices in the short form that the page has for them; "" where the name is no longer than that. */
+/* Beside NAMES: those of work of devices in the short form that the page has for them; "" where the name is no longer than that.
+ * IS_WORK is by their number. */
 static void emit_short(struct json_writer *json, const struct timeline *timeline, struct apart *short_names,
-                       const struct kept_names *names, const struct places *places, size_t kept)
+                       const struct kept_names *names, const uint8_t *is_work)
 {
-    uint8_t *is_work = mem_zalloc(names->ids.count + 1, 1);
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[places->order[i]];
-        if (span->rank < kept && page_names_has_kind(timeline, span->kind))
-            is_work[names->number[span->name]] = 1;
-    }
     json_key(json, "short");
     json_begin_array(json);
     for (size_t i = 0; i < names->ids.count; i++) {
@@ -180,7 +178,6 @@ static void emit_short(struct json_writer *json, const struct timeline *timeline
         json_emit_string(json, shorter ? shown.at : "", shorter ? shown.len : 0);
     }
     json_end_array(json);
-    free(is_work);
 }
 
 /* Lane, depth and how many spans, of each row. */
@@ -197,19 +194,20 @@ static void emit_spans(struct json_writer *json, const struct timeline *timeline
                        const struct places *places, size_t kept)
 {
     struct kept_names names = keep_names(timeline->names), details = keep_names(timeline->details);
+    uint8_t *is_work = mem_zalloc(names_count(timeline->names) + 1, 1);
     uint32_t *number = mem_alloc(mem_times(timeline->spans.count + 1, sizeof *number)), next = 0;
     const struct timeline_span *last = NULL;
     int64_t in_row = 0;
     struct bytes bytes = { 0 };
     for (size_t i = 0; i < timeline->spans.count; i++)
-        number[i] = timeline->spans.at[places->order[i]].rank < kept ? next++ : UINT32_MAX;
+        number[i] = places->rank[i] < kept ? next++ : UINT32_MAX;
     keep_name(&details, 0); /* none */
     json_key(json, "rows");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[places->order[i]];
-        if (span->rank >= kept)
+        if (places->rank[i] >= kept)
             continue;
+        const struct timeline_span *span = &timeline->spans.at[places->order[i]];
         bool first = !last || !same_row(last, span);
         if (first) {
             page_timeline_emit_row(json, last, in_row);
@@ -221,7 +219,9 @@ static void emit_spans(struct json_writer *json, const struct timeline *timeline
         page_timeline_add_number(&bytes, (uint64_t)span->dur_ns);
         page_timeline_add_number(&bytes, span->kind * 2 + span->folded);
         page_timeline_add_number(&bytes, span->inner);
-        page_timeline_add_number(&bytes, keep_name(&names, span->name));
+        uint32_t name = keep_name(&names, span->name);
+        is_work[name] |= page_names_has_kind(timeline, span->kind);
+        page_timeline_add_number(&bytes, name);
         page_timeline_add_number(&bytes, keep_name(&details, span->detail));
         page_timeline_add_number(&bytes, call == UINT32_MAX ? 0 : (uint64_t)call + 1);
         add_signed(&bytes, (int64_t)((uint64_t)span->correlation - (uint64_t)(last ? last->correlation : 0)));
@@ -232,11 +232,11 @@ static void emit_spans(struct json_writer *json, const struct timeline *timeline
     json_end_array(json);
     json_key(json, "spans");
     emit_base64(json, &bytes);
-    emit_short(json, timeline, short_names, &names, places, kept);
+    emit_short(json, timeline, short_names, &names, is_work);
     emit_kept(json, "names", &names);
     emit_kept(json, "details", &details);
     VEC_FREE(&bytes);
-    free(number);
+    EACH(free, number, is_work);
 }
 
 /* ---- the rest ---- */
@@ -432,8 +432,7 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, stru
     }
     buffer_release(&json);
     VEC_FREE(&uses);
-    free(places.order);
-    free(places.call);
+    EACH(free, places.order, places.rank, places.call);
     return count;
 }
 
