@@ -47,8 +47,8 @@ struct code_calls {
     node_id *node;  /* by event */
     node_id *skips; /* by node: see calltree_around */
     uint8_t *pass;  /* by node: bits of enum code_pass */
-    VEC_OF(node_id)
-    forward; /* by node with PASS_BEGINS, in order: its forward operator; NODE_NONE: not found */
+    /* By node with PASS_BEGINS, in order: its forward operator; NODE_NONE: not found. */
+    VEC_OF(node_id) forward;
 };
 
 enum code_pass {
