@@ -26,7 +26,8 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
  * Causes of parts of a gap, in the order of the phases: before the call (activities of its thread), in the call, after
  * the call, any. Columns of a row:
  *
- *     id, whose time, word in tables, word in the columns of tpa facts, colour,
+ *     id, whose time, word in tables, word in the columns of tpa facts, colour (its own on every page: idle time is
+ *     hatched, so that those of what runs can be used, too; CHART_COLOR_OF_IDLE is that of causes without a name),
  *     what it means, what the verdict of tpa summary says
  */
 /* clang-format off */
@@ -41,35 +42,35 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
     ROW(SYNCHRONIZATION, GAP_OF_HOST, "synchronisation", "synchronization", CHART_COLOR_OF_WAITING, \
         "the host was in a synchronization or a blocking copy", \
         "the host waits for the GPU or for a blocking copy") \
-    ROW(ALLOCATION, GAP_OF_HOST, "allocation", "allocation", CHART_COLOR_OF_CALLS, \
+    ROW(ALLOCATION, GAP_OF_HOST, "allocation", "allocation", CHART_BROWN, \
         "the host was allocating or freeing memory", \
         "the host allocates or frees memory") \
-    ROW(COMMUNICATION, GAP_OF_HOST, "communication", "communication", CHART_GREY, \
+    ROW(COMMUNICATION, GAP_OF_HOST, "communication", "communication", CHART_COLOR_OF_COMMUNICATION, \
         "the host was in a communication operator: it enqueued a collective or waited for one", \
         "the host is in a communication operator") \
     ROW(LAUNCH_CALL, GAP_OF_HOST, "launch call", "launch_call", CHART_COLOR_OF_CALLS, \
         "the call that launched the next work was running", \
         "the launch call itself takes long") \
-    ROW(FIRST_USE, GAP_OF_HOST, "first use", "first_use", CHART_COLOR_OF_CALLS, \
+    ROW(FIRST_USE, GAP_OF_HOST, "first use", "first_use", CHART_PURPLE, \
         "so it was, for long, at the first launch of this kernel: its code was loaded", \
         "code of kernels is loaded at their first launch") \
     ROW(LAUNCH_LATENCY, GAP_OF_HOST, "launch latency", "launch_latency", CHART_OLIVE, \
         "the next work was queued and started shortly after", \
         "the host launches work too slowly to keep ahead of the device") \
-    ROW(STREAM_WAIT, GAP_OF_DEVICE, "stream wait", "stream_wait", CHART_GREY, \
+    ROW(STREAM_WAIT, GAP_OF_DEVICE, "stream wait", "stream_wait", CHART_AZURE, \
         "the next work was queued behind a wait of its stream for an event", \
         "a stream waits for an event of work that is not in the file, or of another device") \
     /* the call had launched other work already: both are nodes of a graph */ \
-    ROW(GRAPH, GAP_OF_DEVICE, "graph", "graph", CHART_ORANGE, \
+    ROW(GRAPH, GAP_OF_DEVICE, "graph", "graph", CHART_BLUE, \
         "the next work is a node of a graph that was running", \
         "the time passes between the nodes of a graph") \
     ROW(QUEUED, GAP_OF_DEVICE, "queued", "queued", CHART_GREY, \
         "the next work was queued for long; the trace does not record why", \
         "work is queued, and the trace does not record why") \
-    ROW(PROFILER, GAP_OF_HOST, "profiler overhead", "profiler", CHART_COLOR_OF_OTHER, \
+    ROW(PROFILER, GAP_OF_HOST, "profiler overhead", "profiler", CHART_GREEN, \
         "the profiler itself was at work", \
         "the profiler itself is at work") \
-    ROW(UNKNOWN, GAP_OF_DEVICE, "unknown", "unknown", CHART_COLOR_OF_OTHER, \
+    ROW(UNKNOWN, GAP_OF_DEVICE, "unknown", "unknown", CHART_COLOR_OF_IDLE, \
         "the call that launched the next work is not in the file", \
         "the launch of the next work is not in the file")
 /* clang-format on */

@@ -1,5 +1,4 @@
 /* gaps.c - how much idle time there was in gaps of each length, and why. */
-#include "analyze/gap_colors.h"
 #include "charts/parts.h"
 #include "derive/features.h"
 
@@ -69,15 +68,13 @@ void chart_gaps(struct picture *picture, const struct gaps *gaps)
                                    .offset = offsetof(struct length_row, part_ns) + c * sizeof(int64_t),
                                    .member = MEMBER_INT64 };
     struct length_row rows[GAP_LENGTHS];
-    enum chart_color colors[GAP_CAUSES];
-    gap_colors(gaps, true, colors);
     size_t count = fill_rows(gaps, rows, &chart->arena);
     struct table *table = chart_add_table(chart, TABLE_OF_ROWS("gaps", NULL, columns, rows, count));
     for (size_t c = 0; c < GAP_CAUSES; c++)
         if (gaps->part_ns[c] > 0)
             chart_add_series(chart, (struct chart_series){ .title = columns[c + 1].title,
                                                            .mark = CHART_BAR,
-                                                           .color = colors[c],
+                                                           .color = gap_causes[c].color,
                                                            .idle = true,
                                                            .table = table,
                                                            .y = c + 1 });

@@ -62,9 +62,8 @@ static void add_kinds(struct timeline *timeline)
     for (int i = 0; i < SPAN_IDLE; i++)
         timeline_add_kind(timeline, kinds[i].title, kinds[i].group, kinds[i].color);
     for (int i = 0; i < GAP_CAUSES; i++)
-        timeline_add_kind(timeline, gap_causes[i].name, "idle",
-                          CHART_COLOR_OF_IDLE); /* timeline_add_devices colours them */
-    timeline_add_kind(timeline, "short gaps", "idle", CHART_GREY);
+        timeline_add_kind(timeline, gap_causes[i].name, "idle", gap_causes[i].color);
+    timeline_add_kind(timeline, "short gaps", "idle", CHART_COLOR_OF_IDLE);
     for (int i = 0; i < PATH_PARTS; i++)
         timeline_add_kind(timeline, path_part_title((enum path_part)i), "critical path", path_colors[i]);
 }

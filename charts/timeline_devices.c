@@ -1,6 +1,5 @@
 /* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in
  * each bin. */
-#include "analyze/gap_colors.h"
 #include "charts/timeline_parts.h"
 
 #include "base/rows.h"
@@ -318,14 +317,6 @@ static void timeline_devices_add_device(struct timeline_making *making, const st
     }
 }
 
-static void color_causes(struct timeline *timeline, const struct gaps *gaps)
-{
-    enum chart_color colors[GAP_CAUSES];
-    gap_colors(gaps, false, colors);
-    for (size_t i = 0; i < GAP_CAUSES; i++)
-        timeline->kinds.at[SPAN_IDLE + i].color = colors[i];
-}
-
 void timeline_add_devices(struct timeline_making *making)
 {
     const struct gpu_events *gpu = making->gpu;
@@ -333,13 +324,6 @@ void timeline_add_devices(struct timeline_making *making)
         add_thread_strips(making);
         return;
     }
-    struct gaps_options only_causes = gaps_defaults;
-    only_causes.only_causes = true;
-    struct selection all = { .trace = making->trace };
-    const struct selection *selection = making->selection ? making->selection : &all;
-    const struct gaps *causes = gaps_analyze(making->trace, selection, BY(DEVICE), &only_causes);
-    color_causes(making->timeline, causes);
-    arena_free(causes);
     size_t names = names_count(making->trace->names) + 1;
     making->ended_by = mem_alloc(mem_times(names, sizeof *making->ended_by));
     memset(making->ended_by, 0xff, names * sizeof *making->ended_by);

@@ -1,6 +1,5 @@
 #include "summary/headline.h"
 
-#include "analyze/gap_colors.h"
 #include "analyze/info.h"
 #include "analyze/step_phases.h"
 #include "base/names.h"
@@ -294,7 +293,6 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
                            struct answer_bar *bar)
 {
     enum gap_cause order[GAP_CAUSES];
-    enum chart_color colors[GAP_CAUSES];
     double rest_ns = use->idle_ns;
     int64_t recorded_ns;
     bool outside = account_is_unrecorded(headline->summary->trace, headline->summary->account, &recorded_ns);
@@ -308,7 +306,6 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
                  whole_ns);
         return;
     }
-    gap_colors(headline->summary->gaps, false, colors);
     order_causes(use, true, order);
     const double ends_ns[] = { use->before_ns, use->after_ns };
     for (size_t end = 0; end < 2; end++) {
@@ -319,7 +316,7 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
             headline, bar,
             (struct answer_part){ .title = account_part_name(end ? ACCOUNT_AFTER_WORK : ACCOUNT_BEFORE_WORK),
                                   .share = ends_ns[end] / use->span_ns,
-                                  .color = colors[GAP_HOST],
+                                  .color = gap_causes[GAP_HOST].color,
                                   .section = "gaps" },
             whole_ns);
     }
@@ -329,7 +326,7 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
                  (struct answer_part){
                      .title = arena_printf(headline->texts, "idle: %s", gap_causes[order[i]].name),
                      .share = cause_of(use, order[i], true) / use->span_ns,
-                     .color = colors[order[i]],
+                     .color = gap_causes[order[i]].color,
                      .section = "gaps" },
                  whole_ns);
     }

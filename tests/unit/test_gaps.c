@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/gap_colors.h"
 #include "analyze/gaps.h"
 #include "tests/unit/drawn.h"
 
@@ -611,34 +610,22 @@ static void causes_are_summed_up_by_operator_step_and_thread(void **state)
     }
 }
 
-/* Launch calls and allocation have one colour of their own: the larger gets it. All 13 causes need more than there are. */
-static void causes_of_a_picture_have_different_colors(void **state)
+/* One cause has one colour on all pages: what has no name of its own, as in "idle: other causes", is pale. */
+static void each_cause_has_a_color_of_its_own(void **state)
 {
     (void)state;
-    enum chart_color colors[GAP_CAUSES];
-    struct gaps some = { .part_ns = { [GAP_LAUNCH_CALL] = 7, [GAP_ALLOCATION] = 8, [GAP_HOST] = 1 } };
-    gap_colors(&some, false, colors);
-    assert_int_equal(colors[GAP_ALLOCATION], CHART_COLOR_OF_CALLS);
-    assert_int_not_equal(colors[GAP_LAUNCH_CALL], CHART_COLOR_OF_CALLS);
-    assert_int_not_equal(colors[GAP_LAUNCH_CALL], colors[GAP_HOST]);
-    for (size_t alone = 0; alone < 2; alone++) {
-        size_t uses[CHART_COLORS] = { 0 }, colors_used = alone ? 9 : 6;
-        for (size_t i = 0; i < GAP_CAUSES; i++)
-            some.part_ns[i] = (int64_t)i + 1;
-        gap_colors(&some, alone, colors);
-        for (size_t i = 0; i < GAP_CAUSES; i++)
-            uses[colors[i]]++;
-        assert_int_equal(uses[CHART_COLOR_OF_IDLE], GAP_CAUSES - colors_used);
-        for (size_t i = GAP_CAUSES - colors_used; i < GAP_CAUSES; i++)
-            assert_int_equal(uses[colors[i]], 1);
-        assert_int_equal(uses[CHART_COLOR_OF_COMPUTATION], alone);
-    }
+    size_t uses[CHART_COLORS] = { 0 };
+    for (size_t i = 0; i < GAP_CAUSES; i++)
+        assert_int_equal(uses[gap_causes[i].color]++, 0);
+    assert_int_equal(gap_causes[GAP_UNKNOWN].color, CHART_COLOR_OF_IDLE);
+    assert_int_equal(gap_causes[GAP_HOST].color, CHART_COLOR_OF_HOST);
+    assert_int_equal(gap_causes[GAP_SYNCHRONIZATION].color, CHART_COLOR_OF_WAITING);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(causes_of_a_picture_have_different_colors),
+        cmocka_unit_test(each_cause_has_a_color_of_its_own),
         cmocka_unit_test(a_gap_is_split_by_its_launch),
         cmocka_unit_test(the_host_is_not_blamed_for_queued_work),
         cmocka_unit_test(queued_behind_a_wait_for_an_event),
