@@ -1,5 +1,6 @@
 /* steps.c - where the time of each step went: a pile of parts for each step, a chart for each rank; and a histogram of
  * their times. */
+#include "base/quantity.h"
 #include "base/rows.h"
 #include "charts/parts.h"
 #include "derive/features.h"
@@ -102,6 +103,26 @@ static int64_t bin_width_ns(int64_t span_ns)
     return width;
 }
 
+struct step_length {
+    int64_t duration_ns;
+};
+
+/* Where the axis of the histogram of COUNT steps of LEAST to MOST ns ends: at MOST, or behind nine tenths of the steps and half as far
+ * again, where the axis would otherwise be three times as long as these need. */
+static int64_t histogram_end_ns(const struct step_row *rows, size_t count, int64_t least_ns, int64_t most_ns)
+{
+    static const struct key by_duration[] = { ASC(struct step_length, duration_ns), KEY_END };
+    struct step_length *lengths = mem_alloc(mem_times(count, sizeof *lengths));
+    for (size_t i = 0; i < count; i++)
+        lengths[i].duration_ns = rows[i].duration_ns;
+    SORT_ARRAY(lengths, count, by_duration);
+    int64_t usual_ns = lengths[count - 1 - count / 10].duration_ns, room_ns = usual_ns - least_ns;
+    free(lengths);
+    if (room_ns < usual_ns / 20) /* equal steps shall look equal */
+        room_ns = usual_ns / 20;
+    return (most_ns - least_ns) / 3 > room_ns ? least_ns + room_ns + room_ns / 2 : most_ns;
+}
+
 /* A histogram of the COUNT ROWS, of all ranks. */
 static void add_histogram(struct picture *picture, const struct step_row *rows, size_t count)
 {
@@ -112,15 +133,29 @@ static void add_histogram(struct picture *picture, const struct step_row *rows, 
     }
     if (count < LEAST_STEPS || least < 0)
         return;
-    int64_t span = most - least > most / 20 ? most - least : most / 20; /* equal steps shall look equal */
-    int64_t width = bin_width_ns(span), first = least / width, bins = most / width - first + 1;
+    int64_t end = histogram_end_ns(rows, count, least, most), span = end - least;
+    int64_t width = bin_width_ns(span > end / 20 ? span : end / 20), first = least / width,
+            bins = end / width - first + 1;
+    size_t longer = 0;
     struct bin_row bin[BINS + 3] = { 0 };
     for (int64_t b = 0; b <= bins; b++)
         bin[b].from_ns = (first + b) * width;
-    for (size_t i = 0; i < count; i++)
-        bin[rows[i].duration_ns / width - first].count++;
+    for (size_t i = 0; i < count; i++) {
+        int64_t of = rows[i].duration_ns / width - first;
+        bin[of < bins ? of : bins - 1].count++;
+        longer += of >= bins;
+    }
     struct chart *chart = picture_add_chart(picture, "step_times", "How long steps take");
     chart->note = arena_printf(&chart->arena, "%zu steps", count);
+    if (longer) {
+        struct buffer most_text = { 0 };
+        quantity_append_rounded_time(&most_text, (double)most);
+        chart->note = arena_printf(
+            &chart->arena, "%s; %zu of them %s longer than the axis, up to %.*s, and %s counted at its end",
+            chart->note, longer, longer == 1 ? "takes" : "take", (int)most_text.count, most_text.at,
+            longer == 1 ? "is" : "are");
+        buffer_release(&most_text);
+    }
     chart->x = (struct chart_axis){ .title = "Time of a step", .kind = TABLE_NS };
     chart->y = (struct chart_axis){ .title = "Steps", .kind = TABLE_COUNT };
     struct table *table =

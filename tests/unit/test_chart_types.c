@@ -519,30 +519,53 @@ static void utilization_is_cut_at_steps(void **state)
     release();
 }
 
-/* Ten steps: nine of 100 ns, one of 160. Bins are 2 ns wide, from 100 to 162: 9 in the first, 1 in the last. */
-static void step_times_make_a_histogram(void **state)
+static void draw_steps(int64_t odd_ns)
 {
-    (void)state;
     draw_begin(&steps_wants);
     int64_t at = 0;
     for (int64_t step = 0; step < 11; step++) { /* the last one is taken as cut */
         char name[20];
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
-        int64_t length = step == 4 ? 160 : 100;
+        int64_t length = step == 4 ? odd_ns : 100;
         draw_host("user_annotation", name, 1, at, length);
         at += length;
     }
     trace = draw_end();
     assert_true(draw(&chart_type_steps, (struct selection_query){ 0 }, 0, 0));
     assert_int_equal(picture->charts.count, 2);
+}
+
+/* Eleven steps: ten of 100 ns, one of 110. Bins are 1 ns wide, from 100 to 111: 10 in the first, 1 in the last. */
+static void step_times_make_a_histogram(void **state)
+{
+    (void)state;
+    draw_steps(110);
     const struct table *table = picture->charts.at[1]->series.at[0].table;
+    assert_string_equal(picture->charts.at[1]->note, "11 steps");
     double count = 0;
     for (size_t row = 0; row < table->row_count; row++)
         count += y_of(1, 0, row);
     assert_true(count == (double)picture->charts.at[0]->series.at[0].table->row_count);
     assert_true(x_of(1, 0, 0) == 100 && y_of(1, 0, 0) == count - 1);
-    assert_true(y_of(1, 0, table->row_count - 2) == 1); /* 160 */
+    assert_true(x_of(1, 0, table->row_count - 2) == 110 && y_of(1, 0, table->row_count - 2) == 1);
     assert_true(y_of(1, 0, table->row_count - 1) == 0); /* where the axis ends */
+    release();
+}
+
+/* One of 5 s would leave the others one bin. Nine tenths are within 100 ns, of which a twentieth is room, and the axis ends at 107: the
+ * last bin, before 108, has the outlier, and the note says so. */
+static void an_outlier_does_not_stretch_the_axis(void **state)
+{
+    (void)state;
+    draw_steps(INT64_C(5000000000));
+    const struct table *table = picture->charts.at[1]->series.at[0].table;
+    assert_string_equal(
+        picture->charts.at[1]->note,
+        "11 steps; 1 of them takes longer than the axis, up to 5.000s, and is counted at its end");
+    assert_int_equal(table->row_count, 9);
+    assert_true(x_of(1, 0, 0) == 100 && y_of(1, 0, 0) == 10);
+    assert_true(x_of(1, 0, 7) == 107 && y_of(1, 0, 7) == 1);
+    assert_true(x_of(1, 0, 8) == 108 && y_of(1, 0, 8) == 0);
     release();
 }
 
@@ -632,6 +655,7 @@ int main(void)
         cmocka_unit_test(a_trend_goes_with_time_and_leaves_out_what_was_never_there),
         cmocka_unit_test(utilization_is_cut_at_steps),
         cmocka_unit_test(step_times_make_a_histogram),
+        cmocka_unit_test(an_outlier_does_not_stretch_the_axis),
         cmocka_unit_test(flames_add_up_calls_of_a_name),
         cmocka_unit_test(ranks_have_a_bar_each),
     };
