@@ -204,6 +204,20 @@ static void list_functions(struct walk *walk, struct profile *profile)
     }
 }
 
+/* Keep the stacks, in which a parent has a lower number, as in the tree. */
+static void keep_stacks(const struct walk *walk, struct profile *profile)
+{
+    for (size_t i = 1; i < walk->sums->nodes.count; i++) {
+        const struct stack_node *node = &walk->sums->nodes.at[i];
+        *VEC_PUSH(&profile->stacks) = (struct profile_frame){
+            .caller = node->parent == STACK_ROOT ? UINT32_MAX : node->parent - 1,
+            .function = node->function,
+            .cumulative_s = walk->below_s[i],
+            .calls = walk->sums->counts_calls ? node->opened : walk->below[i],
+        };
+    }
+}
+
 struct profile *stack_sums_finish(struct stack_sums *sums, enum profile_figures figures,
                                   struct tpa_error *err)
 {
@@ -214,6 +228,7 @@ struct profile *stack_sums_finish(struct stack_sums *sums, enum profile_figures 
     if (any) {
         walk_all(&walk);
         list_functions(&walk, sums->profile);
+        keep_stacks(&walk, sums->profile);
         profile = sums->profile;
         profile->sampled = !sums->counts_calls;
         profile->figures = figures;

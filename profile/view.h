@@ -162,9 +162,9 @@ extern const struct table_shape profile_top_tables[], profile_callers_tables[], 
  *     struct flame *flame = profile_flame(profile);          // free with flame_free
  *     profile_draw(picture, profile, 15);
  *
- * A profile holds totals by pairs of caller and callee, but no stacks. So the call tree is an estimate, as in snakeviz
- * and gprof2dot: the time of a function is divided among its callers in the same proportion everywhere, independent of
- * their callers.
+ * Sampling profilers record stacks, of which the call tree is then made. Others, as cProfile, have totals by pairs of
+ * caller and callee alone. So their call tree is an estimate, as in snakeviz and gprof2dot: the time of a function is
+ * divided among its callers in the same proportion everywhere, independent of their callers.
  */
 
 /* Add the MOST functions by own and by cumulative time, and the callers and callees of the most expensive ones; the
@@ -172,7 +172,7 @@ extern const struct table_shape profile_top_tables[], profile_callers_tables[], 
 bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,
                           struct tpa_error *err);
 
-/* The call tree, estimated; recursion is cut where a function would repeat. New, without frames if no time was
+/* The call tree; estimated where the file has no stacks: recursion is then cut where a function would repeat. New, without frames if no time was
  * recorded. */
 struct flame *profile_flame(const struct profile *profile);
 

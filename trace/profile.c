@@ -77,7 +77,7 @@ void profile_free(struct profile *profile)
     column_free(profile->functions, profile->function_capacity * sizeof *profile->functions);
     free(profile->listed);
     column_free(profile->edges, profile->edge_capacity * sizeof *profile->edges);
-    EACH(VEC_FREE, &profile->files, &profile->device_work);
+    EACH(VEC_FREE, &profile->stacks, &profile->files, &profile->device_work);
     sums_origin_release(&profile->origin);
     arena_release(&profile->arena);
     EACH(free, profile->slots, profile->file_hashes, profile);
@@ -316,10 +316,28 @@ static function_id translate(struct profile *profile, const struct profile *othe
 
 enum merge_rule { KEEP_DIRS, STRIP_DIRS, STRIP_DIRS_LAST_CALLER_WINS };
 
+/* Add the stacks of OTHER, whose functions are MAP in PROFILE, which was EMPTY; where one of both has none, the sum has none. */
+static void merge_stacks(struct profile *profile, bool empty, const struct profile *other,
+                         const function_id *map)
+{
+    uint32_t first = (uint32_t)profile->stacks.count;
+    if ((!empty && !first) || !other->stacks.count) {
+        profile->stacks.count = 0;
+        return;
+    }
+    for (size_t i = 0; i < other->stacks.count; i++) {
+        struct profile_frame frame = other->stacks.at[i];
+        frame.caller += frame.caller == UINT32_MAX ? 0 : first;
+        frame.function = map[frame.function];
+        *VEC_PUSH(&profile->stacks) = frame;
+    }
+}
+
 /* Add all functions of OTHER to PROFILE. */
 static void merge(struct profile *profile, const struct profile *other, enum merge_rule rule)
 {
     VEC_OF(struct profile_edge) edges = { 0 };
+    bool empty = profile->function_count == 0;
     function_id *map = mem_alloc(mem_times(other->function_count + 1, sizeof *map));
     for (size_t i = 0; i < other->function_count; i++)
         map[i] = FUNCTION_NONE;
@@ -361,6 +379,7 @@ static void merge(struct profile *profile, const struct profile *other, enum mer
                             : map[work.function];
         *VEC_PUSH(&profile->device_work) = work;
     }
+    merge_stacks(profile, empty, other, map);
     EACH(VEC_FREE, &place, &edges);
     free(map);
 }

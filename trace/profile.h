@@ -62,6 +62,14 @@ struct profile_work {
     double flops_s, bytes_s;  /* the time of those of its own calls of which they are recorded */
 };
 
+/* A frame of the call stacks that a file holds, below that of its caller, in all samples or calls of that stack. */
+struct profile_frame {
+    uint32_t caller; /* of profile->stacks, lower than its own number; UINT32_MAX: none */
+    function_id function;
+    double cumulative_s; /* with all frames below */
+    int64_t calls;       /* as of a function */
+};
+
 /* A file that was added in. */
 struct profile_file {
     const char *path;
@@ -79,6 +87,7 @@ struct profile {
     size_t listed_count, listed_capacity;
     struct profile_edge *edges;
     size_t edge_count, edge_capacity;
+    VEC_OF(struct profile_frame) stacks; /* none where a file that was added in has no stacks */
     VEC_OF(struct profile_file) files;
     struct sums_origin origin;
 

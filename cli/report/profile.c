@@ -11,6 +11,7 @@ bool report_profile_make(const struct profile *profile, struct report_profile *r
     if (!profile_add_overview(report->result, profile, PAGE_MOST_ROWS, err))
         return false;
     profile_draw(report->picture, profile, BARS);
+    report->has_stacks = profile->stacks.count > 0;
     report->flame = profile_has_callers(profile) ? profile_flame(profile) : NULL;
     if (report->flame && report->flame->frames.count <
                              2) { /* callers have no times: the module profile, a sampling profiler */
@@ -67,8 +68,10 @@ void report_profile_fill(const struct report_profile *report, struct page *page)
         if (report->flame) {
             section = page_add_section(
                 page, "calls", "Call tree",
-                "A profile has no stacks: what a function takes is split among its callers by what each of them takes "
-                "in all. Click, or use the keys: arrows move and zoom, 0 shows all.");
+                report->has_stacks
+                    ? "All stacks of the file, added up. Click, or use the keys: arrows move and zoom, 0 shows all."
+                    : "The file has no stacks: what a function takes is split among its callers by what each of them "
+                      "takes in all. Click, or use the keys: arrows move and zoom, 0 shows all.");
             *VEC_PUSH(&section->flames) = report->flame;
         }
     }

@@ -13,6 +13,7 @@ struct report_profile {
     struct result *result;   /* tables, notices, and the answer */
     struct picture *picture; /* the most expensive functions */
     struct flame *flame;     /* the call tree; NULL: none */
+    bool has_stacks;         /* the call tree is that of the file, not estimated */
 };
 
 /* Fill the report of ACTIONS. */

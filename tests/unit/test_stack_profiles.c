@@ -3,7 +3,7 @@
  * is damaged, of wrong types, or goes round in circles.
  */
 #include "ingest/formats.h"
-#include "trace/profile.h"
+#include "profile/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,6 +89,50 @@ static void stacks_add_up_to_functions(void **state)
     check_call("b", "a", 4, 4, 4);
     assert_int_equal(profile_ns(profile->total.total_s), 10);
     assert_int_equal(profile->odd_entries, 0);
+    profile_free(profile);
+}
+
+static void check_tree(const int64_t wanted_ns[4])
+{
+    static const char *const names[] = { "main", "a", "b", "a" };
+    struct flame *flame = profile_flame(profile);
+    assert_int_equal(flame->frames.count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct flame_frame *frame = &flame->frames.at[i];
+        assert_string_equal(names_text(flame->names, frame->name), names[i]);
+        assert_true(frame->parent == (i ? i - 1 : FRAME_NONE));
+        assert_int_equal(frame->host_ns, wanted_ns[i]);
+        assert_int_equal(frame->count, wanted_ns[i]);
+    }
+    flame_free(flame);
+}
+
+/*
+ * The same stacks as a call tree: main 10, below it a 9, b 7, and a once more with 4, which an estimate would not have. Twice the file is
+ * twice the time, also without directories. With a file of which no stacks are known the tree is an estimate: a, on the path, is cut.
+ */
+static void the_call_tree_is_that_of_the_stacks(void **state)
+{
+    (void)state;
+    static const char *const text = "main 1\nmain;a 2\nmain;a;b 3\nmain;a;b;a 4";
+    assert_true(read_text(&format_folded, text));
+    check_tree((const int64_t[]){ 10, 9, 7, 4 });
+    struct profile *first = profile;
+    assert_true(read_text(&format_folded, text));
+    profile_add(first, profile);
+    profile = profile_strip_dirs(first, false);
+    check_tree((const int64_t[]){ 20, 18, 14, 8 });
+
+    struct profile *sums = profile_open();
+    profile_list(sums, profile_function(sums, "~", 1, PROFILE_NAME_LINE, "c", 1),
+                 &(struct profile_cost){ .calls = 1, .cumulative_s = 1e-8 }, 0, 0);
+    profile_add(profile, sums);
+    struct flame *flame = profile_flame(profile);
+    assert_int_equal(profile->stacks.count, 0);
+    assert_int_equal(flame->frames.count, 4);
+    assert_string_equal(names_text(flame->names, flame->frames.at[3].name), "c");
+    assert_true(flame->frames.at[3].parent == FRAME_NONE);
+    flame_free(flame);
     profile_free(profile);
 }
 
@@ -271,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_add_up_to_functions),
+        cmocka_unit_test(the_call_tree_is_that_of_the_stacks),
         cmocka_unit_test(frames_of_py_spy_have_lines),
         cmocka_unit_test(samples_of_speedscope_have_weights),
         cmocka_unit_test(events_of_speedscope_are_calls),
