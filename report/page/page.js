@@ -139,7 +139,7 @@ function roundStep(length, count) {
 
 const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"], greys = ["--grey", "--pale"], kindsOnly = ["--azure", "--brown", "--indigo", "--coffee"];
 
-/* What flames draw, by its name: the colours of the timeline's kinds. */
+/* What flames draw and no timeline has, by its name: the colours of the timeline's kinds. */
 const nameKinds = [
     [/DataLoaderIter/, "--coffee"],
     [/^(cu|cuda|hip)[A-Z]\w*(Synchronize|Query)/, "--indigo"], [/^(cu|cuda|hip)[A-Z]\w*$/, "--orange"],
@@ -153,13 +153,27 @@ function kindColorOf(name) {
     return (nameKinds.find(([pattern]) => pattern.test(name)) || ["", "--sky"])[1];
 }
 
+/* The functions or lines of code that are parts of the bar of the answer: the end of what they are called in full, and its colour there. */
+const parts = [...document.querySelectorAll(".parts li")].map((item) => ({ title: item.querySelector(".what").title,
+    color: [...palette, ...greys, ...kindsOnly][Number(item.querySelector(".swatch").className.match(/c(\d+)/)[1])] }));
+const restOfPalette = [...palette, ...kindsOnly].filter((color) => !parts.some((part) => part.color === color)), colorsByName = new Map();
+
+/* A name without a kind: as in the bar of the answer; others have colours that no part of the bar has. */
 function colorOf(name) {
+    if (colorsByName.has(name))
+        return colorsByName.get(name);
     let hash = 7;
     const end = name.search(/[<(#]/); /* instances of one template, steps of one run: one colour */
     for (const letter of end > 0 ? name.slice(0, end) : name)
         hash = (hash * 31 + letter.codePointAt(0)) % 65521;
-    return palette[hash % palette.length];
+    const part = parts.find(({ title }) => name === title || name.endsWith(`/${title}`));
+    const color = part ? part.color : restOfPalette[hash % restOfPalette.length];
+    colorsByName.set(name, color);
+    return color;
 }
+
+/* The colour of the events called NAME in the timelines, which set this; undefined: there are none. */
+let colorOfEvents = () => undefined;
 
 /* Are white letters easier to read on "#rrggbb" than black ones? By the luminance of WCAG 2. */
 function isDark(color) {
@@ -443,7 +457,7 @@ function flameModel(data, metric) {
     const share = (part) => `${(100 * part / Math.max(total, 1)).toFixed(1)} %`;
     return {
         row, height: Math.max(depth, 1) * row + 2, margin: 0, length: Math.max(total, 1), least: Math.max(total, 1) / 1e6,
-        count: boxes.length, total, colorOf: mixed ? kindColorOf : colorOf, /* all of Python: by name */
+        count: boxes.length, total, colorOf: (name) => colorOfEvents(name) || (mixed ? kindColorOf : colorOf)(name), /* all of Python: by name */
         hint: total ? "Nothing is chosen. Click on a call, or press n." : data.bytes ? "Nothing was in use." : "No time of this kind was recorded.",
         box: (i) => boxes[i],
         describe(i) {

@@ -188,7 +188,31 @@ function setUpTimeline(view) {
     followKeys(view);
 }
 
+/* A function from a name to the colour of its events in the timelines, the first that has any; they are looked through when it is first
+ * asked. */
+function colorsOfNames() {
+    let colors = null;
+    return (name) => {
+        if (!colors) {
+            colors = new Map();
+            for (const { recording } of timelines.filter((view) => view.recording.kinds.length)) {
+                const { spans, kinds } = recording, seen = new Set();
+                for (let i = 0; i < spans.count; i++) {
+                    if (seen.has(spans.name[i]) || ["idle", "critical path"].includes(kinds[spans.kind[i]].group))
+                        continue;
+                    seen.add(spans.name[i]);
+                    if (!colors.has(recording.nameOf(i)))
+                        colors.set(recording.nameOf(i), kinds[spans.kind[i]].color);
+                }
+            }
+        }
+        return colors.get(name);
+    };
+}
+
 timelines = [...document.querySelectorAll(".timeline")].map((root) => new Timeline(root, readData(root.dataset.timeline)));
+colorOfEvents = colorsOfNames();
+flames.forEach((flame) => flame.draw());
 linkTables();
 followDrawnSteps();
 followHash();
