@@ -95,6 +95,8 @@ static void answer_add_cause(struct screen *screen, struct hang_job *job, const 
     finding.action = take(screen);
     hang_add_cause(&screen->text, job, cause, true, hang_is_in_doubt(job, cause));
     finding.title = take(screen);
+    if (strncmp(screen->answer->verdict, finding.title, strlen(finding.title)) == 0)
+        finding.title = NULL; /* the verdict has said so */
     finding.where = cause->ranks.count ? hang_last_call(job, cause->ranks.at[0]) : NULL;
     if (finding.where)
         finding.where = arena_printf(screen->texts, "last call: %s", finding.where);
