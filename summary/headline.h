@@ -16,8 +16,8 @@ void summary_add_headline(const struct summary *summary, const struct findings *
                           struct result *result);
 
 /* The program, at most 48 characters, shortened in the middle: the command line of the first file that records one; else the
- * script of the Python frame that lasts longest; else the name of a process that is not just Python; else the XLA module
- * whose work took devices longest. "not recorded" where nothing tells. New in TEXTS. Needs WANT(MODULE). */
+ * script of the Python frame that lasts longest; else that of most stacks of operators; else the name of a process that is not just Python; else the XLA module
+ * whose work took devices longest. "not recorded" where nothing tells. New in TEXTS. Needs WANT(MODULE) and WANT(CALL_STACK). */
 const char *summary_program(const struct trace *trace, struct arena *texts);
 
 #endif

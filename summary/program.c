@@ -70,6 +70,15 @@ static bool is_of_script(const char *name)
     return true;
 }
 
+/* The file of FRAME, which is that of a script. */
+static const char *script_name(const char *frame, struct arena *texts)
+{
+    size_t len = (size_t)(strstr(frame, ".py(") - frame) + 3;
+    if (frame[0] == '/' || memchr(frame, '\\', len)) /* a path from the root tells less than its file */
+        frame = without_folders(frame, &len);
+    return shortened(frame, len, texts);
+}
+
 /* The track with most Python frames; the number of tracks: none. */
 static size_t python_track(const struct trace *trace)
 {
@@ -101,11 +110,39 @@ static const char *script_of(const struct trace *trace, struct arena *texts)
     }
     if (longest_ns < 0 || (double)longest_ns < 0.5 * ((double)last_ns - (double)first_ns))
         return NULL;
-    const char *name = names_text(trace->names, trace->name[longest]);
-    size_t len = (size_t)(strstr(name, ".py(") - name) + 3;
-    if (name[0] == '/' || memchr(name, '\\', len)) /* a path from the root tells less than its file */
-        name = without_folders(name, &len);
-    return shortened(name, len, texts);
+    return script_name(names_text(trace->names, trace->name[longest]), texts);
+}
+
+/* The file of the outermost frame, if it is that of a script, of most of the stacks that operators carry. */
+static const char *stacks_of(const struct trace *trace, struct arena *texts)
+{
+    const struct names *stacks = trace->texts;
+    size_t *uses = mem_zalloc(names_count(stacks) + 1, sizeof *uses), all = 0, most = 0;
+    int64_t text;
+    for (event_id e = 0; trace->args[ARG_CALL_STACK].count && e < trace->event_count; e++)
+        if (trace_arg(trace, ARG_CALL_STACK, e, &text) && names_length(stacks, (name_id)text) > 0) {
+            uses[text]++;
+            all++;
+        }
+    struct names *scripts = names_open();
+    size_t *uses_of = mem_zalloc(names_count(stacks) + 1, sizeof *uses_of);
+    name_id script = NAME_NONE;
+    for (name_id id = 0; id < names_count(stacks) && all; id++) {
+        const char *stack = uses[id] ? names_text(stacks, id) : "", *last = strrchr(stack, ';');
+        last = last ? last + 1 : stack;
+        if (!is_of_script(last))
+            continue;
+        name_id of = names_add(scripts, last, (size_t)(strstr(last, ".py(") - last) + 4);
+        uses_of[of] += uses[id];
+        if (uses_of[of] > most) {
+            most = uses_of[of];
+            script = of;
+        }
+    }
+    const char *name = most > all / 2 ? script_name(names_text(scripts, script), texts) : NULL;
+    names_free(scripts);
+    EACH(free, uses, uses_of);
+    return name;
 }
 
 /* Do processes of such files have the names of their programs? */
@@ -155,8 +192,8 @@ static const char *module_of(const struct trace *trace, struct arena *texts)
 
 const char *summary_program(const struct trace *trace, struct arena *texts)
 {
-    static const char *(*const sources[])(const struct trace *, struct arena *) = { command_of, script_of,
-                                                                                    process_of, module_of };
+    static const char *(*const sources[])(
+        const struct trace *, struct arena *) = { command_of, script_of, stacks_of, process_of, module_of };
     const char *program = NULL;
     for (size_t i = 0; i < sizeof sources / sizeof *sources && !program; i++)
         program = sources[i](trace, texts);
