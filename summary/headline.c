@@ -552,8 +552,7 @@ static void add_steps(struct headline *headline)
     size_t others = 0;
     for (size_t i = 0; account && i < account->steps.count; i++) {
         const struct account_step *step = &account->steps.at[i];
-        const char *name = trace_name(trace, step->event);
-        int64_t number, ns = headline->step->limit == LIMIT_HOST ? step->host_ns : step->device_ns;
+        int64_t ns = headline->step->limit == LIMIT_HOST ? step->host_ns : step->device_ns;
         if (step->rank != summary->ranks[0].rank) {
             others++;
             continue;
@@ -561,7 +560,7 @@ static void add_steps(struct headline *headline)
         if (ns <= 0)
             continue;
         *VEC_PUSH(&headline->answer->steps) = (struct answer_step){
-            .label = step_number(name, &number) ? arena_printf(headline->texts, "%" PRId64, number) : name,
+            .label = arena_printf(headline->texts, "%" PRId64, step->number),
             .ns = ns,
             .start_ns = step->start_ns - trace_file_span(trace, step->file).start_ns,
         };
