@@ -397,7 +397,7 @@ class Timeline {
         const left = this.xOf(spans.start[chosen]), right = this.xOf(spans.start[chosen] + spans.length[chosen]);
         const isHidden = row.y >= this.pinnedHeight && this.yOf(row) < AXIS + this.pinnedHeight;
         if (!isHidden)
-            pen.strokeRect(left, this.yOf(row), Math.max(right - left, 2), ROW - 1);
+            pen.strokeRect(left, this.yOf(row), Math.max(right - left, 3), ROW - 1);
         for (const [call, work] of this.arrows) {
             const a = call.row, b = work.row;
             if (!a || !b)

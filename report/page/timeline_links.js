@@ -138,6 +138,9 @@ function chooseCall(view, name) {
     const best = longestCall(view).get(name);
     if (best === undefined)
         return;
+    const { at, length } = view.model.box(best), outside = at < view.from || at + length > view.from + view.length;
+    if (outside || length / view.length * view.width < 3) /* as in the timeline: 20 times its length */
+        view.show(at - 9.5 * length, 20 * length);
     view.choose(best);
     view.root.scrollIntoView({ behavior: "instant", block: "center" });
 }
