@@ -8,6 +8,7 @@
 #include "base/unicode.h"
 #include "report/apart.h"
 #include "report/figures.h"
+#include "report/shorten.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -484,12 +485,13 @@ static void append_steps(struct buffer *out, const struct answer *answer, const 
 
 enum { WHERE_COLUMNS = 104, ADVICE_COLUMNS = 108 }; /* two lines, roughly */
 
-/* TEXT with the places at which a long name may be broken: after what joins its words. */
+/* TEXT with the places at which a long name may be broken: after what joins its words, and before a bracket that opens. */
 static void append_breakable(struct buffer *out, const char *text, size_t len)
 {
     for (size_t from = 0, i = 0; i < len; i++) {
-        bool figure = i + 1 < len && text[i] == '.' && text[i + 1] >= '0' && text[i + 1] <= '9';
-        if (i + 1 < len && (figure || !strchr("_,(<:./", text[i])))
+        char next = i + 1 < len ? text[i + 1] : '\0';
+        bool figure = text[i] == '.' && next >= '0' && next <= '9', opens = next == '(' || next == '<';
+        if (next && (figure || (!opens && !strchr("_,:./", text[i]))))
             continue;
         append_prose(out, text + from, i + 1 - from);
         buffer_puts(out, i + 1 < len ? "<wbr/>" : "");
@@ -663,15 +665,39 @@ static void append_links(struct buffer *out, const struct answer_finding *findin
     buffer_puts(out, "</p>");
 }
 
-/* Where FINDING is; the name of the trace with which that begins is shortened, and the script finds its events by all of it. */
+/* Put the place of FINDING, where WHERE has its long name in the middle, shortened into OUT; FULL gets all of it. False: there is none. */
+static bool shorten_place(struct buffer *out, const struct answer_finding *finding, struct buffer *full)
+{
+    enum { NAME_COLUMNS = 48 };
+    struct buffer shown = { 0 };
+    const char *at = NULL;
+    if (finding->where && finding->place &&
+        shorten_readable(full, &shown, finding->place, strlen(finding->place), NAME_COLUMNS))
+        at = strstr(finding->where, full->at);
+    if (at) {
+        buffer_add(out, finding->where, (size_t)(at - finding->where));
+        buffer_add(out, shown.at, shown.count);
+        buffer_puts(out, at + full->count);
+    }
+    buffer_release(&shown);
+    return at != NULL;
+}
+
+/* Where FINDING is; the name of the trace that is in it is shortened, and the script finds its events by all of it. */
 static void append_where(struct buffer *out, const struct answer_finding *finding, struct apart *names)
 {
     struct text full, shown;
-    struct buffer where = { 0 };
+    struct buffer where = { 0 }, place = { 0 };
     size_t len = finding->where ? apart_find_begin(names, finding->where) : 0;
-    if (len && apart_fill_names(names, &full, &shown, finding->where, len)) {
+    bool short_name = len && apart_fill_names(names, &full, &shown, finding->where, len);
+    if (short_name) {
         buffer_add(&where, shown.at, shown.len);
         buffer_puts(&where, finding->where + len);
+    } else if (shorten_place(&where, finding, &place)) {
+        full = (struct text){ place.at, place.count };
+        short_name = true;
+    }
+    if (short_name) {
         buffer_puts(out, "<div data-where=\"");
         append_text(out, finding->where);
         buffer_puts(out, "\" title=\"");
@@ -682,7 +708,7 @@ static void append_where(struct buffer *out, const struct answer_finding *findin
     } else {
         append_clauses(out, "where", finding->where, WHERE_COLUMNS, append_breakable);
     }
-    buffer_release(&where);
+    EACH(buffer_release, &where, &place);
 }
 
 /* A row, "finding-1"; the script adds a link to its place in the timeline. */
@@ -887,12 +913,15 @@ static void append_trends(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "</div>\n");
 }
 
-/* Below who holds the job up, what that cannot say: MISSING behind its numbers of ranks, which a fact has. */
-static void append_missing(struct buffer *out, const char *missing)
+/* Below who holds the job up, if anyone does, what that cannot say: MISSING behind its numbers of ranks, which a fact has. */
+static void append_missing(struct buffer *out, const struct answer *answer, const char *missing)
 {
-    const char *rest = missing ? strstr(missing, ". ") : NULL;
-    if (rest)
-        append_element(out, "p", "faint because", rest + 2);
+    const char *rest = missing && answer->culprits.count ? strstr(missing, ". ") : NULL;
+    if (!rest)
+        return;
+    buffer_puts(out, "<p class=\"faint because\">");
+    append_prose(out, rest + 2, strlen(rest + 2));
+    buffer_puts(out, ".</p>\n");
 }
 
 void page_begin_answer(struct buffer *out, const struct answer *answer, const struct page *page,
@@ -901,7 +930,7 @@ void page_begin_answer(struct buffer *out, const struct answer *answer, const st
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
     append_hero(out, answer);
     append_culprits(out, answer, page);
-    append_missing(out, missing);
+    append_missing(out, answer, missing);
     append_bars(out, answer, page);
     append_timelines(out, answer, page);
     append_trends(out, answer);
