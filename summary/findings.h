@@ -86,6 +86,14 @@ struct findings {
     struct text end_wait;        /* its call */
 };
 
+/* Is there a part of a step, LARGEST_SHARE (0..1) of it, for the rest of which no change was found? All changes together then save less than
+ * half of it, and it is not known what else would be the limit. */
+static inline bool findings_leave_rest(const struct findings *findings, double largest_share)
+{
+    double saves_ns = (double)findings->step_ns - (double)findings->together_ns;
+    return findings->bound.kind == BOUND_UNKNOWN && 2 * saves_ns < largest_share * (double)findings->step_ns;
+}
+
 /* What the rules find in the trace of SUMMARY, whose gpu, gaps, transfers and features are filled in. New; free with
  * arena_free (NULL is allowed). */
 struct findings *findings_analyze(struct summary *summary);

@@ -1204,17 +1204,15 @@ static const char *describe_order(struct headline *headline, size_t first)
     if (headline->rules >> rule_of(change) & 1) {
         if (change->saves_share >= headline->largest_share / 2)
             return "";
-        return arena_printf(headline->texts, " Of %s, change %zu saves up to %.1f %% of %s%s.", part,
-                            first + 1, quantity_percent(change->saves_share), whole_word(headline),
-                            rule_of(change) == FINDING_COMMUNICATION
-                                ? ", as there is no more computation to hide it behind"
-                            : findings->bound.kind == BOUND_HOST ? ", as then the host is the limit"
-                            : findings->bound.kind == BOUND_DEVICE || findings->bound.kind == BOUND_WORK
-                                ? ", as then the devices are the limit"
-                            : 2 * (double)(findings->step_ns - findings->together_ns) <
-                                    headline->largest_share * (double)findings->step_ns
-                                ? "; for the rest no change was found"
-                                : "");
+        return arena_printf(
+            headline->texts, " Of %s, change %zu saves up to %.1f %% of %s%s.", part, first + 1,
+            quantity_percent(change->saves_share), whole_word(headline),
+            rule_of(change) == FINDING_COMMUNICATION ? ", as there is no more computation to hide it behind"
+            : findings->bound.kind == BOUND_HOST     ? ", as then the host is the limit"
+            : findings->bound.kind == BOUND_DEVICE || findings->bound.kind == BOUND_WORK
+                ? ", as then the devices are the limit"
+            : findings_leave_rest(findings, headline->largest_share) ? "; for the rest no change was found"
+                                                                     : "");
     }
     if (is_as_good(headline, about, first))
         return arena_printf(headline->texts,

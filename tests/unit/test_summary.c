@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "summary/findings.h"
 #include "summary/rules.h"
 #include "tests/unit/summarized.h"
 #include <inttypes.h>
@@ -37,6 +38,28 @@ static void a_busy_device_is_no_finding(void **state)
     assert_non_null(result->answer->nothing);
     assert_string_equal(result->notices.at[1].kind, "answer"); /* which is that there is none */
     release();
+}
+
+/* Of a step of 1000, 600 are idle. All changes save 299 of it, less than half: for the rest no change was found; with 300 that is not said,
+ * nor where the host, the devices or their work are then the limit. */
+static void for_the_rest_no_change_is_found_below_half(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t together_ns;
+        enum step_bound_kind bound;
+        bool leaves;
+    } cases[] = {
+        { 701, BOUND_UNKNOWN, true }, { 1000, BOUND_UNKNOWN, true }, { 700, BOUND_UNKNOWN, false },
+        { 0, BOUND_UNKNOWN, false },  { 701, BOUND_HOST, false },    { 701, BOUND_DEVICE, false },
+        { 701, BOUND_WORK, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct findings findings = { .step_ns = 1000,
+                                     .together_ns = cases[i].together_ns,
+                                     .bound.kind = cases[i].bound };
+        assert_true(findings_leave_rest(&findings, 0.6) == cases[i].leaves);
+    }
 }
 
 static const char *verdict(void)
@@ -335,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_device_is_no_finding),
+        cmocka_unit_test(for_the_rest_no_change_is_found_below_half),
         cmocka_unit_test(on_the_host_the_largest_part_of_a_step_is_the_verdict),
         cmocka_unit_test(one_long_gap_is_named),
         cmocka_unit_test(what_is_no_operator_is_not_named),
