@@ -28,8 +28,10 @@ log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
 broken=
 for preset in $presets; do
+    begun=$SECONDS
     cmake --preset "$preset" &&
         cmake --build --preset "$preset" &&
+        echo "$preset: built in $((SECONDS - begun)) s" &&
         ctest --preset "$preset" "${only[@]}" 2>&1 | tee -a "$log"
     # The status of ctest: 8 when tests failed, which are counted below; any other is a broken build.
     status=${PIPESTATUS[0]}
