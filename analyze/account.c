@@ -347,18 +347,51 @@ static bool keep_singular(struct choosing *choosing)
     return true;
 }
 
+/* The step whose device step holds the pause that made the step of the host before it singular: the pause came after the last launch
+ * there, so devices waited in between for the first launch of the next one. NULL: there is none. */
+static struct account_step *step_behind_pause(const struct choosing *choosing)
+{
+    size_t late = 0;
+    int64_t second_ns = 0;
+    for (size_t i = 1; i < choosing->count; i++)
+        if (choosing->steps[i - 1].role == STEP_SINGULAR)
+            late = i;
+    for (size_t i = 0; i < choosing->count; i++)
+        if (i != late)
+            second_ns = greater_of(second_ns, choosing->steps[i].device_ns);
+    struct account_step *step = &choosing->steps[late];
+    return late && (double)step->device_ns > singular_from * (double)second_ns &&
+                   step->work_start_ns - step[-1].work_end_ns > (step->device_ns - second_ns) / 2
+               ? step
+               : NULL;
+}
+
+/* Where devices are how fast the job is, LATE is the singular step, not the one of the host before it. */
+static bool move_singular(struct choosing *choosing, struct account_step *late)
+{
+    late[-1].role = STEP_CUT; /* until it is known whether it counts, as those of the others */
+    choosing->rank->singular = late->number;
+    choosing->rank->singular_ns = late->device_ns;
+    return true;
+}
+
 /* Choose the steps of a file that count. */
 static void account_choose(struct choosing *choosing)
 {
     struct account_rank *rank = choosing->rank;
     find_singular(choosing, LIMIT_HOST);
     size_t period = period_of_all(choosing);
-    struct counted *host = counted_of(choosing, LIMIT_HOST, period),
-                   *devices = counted_of(choosing, LIMIT_DEVICES, period);
+    struct account_step *late = step_behind_pause(choosing);
+    struct counted *host = counted_of(choosing, LIMIT_HOST, period);
+    if (late)
+        late->role = STEP_SINGULAR; /* on devices */
+    struct counted *devices = counted_of(choosing, LIMIT_DEVICES, period);
     bool behind = devices->count > 0 && devices->mean_ns > falls_behind * host->mean_ns &&
                   (devices->count > 1 || devices->mean_ns > host->mean_ns * (double)host->count) &&
                   (has_most_calls(choosing) || host->count == 0);
-    if (behind && keep_singular(choosing)) {
+    if (late && !behind)
+        late->role = STEP_CUT; /* until the times of the host say what it is */
+    if (behind && (late ? move_singular(choosing, late) : keep_singular(choosing))) {
         arena_free(devices);
         period = larger_of(period, period_of_all(choosing));
         devices = counted_of(choosing, LIMIT_DEVICES, period);

@@ -206,6 +206,32 @@ static void a_long_step_of_the_host_counts_where_devices_fall_behind(void **stat
 }
 
 /*
+ * Work of 8 in steps of 10. In step 3 the host pauses for 20 behind its launch: its step is singular, and so is the device step behind it, which
+ * holds the pause. The mean of device steps is no slower than the host's.
+ */
+static void a_pause_of_the_host_is_singular_on_devices_too(void **state)
+{
+    (void)state;
+    int64_t at = 0;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 8; i++) {
+        draw_step(i, at, i == 3 ? 30 : 10);
+        draw_call("cudaLaunchKernel", 1, at + 1, 1, i + 1);
+        draw_work("kernel", "gemm", 0, 7, at + 3, 8, i + 1);
+        at += i == 3 ? 30 : 10;
+    }
+    struct trace *trace = draw_end();
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->limit, LIMIT_HOST);
+    assert_int_equal(all->singular, 3);
+    assert_int_equal(all->singular_ns, 30);
+    assert_int_equal(all->count, 7);
+    assert_int_equal(all->step_ns, 10);
+    check_sum(all);
+    trace_free(trace);
+}
+
+/*
  * One step of 100: up to 40 it waits for work that was launched before, then it launches what runs from 45 to 125 (the step: from 40) or
  * to 85 (the step: the host's, from 40 to 100).
  */
@@ -461,6 +487,7 @@ int main(void)
         cmocka_unit_test(loading_before_the_first_work_is_loading),
         cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
         cmocka_unit_test(a_long_step_of_the_host_counts_where_devices_fall_behind),
+        cmocka_unit_test(a_pause_of_the_host_is_singular_on_devices_too),
         cmocka_unit_test(the_only_step_leaves_out_what_was_launched_before),
         cmocka_unit_test(the_parts_of_a_few_steps_hold_their_work),
         cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
