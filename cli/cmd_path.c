@@ -90,7 +90,8 @@ static void keep_selected(const struct replay_graph *graph, struct path_windows 
 static struct path_windows *windows_of_time(const struct replay_graph *graph,
                                             const struct selection *selection)
 {
-    struct path_windows *windows = mem_zalloc(1, sizeof *windows);
+    struct path_windows *windows = arena_open(sizeof *windows);
+    ARENA_OWNS(arena_of(windows), &windows->at);
     struct path_windows *whole = path_windows_whole(graph);
     for (size_t i = 0; i < whole->count; i++) {
         struct path_window window = whole->at[i];
