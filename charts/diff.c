@@ -111,13 +111,13 @@ static struct chart *begin(struct picture *picture, struct fall *fall, const cha
     return chart;
 }
 
-/* Small changes of a large time would not be seen from 0 on. */
+/* Bars begin at 0, where changes that small can be seen: they are a tenth of the time or more. */
 static void diff_cut_axis(struct chart *chart, const struct fall *fall)
 {
     double range = (double)fall->most_ns - (double)fall->least_ns;
     if (range <= 0)
         chart->note = "nothing changed";
-    if (range <= 0 || fall->least_ns <= 0 || range > 0.4 * (double)fall->most_ns)
+    if (range <= 0 || fall->least_ns <= 0 || range >= 0.1 * (double)fall->most_ns)
         return;
     double least = (double)fall->least_ns - range;
     chart->y.has_least = least > 0;
