@@ -394,13 +394,16 @@ static void append_idle(struct step_drawing *drawing, int64_t start_ns, int64_t 
                       LEFT + from, y, to - from, LANE_HEIGHT);
 }
 
-/* Is the device of the answer idle before its first work in a step? It may work before that, on what was launched before the recording. */
+/* Is the device of the answer idle before its first work in a step? It may work before that, on what was launched before the recording. What
+ * the host loads before the first work of a recording is data loading. */
 static bool is_idle_at_first(const struct answer *answer)
 {
     for (size_t b = 0; b < answer->bars.count; b++)
-        for (size_t p = 0; p < answer->bars.at[b].parts.count; p++)
-            if (strstr(answer->bars.at[b].parts.at[p].title, "before the first work"))
+        for (size_t p = 0; p < answer->bars.at[b].parts.count; p++) {
+            const char *title = answer->bars.at[b].parts.at[p].title;
+            if (strstr(title, "before the first work") || strstr(title, "data loading"))
                 return true;
+        }
     return false;
 }
 
