@@ -268,14 +268,10 @@ static void add_part(struct headline *headline, struct answer_bar *bar, struct a
 /* Causes of less than this share of the bar are one part. */
 #define LEAST_PART 0.01
 
-/* The idle time of CAUSE; APART: of the host without the parts before and after the work of steps, where these are parts of a bar. */
+/* The idle time of CAUSE; APART: of the host without what comes before and after the work of steps, as in the account. */
 static double cause_of(const struct use *use, enum gap_cause cause, bool apart)
 {
-    bool before = use->before_ns >= LEAST_PART * use->span_ns,
-         after = use->after_ns >= LEAST_PART * use->span_ns;
-    if (!apart || cause != GAP_HOST)
-        return use->cause_ns[cause];
-    return use->cause_ns[cause] - (before ? use->before_ns : 0) - (after ? use->after_ns : 0);
+    return use->cause_ns[cause] - (apart && cause == GAP_HOST ? use->before_ns + use->after_ns : 0);
 }
 
 /* APART: see cause_of. */
