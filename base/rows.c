@@ -217,12 +217,31 @@ static void gather(uint32_t *items, size_t count, const uint32_t *order)
     free(from);
 }
 
-void rows_sort_by(void *items, size_t count, size_t size, const void *values, const struct key *keys)
+/* The order of COUNT NUMBERS, whose place is used; new, free with free(). */
+static uint32_t *order_of_integers(int64_t *numbers, size_t count)
 {
-    if (are_sorted(values, count, sizeof(int64_t), keys))
-        return;
     uint32_t *order = order_open(count);
-    rows_order(order, values, count, sizeof(int64_t), keys);
+    uint64_t *keys = (uint64_t *)numbers;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = order_key(numbers[i]);
+    order_by(order, count, keys);
+    return order;
+}
+
+void rows_sort_by(void *items, size_t count, size_t size, void *values, const struct key *keys)
+{
+    if (are_sorted(values, count, sizeof(int64_t), keys)) {
+        free(values);
+        return;
+    }
+    uint32_t *order;
+    if (keys == rows_ascending_i64 && count >= FEW) {
+        order = order_of_integers(values, count);
+    } else {
+        order = order_open(count);
+        rows_order(order, values, count, sizeof(int64_t), keys);
+    }
+    free(values);
     if (size == sizeof *order)
         gather(items, count, order);
     else

@@ -6,6 +6,7 @@
  * an event before the stream before the launch.
  */
 #include "base/rows.h"
+#include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"
 #include "whatif/replay.h"
@@ -314,6 +315,20 @@ static struct latest_item device_describe(const struct graph_device *device, uin
                                  .stream = device->trace->track[device->gpu->event[work]] };
 }
 
+struct grouping {
+    const struct graph_device *device;
+    group_of_work *group_of;
+};
+
+/* By group, then by end. */
+static bool work_comes_after(const void *context, const void *left, const void *right)
+{
+    const struct grouping *by = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right, group_a = by->group_of(by->device, a),
+             group_b = by->group_of(by->device, b);
+    return group_a != group_b ? group_a > group_b : work_end(by->device, a) > work_end(by->device, b);
+}
+
 /* New: all launched work, by the group that GROUP_OF says, and TELL_OF with it. */
 static struct latest *open_latest(const struct graph_device *device, group_of_work *group_of,
                                   latest_tell *tell_of)
@@ -323,8 +338,8 @@ static struct latest *open_latest(const struct graph_device *device, group_of_wo
     for (size_t i = 0; i < device->gpu->count; i++)
         if (device->gpu->call[i] != EVENT_NONE)
             operations[count++] = (uint32_t)i;
-    SORT_BY(operations, count, i, work_end(device, operations[i]));
-    SORT_BY(operations, count, i, group_of(device, operations[i]));
+    struct grouping by = { device, group_of };
+    runs_sort(operations, count, sizeof *operations, work_comes_after, &by);
     return latest_open(operations, count, tell_of, device);
 }
 
