@@ -135,5 +135,9 @@ void hang_add_answer(struct hang *hang, struct result *result)
             .section = "waits",
             .command = "tpa hang",
         };
+    if (screen.answer->findings.count == 0)
+        screen.answer->nothing =
+            "Nothing needs to be done: no rank holds the job up. If it hangs later, write the dumps "
+            "of all ranks again.";
     buffer_release(&screen.text);
 }
