@@ -255,15 +255,30 @@ static void add_bar(const struct screen *screen)
 
 /* ---- findings ---- */
 
-static const char *oom_advice(const struct oom_row *oom)
+/* Is what is missing more than all that is in use, so that no freeing of it would help? */
+static bool oom_is_of_request(const struct oom_row *oom)
 {
+    return oom->kind == OOM_OUT_OF_MEMORY && oom->missing > oom->allocated;
+}
+
+static const char *oom_advice(const struct screen *screen)
+{
+    const struct oom_row *oom = screen->oom;
+    if (oom_is_of_request(oom))
+        return arena_printf(screen->arena,
+                            "One request of %s: to free all %s in use would not make room for it.",
+                            bytes_text(screen, oom->request), bytes_text(screen, oom->allocated));
     switch (oom->kind) {
     case OOM_FRAGMENTATION:
     case OOM_SPREAD:
         return "There is room, but not in one piece: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.";
     case OOM_OTHER_POOL:
         return "The free block is of another pool or stream, and cannot be used for this one.";
-    case OOM_OUT_OF_MEMORY: return "Less must be in use at that moment: the table of lines shows what is.";
+    case OOM_OUT_OF_MEMORY:
+        return oom->missing > 0
+                   ? arena_printf(screen->arena, "It requests %s; %s of what is in use must be free by then.",
+                                  bytes_text(screen, oom->request), bytes_text(screen, oom->missing))
+                   : NULL;
     case OOM_UNKNOWN: break;
     }
     return NULL;
@@ -277,11 +292,12 @@ static bool oom_is_of_pieces(const struct oom_row *oom)
 
 static const char *oom_action(const struct screen *screen)
 {
+    const char *line = screen->oom->line.len ? without_folders(screen->oom->line.at) : "that moment";
     if (oom_is_of_pieces(screen->oom))
         return "Let the allocator join segments";
-    return screen->oom->line.len
-               ? arena_printf(screen->arena, "Keep less in use at %s", without_folders(screen->oom->line.at))
-               : "Keep less in use at that moment";
+    return arena_printf(
+        screen->arena,
+        oom_is_of_request(screen->oom) ? "Request less at once at %s" : "Free memory before %s", line);
 }
 
 static void add_oom(const struct screen *screen)
@@ -298,7 +314,7 @@ static void add_oom(const struct screen *screen)
         .action = oom_action(screen),
         .code = oom_is_of_pieces(oom) ? "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" : NULL,
         .where = oom->line.at,
-        .advice = oom_advice(oom),
+        .advice = oom_advice(screen),
         .section = "ooms",
         .command = "tpa memory --at oom",
     };
