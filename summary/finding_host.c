@@ -136,6 +136,20 @@ static void add_busy(struct host_search *search, event_id e)
     *VEC_PUSH(&search->busy[file]) = trace_start_ns(search->trace, e);
 }
 
+/* Operators that wait for a number of a device, where no call tells. */
+static void add_reads(struct host_search *search)
+{
+    const struct trace *trace = search->trace;
+    size_t names = names_count(trace->names), count = 0;
+    bool *reads = mem_zalloc(names + 1, sizeof *reads);
+    for (name_id id = 0; id < names; id++)
+        count += reads[id] = host_work_reads_scalar(names_text(trace->names, id));
+    for (event_id e = 0; count && e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && reads[trace->name[e]])
+            add_busy(search, e);
+    free(reads);
+}
+
 static void find_busy(struct host_search *search)
 {
     const struct trace *trace = search->trace;
@@ -151,6 +165,7 @@ static void find_busy(struct host_search *search)
     for (size_t i = 0; i < waits->count; i++)
         if (waits->at[i].kind != WAIT_PINNING)
             add_busy(search, waits->at[i].call);
+    add_reads(search);
     for (uint32_t f = 0; f < trace->file_count; f++)
         SORT_NUMBERS(search->busy[f].at, search->busy[f].count);
 }

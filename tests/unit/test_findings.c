@@ -275,10 +275,12 @@ static void draw_tokenize(bool wrong, int64_t us, int64_t n)
 
 /* The same with aten::normal_ on the host for 300 us; fine: 90 us are what a tensor may take to be prepared. The last operator launches
  * work, so that it does not compute on the host. */
+static const char *host_operator = "aten::normal_";
+
 static void draw_host_operator(bool wrong, int64_t us, int64_t n)
 {
     int64_t first_us = wrong ? 300 : 90, then_us = us + first_us + 1, last_us = then_us + 620;
-    draw_op_us("cpu_op", "aten::normal_", us, first_us);
+    draw_op_us("cpu_op", host_operator, us, first_us);
     draw_call_us("cudaLaunchKernel", then_us, 10, 3 * n + 1);
     draw_work_us("kernel", "elementwise", then_us + 12, 600, 3 * n + 1);
     draw_call_us("cudaDeviceSynchronize", then_us + 10, 610, 3 * n + 2);
@@ -580,6 +582,24 @@ static void an_optimizer_is_no_time_of_the_host_alone(void **state)
     assert_true(row_of(finding_rules[of.rule].name) == SIZE_MAX);
     release();
     tokenize_name = "tokenize";
+}
+
+/* An operator that reads a number of a tensor waits for the device, also where no call in it was recorded. Neither it nor a range around it
+ * is computation of the host. */
+static void reading_a_number_is_no_computation_of_the_host(void **state)
+{
+    (void)state;
+    const char *const names[] = { "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero" };
+    const struct price_case of = { FINDING_HOST_OPERATORS, draw_host_operator, 300 };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        host_operator = names[i];
+        draw_case(&of, true);
+        answer();
+        assert_true(row_of(finding_rules[FINDING_HOST_OPERATORS].name) == SIZE_MAX);
+        assert_true(row_of(finding_rules[FINDING_HOST_TIME].name) == SIZE_MAX);
+        release();
+    }
+    host_operator = "aten::normal_";
 }
 
 /* A rule comes with a trace in which it must find something, and one in which it must not. */
@@ -1060,6 +1080,7 @@ int main(void)
         cmocka_unit_test(a_pause_at_the_end_of_one_step_is_no_advice),
         cmocka_unit_test(a_first_step_that_compiles_is_left_out),
         cmocka_unit_test(an_optimizer_is_no_time_of_the_host_alone),
+        cmocka_unit_test(reading_a_number_is_no_computation_of_the_host),
         cmocka_unit_test(no_rule_is_without_a_case),
         cmocka_unit_test(every_rule_is_documented),
         cmocka_unit_test(every_price_is_of_the_change_alone),
