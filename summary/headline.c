@@ -974,7 +974,7 @@ static const char *describe_devices(struct headline *headline)
     headline->answer->headline = NULL;
     return arena_printf(
         headline->texts,
-        "All work of the %s%s lies within %s of the %s recorded%s; the rest is the host's alone. Within that %s",
+        "All work of the %s%s lies within %s of the %s recorded%s; outside of them the host is alone. In them %s",
         word, plural, time_text(headline, use.span_ns), time_text(headline, recorded_ns),
         *plural ? ", all added up" : "", said);
 }
@@ -1145,9 +1145,26 @@ static size_t first_lasting(const struct findings *findings)
     return i;
 }
 
-static const char *whole_word(const struct headline *headline)
+/* Is what was replayed shorter than this share of the recording? It begins and ends with what launches work. */
+static bool is_replayed_less(const struct headline *headline, double share)
 {
-    return headline->findings->has_steps ? "a step" : "the recording";
+    const struct summary *summary = headline->summary;
+    int64_t recorded_ns = 0;
+    for (size_t i = 0; i < summary->rank_count; i++)
+        recorded_ns = summary->ranks[i].time_ns > recorded_ns ? summary->ranks[i].time_ns : recorded_ns;
+    return !headline->findings->has_steps &&
+           (double)headline->findings->step_ns < share * (double)recorded_ns;
+}
+
+/* What shares of savings are of: "a step", "19.842ms of the recording". */
+static const char *whole_word(struct headline *headline)
+{
+    if (headline->findings->has_steps)
+        return "a step";
+    return is_replayed_less(headline, 0.9)
+               ? arena_printf(headline->texts, "%s of the recording",
+                              time_text(headline, (double)headline->findings->step_ns))
+               : "the recording";
 }
 
 /* "launch work in fewer calls" */
@@ -1519,17 +1536,6 @@ static void add_unpriced(struct headline *headline, size_t most)
     }
 }
 
-/* Is what was replayed shorter than this share of the recording? It begins and ends with what launches work. */
-static bool is_replayed_less(const struct headline *headline, double share)
-{
-    const struct summary *summary = headline->summary;
-    int64_t recorded_ns = 0;
-    for (size_t i = 0; i < summary->rank_count; i++)
-        recorded_ns = summary->ranks[i].time_ns > recorded_ns ? summary->ranks[i].time_ns : recorded_ns;
-    return !headline->findings->has_steps &&
-           (double)headline->findings->step_ns < share * (double)recorded_ns;
-}
-
 /* ", without step 0, which compiles": the first steps that do not count, as programs are compiled in them; else "". */
 static const char *without_compiling(const struct headline *headline)
 {
@@ -1617,10 +1623,10 @@ static void add_change(struct headline *headline)
                            ? "; the others add nothing to it"
                            : arena_printf(headline->texts, "; with %s: %s",
                                           name_changes(headline, count, answer->last_change), together);
-    answer->change_note =
-        arena_printf(headline->texts, "%s%s, at best, with change %zu (%s)%s; predicted by replay",
-                     is_replayed_less(headline, 0.9995) ? "the replayed part of " : "", whole_word(headline),
-                     first + 1, change_of(headline, &findings->at[first]), rest);
+    answer->change_note = arena_printf(
+        headline->texts, "%s, at best, with change %zu (%s)%s; predicted by replay",
+        is_replayed_less(headline, 0.9995) ? "the replayed part of the recording" : whole_word(headline),
+        first + 1, change_of(headline, &findings->at[first]), rest);
 }
 
 /* What takes longest on devices; without them on the host. */
