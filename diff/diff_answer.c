@@ -234,27 +234,41 @@ static const char *diff_answer_where_text(const struct change_card *card, struct
                                             : arena_printf(texts, " and %zu others", card->others));
 }
 
+static bool is_good(const struct finding *finding)
+{
+    return finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE;
+}
+
+/* "launched by aten::mm; look at what changed there: undone, it saves as much". */
+static const char *advice_text(const struct change_card *card, bool first, struct arena *texts)
+{
+    const struct diff_row *row = card->change->row;
+    bool launched = strlen(card->change->cause) != row->name_length ||
+                    memcmp(card->change->cause, row->name, row->name_length) != 0;
+    const char *by = launched ? arena_printf(texts, "launched by %s", card->change->cause) : "",
+               *next = first && !is_good(&row->finding) ? "look at what changed there: undone, it saves as much" : "";
+    return *by || *next ? arena_printf(texts, "%s%s%s", by, *by && *next ? "; " : "", next) : NULL;
+}
+
 static void add_card(const struct diff *diff, const struct change_card *card, struct answer *answer,
                      struct arena *texts)
 {
     const struct diff_row *row = card->change->row;
     const struct diff_rows *table = card->change->table;
     const struct finding *finding = &row->finding;
+    const char *advice = advice_text(card, answer->findings.count == 0, texts);
     *VEC_PUSH(&answer->findings) = (struct answer_finding){
         .title = arena_strndup(texts, row->name, row->name_length),
         .saves = arena_printf(texts, "%s%s per %s: %s", finding->change > 0 ? "+" : "",
                               figure_text(table->kind, finding->change, texts), diff->unit,
                               verdict_name(finding->verdict, table->kind)),
         .where = diff_answer_where_text(card, texts),
-        .advice = strlen(card->change->cause) != row->name_length ||
-                          memcmp(card->change->cause, row->name, row->name_length) != 0
-                      ? arena_printf(texts, "launched by %s", card->change->cause)
-                      : NULL,
+        .advice = advice,
         .section = table->key,
         .command = arena_printf(texts, "tpa diff --table %s", table->key),
         .row = card->change->place,
         .named = true,
-        .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
+        .good = is_good(finding),
     };
 }
 
@@ -412,10 +426,12 @@ static void add_facts(const struct diff *diff, struct answer *answer, struct are
     bool known = gpu[0] && gpu[1] &&
                  (strcmp(gpu[0], MEASURE_UNKNOWN_GPU) != 0 || strcmp(gpu[1], MEASURE_UNKNOWN_GPU) != 0);
     if (known)
-        *VEC_PUSH(&answer->facts) =
-            (struct answer_fact){ "GPU", strcmp(gpu[0], gpu[1]) == 0
-                                             ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
-                                             : arena_printf(texts, "%s, was %s", gpu[1], gpu[0]) };
+        *VEC_PUSH(&answer->facts) = (struct answer_fact){
+            "GPU",
+            strcmp(gpu[0], gpu[1]) == 0
+                ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
+                : arena_printf(texts, "%s, was %s: compare on one GPU before acting on it", gpu[1], gpu[0])
+        };
     *VEC_PUSH(&answer->facts) =
         (struct answer_fact){ "Compared",
                               arena_printf(texts, "%zu %s%s against %zu", diff->samplings[1]->samples.count,
