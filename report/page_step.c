@@ -770,7 +770,10 @@ static void append_number_of_step(struct step_drawing *drawing, const struct tim
     buffer_printf(drawing->out, "number %lld", (long long)step->number);
     if (last > first)
         buffer_printf(drawing->out, " of %lld to %lld", (long long)first, (long long)last);
-    buffer_printf(drawing->out, "%s%s%s; ", *group ? ", " : "", group, count > 2 ? ", of median length" : "");
+    int64_t length_ns = length_in(drawing->answer, step);
+    buffer_printf(
+        drawing->out, "%s%s%s%s; ", *group ? ", " : "", group, count > 2 ? ", of median length" : "",
+        length_ns > 0 && step->dur_ns > length_ns + length_ns / 100 ? ", drawn to the end of its work" : "");
 }
 
 /* The first words above the picture: what it is of, and the link that opens it. */
