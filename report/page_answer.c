@@ -813,8 +813,8 @@ static void append_culprits(struct buffer *out, const struct answer *answer, con
     buffer_puts(out, "</th>");
     for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
         buffer_puts(out, filled & 1U << k ? heads[k] : "");
-    buffer_puts(out, "<th class=\"n\">Others waited, added up</th>");
-    buffer_puts(out, filled & 1U << CULPRIT_STEP ? "<th class=\"n\">A step</th>" : "");
+    buffer_puts(out, "<th class=\"n\">Others waited in all</th>");
+    buffer_puts(out, filled & 1U << CULPRIT_STEP ? "<th class=\"n\">Per step, added up</th>" : "");
     buffer_puts(out, "<th class=\"n\">Share</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < answer->culprits.count; i++) {
         const struct answer_culprit *culprit = &answer->culprits.at[i];
