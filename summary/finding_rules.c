@@ -298,14 +298,20 @@ static void find_end_wait(struct pricing *pricing)
 struct op_waits {
     const struct stall_row *most,
         *longest; /* of its rows: saves most, blocked the host longest; NULL: none */
-    int64_t blocked_ns, communication_ns;
-    bool saves; /* a row does */
+    int64_t blocked_ns, communication_ns, saving_ns;
 };
 
 /* Is it the communication, or the slower rank, that the waits are for? Then fewer waits save nothing. */
 static bool are_for_communication(const struct op_waits *waits)
 {
     return 2 * waits->communication_ns > waits->blocked_ns;
+}
+
+/* Is nearly all of the time at an end of the recording, or needed for what it waits for? */
+static bool save_too_little(const struct op_waits *waits)
+{
+    enum { NEARLY_ALL = 10 };
+    return waits->saving_ns <= waits->blocked_ns / NEARLY_ALL;
 }
 
 /* The row that says what is changed: that which saves most, unless nearly all of the time is that of another. */
@@ -329,7 +335,7 @@ static struct op_waits *waits_of_ops(const struct trace *trace, const struct tra
             of->longest = stall;
         sum_add(&of->blocked_ns, stall->blocked_ns);
         sum_add(&of->communication_ns, stall->communication_ns);
-        of->saves |= stall->saving_ns > 0;
+        sum_add(&of->saving_ns, stall->saving_ns);
     }
     return all;
 }
@@ -355,7 +361,7 @@ static void find_waits(struct pricing *pricing)
         struct op_waits *of = &waits[names_find(pricing->trace->names, first->op.at, first->op.len)];
         const struct stall_row *stall = telling_row(of);
         of->most = NULL; /* once */
-        if (!stall || !of->saves || is_another_rule(stall) || are_for_communication(of))
+        if (!stall || save_too_little(of) || is_another_rule(stall) || are_for_communication(of))
             continue;
         looked_at++;
         struct buffer title = { 0 }, where = { 0 }, action = { 0 };

@@ -821,10 +821,11 @@ static const char *describe_unused(struct headline *headline, const struct use *
     headline->largest = arena_printf(headline->texts, "%zu of %zu %ss hardly work%s", unused, gpu->count,
                                      summary_device_word(headline->summary), unused == 1 ? "s" : "");
     return arena_printf(
-        headline->texts, "%s; %s for %s, %s for %s of %s. %.1f %% of their time is idle.", headline->largest,
+        headline->texts, "%s; %s for %s, %s for %s of %s. %.1f %% of %s is idle.", headline->largest,
         named_device(headline, least), time_text(headline, (double)least->busy_ns),
         named_device(headline, busiest), time_text(headline, (double)busiest->busy_ns),
-        time_text(headline, (double)busiest->span_ns), quantity_percent(use->idle_ns / use->span_ns));
+        time_text(headline, (double)busiest->span_ns), quantity_percent(use->idle_ns / use->span_ns),
+        headline->step ? "a step" : "their time");
 }
 
 /* Do the others wait for a rank so that evening out the ranks saves about what the first change does? */
@@ -1239,6 +1240,8 @@ static const char *describe_order(struct headline *headline, size_t first)
                             about + 1, first + 1);
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
+    if (headline->part && strstr(headline->part, "communication") && headline->summary->rank_count == 1)
+        return " The recordings of all ranks would tell whether it waits for a slower one.";
     if (headline->rules)
         return arena_printf(headline->texts, " No change was found that is about %s.",
                             headline->part ? headline->part : "this idle time");
