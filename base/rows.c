@@ -230,7 +230,8 @@ static uint32_t *order_of_integers(int64_t *numbers, size_t count)
 
 void rows_sort_by(void *items, size_t count, size_t size, void *values, const struct key *keys)
 {
-    if (are_sorted(values, count, sizeof(int64_t), keys)) {
+    size_t wide = keys == rows_ascending_text ? sizeof(char *) : sizeof(int64_t);
+    if (are_sorted(values, count, wide, keys)) {
         free(values);
         return;
     }
@@ -239,7 +240,7 @@ void rows_sort_by(void *items, size_t count, size_t size, void *values, const st
         order = order_of_integers(values, count);
     } else {
         order = order_open(count);
-        rows_order(order, values, count, sizeof(int64_t), keys);
+        rows_order(order, values, count, wide, keys);
     }
     free(values);
     if (size == sizeof *order)
