@@ -579,7 +579,7 @@ static const char *describe_top_operator(struct headline *headline)
     const struct summary *summary = headline->summary;
     if (summary->top_count == 0 || !summary->top[0].named)
         return "";
-    return arena_printf(headline->texts, "; %s takes %.1f %% of the work", summary->top[0].name,
+    return arena_printf(headline->texts, "; %s takes %.1f %% of all recorded work", summary->top[0].name,
                         quantity_percent(summary->top[0].share));
 }
 
