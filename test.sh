@@ -19,7 +19,7 @@ if [ "${1-}" = --all ]; then
     cmake/install-packages --browser || echo "reports are not opened in a browser" >&2
     cmake/install-packages --bits32 || echo "not built for 32 bits" >&2
     cmake/install-packages --fleet || echo "not run on Slurm and Spark" >&2
-    tests/python/make-environment
+    tests/python/make-environment & # while the first preset is built
 fi
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
@@ -32,6 +32,7 @@ for preset in $presets; do
     cmake --preset "$preset" &&
         cmake --build --preset "$preset" &&
         echo "$preset: built in $((SECONDS - begun)) s" &&
+        wait &&
         ctest --preset "$preset" "${only[@]}" 2>&1 | tee -a "$log"
     # The status of ctest: 8 when tests failed, which are counted below; any other is a broken build.
     status=${PIPESTATUS[0]}
