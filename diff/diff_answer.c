@@ -239,14 +239,16 @@ static bool is_good(const struct finding *finding)
     return finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE;
 }
 
-/* "launched by aten::mm; look at what changed there: undone, it saves as much". */
+/* "launched by aten::mm; look at what changed there: undoing it would save as much". */
 static const char *advice_text(const struct change_card *card, bool first, struct arena *texts)
 {
     const struct diff_row *row = card->change->row;
     bool launched = strlen(card->change->cause) != row->name_length ||
                     memcmp(card->change->cause, row->name, row->name_length) != 0;
     const char *by = launched ? arena_printf(texts, "launched by %s", card->change->cause) : "",
-               *next = first && !is_good(&row->finding) ? "look at what changed there: undone, it saves as much" : "";
+               *next = first && !is_good(&row->finding)
+                           ? "look at what changed there: undoing it would save as much"
+                           : "";
     return *by || *next ? arena_printf(texts, "%s%s%s", by, *by && *next ? "; " : "", next) : NULL;
 }
 

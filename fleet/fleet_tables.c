@@ -360,7 +360,7 @@ static const char *fleet_time_text(int64_t ns, struct arena *texts)
 
 void fleet_add_findings(const struct fleet *fleet, struct answer *answer, struct arena *texts)
 {
-    *VEC_PUSH(&answer->facts) = (struct answer_fact){ "Program", "not in the facts of ranks" };
+    *VEC_PUSH(&answer->facts) = (struct answer_fact){ "Program", "not recorded" };
     *VEC_PUSH(&answer->facts) =
         (struct answer_fact){ "Ranks", arena_printf(texts, "%" PRId64, fleet->job.ranks) };
     if (fleet->step_ns != FACTS_MISSING)

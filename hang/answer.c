@@ -78,7 +78,8 @@ static void add_facts(struct screen *screen, const struct hang *hang, const stru
     if (job->culprits.count)
         hang_add_rank_words(&screen->text, job->culprits, false);
     add_fact(screen, "Held up by", take(screen));
-    hang_add_ranks(&screen->text, job->suspects, true);
+    if (job->suspects.count)
+        hang_add_rank_words(&screen->text, job->suspects, false);
     add_fact(screen, "Suspects", take(screen));
 }
 
@@ -103,10 +104,11 @@ static void answer_add_cause(struct screen *screen, struct hang_job *job, const 
     finding.code = remedies[cause->class].code;
     size_t waiting = cause->direct.count + cause->indirect.count;
     if (waiting) {
+        buffer_puts(&screen->text, "frees ");
         hang_add_count(&screen->text, waiting);
         buffer_puts(&screen->text, " of ");
         hang_add_count(&screen->text, job->world);
-        buffer_printf(&screen->text, " ranks %s for it", waiting == 1 ? "waits" : "wait");
+        buffer_printf(&screen->text, " ranks, which %s for it", waiting == 1 ? "waits" : "wait");
         finding.saves = take(screen);
     }
     *VEC_PUSH(&screen->answer->findings) = finding;

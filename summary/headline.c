@@ -975,9 +975,9 @@ static const char *describe_devices(struct headline *headline)
     headline->answer->headline = NULL;
     return arena_printf(
         headline->texts,
-        "All work of the %s%s lies within %s of the %s recorded%s; outside of them the host is alone. In them %s",
+        "All work of the %s%s lies within %s of the %s recorded%s; the rest is the host's alone. In these %s %s",
         word, plural, time_text(headline, use.span_ns), time_text(headline, recorded_ns),
-        *plural ? ", all added up" : "", said);
+        *plural ? ", all added up" : "", time_text(headline, use.span_ns), said);
 }
 
 static const char *describe_waiting_rank(struct headline *headline)
@@ -1253,8 +1253,8 @@ static const char *describe_order(struct headline *headline, size_t first)
                      first + 1, quantity_percent(change->saves_share), whole_word(headline));
 }
 
-/* What connects the headline with the first change, which is not about the largest part: "change 1 lets the host do that while the
- * devices compute". */
+/* What connects the headline with the first change, which is not about the largest part: "change 1, fewer launches, saves
+ * more". */
 static const char *connect_change(struct headline *headline, size_t first)
 {
     const struct priced_finding *change = &headline->findings->at[first];
@@ -1264,9 +1264,7 @@ static const char *connect_change(struct headline *headline, size_t first)
         return arena_printf(headline->texts, "change %zu is about that, change %zu, elsewhere, saves as much",
                             about + 1, first + 1);
     if (about < headline->findings->count && rule_of(change) == FINDING_LAUNCHES)
-        return arena_printf(headline->texts, "change %zu lets the host do that while the %s", first + 1,
-                            headline_device_count(headline->summary->gpu) > 1 ? "devices compute"
-                                                                              : "device computes");
+        return arena_printf(headline->texts, "change %zu, fewer launches, saves more", first + 1);
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, "change %zu saves about as much: %s", first + 1, says);
     if (headline->rules || (!headline->summary->gpu && !names_largest(headline, change)))
