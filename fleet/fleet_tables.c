@@ -204,7 +204,9 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         return;
     }
     if (fleet->messages && (!row || row->caused_ns == 0 || fleet->blamed_ns == 0)) {
-        buffer_puts(out, "in collectives no rank was found that others of its stage wait for; tpa job looks at the pipeline");
+        buffer_puts(
+            out,
+            "in collectives no rank was found that others of its stage wait for; tpa job looks at the pipeline");
         return;
     }
     if (!row || row->caused_ns == 0 || fleet->blamed_ns == 0) {

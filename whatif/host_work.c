@@ -30,7 +30,8 @@ bool host_work_reads_scalar(const char *name)
 static bool may_compute(const char *name)
 {
     return strstr(name, "::") && strncmp(name, "autograd::", strlen("autograd::")) != 0 &&
-           !operator_is_communication(name) && !annotation_is_data_loading(name) && !host_work_reads_scalar(name);
+           !operator_is_communication(name) && !annotation_is_data_loading(name) &&
+           !host_work_reads_scalar(name);
 }
 
 /* When calls began that launch work, by thread of the graph, sorted. */

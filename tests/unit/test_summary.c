@@ -29,8 +29,9 @@ static void a_busy_device_is_no_finding(void **state)
     assert_string_equal(result->tables.at[0]->key, "overview");
     assert_string_equal(result->tables.at[1]->key, "operators");
     assert_string_equal(result->notices.at[0].kind, "verdict");
-    assert_string_equal(result->answer->verdict,
-                        "100.0 % of the GPU's time is computing; aten::mm takes 100.0 % of all recorded work.");
+    assert_string_equal(
+        result->answer->verdict,
+        "100.0 % of the GPU's time is computing; aten::mm takes 100.0 % of all recorded work.");
     assert_int_equal(result->answer->bars.count, 1);
     assert_int_equal(result->answer->bars.at[0].parts.count, 1);
     assert_true(result->answer->bars.at[0].parts.at[0].share == 1);
