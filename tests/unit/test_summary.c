@@ -41,8 +41,8 @@ static void a_busy_device_is_no_finding(void **state)
     release();
 }
 
-/* Of a step of 1000, 600 are idle. All changes save 299 of it, less than half: for the rest no change was found; with 300 that is not said,
- * nor where the host, the devices or their work are then the limit. */
+/* A step of 1000 has 600 of idle time. If all changes save 299, which is less than half of it, the sentence says that no change was found for
+ * the rest. It does not say so if they save 300, or if another limit is known. */
 static void for_the_rest_no_change_is_found_below_half(void **state)
 {
     (void)state;
