@@ -342,3 +342,12 @@ static void *host_waits_derive(const struct trace *trace)
 }
 
 DERIVED(host_waits, host_waits_of, host_waits_derive);
+
+bool operator_reads_scalar(const char *name)
+{
+    static const char *const names[] = { "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}

@@ -77,4 +77,8 @@ const struct stream_waits *stream_waits_of(const struct trace *trace);
 event_id stream_waits_before(const struct stream_waits *waits, event_id launch, track_id stream,
                              int64_t after_ns);
 
+/* Does an operator of this name read a number of a tensor? Of one on a device it waits for what computes it, also where no call that would
+ * tell was recorded. */
+bool operator_reads_scalar(const char *name);
+
 #endif

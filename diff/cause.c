@@ -1,5 +1,6 @@
 #include "diff/diff.h"
 
+#include "derive/host_waits.h"
 #include "trace/call_names.h"
 #include "trace/step_name.h"
 
@@ -30,7 +31,7 @@ enum cause_class cause_class_of(const char *name, size_t len)
     case CALL_COPY:
     case CALL_ALLOC: class = CAUSE_SHARED; break;
     default:
-        if (strcmp(copy, "aten::_local_scalar_dense") == 0 || strcmp(copy, "aten::item") == 0)
+        if (operator_reads_scalar(copy))
             class = CAUSE_READ;
         else if (cause_is_communication(copy))
             class = CAUSE_SHARED;

@@ -143,7 +143,7 @@ static void add_reads(struct host_search *search)
     size_t names = names_count(trace->names), count = 0;
     bool *reads = mem_zalloc(names + 1, sizeof *reads);
     for (name_id id = 0; id < names; id++)
-        count += reads[id] = host_work_reads_scalar(names_text(trace->names, id));
+        count += reads[id] = operator_reads_scalar(names_text(trace->names, id));
     for (event_id e = 0; count && e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_OP && reads[trace->name[e]])
             add_busy(search, e);

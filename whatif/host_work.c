@@ -5,6 +5,7 @@
 #include "derive/communication.h"
 #include "derive/gpu_names.h"
 #include "derive/host_state.h"
+#include "derive/host_waits.h"
 #include "derive/python_names.h"
 #include "derive/step_list.h"
 #include "whatif/editing.h"
@@ -17,21 +18,12 @@ struct host_names {
 
 enum { LEAST_MEAN_NS = 100000 };
 
-bool host_work_reads_scalar(const char *name)
-{
-    static const char *const names[] = { "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* An operator of a library, such as aten: no range, no node of the backward pass, nothing that waits for others or for a device. */
 static bool may_compute(const char *name)
 {
     return strstr(name, "::") && strncmp(name, "autograd::", strlen("autograd::")) != 0 &&
            !operator_is_communication(name) && !annotation_is_data_loading(name) &&
-           !host_work_reads_scalar(name);
+           !operator_reads_scalar(name);
 }
 
 /* When calls began that launch work, by thread of the graph, sorted. */

@@ -35,10 +35,6 @@ static inline bool host_work_holds(const struct host_work *work, const struct re
            work->computes[graph->trace->name[span]];
 }
 
-/* Does an operator of this name read a number of a tensor? Of one on a device it waits for what computes it, also where no call that would
- * tell was recorded. */
-bool host_work_reads_scalar(const char *name);
-
 /* Moments that end pauses: gaps of a thread of HOST_PAUSE_NS or more, in which no operator or call was open and nothing was waited for.
  * Gaps while a batch is loaded, while something communicates, while the profiler works and while another thread runs operators are
  * known by other names and left out, as are gaps between steps, which are those of the profiler. Where Python functions were
