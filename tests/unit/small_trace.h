@@ -10,13 +10,7 @@
 #ifndef TPA_TESTS_SMALL_TRACE_H
 #define TPA_TESTS_SMALL_TRACE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "trace/builder.h"
 #include <string.h>
 

@@ -1,10 +1,6 @@
 /* test_account.c - derive/step_pattern.h and analyze/account.h against series and drawings whose figures are worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/account.h"
 #include "analyze/gaps.h"
 #include "derive/step_pattern.h"
@@ -15,17 +11,15 @@
 
 /* ---- patterns ---- */
 
-static void steps_that_are_alike_have_no_pattern(void **state)
+TEST(steps_that_are_alike_have_no_pattern)
 {
-    (void)state;
     int64_t alike[] = { 100, 101, 100, 99, 100, 101, 100, 100 };
     assert_int_equal(step_pattern_period(alike, COUNT(alike)), 1);
     assert_int_equal(step_pattern_period(alike, 0), 1);
 }
 
-static void a_period_is_found_that_was_recorded_twice(void **state)
+TEST(a_period_is_found_that_was_recorded_twice)
 {
-    (void)state;
     int64_t third[] = { 10, 11, 40, 10, 10, 41, 11, 10, 40 };
     int64_t kinds[] = { 10, 20, 11, 20, 10, 21, 10 };
     int64_t six[] = { 10, 16, 12, 23, 11, 18, 10, 16, 12, 23, 11, 18 };
@@ -35,9 +29,8 @@ static void a_period_is_found_that_was_recorded_twice(void **state)
 }
 
 /* 40 at places 1 and 6 of 8: every 5th, as one before place 1 or behind place 6 would lie outside. */
-static void unusual_steps_that_are_as_far_apart_are_a_pattern(void **state)
+TEST(unusual_steps_that_are_as_far_apart_are_a_pattern)
 {
-    (void)state;
     int64_t fifth[] = { 10, 40, 10, 11, 10, 10, 41, 10 };
     int64_t uneven[] = { 10, 40, 10, 40, 11, 10, 10, 10, 40, 10 }; /* 2 and 5 apart */
     int64_t ended[] = { 10, 40, 10, 40, 10, 10, 10, 10 };          /* it would have come again */
@@ -46,9 +39,8 @@ static void unusual_steps_that_are_as_far_apart_are_a_pattern(void **state)
     assert_int_equal(step_pattern_period(ended, COUNT(ended)), 1);
 }
 
-static void counts_repeat_exactly_or_not_at_all(void **state)
+TEST(counts_repeat_exactly_or_not_at_all)
 {
-    (void)state;
     int64_t fifth[] = { 2, 2, 2, 3, 2, 2, 2, 2, 3, 2, 2, 2 };
     int64_t once[] = { 2, 2, 2, 3, 2, 2, 2 };
     int64_t alike[] = { 2, 2, 2, 2 };
@@ -85,9 +77,8 @@ static void check_sum(const struct account_rank *of)
  * The device idles for 40 of loading in each step, also before its first work of the recording; for 10 of the host behind that
  * before the first launch, 2 in the call, 3 queued.
  */
-static void loading_before_the_first_work_is_loading(void **state)
+TEST(loading_before_the_first_work_is_loading)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 3; i++) {
         int64_t at = 100 * i;
@@ -119,9 +110,8 @@ static void loading_before_the_first_work_is_loading(void **state)
  * before it was launched, 2 in the call, 8 queued. The first step begins before the first work: 20; after the last work of the third
  * lies the work of the fourth.
  */
-static void steps_of_a_host_that_waits(void **state)
+TEST(steps_of_a_host_that_waits)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 4; i++) {
         int64_t at = 100 * i;
@@ -157,9 +147,8 @@ static void steps_of_a_host_that_waits(void **state)
 /*
  * The host takes 10 for a step, its device 30: work of step i ends at 40 + 30 i. From the end of the work of the first step, 4 steps of 30.
  */
-static void devices_that_fall_behind_are_how_fast_the_job_is(void **state)
+TEST(devices_that_fall_behind_are_how_fast_the_job_is)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 5; i++) {
         draw_step(i, 10 * i, 10);
@@ -181,9 +170,8 @@ static void devices_that_fall_behind_are_how_fast_the_job_is(void **state)
  * Work of 20 and of 40 by turns, without a pause. The host takes 10 for a step, but 25 for step 5, as if a queue was full: devices are how fast
  * the job is, and step 5 is like all others there. Without it six steps of 27 would count.
  */
-static void a_long_step_of_the_host_counts_where_devices_fall_behind(void **state)
+TEST(a_long_step_of_the_host_counts_where_devices_fall_behind)
 {
-    (void)state;
     int64_t at = 0, free = 12;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 9; i++) {
@@ -209,9 +197,8 @@ static void a_long_step_of_the_host_counts_where_devices_fall_behind(void **stat
  * Work of 8 in steps of 10. In step 3 the host pauses for 20 behind its launch: its step is singular, and so is the device step behind it, which
  * holds the pause. The mean of device steps is no slower than the host's.
  */
-static void a_pause_of_the_host_is_singular_on_devices_too(void **state)
+TEST(a_pause_of_the_host_is_singular_on_devices_too)
 {
-    (void)state;
     int64_t at = 0;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 8; i++) {
@@ -235,9 +222,8 @@ static void a_pause_of_the_host_is_singular_on_devices_too(void **state)
  * One step of 100: up to 40 it waits for work that was launched before, then it launches what runs from 45 to 125 (the step: from 40) or
  * to 85 (the step: the host's, from 40 to 100).
  */
-static void the_only_step_leaves_out_what_was_launched_before(void **state)
+TEST(the_only_step_leaves_out_what_was_launched_before)
 {
-    (void)state;
     for (int devices = 0; devices < 2; devices++) {
         draw_begin(&gaps_wants);
         draw_step(7, 0, 100);
@@ -257,9 +243,8 @@ static void the_only_step_leaves_out_what_was_launched_before(void **state)
 }
 
 /* Steps of 100, whose kernels of 60 begin as they end: the last at 300, so that the parts are those of the time up to 360. */
-static void the_parts_of_a_few_steps_hold_their_work(void **state)
+TEST(the_parts_of_a_few_steps_hold_their_work)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 3; i++) {
         draw_step(i, 100 * i, i < 2 ? 100 : 98);
@@ -277,9 +262,8 @@ static void the_parts_of_a_few_steps_hold_their_work(void **state)
 }
 
 /* The same where the calls of half the work are not in the file: which work of a step is its last is not known. */
-static void steps_whose_work_is_not_known_are_those_of_the_host(void **state)
+TEST(steps_whose_work_is_not_known_are_those_of_the_host)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 5; i++) {
         draw_step(i, 10 * i, 10);
@@ -295,9 +279,8 @@ static void steps_whose_work_is_not_known_are_those_of_the_host(void **state)
 }
 
 /* Steps of 100, every third of 400 as it runs eval: 8 and the last, not as long as any. The last two whole periods: 2 * 600 / 6. */
-static void steps_that_differ_by_plan_count_in_whole_periods(void **state)
+TEST(steps_that_differ_by_plan_count_in_whole_periods)
 {
-    (void)state;
     int64_t at = 0;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 9; i++) {
@@ -345,9 +328,8 @@ static struct trace *draw_one_long_step(int number, const char *does)
     return draw_end();
 }
 
-static void a_step_that_is_long_for_no_reason_is_left_out(void **state)
+TEST(a_step_that_is_long_for_no_reason_is_left_out)
 {
-    (void)state;
     struct trace *trace = draw_one_long_step(3, NULL);
     const struct account *account = account_of(trace);
     assert_int_equal(account->all.count, 6);
@@ -360,9 +342,8 @@ static void a_step_that_is_long_for_no_reason_is_left_out(void **state)
 }
 
 /* Later steps do not compile what the first did; what compiles later may do so again. */
-static void a_first_step_that_compiles_is_left_out(void **state)
+TEST(a_first_step_that_compiles_is_left_out)
 {
-    (void)state;
     struct trace *trace = draw_one_long_step(0, "compile_fx_inner (dynamo_timed)");
     const struct account *account = account_of(trace);
     assert_int_equal(account->all.count, 6);
@@ -384,9 +365,8 @@ static void a_first_step_that_compiles_is_left_out(void **state)
 
 /* Steps 0, 1, 2, 5, 6 and 9 of 100 each were recorded: no step is as long as the time to the next that was. Where numbers jump without
  * room for a step, they are names. */
-static void steps_between_which_others_ran_end_with_their_own_range(void **state)
+TEST(steps_between_which_others_ran_end_with_their_own_range)
 {
-    (void)state;
     static const int recorded[] = { 0, 1, 2, 5, 6, 9 };
     draw_begin(&gaps_wants);
     for (size_t i = 0; i < COUNT(recorded); i++)
@@ -404,9 +384,8 @@ static void steps_between_which_others_ran_end_with_their_own_range(void **state
 }
 
 /* Twelve steps on the host, of which every fourth is long; the first three launch work that takes devices far longer: two steps. */
-static void fewer_device_steps_than_a_period_have_none(void **state)
+TEST(fewer_device_steps_than_a_period_have_none)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     for (int i = 0; i < 12; i++) {
         int64_t at = 100 * i + 80 * (i / 4);
@@ -423,9 +402,8 @@ static void fewer_device_steps_than_a_period_have_none(void **state)
     trace_free(trace);
 }
 
-static void a_step_that_may_be_of_a_plan_counts(void **state)
+TEST(a_step_that_may_be_of_a_plan_counts)
 {
-    (void)state;
     struct trace *trace = draw_one_long_step(3, "eval");
     const struct account_rank *all = &account_of(trace)->all;
     assert_int_equal(all->count, 7);
@@ -437,9 +415,8 @@ static void a_step_that_may_be_of_a_plan_counts(void **state)
     trace_free(trace);
 }
 
-static void a_recording_without_steps_is_one(void **state)
+TEST(a_recording_without_steps_is_one)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_host("cpu_op", "aten::mm", 1, 100, 40);
     draw_host("cpu_op", "aten::add", 1, 150, 50);
@@ -454,9 +431,8 @@ static void a_recording_without_steps_is_one(void **state)
 }
 
 /* Rank 1 takes 120 for a step, rank 0 100: the job takes 120. */
-static void the_slowest_rank_is_how_fast_a_job_is(void **state)
+TEST(the_slowest_rank_is_how_fast_a_job_is)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     for (int rank = 0; rank < 2; rank++) {
         if (rank)
@@ -474,31 +450,4 @@ static void the_slowest_rank_is_how_fast_a_job_is(void **state)
     assert_int_equal(account->all.step_ns, 120);
     check_sum(account_rank_of(account, 1));
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_that_are_alike_have_no_pattern),
-        cmocka_unit_test(a_period_is_found_that_was_recorded_twice),
-        cmocka_unit_test(unusual_steps_that_are_as_far_apart_are_a_pattern),
-        cmocka_unit_test(counts_repeat_exactly_or_not_at_all),
-        cmocka_unit_test(steps_of_a_host_that_waits),
-        cmocka_unit_test(loading_before_the_first_work_is_loading),
-        cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
-        cmocka_unit_test(a_long_step_of_the_host_counts_where_devices_fall_behind),
-        cmocka_unit_test(a_pause_of_the_host_is_singular_on_devices_too),
-        cmocka_unit_test(the_only_step_leaves_out_what_was_launched_before),
-        cmocka_unit_test(the_parts_of_a_few_steps_hold_their_work),
-        cmocka_unit_test(steps_whose_work_is_not_known_are_those_of_the_host),
-        cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
-        cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
-        cmocka_unit_test(a_first_step_that_compiles_is_left_out),
-        cmocka_unit_test(steps_between_which_others_ran_end_with_their_own_range),
-        cmocka_unit_test(fewer_device_steps_than_a_period_have_none),
-        cmocka_unit_test(a_step_that_may_be_of_a_plan_counts),
-        cmocka_unit_test(a_recording_without_steps_is_one),
-        cmocka_unit_test(the_slowest_rank_is_how_fast_a_job_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

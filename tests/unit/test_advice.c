@@ -1,12 +1,7 @@
 /* test_advice.c - derive/advice.c and derive/features.c: no advice names functions of another framework. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "derive/advice.h"
 #include "derive/features.h"
 #include "trace/builder.h"
@@ -43,7 +38,7 @@ static void check_advice(enum trace_producer producer, const char *device, const
     trace_free(trace);
 }
 
-static void advice_for_jax_and_tensorflow_names_nothing_of_pytorch(void **state)
+TEST(advice_for_jax_and_tensorflow_names_nothing_of_pytorch)
 {
     static const char *const of_torch[] = { "torch",
                                             "Torch",
@@ -60,39 +55,26 @@ static void advice_for_jax_and_tensorflow_names_nothing_of_pytorch(void **state)
                                             NULL };
     static const char *const of_jax[] = { "jax.", "XLA_PYTHON", NULL };
     static const char *const of_tensorflow[] = { "tf.config", "tf.keras", "tf.profiler", NULL };
-    (void)state;
     check_advice(PRODUCER_JAX, "V100", of_torch);
     check_advice(PRODUCER_JAX, "V100", of_tensorflow);
     check_advice(PRODUCER_TENSORFLOW, "V100", of_torch);
     check_advice(PRODUCER_TENSORFLOW, "V100", of_jax);
 }
 
-static void advice_for_a_tpu_names_nothing_of_gpus(void **state)
+TEST(advice_for_a_tpu_names_nothing_of_gpus)
 {
     static const char *const of_gpus[] = { "graph",   "command buffer", "CUDA", "cuda",
                                            "xla_gpu", "stream",         NULL };
-    (void)state;
     check_advice(PRODUCER_JAX, "TPU v6e", of_gpus);
     check_advice(PRODUCER_TENSORFLOW, "TPU v6e", of_gpus);
 }
 
-static void advice_without_a_framework_names_none(void **state)
+TEST(advice_without_a_framework_names_none)
 {
     static const char *const of_frameworks[] = { "torch.",       "jax", "tf.", "DataLoader",
                                                  "non_blocking", "DDP", NULL };
-    (void)state;
     struct trace *trace = trace_by(PRODUCER_NSYS, "V100");
     for (int advice = 0; advice < ADVICES; advice++)
         check_says_none_of(trace_advice(trace, (enum advice)advice), of_frameworks);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(advice_for_jax_and_tensorflow_names_nothing_of_pytorch),
-        cmocka_unit_test(advice_for_a_tpu_names_nothing_of_gpus),
-        cmocka_unit_test(advice_without_a_framework_names_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* test_apart.c - report/apart.h: different names never look the same, and say in what they differ. */
+#include "tests/unit/unit.h"
 #include "report/apart.h"
 #include "base/unicode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define BINARY(functor)                                                                                      \
     "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl<at::native::BinaryFunctor<"     \
@@ -35,9 +29,8 @@ static void show(const char *const *names, size_t count, size_t max, char shown[
     arena_free(apart);
 }
 
-static void names_that_look_the_same_say_what_they_differ_in(void **state)
+TEST(names_that_look_the_same_say_what_they_differ_in)
 {
-    (void)state;
     static const char *const names[] = { BINARY("MulFunctor"), BINARY("AddFunctor"), "aten::mm" };
     char shown[3][MOST];
     show(names, 3, 40, shown);
@@ -46,9 +39,8 @@ static void names_that_look_the_same_say_what_they_differ_in(void **state)
     assert_string_equal(shown[2], "aten::mm");
 }
 
-static void a_name_without_a_double_is_only_shortened(void **state)
+TEST(a_name_without_a_double_is_only_shortened)
 {
-    (void)state;
     static const char *const names[] = { BINARY("MulFunctor"), BINARY("MulFunctor") };
     char shown[2][MOST];
     show(names, 2, 30, shown);
@@ -57,9 +49,8 @@ static void a_name_without_a_double_is_only_shortened(void **state)
 }
 
 /* What is left of the words may be alike again, or nothing; then a number tells them apart. */
-static void no_two_names_look_the_same_in_any_width(void **state)
+TEST(no_two_names_look_the_same_in_any_width)
 {
-    (void)state;
     static const char *const names[] = {
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa+aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -76,14 +67,4 @@ static void no_two_names_look_the_same_in_any_width(void **state)
             for (size_t b = 0; b < a; b++)
                 assert_string_not_equal(shown[a], shown[b]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_look_the_same_say_what_they_differ_in),
-        cmocka_unit_test(a_name_without_a_double_is_only_shortened),
-        cmocka_unit_test(no_two_names_look_the_same_in_any_width),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* test_arena.c - what an arena frees at its end, and objects with an arena of their own. */
+#include "tests/unit/unit.h"
 #include "base/arena.h"
 #include "base/memory.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 struct result {
     VEC_OF(int) rows;
@@ -42,9 +37,8 @@ static struct result *make(void)
     return result;
 }
 
-static void an_object_is_zero_and_aligned_and_frees_what_it_owns(void **state)
+TEST(an_object_is_zero_and_aligned_and_frees_what_it_owns)
 {
-    (void)state;
     struct result *empty = arena_open(sizeof *empty);
     assert_null(empty->rows.at);
     assert_int_equal((uintptr_t)empty % _Alignof(max_align_t), 0);
@@ -56,9 +50,8 @@ static void an_object_is_zero_and_aligned_and_frees_what_it_owns(void **state)
     arena_free(NULL);
 }
 
-static void what_was_added_last_is_released_first(void **state)
+TEST(what_was_added_last_is_released_first)
 {
-    (void)state;
     int numbers[] = { 1, 2, 3 };
     struct arena arena = { 0 }, other = { 0 };
     call_count = 0;
@@ -77,9 +70,8 @@ static void what_was_added_last_is_released_first(void **state)
     assert_int_equal(call_count, 4);
 }
 
-static void a_kept_object_stays_until_its_owner_frees_it(void **state)
+TEST(a_kept_object_stays_until_its_owner_frees_it)
 {
-    (void)state;
     int number = 7;
     call_count = 0;
     struct result *outer = make(), *inner = arena_hold(arena_of(outer), make());
@@ -93,9 +85,8 @@ static void a_kept_object_stays_until_its_owner_frees_it(void **state)
     assert_int_equal(call_count, 1);
 }
 
-static void a_large_allocation_is_zero_and_leaves_the_block_to_the_small_ones(void **state)
+TEST(a_large_allocation_is_zero_and_leaves_the_block_to_the_small_ones)
 {
-    (void)state;
     struct arena arena = { 0 };
     char *before = arena_strndup(&arena, "a", 1);
     size_t size = (size_t)8 << 20;
@@ -107,15 +98,4 @@ static void a_large_allocation_is_zero_and_leaves_the_block_to_the_small_ones(vo
     assert_string_equal(after, "b");
     assert_true(arena_bytes(&arena) > size);
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_object_is_zero_and_aligned_and_frees_what_it_owns),
-        cmocka_unit_test(what_was_added_last_is_released_first),
-        cmocka_unit_test(a_kept_object_stays_until_its_owner_frees_it),
-        cmocka_unit_test(a_large_allocation_is_zero_and_leaves_the_block_to_the_small_ones),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

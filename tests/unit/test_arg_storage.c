@@ -1,10 +1,6 @@
 /* test_arg_storage.c - trace/storage.h: arguments come back as they were set, however narrow they are packed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "trace/storage.h"
 
 enum { EVENTS = 5000 };
@@ -43,22 +39,19 @@ static void check_values(bool wide)
     arg_storage_release(&storage);
 }
 
-static void narrow_values_come_back(void **state)
+TEST(narrow_values_come_back)
 {
-    (void)state;
     check_values(false);
 }
 
-static void wide_values_come_back(void **state)
+TEST(wide_values_come_back)
 {
-    (void)state;
     check_values(true);
 }
 
 /* A block is read as a whole as its values are one by one, and its bounds hold them: the greater one not twice too far. */
-static void blocks_are_read_and_bounded(void **state)
+TEST(blocks_are_read_and_bounded)
 {
-    (void)state;
     struct arg_storage storage = { 0 };
     for (event_id e = 0; e < EVENTS; e += 3)
         arg_storage_add(&storage, e, value_of(e, true));
@@ -81,9 +74,8 @@ static void blocks_are_read_and_bounded(void **state)
 }
 
 /* 1, 2 ... values: what is packed is whole words, and there must be room for them. */
-static void few_values_come_back(void **state)
+TEST(few_values_come_back)
 {
-    (void)state;
     for (size_t count = 1; count < 20; count++) {
         struct arg_storage storage = { 0 };
         for (event_id e = 0; e < count; e++)
@@ -96,9 +88,8 @@ static void few_values_come_back(void **state)
 }
 
 /* The bits of eleven doubles: far apart, so that each takes 8 bytes, or one where they are few. */
-static void doubles_that_are_few_take_a_byte(void **state)
+TEST(doubles_that_are_few_take_a_byte)
 {
-    (void)state;
     enum {
         COUNT = 2 * PACKED_VALUES + 40
     }; /* of the last block each has its 8 bytes: choices would take more */
@@ -115,14 +106,4 @@ static void doubles_that_are_few_take_a_byte(void **state)
     for (event_id e = 0; e < COUNT; e++)
         assert_true(trace_arg_decimal(&trace, ARG_OCCUPANCY, e) == 12.5 * (e % 11) - 1);
     arg_storage_release(&storage);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrow_values_come_back),          cmocka_unit_test(wide_values_come_back),
-        cmocka_unit_test(blocks_are_read_and_bounded),      cmocka_unit_test(few_values_come_back),
-        cmocka_unit_test(doubles_that_are_few_take_a_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

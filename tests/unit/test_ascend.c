@@ -1,10 +1,6 @@
 /* test_ascend.c - ingest/ascend: what tasks are, and the operators that issued them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/attribution.h"
 #include "derive/gpu_events.h"
 #include "ingest/ascend/ascend.h"
@@ -78,9 +74,8 @@ static const char *operator_of(size_t i)
  *     thread 2      Dequeue 50..90: call 60..80                            Dequeue 130..150: call 135..140
  *     stream 5                    kernel 100..200                            kernel 210..220
  */
-static void work_is_of_the_operator_around_its_enqueue(void **state)
+TEST(work_is_of_the_operator_around_its_enqueue)
 {
-    (void)state;
     begin();
     host(ASCEND_OPERATOR, "aten::outer", 1, 0, 100, RECORDER_NONE);
     host(ASCEND_OPERATOR, "aten::mm", 1, 10, 40, RECORDER_NONE);
@@ -104,9 +99,8 @@ static void work_is_of_the_operator_around_its_enqueue(void **state)
 }
 
 /* Without a queue the operator is around the call; without calls an arrow says where it was. */
-static void work_is_of_the_operator_around_its_call_or_arrow(void **state)
+TEST(work_is_of_the_operator_around_its_call_or_arrow)
 {
-    (void)state;
     begin();
     host(ASCEND_OPERATOR, "aten::mm", 1, 10, 40, RECORDER_NONE);
     host(ASCEND_OPERATOR, "aten::add", 1, 50, 60, RECORDER_NONE);
@@ -124,9 +118,8 @@ static void work_is_of_the_operator_around_its_call_or_arrow(void **state)
 }
 
 /* A collective is one, on the stream of its pieces; an event wait of its connection is the stream's own. */
-static void pieces_of_a_collective_are_not_work(void **state)
+TEST(pieces_of_a_collective_are_not_work)
 {
-    (void)state;
     begin();
     task("hcom_allReduce__77_3_1", "", RECORDER_NONE, 100, 200, 9, ASCEND_COLLECTIVE);
     task("Notify Wait", "Notify Wait", 4, 100, 110, 9, ASCEND_BY_TYPE);
@@ -153,9 +146,8 @@ static void pieces_of_a_collective_are_not_work(void **state)
     trace_free(trace);
 }
 
-static void lists_become_those_of_torch(void **state)
+TEST(lists_become_those_of_torch)
 {
-    (void)state;
     static const struct {
         void (*convert)(const char *text, struct buffer *out);
         const char *text, *wanted;
@@ -176,15 +168,4 @@ static void lists_become_those_of_torch(void **state)
     assert_int_equal(ascend_copy_of("acl_memcpy_host_to_device"), ASCEND_COPY_HTOD);
     assert_int_equal(ascend_copy_of("addr device to device"), ASCEND_COPY_DTOD);
     assert_int_equal(ascend_copy_of("other"), ASCEND_COPY_UNKNOWN);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_of_the_operator_around_its_enqueue),
-        cmocka_unit_test(work_is_of_the_operator_around_its_call_or_arrow),
-        cmocka_unit_test(pieces_of_a_collective_are_not_work),
-        cmocka_unit_test(lists_become_those_of_torch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

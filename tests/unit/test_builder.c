@@ -1,14 +1,9 @@
 /* test_builder.c - trace/builder.h: chunks become columns; begins and ends become events. */
+#include "tests/unit/unit.h"
 #include "trace/builder.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct scene {
     struct trace_builder *builder;
@@ -69,9 +64,8 @@ static const struct trace_notice *find_notice(const struct trace *trace, const c
  *       [ b -- ]              B b 10, E 20
  *   the ends come first in the file
  */
-static void ends_close_the_innermost_event(void **state)
+TEST(ends_close_the_innermost_event)
 {
-    (void)state;
     struct scene scene = open_scene();
     add(&scene, 'E', NULL, 20, -1);
     add(&scene, 'E', NULL, 30, -1);
@@ -89,9 +83,8 @@ static void ends_close_the_innermost_event(void **state)
  *   [ o ---- ]                B o 0, B i 5, E o 10, E i 20: they cross, and both keep their length
  *       [ i ------- ]
  */
-static void events_that_cross_keep_their_length(void **state)
+TEST(events_that_cross_keep_their_length)
 {
-    (void)state;
     struct scene scene = open_scene();
     add(&scene, 'B', "o", 0, -1);
     add(&scene, 'B', "i", 5, -1);
@@ -104,9 +97,8 @@ static void events_that_cross_keep_their_length(void **state)
 }
 
 /* B a 0, E a 10, B a 10, E a 10: equal times go by the file's order, so the second lasts 0. */
-static void equal_times_go_by_the_order_of_the_file(void **state)
+TEST(equal_times_go_by_the_order_of_the_file)
 {
-    (void)state;
     struct scene scene = open_scene();
     add(&scene, 'B', "a", 0, -1);
     add(&scene, 'E', "a", 10, -1);
@@ -119,9 +111,8 @@ static void equal_times_go_by_the_order_of_the_file(void **state)
 }
 
 /* An end that names nothing open is counted; an event never ended lasts until the last moment, 50. */
-static void what_is_open_or_lone_is_said(void **state)
+TEST(what_is_open_or_lone_is_said)
 {
-    (void)state;
     struct scene scene = open_scene();
     add(&scene, 'B', "open", 20, -1);
     add(&scene, 'E', "other", 30, -1);
@@ -135,9 +126,8 @@ static void what_is_open_or_lone_is_said(void **state)
 }
 
 /* Async events of one id nest by themselves, apart from the thread's B and E. */
-static void async_events_have_stacks_of_their_own(void **state)
+TEST(async_events_have_stacks_of_their_own)
 {
-    (void)state;
     struct scene scene = open_scene();
     add(&scene, 'b', "x", 0, -1);
     add(&scene, 'B', "y", 5, -1);
@@ -158,9 +148,8 @@ static void async_events_have_stacks_of_their_own(void **state)
     trace_free(trace);
 }
 
-static void args_of_an_end_join_those_of_its_begin(void **state)
+TEST(args_of_an_end_join_those_of_its_begin)
 {
-    (void)state;
     struct scene scene = open_scene();
     add(&scene, 'B', "a", 0, -1);
     trace_chunk_arg(scene.chunk, ARG_STREAM, 7);
@@ -177,9 +166,8 @@ static void args_of_an_end_join_those_of_its_begin(void **state)
 }
 
 /* Every third event has a value; one in the middle needs 8 bytes, so all are widened. */
-static void sparse_arguments_are_found_by_event(void **state)
+TEST(sparse_arguments_are_found_by_event)
 {
-    (void)state;
     struct scene scene = open_scene();
     for (int64_t i = 0; i < 5000; i++) {
         add(&scene, 'X', "a", i, 1);
@@ -200,9 +188,8 @@ static void sparse_arguments_are_found_by_event(void **state)
 }
 
 /* 7 and "07", and 2^40 and its low 32 bits, are tracks of their own; 7 and "7" are one. A stream shows by its events. */
-static void tracks_are_distinguished_by_their_numbers(void **state)
+TEST(tracks_are_distinguished_by_their_numbers)
 {
-    (void)state;
     struct scene scene = open_scene();
     struct trace_chunk *chunk = scene.chunk;
     struct track_key keys[] = {
@@ -236,9 +223,8 @@ static void tracks_are_distinguished_by_their_numbers(void **state)
 }
 
 /* 2^61 ns may all last together: 4 events, of which none may be longer than 2^59 when they last more. */
-static void durations_that_no_sum_could_hold_are_not_known(void **state)
+TEST(durations_that_no_sum_could_hold_are_not_known)
 {
-    (void)state;
     const int64_t whole = INT64_C(1) << 61, quarter = whole / 4;
     struct scene scene = open_scene();
     add(&scene, 'X', "whole", 0, whole - 15);
@@ -262,20 +248,4 @@ static void durations_that_no_sum_could_hold_are_not_known(void **state)
     check(trace, 0, "whole", 0, whole - 15);
     assert_null(find_notice(trace, "absurd_duration"));
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_close_the_innermost_event),
-        cmocka_unit_test(events_that_cross_keep_their_length),
-        cmocka_unit_test(equal_times_go_by_the_order_of_the_file),
-        cmocka_unit_test(what_is_open_or_lone_is_said),
-        cmocka_unit_test(async_events_have_stacks_of_their_own),
-        cmocka_unit_test(args_of_an_end_join_those_of_its_begin),
-        cmocka_unit_test(sparse_arguments_are_found_by_event),
-        cmocka_unit_test(durations_that_no_sum_could_hold_are_not_known),
-        cmocka_unit_test(tracks_are_distinguished_by_their_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

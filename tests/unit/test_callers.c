@@ -1,3 +1,4 @@
+#include "tests/unit/unit.h"
 #include "derive/callers.h"
 #include "derive/python_names.h"
 #include "tests/unit/small_trace.h"
@@ -32,9 +33,8 @@ static void assert_line(const struct trace *trace, const char *call, const char 
 }
 
 /* A stack holds torch's frames first; the step around is an operator in old files, and not what called. */
-static void a_line_is_the_users(void **state)
+TEST(a_line_is_the_users)
 {
-    (void)state;
     char stack[256];
     snprintf(stack, sizeof stack,
              "%s;/env/lib/python3.11/contextlib.py(81): inner;train.py(42): <module>;main.py(1): f",
@@ -58,9 +58,8 @@ static void a_line_is_the_users(void **state)
     trace_free(trace);
 }
 
-static void frames_know_whose_they_are(void **state)
+TEST(frames_know_whose_they_are)
 {
-    (void)state;
     assert_int_equal(python_frame_of("train.py(1): f"), FRAME_OF_USER);
     assert_int_equal(python_frame_of("/home/me/torch_models/train.py(1): f"), FRAME_OF_USER);
     assert_int_equal(python_frame_of("/home/me/lib/python/train.py(1): f"), FRAME_OF_USER);
@@ -68,13 +67,4 @@ static void frames_know_whose_they_are(void **state)
     assert_int_equal(python_frame_of(torch_frame), FRAME_OF_TORCH);
     assert_int_equal(python_frame_of("/usr/lib/python3.11/threading.py(9): run"), FRAME_OF_TORCH);
     assert_int_equal(python_frame_of("<built-in function len>"), FRAME_NO_LINE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_the_users),
-        cmocka_unit_test(frames_know_whose_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

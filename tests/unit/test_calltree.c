@@ -1,4 +1,5 @@
 /* test_calltree.c - trace/calltree.h: who called whom, by torch's rules. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "trace/calltree.h"
@@ -39,9 +40,8 @@ static struct calltree *nested(const struct trace *trace)
  *         [d=)
  * The file holds them in another order.
  */
-static void events_nest_by_time_whatever_their_order(void **state)
+TEST(events_nest_by_time_whatever_their_order)
 {
-    (void)state;
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "d", 3, 3);
     small_host(&small, 1, "cpu_op", "c", 11, 6);
@@ -70,9 +70,8 @@ static void events_nest_by_time_whatever_their_order(void **state)
  *                [next)          starts where a ends: not its child
  *                [point          nothing long, at the start of next: its child
  */
-static void a_child_may_end_with_its_parent_but_not_start_at_its_end(void **state)
+TEST(a_child_may_end_with_its_parent_but_not_start_at_its_end)
 {
-    (void)state;
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "a", 0, 10);
     small_host(&small, 1, "cpu_op", "end", 5, 5);
@@ -96,9 +95,8 @@ static void a_child_may_end_with_its_parent_but_not_start_at_its_end(void **stat
  *                      [e========) begins within a, ends after it: nobody's child
  *                       [f)      e's child, not a's
  */
-static void what_only_overlaps_closes_the_call_it_leaves(void **state)
+TEST(what_only_overlaps_closes_the_call_it_leaves)
 {
-    (void)state;
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "a", 0, 20);
     small_host(&small, 1, "cpu_op", "b", 1, 4);
@@ -119,9 +117,8 @@ static void what_only_overlaps_closes_the_call_it_leaves(void **state)
 }
 
 /* Equal intervals nest in order of the file, and the longer of two that start together is the parent. */
-static void of_equal_events_the_first_is_the_parent(void **state)
+TEST(of_equal_events_the_first_is_the_parent)
 {
-    (void)state;
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "short", 0, 4);
     small_host(&small, 1, "cpu_op", "first", 0, 9);
@@ -140,9 +137,8 @@ static void of_equal_events_the_first_is_the_parent(void **state)
  *                                                     [call)   moved to thread 1
  *                                                   [lost)     moved to a thread without events
  */
-static void moved_events_nest_on_their_new_thread(void **state)
+TEST(moved_events_nest_on_their_new_thread)
 {
-    (void)state;
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "a", 0, 20);
     small_host(&small, 2, "cpu_op", "x", 0, 10);
@@ -173,9 +169,8 @@ static void moved_events_nest_on_their_new_thread(void **state)
  *        [to=================)               again: folded too
  *         [copy==)  [copy==)                 two children of one name: they stay, as children of the first
  */
-static void an_only_child_of_the_same_name_is_folded(void **state)
+TEST(an_only_child_of_the_same_name_is_folded)
 {
-    (void)state;
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "to", 0, 25);
     small_host(&small, 1, "cpu_op", "to", 1, 23);
@@ -199,9 +194,8 @@ static void an_only_child_of_the_same_name_is_folded(void **state)
 }
 
 /* Many events in an order that has only short runs: sorted, each with the parent a slow search finds. */
-static void random_events_get_the_parents_a_slow_search_finds(void **state)
+TEST(random_events_get_the_parents_a_slow_search_finds)
 {
-    (void)state;
     enum { COUNT = 700 };
     struct small small = small_begin(0);
     uint32_t seed = 7;
@@ -244,9 +238,8 @@ static void random_events_get_the_parents_a_slow_search_finds(void **state)
 }
 
 /* Nested up to 400 deep, in each of several threads: the same as one step after the other. */
-static void what_is_around_is_found_by_skips(void **state)
+TEST(what_is_around_is_found_by_skips)
 {
-    (void)state;
     struct small small = small_begin(0);
     uint32_t seed = 11;
     for (int i = 0; i < 900; i++) {
@@ -298,9 +291,8 @@ static bool takes_two_of_three(const void *context, event_id e)
 
 /* 600 events at random on three threads and a stream, whose files hold them in no order: each tree is the same with and
  * without the order that is kept, also one that takes a part, and one with events of the stream. */
-static void trees_are_the_same_with_the_order_kept(void **state)
+TEST(trees_are_the_same_with_the_order_kept)
 {
-    (void)state;
     struct small small = small_begin(0);
     srand(7);
     for (int i = 0; i < 600; i++) {
@@ -328,20 +320,4 @@ static void trees_are_the_same_with_the_order_kept(void **state)
         EACH(arena_free, before[i], after[i]);
     }
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_nest_by_time_whatever_their_order),
-        cmocka_unit_test(a_child_may_end_with_its_parent_but_not_start_at_its_end),
-        cmocka_unit_test(what_only_overlaps_closes_the_call_it_leaves),
-        cmocka_unit_test(of_equal_events_the_first_is_the_parent),
-        cmocka_unit_test(moved_events_nest_on_their_new_thread),
-        cmocka_unit_test(an_only_child_of_the_same_name_is_folded),
-        cmocka_unit_test(random_events_get_the_parents_a_slow_search_finds),
-        cmocka_unit_test(what_is_around_is_found_by_skips),
-        cmocka_unit_test(trees_are_the_same_with_the_order_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* What recording leaves out: capture/pace.h. Times are written in ms and turned into ns. */
+#include "tests/unit/unit.h"
 #include "capture/pace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MS(n) ((int64_t)((double)(n)*1e6))
 
@@ -32,9 +27,8 @@ static int64_t play(struct pace *pace, int64_t count, int64_t more, int64_t swit
     return pace->recorded - before;
 }
 
-static void a_sample_without_a_budget_is_one_in_so_many(void **state)
+TEST(a_sample_without_a_budget_is_one_in_so_many)
 {
-    (void)state;
     struct capture_settings settings = { .sample = 4, .first_step = 1 };
     struct pace pace;
     int64_t now = MS(1000);
@@ -46,9 +40,8 @@ static void a_sample_without_a_budget_is_one_in_so_many(void **state)
 }
 
 /* 3 ms more and 2 ms of switching on steps of 10 ms: at 5 %, one in 5 / (10 x 0.05) = 10. */
-static void a_budget_counts_switching_too(void **state)
+TEST(a_budget_counts_switching_too)
 {
-    (void)state;
     struct capture_settings settings = { .sample = 1, .budget = 0.05, .first_step = 1 };
     struct pace pace;
     int64_t now = MS(1000);
@@ -61,9 +54,8 @@ static void a_budget_counts_switching_too(void **state)
 }
 
 /* It costs less later: after 31 cheap ones, recorded steps are frequent again, but never more than one in two. */
-static void a_budget_grows_again_when_recording_gets_cheap(void **state)
+TEST(a_budget_grows_again_when_recording_gets_cheap)
 {
-    (void)state;
     struct capture_settings settings = { .sample = 1, .budget = 0.1, .first_step = 1 };
     struct pace pace;
     int64_t now = MS(1000);
@@ -83,9 +75,8 @@ static void assert_describes(const struct pace *pace, const char *begin)
 }
 
 /* Costs of 25 ms a window of 100 ms, in 1 s: 2.5 %. For 1 % it must be 2.5 s. */
-static void a_budget_makes_windows_rarer(void **state)
+TEST(a_budget_makes_windows_rarer)
 {
-    (void)state;
     struct capture_settings settings = { .window_ns = MS(100), .period_ns = MS(1000), .budget = 0.01 };
     struct pace pace;
     pace_init(&pace, &settings);
@@ -112,9 +103,8 @@ static void a_budget_makes_windows_rarer(void **state)
     assert_int_equal(pace.every, MS(1000));
 }
 
-static void a_step_is_slow_against_the_median_of_those_before(void **state)
+TEST(a_step_is_slow_against_the_median_of_those_before)
 {
-    (void)state;
     struct capture_settings settings = { .slow = 1.5, .ring_bytes = 1 };
     struct pace pace;
     int64_t usual;
@@ -130,16 +120,4 @@ static void a_step_is_slow_against_the_median_of_those_before(void **state)
         slow += pace_is_slow(&pace, MS(20), &usual);
     assert_true(slow < PACE_TIMES);
     assert_int_equal(usual, MS(20));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sample_without_a_budget_is_one_in_so_many),
-        cmocka_unit_test(a_budget_counts_switching_too),
-        cmocka_unit_test(a_budget_grows_again_when_recording_gets_cheap),
-        cmocka_unit_test(a_budget_makes_windows_rarer),
-        cmocka_unit_test(a_step_is_slow_against_the_median_of_those_before),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* What the environment says of a recording: capture/settings.h. */
+#include "tests/unit/unit.h"
 #include "capture/settings.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const names[] = {
     "TPA_CAPTURE_OUTPUT",
@@ -69,9 +63,8 @@ static void refuses(const char *name, const char *value)
     assert_non_null(strstr(why, value));
 }
 
-static void an_empty_environment_records_all_from_the_start(void **state)
+TEST_WITHIN(an_empty_environment_records_all_from_the_start, clear, NULL)
 {
-    (void)state;
     struct capture_settings settings = read_with("TPA_CAPTURE_KINDS", "");
     assert_string_equal(settings.output, "capture.tpa");
     assert_int_equal(settings.kinds, CAPTURE_ALL_KINDS);
@@ -82,9 +75,8 @@ static void an_empty_environment_records_all_from_the_start(void **state)
     assert_string_equal(settings.range, "");
 }
 
-static void times_have_units(void **state)
+TEST_WITHIN(times_have_units, clear, NULL)
 {
-    (void)state;
     assert_int_equal(read_with("TPA_CAPTURE_DURATION", "10s").duration_ns, 10000000000);
     assert_int_equal(read_with("TPA_CAPTURE_DURATION", "1500ms").duration_ns, 1500000000);
     assert_int_equal(read_with("TPA_CAPTURE_DURATION", "2min").duration_ns, 120000000000);
@@ -95,9 +87,8 @@ static void times_have_units(void **state)
     refuses("TPA_CAPTURE_START_AFTER", "soon");
 }
 
-static void steps_are_one_range(void **state)
+TEST_WITHIN(steps_are_one_range, clear, NULL)
 {
-    (void)state;
     struct capture_settings settings = read_with("TPA_CAPTURE_STEPS", "10..20");
     assert_int_equal(settings.first_step, 10);
     assert_int_equal(settings.last_step, 20);
@@ -116,9 +107,8 @@ static void steps_are_one_range(void **state)
     refuses("TPA_CAPTURE_STEPS", "a..b");
 }
 
-static void a_range_may_have_a_domain_and_a_star(void **state)
+TEST_WITHIN(a_range_may_have_a_domain_and_a_star, clear, NULL)
 {
-    (void)state;
     struct capture_settings settings = read_with("TPA_CAPTURE_RANGE", "step*@NCCL");
     assert_string_equal(settings.range, "step");
     assert_string_equal(settings.range_domain, "NCCL");
@@ -131,17 +121,15 @@ static void a_range_may_have_a_domain_and_a_star(void **state)
     assert_string_equal(read_with("TPA_CAPTURE_RANGE", "@x").range, "@x");
 }
 
-static void memory_is_bounded_from_below(void **state)
+TEST_WITHIN(memory_is_bounded_from_below, clear, NULL)
 {
-    (void)state;
     assert_int_equal(read_with("TPA_CAPTURE_MEMORY", "1G").memory_bytes, 1 << 30);
     assert_int_equal(read_with("TPA_CAPTURE_MEMORY", "1").memory_bytes, CAPTURE_LEAST_MEMORY);
     refuses("TPA_CAPTURE_MEMORY", "much");
 }
 
-static void kinds_are_chosen_or_left_out(void **state)
+TEST_WITHIN(kinds_are_chosen_or_left_out, clear, NULL)
 {
-    (void)state;
     assert_int_equal(read_with("TPA_CAPTURE_KINDS", "kernel,nvtx").kinds, CAPTURE_KERNEL | CAPTURE_NVTX);
     assert_int_equal(read_with("TPA_CAPTURE_KINDS", "no-memory").kinds,
                      CAPTURE_ALL_KINDS & ~(uint32_t)CAPTURE_MEMORY);
@@ -152,9 +140,8 @@ static void kinds_are_chosen_or_left_out(void **state)
     refuses("TPA_CAPTURE_KINDS", "no-");
 }
 
-static void names_hold_process_host_and_rank(void **state)
+TEST_WITHIN(names_hold_process_host_and_rank, clear, NULL)
 {
-    (void)state;
     char path[PATH_MAX], small[8];
     assert_true(capture_settings_expand("a-%p-%%.tpa", 4711, path, sizeof path));
     assert_string_equal(path, "a-4711-%.tpa");
@@ -178,9 +165,8 @@ static void names_hold_process_host_and_rank(void **state)
 }
 
 /* What a batch script of Slurm has in its environment, and then a task that it starts by srun. */
-static void a_batch_script_is_no_rank(void **state)
+TEST_WITHIN(a_batch_script_is_no_rank, clear, NULL)
 {
-    (void)state;
     setenv("SLURM_PROCID", "0", 1);
     setenv("SLURM_NTASKS", "8", 1);
     struct capture_rank rank = capture_rank_read();
@@ -203,9 +189,8 @@ static void expands_to(const char *pattern, const char *wanted)
     assert_string_equal(path, wanted);
 }
 
-static void each_rank_of_a_job_has_a_name_of_its_own(void **state)
+TEST_WITHIN(each_rank_of_a_job_has_a_name_of_its_own, clear, NULL)
 {
-    (void)state;
     expands_to("run.tpa", "run.tpa");
     expands_to("none/", "none/capture.tpa");
     setenv("LOCAL_RANK", "1", 1);
@@ -225,9 +210,8 @@ static void each_rank_of_a_job_has_a_name_of_its_own(void **state)
     assert_false(capture_settings_expand("run.tpa", 1, small, sizeof small));
 }
 
-static void what_is_left_out_has_a_share_and_a_period(void **state)
+TEST_WITHIN(what_is_left_out_has_a_share_and_a_period, clear, NULL)
 {
-    (void)state;
     int64_t every = 0, window_ns = 0, period_ns = 0;
     double share = 0;
     assert_true(capture_read_sample("1/50", &every));
@@ -260,9 +244,8 @@ static void what_is_left_out_has_a_share_and_a_period(void **state)
         assert_false(capture_read_slow(not_slow[i], &share));
 }
 
-static void a_ring_has_a_least_size(void **state)
+TEST_WITHIN(a_ring_has_a_least_size, clear, NULL)
 {
-    (void)state;
     assert_int_equal(read_with("TPA_CAPTURE_RING", "256M").ring_bytes, 256 << 20);
     assert_int_equal(read_with("TPA_CAPTURE_RING", "1k").ring_bytes, CAPTURE_LEAST_RING);
     assert_true(read_with("TPA_CAPTURE_SLOW", "1.5x").slow == 1.5);
@@ -271,9 +254,8 @@ static void a_ring_has_a_least_size(void **state)
     refuses("TPA_CAPTURE_HARDWARE_TIMES", "yes");
 }
 
-static void options_that_do_not_go_together_are_rejected(void **state)
+TEST_WITHIN(options_that_do_not_go_together_are_rejected, clear, NULL)
 {
-    (void)state;
     struct capture_settings settings;
     char why[512];
     setenv("TPA_CAPTURE_BUDGET", "1%", 1);
@@ -302,9 +284,8 @@ int __gethostname_chk(char *name, size_t size, size_t room)
     return gethostname(name, size);
 }
 
-static void a_host_can_not_lead_out_of_its_folder(void **state)
+TEST(a_host_can_not_lead_out_of_its_folder)
 {
-    (void)state;
     static const char *const hosts[][2] = {
         { "node-1.lan_2", "logs/node-1.lan_2.tpa" },
         { "../../etc/x", "logs/_._.._etc_x.tpa" },
@@ -317,24 +298,4 @@ static void a_host_can_not_lead_out_of_its_folder(void **state)
         assert_true(capture_settings_expand("logs/%h.tpa", 1, path, sizeof path));
         assert_string_equal(path, hosts[i][1]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_empty_environment_records_all_from_the_start, clear),
-        cmocka_unit_test_setup(times_have_units, clear),
-        cmocka_unit_test_setup(steps_are_one_range, clear),
-        cmocka_unit_test_setup(a_range_may_have_a_domain_and_a_star, clear),
-        cmocka_unit_test_setup(memory_is_bounded_from_below, clear),
-        cmocka_unit_test_setup(kinds_are_chosen_or_left_out, clear),
-        cmocka_unit_test_setup(names_hold_process_host_and_rank, clear),
-        cmocka_unit_test_setup(a_batch_script_is_no_rank, clear),
-        cmocka_unit_test_setup(each_rank_of_a_job_has_a_name_of_its_own, clear),
-        cmocka_unit_test_setup(what_is_left_out_has_a_share_and_a_period, clear),
-        cmocka_unit_test_setup(a_ring_has_a_least_size, clear),
-        cmocka_unit_test_setup(options_that_do_not_go_together_are_rejected, clear),
-        cmocka_unit_test(a_host_can_not_lead_out_of_its_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

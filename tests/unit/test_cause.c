@@ -1,17 +1,11 @@
 /* test_cause.c - diff/diff.h: which of the rows that changed is named as the cause. */
+#include "tests/unit/unit.h"
 #include "diff/diff.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void names_have_classes(void **state)
+TEST(names_have_classes)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum cause_class class;
@@ -44,32 +38,20 @@ static void names_have_classes(void **state)
 }
 
 /* Only LEN bytes count: a name need not end there. */
-static void the_length_ends_a_name(void **state)
+TEST(the_length_ends_a_name)
 {
-    (void)state;
     const char *text = "aten::item_of_a_list";
     assert_int_equal(cause_class_of(text, strlen("aten::item")), CAUSE_READ);
     assert_int_equal(cause_class_of(text, strlen(text)), CAUSE_WORK);
 }
 
 /* A wait that grew by four times as much as the work is the wait for it; six times as much has another reason. */
-static void work_is_named_before_the_wait_for_it(void **state)
+TEST(work_is_named_before_the_wait_for_it)
 {
-    (void)state;
     double work = 10 * cause_weight(CAUSE_WORK);
     assert_true(work > 40 * cause_weight(CAUSE_WAIT));
     assert_true(work < 60 * cause_weight(CAUSE_WAIT));
     assert_true(work > 30 * cause_weight(CAUSE_SHARED));
     assert_true(work < 40 * cause_weight(CAUSE_SHARED));
     assert_true(cause_weight(CAUSE_STEP) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_have_classes),
-        cmocka_unit_test(the_length_ends_a_name),
-        cmocka_unit_test(work_is_named_before_the_wait_for_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,8 @@
  * test_chart.c - base/chart.h and what draws it: scales (report/chart_scale.h), cells (report/chart_cells.h) and scripts
  * (report/gnuplot.h) and texts (report/chart_text.h).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "report/chart_cells.h"
 #include "report/chart_scale.h"
 #include "report/chart_text.h"
@@ -59,9 +55,8 @@ static void add_series(enum chart_mark mark, size_t y, const char *title)
 /* ---- scales ---- */
 
 /* Bars of 300us + 600us pile up to 900us: the axis ends at the next round figure, 1000us. */
-static void bars_pile_up_on_the_scale(void **state)
+TEST(bars_pile_up_on_the_scale)
 {
-    (void)state;
     begin(TABLE_NAME, TABLE_NS);
     add_bar("a", 300000, 600000);
     add_bar("b", 100000, 0);
@@ -86,9 +81,8 @@ static void bars_pile_up_on_the_scale(void **state)
 }
 
 /* 5 B to 3 MB: from 4 B to 4 MB, in powers of two; ticks tell their unit. */
-static void logarithmic_sizes(void **state)
+TEST(logarithmic_sizes)
 {
-    (void)state;
     begin(TABLE_BYTES, TABLE_COUNT);
     chart->x.log = true;
     add_point(5, 1);
@@ -109,9 +103,8 @@ static void logarithmic_sizes(void **state)
     picture_free(picture);
 }
 
-static void a_chart_of_nothing_has_scales(void **state)
+TEST(a_chart_of_nothing_has_scales)
 {
-    (void)state;
     for (int log = 0; log < 2; log++) {
         begin(TABLE_MOMENT, TABLE_SHARE);
         chart->x.log = chart->y.log = log;
@@ -125,9 +118,8 @@ static void a_chart_of_nothing_has_scales(void **state)
 }
 
 /* Units follow the largest figure, and figures are never scaled so that ticks collapse. */
-static void ticks_are_few_and_within(void **state)
+TEST(ticks_are_few_and_within)
 {
-    (void)state;
     static const int64_t most[] = { 1, 7, 999, 1000, 123456, 999999999, 1000000000, INT64_MAX / 2 };
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
         begin(TABLE_MOMENT, TABLE_NS);
@@ -163,9 +155,8 @@ static void assert_cells(bool horizontal, size_t columns, size_t rows, const cha
 }
 
 /* Of 10: 4 + 6, 5 + 0; a third has neither. */
-static void bars_lie_and_stand(void **state)
+TEST(bars_lie_and_stand)
 {
-    (void)state;
     begin(TABLE_NAME, TABLE_COUNT);
     add_bar("a", 4, 6);
     add_bar("b", 5, 0);
@@ -187,9 +178,8 @@ static void bars_lie_and_stand(void **state)
 }
 
 /* Six categories in three columns: the higher of each two is seen. */
-static void narrow_bars_keep_the_highest(void **state)
+TEST(narrow_bars_keep_the_highest)
 {
-    (void)state;
     begin(TABLE_NAME, TABLE_COUNT);
     static const int64_t heights[] = { 1, 4, 3, 0, 0, 2 };
     for (size_t i = 0; i < 6; i++)
@@ -204,9 +194,8 @@ static void narrow_bars_keep_the_highest(void **state)
 }
 
 /* From 0..8 in 8 columns: 4 until 3, a peak of 8 at 3 for one tenth of a column, then 2. */
-static void stairs_keep_their_peaks(void **state)
+TEST(stairs_keep_their_peaks)
 {
-    (void)state;
     const struct table_column columns[] = { { "x", "X", TABLE_NS, "", 0, NULL },
                                             { "y", "Y", TABLE_COUNT, "", 0, NULL } };
     picture = picture_open("test", "Test");
@@ -233,9 +222,8 @@ static void stairs_keep_their_peaks(void **state)
  * Names that try to get out of their block or to be run. In the script each must stand in the block of texts, as a line
  * that begins with a colon, and nowhere else.
  */
-static void names_are_never_commands(void **state)
+TEST(names_are_never_commands)
 {
-    (void)state;
     static const char *const names[] = {
         "`touch PWNED`",
         "\"); system('touch PWNED') #",
@@ -288,9 +276,8 @@ static void names_are_never_commands(void **state)
 }
 
 /* A million rows make a script of a few thousand lines. */
-static void a_script_is_thinned(void **state)
+TEST(a_script_is_thinned)
 {
-    (void)state;
     begin(TABLE_MOMENT, TABLE_BYTES);
     for (int64_t i = 0; i < 1000000; i++)
         add_point(i, i % 1000 == 7 ? 5000 : 1000 + i % 3);
@@ -321,9 +308,8 @@ static void assert_widest(const struct buffer *text, size_t width)
 }
 
 /* Charts of all marks, with and without anything in them, at all sizes: whatever comes is a script. */
-static void odd_charts_are_scripts(void **state)
+TEST(odd_charts_are_scripts)
 {
-    (void)state;
     for (unsigned mark = CHART_BAR; mark <= CHART_BOX; mark++)
         for (int64_t rows = 0; rows < 4; rows++)
             for (size_t width = 0; width < 60; width += 59)
@@ -380,9 +366,8 @@ static void assert_text(const struct chart_text_options *options, const char *wa
  * The axis ends at 40us and has 40 - 4 - 13 = 23 columns: 40us are all of them, 10us are 5.75 or 46 eighths, so 5 columns and
  * 6 eighths; in whole columns 6.
  */
-static void bars_end_at_eighths(void **state)
+TEST(bars_end_at_eighths)
 {
-    (void)state;
     begin(TABLE_NAME, TABLE_NS);
     add_bar("a", 40000, 0);
     add_bar("b", 10000, 0);
@@ -409,9 +394,8 @@ static void bars_end_at_eighths(void **state)
 }
 
 /* Two kernels differ in their functor only, which is what every renderer shows of them. */
-static void labels_of_lying_bars_differ(void **state)
+TEST(labels_of_lying_bars_differ)
 {
-    (void)state;
     begin(TABLE_NAME, TABLE_NS);
     add_bar(
         "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, Array<char*, 3> >(int)",
@@ -436,9 +420,8 @@ static void labels_of_lying_bars_differ(void **state)
 }
 
 /* main 0..10 calls a 0..6 and b 6..10; of 38 columns a has 23 and b 15. */
-static void boxes_hold_their_names(void **state)
+TEST(boxes_hold_their_names)
 {
-    (void)state;
     const struct table_column columns[] = { { "name", "Name", TABLE_NAME, "", 0, NULL },
                                             { "from", "From", TABLE_NS, "", 0, NULL },
                                             { "to", "To", TABLE_NS, "", 0, NULL },
@@ -473,9 +456,8 @@ static void boxes_hold_their_names(void **state)
 }
 
 /* 3, 30 and 300 of 17 labels at most, and of 4: every 1, 2 and 20; 1, 10 and 100. None fit: all are one. */
-static void labels_thin_out(void **state)
+TEST(labels_thin_out)
 {
-    (void)state;
     assert_int_equal(chart_label_step(3, 17), 1);
     assert_int_equal(chart_label_step(30, 17), 2);
     assert_int_equal(chart_label_step(300, 17), 20);
@@ -486,9 +468,8 @@ static void labels_thin_out(void **state)
 }
 
 /* Contrast of each colour against white by WCAG 2.1: 3:1 is what parts of charts need. */
-static void colors_are_seen_on_white(void **state)
+TEST(colors_are_seen_on_white)
 {
-    (void)state;
     for (size_t i = 0; i < CHART_COLORS; i++) {
         static const double weights[] = { 0.2126, 0.7152, 0.0722 };
         unsigned parts[3];
@@ -503,36 +484,12 @@ static void colors_are_seen_on_white(void **state)
     }
 }
 
-static void colors_are_seven_and_then_again(void **state)
+TEST(colors_are_seven_and_then_again)
 {
-    (void)state;
     assert_string_equal(chart_color_code(chart_color_at(0)), "#1257b0");
     assert_int_equal(chart_color_at(7), chart_color_at(0));
     for (size_t i = 0; i < CHART_COLORS; i++)
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(chart_color_code((enum chart_color)i),
                                     chart_color_code((enum chart_color)j));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bars_pile_up_on_the_scale),
-        cmocka_unit_test(logarithmic_sizes),
-        cmocka_unit_test(a_chart_of_nothing_has_scales),
-        cmocka_unit_test(ticks_are_few_and_within),
-        cmocka_unit_test(bars_lie_and_stand),
-        cmocka_unit_test(narrow_bars_keep_the_highest),
-        cmocka_unit_test(stairs_keep_their_peaks),
-        cmocka_unit_test(names_are_never_commands),
-        cmocka_unit_test(a_script_is_thinned),
-        cmocka_unit_test(odd_charts_are_scripts),
-        cmocka_unit_test(bars_end_at_eighths),
-        cmocka_unit_test(labels_of_lying_bars_differ),
-        cmocka_unit_test(boxes_hold_their_names),
-        cmocka_unit_test(labels_thin_out),
-        cmocka_unit_test(colors_are_seen_on_white),
-        cmocka_unit_test(colors_are_seven_and_then_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

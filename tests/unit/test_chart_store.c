@@ -1,14 +1,9 @@
 /* test_chart_store.c - `tpa chart --type trend`: from a store of runs to the script of a picture. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "cli/commands.h"
 #include "history/store.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,9 +71,8 @@ static void assert_file_holds(const char *path, const char *text)
     assert_non_null(strstr(content, text));
 }
 
-static void a_store_becomes_a_picture(void **state)
+TEST(a_store_becomes_a_picture)
 {
-    (void)state;
     assert_non_null(mkdtemp(directory));
     assert_int_equal(chdir(directory), 0);
     struct tpa_error err = { 0 };
@@ -112,10 +106,4 @@ static void a_store_becomes_a_picture(void **state)
     unlink("perf.db");
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(rmdir(directory), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_store_becomes_a_picture) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_chart_types.c - charts/charts.h: the figures in the pictures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "charts/parts.h"
 #include "diff/diff.h"
 #include "analyze/gaps.h"
@@ -80,9 +76,8 @@ static void draw_streams(void)
     trace = draw_end();
 }
 
-static void utilization_is_shares_of_each_part(void **state)
+TEST(utilization_is_shares_of_each_part)
 {
-    (void)state;
     draw_streams();
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
     assert_int_equal(picture->charts.count, 1);
@@ -99,9 +94,8 @@ static void utilization_is_shares_of_each_part(void **state)
 }
 
 /* What was launched (or without a call began) in 10..50: nccl at 10..30 and b at 40..50. */
-static void utilization_of_a_requested_time(void **state)
+TEST(utilization_of_a_requested_time)
 {
-    (void)state;
     draw_streams();
     assert_true(draw(&chart_type_utilization, (struct selection_query){ .range = "10ns..50ns" }, 2, 0));
     assert_int_equal(picture->charts.at[0]->series.count, 2);
@@ -111,9 +105,8 @@ static void utilization_of_a_requested_time(void **state)
     release();
 }
 
-static void overlap_is_alone_and_both(void **state)
+TEST(overlap_is_alone_and_both)
 {
-    (void)state;
     draw_streams();
     assert_true(draw(&chart_type_overlap, (struct selection_query){ 0 }, 8, 0));
     static const double wanted[3][8] = { { 1, 0, 0, 0, 1, 0, 0, 0 },
@@ -126,9 +119,8 @@ static void overlap_is_alone_and_both(void **state)
     release();
 }
 
-static void nothing_communicates(void **state)
+TEST(nothing_communicates)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ 0 });
     draw_work("kernel", "a", 0, 7, 0, 20, 1);
     trace = draw_end();
@@ -138,9 +130,8 @@ static void nothing_communicates(void **state)
 }
 
 /* More columns than nanoseconds: parts that would be empty are left out, and nothing is divided by 0. */
-static void a_short_span_has_few_parts(void **state)
+TEST(a_short_span_has_few_parts)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ 0 });
     draw_work("kernel", "a", 0, 7, 5, 3, 1);
     trace = draw_end();
@@ -156,9 +147,8 @@ static void a_short_span_has_few_parts(void **state)
  * Queue of one stream, from the start of each call to that of its kernel: 0..15, 12..30, 24..45.
  * Depth: 1 at 0, 2 at 12, 1 at 15, 2 at 24, 1 at 30, 0 at 45.
  */
-static void the_depth_whenever_it_changes(void **state)
+TEST(the_depth_whenever_it_changes)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
@@ -182,9 +172,8 @@ static void the_depth_whenever_it_changes(void **state)
  * Gaps of 900, 1000, 1999 and 30000 ns, none of whose launches are in the file: unknown. Ranges: below 1us, from 1us
  * (two: 2999), from 2us, 5us and 10us (none), from 20us.
  */
-static void gaps_fall_into_ranges(void **state)
+TEST(gaps_fall_into_ranges)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     int64_t now = 0;
     static const int64_t gaps[] = { 900, 1000, 1999, 30000 };
@@ -207,9 +196,8 @@ static void gaps_fall_into_ranges(void **state)
 }
 
 /* 4096 B in 2048 ns are 2 GB/s; a copy that tells no size has no dot. 1000 of its 2048 ns a kernel hides. */
-static void copies_are_dots_and_bars(void **state)
+TEST(copies_are_dots_and_bars)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS | WANT(BYTES) });
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 0, 2048, 1);
     draw_arg(ARG_BYTES, 4096);
@@ -229,9 +217,8 @@ static void copies_are_dots_and_bars(void **state)
 }
 
 /* k: 3 x 10, on tensor cores by its name; l: 20; m: 5. Two bars of three hold 50 of 55. */
-static void kernels_are_ranked(void **state)
+TEST(kernels_are_ranked)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ 0 });
     for (int i = 0; i < 3; i++)
         draw_work("kernel", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", 0, 7, 100 * i, 10, i);
@@ -261,9 +248,8 @@ static size_t count_in_svg(size_t i, const char *text)
 }
 
 /* Twenty devices: sixteen charts, and the last says so. They have one legend and one title of the axis of time. */
-static void many_devices_are_not_all_drawn(void **state)
+TEST(many_devices_are_not_all_drawn)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     for (int device = 0; device < 20; device++)
         draw_work(device == 3 ? "gpu_memcpy" : "kernel", "k", device, 7, 0, 10, device);
@@ -280,9 +266,8 @@ static void many_devices_are_not_all_drawn(void **state)
 }
 
 /* Twenty launches wait on stream 7; one on stream 8, whose chart would tell nothing. */
-static void streams_that_wait_for_little_are_not_drawn(void **state)
+TEST(streams_that_wait_for_little_are_not_drawn)
 {
-    (void)state;
     draw_begin(&launches_wants);
     for (int i = 0; i < 21; i++) {
         draw_call("cudaLaunchKernel", 1, 2 * i, 1, i + 1);
@@ -325,9 +310,8 @@ static void add_diff_row(struct diff_rows *rows, const char *name, double before
  * A step of 100 becomes 90: computation 60 -> 40, idle 30 -> 41, copies as before, and 1 lost in rounding. The levels:
  * 100, to 80, to 91, to 90 by rounding, 90.
  */
-static void a_waterfall_meets_its_end(void **state)
+TEST(a_waterfall_meets_its_end)
 {
-    (void)state;
     struct diff diff = { .unit = "step" };
     add_diff_metric(&diff, "step_time", "step time", 100, 90, VERDICT_LESS);
     add_diff_metric(&diff, "computation", "computation", 60, 40, VERDICT_LESS);
@@ -364,9 +348,8 @@ static void a_waterfall_meets_its_end(void **state)
 }
 
 /* Two of four changes are shown; the others, 3 and -1, are one bar of 2. */
-static void a_waterfall_sums_up_the_rest(void **state)
+TEST(a_waterfall_sums_up_the_rest)
 {
-    (void)state;
     struct diff diff = { .unit = "step" };
     struct diff_rows *rows = VEC_PUSH(&diff.tables);
     *rows = (struct diff_rows){ .key = "kernels", .title = "Time on the device", .kind = TABLE_NS };
@@ -394,9 +377,8 @@ static void a_waterfall_sums_up_the_rest(void **state)
  * Six runs of a step time of 100 +- 1, then 120: the last is NEW. The band of each run is its reference, give or take
  * two standard deviations of a night.
  */
-static void a_trend_has_levels_and_a_band(void **state)
+TEST(a_trend_has_levels_and_a_band)
 {
-    (void)state;
     static const double levels[] = { 100e6, 101e6, 99e6, 100e6, 101e6, 99e6, 120e6 };
     enum { RUNS = sizeof levels / sizeof *levels };
     struct nightly nightly = { 0 };
@@ -460,9 +442,8 @@ static size_t add_steady(struct nightly *nightly, const char *name, double level
 }
 
 /* Runs 7, 3 and 9 are so in order of time: they count as 1, 2 and 3 along the axis, and the dots tell their numbers. */
-static void a_trend_goes_with_time_and_leaves_out_what_was_never_there(void **state)
+TEST(a_trend_goes_with_time_and_leaves_out_what_was_never_there)
 {
-    (void)state;
     static const int64_t ids[] = { 7, 3, 9 };
     struct nightly nightly = { 0 };
     for (size_t i = 0; i < 3; i++)
@@ -508,9 +489,8 @@ static void a_trend_goes_with_time_and_leaves_out_what_was_never_there(void **st
  * Steps of 100 ns at 0, 100, 200, each with a kernel in its first half; the span of the device is 0..250. Four parts
  * would be 62.5 ns long and drift through the steps; parts of a step begin with it: 0, 50 | 100, 150 | 200.
  */
-static void utilization_is_cut_at_steps(void **state)
+TEST(utilization_is_cut_at_steps)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
     for (int64_t step = 0; step < 3; step++) {
         char name[20];
@@ -546,9 +526,8 @@ static void draw_steps(int64_t odd_ns)
 }
 
 /* Eleven steps: ten of 100 ns, one of 110. Bins are 1 ns wide, from 100 to 111: 10 in the first, 1 in the last. */
-static void step_times_make_a_histogram(void **state)
+TEST(step_times_make_a_histogram)
 {
-    (void)state;
     draw_steps(110);
     const struct table *table = picture->charts.at[1]->series.at[0].table;
     assert_string_equal(picture->charts.at[1]->note, "11 steps");
@@ -564,9 +543,8 @@ static void step_times_make_a_histogram(void **state)
 
 /* One of 5 s would leave the others one bin. Nine tenths are within 100 ns, of which a twentieth is room, and the axis ends at 107: the
  * last bin, before 108, has the outlier, and the note says so. */
-static void an_outlier_does_not_stretch_the_axis(void **state)
+TEST(an_outlier_does_not_stretch_the_axis)
 {
-    (void)state;
     draw_steps(INT64_C(5000000000));
     const struct table *table = picture->charts.at[1]->series.at[0].table;
     assert_string_equal(
@@ -583,9 +561,8 @@ static void an_outlier_does_not_stretch_the_axis(void **state)
  * outer 0..100 calls mm 10..40 and mm 50..60, which launches a kernel of 30 ns. On the host: all and outer 100, mm 40;
  * on the device the kernel is below the launch, below mm, below outer, each 30.
  */
-static void flames_add_up_calls_of_a_name(void **state)
+TEST(flames_add_up_calls_of_a_name)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
     draw_host("cpu_op", "outer", 1, 0, 100);
     draw_host("cpu_op", "mm", 1, 10, 30);
@@ -627,9 +604,8 @@ static void flames_add_up_calls_of_a_name(void **state)
 }
 
 /* Two ranks, 100 ns each: the first computes 60 and is idle 40, the second computes all the time. */
-static void ranks_have_a_bar_each(void **state)
+TEST(ranks_have_a_bar_each)
 {
-    (void)state;
     draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
     draw_work("kernel", "gemm", 0, 7, 0, 50, DRAW_NO_CALL);
     draw_work("kernel", "gemm", 0, 7, 90, 10, DRAW_NO_CALL);
@@ -643,31 +619,4 @@ static void ranks_have_a_bar_each(void **state)
     assert_true(y_of(0, 0, 0) == 60 && y_of(0, 3, 0) == 40);
     assert_true(y_of(0, 0, 1) == 100 && y_of(0, 3, 1) == 0);
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utilization_is_shares_of_each_part),
-        cmocka_unit_test(utilization_of_a_requested_time),
-        cmocka_unit_test(overlap_is_alone_and_both),
-        cmocka_unit_test(nothing_communicates),
-        cmocka_unit_test(a_short_span_has_few_parts),
-        cmocka_unit_test(the_depth_whenever_it_changes),
-        cmocka_unit_test(gaps_fall_into_ranges),
-        cmocka_unit_test(copies_are_dots_and_bars),
-        cmocka_unit_test(kernels_are_ranked),
-        cmocka_unit_test(many_devices_are_not_all_drawn),
-        cmocka_unit_test(streams_that_wait_for_little_are_not_drawn),
-        cmocka_unit_test(a_waterfall_meets_its_end),
-        cmocka_unit_test(a_waterfall_sums_up_the_rest),
-        cmocka_unit_test(a_trend_has_levels_and_a_band),
-        cmocka_unit_test(a_trend_goes_with_time_and_leaves_out_what_was_never_there),
-        cmocka_unit_test(utilization_is_cut_at_steps),
-        cmocka_unit_test(step_times_make_a_histogram),
-        cmocka_unit_test(an_outlier_does_not_stretch_the_axis),
-        cmocka_unit_test(flames_add_up_calls_of_a_name),
-        cmocka_unit_test(ranks_have_a_bar_each),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

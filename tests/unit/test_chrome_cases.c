@@ -5,15 +5,9 @@
  * a notice is written kind:count@mark, where mark 1 is the place of the first \1. A notice without
  * @ names no place. Each row is read in windows of every size and must come out the same.
  */
+#include "tests/unit/unit.h"
 #include "base/memory.h"
 #include "tests/unit/trace_dump.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 struct row {
     const char *what;
@@ -171,9 +165,8 @@ static void run_rows(const struct row *rows, size_t count)
 
 /* ---- 1. what surrounds the events ------------------------------------------------------------- */
 
-static void containers(void **state)
+TEST(containers)
 {
-    (void)state;
     static const struct row rows[] = {
         { "array", BYTES("[" A "," B "]"), AB, "" },
         { "object", BYTES("{\"traceEvents\":[" A "," B "]}"), AB, "" },
@@ -196,9 +189,8 @@ static void containers(void **state)
     RUN(rows);
 }
 
-static void ends_and_seams(void **state)
+TEST(ends_and_seams)
 {
-    (void)state;
     static const struct row rows[] = {
         { "array without ]", BYTES("[" A "," B), AB, "" },
         { "array without ], with a comma", BYTES("[" A "," B ",\n"), AB, "" },
@@ -228,9 +220,8 @@ static void ends_and_seams(void **state)
 }
 
 /* JSON that has no place for events is no trace, however it is cut. */
-static void no_events_is_refused(void **state)
+TEST(no_events_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *what;
     } rows[] = {
@@ -257,9 +248,8 @@ static void no_events_is_refused(void **state)
             }
 }
 
-static void strangers_among_events(void **state)
+TEST(strangers_among_events)
 {
-    (void)state;
     static const struct row rows[] = {
         { "numbers, words, strings", BYTES("[" A ",\1" "1,null,\"x\"," C "]"), AC, "garbage:1@1" },
         { "nested array", BYTES(AMID("\1[1,[2],{}]")), AC, "not_event:1@1" },
@@ -289,9 +279,8 @@ static void strangers_among_events(void **state)
 #define NAMED(name) AMID(X(name, "20", "5", ""))
 #define NAMED_OUT(name) "a@10000+5000 " name "@20000+5000 c@30000+5000"
 
-static void strings(void **state)
+TEST(strings)
 {
-    (void)state;
     static const struct row rows[] = {
         { "escapes", BYTES(NAMED("\\\"\\\\\\/\\b\\f\\n\\r\\t")), NAMED_OUT("\"\\/\\x08\\x0c\\x0a\\x0d\\x09"), "" },
         { "\\u", BYTES(NAMED("\\u00e9\\u20AC")), NAMED_OUT("\xc3\xa9\xe2\x82\xac"), "" },
@@ -321,9 +310,8 @@ static void strings(void **state)
 }
 
 /* What PyTorch wrote before it escaped names. */
-static void damaged_strings(void **state)
+TEST(damaged_strings)
 {
-    (void)state;
     static const struct row rows[] = {
         { "bad hex digits", BYTES(AMID(X("x\\u00zz", "20", "5", ""))), NAMED_OUT("x\\u00zz"), "" },
         { "an escape that is none", BYTES(AMID(X("x\\q", "20", "5", ""))), NAMED_OUT("x\\q"), "" },
@@ -341,9 +329,8 @@ static void damaged_strings(void **state)
 #define AT(ts, dur) AMID(X("b", ts, dur, ""))
 #define AT_OUT(ns, dur) "a@10000+5000 b@" ns "+" dur " c@30000+5000"
 
-static void times(void **state)
+TEST(times)
 {
-    (void)state;
     static const struct row rows[] = {
         { "fractions", BYTES(AT("20.001", "5.9994")), AT_OUT("20001", "5999"), "" },
         { "rounded to nanoseconds", BYTES(AT("20.0005", "0.0004")), AT_OUT("20001", "0"), "" },
@@ -364,9 +351,8 @@ static void times(void **state)
     RUN(rows);
 }
 
-static void bad_times(void **state)
+TEST(bad_times)
 {
-    (void)state;
     static const struct row rows[] = {
         { "ts with letters behind", BYTES(AMID("\1" X("b", "\"100a\"", "5", ""))), AC, "bad_time:1@1" },
         { "ts null", BYTES(AMID("\1" X("b", "null", "5", ""))), AC, "bad_time:1@1" },
@@ -396,9 +382,8 @@ static void bad_times(void **state)
 #define P(ph, name, ts) "{\"ph\":\"" ph "\",\"name\":\"" name "\",\"pid\":1,\"tid\":2,\"ts\":" ts "}"
 #define E_(ts) "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":" ts "}"
 
-static void begin_and_end(void **state)
+TEST(begin_and_end)
 {
-    (void)state;
     static const struct row rows[] = {
         { "nested", BYTES("[" P("B", "o", "1") "," P("B", "i", "2") "," P("E", "i", "3") "," P("E", "o", "4") "]"),
           "o@1000+3000 i@2000+1000", "" },
@@ -430,9 +415,8 @@ static void begin_and_end(void **state)
 
 /* ---- 6. overlaps are data ----------------------------------------------------------------------- */
 
-static void overlaps(void **state)
+TEST(overlaps)
 {
-    (void)state;
     static const struct row rows[] = {
         { "child before parent", BYTES("[" X("i", "1", "2", "") "," X("o", "1", "9", "") "]"), "i@1000+2000 o@1000+9000", "" },
         { "partial overlap", BYTES("[" X("x", "1", "5", "") "," X("y", "3", "9", "") "]"), "x@1000+5000 y@3000+9000", "" },
@@ -446,9 +430,8 @@ static void overlaps(void **state)
 
 #define Y(ph, name, ts, more) "{\"ph\":\"" ph "\",\"cat\":\"k\",\"name\":\"" name "\",\"pid\":1,\"tid\":2,\"ts\":" ts more "}"
 
-static void async_events(void **state)
+TEST(async_events)
 {
-    (void)state;
     static const struct row rows[] = {
         { "id a number", BYTES("[" Y("b", "x", "1", ",\"id\":7") "," Y("e", "x", "4", ",\"id\":7") "]"), "x@1000+3000~", "" },
         { "id a string", BYTES("[" Y("b", "x", "1", ",\"id\":\"0x1f\"") "," Y("e", "x", "4", ",\"id\":\"0x1f\"") "]"), "x@1000+3000~", "" },
@@ -477,9 +460,8 @@ static void async_events(void **state)
 
 /* ---- 9. instants and other phases ---------------------------------------------------------------- */
 
-static void other_phases(void **state)
+TEST(other_phases)
 {
-    (void)state;
     static const struct row rows[] = {
         { "instants of every scope", BYTES("[" Y("i", "i", "1", ",\"s\":\"g\"") "," Y("I", "I", "2", ",\"s\":\"p\"") "," Y("R", "R", "3", "") "," Y("i", "t", "4", ",\"s\":\"t\"") "," Y("i", "n", "5", ",\"s\":null") "]"),
           "i@1000 I@2000 R@3000 t@4000 n@5000", "" },
@@ -500,9 +482,8 @@ static void other_phases(void **state)
 
 #define ARGS_BAD(args) AMID("\1" X("b", "20", "5", ",\"args\":" args))
 
-static void args_that_are_none(void **state)
+TEST(args_that_are_none)
 {
-    (void)state;
     static const struct row rows[] = {
         { "nested", BYTES(ARGS("{\"a\":{\"b\":[1,{\"c\":[]},null,true,-1.5e3]},\"d\":\"}]\"}")), ABC, "" },
         { "a string", BYTES(ARGS("\"x\"")), ABC, "" },
@@ -546,9 +527,8 @@ static void expect_tracks(const char *text, const char *expected)
 
 #define ON(name, where) "{\"ph\":\"X\",\"name\":\"" name "\",\"ts\":1,\"dur\":1" where "}"
 
-static void tracks_are_what_their_numbers_say(void **state)
+TEST(tracks_are_what_their_numbers_say)
 {
-    (void)state;
     expect_tracks("[" ON("a", ",\"pid\":\"Spans\",\"tid\":\"PyTorch Profiler\"") "]",
                   "a \"Spans\"/\"PyTorch Profiler\"");
     expect_tracks(
@@ -576,9 +556,8 @@ static void tracks_are_what_their_numbers_say(void **state)
 #define META(name, pid, tid, args)                                                                           \
     "{\"ph\":\"M\",\"name\":\"" name "\",\"pid\":" pid ",\"tid\":" tid ",\"args\":" args "}"
 
-static void names_of_tracks_come_from_anywhere_and_the_last_one_wins(void **state)
+TEST(names_of_tracks_come_from_anywhere_and_the_last_one_wins)
 {
-    (void)state;
     struct trace *trace = read_text(
         "[" META("process_name", "1", "0", "{\"name\":\"old\"}") "," A "," META("thread_name", "1", "2", "{\"name\":\"main\"}") "," META("process_name", "1", "0", "{\"name\":\"new\"}") "," META("process_labels", "1", "0", "{\"labels\":\"GPU 0\"}") "," META(
             "process_sort_index",
@@ -608,9 +587,8 @@ static void names_of_tracks_come_from_anywhere_and_the_last_one_wins(void **stat
     trace_free(trace);
 }
 
-static void counters_have_a_sample_for_each_series(void **state)
+TEST(counters_have_a_sample_for_each_series)
 {
-    (void)state;
     struct trace *trace = read_text(
         "[" Y("C", "mem", "1", ",\"args\":{\"used\":5,\"free\":7.5}") "," Y("C", "mem", "2", ",\"args\":{\"used\":\".75\",\"free\":\"246.\",\"x\":\"01.23\",\"y\":\"+10.5\",\"z\":\"050\"}") "," Y("C", "bad", "3", ",\"args\":{\"a\":\"1.5e\",\"b\":\"2e+\",\"c\":\".\",\"d\":\"+\",\"e\":\"abc\",\"f\":null,\"g\":true,\"h\":{},\"i\":4}") "," Y(
             "C", "none", "4", "") "," Y("C", "empty", "5",
@@ -632,9 +610,8 @@ static void counters_have_a_sample_for_each_series(void **state)
     trace_free(trace);
 }
 
-static void flows_are_kept_as_written(void **state)
+TEST(flows_are_kept_as_written)
 {
-    (void)state;
     struct trace *trace = read_text(
         "[" Y("s", "ac2g", "1", ",\"id\":7") "," Y("t", "ac2g", "2", ",\"id\":7,\"bp\":\"x\"") "," Y("f", "ac2g", "3", ",\"id\":7,\"bp\":\"e\"") "," Y(
             "s", "hex", "4",
@@ -673,9 +650,8 @@ static void flows_are_kept_as_written(void **state)
 
 /* unitrace numbers categories by ids, which are read once; numbers of other writers are theirs. Events written alike are read
  * by their form: the categories of arrows differ all the same. */
-static void categories_of_arrows_lose_only_ids(void **state)
+TEST(categories_of_arrows_lose_only_ids)
 {
-    (void)state;
 #define ARROW(category, id)                                                                                  \
     "{\"ph\":\"s\",\"name\":\"Flow_H2D_1\",\"cat\":\"" category                                              \
     "\",\"pid\":1,\"tid\":1,\"ts\":1,\"id\":" #id "}"
@@ -692,9 +668,8 @@ static void categories_of_arrows_lose_only_ids(void **state)
     trace_free(trace);
 }
 
-static void args_are_decoded(void **state)
+TEST(args_are_decoded)
 {
-    (void)state;
     struct
         trace *trace = read_text("[" X("a", "1", "1", ",\"args\":{\"correlation\":1,\"Addr\":18446744073709551615,\"correlation\":12,\"External id\":\"33\"}") "," X("b", "2", "1", ",\"args\":{\"Input Dims\":[[8, 3],\n [ ]], \"Input type\":[\"float\", \"a b\"],\"blocks per SM\":0.25,\"bytes\":1099511627776}") "," X("c", "3", "1", ",\"args\":{\"stream\":-1,\"Collective n\\u0061me\":\"all\\u0072educe\",\"finished\":false,\"Addr\":9223372036854775808}") "," X(
             "d", "4", "1",
@@ -729,9 +704,8 @@ static void args_are_decoded(void **state)
     trace_free(trace);
 }
 
-static void a_begin_takes_the_args_of_its_end(void **state)
+TEST(a_begin_takes_the_args_of_its_end)
 {
-    (void)state;
     struct trace *trace = read_text("[{\"ph\":\"B\",\"name\":\"o\",\"ts\":1,\"args\":{\"device\":1}},"
                                     "{\"ph\":\"E\",\"ts\":2,\"args\":{\"stream\":2}}]");
     assert_int_equal(trace_arg_or(trace, ARG_DEVICE, 0, 7), 1);
@@ -739,9 +713,8 @@ static void a_begin_takes_the_args_of_its_end(void **state)
     trace_free(trace);
 }
 
-static void top_level_values_are_kept(void **state)
+TEST(top_level_values_are_kept)
 {
-    (void)state;
     struct trace *trace = read_text(
         "{\"metadata\":{\"a\":[1,2]},\"displayTimeUnit\":\"ms\",\"traceName\":\"/tmp/\\u0074\",\"n\":1.5,"
         "\"traceEvents\":[" A "],\"late\":true}");
@@ -761,9 +734,8 @@ static void top_level_values_are_kept(void **state)
 }
 
 /* What is no trace at all is refused, with the reason. */
-static void what_is_no_trace_is_refused(void **state)
+TEST(what_is_no_trace_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {
         "",  "   ",   "hello", "\x89PNG\r\n",     "<html>", "{'traceEvents':[]}",
         "7", "\"x\"", "[1,2]", "{traceEvents:[]}"
@@ -779,9 +751,8 @@ static void what_is_no_trace_is_refused(void **state)
 
 /* ---- sizes ----------------------------------------------------------------------------------------- */
 
-static void deep_nesting_is_passed_over(void **state)
+TEST(deep_nesting_is_passed_over)
 {
-    (void)state;
     for (size_t depth = 600; depth <= 100000; depth *= 10) {
         struct buffer text = { 0 };
         buffer_puts(&text,
@@ -803,9 +774,8 @@ static void deep_nesting_is_passed_over(void **state)
     }
 }
 
-static void long_names_are_kept_whole(void **state)
+TEST(long_names_are_kept_whole)
 {
-    (void)state;
     for (size_t len = 1000; len <= 5000000; len *= 17) {
         struct buffer text = { 0 };
         buffer_puts(&text, "{\"traceEvents\":[" A ",{\"ph\":\"X\",\"ts\":20,\"dur\":5,\"name\":\"");
@@ -821,9 +791,8 @@ static void long_names_are_kept_whole(void **state)
     }
 }
 
-static void a_million_names(void **state)
+TEST(a_million_names)
 {
-    (void)state;
     const unsigned count = 1000000;
     struct buffer text = { 0 };
     buffer_puts(&text, "[");
@@ -836,36 +805,4 @@ static void a_million_names(void **state)
     assert_string_equal(trace_name(trace, 999999), "n999999");
     trace_free(trace);
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(containers),
-        cmocka_unit_test(ends_and_seams),
-        cmocka_unit_test(no_events_is_refused),
-        cmocka_unit_test(strangers_among_events),
-        cmocka_unit_test(strings),
-        cmocka_unit_test(damaged_strings),
-        cmocka_unit_test(times),
-        cmocka_unit_test(bad_times),
-        cmocka_unit_test(begin_and_end),
-        cmocka_unit_test(overlaps),
-        cmocka_unit_test(async_events),
-        cmocka_unit_test(other_phases),
-        cmocka_unit_test(args_that_are_none),
-        cmocka_unit_test(tracks_are_what_their_numbers_say),
-        cmocka_unit_test(names_of_tracks_come_from_anywhere_and_the_last_one_wins),
-        cmocka_unit_test(counters_have_a_sample_for_each_series),
-        cmocka_unit_test(flows_are_kept_as_written),
-        cmocka_unit_test(categories_of_arrows_lose_only_ids),
-        cmocka_unit_test(args_are_decoded),
-        cmocka_unit_test(a_begin_takes_the_args_of_its_end),
-        cmocka_unit_test(top_level_values_are_kept),
-        cmocka_unit_test(what_is_no_trace_is_refused),
-        cmocka_unit_test(deep_nesting_is_passed_over),
-        cmocka_unit_test(long_names_are_kept_whole),
-        cmocka_unit_test(a_million_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
  * The trace is the same whatever the size of the windows and however many threads read it; a file cut
  * anywhere gives every event before the cut; a damaged byte costs the event it stands in.
  */
+#include "tests/unit/unit.h"
 #include "base/memory.h"
 #include "tests/unit/trace_dump.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* All of TEXT read and dumped. */
 static struct buffer dump_of(const char *text, size_t len, unsigned workers, size_t window_size)
@@ -74,9 +68,8 @@ static struct buffer make_hard_text(void)
     return text;
 }
 
-static void windows_of_every_size_give_the_same_trace(void **state)
+TEST(windows_of_every_size_give_the_same_trace)
 {
-    (void)state;
     struct buffer text = make_hard_text(), whole = dump_of(text.at, text.count, 1, 0);
     assert_null(strstr(whole.at, "refused"));
     for (size_t size = 1; size <= text.count + 1; size++)
@@ -90,9 +83,8 @@ static void windows_of_every_size_give_the_same_trace(void **state)
     buffer_release(&text);
 }
 
-static void real_traces_do_not_depend_on_windows(void **state)
+TEST(real_traces_do_not_depend_on_windows)
 {
-    (void)state;
     static const char *const samples[] = {
         "samples/pytorch/cnn_steps.json.gz",
         "samples/pytorch/python_gc.json.gz",
@@ -144,9 +136,8 @@ static struct buffer events_of(const struct trace *trace)
 #define OBJECT(middle)                                                                                       \
     "{\"traceEvents\":[" EVENT("a", "10") "," middle "," EVENT("c", "30") "," EVENT("d", "40") "],\"x\":1}"
 
-static void a_cut_file_gives_every_event_before_the_cut(void **state)
+TEST(a_cut_file_gives_every_event_before_the_cut)
 {
-    (void)state;
     static const char text[] = OBJECT(EVENT("b", "20"));
     static const char *const names[] = { "a", "b", "c", "d" };
     size_t ends[4];
@@ -218,9 +209,8 @@ static void damage_every_byte(char *text, size_t len, size_t from, size_t to, co
     assert_int_equal(lost, 0);
 }
 
-static void a_damaged_byte_costs_one_event(void **state)
+TEST(a_damaged_byte_costs_one_event)
 {
-    (void)state;
     static const char before[] = "{\"traceEvents\":[" EVENT("a", "10") ",", middle[] = EVENT("b", "20");
     char text[] = OBJECT(EVENT("b", "20"));
     size_t start = sizeof before - 1;
@@ -228,9 +218,8 @@ static void a_damaged_byte_costs_one_event(void **state)
                       (const char *const[]){ " a@10000+5000 ", " c@30000+5000 d@40000+5000 " });
 }
 
-static void a_damaged_header_costs_no_event(void **state)
+TEST(a_damaged_header_costs_no_event)
 {
-    (void)state;
     static const char header[] = "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"A100\"}],"
                                  "\"distributedInfo\":{\"rank\":3},\"trace_name\":\"x\",";
     static const char rest[] =
@@ -299,9 +288,8 @@ static const struct {
     ROW(OPEN A "," B ",{\"ph\":\"X\",\"na", false),
 };
 
-static void damaged_text_counts_the_same_wherever_it_is_cut(void **state)
+TEST(damaged_text_counts_the_same_wherever_it_is_cut)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         struct buffer whole = dump_of(damaged[i].text, damaged[i].len, 1, 0);
         bool lacks_end = strstr(whole.at, "notice not_closed") || strstr(whole.at, "notice cut_short");
@@ -312,17 +300,4 @@ static void damaged_text_counts_the_same_wherever_it_is_cut(void **state)
                 expect_same(damaged[i].text, &whole, damaged[i].text, damaged[i].len, workers, size);
         buffer_release(&whole);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_of_every_size_give_the_same_trace),
-        cmocka_unit_test(real_traces_do_not_depend_on_windows),
-        cmocka_unit_test(a_cut_file_gives_every_event_before_the_cut),
-        cmocka_unit_test(a_damaged_byte_costs_one_event),
-        cmocka_unit_test(a_damaged_header_costs_no_event),
-        cmocka_unit_test(damaged_text_counts_the_same_wherever_it_is_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

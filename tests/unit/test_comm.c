@@ -1,10 +1,6 @@
 /* test_comm.c - analyze/comm.h: what collectives were, how fast, and who waited for whom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/collective_names.h"
 #include "analyze/comm.h"
 #include "analyze/gpu.h"
@@ -97,9 +93,8 @@ static size_t row_of_rank(const struct table *table, int64_t rank)
 
 /* ---- names ---- */
 
-static void names_tell_the_collective(void **state)
+TEST(names_tell_the_collective)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum collective_kind kind;
@@ -133,9 +128,8 @@ static void names_tell_the_collective(void **state)
         assert_int_equal(collective_kind_of(rows[i].name), rows[i].kind);
 }
 
-static void names_tell_the_library(void **state)
+TEST(names_tell_the_library)
 {
-    (void)state;
     assert_string_equal(collective_library_of("ncclDevKernel_Generic"), "NCCL");
     assert_string_equal(collective_library_of("rcclGenericKernel"), "RCCL");
     assert_string_equal(collective_library_of("multimem_all_reduce_kernel<c10::BFloat16, 16>"),
@@ -149,9 +143,8 @@ static void names_tell_the_library(void **state)
     assert_false(collective_runs_on_host("nccl:broadcast"));
 }
 
-static void types_are_known_by_all_their_spellings(void **state)
+TEST(types_are_known_by_all_their_spellings)
 {
-    (void)state;
     static const struct {
         const char *text, *name;
         int size;
@@ -177,9 +170,8 @@ static void types_are_known_by_all_their_spellings(void **state)
 }
 
 /* NCCL's tests: 8 ranks; all-reduce 2 * 7 / 8, gather-like 7 / 8, rooted 1. */
-static void the_bus_carries_what_nccls_tests_say(void **state)
+TEST(the_bus_carries_what_nccls_tests_say)
 {
-    (void)state;
     assert_true(collective_bus_factor(COLLECTIVE_ALL_REDUCE, 8) == 1.75);
     assert_true(collective_bus_factor(COLLECTIVE_ALL_GATHER, 8) == 0.875);
     assert_true(collective_bus_factor(COLLECTIVE_REDUCE_SCATTER, 8) == 0.875);
@@ -190,9 +182,8 @@ static void the_bus_carries_what_nccls_tests_say(void **state)
     assert_true(isnan(collective_bus_factor(COLLECTIVE_BARRIER, 8)));
 }
 
-static void the_size_is_what_one_rank_holds_of_the_whole(void **state)
+TEST(the_size_is_what_one_rank_holds_of_the_whole)
 {
-    (void)state;
     assert_int_equal(collective_size(COLLECTIVE_ALL_REDUCE, 100, 100, 8), 100);
     assert_int_equal(collective_size(COLLECTIVE_ALL_GATHER, 100, 800, 8), 800);
     assert_int_equal(collective_size(COLLECTIVE_ALL_GATHER, 100, -1, 8), 800);
@@ -205,9 +196,8 @@ static void the_size_is_what_one_rank_holds_of_the_whole(void **state)
     assert_int_equal(collective_size(COLLECTIVE_ALL_GATHER, INT64_MAX, -1, 2), -1);
 }
 
-static void elements_of_shapes_count_lists_of_tensors(void **state)
+TEST(elements_of_shapes_count_lists_of_tensors)
 {
-    (void)state;
     assert_int_equal(shape_elements("[[3,4],[5]]", 0), 12);
     assert_int_equal(shape_elements("[[3,4],[5]]", 1), 5);
     assert_int_equal(shape_elements("[[3,4],[5]]", 2), -1);
@@ -226,9 +216,8 @@ static void elements_of_shapes_count_lists_of_tensors(void **state)
  *
  * Exposed: 0..10 and 20..30. On the bus, 2 ranks: 2 * 1 / 2 = 1 time that.
  */
-static void bandwidth_and_exposed_time_of_an_all_reduce(void **state)
+TEST(bandwidth_and_exposed_time_of_an_all_reduce)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 40, 7);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 0, 5, DRAW_NO_CALL);
@@ -259,9 +248,8 @@ static void bandwidth_and_exposed_time_of_an_all_reduce(void **state)
  * Two at once on two streams, 0..40 and 20..60, and gemm 30..50: both durations count in the row (80), in which gemm
  * overlaps 10 + 20; the union below is 60, of which 40 are exposed.
  */
-static void the_union_counts_moments_once(void **state)
+TEST(the_union_counts_moments_once)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 40, 7);
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 21, 20, 40, DRAW_NO_CALL);
@@ -279,9 +267,8 @@ static void the_union_counts_moments_once(void **state)
 }
 
 /* Nothing is told but the kernel's name: the row is there, and what is not known is missing. */
-static void missing_facts_are_missing_and_drop_no_row(void **state)
+TEST(missing_facts_are_missing_and_drop_no_row)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_work("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 0, 20, 0, 40,
               DRAW_NO_CALL);
@@ -307,9 +294,8 @@ static void missing_facts_are_missing_and_drop_no_row(void **state)
  * A file of 2022: kernels carry nothing, and ids link nothing. The launch lies in nccl:all_to_all, in
  * record_param_comms, in c10d::alltoall_base_. The annotation's input has 500 floats.
  */
-static void old_files_tell_by_what_is_around_the_launch(void **state)
+TEST(old_files_tell_by_what_is_around_the_launch)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("cpu_op", "c10d::alltoall_base_", 1, 0, 30);
     draw_text(ARG_INPUT_DIMS, "[[],[],[]]");
@@ -334,9 +320,8 @@ static void old_files_tell_by_what_is_around_the_launch(void **state)
 }
 
 /* What 16 regions tell is learnt: the type of the outermost of 16, but not of the outermost of 17. */
-static void regions_around_a_launch_are_looked_at_so_far(void **state)
+TEST(regions_around_a_launch_are_looked_at_so_far)
 {
-    (void)state;
     for (int64_t depth = 16; depth <= 17; depth++) {
         draw_begin(&comm_wants);
         for (int64_t i = 0; i < depth; i++) {
@@ -357,9 +342,8 @@ static void regions_around_a_launch_are_looked_at_so_far(void **state)
 }
 
 /* What goes in and what comes out of a gather tell how many ranks there are: 800 / 100. */
-static void an_all_gather_tells_its_ranks(void **state)
+TEST(an_all_gather_tells_its_ranks)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("cpu_op", "c10d::_allgather_base_", 1, 0, 30);
     draw_text(ARG_INPUT_DIMS, "[[800],[100],[]]");
@@ -379,9 +363,8 @@ static void an_all_gather_tells_its_ranks(void **state)
 
 /* An asynchronous send lasts until it is received, while its thread goes on: of 40, an operator with its own code hides 25. What
  * receives within does not compute, and neither does what is around it. */
-static void a_send_is_hidden_by_what_its_own_thread_computes(void **state)
+TEST(a_send_is_hidden_by_what_its_own_thread_computes)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("user_annotation", "gloo:send", 1, 10, 40);
     draw_host("cpu_op", "Work", 1, 15, 25);
@@ -396,9 +379,8 @@ static void a_send_is_hidden_by_what_its_own_thread_computes(void **state)
 }
 
 /* gloo runs on threads of the host; an operator of another thread computes beside it, 20..30. */
-static void regions_of_gloo_are_collectives(void **state)
+TEST(regions_of_gloo_are_collectives)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("cpu_op", "c10d::allreduce_", 1, 0, 5);
     draw_host("user_annotation", "gloo:all_reduce", 2, 10, 40);
@@ -419,9 +401,8 @@ static void regions_of_gloo_are_collectives(void **state)
 
 /* UCC serves hosts and devices. A region around a launch is the issue of that kernel; one on its own in a process with a
  * device is an issue without its kernel; in a process without a device it ran on the host. */
-static void regions_of_ucc_are_issues_where_a_device_communicates(void **state)
+TEST(regions_of_ucc_are_issues_where_a_device_communicates)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("user_annotation", "ucc:all_reduce", 1, 0, 50);
     draw_call("xpuEnqueueKernel", 1, 10, 5, 100);
@@ -445,9 +426,8 @@ static void regions_of_ucc_are_issues_where_a_device_communicates(void **state)
 }
 
 /* No device was recorded: what was issued to NCCL counts, but nobody knows its time. "wait" is no collective. */
-static void issued_collectives_without_a_device_have_no_time(void **state)
+TEST(issued_collectives_without_a_device_have_no_time)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("cpu_op", "record_param_comms", 1, 0, 10);
     draw_facts("allreduce", 1000, 1000, "Float", 2, 7);
@@ -465,9 +445,8 @@ static void issued_collectives_without_a_device_have_no_time(void **state)
     release();
 }
 
-static void calls_without_a_kernel_are_reported(void **state)
+TEST(calls_without_a_kernel_are_reported)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("cpu_op", "record_param_comms", 1, 0, 10);
     draw_facts("allreduce", 1000, 1000, "Float", 2, 7);
@@ -480,9 +459,8 @@ static void calls_without_a_kernel_are_reported(void **state)
 }
 
 /* Chosen by when it was issued: the kernel of a call in step 1 runs in step 2. */
-static void a_collective_is_of_the_step_that_issued_it(void **state)
+TEST(a_collective_is_of_the_step_that_issued_it)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 50);
@@ -500,9 +478,8 @@ static void a_collective_is_of_the_step_that_issued_it(void **state)
     release();
 }
 
-static void filters_look_at_collective_kernel_and_operator(void **state)
+TEST(filters_look_at_collective_kernel_and_operator)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 40, 7);
     draw_work("kernel", "ncclDevKernel_Broadcast_RING_LL", 0, 20, 50, 10, DRAW_NO_CALL);
@@ -529,9 +506,8 @@ static void filters_look_at_collective_kernel_and_operator(void **state)
  *
  * Transfers: 6 takes 20, 7 takes 30. Rank 0 waited 30 for 6, rank 1 10 for 7. 4000 bytes in 20 and 30 ns.
  */
-static void the_last_to_arrive_tells_the_transfer(void **state)
+TEST(the_last_to_arrive_tells_the_transfer)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 20, 5);
@@ -583,9 +559,8 @@ static void the_last_to_arrive_tells_the_transfer(void **state)
  *     rank 0  [0 -------1120) [1200 -- 1250)  [1320 - 1350)   [1400 - 1440)
  *     rank 1      [1100-1120)    [1230-1250)  [1310 - 1350)     [1420-1440)
  */
-static void what_a_rank_did_before_its_recording_is_not_known(void **state)
+TEST(what_a_rank_did_before_its_recording_is_not_known)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 1120, 1);
@@ -617,9 +592,8 @@ static void what_a_rank_did_before_its_recording_is_not_known(void **state)
 }
 
 /* The recording of rank 1 begins at 10, when rank 0 has waited for 10 of 100: most of its lateness is recorded, and counts. */
-static void a_rank_that_was_recorded_for_most_of_its_lateness_is_last(void **state)
+TEST(a_rank_that_was_recorded_for_most_of_its_lateness_is_last)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 120, 1);
@@ -642,9 +616,8 @@ static void a_rank_that_was_recorded_for_most_of_its_lateness_is_last(void **sta
 }
 
 /* Rank 1 counts from 0 and does not tell since when: ten times the difference of the clocks would not fit 64 bits. */
-static void clocks_may_be_decades_apart(void **state)
+TEST(clocks_may_be_decades_apart)
 {
-    (void)state;
     const int64_t base_ns = INT64_C(1700000000000000000);
     draw_begin(&comm_wants);
     draw_rank(0, base_ns);
@@ -662,9 +635,8 @@ static void clocks_may_be_decades_apart(void **state)
 }
 
 /* Without numbers: the n-th of the group. Equal durations: nobody waited, nobody was last. */
-static void without_numbers_the_order_decides(void **state)
+TEST(without_numbers_the_order_decides)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 20, -1);
@@ -689,9 +661,8 @@ static void without_numbers_the_order_decides(void **state)
  * Rank 1's recording lacks the first of three; its second and third would be taken for the first and second. Three of
  * another group tell the clocks. In ms: rank 0 has all-reduces that end at 110, 210, 310, rank 1 at 210, 310.
  */
-static void what_did_not_end_together_is_not_the_same(void **state)
+TEST(what_did_not_end_together_is_not_the_same)
 {
-    (void)state;
     enum { MS = 1000000 };
     draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
@@ -716,9 +687,8 @@ static void what_did_not_end_together_is_not_the_same(void **state)
  * All-reduces of 400 us come every 500 us, and rank 1's recording lacks the first: each would be taken for the one before it, as ends up to
  * a millisecond apart would be for the same. Ten of another group end at the same moments on both ranks: the clocks are better than that.
  */
-static void clocks_that_are_known_well_tell_neighbours_apart(void **state)
+TEST(clocks_that_are_known_well_tell_neighbours_apart)
 {
-    (void)state;
     enum { US = 1000, ALIKE = 10, ALL = 9 };
     draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
@@ -739,9 +709,8 @@ static void clocks_that_are_known_well_tell_neighbours_apart(void **state)
 }
 
 /* Of rank 0 a kernel from before the recording runs during step 1: it is of no step, so that the first of step 1 is the one launched there. */
-static void work_from_before_the_recording_is_not_counted_in_a_step(void **state)
+TEST(work_from_before_the_recording_is_not_counted_in_a_step)
 {
-    (void)state;
     draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank, 0);
@@ -763,9 +732,8 @@ static void work_from_before_the_recording_is_not_counted_in_a_step(void **state
 }
 
 /* Rank 0 was recorded from earlier on: two of its kernels are from before the recording, one of rank 1's. The last of each ended together. */
-static void before_the_steps_the_last_are_the_same(void **state)
+TEST(before_the_steps_the_last_are_the_same)
 {
-    (void)state;
     draw_begin(&comm_wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         draw_rank(rank, 0);
@@ -788,9 +756,8 @@ static void before_the_steps_the_last_are_the_same(void **state)
 }
 
 /* Rank 0 sends to 1 and to 2; the group's order alone would match the wrong ones. */
-static void sends_are_matched_with_their_receives(void **state)
+TEST(sends_are_matched_with_their_receives)
 {
-    (void)state;
     static const struct {
         int64_t rank;
         const char *what;
@@ -824,9 +791,8 @@ static void sends_are_matched_with_their_receives(void **state)
 }
 
 /* Two devices of one process are two ranks; the tables tell them apart. */
-static void devices_of_one_file_are_ranks_too(void **state)
+TEST(devices_of_one_file_are_ranks_too)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_all_reduce(0, 0, 50, 1);
     draw_all_reduce(3, 20, 30, 1);
@@ -859,9 +825,8 @@ static void draw_index(int64_t op_ns, int64_t inner_ns)
  *
  * Rank 1 is 80 late, which nonzero made: of index itself there are 20 on both, before and after it 5 each.
  */
-static void an_operator_makes_a_rank_late(void **state)
+TEST(an_operator_makes_a_rank_late)
 {
-    (void)state;
     draw_begin(&comm_wants);
     for (int rank = 0; rank < 2; rank++) {
         draw_rank(rank, 1000 * rank);
@@ -888,9 +853,8 @@ static void an_operator_makes_a_rank_late(void **state)
 }
 
 /* Two files of rank 0, which ran at the same time, are two runs: nothing in them is the same collective. */
-static void files_of_one_rank_are_not_matched(void **state)
+TEST(files_of_one_rank_are_not_matched)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 50, 1);
@@ -910,9 +874,8 @@ static void files_of_one_rank_are_not_matched(void **state)
 }
 
 /* Only rank 1 was requested: its row and the waits it took part in, told against all files. */
-static void a_rank_is_judged_against_the_files_left_out(void **state)
+TEST(a_rank_is_judged_against_the_files_left_out)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_rank(0, 0);
     draw_all_reduce(0, 0, 50, 1);
@@ -930,9 +893,8 @@ static void a_rank_is_judged_against_the_files_left_out(void **state)
     release();
 }
 
-static void an_empty_trace_gives_empty_tables(void **state)
+TEST(an_empty_trace_gives_empty_tables)
 {
-    (void)state;
     draw_begin(&comm_wants);
     trace = draw_end();
     answer();
@@ -960,9 +922,8 @@ static void draw_on_host(int64_t rank, const char *host)
  * On one host rank 0 waited 10 in A (0..10) and 20 in B (10..30).
  * By durations it would be 5 (40 - 35) and 30 (50 - 20).
  */
-static void on_one_host_the_clock_tells_who_came_last(void **state)
+TEST(on_one_host_the_clock_tells_who_came_last)
 {
-    (void)state;
     static const struct {
         const char *hosts[2];
         int64_t waited_a, waited_b;
@@ -999,9 +960,8 @@ static void on_one_host_the_clock_tells_who_came_last(void **state)
  * Two collectives of rank 0 wait at once, 0..30 and 10..30, for rank 1, whose both begin at 30: 30 + 20 of waiting in
  * 30 of wall time.
  */
-static void waits_at_once_add_up_but_the_union_is_wall_time(void **state)
+TEST(waits_at_once_add_up_but_the_union_is_wall_time)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_on_host(0, "node7");
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, 0, 40, DRAW_NO_CALL);
@@ -1021,47 +981,4 @@ static void waits_at_once_add_up_but_the_union_is_wall_time(void **state)
     assert_int_equal(int_called(ranks, row, "waited_union"), 30);
     assert_int_equal(int_called(collectives, 0, "waited"), 50);
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell_the_collective),
-        cmocka_unit_test(names_tell_the_library),
-        cmocka_unit_test(types_are_known_by_all_their_spellings),
-        cmocka_unit_test(the_bus_carries_what_nccls_tests_say),
-        cmocka_unit_test(the_size_is_what_one_rank_holds_of_the_whole),
-        cmocka_unit_test(elements_of_shapes_count_lists_of_tensors),
-        cmocka_unit_test(bandwidth_and_exposed_time_of_an_all_reduce),
-        cmocka_unit_test(the_union_counts_moments_once),
-        cmocka_unit_test(missing_facts_are_missing_and_drop_no_row),
-        cmocka_unit_test(old_files_tell_by_what_is_around_the_launch),
-        cmocka_unit_test(regions_around_a_launch_are_looked_at_so_far),
-        cmocka_unit_test(an_all_gather_tells_its_ranks),
-        cmocka_unit_test(regions_of_gloo_are_collectives),
-        cmocka_unit_test(a_send_is_hidden_by_what_its_own_thread_computes),
-        cmocka_unit_test(regions_of_ucc_are_issues_where_a_device_communicates),
-        cmocka_unit_test(issued_collectives_without_a_device_have_no_time),
-        cmocka_unit_test(calls_without_a_kernel_are_reported),
-        cmocka_unit_test(a_collective_is_of_the_step_that_issued_it),
-        cmocka_unit_test(filters_look_at_collective_kernel_and_operator),
-        cmocka_unit_test(the_last_to_arrive_tells_the_transfer),
-        cmocka_unit_test(what_a_rank_did_before_its_recording_is_not_known),
-        cmocka_unit_test(a_rank_that_was_recorded_for_most_of_its_lateness_is_last),
-        cmocka_unit_test(clocks_may_be_decades_apart),
-        cmocka_unit_test(without_numbers_the_order_decides),
-        cmocka_unit_test(what_did_not_end_together_is_not_the_same),
-        cmocka_unit_test(clocks_that_are_known_well_tell_neighbours_apart),
-        cmocka_unit_test(work_from_before_the_recording_is_not_counted_in_a_step),
-        cmocka_unit_test(before_the_steps_the_last_are_the_same),
-        cmocka_unit_test(sends_are_matched_with_their_receives),
-        cmocka_unit_test(devices_of_one_file_are_ranks_too),
-        cmocka_unit_test(an_operator_makes_a_rank_late),
-        cmocka_unit_test(files_of_one_rank_are_not_matched),
-        cmocka_unit_test(a_rank_is_judged_against_the_files_left_out),
-        cmocka_unit_test(an_empty_trace_gives_empty_tables),
-        cmocka_unit_test(on_one_host_the_clock_tells_who_came_last),
-        cmocka_unit_test(waits_at_once_add_up_but_the_union_is_wall_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

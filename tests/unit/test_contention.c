@@ -1,10 +1,6 @@
 /* test_contention.c - analyze/contention/: the estimate of a slowdown, by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/contention/strata.h"
 #include <math.h>
 
@@ -29,9 +25,8 @@ static void fill(struct candidate at[2 * EACH], const double durations[2][EACH])
  * T(1): all 25 pairs positive. N = 10, the variance of T 25 * 11 / 3 / 121 = 0.7576; in units of S the bound is
  * (1.96 sqrt(0.7576) + 1 / 11) * 11 = 19.77. S(1.17) = 23, S(1.18) = 17, S(1.20) = 4, S(1.21) = -4, S(1.23) = -17, S(1.24) = -23.
  */
-static void a_stratum_has_the_factor_by_hand(void **state)
+TEST(a_stratum_has_the_factor_by_hand)
 {
-    (void)state;
     static const double durations[2][EACH] = { { 98, 99, 100, 101, 102 }, { 118, 119, 120, 121, 122 } };
     struct candidate at[2 * EACH];
     struct strata strata = { 0 };
@@ -49,9 +44,8 @@ static void a_stratum_has_the_factor_by_hand(void **state)
 }
 
 /* A clock of 2 with medians of 100 and 120: each end moves by 2 %. */
-static void a_coarse_clock_widens_the_interval(void **state)
+TEST(a_coarse_clock_widens_the_interval)
 {
-    (void)state;
     static const double durations[2][EACH] = { { 98, 99, 100, 101, 102 }, { 118, 119, 120, 121, 122 } };
     struct candidate at[2 * EACH];
     struct strata strata = { 0 };
@@ -67,9 +61,8 @@ static void a_coarse_clock_widens_the_interval(void **state)
 }
 
 /* Steps 0 and 1 have one side each, step 2 both: they are one stratum, of which four times as many alone as beside are kept, or 8. */
-static void the_nearest_of_a_side_in_excess_are_kept(void **state)
+TEST(the_nearest_of_a_side_in_excess_are_kept)
 {
-    (void)state;
     enum { ALONE = 20 };
     struct candidate at[ALONE + 1];
     struct strata strata = { 0 };
@@ -91,21 +84,9 @@ static void the_nearest_of_a_side_in_excess_are_kept(void **state)
 }
 
 /* Of 0.001, 0.02, 0.04 and 0.9 the first two are below 5 % of their number of 4: 0.0125, 0.025, 0.0375, 0.05. */
-static void many_tests_need_smaller_probabilities(void **state)
+TEST(many_tests_need_smaller_probabilities)
 {
-    (void)state;
     double p[] = { 0.9, 0.04, 0.001, 0.02 }, none[] = { 0.04, 0.9 };
     assert_true(false_discovery_limit(p, 4) == 0.02);
     assert_true(false_discovery_limit(none, 2) < 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stratum_has_the_factor_by_hand),
-        cmocka_unit_test(a_coarse_clock_widens_the_interval),
-        cmocka_unit_test(the_nearest_of_a_side_in_excess_are_kept),
-        cmocka_unit_test(many_tests_need_smaller_probabilities),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,12 +13,8 @@
  * work is lost. Call 7, 60..92, copies pageable memory. Call 8, 100..110, launches a graph of 502 kernels g of 2 each, 4 apart: the
  * last ends at 120 + 501 * 4 + 2 = 2126.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/comm.h"
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
@@ -110,9 +106,8 @@ static size_t row_named(const struct table *table, const char *key, const char *
  * Device 0: span 10..2126, busy 10..60 and 502 times 2; idle 60 (60..120) and 501 times 2; the gap before z has no length.
  * Kernel durations 20 + 30 + 10 + 0 + 1004. Device 1 works all of 40..90; b and the copy touch, so the copy is exposed.
  */
-static void devices_share_no_stream(void **state)
+TEST(devices_share_no_stream)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
     const struct table *devices = table_called(result, "devices");
@@ -140,9 +135,8 @@ static void devices_share_no_stream(void **state)
  * Stream 0 of device 0: 10..60, busy 30, idle 30..50. Stream 7 of device 0: 20..2126, busy 30 + 0 + 1004; idle 50..60,
  * 60..120, and 501 times 2. Stream 7 of device 1 has no gap.
  */
-static void streams_are_distinguished_by_device(void **state)
+TEST(streams_are_distinguished_by_device)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_gpu, trace, selection, BY(STREAM), result);
     const struct table *streams = table_called(result, "devices");
@@ -167,9 +161,8 @@ static void streams_are_distinguished_by_device(void **state)
  * As device 0 ran dry at 60 the thread went into the blocking copy, to 92, and launched the graph by a call of 100..110; it
  * began at 120. The 501 gaps of 2 lie within the graph.
  */
-static void gaps_are_split_by_what_the_host_did(void **state)
+TEST(gaps_are_split_by_what_the_host_did)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
     assert_int_equal(gaps->part_ns[GAP_SYNCHRONIZATION], 32);
@@ -183,9 +176,8 @@ static void gaps_are_split_by_what_the_host_did(void **state)
 }
 
 /* In 65..123 the graph was launched, of whose 502 kernels most run later: 120..2126, of which 2 in 4 are idle. */
-static void a_range_may_end_before_the_work_that_was_launched(void **state)
+TEST(a_range_may_end_before_the_work_that_was_launched)
 {
-    (void)state;
     draw_corners(
         (struct selection_query){ .range = "65ns..123ns", .devices = { .at = { { 0, 0 } }, .count = 1 } });
     ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
@@ -202,9 +194,8 @@ static void a_range_may_end_before_the_work_that_was_launched(void **state)
 }
 
 /* b ran on both devices, 30 each; z took no time and counts. By stream, streams 7 are two rows of b. */
-static void kernels_count_whatever_their_length_and_place(void **state)
+TEST(kernels_count_whatever_their_length_and_place)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_kernels, trace, selection, 0, result);
     const struct table *kernels = table_called(result, "kernels");
@@ -241,9 +232,8 @@ static void kernels_count_whatever_their_length_and_place(void **state)
  * Launches of b: that of device 0 waited 20 - 9 = 11; that of device 1 began before its call ended: nothing queued. The
  * graph is one launch of 502 works, its queue time 120 - 110; the call without work is there.
  */
-static void launches_with_none_one_and_502_kernels(void **state)
+TEST(launches_with_none_one_and_502_kernels)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_launches, trace, selection, LAUNCHES_BY_DEFAULT, result);
     const struct table *launches = table_called(result, "launches");
@@ -264,9 +254,8 @@ static void launches_with_none_one_and_502_kernels(void **state)
 }
 
 /* The copy runs on device 1 after b, at whose end it begins: all of its 20 are exposed; the host sat in the call for 32. */
-static void a_copy_that_touches_a_kernel_is_exposed(void **state)
+TEST(a_copy_that_touches_a_kernel_is_exposed)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_transfers, trace, selection, TRANSFERS_BY_DEFAULT, result);
     const struct table *transfers = table_called(result, "transfers");
@@ -284,9 +273,8 @@ static void a_copy_that_touches_a_kernel_is_exposed(void **state)
  * The step lasts from 0 to 2126, the end of the last kernel it launched. Kernels of both devices: 10..70 and 1004; the
  * copy: 70..90; calls beside them: 0..5, 6..9, 90..92, 100..110; aten::x beside those: 5..6, 9..10; the rest is other.
  */
-static void a_step_is_the_sum_of_its_parts(void **state)
+TEST(a_step_is_the_sum_of_its_parts)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_steps, trace, selection, BY(STEP), result);
     const struct table *steps = table_called(result, "steps");
@@ -305,9 +293,8 @@ static void a_step_is_the_sum_of_its_parts(void **state)
 }
 
 /* Nothing communicates and no allocator was recorded: empty tables, no guesses. */
-static void what_is_not_there_gives_no_rows(void **state)
+TEST(what_is_not_there_gives_no_rows)
 {
-    (void)state;
     draw_corners((struct selection_query){ 0 });
     assert_true(ask_comm(trace, selection, (struct comm_options){ 0 }, result));
     assert_int_equal(table_called(result, "collectives")->row_count, 0);
@@ -349,9 +336,8 @@ static void draw_collectives(void)
     trace = draw_end();
 }
 
-static void collectives_overlap_touch_and_take_no_time(void **state)
+TEST(collectives_overlap_touch_and_take_no_time)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     static const int64_t rows[4][4] = {
         { 0, 0, 20, 20 }, { 0, 7, 20, 15 }, { 0, 9, 0, 0 }, { 1, 7, 20, 20 }
@@ -395,9 +381,8 @@ static void collectives_overlap_touch_and_take_no_time(void **state)
  *   device 0, stream 7                                       [u )[g[g[g   u 90..95: no call; g: 502 of 2, by call 2
  *   device 1, stream 7                                 [ c )              60..70, by call 3, which begins as A ends
  */
-static void modules_have_the_work_of_their_calls(void **state)
+TEST(modules_have_the_work_of_their_calls)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     static const struct {
         const char *name;
@@ -450,9 +435,8 @@ static void modules_have_the_work_of_their_calls(void **state)
  * at the moment at which step 2 begins, so both are of step 2; D goes as it ends: in no step. Z has no size. E has
  * the address of A. In use: 100, 150, 160 (the peak), then 60, 160 again, and 60 at the end.
  */
-static void moments_at_the_edges_of_steps_and_operators(void **state)
+TEST(moments_at_the_edges_of_steps_and_operators)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     static const struct {
         const char *step;
@@ -516,23 +500,4 @@ static void moments_at_the_edges_of_steps_and_operators(void **state)
             }
     assert_int_equal(apart->row_count, 4); /* three of cuda:0, E of cuda:1 */
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_share_no_stream),
-        cmocka_unit_test(streams_are_distinguished_by_device),
-        cmocka_unit_test(gaps_are_split_by_what_the_host_did),
-        cmocka_unit_test(a_range_may_end_before_the_work_that_was_launched),
-        cmocka_unit_test(kernels_count_whatever_their_length_and_place),
-        cmocka_unit_test(launches_with_none_one_and_502_kernels),
-        cmocka_unit_test(a_copy_that_touches_a_kernel_is_exposed),
-        cmocka_unit_test(a_step_is_the_sum_of_its_parts),
-        cmocka_unit_test(what_is_not_there_gives_no_rows),
-        cmocka_unit_test(collectives_overlap_touch_and_take_no_time),
-        cmocka_unit_test(modules_have_the_work_of_their_calls),
-        cmocka_unit_test(moments_at_the_edges_of_steps_and_operators),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

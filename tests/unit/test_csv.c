@@ -1,10 +1,6 @@
 /* test_csv.c - rows of comma-separated values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "ingest/csv.h"
 #include <string.h>
 
@@ -13,9 +9,8 @@ static struct csv csv_of(const char *text)
     return csv_open(text, strlen(text));
 }
 
-static void quotes_hold_commas_breaks_and_doubled_quotes(void **state)
+TEST(quotes_hold_commas_breaks_and_doubled_quotes)
 {
-    (void)state;
     struct csv csv = csv_of("\"a\",b\n\"x, \"\"y\"\"\r\nz\",2\n\n,\n");
     assert_true(csv_header(&csv));
     assert_true(csv_next(&csv));
@@ -28,9 +23,8 @@ static void quotes_hold_commas_breaks_and_doubled_quotes(void **state)
     csv_release(&csv);
 }
 
-static void columns_are_found_by_name_in_any_case(void **state)
+TEST(columns_are_found_by_name_in_any_case)
 {
-    (void)state;
     static const char start[] = "start_timestamp";
     struct csv csv = csv_of("Name, Start_Timestamp \nx,17\t\n");
     assert_true(csv_header(&csv) && csv_next(&csv));
@@ -42,9 +36,8 @@ static void columns_are_found_by_name_in_any_case(void **state)
     csv_release(&csv);
 }
 
-static void a_quote_that_is_not_closed_ends_with_the_text(void **state)
+TEST(a_quote_that_is_not_closed_ends_with_the_text)
 {
-    (void)state;
     struct csv csv = csv_of("a,b\n1,\"rest");
     assert_true(csv_header(&csv) && csv_next(&csv));
     assert_string_equal(csv_field(&csv, 1), "rest");
@@ -53,9 +46,8 @@ static void a_quote_that_is_not_closed_ends_with_the_text(void **state)
 }
 
 /* Fields shorter and longer than 16 bytes, which are looked at at once; blanks alone; a NUL byte; text behind a quote. */
-static void fields_of_every_length_are_read(void **state)
+TEST(fields_of_every_length_are_read)
 {
-    (void)state;
     static const char row[] = "0123456789abcdef0123456789,\"x,y\"z,  ,a\0b,\"0123456789abcdef,\"\"\"\n,1";
     struct csv csv = csv_open(row, sizeof row - 1);
     static const char *const fields[] = { "0123456789abcdef0123456789", "x,yz", "", "ab",
@@ -71,9 +63,8 @@ static void fields_of_every_length_are_read(void **state)
 }
 
 /* Rows of every length, so that each byte of a block is once a quote, a comma, a line end. */
-static void rows_are_read_across_blocks(void **state)
+TEST(rows_are_read_across_blocks)
 {
-    (void)state;
     struct buffer text = { 0 };
     enum { ROWS = 200 };
     for (int i = 0; i < ROWS; i++) {
@@ -105,16 +96,4 @@ static void rows_are_read_across_blocks(void **state)
     assert_false(csv_next(&csv));
     csv_release(&csv);
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_read_across_blocks),
-        cmocka_unit_test(fields_of_every_length_are_read),
-        cmocka_unit_test(quotes_hold_commas_breaks_and_doubled_quotes),
-        cmocka_unit_test(columns_are_found_by_name_in_any_case),
-        cmocka_unit_test(a_quote_that_is_not_closed_ends_with_the_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

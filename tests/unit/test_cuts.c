@@ -1,16 +1,10 @@
 /* test_cuts.c - report/cuts.h: different texts of rows with the same names never look the same. */
+#include "tests/unit/unit.h"
 #include "report/cuts.h"
 #include "base/unicode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 64 };
 
@@ -32,9 +26,8 @@ static void show(const struct row *rows, size_t count, size_t max, char shown[][
     arena_free(cuts);
 }
 
-static void texts_are_shown_from_where_they_differ(void **state)
+TEST(texts_are_shown_from_where_they_differ)
 {
-    (void)state;
     static const struct row rows[] = {
         { "mm", "[[2048], [16, 512], [512, 2048], [], []]" },
         { "mm", "[[2048], [32, 512], [512, 2048], [], []]" },
@@ -54,9 +47,8 @@ static void texts_are_shown_from_where_they_differ(void **state)
 }
 
 /* What is in front has room, so that only the end goes. */
-static void the_begin_stays_if_the_difference_is_near(void **state)
+TEST(the_begin_stays_if_the_difference_is_near)
 {
-    (void)state;
     static const struct row rows[] = { { "mm", "[[16, 512, 7], [512, 2048]]" },
                                        { "mm", "[[16, 518, 7], [512, 2048]]" } };
     char shown[2][MOST];
@@ -65,9 +57,8 @@ static void the_begin_stays_if_the_difference_is_near(void **state)
     assert_string_equal(shown[1], "[[16, 518, 7]...");
 }
 
-static void rows_with_other_names_are_apart_anyway(void **state)
+TEST(rows_with_other_names_are_apart_anyway)
 {
-    (void)state;
     static const struct row rows[] = { { "mm", "[[16, 512], [512, 2048]]" },
                                        { "bmm", "[[16, 768], [512, 2048]]" } };
     char shown[2][MOST];
@@ -76,9 +67,8 @@ static void rows_with_other_names_are_apart_anyway(void **state)
     assert_string_equal(shown[1], "[[16, 7...48]]");
 }
 
-static void no_two_texts_look_the_same_in_any_width(void **state)
+TEST(no_two_texts_look_the_same_in_any_width)
 {
-    (void)state;
     enum { TEXTS = 40 };
     static char texts[TEXTS][MOST + 40];
     struct row rows[TEXTS];
@@ -95,15 +85,4 @@ static void no_two_texts_look_the_same_in_any_width(void **state)
             for (size_t b = 0; b < a; b++)
                 assert_string_not_equal(shown[a], shown[b]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_shown_from_where_they_differ),
-        cmocka_unit_test(the_begin_stays_if_the_difference_is_near),
-        cmocka_unit_test(rows_with_other_names_are_apart_anyway),
-        cmocka_unit_test(no_two_texts_look_the_same_in_any_width),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* test_demangle.c - base/demangle.h. Where the demangler is missing, names must stay as they are. */
+#include "tests/unit/unit.h"
 #include "base/demangle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static void check(bool (*demangle)(struct buffer *, const char *), const char *name, const char *wanted)
 {
@@ -25,18 +20,16 @@ static void check(bool (*demangle)(struct buffer *, const char *), const char *n
     buffer_release(&out);
 }
 
-static void kernels_become_readable(void **state)
+TEST(kernels_become_readable)
 {
-    (void)state;
     check(demangle_name, "_Z9vectorAddPKfS0_Pfi", "vectorAdd(float const*, float const*, float*, int)");
     check(demangle_name, "_ZN2at6native3addIfEEvPT_i", "void at::native::add<float>(float*, int)");
     check(demangle_name, "_ZN12_GLOBAL__N_16kernelEv", "(anonymous namespace)::kernel()");
     check(demangle_name, "_Z6kernelPf.kd", "kernel(float*)");
 }
 
-static void other_names_stay(void **state)
+TEST(other_names_stay)
 {
-    (void)state;
     static const char *const names[] = { "",        "_",          "_Z",     "aten::mm",
                                          "Pi",      "_Znonsense", "_ZN2at", ".kd",
                                          "_Z.kd",   "i",          "_Z9abc", "triton_poi_fused_add_0",
@@ -45,9 +38,8 @@ static void other_names_stay(void **state)
         check(demangle_name, names[i], NULL);
 }
 
-static void torch_also_takes_types_for_names(void **state)
+TEST(torch_also_takes_types_for_names)
 {
-    (void)state;
     check(demangle_as_torch, "Pi", "int*");
     check(demangle_as_torch, "_Z3foov", "foo()");
     check(demangle_as_torch, "St", NULL);
@@ -57,9 +49,8 @@ static void torch_also_takes_types_for_names(void **state)
 }
 
 /* f(A<i,i>, A<that, that>, ...): every parameter is twice as long as the one before; 40 of them are terabytes. */
-static void names_that_would_explode_stay_mangled(void **state)
+TEST(names_that_would_explode_stay_mangled)
 {
-    (void)state;
     char name[1024] = "_Z1f1AIiiE";
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     for (size_t i = 0; i < 36; i++) {
@@ -81,9 +72,8 @@ static void names_that_would_explode_stay_mangled(void **state)
 }
 
 /* f(a, a, a, ...) with 600 references to a: more than the C++ library is let near, or would take. */
-static void long_names_with_many_references_are_read(void **state)
+TEST(long_names_with_many_references_are_read)
 {
-    (void)state;
     struct buffer name = { 0 }, wanted = { 0 };
     buffer_puts(&name, "_Z1f1a");
     buffer_puts(&wanted, "f(a");
@@ -108,9 +98,8 @@ static char *nested_name(size_t pointers)
     return name;
 }
 
-static void names_are_demangled_up_to_16_kib(void **state)
+TEST(names_are_demangled_up_to_16_kib)
 {
-    (void)state;
     struct rlimit kept, usual;
     assert_int_equal(getrlimit(RLIMIT_STACK, &kept), 0);
     usual = kept;
@@ -134,9 +123,8 @@ static void names_are_demangled_up_to_16_kib(void **state)
     buffer_release(&text);
 }
 
-static void long_names_stay_mangled_where_the_stack_is_small(void **state)
+TEST(long_names_stay_mangled_where_the_stack_is_small)
 {
-    (void)state;
     char *deep = nested_name(12000), *modest = nested_name(1000);
     struct buffer text = { 0 };
     struct rlimit kept, small;
@@ -151,18 +139,4 @@ static void long_names_stay_mangled_where_the_stack_is_small(void **state)
     buffer_release(&text);
     free(modest);
     free(deep);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_become_readable),
-        cmocka_unit_test(other_names_stay),
-        cmocka_unit_test(torch_also_takes_types_for_names),
-        cmocka_unit_test(long_names_with_many_references_are_read),
-        cmocka_unit_test(names_are_demangled_up_to_16_kib),
-        cmocka_unit_test(long_names_stay_mangled_where_the_stack_is_small),
-        cmocka_unit_test(names_that_would_explode_stay_mangled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

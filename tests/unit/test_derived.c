@@ -1,14 +1,10 @@
 /* test_derived.c - what several threads request is worked out once. */
+#include "tests/unit/unit.h"
 #include "base/parallel.h"
 #include "trace/builder.h"
 #include "trace/derived.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <stdatomic.h>
 
 static atomic_int made, released;
@@ -61,9 +57,8 @@ static struct trace *empty_trace(void)
     return trace_builder_finish(trace_builder_open(&(struct trace_wants){ 0 }));
 }
 
-static void threads_wait_for_the_one_that_derives(void **state)
+TEST(threads_wait_for_the_one_that_derives)
 {
-    (void)state;
     struct trace *trace = empty_trace();
     struct asking asking = { .trace = trace, .derivation = &slow };
     made = released = 0;
@@ -77,9 +72,8 @@ static void threads_wait_for_the_one_that_derives(void **state)
     assert_int_equal(released, 1);
 }
 
-static void what_cannot_be_computed_is_requested_again(void **state)
+TEST(what_cannot_be_computed_is_requested_again)
 {
-    (void)state;
     struct trace *trace = empty_trace();
     struct asking asking = { .trace = trace, .derivation = &nothing };
     made = released = 0;
@@ -90,13 +84,4 @@ static void what_cannot_be_computed_is_requested_again(void **state)
     assert_non_null(trace_derive(trace, &nothing));
     trace_free(trace);
     assert_int_equal(released, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_wait_for_the_one_that_derives),
-        cmocka_unit_test(what_cannot_be_computed_is_requested_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

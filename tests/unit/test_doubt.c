@@ -2,12 +2,8 @@
  * test_doubt.c - records that the rest of a file contradicts: impossible times, late ends, lost work, numbers that link.
  * Times are in us, which us() makes ns.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/attribution.h"
 #include "derive/host_waits.h"
 #include "derive/unlinked_work.h"
@@ -50,9 +46,8 @@ static event_id event_of(const struct trace *trace, const char *name)
 }
 
 /* A day after the origin the host works for 1 ms. Of four kernels one has time 0, one is two minutes late. */
-static void work_far_from_the_recording_is_left_out(void **state)
+TEST(work_far_from_the_recording_is_left_out)
 {
-    (void)state;
     int64_t day_ns = 86400 * SECOND;
     struct small small = small_begin(WANTS);
     add_call(&small, "cudaLaunchKernel", 1, day_ns, us(5));
@@ -73,9 +68,8 @@ static void work_far_from_the_recording_is_left_out(void **state)
 }
 
 /* One call and one copy, hours apart: neither tells that the other is wrong. */
-static void work_far_from_a_few_records_stays(void **state)
+TEST(work_far_from_a_few_records_stays)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_call(&small, "hipMalloc", 2, 86400 * SECOND, us(5));
     add_kernel(&small, "far", 7, 3600 * SECOND, us(20));
@@ -85,9 +79,8 @@ static void work_far_from_a_few_records_stays(void **state)
 }
 
 /* Time 0 is a time like others where others are near. */
-static void time_zero_is_a_time_near_others(void **state)
+TEST(time_zero_is_a_time_near_others)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_call(&small, "cudaLaunchKernel", 1, 0, us(5));
     add_kernel(&small, "first", 1, 0, us(20));
@@ -104,9 +97,8 @@ static void time_zero_is_a_time_near_others(void **state)
  * The third cannot run over the two behind it: it ends where the fourth begins (100 us later) or as the longest other "a" (60).
  * "once", which has no other run, ends where the next begins.
  */
-static void ends_behind_followers_are_bounded(void **state)
+TEST(ends_behind_followers_are_bounded)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_kernel(&small, "a", 1, 0, us(60));
     add_kernel(&small, "b", 2, us(100), us(60));
@@ -124,9 +116,8 @@ static void ends_behind_followers_are_bounded(void **state)
 }
 
 /* Nodes of one graph run side by side, a dependent launch begins 20 us early, and a stream that always overlaps is none. */
-static void work_that_may_overlap_is_believed(void **state)
+TEST(work_that_may_overlap_is_believed)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_kernel(&small, "node", 1, 0, us(1000));
     add_kernel(&small, "node", 1, us(100), us(200));
@@ -146,9 +137,8 @@ static void work_that_may_overlap_is_believed(void **state)
 }
 
 /* Of three graphs the work of two is missing, though the host waited for it; the last launch may still have been queued. */
-static void launches_without_work_are_lost(void **state)
+TEST(launches_without_work_are_lost)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     for (int i = 0; i < 3; i++) {
         add_call(&small, "cudaGraphLaunch", 1 + i, us(100 * i), us(10));
@@ -178,9 +168,8 @@ static void launches_without_work_are_lost(void **state)
 }
 
 /* Nodes are made, not run, while a graph is captured; work without a number may be that of a launch. */
-static void captures_and_unnumbered_work_are_not_lost(void **state)
+TEST(captures_and_unnumbered_work_are_not_lost)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_call(&small, "cudaStreamBeginCapture", 1, us(0), us(5));
     add_call(&small, "cudaLaunchKernel", 2, us(10), us(5));
@@ -200,9 +189,8 @@ static void captures_and_unnumbered_work_are_not_lost(void **state)
 }
 
 /* Without correlations the External id that a call shares with its work links them, and the operator is the one around it. */
-static void ids_link_where_correlations_are_missing(void **state)
+TEST(ids_link_where_correlations_are_missing)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     small_host(&small, 1, "cpu_op", "aten::mm", us(0), us(50));
     small_arg(&small, ARG_EXTERNAL_ID, 3);
@@ -220,9 +208,8 @@ static void ids_link_where_correlations_are_missing(void **state)
 }
 
 /* A stream keeps order: only what runs before all work whose call is in the file was launched before recording began. */
-static void work_behind_recorded_launches_was_not_early(void **state)
+TEST(work_behind_recorded_launches_was_not_early)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_call(&small, "cudaLaunchKernel", 2, us(15), us(5));
     add_kernel(&small, "early", 1, us(10), us(5));
@@ -260,9 +247,8 @@ static uint64_t partial_graphs(struct small *small)
  * norm      relu softmax     the hole of 12 us between norm and relu is that of a gemm
  * norm           softmax     of two nodes
  */
-static void replays_with_holes_lack_work(void **state)
+TEST(replays_with_holes_lack_work)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     for (int i = 0; i < 4; i++)
         replay_graph(&small, 1 + i, us(100 * i), 4, 0);
@@ -272,9 +258,8 @@ static void replays_with_holes_lack_work(void **state)
 }
 
 /* Graphs of one, two ... six nodes; and one whose norm is next to its relu, and waited once. */
-static void other_graphs_lack_nothing(void **state)
+TEST(other_graphs_lack_nothing)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     for (int i = 1; i <= 6; i++)
         replay_graph(&small, i, us(100 * i), i, 0);
@@ -287,9 +272,8 @@ static void other_graphs_lack_nothing(void **state)
 }
 
 /* Of three replays of nine kernels of one name, one lost two, and took as long as the others. */
-static void replays_of_one_kernel_lack_work(void **state)
+TEST(replays_of_one_kernel_lack_work)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     for (int k = 0; k < 3; k++) {
         add_call(&small, "cudaGraphLaunch", 1 + k, us(200 * k), us(5));
@@ -301,9 +285,8 @@ static void replays_of_one_kernel_lack_work(void **state)
 }
 
 /* Nodes 1 to 3 of graph 7, of which each replay lost one; graph 8 has other nodes. */
-static void replays_lack_nodes_that_others_have(void **state)
+TEST(replays_lack_nodes_that_others_have)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     for (int k = 0; k < 4; k++) {
         add_call(&small, "cudaGraphLaunch", 1 + k, us(100 * k), us(5));
@@ -326,9 +309,8 @@ static void replays_lack_nodes_that_others_have(void **state)
 }
 
 /* The same kernel three times, once of another call, and a short one of another call. */
-static void doubles_count_once(void **state)
+TEST(doubles_count_once)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_kernel(&small, "a", 1, us(10), us(20));
     add_kernel(&small, "b", 2, us(40), us(20));
@@ -342,9 +324,8 @@ static void doubles_count_once(void **state)
 }
 
 /* Shorter than 1 us, with a part of a microsecond, and with a longer one between both. Of whole microseconds both count. */
-static void short_doubles_count_once(void **state)
+TEST(short_doubles_count_once)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_kernel(&small, "short", 1, us(10), 500);
     add_kernel(&small, "longer", 1, us(10), 700);
@@ -358,9 +339,8 @@ static void short_doubles_count_once(void **state)
 }
 
 /* Ten kernels on a stream, a call for each: the second and third lack theirs, or all have one number. */
-static void launches_that_are_gone_or_have_one_number_are_said(void **state)
+TEST(launches_that_are_gone_or_have_one_number_are_said)
 {
-    (void)state;
     for (int one_number = 0; one_number < 2; one_number++) {
         struct small small = small_begin(WANTS);
         for (int i = 0; i < 10; i++) {
@@ -382,9 +362,8 @@ static void launches_that_are_gone_or_have_one_number_are_said(void **state)
  *     [ 1      ][ 2     ]|3|     [ 5  ]     step 3 has no length; 4 has no mark, but a call
  *                          wait(4)
  */
-static void marks_tell_nothing_of_work(void **state)
+TEST(marks_tell_nothing_of_work)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_call(&small, "cudaLaunchKernel", 1, us(2), us(5));
     add_kernel(&small, "a", 1, us(10), us(20));
@@ -403,9 +382,8 @@ static void marks_tell_nothing_of_work(void **state)
 }
 
 /* Calls that begin minutes after their work, or before it and all other records; not those of work that waited for minutes. */
-static void calls_far_from_their_work_are_left_out(void **state)
+TEST(calls_far_from_their_work_are_left_out)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     small_host(&small, 1, "cpu_op", "aten::mm", 1000 * SECOND, us(50));
     add_call(&small, "after", 1, 1200 * SECOND, us(5));
@@ -423,9 +401,8 @@ static void calls_far_from_their_work_are_left_out(void **state)
 }
 
 /* One copy at time 0 ends 1 ms before its call, and the other work begins after its calls. */
-static void work_at_zero_before_its_call_is_left_out(void **state)
+TEST(work_at_zero_before_its_call_is_left_out)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     for (int i = 1; i <= 3; i++)
         add_call(&small, "cudaLaunchKernel", i, us(1000 * i), us(5));
@@ -440,9 +417,8 @@ static void work_at_zero_before_its_call_is_left_out(void **state)
 }
 
 /* The last kernel of a stream, launched before the host waited for the device, ends 10 s after that; the other behind the recording. */
-static void ends_behind_the_recording_are_bounded(void **state)
+TEST(ends_behind_the_recording_are_bounded)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     small_host(&small, 9, "Trace", "PyTorch Profiler (0)", 0, us(1500));
     add_call(&small, "cudaLaunchKernel", 1, us(10), us(5));
@@ -461,9 +437,8 @@ static void ends_behind_the_recording_are_bounded(void **state)
 }
 
 /* What the host may have copied itself is told, and is never much. */
-static void copies_of_hip_may_be_of_the_host(void **state)
+TEST(copies_of_hip_may_be_of_the_host)
 {
-    (void)state;
     struct small small = small_begin(WANTS);
     add_call(&small, "hipMemcpyWithStream", 1, us(0), us(20));
     add_call(&small, "hipMemcpyWithStream", 2, us(100), us(20));
@@ -476,32 +451,4 @@ static void copies_of_hip_may_be_of_the_host(void **state)
     assert_false(trace_lost_much(trace));
     assert_int_equal(trace->files[0].lost.lost_copies, 0);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_far_from_the_recording_is_left_out),
-        cmocka_unit_test(work_far_from_a_few_records_stays),
-        cmocka_unit_test(time_zero_is_a_time_near_others),
-        cmocka_unit_test(ends_behind_followers_are_bounded),
-        cmocka_unit_test(work_that_may_overlap_is_believed),
-        cmocka_unit_test(launches_without_work_are_lost),
-        cmocka_unit_test(captures_and_unnumbered_work_are_not_lost),
-        cmocka_unit_test(ids_link_where_correlations_are_missing),
-        cmocka_unit_test(work_behind_recorded_launches_was_not_early),
-        cmocka_unit_test(replays_with_holes_lack_work),
-        cmocka_unit_test(other_graphs_lack_nothing),
-        cmocka_unit_test(replays_of_one_kernel_lack_work),
-        cmocka_unit_test(replays_lack_nodes_that_others_have),
-        cmocka_unit_test(doubles_count_once),
-        cmocka_unit_test(short_doubles_count_once),
-        cmocka_unit_test(marks_tell_nothing_of_work),
-        cmocka_unit_test(launches_that_are_gone_or_have_one_number_are_said),
-        cmocka_unit_test(calls_far_from_their_work_are_left_out),
-        cmocka_unit_test(work_at_zero_before_its_call_is_left_out),
-        cmocka_unit_test(ends_behind_the_recording_are_bounded),
-        cmocka_unit_test(copies_of_hip_may_be_of_the_host),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

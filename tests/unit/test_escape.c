@@ -1,16 +1,10 @@
 /* test_escape.c - base/escape.h and base/unicode.h: one list of hostile texts, into every medium. */
+#include "tests/unit/unit.h"
 #include "base/escape.h"
 #include "base/unicode.h"
 #include "tests/unit/hostile_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void check(void (*escape)(struct buffer *, const char *, size_t), const struct hostile_text *hostile,
                   const char *wanted)
@@ -30,9 +24,8 @@ static void terminal(struct buffer *out, const char *s, size_t len)
     assert_int_equal(width, unicode_text_width(out->at + before, out->count - before));
 }
 
-static void hostile_texts_are_tamed_in_every_medium(void **state)
+TEST(hostile_texts_are_tamed_in_every_medium)
 {
-    (void)state;
     for (size_t i = 0; i < HOSTILE_TEXTS; i++) {
         check(terminal, &hostile_texts[i], hostile_texts[i].terminal);
         check(escape_csv, &hostile_texts[i], hostile_texts[i].csv);
@@ -43,9 +36,8 @@ static void hostile_texts_are_tamed_in_every_medium(void **state)
 }
 
 /* XML parsers refuse a document for these; what is left is as in HTML. */
-static void xml_holds_no_character_that_it_does_not_have(void **state)
+TEST(xml_holds_no_character_that_it_does_not_have)
 {
-    (void)state;
     static const struct {
         const char *text, *xml;
     } texts[] = {
@@ -72,9 +64,8 @@ static void xml_holds_no_character_that_it_does_not_have(void **state)
 
 /* GitHub's runner takes a line that begins with :: for a command, and turns %25 %0A %0D %3A %2C back. */
 /* 16 KiB of a text are shown, without the character that this limit falls into. */
-static void long_texts_are_cut_in_markup(void **state)
+TEST(long_texts_are_cut_in_markup)
 {
-    (void)state;
     static char text[ESCAPE_MARKUP_MOST + 8];
     memset(text, 'n', sizeof text);
     memcpy(text + ESCAPE_MARKUP_MOST - 1, "\xc3\xa4", 2);
@@ -91,9 +82,8 @@ static void long_texts_are_cut_in_markup(void **state)
     }
 }
 
-static void github_gets_one_line_and_no_second_command(void **state)
+TEST(github_gets_one_line_and_no_second_command)
 {
-    (void)state;
     static const struct {
         const char *text, *message, *property;
     } texts[] = {
@@ -121,9 +111,8 @@ static void github_gets_one_line_and_no_second_command(void **state)
     }
 }
 
-static void frames_keep_their_end(void **state)
+TEST(frames_keep_their_end)
 {
-    (void)state;
     static const struct {
         const char *text, *folded;
     } texts[] = {
@@ -142,9 +131,8 @@ static void frames_keep_their_end(void **state)
 }
 
 /* Whatever the bytes, a terminal gets valid UTF-8 that holds nothing hidden, and CSV stays on one line. */
-static void any_bytes_come_out_visible(void **state)
+TEST(any_bytes_come_out_visible)
 {
-    (void)state;
     uint32_t random = 7;
     struct buffer out = { 0 };
     for (int round = 0; round < 20000; round++) {
@@ -170,9 +158,8 @@ static void any_bytes_come_out_visible(void **state)
     buffer_release(&out);
 }
 
-static void widths_are_those_of_a_terminal(void **state)
+TEST(widths_are_those_of_a_terminal)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t width;
@@ -193,9 +180,8 @@ static void widths_are_those_of_a_terminal(void **state)
     }
 }
 
-static void invalid_utf8_takes_one_replacement_per_character_begun(void **state)
+TEST(invalid_utf8_takes_one_replacement_per_character_begun)
 {
-    (void)state;
     uint32_t character;
     assert_int_equal(utf8_decode("\xf0\x9f\x98", 3, &character), 3);
     assert_true(character == UTF8_INVALID);
@@ -204,19 +190,4 @@ static void invalid_utf8_takes_one_replacement_per_character_begun(void **state)
     assert_int_equal(utf8_decode("\x80", 1, &character), 1);
     assert_int_equal(utf8_decode("\xf4\x8f\xbf\xbf", 4, &character), 4);
     assert_int_equal(character, 0x10ffff);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_texts_are_tamed_in_every_medium),
-        cmocka_unit_test(xml_holds_no_character_that_it_does_not_have),
-        cmocka_unit_test(long_texts_are_cut_in_markup),
-        cmocka_unit_test(github_gets_one_line_and_no_second_command),
-        cmocka_unit_test(frames_keep_their_end),
-        cmocka_unit_test(any_bytes_come_out_visible),
-        cmocka_unit_test(widths_are_those_of_a_terminal),
-        cmocka_unit_test(invalid_utf8_takes_one_replacement_per_character_begun),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

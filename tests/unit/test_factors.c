@@ -1,10 +1,6 @@
 /* test_factors.c - whatif/replay.h: every factor that is set comes back, whether few or many are known, and laying over is scaling. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "whatif/replay.h"
 
 enum { COUNT = 40 * FACTORS_OF_BLOCK + 7 };
@@ -15,9 +11,8 @@ static float factor_of(size_t i, unsigned kinds)
 }
 
 /* More kinds than the table holds: then blocks that know others hold floats, and those before keep their places. */
-static void all_come_back(void **state)
+TEST(all_come_back)
 {
-    (void)state;
     for (unsigned kinds = 1; kinds <= 2048; kinds *= 2) {
         struct arena arena = { 0 };
         struct factors factors;
@@ -40,9 +35,8 @@ static void all_come_back(void **state)
 }
 
 /* A block that was filled in order with one factor takes no room, until one of it changes. */
-static void blocks_of_one_factor_take_no_room(void **state)
+TEST(blocks_of_one_factor_take_no_room)
 {
-    (void)state;
     struct arena arena = { 0 };
     struct factors factors;
     factors_init(&factors, &arena, COUNT);
@@ -62,9 +56,8 @@ static void blocks_of_one_factor_take_no_room(void **state)
     arena_release(&arena);
 }
 
-static void laying_over_is_scaling(void **state)
+TEST(laying_over_is_scaling)
 {
-    (void)state;
     struct arena arena = { 0 };
     struct factors to, more, scaled;
     factors_init(&to, &arena, COUNT);
@@ -86,14 +79,4 @@ static void laying_over_is_scaling(void **state)
     factors_set(&more, COUNT - 1, 0.5F);
     assert_false(factors_can_lay_over(&to, &more));
     arena_release(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_come_back),
-        cmocka_unit_test(blocks_of_one_factor_take_no_room),
-        cmocka_unit_test(laying_over_is_scaling),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

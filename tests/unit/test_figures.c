@@ -1,16 +1,11 @@
 /* test_figures.c - report/figures.h and report/exact.h: figures for people and for programs. */
+#include "tests/unit/unit.h"
 #include "report/exact.h"
 #include "report/figures.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void figure(enum table_kind kind, union table_cell cell, const char *wanted)
 {
@@ -29,9 +24,8 @@ static void time_in(enum time_unit unit, int64_t ns, const char *wanted)
     buffer_release(&out);
 }
 
-static void times_can_all_be_in_one_unit(void **state)
+TEST(times_can_all_be_in_one_unit)
 {
-    (void)state;
     time_in(TIME_US, 320, "0.320us");
     time_in(TIME_US, 362846000, "362846.000us");
     time_in(TIME_MS, 499, "0.000ms"); /* half away from zero */
@@ -43,9 +37,8 @@ static void times_can_all_be_in_one_unit(void **state)
     time_in(TIME_US, INT64_MIN + 1, "-9223372036854775.807us");
 }
 
-static void times_take_the_unit_that_fits(void **state)
+TEST(times_take_the_unit_that_fits)
 {
-    (void)state;
     figure(TABLE_NS, table_int(0), "0ns");
     figure(TABLE_NS, table_int(999), "999ns");
     figure(TABLE_NS, table_int(1000), "1.000us");
@@ -63,18 +56,16 @@ static void times_take_the_unit_that_fits(void **state)
     figure(TABLE_NS, table_int(TABLE_INT_MISSING), "-");
 }
 
-static void moments_are_seconds_to_the_microsecond(void **state)
+TEST(moments_are_seconds_to_the_microsecond)
 {
-    (void)state;
     figure(TABLE_MOMENT, table_int(0), "0.000000s");
     figure(TABLE_MOMENT, table_int(12500000499), "12.500000s");
     figure(TABLE_MOMENT, table_int(12500000500), "12.500001s");
     figure(TABLE_MOMENT, table_int(-1500), "-0.000002s");
 }
 
-static void sizes_go_in_steps_of_1024(void **state)
+TEST(sizes_go_in_steps_of_1024)
 {
-    (void)state;
     figure(TABLE_BYTES, table_int(0), "0 B");
     figure(TABLE_BYTES, table_int(1023), "1023 B");
     figure(TABLE_BYTES, table_int(1024), "1.00 KB");
@@ -85,9 +76,8 @@ static void sizes_go_in_steps_of_1024(void **state)
     figure(TABLE_BYTES, table_int(TABLE_INT_MISSING), "-");
 }
 
-static void other_figures(void **state)
+TEST(other_figures)
 {
-    (void)state;
     figure(TABLE_COUNT, table_int(1234567), "1234567");
     figure(TABLE_COUNT, table_int(INT64_MIN + 1), "-9223372036854775807");
     figure(TABLE_FLOPS, table_int(999), "999 FLOP");
@@ -114,9 +104,8 @@ static void exact(double value, const char *wanted)
     buffer_release(&out);
 }
 
-static void doubles_take_the_fewest_digits(void **state)
+TEST(doubles_take_the_fewest_digits)
 {
-    (void)state;
     exact(0, "0");
     exact(-0.0, "0");
     exact(1, "1");
@@ -138,9 +127,8 @@ static void doubles_take_the_fewest_digits(void **state)
 }
 
 /* For shares i/j and numbers of all sizes: they read back, and no shorter printf does. */
-static void doubles_read_back_and_are_shortest(void **state)
+TEST(doubles_read_back_and_are_shortest)
 {
-    (void)state;
     uint64_t random = 1;
     struct buffer out = { 0 };
     for (int round = 0; round < 50000; round++) {
@@ -170,9 +158,8 @@ static void doubles_read_back_and_are_shortest(void **state)
     buffer_release(&out);
 }
 
-static void keys_of_times_end_in_ns(void **state)
+TEST(keys_of_times_end_in_ns)
 {
-    (void)state;
     struct buffer out = { 0 };
     exact_add_key(&out, "cuda_time", TABLE_NS);
     exact_add_key(&out, " start", TABLE_MOMENT);
@@ -180,19 +167,4 @@ static void keys_of_times_end_in_ns(void **state)
     exact_add_key(&out, " bytes", TABLE_BYTES);
     assert_string_equal(out.at, "cuda_time_ns start_ns gap_ns bytes");
     buffer_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_take_the_unit_that_fits),
-        cmocka_unit_test(times_can_all_be_in_one_unit),
-        cmocka_unit_test(moments_are_seconds_to_the_microsecond),
-        cmocka_unit_test(sizes_go_in_steps_of_1024),
-        cmocka_unit_test(other_figures),
-        cmocka_unit_test(doubles_take_the_fewest_digits),
-        cmocka_unit_test(doubles_read_back_and_are_shortest),
-        cmocka_unit_test(keys_of_times_end_in_ns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

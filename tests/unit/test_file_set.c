@@ -2,12 +2,8 @@
  * The meaning of several files. Each file is a row of (path, rank, world size, pid, steps, start in us); it has one operator of
  * 10 us per step, and steps of 10 us each.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/file_set.h"
 #include "trace/builder.h"
 #include <stdio.h>
@@ -80,9 +76,8 @@ static void expect(struct trace *trace, const char *sentence, const char *places
     trace_free(trace);
 }
 
-static void ranks_and_cycles_by_distributed_info(void **state)
+TEST(ranks_and_cycles_by_distributed_info)
 {
-    (void)state;
     struct file files[] = {
         { "c2/b", 1, 2, 8, 7, 3, 1000, "vm" },
         { "c1/a", 0, 2, 7, 2, 3, 0, "vm" },
@@ -93,9 +88,8 @@ static void ranks_and_cycles_by_distributed_info(void **state)
            (const char *[]){ "0011", "0100", "0000", "0111" }, (int64_t[]){ 1, 0, 1, 0 });
 }
 
-static void other_backends_are_other_jobs(void **state)
+TEST(other_backends_are_other_jobs)
 {
-    (void)state;
     struct file files[] = { { "a", 0, 2, 7, 2, 3, 0, "vm", "nccl" },
                             { "b", 1, 2, 8, 2, 3, 5, "vm", "gloo" } };
     expect(MAKE(files), "2 separate runs; neither ranks of one job nor cycles of one process",
@@ -105,9 +99,8 @@ static void other_backends_are_other_jobs(void **state)
            (int64_t[]){ 0, 1 });
 }
 
-static void a_missing_first_cycle_keeps_the_rounds_apart(void **state)
+TEST(a_missing_first_cycle_keeps_the_rounds_apart)
 {
-    (void)state;
     struct file files[] = {
         { "c1/a", 0, 2, 7, 2, 3, 0, "vm" },
         { "c2/a", 0, 2, 7, 7, 3, 1000, "vm" },
@@ -117,17 +110,15 @@ static void a_missing_first_cycle_keeps_the_rounds_apart(void **state)
            (const char *[]){ "0000", "0011", "0101" }, (int64_t[]){ 0, 0, 1 });
 }
 
-static void steps_that_go_on_are_cycles_of_a_process(void **state)
+TEST(steps_that_go_on_are_cycles_of_a_process)
 {
-    (void)state;
     struct file files[] = { { "a", -1, 0, 7, 2, 3, 0, NULL }, { "b", -1, 0, 7, 7, 3, 1000, NULL } };
     expect(MAKE(files), "one process of 2 cycles; by process number and steps that go on",
            (const char *[]){ "0000", "0011" }, (int64_t[]){ 0, 0 });
 }
 
-static void steps_that_begin_again_are_separate_runs(void **state)
+TEST(steps_that_begin_again_are_separate_runs)
 {
-    (void)state;
     struct file files[] = { { "a", -1, 0, 7, 2, 3, 0, NULL }, { "b", -1, 0, 7, 2, 3, 1000, NULL } };
     const char *says = "2 separate runs; neither ranks of one job nor cycles of one process";
     expect(MAKE(files), says, (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
@@ -136,9 +127,8 @@ static void steps_that_begin_again_are_separate_runs(void **state)
     expect(MAKE(files), says, (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
 }
 
-static void unmarked_files_need_the_name_of_a_worker(void **state)
+TEST(unmarked_files_need_the_name_of_a_worker)
 {
-    (void)state;
     struct file files[] = { { "log/vm_7.1700000000000.pt.trace.json", -1, 0, 7, 0, 0, 0, NULL },
                             { "log/vm_7.1700000001000.pt.trace.json.gz", -1, 0, 7, 0, 0, 1000, NULL } };
     expect(MAKE(files), "one process of 2 cycles; by the process in the names of the files",
@@ -148,17 +138,15 @@ static void unmarked_files_need_the_name_of_a_worker(void **state)
            (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
 }
 
-static void processes_of_the_same_time_are_ranks(void **state)
+TEST(processes_of_the_same_time_are_ranks)
 {
-    (void)state;
     struct file files[] = { { "b", -1, 0, 7, 2, 3, 0, NULL }, { "a", -1, 0, 7, 2, 3, 10, NULL } };
     expect(MAKE(files), "one job of 2 ranks; by the time at which they ran",
            (const char *[]){ "0000", "0100" }, (int64_t[]){ 0, 1 });
 }
 
-static void names_of_files_tell_ranks_that_nothing_else_does(void **state)
+TEST(names_of_files_tell_ranks_that_nothing_else_does)
 {
-    (void)state;
     struct file files[] = { { "run/rank3.json", -1, 0, 7, 2, 3, 0, NULL },
                             { "run/rank_1.json", -1, 0, 8, 2, 3, 9000, NULL } };
     expect(MAKE(files), "one job of 2 ranks; by the names of the files", (const char *[]){ "0000", "0100" },
@@ -169,9 +157,8 @@ static void names_of_files_tell_ranks_that_nothing_else_does(void **state)
            (int64_t[]){ 3, 12 });
 }
 
-static void jobs_of_the_same_ranks_are_kept_apart(void **state)
+TEST(jobs_of_the_same_ranks_are_kept_apart)
 {
-    (void)state;
     struct file files[] = {
         { "base/a", 0, 2, 7, 2, 3, 0, "vm" },
         { "base/b", 1, 2, 8, 2, 3, 5, "vm" },
@@ -182,25 +169,22 @@ static void jobs_of_the_same_ranks_are_kept_apart(void **state)
            (const char *[]){ "0000", "0100", "1200", "1300" }, (int64_t[]){ 0, 1, 2, 3 });
 }
 
-static void world_sizes_that_differ_are_separate_runs(void **state)
+TEST(world_sizes_that_differ_are_separate_runs)
 {
-    (void)state;
     struct file files[] = { { "a", 0, 2, 7, 2, 3, 0, "vm" }, { "b", 1, 4, 8, 2, 3, 5, "vm" } };
     expect(MAKE(files), "2 separate runs; neither ranks of one job nor cycles of one process",
            (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
 }
 
-static void a_file_given_twice_is_no_other_run(void **state)
+TEST(a_file_given_twice_is_no_other_run)
 {
-    (void)state;
     struct file files[] = { { "a", 0, 2, 7, 2, 3, 0, "vm" }, { "a.gz", 0, 2, 7, 2, 3, 0, "vm" } };
     expect(MAKE(files), "one process; by distributedInfo", (const char *[]){ "0000", "0000" },
            (int64_t[]){ 0, 0 });
 }
 
-static void copies_are_dropped_unless_ranks_or_hosts_differ(void **state)
+TEST(copies_are_dropped_unless_ranks_or_hosts_differ)
 {
-    (void)state;
     struct file files[] = {
         { "a", 0, 2, 7, 2, 3, 0, "vm" },           { "a.gz", 0, 2, 7, 2, 3, 0, "vm" },
         { "b", 1, 2, 7, 2, 3, 0, "vm" },           { "unknown", -1, 0, 7, 2, 3, 0, NULL },
@@ -237,9 +221,8 @@ static unsigned lacks_of(int first, int steps)
     return lacks;
 }
 
-static void a_rank_without_the_steps_of_the_others_lacks_records(void **state)
+TEST(a_rank_without_the_steps_of_the_others_lacks_records)
 {
-    (void)state;
     assert_int_equal(lacks_of(0, 8), 0);
     assert_int_equal(lacks_of(1, 7), 0); /* profilers begin and stop apart */
     assert_int_equal(lacks_of(0, 7), 0);
@@ -249,34 +232,12 @@ static void a_rank_without_the_steps_of_the_others_lacks_records(void **state)
     assert_int_equal(lacks_of(20, 8), LACKS_RECORDS);
 }
 
-static void the_user_overrules_it(void **state)
+TEST(the_user_overrules_it)
 {
-    (void)state;
     struct file files[] = { { "a", -1, 0, 7, 2, 3, 0, NULL }, { "b", -1, 0, 9, 2, 3, 1000, NULL } };
     expect(make(files, 2, TRACE_FILES_ARE_JOB), "one job of 2 ranks; by --as",
            (const char *[]){ "0000", "0100" }, (int64_t[]){ 0, 1 });
     files[1].start_us = 10;
     expect(make(files, 2, TRACE_FILES_ARE_APART), "2 separate runs; by --as",
            (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_and_cycles_by_distributed_info),
-        cmocka_unit_test(other_backends_are_other_jobs),
-        cmocka_unit_test(a_missing_first_cycle_keeps_the_rounds_apart),
-        cmocka_unit_test(steps_that_go_on_are_cycles_of_a_process),
-        cmocka_unit_test(steps_that_begin_again_are_separate_runs),
-        cmocka_unit_test(unmarked_files_need_the_name_of_a_worker),
-        cmocka_unit_test(processes_of_the_same_time_are_ranks),
-        cmocka_unit_test(names_of_files_tell_ranks_that_nothing_else_does),
-        cmocka_unit_test(jobs_of_the_same_ranks_are_kept_apart),
-        cmocka_unit_test(world_sizes_that_differ_are_separate_runs),
-        cmocka_unit_test(a_file_given_twice_is_no_other_run),
-        cmocka_unit_test(copies_are_dropped_unless_ranks_or_hosts_differ),
-        cmocka_unit_test(a_rank_without_the_steps_of_the_others_lacks_records),
-        cmocka_unit_test(the_user_overrules_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

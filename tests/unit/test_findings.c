@@ -1,11 +1,7 @@
 /* test_findings.c - summary/findings.h: what each finding saves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <math.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "summary/finding_kit.h"
 #include "tests/unit/summarized.h"
 #include <stdio.h>
@@ -435,9 +431,8 @@ static void draw_case(const struct price_case *of, bool wrong)
     trace = draw_end();
 }
 
-static void every_finding_has_its_price(void **state)
+TEST(every_finding_has_its_price)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof price_cases / sizeof *price_cases; i++)
         for (int wrong = 0; wrong < 2; wrong++) {
             const struct price_case *of = &price_cases[i];
@@ -463,9 +458,8 @@ static void every_finding_has_its_price(void **state)
 }
 
 /* Seven steps of 100 us; the first takes 700, or the fourth: it compiles for 600. The first is left out, and said; the fourth is slow. */
-static void a_first_step_that_compiles_is_left_out(void **state)
+TEST(a_first_step_that_compiles_is_left_out)
 {
-    (void)state;
     for (int64_t compiles = 0; compiles <= 3; compiles += 3) {
         draw_begin(&summary_wants);
         int64_t us = 0;
@@ -501,9 +495,8 @@ static void a_first_step_that_compiles_is_left_out(void **state)
  * One step: the host may have waited for the device without a record, and the next step may begin before its end. Of three steps it
  * is known that each begins behind the pause, which costs 70 us of 5070.
  */
-static void a_pause_at_the_end_of_one_step_is_no_advice(void **state)
+TEST(a_pause_at_the_end_of_one_step_is_no_advice)
 {
-    (void)state;
     for (int64_t steps = 1; steps <= 3; steps += 2) {
         draw_begin(&summary_wants);
         for (int64_t n = 0; n < steps; n++) {
@@ -530,9 +523,8 @@ static void a_pause_at_the_end_of_one_step_is_no_advice(void **state)
  *
  * Without either the device is the limit: 950 us. That is one saving of 50 us under two names, and is said.
  */
-static void two_changes_that_save_the_same_time_are_named(void **state)
+TEST(two_changes_that_save_the_same_time_are_named)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int64_t n = 0; n < 5; n++) {
         char name[32];
@@ -555,9 +547,8 @@ static void two_changes_that_save_the_same_time_are_named(void **state)
 }
 
 /* A file of Nsight Systems with calls of the operating system alone: that is said, rather than that nothing would save much. */
-static void calls_of_the_system_tell_nothing_of_the_program(void **state)
+TEST(calls_of_the_system_tell_nothing_of_the_program)
 {
-    (void)state;
     for (int call = 0; call < 2; call++) {
         draw_begin(&summary_wants);
         trace_builder_current_file(draw_builder)->producer = PRODUCER_NSYS;
@@ -572,9 +563,8 @@ static void calls_of_the_system_tell_nothing_of_the_program(void **state)
 }
 
 /* The same time in the step of an optimizer, which is no part of a loop that can go. */
-static void an_optimizer_is_no_time_of_the_host_alone(void **state)
+TEST(an_optimizer_is_no_time_of_the_host_alone)
 {
-    (void)state;
     const struct price_case of = { FINDING_HOST_TIME, draw_tokenize, 300 };
     tokenize_name = "Optimizer.step#AdamW.step";
     draw_case(&of, true);
@@ -586,9 +576,8 @@ static void an_optimizer_is_no_time_of_the_host_alone(void **state)
 
 /* An operator that reads a number of a tensor waits for the device, also where no call in it was recorded. Neither it nor a range around it
  * is computation of the host. */
-static void reading_a_number_is_no_computation_of_the_host(void **state)
+TEST(reading_a_number_is_no_computation_of_the_host)
 {
-    (void)state;
     const char *const names[] = { "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero" };
     const struct price_case of = { FINDING_HOST_OPERATORS, draw_host_operator, 300 };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -603,9 +592,8 @@ static void reading_a_number_is_no_computation_of_the_host(void **state)
 }
 
 /* A rule comes with a trace in which it must find something, and one in which it must not. */
-static void no_rule_is_without_a_case(void **state)
+TEST(no_rule_is_without_a_case)
 {
-    (void)state;
     for (size_t rule = 0; rule < FINDING_RULES; rule++) {
         size_t cases = 0;
         for (size_t i = 0; i < sizeof price_cases / sizeof *price_cases; i++)
@@ -615,9 +603,8 @@ static void no_rule_is_without_a_case(void **state)
     }
 }
 
-static void every_rule_is_documented(void **state)
+TEST(every_rule_is_documented)
 {
-    (void)state;
     static char page[1 << 16];
     FILE *file = fopen("docs/commands/summary.md", "r");
     assert_non_null(file);
@@ -639,9 +626,8 @@ static void every_rule_is_documented(void **state)
  * synchronisation 90 us to the launch, 12 to the first kernel, 500 of kernels and 9 between them, as each waited for its launch, make
  * 611. So the graph alone saves 389, since the batch is loaded beside the device: more than the loader's 300, and it comes first.
  */
-static void every_price_is_of_the_change_alone(void **state)
+TEST(every_price_is_of_the_change_alone)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int64_t n = 0; n < 4; n++) {
         char name[32];
@@ -675,9 +661,8 @@ static void every_price_is_of_the_change_alone(void **state)
  *
  * On two ranks at once. As a graph, the host takes none of the first 470 us but the profiler's 300: 170 less.
  */
-static void a_graph_leaves_the_profiler_its_time(void **state)
+TEST(a_graph_leaves_the_profiler_its_time)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int rank = 0; rank < 2; rank++) {
         if (rank > 0)
@@ -730,9 +715,8 @@ static const char *verdict_of_mallocs(int64_t first_us, int64_t later_us, int64_
  * its kernel, 2 after that call as recorded, at 33-38: the first turn takes 39 instead of 1128, and 1089 of 1205 us are saved. Without
  * cudaMalloc besides all that comes 3 us earlier, which is no finding; alone it would be 902.
  */
-static void allocation_is_priced_on_top_of_first_use(void **state)
+TEST(allocation_is_priced_on_top_of_first_use)
 {
-    (void)state;
     assert_non_null(
         strstr(verdict_of_mallocs(900, 1, 200), "allocates or frees memory: mostly at first use."));
     const struct table *findings = table_called(result, "findings");
@@ -748,9 +732,8 @@ static void allocation_is_priced_on_top_of_first_use(void **state)
 }
 
 /* What first use takes is not now and then: later steps do not have it. That is nearly all of this recording, 1089 of 1205 us. */
-static void what_only_first_steps_have_is_no_saving(void **state)
+TEST(what_only_first_steps_have_is_no_saving)
 {
-    (void)state;
     verdict_of_mallocs(900, 1, 200);
     const struct answer *of = result->answer;
     assert_string_equal(
@@ -784,9 +767,8 @@ static void draw_loads_between_launches(int64_t loads_us)
 }
 
 /* Most idle time is the loader's, but as one graph the launches take no time, and the host loads meanwhile. */
-static void the_headline_leads_to_the_first_change(void **state)
+TEST(the_headline_leads_to_the_first_change)
 {
-    (void)state;
     draw_loads_between_launches(450);
     trace = draw_end();
     answer();
@@ -809,9 +791,8 @@ static void the_headline_leads_to_the_first_change(void **state)
 }
 
 /* A product of 600 us without tensor cores saves more than 100 us of copies beside nothing: the first sentence is about computing, 1800 us of 2360. */
-static void computing_leads_where_it_can_be_faster(void **state)
+TEST(computing_leads_where_it_can_be_faster)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int64_t n = 0; n < 3; n++) {
         int64_t us = 800 * n;
@@ -836,9 +817,8 @@ static void computing_leads_where_it_can_be_faster(void **state)
 }
 
 /* Three times: 100 us of computing, 700 us of communication: there is little to hide it behind, and the first sentence says so. */
-static void little_computation_hides_little_communication(void **state)
+TEST(little_computation_hides_little_communication)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int64_t n = 0; n < 3; n++) {
         int64_t us = 1000 * n;
@@ -860,9 +840,8 @@ static void little_computation_hides_little_communication(void **state)
 }
 
 /* A device that works for 10 us of 1 ms is not idle for what the host does. */
-static void devices_that_hardly_work_are_named(void **state)
+TEST(devices_that_hardly_work_are_named)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int64_t n = 0; n < 10; n++) {
         draw_call_us("cudaLaunchKernel", 100 * n, 5, 2 * n + 1);
@@ -879,9 +858,8 @@ static void devices_that_hardly_work_are_named(void **state)
 }
 
 /* The others idle for 300 us of 1000 and communicate for 288, of which they wait 200 for one rank: to even them out saves most. */
-static void a_rank_that_holds_the_others_up_comes_first(void **state)
+TEST(a_rank_that_holds_the_others_up_comes_first)
 {
-    (void)state;
     static const struct price_case of = { FINDING_SLOW_RANKS, draw_two_ranks, 200, .ranks = 2 };
     draw_case(&of, true);
     answer();
@@ -892,9 +870,8 @@ static void a_rank_that_holds_the_others_up_comes_first(void **state)
 }
 
 /* Two devices that work for 1 ms at once: the bar is of the mean device, not of 2 ms, and nothing is written of others beside it. */
-static void bars_are_of_the_mean_device(void **state)
+TEST(bars_are_of_the_mean_device)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int device = 0; device < 2; device++) {
         draw_call_us("cudaLaunchKernel", 10 * device, 5, device + 1);
@@ -910,9 +887,8 @@ static void bars_are_of_the_mean_device(void **state)
 }
 
 /* With one rank nothing is known of waits for collectives on the host: their price is unknown, not 0. */
-static void communication_on_the_host_of_one_rank_is_not_looked_at(void **state)
+TEST(communication_on_the_host_of_one_rank_is_not_looked_at)
 {
-    (void)state;
     for (int on_host = 0; on_host < 2; on_host++) {
         draw_begin(&summary_wants);
         draw_op_us("cpu_op", "aten::mm", 0, 100);
@@ -934,9 +910,8 @@ static void communication_on_the_host_of_one_rank_is_not_looked_at(void **state)
  *
  * Nothing is launched after the wait: it is the end of the recording and saves nothing.
  */
-static void the_wait_that_ends_the_recording_saves_nothing(void **state)
+TEST(the_wait_that_ends_the_recording_saves_nothing)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_call_us("cudaLaunchKernel", 0, 10, 1);
     draw_work_us("kernel", "elementwise", 20, 870, 1);
@@ -952,9 +927,8 @@ static void the_wait_that_ends_the_recording_saves_nothing(void **state)
 }
 
 /* Copies of 30 us by aten::clone, ten or two, then one of 50 by aten::cat and one by aten::stack: 300 us of 400, or 60 of 160. */
-static void the_operator_that_copies_most_is_named(void **state)
+TEST(the_operator_that_copies_most_is_named)
 {
-    (void)state;
     for (int clones = 10; clones > 0; clones -= 8) {
         int64_t us = 12;
         draw_begin(&summary_wants);
@@ -980,9 +954,8 @@ static void the_operator_that_copies_most_is_named(void **state)
 }
 
 /* To pin the memory is what pageable_copies is about, and its price: not that the host waits no more. */
-static void a_copy_from_pageable_memory_is_one_finding(void **state)
+TEST(a_copy_from_pageable_memory_is_one_finding)
 {
-    (void)state;
     const struct price_case of = { FINDING_PAGEABLE_COPIES, draw_pageable_copies, 390, 0, NULL };
     draw_case(&of, true);
     answer();
@@ -992,9 +965,8 @@ static void a_copy_from_pageable_memory_is_one_finding(void **state)
 }
 
 /* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
-static void the_wait_that_would_save_most_stands_for_its_operator(void **state)
+TEST(the_wait_that_would_save_most_stands_for_its_operator)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int64_t i = 0; i < 11; i++) {
         int64_t us = 50 * i, copy_us = i < 10 ? 20 : 150;
@@ -1016,9 +988,8 @@ static void the_wait_that_would_save_most_stands_for_its_operator(void **state)
 }
 
 /* What a rule needs is in the trace, and it found nothing; or it is not, and the rule could not look. */
-static void rules_that_could_not_look_are_named(void **state)
+TEST(rules_that_could_not_look_are_named)
 {
-    (void)state;
     for (int launches = 0; launches < 2; launches++) {
         draw_begin(&summary_wants);
         if (launches)
@@ -1039,9 +1010,8 @@ static void rules_that_could_not_look_are_named(void **state)
 }
 
 /* Between begin and end of a capture nothing is launched, so the time there says nothing of launches. */
-static void the_capture_of_a_graph_is_no_slow_launch(void **state)
+TEST(the_capture_of_a_graph_is_no_slow_launch)
 {
-    (void)state;
     for (int captures = 0; captures < 2; captures++) {
         draw_begin(&summary_wants);
         draw_call_us("cudaLaunchKernel", 0, 5, 1);
@@ -1059,47 +1029,12 @@ static void the_capture_of_a_graph_is_no_slow_launch(void **state)
 }
 
 /* Marks alone take no time. */
-static void where_nothing_takes_time_that_is_the_answer(void **state)
+TEST(where_nothing_takes_time_that_is_the_answer)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_memory(5, 1, 0, 0xF00, 60, 60);
     trace = draw_end();
     answer();
     assert_non_null(strstr(notice_of("answer"), "nothing that takes time was recorded"));
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_finding_has_its_price),
-        cmocka_unit_test(calls_of_the_system_tell_nothing_of_the_program),
-        cmocka_unit_test(two_changes_that_save_the_same_time_are_named),
-        cmocka_unit_test(a_pause_at_the_end_of_one_step_is_no_advice),
-        cmocka_unit_test(a_first_step_that_compiles_is_left_out),
-        cmocka_unit_test(an_optimizer_is_no_time_of_the_host_alone),
-        cmocka_unit_test(reading_a_number_is_no_computation_of_the_host),
-        cmocka_unit_test(no_rule_is_without_a_case),
-        cmocka_unit_test(every_rule_is_documented),
-        cmocka_unit_test(every_price_is_of_the_change_alone),
-        cmocka_unit_test(a_graph_leaves_the_profiler_its_time),
-        cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
-        cmocka_unit_test(what_only_first_steps_have_is_no_saving),
-        cmocka_unit_test(the_headline_leads_to_the_first_change),
-        cmocka_unit_test(computing_leads_where_it_can_be_faster),
-        cmocka_unit_test(little_computation_hides_little_communication),
-        cmocka_unit_test(bars_are_of_the_mean_device),
-        cmocka_unit_test(devices_that_hardly_work_are_named),
-        cmocka_unit_test(a_rank_that_holds_the_others_up_comes_first),
-        cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
-        cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
-        cmocka_unit_test(the_operator_that_copies_most_is_named),
-        cmocka_unit_test(a_copy_from_pageable_memory_is_one_finding),
-        cmocka_unit_test(the_wait_that_would_save_most_stands_for_its_operator),
-        cmocka_unit_test(rules_that_could_not_look_are_named),
-        cmocka_unit_test(the_capture_of_a_graph_is_no_slow_launch),
-        cmocka_unit_test(where_nothing_takes_time_that_is_the_answer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,8 @@
  * The clock of rank 1 is 7000 us ahead, that of rank 2 is 40 us behind; their ends vary by up to 2 us (below).
  * Between 1 and 2, rank 1 computes 200 us and is idle for nothing, ranks 0 and 2 compute 100 and 110 us.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "fleet/fleet.h"
 #include <math.h>
 #include <stdio.h>
@@ -88,9 +84,8 @@ static const struct fleet_rank_row *row_of(const struct fleet *fleet, int64_t ra
 
 /* Ends of rank 1 are later by 7000, 7001 and 6999 us: 7000, deviations 0 1 1. Of rank 2 by -40, -40, -38: -40, 0 0
  * 2. */
-static void clocks_are_set_by_ends(void **state)
+TEST(clocks_are_set_by_ends)
 {
-    (void)state;
     struct facts *facts = make_job();
     facts_finish(facts);
     struct fleet *fleet = fleet_open(facts);
@@ -105,9 +100,8 @@ static void clocks_are_set_by_ends(void **state)
     arena_free(facts);
 }
 
-static void the_last_is_blamed_for_all_waiting(void **state)
+TEST(the_last_is_blamed_for_all_waiting)
 {
-    (void)state;
     struct facts *facts = make_job();
     facts_finish(facts);
     struct fleet *fleet = fleet_open(facts);
@@ -135,9 +129,8 @@ static void the_last_is_blamed_for_all_waiting(void **state)
 
 /* Ten collectives of two ranks end together. Of the last, rank 0's is over, at 1010 us, before rank 1's begins, at 1200 us: whatever this is,
  * rank 0 did not wait for it. */
-static void nobody_waits_for_one_that_begins_after_the_end(void **state)
+TEST(nobody_waits_for_one_that_begins_after_the_end)
 {
-    (void)state;
     enum { KNOWN = 10 };
     struct facts *all = facts_open();
     for (int rank = 0; rank < 2; rank++) {
@@ -185,9 +178,8 @@ static void nobody_waits_for_one_that_begins_after_the_end(void **state)
 }
 
 /* Rank 2 held others up for 150 us, rank 1 for 190 us. */
-static void ranks_that_are_waited_for_in_turn_are_several(void **state)
+TEST(ranks_that_are_waited_for_in_turn_are_several)
 {
-    (void)state;
     struct facts *facts = make_job();
     facts_finish(facts);
     struct fleet *fleet = fleet_open(facts);
@@ -205,9 +197,8 @@ static void ranks_that_are_waited_for_in_turn_are_several(void **state)
 
 /* Before number 2 rank 1 computed 200 us, rank 2, in the middle, 110 us: 90 us of the 100 us; the rest is rank 0's
  * being early. */
-static void what_grew_is_reported(void **state)
+TEST(what_grew_is_reported)
 {
-    (void)state;
     struct facts *facts = make_job();
     facts_finish(facts);
     struct fleet *fleet = fleet_open(facts);
@@ -221,9 +212,8 @@ static void what_grew_is_reported(void **state)
 }
 
 /* Rank 3 of 4 is missing. A second recording of rank 1 at the same time is left out, as is one of a job of 64 ranks. */
-static void what_is_not_of_the_job_is_left_out(void **state)
+TEST(what_is_not_of_the_job_is_left_out)
 {
-    (void)state;
     struct facts *facts = make_job();
     add_rank(facts, 1, 4, "trace.again.json");
     add_rank(facts, 2, 64, "other.json");
@@ -241,9 +231,8 @@ static void what_is_not_of_the_job_is_left_out(void **state)
     arena_free(facts);
 }
 
-static void one_rank_alone_tells_nothing_of_waiting(void **state)
+TEST(one_rank_alone_tells_nothing_of_waiting)
 {
-    (void)state;
     struct facts *facts = facts_open();
     add_rank(facts, 0, 4, "trace.json");
     facts_finish(facts);
@@ -254,18 +243,4 @@ static void one_rank_alone_tells_nothing_of_waiting(void **state)
     assert_true(isnan(fleet->ranks.at[0].caused_share));
     arena_free(fleet);
     arena_free(facts);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_are_set_by_ends),
-        cmocka_unit_test(the_last_is_blamed_for_all_waiting),
-        cmocka_unit_test(ranks_that_are_waited_for_in_turn_are_several),
-        cmocka_unit_test(nobody_waits_for_one_that_begins_after_the_end),
-        cmocka_unit_test(what_grew_is_reported),
-        cmocka_unit_test(what_is_not_of_the_job_is_left_out),
-        cmocka_unit_test(one_rank_alone_tells_nothing_of_waiting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* test_fleet_facts.c - figures/facts.h, figures/facts_file.h: facts merge in any order to the same bytes, and damage
  * is found. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "figures/facts_file.h"
 #include "figures/sketch.h"
 #include "tests/unit/facts_bytes.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static unsigned next_random(unsigned *state)
@@ -59,9 +54,8 @@ static struct facts *make_rank(int64_t rank)
 }
 
 /* A list of 100 ranks is cut, and still differs from another that begins alike; a short one stays as it is. */
-static void a_long_list_of_ranks_is_cut(void **state)
+TEST(a_long_list_of_ranks_is_cut)
 {
-    (void)state;
     struct facts *facts = facts_open();
     struct buffer list = { 0 };
     for (int rank = 0; rank < 100; rank++)
@@ -99,9 +93,8 @@ static bool read_bytes(struct facts *facts, const char *bytes, size_t len, struc
     return good;
 }
 
-static void any_tree_gives_the_same_bytes(void **state)
+TEST(any_tree_gives_the_same_bytes)
 {
-    (void)state;
     enum { RANKS = 9 };
     struct buffer wanted = { 0 }, bytes = { 0 };
     unsigned seed = 3;
@@ -136,9 +129,8 @@ static void any_tree_gives_the_same_bytes(void **state)
 }
 
 /* Every cut leaves an error and no rows; the whole is read. */
-static void a_cut_file_is_refused_wherever_it_is_cut(void **state)
+TEST(a_cut_file_is_refused_wherever_it_is_cut)
 {
-    (void)state;
     struct facts *facts = make_rank(1);
     struct buffer bytes = { 0 };
     write_bytes(facts, &bytes);
@@ -159,9 +151,8 @@ static void a_cut_file_is_refused_wherever_it_is_cut(void **state)
 
 /* Whatever is changed, with the checksum made right again or not: an error or facts, and never a fault. What is not made right
  * gives an error, or what was written. */
-static void damage_does_no_harm(void **state)
+TEST(damage_does_no_harm)
 {
-    (void)state;
     struct facts *facts = make_rank(1);
     struct buffer bytes = { 0 }, again = { 0 };
     unsigned seed = 11;
@@ -212,9 +203,8 @@ static void check_columns(const struct arrow_reader *reader, const struct facts_
 
 /* The tables and columns of a version stay as they are in its file. Who changes one raises FACTS_VERSION, leaves the files of older versions
  * alone, which golden/facts/version* must go on to read, and puts samples/fleet/versionN.facts.gz of the new one beside them. */
-static void a_version_keeps_its_columns(void **state)
+TEST(a_version_keeps_its_columns)
 {
-    (void)state;
     char path[64];
     snprintf(path, sizeof path, "samples/fleet/version%d.facts.gz", FACTS_VERSION);
     struct tpa_error err = { 0 };
@@ -237,16 +227,4 @@ static void a_version_keeps_its_columns(void **state)
     assert_int_equal(tables, FACTS_TABLES + 1);
     arrow_reader_release(&reader);
     source_free(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_list_of_ranks_is_cut),
-        cmocka_unit_test(any_tree_gives_the_same_bytes),
-        cmocka_unit_test(a_cut_file_is_refused_wherever_it_is_cut),
-        cmocka_unit_test(damage_does_no_harm),
-        cmocka_unit_test(a_version_keeps_its_columns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

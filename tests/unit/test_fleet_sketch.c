@@ -1,13 +1,8 @@
 /* test_fleet_sketch.c - figures/sketch.h: exact while small, within the bound beyond, and the same however it came
  * together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "figures/sketch.h"
-#include <stdlib.h>
 #include <string.h>
 
 static unsigned next_random(unsigned *state)
@@ -17,9 +12,8 @@ static unsigned next_random(unsigned *state)
 }
 
 /* 5 1 3: sorted 1 3 5. The lower median of four values, 1 3 5 9, is 3. */
-static void few_values_are_exact(void **state)
+TEST(few_values_are_exact)
 {
-    (void)state;
     struct sketch sketch = { 0 };
     assert_true(sketch_quantile(&sketch, 1, 2) == INT64_MIN);
     sketch_add(&sketch, 5);
@@ -33,9 +27,8 @@ static void few_values_are_exact(void **state)
     sketch_release(&sketch);
 }
 
-static void many_values_are_within_a_hundredth(void **state)
+TEST(many_values_are_within_a_hundredth)
 {
-    (void)state;
     struct sketch sketch = { 0 };
     for (int64_t value = 1; value <= 100000; value++)
         sketch_add(&sketch, value * 1000);
@@ -87,9 +80,8 @@ static void check_merging(size_t count, unsigned seed)
     buffer_release(&other);
 }
 
-static void any_order_gives_the_same_text(void **state)
+TEST(any_order_gives_the_same_text)
 {
-    (void)state;
     for (unsigned seed = 1; seed < 40; seed++)
         check_merging(seed * 61, seed);
     check_merging(SKETCH_EXACT_BELOW - 1, 1);
@@ -97,9 +89,8 @@ static void any_order_gives_the_same_text(void **state)
     check_merging(SKETCH_EXACT_BELOW * 20, 3); /* every part is in buckets before it is joined */
 }
 
-static void what_is_no_sketch_is_refused(void **state)
+TEST(what_is_no_sketch_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {
         "", "x", "=!", "=g", "=BA", "=CAA", "~A", "=gggggggggggggggA", "=BgggggggggggggggB"
     };
@@ -109,15 +100,4 @@ static void what_is_no_sketch_is_refused(void **state)
         assert_int_equal(sketch.count, 0);
         sketch_release(&sketch);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_values_are_exact),
-        cmocka_unit_test(many_values_are_within_a_hundredth),
-        cmocka_unit_test(any_order_gives_the_same_text),
-        cmocka_unit_test(what_is_no_sketch_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

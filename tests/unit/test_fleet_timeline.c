@@ -1,10 +1,6 @@
 /* test_fleet_timeline.c - figures/gather.h: any interval of a device is split as its definition says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/gaps.h"
 #include "figures/gather.h"
 #include "tests/unit/drawn.h"
@@ -57,9 +53,8 @@ static void split_slowly(const struct gpu_events *gpu, const struct gaps *gaps, 
  *   7     [ gemm    )         [ nccl    )                   [ gemm    )
  *   8          [ copy    )        [ nccl         )     the call of the last gemm takes 43 to 47: two causes and more
  */
-static void intervals_begin_and_end_anywhere(void **state)
+TEST(intervals_begin_and_end_anywhere)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_call("cudaLaunchKernel", 1, 43, 4, 1);
     draw_work("kernel", "gemm", 0, 7, 2, 10, DRAW_NO_CALL);
@@ -86,10 +81,4 @@ static void intervals_begin_and_end_anywhere(void **state)
     arena_free(gaps);
     arena_free(all);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(intervals_begin_and_end_anywhere) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

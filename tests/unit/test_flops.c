@@ -1,17 +1,10 @@
 /* test_flops.c - derive/flops.h and the shapes it counts from (derive/shapes.h). */
+#include "tests/unit/unit.h"
 #include "derive/flops.h"
 #include "derive/shapes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-static void matrix_products_count_two_per_multiply_and_add(void **state)
+TEST(matrix_products_count_two_per_multiply_and_add)
 {
-    (void)state;
     /* (3 x 4) (4 x 5): 15 sums of 4 products */
     assert_int_equal(flops_count(FLOPS_MM, "[[3,4],[4,5]]", NULL), 2 * 3 * 4 * 5);
     /* the first input of addmm is what is added */
@@ -21,9 +14,8 @@ static void matrix_products_count_two_per_multiply_and_add(void **state)
     assert_int_equal(flops_count(FLOPS_BADDBMM, "[[2,3,5],[2,3,4],[2,4,5],[],[]]", NULL), 2 * 2 * 3 * 4 * 5);
 }
 
-static void elementwise_operators_count_elements_of_the_first_input(void **state)
+TEST(elementwise_operators_count_elements_of_the_first_input)
 {
-    (void)state;
     assert_int_equal(flops_count(FLOPS_MUL, "[[7,3],[3]]", NULL), 21);
     assert_int_equal(flops_count(FLOPS_ADD, "[[],[3]]", NULL), 1); /* a scalar tensor has one element */
     assert_int_equal(flops_count(FLOPS_ADD, "[[0,8],[8],[]]", NULL), 0);
@@ -33,9 +25,8 @@ static void elementwise_operators_count_elements_of_the_first_input(void **state
 
 static const char image[] = "[[4,6,10,12],[8,3,3,5],[8],[],[],[],[]]";
 
-static void convolutions_count_per_output_and_group(void **state)
+TEST(convolutions_count_per_output_and_group)
 {
-    (void)state;
     /*
      * stride 2 x 1, padding 1 x 2, dilation 1 x 1: height (10 + 2 - 2 - 1) / 2 + 1 = 5,
      * width (12 + 4 - 4 - 1) / 1 + 1 = 12
@@ -51,9 +42,8 @@ static void convolutions_count_per_output_and_group(void **state)
         INT64_C(2) * 4 * (6 * 8) * (3 * 5) * 6 * 8);
 }
 
-static void what_torch_cannot_use_counts_nothing(void **state)
+TEST(what_torch_cannot_use_counts_nothing)
 {
-    (void)state;
     const char *same = "[\"\",\"\",\"\",\"[1, 1]\",\"same\",\"[1, 1]\",\"1\"]";
     const char *plain = "[\"\",\"\",\"\",\"[1, 1]\",\"[0, 0]\",\"[1, 1]\",\"1\"]";
     assert_int_equal(flops_count(FLOPS_CONV2D, image, same), 0);
@@ -65,9 +55,8 @@ static void what_torch_cannot_use_counts_nothing(void **state)
     assert_int_equal(flops_count(FLOPS_NONE, "[[3,4],[4,5]]", NULL), 0);
 }
 
-static void only_seven_operators_count(void **state)
+TEST(only_seven_operators_count)
 {
-    (void)state;
     assert_int_equal(flops_operator_of("aten::mm"), FLOPS_MM);
     assert_int_equal(flops_operator_of("aten::conv2d"), FLOPS_CONV2D);
     assert_int_equal(flops_operator_of("aten::mm_"), FLOPS_NONE);
@@ -83,9 +72,8 @@ static void check_shapes(const char *dims, const char *wanted)
     buffer_release(&out);
 }
 
-static void shapes_read_as_python_prints_them(void **state)
+TEST(shapes_read_as_python_prints_them)
 {
-    (void)state;
     check_shapes("[[4,3,16,16],[8],[],[]]", "[[4, 3, 16, 16], [8], [], []]");
     check_shapes("[]", "[]");
     check_shapes("[[[2,2],[3]],[5]]",
@@ -94,9 +82,8 @@ static void shapes_read_as_python_prints_them(void **state)
 }
 
 /* Arguments come from files: whatever is in them, something comes back. */
-static void broken_arguments_do_no_harm(void **state)
+TEST(broken_arguments_do_no_harm)
 {
-    (void)state;
     static const char *const texts[] = { "",      "[",       "[[",     "[[1",         "[[1,",   "[[1,]",
                                          "[[1]",  "]",       "{}",     "null",        "[null]", "[\"a",
                                          "[[1a]", "[[--1]]", "[[1],,", "[[1],[2]]]]", "[\"\\" };
@@ -112,18 +99,4 @@ static void broken_arguments_do_no_harm(void **state)
     assert_false(shape_parse("[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", &shape));
     assert_true(shape_parse(" [3, 4] ", &shape));
     assert_int_equal(shape.count, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrix_products_count_two_per_multiply_and_add),
-        cmocka_unit_test(elementwise_operators_count_elements_of_the_first_input),
-        cmocka_unit_test(convolutions_count_per_output_and_group),
-        cmocka_unit_test(what_torch_cannot_use_counts_nothing),
-        cmocka_unit_test(only_seven_operators_count),
-        cmocka_unit_test(shapes_read_as_python_prints_them),
-        cmocka_unit_test(broken_arguments_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_forecast.c - memory/forecast/: growth of blocks and the simulated allocator, by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "memory/forecast/forecast.h"
 
 enum { BATCH, SEQ, BOTH = 1 << BATCH | 1 << SEQ };
@@ -18,9 +14,8 @@ static struct growth growth_from_two(double at_2, double at_4)
     return growth_of(values, sizes, 2, 1, 1 << BATCH, target);
 }
 
-static void the_lowest_power_that_fits_is_taken(void **state)
+TEST(the_lowest_power_that_fits_is_taken)
 {
-    (void)state;
     struct growth constant = growth_from_two(1e6, 1e6 + 512), linear = growth_from_two(1e6, 2e6),
                   quadratic = growth_from_two(1e6, 4e6), mixed = growth_from_two(1e6, 1.5e6);
     assert_int_equal(constant.kind, GROWTH_CONSTANT);
@@ -35,9 +30,8 @@ static void the_lowest_power_that_fits_is_taken(void **state)
 }
 
 /* batch x seq x seq x 100 bytes; three points confirm 1 MB + batch x 1e5. */
-static void products_and_constants_are_told_apart(void **state)
+TEST(products_and_constants_are_told_apart)
 {
-    (void)state;
     static const double sizes[3][FORECAST_SIZES] = { { 2, 64 }, { 4, 64 }, { 2, 128 } },
                         target[FORECAST_SIZES] = { 8, 256 },
                         three[3][FORECAST_SIZES] = { { 2 }, { 4 }, { 6 } }, at_10[FORECAST_SIZES] = { 10 };
@@ -56,9 +50,8 @@ static void products_and_constants_are_told_apart(void **state)
     assert_true(growth.low <= 1e6 && growth.high >= 3e6);
 }
 
-static void segments_are_those_of_pytorch(void **state)
+TEST(segments_are_those_of_pytorch)
 {
-    (void)state;
     struct allocator *allocator = allocator_open();
     uint32_t small = allocator_take(allocator, 1, 0); /* 512 of 2 MiB */
     assert_int_equal(allocator_reserved(allocator), 2 * MIB);
@@ -81,9 +74,8 @@ static void segments_are_those_of_pytorch(void **state)
 }
 
 /* Three pieces of 6 MiB and a rest of 2 MiB: given back in any order they are one of 20 MiB again. */
-static void free_neighbours_are_joined(void **state)
+TEST(free_neighbours_are_joined)
 {
-    (void)state;
     struct allocator *allocator = allocator_open();
     uint32_t piece[3];
     for (int i = 0; i < 3; i++)
@@ -94,15 +86,4 @@ static void free_neighbours_are_joined(void **state)
     allocator_take(allocator, 20 * MIB, 0);
     assert_int_equal(allocator_reserved(allocator), 20 * MIB);
     allocator_free(allocator);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lowest_power_that_fits_is_taken),
-        cmocka_unit_test(products_and_constants_are_told_apart),
-        cmocka_unit_test(segments_are_those_of_pytorch),
-        cmocka_unit_test(free_neighbours_are_joined),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

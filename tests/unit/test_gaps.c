@@ -1,10 +1,6 @@
 /* test_gaps.c - analyze/gaps.h: gaps are split into parts, each with a cause. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/gaps.h"
 #include "tests/unit/drawn.h"
 
@@ -85,9 +81,8 @@ static void draw_gap(int64_t call_ns)
  *   host       l1                  l2              l2 at 40..42: 20 before it, 2 in it, 8 after it
  *   stream 7        [ a )               [ b )
  */
-static void a_gap_is_split_by_its_launch(void **state)
+TEST(a_gap_is_split_by_its_launch)
 {
-    (void)state;
     draw_gap(40);
     draw_host("cpu_op", "aten::mm", 1, 38, 6);
     draw_host("user_annotation", "thinking", 1, 22, 14);
@@ -113,9 +108,8 @@ static void a_gap_is_split_by_its_launch(void **state)
 }
 
 /* XLA's calls are on a track of their own: while its functions wait until what was computed is ready (24..36), so does that. */
-static void calls_on_a_track_of_their_own_wait_as_the_program_does(void **state)
+TEST(calls_on_a_track_of_their_own_wait_as_the_program_does)
 {
-    (void)state;
     draw_gap(40);
     draw_host("python_function", "api.py(3154): block_until_ready", 2, 24, 12);
     trace = draw_end();
@@ -140,9 +134,8 @@ static void calls_on_a_track_of_their_own_wait_as_the_program_does(void **state)
  *
  * The work was in the queue from 28 on: the host is to blame for 2, the call for 6, the queue for 22.
  */
-static void the_host_is_not_blamed_for_queued_work(void **state)
+TEST(the_host_is_not_blamed_for_queued_work)
 {
-    (void)state;
     draw_gap_of(22, 6);
     trace = draw_end();
     answer();
@@ -158,9 +151,8 @@ static void the_host_is_not_blamed_for_queued_work(void **state)
 }
 
 /* The same, and the thread told a stream to wait for an event at 21. Before a's launch it does not concern b. */
-static void queued_behind_a_wait_for_an_event(void **state)
+TEST(queued_behind_a_wait_for_an_event)
 {
-    (void)state;
     draw_gap_of(22, 6);
     draw_call("cudaStreamWaitEvent", 1, 21, 1, 9);
     trace = draw_end();
@@ -184,9 +176,8 @@ static void queued_behind_a_wait_for_an_event(void **state)
 }
 
 /* The first launch of b takes 25: its code is loaded. A second launch as long is a launch call. */
-static void first_use(void **state)
+TEST(first_use)
 {
-    (void)state;
     draw_gap_of(23, 25);
     trace = draw_end();
     answer();
@@ -205,9 +196,8 @@ static void first_use(void **state)
 }
 
 /* "thinking" takes 9 of the 20 before the call, less than half; "step" holds all, "ProfilerStep#1" does not count. */
-static void what_the_host_did_meanwhile(void **state)
+TEST(what_the_host_did_meanwhile)
 {
-    (void)state;
     draw_gap(40);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 70);
     draw_host("user_annotation", "step", 1, 5, 60);
@@ -226,9 +216,8 @@ static void what_the_host_did_meanwhile(void **state)
 }
 
 /* With stacks: the innermost of outer 15..45 and inner 24..36, which took 12 of the 20 before the call. */
-static void with_stacks_the_line_is_shown(void **state)
+TEST(with_stacks_the_line_is_shown)
 {
-    (void)state;
     draw_gap(40);
     draw_host("python_function", "train.py(3): outer", 1, 15, 30);
     draw_arg(ARG_PYTHON_ID, 1);
@@ -242,9 +231,8 @@ static void with_stacks_the_line_is_shown(void **state)
 }
 
 /* l2 at 15..17: in the queue before the device ran dry. The call of the second begins as it does. */
-static void queued_work_is_latency_if_short(void **state)
+TEST(queued_work_is_latency_if_short)
 {
-    (void)state;
     draw_gap(15);
     trace = draw_end();
     answer();
@@ -262,9 +250,8 @@ static void queued_work_is_latency_if_short(void **state)
 }
 
 /* The thread sits in a synchronization from 12 to 24: 4 of the 20 before the call, and 16 are its own. */
-static void a_synchronization_takes_what_it_took(void **state)
+TEST(a_synchronization_takes_what_it_took)
 {
-    (void)state;
     draw_gap(40);
     draw_call("cudaStreamSynchronize", 1, 12, 12, 3);
     trace = draw_end();
@@ -289,9 +276,8 @@ static void a_synchronization_takes_what_it_took(void **state)
  *   stream 9          [ DtoH )                     16..26
  *   stream 7                     [ b )             40..50: gap 26..40
  */
-static void a_blocking_copy_synchronizes(void **state)
+TEST(a_blocking_copy_synchronizes)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_work("kernel", "a", 0, 7, 10, 10, 1);
@@ -310,9 +296,8 @@ static void a_blocking_copy_synchronizes(void **state)
 }
 
 /* Of the 20 before the call the thread spends 8 in cudaMalloc, in two pieces, and 5 in a synchronization. */
-static void what_is_before_the_call_is_split_by_what_the_thread_did(void **state)
+TEST(what_is_before_the_call_is_split_by_what_the_thread_did)
 {
-    (void)state;
     draw_gap(40);
     draw_call("cudaMalloc", 1, 21, 5, 3);
     draw_call("cudaMalloc", 1, 27, 3, 4);
@@ -329,9 +314,8 @@ static void what_is_before_the_call_is_split_by_what_the_thread_did(void **state
 }
 
 /* Of 20..38 in the loader 3 went to an allocation within: the innermost counts. */
-static void data_loading(void **state)
+TEST(data_loading)
 {
-    (void)state;
     draw_gap(40);
     draw_host("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 1, 18, 20);
     draw_call("cudaHostAlloc", 1, 25, 3, 3);
@@ -344,9 +328,8 @@ static void data_loading(void **state)
 }
 
 /* In gloo until 35; and in an operator from 18 to 48 that launches the work itself. */
-static void communication(void **state)
+TEST(communication)
 {
-    (void)state;
     draw_gap(40);
     draw_host("user_annotation", "gloo:all_reduce", 1, 18, 17);
     trace = draw_end();
@@ -364,9 +347,8 @@ static void communication(void **state)
 }
 
 /* The profiler is at work from 30 to 45: 10 before the call, 2 in it, 3 after it; it comes before all other causes. */
-static void profiler_overhead(void **state)
+TEST(profiler_overhead)
 {
-    (void)state;
     draw_gap(40);
     draw_call("cudaMalloc", 1, 20, 20, 3);
     draw_event("overhead", "Activity Buffer Request", -1, 0, 30, 15);
@@ -388,9 +370,8 @@ static void profiler_overhead(void **state)
     release();
 }
 
-static void a_launch_that_is_not_in_the_file_is_unknown(void **state)
+TEST(a_launch_that_is_not_in_the_file_is_unknown)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_work("kernel", "a", 0, 7, 10, 10, 1);
     draw_work("kernel", "b", 0, 7, 50, 10, 2);
@@ -402,9 +383,8 @@ static void a_launch_that_is_not_in_the_file_is_unknown(void **state)
 }
 
 /* By the clocks' skew the call seems to begin at 55, after its kernel did at 50. */
-static void a_call_after_its_kernel(void **state)
+TEST(a_call_after_its_kernel)
 {
-    (void)state;
     draw_gap(55);
     draw_call("cudaMalloc", 1, 20, 16, 3);
     trace = draw_end();
@@ -423,9 +403,8 @@ static void a_call_after_its_kernel(void **state)
  *
  * Device 0: 35..40, 45..50, 50..60. Device 1: 30..42.
  */
-static void streams_devices_and_empty_work(void **state)
+TEST(streams_devices_and_empty_work)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_work("kernel", "a", 0, 0, 10, 10, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 0, 20, 10, DRAW_NO_CALL);
@@ -461,9 +440,8 @@ static void streams_devices_and_empty_work(void **state)
 }
 
 /* Work is chosen by its launch: a's at 0 and b's at 40. With both the gap 20..50 counts, whole; with one there is none. */
-static void a_range_chooses_by_the_launch(void **state)
+TEST(a_range_chooses_by_the_launch)
 {
-    (void)state;
     draw_gap(40);
     trace = draw_end();
     answer_with((struct selection_query){ .range = "0..41ns" }, (struct gaps_options){ 0 });
@@ -480,9 +458,8 @@ static void a_range_chooses_by_the_launch(void **state)
 /*
  * A graph launched by one call at 5..8: 502 kernels of 10, each 1 after the one before; and a launch without a
  * kernel. */
-static void one_launch_of_502_kernels(void **state)
+TEST(one_launch_of_502_kernels)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_call("cudaGraphLaunch", 1, 5, 3, 1);
     draw_call("cudaLaunchKernel", 1, 9, 3, 2);
@@ -500,9 +477,8 @@ static void one_launch_of_502_kernels(void **state)
 }
 
 /* Gaps of 1, 2 and 3: with two the longest two are listed, and it is known that there are three. */
-static void the_longest_are_listed(void **state)
+TEST(the_longest_are_listed)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_work("kernel", "a", 0, 7, 0, 10, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 7, 11, 10, DRAW_NO_CALL);
@@ -522,9 +498,8 @@ static void the_longest_are_listed(void **state)
 }
 
 /* Gaps of 1 to 3001, each once, mixed: far more than are listed. */
-static void of_many_gaps_the_longest_are_listed(void **state)
+TEST(of_many_gaps_the_longest_are_listed)
 {
-    (void)state;
     enum { MANY = 3001 };
     static const int64_t most[] = { 3, 999, 1000, 1200, 1500, 3000 };
     draw_begin(&gaps_wants);
@@ -547,9 +522,8 @@ static void of_many_gaps_the_longest_are_listed(void **state)
 }
 
 /* What is asked in the usual way is kept with the trace: the causes alone, and then with the longest gaps. */
-static void usual_gaps_are_found_once(void **state)
+TEST(usual_gaps_are_found_once)
 {
-    (void)state;
     draw_begin(&gaps_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 60000);
     draw_call("cudaLaunchKernel", 1, 50000, 10, 1);
@@ -576,9 +550,8 @@ static void usual_gaps_are_found_once(void **state)
  *              0    10   20   30   40   50
  *   stream 7   [ k )     [ k )     [ k )[ k )     launched by mm in step 1, mm, add, on threads 1, 1, 2; gaps of 10, 10
  */
-static void causes_are_summed_up_by_operator_step_and_thread(void **state)
+TEST(causes_are_summed_up_by_operator_step_and_thread)
 {
-    (void)state;
     static const struct {
         unsigned by;
         size_t groups;
@@ -611,44 +584,12 @@ static void causes_are_summed_up_by_operator_step_and_thread(void **state)
 }
 
 /* One cause has one colour on all pages: what has no name of its own, as in "idle: other causes", is pale. */
-static void each_cause_has_a_color_of_its_own(void **state)
+TEST(each_cause_has_a_color_of_its_own)
 {
-    (void)state;
     size_t uses[CHART_COLORS] = { 0 };
     for (size_t i = 0; i < GAP_CAUSES; i++)
         assert_int_equal(uses[gap_causes[i].color]++, 0);
     assert_int_equal(gap_causes[GAP_UNKNOWN].color, CHART_COLOR_OF_IDLE);
     assert_int_equal(gap_causes[GAP_HOST].color, CHART_COLOR_OF_HOST);
     assert_int_equal(gap_causes[GAP_SYNCHRONIZATION].color, CHART_COLOR_OF_WAITING);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_cause_has_a_color_of_its_own),
-        cmocka_unit_test(a_gap_is_split_by_its_launch),
-        cmocka_unit_test(the_host_is_not_blamed_for_queued_work),
-        cmocka_unit_test(queued_behind_a_wait_for_an_event),
-        cmocka_unit_test(calls_on_a_track_of_their_own_wait_as_the_program_does),
-        cmocka_unit_test(first_use),
-        cmocka_unit_test(what_the_host_did_meanwhile),
-        cmocka_unit_test(with_stacks_the_line_is_shown),
-        cmocka_unit_test(queued_work_is_latency_if_short),
-        cmocka_unit_test(a_synchronization_takes_what_it_took),
-        cmocka_unit_test(a_blocking_copy_synchronizes),
-        cmocka_unit_test(what_is_before_the_call_is_split_by_what_the_thread_did),
-        cmocka_unit_test(data_loading),
-        cmocka_unit_test(communication),
-        cmocka_unit_test(profiler_overhead),
-        cmocka_unit_test(a_launch_that_is_not_in_the_file_is_unknown),
-        cmocka_unit_test(a_call_after_its_kernel),
-        cmocka_unit_test(streams_devices_and_empty_work),
-        cmocka_unit_test(a_range_chooses_by_the_launch),
-        cmocka_unit_test(one_launch_of_502_kernels),
-        cmocka_unit_test(the_longest_are_listed),
-        cmocka_unit_test(of_many_gaps_the_longest_are_listed),
-        cmocka_unit_test(usual_gaps_are_found_once),
-        cmocka_unit_test(causes_are_summed_up_by_operator_step_and_thread),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_gpu.c - analyze/gpu.h: each moment of a device counts once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/gpu.h"
 #include "analyze/registry.h"
 #include "derive/gpu_names.h"
@@ -71,9 +67,8 @@ static void draw_streams(void)
     trace = draw_end();
 }
 
-static void each_moment_counts_once(void **state)
+TEST(each_moment_counts_once)
 {
-    (void)state;
     draw_streams();
     analyze((struct selection_query){ 0 });
     assert_int_equal(devices->row_count, 1);
@@ -94,9 +89,8 @@ static void each_moment_counts_once(void **state)
 }
 
 /* The memset takes no time, but the gap ends there: 75..80 and 80..90. */
-static void work_without_duration_ends_a_gap(void **state)
+TEST(work_without_duration_ends_a_gap)
 {
-    (void)state;
     draw_streams();
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(devices, 0, "gaps"), 2);
@@ -105,9 +99,8 @@ static void work_without_duration_ends_a_gap(void **state)
 }
 
 /* HtoD 20..40 runs under kernels but for 30..40; DtoH 50..75 under one until 60. */
-static void copies_are_exposed_where_no_kernel_runs(void **state)
+TEST(copies_are_exposed_where_no_kernel_runs)
 {
-    (void)state;
     draw_streams();
     analyze((struct selection_query){ 0 });
     assert_int_equal(copies->row_count, 2);
@@ -124,9 +117,8 @@ static void copies_are_exposed_where_no_kernel_runs(void **state)
  * Work is chosen by its launch, or where its call is not in the file by its own start, and counts whole: in 15..55 HtoD
  * 20..40, gemm 40..60 and DtoH 50..75 begin.
  */
-static void a_range_chooses_work_by_its_launch(void **state)
+TEST(a_range_chooses_work_by_its_launch)
 {
-    (void)state;
     draw_streams();
     analyze((struct selection_query){ .range = "15ns..55ns" });
     assert_int_equal(int_called(devices, 0, "span"), 55);
@@ -153,9 +145,8 @@ static void a_range_chooses_work_by_its_launch(void **state)
 }
 
 /* Stream 7 alone: busy 0..20, 40..60, 90..100 of 100. */
-static void a_stream_alone(void **state)
+TEST(a_stream_alone)
 {
-    (void)state;
     draw_streams();
     analyze((struct selection_query){ .streams = { { { 7, 7 } }, 1 } });
     assert_int_equal(int_called(devices, 0, "span"), 100);
@@ -166,9 +157,8 @@ static void a_stream_alone(void **state)
 }
 
 /* Streams 7 (busy 50 of 100), 20 (20 of 10..80) and 21 (45 of 20..75), each with gaps of its own. */
-static void each_stream_for_itself(void **state)
+TEST(each_stream_for_itself)
 {
-    (void)state;
     draw_streams();
     analyze_by((struct selection_query){ 0 }, BY(STREAM));
     assert_int_equal(devices->row_count, 3);
@@ -191,9 +181,8 @@ static void each_stream_for_itself(void **state)
  *   device 1 stream 0              [ b )
  *   device 0, other file      [ c )
  */
-static void equal_streams_of_two_devices_are_two(void **state)
+TEST(equal_streams_of_two_devices_are_two)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_work("kernel", "a", 0, 0, 0, 20, DRAW_NO_CALL);
     draw_work("kernel", "b", 1, 0, 20, 10, DRAW_NO_CALL);
@@ -221,9 +210,8 @@ static void equal_streams_of_two_devices_are_two(void **state)
  * blocks per SM: k1 0.5, k2 2 (counts as 1), k3 none: (20 * 0.5 + 20 * 1) / 80.
  * occupancy: k1 50 %, k2 25 %: (20 * 0.5 + 20 * 0.25) / 40.
  */
-static void efficiency_looks_at_the_steps_as_they_ran(void **state)
+TEST(efficiency_looks_at_the_steps_as_they_ran)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 35);
     draw_host("user_annotation", "ProfilerStep#2", 1, 35, 35);
@@ -258,9 +246,8 @@ static void efficiency_looks_at_the_steps_as_they_ran(void **state)
  *
  * gemm does not tell its blocks per SM; what the late kernel tells is not of the window.
  */
-static void of_steps_that_overlap_the_first_is_the_window(void **state)
+TEST(of_steps_that_overlap_the_first_is_the_window)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 60);
     draw_host("user_annotation", "ProfilerStep#2", 2, 20, 70);
@@ -277,9 +264,8 @@ static void of_steps_that_overlap_the_first_is_the_window(void **state)
 }
 
 /* A step of no length at 50: the operators from 0 to 40 are the window, in which a kernel ran for 20. */
-static void steps_that_took_no_time_are_no_window(void **state)
+TEST(steps_that_took_no_time_are_no_window)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 50, 0);
     draw_host("cpu_op", "aten::mm", 1, 0, 40);
@@ -295,9 +281,8 @@ static void steps_that_took_no_time_are_no_window(void **state)
  * The profiler was on from 0 to 100 ns; an operator was still open then, and is written as if it had lasted a day. The
  * operators reach from 10 to 100, in which a kernel ran for 45.
  */
-static void an_open_operator_ends_with_the_recording(void **state)
+TEST(an_open_operator_ends_with_the_recording)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_host("Trace", "PyTorch Profiler (0)", 1, 0, 100);
     draw_host("cpu_op", "aten::mm", 1, 10, INT64_C(86400000000000));
@@ -311,9 +296,8 @@ static void an_open_operator_ends_with_the_recording(void **state)
 }
 
 /* The name says nothing: it is the operator (by its id), or the arguments of the kernel, that tell. */
-static void communication_is_recognised_by_operator_and_arguments(void **state)
+TEST(communication_is_recognised_by_operator_and_arguments)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_host("cpu_op", "symm_mem::one_shot", 1, 0, 10);
     draw_arg(ARG_EXTERNAL_ID, 5);
@@ -334,9 +318,8 @@ static void communication_is_recognised_by_operator_and_arguments(void **state)
     release();
 }
 
-static void no_work_gives_empty_tables(void **state)
+TEST(no_work_gives_empty_tables)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     trace = draw_end();
@@ -345,9 +328,8 @@ static void no_work_gives_empty_tables(void **state)
     release();
 }
 
-static void names_of_kernels(void **state)
+TEST(names_of_kernels)
 {
-    (void)state;
     assert_true(kernel_is_nccl("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"));
     assert_true(kernel_is_nccl("rcclGenericKernel"));
     assert_false(kernel_is_nccl("void vllm::cross_device_reduce_1stage<c10::BFloat16, 8>(...)"));
@@ -386,9 +368,8 @@ static void names_of_kernels(void **state)
  *   step 2        50..100  50    90..100   10              0    50..75  25    75..80, 80..90  15
  *   outside       0..30    30    0..20     20    20..30   10             0     0
  */
-static void a_row_of_a_step_is_the_work_it_launched(void **state)
+TEST(a_row_of_a_step_is_the_work_it_launched)
 {
-    (void)state;
     static const int64_t figures[3][8] = { { 1, 40, 20, 0, 20, 0, 0, 2 },
                                            { 2, 50, 10, 0, 25, 15, 2, 3 },
                                            { TABLE_INT_MISSING, 30, 20, 10, 0, 0, 0, 2 } };
@@ -423,9 +404,8 @@ static void a_row_of_a_step_is_the_work_it_launched(void **state)
  * No steps; the operators are over at 20, but what they launched runs 30..130: the window reaches to there. The kernel of
  * 200 was launched after them.
  */
-static void the_window_of_operators_reaches_to_the_end_of_their_work(void **state)
+TEST(the_window_of_operators_reaches_to_the_end_of_their_work)
 {
-    (void)state;
     draw_begin(&gpu_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);
     draw_call("cudaLaunchKernel", 1, 10, 2, 1);
@@ -440,9 +420,8 @@ static void the_window_of_operators_reaches_to_the_end_of_their_work(void **stat
 }
 
 /* Three devices that work 140 years apart: their spans together are more than 64 bits hold. */
-static void spans_of_many_devices_do_not_overflow(void **state)
+TEST(spans_of_many_devices_do_not_overflow)
 {
-    (void)state;
     const int64_t far_ns = INT64_C(2200000000000000000);
     draw_begin(&gpu_wants);
     for (int device = 0; device < 3; device++) {
@@ -456,28 +435,4 @@ static void spans_of_many_devices_do_not_overflow(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(devices->footers.at[i].value.i, INT64_MAX);
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_moment_counts_once),
-        cmocka_unit_test(work_without_duration_ends_a_gap),
-        cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
-        cmocka_unit_test(a_range_chooses_work_by_its_launch),
-        cmocka_unit_test(a_stream_alone),
-        cmocka_unit_test(each_stream_for_itself),
-        cmocka_unit_test(equal_streams_of_two_devices_are_two),
-        cmocka_unit_test(efficiency_looks_at_the_steps_as_they_ran),
-        cmocka_unit_test(of_steps_that_overlap_the_first_is_the_window),
-        cmocka_unit_test(steps_that_took_no_time_are_no_window),
-        cmocka_unit_test(an_open_operator_ends_with_the_recording),
-        cmocka_unit_test(communication_is_recognised_by_operator_and_arguments),
-        cmocka_unit_test(a_row_of_a_step_is_the_work_it_launched),
-        cmocka_unit_test(the_window_of_operators_reaches_to_the_end_of_their_work),
-        cmocka_unit_test(no_work_gives_empty_tables),
-        cmocka_unit_test(spans_of_many_devices_do_not_overflow),
-        cmocka_unit_test(names_of_kernels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* test_graph_links.c - derive/code_paths.h: what the operations of a graph were captured from; base/lcs.h. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "base/lcs.h"
@@ -74,9 +75,8 @@ static struct trace *replayed(const char *const *names, const int64_t *streams, 
     return small_end(&small);
 }
 
-static void operations_get_the_operators_in_order(void **state)
+TEST(operations_get_the_operators_in_order)
 {
-    (void)state;
     const char *const names[] = { "gemm", "add_k", "gemm" };
     struct trace *trace = replayed(names, NULL, 3);
     assert_null(graph_links_of(trace));
@@ -94,9 +94,8 @@ static void operations_get_the_operators_in_order(void **state)
 }
 
 /* An operation more in front shifts nothing, and has no operator; of the launches one that did not run is passed over. */
-static void what_was_not_captured_shifts_nothing(void **state)
+TEST(what_was_not_captured_shifts_nothing)
 {
-    (void)state;
     const char *const names[] = { "copy_k", "gemm", "gemm" };
     struct trace *trace = replayed(names, NULL, 3);
     graph_links_attach(trace, captured(three, 3));
@@ -146,9 +145,8 @@ static const int64_t three_nodes[] = { 11, 12, 13 };
  * Nodes that both sides number need no names and no order: the works ran in another order than they were captured in, which by
  * names would be "mm linear (graph)".
  */
-static void numbered_nodes_are_matched_exactly(void **state)
+TEST(numbered_nodes_are_matched_exactly)
 {
-    (void)state;
     static const int64_t nodes[] = { 13, 11, 99 };
     const char *const names[] = { "gemm", "gemm", "other" };
     struct trace *trace = replayed_nodes(names, nodes, 3);
@@ -160,9 +158,8 @@ static void numbered_nodes_are_matched_exactly(void **state)
 }
 
 /* A recording numbers some launches only: the others are matched by sequence, within the launches that are left. */
-static void operations_without_a_node_are_matched_by_sequence(void **state)
+TEST(operations_without_a_node_are_matched_by_sequence)
 {
-    (void)state;
     static const int64_t ran[] = { 13, -1, -1 }, captured_as[] = { -1, -1, 13 };
     const char *const names[] = { "gemm", "gemm", "add_k" };
     struct trace *trace = replayed_nodes(names, ran, 3);
@@ -174,9 +171,8 @@ static void operations_without_a_node_are_matched_by_sequence(void **state)
 }
 
 /* Programs number nodes from the same number: a node of another name is of another program. */
-static void a_node_of_another_name_is_none(void **state)
+TEST(a_node_of_another_name_is_none)
 {
-    (void)state;
     const char *const names[] = { "add_k", "gemm", "x" };
     struct trace *trace = replayed_nodes(names, three_nodes, 3);
     graph_links_attach(trace, captured_nodes(three, three_nodes, 3));
@@ -184,9 +180,8 @@ static void a_node_of_another_name_is_none(void **state)
     trace_free(trace);
 }
 
-static void less_than_half_is_refused_with_the_reason(void **state)
+TEST(less_than_half_is_refused_with_the_reason)
 {
-    (void)state;
     const char *const names[] = { "gemm", "x", "y" };
     struct trace *trace = replayed(names, NULL, 3);
     graph_links_attach(trace, captured(three, 3));
@@ -199,9 +194,8 @@ static void less_than_half_is_refused_with_the_reason(void **state)
 }
 
 /* Without names the place tells, if the numbers are equal: that is said. */
-static void without_names_the_place_tells(void **state)
+TEST(without_names_the_place_tells)
 {
-    (void)state;
     static const struct launch nameless[] = { { NULL, "mm" }, { NULL, "add" }, { NULL, "linear" } };
     const char *const names[] = { "gemm", "add_k", "gemm", "more" };
     struct trace *trace = replayed(names, NULL, 3);
@@ -216,9 +210,8 @@ static void without_names_the_place_tells(void **state)
 }
 
 /* Two streams: that with more operations takes first, and the other gets what is left. */
-static void streams_share_a_body(void **state)
+TEST(streams_share_a_body)
 {
-    (void)state;
     static const struct launch body[] = {
         { "a", "A" }, { "s", "S" }, { "b", "B" }, { "t", "T" }, { "c", "C" }
     };
@@ -231,9 +224,8 @@ static void streams_share_a_body(void **state)
 }
 
 /* Pieces that look alike are captured and replayed in one order: each replay gets the next body. */
-static void alike_bodies_take_turns(void **state)
+TEST(alike_bodies_take_turns)
 {
-    (void)state;
     static const struct launch first[] = { { "k", "first" } }, second[] = { { "k", "second" } };
     struct small of_capture = small_begin(GRAPH_BODIES_WANTS);
     int64_t now = capture(&of_capture, first, 1, 0);
@@ -281,9 +273,8 @@ static size_t longest(const uint32_t *a, size_t n, const uint32_t *b, size_t m)
     return best[0][0];
 }
 
-static void common_subsequences_are_the_longest(void **state)
+TEST(common_subsequences_are_the_longest)
 {
-    (void)state;
     for (int i = 0; i < 2000; i++) {
         uint32_t a[15], b[15];
         size_t n = draw(15), m = draw(15);
@@ -301,21 +292,4 @@ static void common_subsequences_are_the_longest(void **state)
         assert_true(edits == 0 || !lcs_find(a, n, b, m, edits - 1, &pairs));
         VEC_FREE(&pairs);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_get_the_operators_in_order),
-        cmocka_unit_test(what_was_not_captured_shifts_nothing),
-        cmocka_unit_test(numbered_nodes_are_matched_exactly),
-        cmocka_unit_test(operations_without_a_node_are_matched_by_sequence),
-        cmocka_unit_test(a_node_of_another_name_is_none),
-        cmocka_unit_test(less_than_half_is_refused_with_the_reason),
-        cmocka_unit_test(without_names_the_place_tells),
-        cmocka_unit_test(streams_share_a_body),
-        cmocka_unit_test(alike_bodies_take_turns),
-        cmocka_unit_test(common_subsequences_are_the_longest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

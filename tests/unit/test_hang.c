@@ -5,18 +5,13 @@
  * version writes; the numbers count from 1. Verdicts of more are in tests/golden/hang; every class is compared with a second implementation by
  * tests/hang/run.
  */
+#include "tests/unit/unit.h"
 #include "base/buffer.h"
 #include "hang/hang.h"
 #include "ingest/flight.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct job {
     struct flight *flight;
@@ -118,9 +113,8 @@ static void assert_ranks(struct hang_ranks ranks, size_t count, const uint32_t *
  *  rank 1  d d       is missing in #3
  *  rank 2  d d p
  */
-static void a_rank_that_stays_out_is_the_culprit(void **state)
+TEST(a_rank_that_stays_out_is_the_culprit)
 {
-    (void)state;
     struct job of = { 0 };
     add_rank(&of, "", 0, 3, "ddp", 0);
     add_rank(&of, "", 1, 3, "dd", 0);
@@ -136,9 +130,8 @@ static void a_rank_that_stays_out_is_the_culprit(void **state)
 }
 
 /* The same without the dump of rank 1: a suspect only. */
-static void a_rank_without_dump_is_a_suspect(void **state)
+TEST(a_rank_without_dump_is_a_suspect)
 {
-    (void)state;
     struct job of = { 0 };
     add_rank(&of, "", 0, 3, "ddp", 0);
     add_rank(&of, "", 2, 3, "ddp", 0);
@@ -151,9 +144,8 @@ static void a_rank_without_dump_is_a_suspect(void **state)
 }
 
 /* Rank 2 has done #4, which needs all: the dump of rank 1, which ends at #2, is older, and nothing is said against it. */
-static void a_dump_that_is_older_than_others_is_no_culprit(void **state)
+TEST(a_dump_that_is_older_than_others_is_no_culprit)
 {
-    (void)state;
     struct job of = { 0 };
     add_rank(&of, "", 0, 3, "ddddp", 0);
     add_rank(&of, "", 1, 3, "dd", 0);
@@ -166,9 +158,8 @@ static void a_dump_that_is_older_than_others_is_no_culprit(void **state)
 }
 
 /* #3 is a broadcast on rank 2 alone, of four; of two ranks that differ nobody is named. */
-static void a_majority_names_who_issued_another_operation(void **state)
+TEST(a_majority_names_who_issued_another_operation)
 {
-    (void)state;
     struct job of = { 0 }, tie = { 0 };
     for (uint32_t r = 0; r < 4; r++)
         add_rank(&of, "", r, 4, "ddp", r == 2 ? 3 : 0);
@@ -186,9 +177,8 @@ static void a_majority_names_who_issued_another_operation(void **state)
 }
 
 /* Rank 1 has #2 and #3 pending, which rank 0 has done: lag 2. With one it is only late. */
-static void a_device_that_does_not_see_what_others_have_done_stopped(void **state)
+TEST(a_device_that_does_not_see_what_others_have_done_stopped)
 {
-    (void)state;
     struct job of = { 0 }, late = { 0 };
     add_rank(&of, "", 0, 2, "dddp", 0);
     add_rank(&of, "", 1, 2, "dppp", 0);
@@ -204,9 +194,8 @@ static void a_device_that_does_not_see_what_others_have_done_stopped(void **stat
 }
 
 /* The watchdog gave up #3 on ranks 0 and 1. */
-static void an_operation_that_failed_proves_a_hang(void **state)
+TEST(an_operation_that_failed_proves_a_hang)
 {
-    (void)state;
     struct job of = { 0 };
     add_rank(&of, "", 0, 3, "ddf", 0);
     add_rank(&of, "", 1, 3, "ddf", 0);
@@ -219,9 +208,8 @@ static void an_operation_that_failed_proves_a_hang(void **state)
 }
 
 /* The major number says what the keys mean; the minor one only that there are more. */
-static void a_dump_of_an_unknown_version_makes_a_suspect_at_most(void **state)
+TEST(a_dump_of_an_unknown_version_makes_a_suspect_at_most)
 {
-    (void)state;
     static const char *const versions[] = { "2.10", "2.11", "99.9", "1.4", "" };
     for (size_t i = 0; i < 5; i++) {
         struct job of = { 0 };
@@ -244,9 +232,8 @@ static void a_dump_of_an_unknown_version_makes_a_suspect_at_most(void **state)
  *  rank 0  d d z     whether #3 is over is not known: it waits only if that is its newest operation
  *  rank 1  d d
  */
-static void a_state_that_is_not_known_is_no_wait_for_sure(void **state)
+TEST(a_state_that_is_not_known_is_no_wait_for_sure)
 {
-    (void)state;
     static const char *const last[] = { "ddz", "ddzp", "dddz" }; /* of rank 0 */
     for (size_t i = 0; i < 3; i++) {
         struct job of = { 0 };
@@ -267,9 +254,8 @@ static void a_state_that_is_not_known_is_no_wait_for_sure(void **state)
  *  rank 1            pg_status has #2, and others hold operations that are over: where it is, is not known
  *  rank 2  d d p
  */
-static void a_dump_without_operations_makes_a_suspect_at_most(void **state)
+TEST(a_dump_without_operations_makes_a_suspect_at_most)
 {
-    (void)state;
     for (int active_only = 0; active_only < 2; active_only++) {
         struct job of = { 0 };
         last_collective = 2;
@@ -298,9 +284,8 @@ static void a_dump_without_operations_makes_a_suspect_at_most(void **state)
  *
  * With a collective in common at the same time it has done nothing since. Of two dumps nothing tells which is of this run.
  */
-static void a_dump_of_another_run_is_no_dump_of_this(void **state)
+TEST(a_dump_of_another_run_is_no_dump_of_this)
 {
-    (void)state;
     for (int joined = 0; joined < 2; joined++) {
         struct job of = { 0 };
         clock_ahead_ns = 90000000000000;
@@ -332,9 +317,8 @@ static void a_dump_of_another_run_is_no_dump_of_this(void **state)
     end(&of);
 }
 
-static void a_rank_that_appears_twice_makes_a_job_of_each_folder(void **state)
+TEST(a_rank_that_appears_twice_makes_a_job_of_each_folder)
 {
-    (void)state;
     struct job of = { 0 };
     add_rank(&of, "a/x", 0, 2, "dd", 0);
     add_rank(&of, "a/x", 1, 2, "d", 0);
@@ -347,9 +331,8 @@ static void a_rank_that_appears_twice_makes_a_job_of_each_folder(void **state)
     end(&of);
 }
 
-static void a_pickle_that_names_a_class_is_refused(void **state)
+TEST(a_pickle_that_names_a_class_is_refused)
 {
-    (void)state;
     static const char pickle[] = "\x80\x02}X\x07\x00\x00\x00"
                                  "entriescposix\nsystem\ns.";
     struct job of = { 0 };
@@ -362,9 +345,8 @@ static void a_pickle_that_names_a_class_is_refused(void **state)
 }
 
 /* An entry without its number cannot be left out: the rank would pass for one that never entered. */
-static void an_entry_without_a_number_makes_the_dump_unreadable(void **state)
+TEST(an_entry_without_a_number_makes_the_dump_unreadable)
 {
-    (void)state;
     static const char text[] =
         "{\"entries\": [{\"record_id\": 0, \"process_group\": [\"0\", \"\"], \"profiling_name\": "
         "\"nccl:barrier\", \"state\": \"scheduled\", \"retired\": false}]}";
@@ -376,9 +358,8 @@ static void an_entry_without_a_number_makes_the_dump_unreadable(void **state)
 }
 
 /* A text of 12 bytes that begins with a key and a NUL is no key. */
-static void a_text_that_continues_after_a_nul_is_no_key(void **state)
+TEST(a_text_that_continues_after_a_nul_is_no_key)
 {
-    (void)state;
     static const char pickle[] = "\x80\x02}X\x0c\x00\x00\x00"
                                  "entries\0more]s.";
     struct job of = { 0 };
@@ -388,9 +369,8 @@ static void a_text_that_continues_after_a_nul_is_no_key(void **state)
     end(&of);
 }
 
-static void names_of_operations_are_taken_apart(void **state)
+TEST(names_of_operations_are_taken_apart)
 {
-    (void)state;
     static const struct {
         const char *name, *text;
         enum flight_writer writer;
@@ -427,9 +407,8 @@ static void names_of_operations_are_taken_apart(void **state)
  *  rank 1  d d d p (p)
  *  rank 2  d d d       its host's clock is right, or an hour ahead or behind
  */
-static void a_clock_that_is_wrong_proves_no_timeout(void **state)
+TEST(a_clock_that_is_wrong_proves_no_timeout)
 {
-    (void)state;
     static const long long clocks[] = { 0, 3600000000000, -3600000000000 };
     for (size_t i = 0; i < 9; i++) {
         bool over = i / 3 == 1, waits = i / 3 == 2; /* then it is a waiting rank whose clock is wrong */
@@ -448,27 +427,4 @@ static void a_clock_that_is_wrong_proves_no_timeout(void **state)
     }
     clock_ahead_ns = 0;
     apart_ns = 1;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rank_that_stays_out_is_the_culprit),
-        cmocka_unit_test(a_clock_that_is_wrong_proves_no_timeout),
-        cmocka_unit_test(a_rank_without_dump_is_a_suspect),
-        cmocka_unit_test(a_dump_that_is_older_than_others_is_no_culprit),
-        cmocka_unit_test(a_majority_names_who_issued_another_operation),
-        cmocka_unit_test(a_device_that_does_not_see_what_others_have_done_stopped),
-        cmocka_unit_test(an_operation_that_failed_proves_a_hang),
-        cmocka_unit_test(a_dump_of_an_unknown_version_makes_a_suspect_at_most),
-        cmocka_unit_test(a_state_that_is_not_known_is_no_wait_for_sure),
-        cmocka_unit_test(a_dump_without_operations_makes_a_suspect_at_most),
-        cmocka_unit_test(a_dump_of_another_run_is_no_dump_of_this),
-        cmocka_unit_test(a_rank_that_appears_twice_makes_a_job_of_each_folder),
-        cmocka_unit_test(a_pickle_that_names_a_class_is_refused),
-        cmocka_unit_test(an_entry_without_a_number_makes_the_dump_unreadable),
-        cmocka_unit_test(a_text_that_continues_after_a_nul_is_no_key),
-        cmocka_unit_test(names_of_operations_are_taken_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,14 @@
 /* test_help.c - cli/help.h: every command has a place in `tpa help`. */
+#include "tests/unit/unit.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 
 #include <string.h>
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 
-static void every_command_is_listed_once_or_is_a_mode_of_another(void **state)
+TEST(every_command_is_listed_once_or_is_a_mode_of_another)
 {
-    (void)state;
     for (size_t i = 0; command_at(i); i++) {
         const struct command *command = command_at(i);
         if (command->section != SECTION_HIDDEN && help_lists(command->name) == command_is_mode(command))
@@ -22,9 +17,8 @@ static void every_command_is_listed_once_or_is_a_mode_of_another(void **state)
     }
 }
 
-static void every_mode_stands_for_a_command(void **state)
+TEST(every_mode_stands_for_a_command)
 {
-    (void)state;
     for (const struct command_mode *mode = command_modes; mode->command; mode++) {
         struct tpa_error err = { 0 };
         const struct command *command = command_find(mode->command, &err);
@@ -38,9 +32,8 @@ static void every_mode_stands_for_a_command(void **state)
 }
 
 /* Eleven commands and nine questions: with usage and the last lines it fits a terminal of 30 lines at 80 columns. */
-static void the_overview_fits_a_screen(void **state)
+TEST(the_overview_fits_a_screen)
 {
-    (void)state;
     struct buffer text = { 0 };
     help_overview(80, &text);
     size_t lines = 0;
@@ -48,14 +41,4 @@ static void the_overview_fits_a_screen(void **state)
         lines += text.at[i] == '\n';
     assert_in_range(lines, 15, 30);
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_command_is_listed_once_or_is_a_mode_of_another),
-        cmocka_unit_test(every_mode_stands_for_a_command),
-        cmocka_unit_test(the_overview_fits_a_screen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

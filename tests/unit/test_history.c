@@ -4,16 +4,11 @@
  * The levels are drawn by hand: 100 with a wobble of 0.5, each known to 0.5. So a night's noise is about half a percent,
  * and 105 is ten times that.
  */
+#include "tests/unit/unit.h"
 #include "history/history.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST_RUNS = 64 };
 
@@ -63,9 +58,8 @@ static void expect(const struct case_of *nights, size_t first, size_t count, enu
                      history_verdict_name(verdict));
 }
 
-static void steady_nights_are_the_same(void **state)
+TEST(steady_nights_are_the_same)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 40);
     struct history_finding now = judge(&nights, NULL);
@@ -78,9 +72,8 @@ static void steady_nights_are_the_same(void **state)
 }
 
 /* ..............5555  NEW, then EXISTING; the reference stays what it was; the first bad run is named. */
-static void a_step_is_new_once_and_existing_after(void **state)
+TEST(a_step_is_new_once_and_existing_after)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 14);
     add(&nights, 105, 30);
@@ -95,9 +88,8 @@ static void a_step_is_new_once_and_existing_after(void **state)
     assert_int_equal(now.references, 14);
 }
 
-static void going_back_is_fixed_once(void **state)
+TEST(going_back_is_fixed_once)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 14);
     add(&nights, 105, 5);
@@ -113,9 +105,8 @@ static void going_back_is_fixed_once(void **state)
     expect(&nights, 24, 1, HISTORY_NEW);
 }
 
-static void a_second_step_up_is_new_again(void **state)
+TEST(a_second_step_up_is_new_again)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 14);
     add(&nights, 105, 5);
@@ -128,9 +119,8 @@ static void a_second_step_up_is_new_again(void **state)
     assert_true(fabs(now.reference - 100) < 0.3); /* still that of the first step */
 }
 
-static void an_accepted_level_is_the_reference(void **state)
+TEST(an_accepted_level_is_the_reference)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 14);
     add(&nights, 105, 6);
@@ -147,9 +137,8 @@ static void an_accepted_level_is_the_reference(void **state)
     expect(&nights, 20, 1, HISTORY_NEW);
 }
 
-static void one_odd_night_hides_no_step(void **state)
+TEST(one_odd_night_hides_no_step)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 7);
     add(&nights, 112, 1);
@@ -165,9 +154,8 @@ static void one_odd_night_hides_no_step(void **state)
 
 /* Better is the reference from its third night on, so that losing it is NEW; one lucky night is not. */
 /* The night before the step was better than the others: it is good, though it is no part of their level. */
-static void a_better_night_is_the_last_good_one(void **state)
+TEST(a_better_night_is_the_last_good_one)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 12);
     add(&nights, 90, 1);
@@ -180,9 +168,8 @@ static void a_better_night_is_the_last_good_one(void **state)
 }
 
 /* Three nights in a row are slower, but by too little to count: the row is about this night. */
-static void what_is_the_same_is_reported_of_this_night_alone(void **state)
+TEST(what_is_the_same_is_reported_of_this_night_alone)
 {
-    (void)state;
     struct case_of nights = { .count = 0, .min_change = 5 };
     add(&nights, 100, 20);
     add(&nights, 102, 3);
@@ -191,9 +178,8 @@ static void what_is_the_same_is_reported_of_this_night_alone(void **state)
     assert_true(now.level == nights.level[22]);
 }
 
-static void better_becomes_the_reference_when_it_stays(void **state)
+TEST(better_becomes_the_reference_when_it_stays)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 14);
     add(&nights, 95, 1);
@@ -209,9 +195,8 @@ static void better_becomes_the_reference_when_it_stays(void **state)
     expect(&nights, 24, 1, HISTORY_NEW);
 }
 
-static void too_few_runs_cannot_be_judged(void **state)
+TEST(too_few_runs_cannot_be_judged)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 3);
     add(&nights, 110, 1);
@@ -227,9 +212,8 @@ static void too_few_runs_cannot_be_judged(void **state)
 }
 
 /* A damaged night among the others is neither judged nor compared with; so is one that is twice as fast. */
-static void a_run_that_is_left_out_is_no_reference(void **state)
+TEST(a_run_that_is_left_out_is_no_reference)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     bool left_out[MOST_RUNS] = { [5] = true, [14] = true };
     add(&nights, 100, 16);
@@ -252,9 +236,8 @@ static void a_run_that_is_left_out_is_no_reference(void **state)
 }
 
 /* 101.2 is too little for one night; the nights together tell, and the change is placed where it began. */
-static void a_small_step_is_found_later_and_placed_where_it_began(void **state)
+TEST(a_small_step_is_found_later_and_placed_where_it_began)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 20);
     add(&nights, 101.2, 5);
@@ -268,9 +251,8 @@ static void a_small_step_is_found_later_and_placed_where_it_began(void **state)
     assert_int_equal(now.last_good, 19);
 }
 
-static void what_is_too_small_is_no_change(void **state)
+TEST(what_is_too_small_is_no_change)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     struct history_options options = HISTORY_DEFAULTS;
     nights.min_change = 6;
@@ -288,9 +270,8 @@ static void what_is_too_small_is_no_change(void **state)
 }
 
 /* No noise at all: any change that is large enough is certain; without errors (no steps) the nights tell it. */
-static void exact_and_unknown_figures_are_judged_too(void **state)
+TEST(exact_and_unknown_figures_are_judged_too)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 14);
     add(&nights, 101, 1);
@@ -311,9 +292,8 @@ static void exact_and_unknown_figures_are_judged_too(void **state)
     expect(&unknown, 14, 1, HISTORY_NEW);
 }
 
-static void gaps_and_less_is_worse(void **state)
+TEST(gaps_and_less_is_worse)
 {
-    (void)state;
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 14);
     add(&nights, 105, 1);
@@ -333,9 +313,8 @@ static void gaps_and_less_is_worse(void **state)
     VEC_FREE(&history.series);
 }
 
-static void many_series_share_the_chance_of_an_alarm(void **state)
+TEST(many_series_share_the_chance_of_an_alarm)
 {
-    (void)state;
     /* Of the step time alone, 101.95 is four standard errors: NEW. As one of 200 operators even 102.1 is UNSURE. */
     struct case_of nights = { .count = 0 };
     add(&nights, 100, 20);
@@ -357,27 +336,4 @@ static void many_series_share_the_chance_of_an_alarm(void **state)
     assert_int_equal(history.series.at[77].now.verdict, HISTORY_UNSURE);
     assert_int_equal(history.series.at[78].now.verdict, HISTORY_SAME);
     VEC_FREE(&history.series);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steady_nights_are_the_same),
-        cmocka_unit_test(a_step_is_new_once_and_existing_after),
-        cmocka_unit_test(going_back_is_fixed_once),
-        cmocka_unit_test(a_second_step_up_is_new_again),
-        cmocka_unit_test(an_accepted_level_is_the_reference),
-        cmocka_unit_test(one_odd_night_hides_no_step),
-        cmocka_unit_test(a_better_night_is_the_last_good_one),
-        cmocka_unit_test(what_is_the_same_is_reported_of_this_night_alone),
-        cmocka_unit_test(better_becomes_the_reference_when_it_stays),
-        cmocka_unit_test(too_few_runs_cannot_be_judged),
-        cmocka_unit_test(a_run_that_is_left_out_is_no_reference),
-        cmocka_unit_test(a_small_step_is_found_later_and_placed_where_it_began),
-        cmocka_unit_test(what_is_too_small_is_no_change),
-        cmocka_unit_test(exact_and_unknown_figures_are_judged_too),
-        cmocka_unit_test(gaps_and_less_is_worse),
-        cmocka_unit_test(many_series_share_the_chance_of_an_alarm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_hlo.c - ingest/xplane/hlo.c: costs, shapes and places of operators, by programs small enough to compute by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "cli/convert/parts.h"
 #include "ingest/xplane/hlo.h"
 #include <string.h>
@@ -100,9 +96,8 @@ static const struct hlo_operator *find(struct hlo_programs *programs, const char
     return found;
 }
 
-static void products_and_elements(void **state)
+TEST(products_and_elements)
 {
-    (void)state;
     struct program program = open_program(7);
     struct buffer *out = &program.bytes;
     open_computation(&program, 1, 3);
@@ -164,9 +159,8 @@ static void put_window(struct buffer *out, int64_t size, int64_t stride, int64_t
  * 3 features of 6 elements, 5 output features, window 3, padding 1, stride 2: places 0, 2, 4 of the result see elements -1 0 1,
  * 1 2 3, 3 4 5, which are 2 + 3 + 3 = 8 products for each pair of features. Backward they are as many.
  */
-static void convolutions_count_no_padding(void **state)
+TEST(convolutions_count_no_padding)
 {
-    (void)state;
     static const char *const targets[] = { "__cudnn$convForward", "__cudnn$convBackwardInput",
                                            "__cudnn$convBackwardFilter" };
     const int64_t *shapes[] = { DIMS(4, 3, 6), DIMS(5, 3, 3), DIMS(4, 5, 3) };
@@ -201,9 +195,8 @@ static void convolutions_count_no_padding(void **state)
 }
 
 /* A fusion that takes a row of a table, adds it to a row of another and puts it back in place. */
-static void fusions_count_what_they_touch(void **state)
+TEST(fusions_count_what_they_touch)
 {
-    (void)state;
     struct program program = open_program(7);
     struct buffer *out = &program.bytes;
     open_computation(&program, 1, 16);
@@ -228,9 +221,8 @@ static void fusions_count_what_they_touch(void **state)
     hlo_programs_release(&programs);
 }
 
-static void products_of_libraries_have_no_workspace(void **state)
+TEST(products_of_libraries_have_no_workspace)
 {
-    (void)state;
     struct program program = open_program(7);
     struct buffer *out = &program.bytes;
     open_computation(&program, 1, 3);
@@ -264,9 +256,8 @@ static void products_of_libraries_have_no_workspace(void **state)
 }
 
 /* Any cut of a program is read as far as it goes; a computation that calls itself ends. */
-static void damage_and_circles_end(void **state)
+TEST(damage_and_circles_end)
 {
-    (void)state;
     struct program program = open_program(7);
     struct buffer *out = &program.bytes;
     open_computation(&program, 1, 2);
@@ -343,9 +334,8 @@ static void put_heap_trace(struct buffer *out, const int64_t (*events)[3], size_
 }
 
 /* Buffer 3 takes the memory of 2 twice: while 2 is in use, and after it. Then it is there with 5, which is the peak. */
-static void buffers_add_up_to_the_peak(void **state)
+TEST(buffers_add_up_to_the_peak)
 {
-    (void)state;
     static const int64_t events[][3] = {
         { ALLOC, 2, 0 }, { SHARE, 3, 2 }, { FREE, 2, 0 },  { FREE, 3, 0 },   { FREE, 3, 0 },  { ALLOC, 5, 0 },
         { SHARE, 3, 2 }, { FREE, 3, 0 },  { ALLOC, 1, 0 }, { ALLOC, 99, 0 }, { SHARE, 5, 5 },
@@ -404,17 +394,4 @@ static void buffers_add_up_to_the_peak(void **state)
         hlo_programs_release(&programs);
     }
     buffer_release(out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_and_elements),
-        cmocka_unit_test(convolutions_count_no_padding),
-        cmocka_unit_test(fusions_count_what_they_touch),
-        cmocka_unit_test(products_of_libraries_have_no_workspace),
-        cmocka_unit_test(damage_and_circles_end),
-        cmocka_unit_test(buffers_add_up_to_the_peak),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,8 @@
  *     device 0, stream 7             [gemm   ]  [copy]
  *   file 1 (rank 1 of 2): [add] on thread 1, nothing else
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/info.h"
 #include "tests/unit/drawn.h"
 #include "derive/features.h"
@@ -57,9 +53,8 @@ static struct result *draw(struct trace **trace)
     return result;
 }
 
-static void files_tell_rank_span_and_steps(void **state)
+TEST(files_tell_rank_span_and_steps)
 {
-    (void)state;
     struct trace *trace;
     struct result *result = draw(&trace);
     const struct table *files = table_called(result, "files");
@@ -80,9 +75,8 @@ static void files_tell_rank_span_and_steps(void **state)
     trace_free(trace);
 }
 
-static void what_files_say_alike_is_shown_once(void **state)
+TEST(what_files_say_alike_is_shown_once)
 {
-    (void)state;
     struct trace *trace;
     struct result *result = draw(&trace);
     const struct table *facts = table_called(result, "facts");
@@ -100,9 +94,8 @@ static void what_files_say_alike_is_shown_once(void **state)
     trace_free(trace);
 }
 
-static void devices_tell_their_streams_and_events(void **state)
+TEST(devices_tell_their_streams_and_events)
 {
-    (void)state;
     struct trace *trace;
     struct result *result = draw(&trace);
     const struct table *devices = table_called(result, "devices");
@@ -118,9 +111,8 @@ static void devices_tell_their_streams_and_events(void **state)
     trace_free(trace);
 }
 
-static void categories_and_tracks_count_every_event_once(void **state)
+TEST(categories_and_tracks_count_every_event_once)
 {
-    (void)state;
     struct trace *trace;
     struct result *result = draw(&trace);
     const char *const keys[] = { "categories", "tracks" };
@@ -144,9 +136,8 @@ static void categories_and_tracks_count_every_event_once(void **state)
 }
 
 /* The recording goes from 0 to 100; of a region that was open then, the file tells 90 to 5090. */
-static void a_region_open_at_the_end_makes_neither_file_nor_track_longer(void **state)
+TEST(a_region_open_at_the_end_makes_neither_file_nor_track_longer)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "mm", 1, 20, 60);
     draw_host("user_annotation", "forward", 1, 90, 5000);
@@ -160,9 +151,8 @@ static void a_region_open_at_the_end_makes_neither_file_nor_track_longer(void **
     trace_free(trace);
 }
 
-static void a_date_needs_a_base_or_plain_times(void **state)
+TEST(a_date_needs_a_base_or_plain_times)
 {
-    (void)state;
     draw_begin(&wants);
     trace_builder_current_file(draw_builder)->has_base = true;
     trace_builder_current_file(draw_builder)->base_ns = INT64_C(1751410836000000000);
@@ -184,9 +174,8 @@ static void a_date_needs_a_base_or_plain_times(void **state)
     trace_free(trace);
 }
 
-static void an_empty_trace_has_files_only(void **state)
+TEST(an_empty_trace_has_files_only)
 {
-    (void)state;
     draw_begin(&wants);
     struct trace *trace = draw_end();
     struct result *result = result_open("tpa.info/1");
@@ -210,9 +199,8 @@ static unsigned features_with(const char *category, const char *name)
     return features & ~(unsigned)FEATURE_EVENTS;
 }
 
-static void features_come_from_kinds_and_names(void **state)
+TEST(features_come_from_kinds_and_names)
 {
-    (void)state;
     struct trace *trace;
     struct result *result = draw(&trace);
     assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_GPU | FEATURE_LAUNCHES |
@@ -237,28 +225,11 @@ static void features_come_from_kinds_and_names(void **state)
     trace_free(trace);
 }
 
-static void features_have_a_name_and_a_recipe(void **state)
+TEST(features_have_a_name_and_a_recipe)
 {
-    (void)state;
     assert_string_equal(trace_feature_name(FEATURE_EVENTS), "events");
     assert_string_equal(trace_feature_name(FEATURE_MEMORY), "memory events");
     assert_string_equal(trace_feature_recipe(&(struct trace){ 0 }, FEATURE_MEMORY),
                         "profile with profile_memory=True");
     assert_string_equal(trace_feature_name(FEATURE_RANKS), "several ranks");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_tell_rank_span_and_steps),
-        cmocka_unit_test(what_files_say_alike_is_shown_once),
-        cmocka_unit_test(devices_tell_their_streams_and_events),
-        cmocka_unit_test(categories_and_tracks_count_every_event_once),
-        cmocka_unit_test(a_region_open_at_the_end_makes_neither_file_nor_track_longer),
-        cmocka_unit_test(a_date_needs_a_base_or_plain_times),
-        cmocka_unit_test(an_empty_trace_has_files_only),
-        cmocka_unit_test(features_come_from_kinds_and_names),
-        cmocka_unit_test(features_have_a_name_and_a_recipe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* test_intervals.c - trace/intervals.h: unions count shared time once. */
+#include "tests/unit/unit.h"
 #include "trace/intervals.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct intervals set_of(size_t count, const int64_t pairs[])
 {
@@ -37,9 +32,8 @@ static void check(const struct intervals *got, size_t count, const int64_t pairs
  *                  [==)      15..18
  *                     [=)    18..20 touches it
  */
-static void overlap_counts_shared_time_once(void **state)
+TEST(overlap_counts_shared_time_once)
 {
-    (void)state;
     struct intervals set = SET(15, 18, 0, 7, 5, 10, 18, 20);
     CHECK(&set, 0, 10, 15, 20);
     assert_int_equal(intervals_length(&set), 15);
@@ -54,9 +48,8 @@ static void overlap_counts_shared_time_once(void **state)
 }
 
 /* Callees before their caller, threads one after the other, anyhow: the moments are those of an array of marks. */
-static void any_order_gives_the_same_set(void **state)
+TEST(any_order_gives_the_same_set)
 {
-    (void)state;
     enum { MOMENTS = 400 };
     uint64_t random = 7;
     for (int round = 0; round < 300; round++) {
@@ -83,9 +76,8 @@ static void any_order_gives_the_same_set(void **state)
     }
 }
 
-static void empty_and_inverted_intervals_are_nothing(void **state)
+TEST(empty_and_inverted_intervals_are_nothing)
 {
-    (void)state;
     struct intervals set = SET(5, 5, 9, 3);
     assert_int_equal(set.count, 0);
     assert_int_equal(intervals_length(&set), 0);
@@ -93,9 +85,8 @@ static void empty_and_inverted_intervals_are_nothing(void **state)
     intervals_release(&set);
 }
 
-static void an_interval_holds_its_start_but_not_its_end(void **state)
+TEST(an_interval_holds_its_start_but_not_its_end)
 {
-    (void)state;
     struct intervals set = SET(2, 4, 6, 8);
     assert_false(intervals_contain(&set, 1));
     assert_true(intervals_contain(&set, 2));
@@ -110,9 +101,8 @@ static void an_interval_holds_its_start_but_not_its_end(void **state)
  *   a    [=========)    [=========)
  *   b       [==)   [====)  [==)   [==)
  */
-static void algebra(void **state)
+TEST(algebra)
 {
-    (void)state;
     struct intervals a = SET(0, 10, 15, 25), b = SET(3, 6, 10, 15, 18, 21, 25, 28), out = { 0 };
     intervals_union(&a, &b, &out);
     CHECK(&out, 0, 28);
@@ -132,9 +122,8 @@ static void algebra(void **state)
 }
 
 /* One interval of b may cut several of a, and one of a may hold several of b. */
-static void subtracting_what_spans_several(void **state)
+TEST(subtracting_what_spans_several)
 {
-    (void)state;
     struct intervals a = SET(0, 4, 6, 8, 10, 14), b = SET(2, 11, 12, 13), out = { 0 };
     intervals_subtract(&a, &b, &out);
     CHECK(&out, 0, 2, 11, 12, 13, 14);
@@ -152,9 +141,8 @@ static void note_owner(void *context, size_t owner, int64_t start_ns, int64_t en
 }
 
 /* Against counting moment by moment, over many small random sets: |A| + |B| = |A or B| + |A and B|. */
-static void algebra_agrees_with_counting_moments(void **state)
+TEST(algebra_agrees_with_counting_moments)
 {
-    (void)state;
     uint32_t seed = 1;
     for (int round = 0; round < 500; round++) {
         bool in_a[64] = { 0 }, in_b[64] = { 0 };
@@ -192,18 +180,4 @@ static void algebra_agrees_with_counting_moments(void **state)
         intervals_release(&both);
         intervals_release(&only);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overlap_counts_shared_time_once),
-        cmocka_unit_test(any_order_gives_the_same_set),
-        cmocka_unit_test(empty_and_inverted_intervals_are_nothing),
-        cmocka_unit_test(an_interval_holds_its_start_but_not_its_end),
-        cmocka_unit_test(algebra),
-        cmocka_unit_test(subtracting_what_spans_several),
-        cmocka_unit_test(algebra_agrees_with_counting_moments),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

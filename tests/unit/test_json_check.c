@@ -1,20 +1,14 @@
 /* test_json_check.c - ingest/json_text.h and cli/convert/json_value.h: what is JSON, and how it is written again. */
+#include "tests/unit/unit.h"
 #include "ingest/json_text.h"
 
 #include "base/memory.h"
 #include "cli/convert/parts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void values_are_values(void **state)
+TEST(values_are_values)
 {
-    (void)state;
     static const char *const good[] = {
         "0",
         "-0",
@@ -41,9 +35,8 @@ static void values_are_values(void **state)
             fail_msg("not taken: %s", good[i]);
 }
 
-static void nothing_else_is_a_value(void **state)
+TEST(nothing_else_is_a_value)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         " ",
@@ -107,9 +100,8 @@ static void nothing_else_is_a_value(void **state)
     }
 }
 
-static void depth_has_an_end(void **state)
+TEST(depth_has_an_end)
 {
-    (void)state;
     char deep[2 * 1025];
     memset(deep, '[', 1025);
     memset(deep + 1025, ']', 1025);
@@ -127,9 +119,8 @@ static void put_becomes(const char *text, const char *expected, bool plain)
     buffer_release(&out);
 }
 
-static void what_is_no_json_becomes_a_string(void **state)
+TEST(what_is_no_json_becomes_a_string)
 {
-    (void)state;
     put_becomes("[[8,3],[]]", "[[8,3],[]]", true);
     put_becomes("[\"a\\\\\",\"\\\"\",\"\"]", "[\"a\\\\\",\"\\\"\",\"\"]", true);
     put_becomes("[\"\xc3\xa9\",1]", "[\"\xc3\xa9\",1]", false);
@@ -138,15 +129,4 @@ static void what_is_no_json_becomes_a_string(void **state)
     put_becomes("1}},{\"ph\":\"X\"", "\"1}},{\\\"ph\\\":\\\"X\\\"\"", false);
     put_becomes("NaN", "\"NaN\"", false);
     put_becomes("", "\"\"", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_values),
-        cmocka_unit_test(nothing_else_is_a_value),
-        cmocka_unit_test(depth_has_an_end),
-        cmocka_unit_test(what_is_no_json_becomes_a_string),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

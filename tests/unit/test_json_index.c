@@ -1,13 +1,8 @@
 /* test_json_index.c - ingest/json_index.h against a reader that looks at one byte after the other. */
+#include "tests/unit/unit.h"
 #include "ingest/json_index.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The same positions, by the definition. */
 static size_t index_slowly(const char *text, size_t len, uint32_t *out)
@@ -50,9 +45,8 @@ static void check(const char *bytes, size_t len)
     free(text);
 }
 
-static void a_short_text_is_indexed(void **state)
+TEST(a_short_text_is_indexed)
 {
-    (void)state;
     check("", 0);
     check("{\"a\":[1,{\"b\":\"c\"}]}", 19);
     check("\"brackets in {a} [string]\"", 26);
@@ -61,9 +55,8 @@ static void a_short_text_is_indexed(void **state)
 }
 
 /* Runs of 0..70 backslashes at every place in a block, so that they cross from one to the next. */
-static void runs_of_backslashes_cross_blocks(void **state)
+TEST(runs_of_backslashes_cross_blocks)
 {
-    (void)state;
     char text[400];
     for (size_t at = 0; at < 70; at++) {
         for (size_t run = 0; run <= 70; run++) {
@@ -77,9 +70,8 @@ static void runs_of_backslashes_cross_blocks(void **state)
     }
 }
 
-static void random_texts_agree(void **state)
+TEST(random_texts_agree)
 {
-    (void)state;
     /* No backslash stands before a bracket outside of a string here: see check(). */
     static const char alphabet[] = "\"\"{}[]:, ab\n\x80\xff";
     uint32_t seed = 12345;
@@ -96,9 +88,8 @@ static void random_texts_agree(void **state)
 }
 
 /* Beginning in the middle gives the same positions as indexing that part alone. */
-static void indexing_can_begin_anywhere(void **state)
+TEST(indexing_can_begin_anywhere)
 {
-    (void)state;
     char text[200 + JSON_PADDING] = "{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}";
     size_t len = strlen(text);
     struct json_index index = { 0 };
@@ -111,15 +102,4 @@ static void indexing_can_begin_anywhere(void **state)
     assert_int_equal(index.at[0], 14);
     assert_int_equal(index.at[index.count], len);
     json_index_release(&index);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_short_text_is_indexed),
-        cmocka_unit_test(runs_of_backslashes_cross_blocks),
-        cmocka_unit_test(random_texts_agree),
-        cmocka_unit_test(indexing_can_begin_anywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* test_json_text.c - ingest/json_text.h: numbers and times exactly, strings as meant. */
+#include "tests/unit/unit.h"
 #include "ingest/json_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct number {
     const char *text;
@@ -14,9 +10,8 @@ struct number {
     int64_t value;
 };
 
-static void microseconds_become_nanoseconds_exactly(void **state)
+TEST(microseconds_become_nanoseconds_exactly)
 {
-    (void)state;
     static const struct number cases[] = {
         { "0", true, 0 },
         { "5", true, 5000 },
@@ -76,9 +71,8 @@ static void microseconds_become_nanoseconds_exactly(void **state)
     }
 }
 
-static void integers_keep_64_bits(void **state)
+TEST(integers_keep_64_bits)
 {
-    (void)state;
     static const struct number cases[] = {
         { "0", true, 0 },
         { "-5", true, -5 },
@@ -111,9 +105,8 @@ static void integers_keep_64_bits(void **state)
     }
 }
 
-static void decimals_are_the_nearest_doubles(void **state)
+TEST(decimals_are_the_nearest_doubles)
 {
-    (void)state;
     static const struct {
         const char *text;
         double value;
@@ -146,9 +139,8 @@ static void check_unescape(const char *text, const char *expected, bool good)
     buffer_release(&out);
 }
 
-static void escapes_are_undone_and_bad_ones_kept(void **state)
+TEST(escapes_are_undone_and_bad_ones_kept)
 {
-    (void)state;
     check_unescape("plain", "plain", true);
     check_unescape("a\\\"b\\\\c\\/d", "a\"b\\c/d", true);
     check_unescape("\\b\\f\\n\\r\\t", "\b\f\n\r\t", true);
@@ -162,9 +154,8 @@ static void escapes_are_undone_and_bad_ones_kept(void **state)
     check_unescape("end\\", "end\\", false);
 }
 
-static void compacting_spares_strings(void **state)
+TEST(compacting_spares_strings)
 {
-    (void)state;
     struct buffer out = { 0 };
     const char *text = "[ [8,\n 3], \"a b\\\" c\",\t{} ]";
     json_compact(text, text + strlen(text), &out);
@@ -173,9 +164,8 @@ static void compacting_spares_strings(void **state)
 }
 
 /* Integers of each length, which are read in several ways, and a byte in them that is no digit. */
-static void integers_of_every_length_are_read(void **state)
+TEST(integers_of_every_length_are_read)
 {
-    (void)state;
     static const char digits[] = "9081726354192837465";
     for (size_t len = 1; len < sizeof digits - 1; len++) {
         char text[sizeof digits];
@@ -191,17 +181,4 @@ static void integers_of_every_length_are_read(void **state)
             text[i] = digits[i];
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_of_every_length_are_read),
-        cmocka_unit_test(microseconds_become_nanoseconds_exactly),
-        cmocka_unit_test(integers_keep_64_bits),
-        cmocka_unit_test(decimals_are_the_nearest_doubles),
-        cmocka_unit_test(escapes_are_undone_and_bad_ones_kept),
-        cmocka_unit_test(compacting_spares_strings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* Tests of derive/kernel_class: names that libraries give their kernels, and what these compute. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/kernel_class.h"
 
-static void names_tell_family_and_precision(void **state)
+TEST(names_tell_family_and_precision)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum kernel_family family;
@@ -68,10 +63,4 @@ static void names_tell_family_and_precision(void **state)
             fail_msg("%s is a %s of '%s', tensor use %s", known[i].name, kernel_family_name(class.family),
                      kernel_precision_name(class.precision), tensor_use_name(class.tensor_use));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(names_tell_family_and_precision) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

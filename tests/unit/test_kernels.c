@@ -1,10 +1,6 @@
 /* test_kernels.c - analyze/kernels.h: a row per kernel, over all its callers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/kernels.h"
 #include "analyze/registry.h"
 #include "tests/unit/drawn.h"
@@ -63,9 +59,8 @@ static void release(void)
 }
 
 /* gemm: 5, 10, 5: total 20 of 24, mean 6.67, median 5; squares 2 * 2.78 + 11.11 = 16.67, over 2 is 8.33, root 2.89. */
-static void a_row_per_kernel(void **state)
+TEST(a_row_per_kernel)
 {
-    (void)state;
     draw(0);
     assert_int_equal(table->row_count, 2);
     assert_string_equal(text_called(table, 0, "name"), "gemm");
@@ -82,9 +77,8 @@ static void a_row_per_kernel(void **state)
 }
 
 /* 8x1x1 took 10 in two launches, 64x2x1 took 10 in one: the first to run wins a tie. */
-static void the_shape_is_that_with_the_most_time(void **state)
+TEST(the_shape_is_that_with_the_most_time)
 {
-    (void)state;
     draw(0);
     assert_int_equal(int_called(table, 0, "shapes"), 2);
     assert_string_equal(text_called(table, 0, "grid"), "8x1x1");
@@ -95,9 +89,8 @@ static void the_shape_is_that_with_the_most_time(void **state)
 }
 
 /* One launch each of two operators and two shapes, equally long; the file tells the later one first. */
-static void of_equals_the_first_to_run_is_named_first(void **state)
+TEST(of_equals_the_first_to_run_is_named_first)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     draw_begin(&kernels_wants);
     draw_host("cpu_op", "aten::add", 1, 10, 10);
@@ -121,26 +114,23 @@ static void of_equals_the_first_to_run_is_named_first(void **state)
 }
 
 /* 50 % for 5, 20 % for 10: (250 + 200) / 15 = 30 %. The third tells none. */
-static void occupancy_is_weighted_by_time(void **state)
+TEST(occupancy_is_weighted_by_time)
 {
-    (void)state;
     draw(0);
     assert_float_equal(number_called(table, 0, "occupancy"), 0.3, 1e-12);
     release();
 }
 
-static void a_kernel_launched_before_recording_is_there(void **state)
+TEST(a_kernel_launched_before_recording_is_there)
 {
-    (void)state;
     draw(0);
     assert_string_equal(text_called(table, 1, "operators"), "(launch not recorded)");
     assert_int_equal(int_called(table, 1, "total"), 4);
     release();
 }
 
-static void rows_by_shape_operator_and_stream(void **state)
+TEST(rows_by_shape_operator_and_stream)
 {
-    (void)state;
     draw(KERNELS_BY_SHAPE);
     assert_int_equal(table->row_count, 3);
     assert_int_equal(int_called(table, 0, "total"), 10);
@@ -160,9 +150,8 @@ static void rows_by_shape_operator_and_stream(void **state)
 }
 
 /* Launched in step 1, twice, and after it; the second runs only in step 2. */
-static void steps_have_what_they_launched(void **state)
+TEST(steps_have_what_they_launched)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     draw_begin(&kernels_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 10);
@@ -186,18 +175,4 @@ static void steps_have_what_they_launched(void **state)
     assert_int_equal(int_called(kernels, 1, "total"), 1);
     result_free(result);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_per_kernel),
-        cmocka_unit_test(the_shape_is_that_with_the_most_time),
-        cmocka_unit_test(of_equals_the_first_to_run_is_named_first),
-        cmocka_unit_test(occupancy_is_weighted_by_time),
-        cmocka_unit_test(a_kernel_launched_before_recording_is_there),
-        cmocka_unit_test(rows_by_shape_operator_and_stream),
-        cmocka_unit_test(steps_have_what_they_launched),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* test_lacks.c - base/lacks.h: the state of a recording that is not complete, and where it is kept. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/tpa_bytes.h"
 
@@ -13,9 +14,8 @@
 
 extern const struct format format_tpa;
 
-static void words_and_sorts_are_distinct(void **state)
+TEST(words_and_sorts_are_distinct)
 {
-    (void)state;
     for (int i = 0; i < LACK_COUNT; i++) {
         const char *word = lack_word((enum lack)i);
         unsigned sort = lack_sort((enum lack)i);
@@ -45,9 +45,8 @@ static struct trace *two_files(enum lack lack)
     return small_end(&small);
 }
 
-static void the_file_that_lacks_something_is_known(void **state)
+TEST(the_file_that_lacks_something_is_known)
 {
-    (void)state;
     for (int i = 0; i < LACK_COUNT; i++) {
         struct trace *trace = two_files((enum lack)i);
         assert_int_equal(trace->files[0].lacks, 0);
@@ -60,9 +59,8 @@ static void the_file_that_lacks_something_is_known(void **state)
     }
 }
 
-static void files_that_cannot_be_read_are_of_no_file(void **state)
+TEST(files_that_cannot_be_read_are_of_no_file)
 {
-    (void)state;
     struct small small = small_begin(0);
     trace_builder_lacks_files(small.builder, LACK_LEFT_OUT, "left out: x.json", 2);
     struct trace *trace = small_end(&small), *sum = trace_open();
@@ -74,9 +72,8 @@ static void files_that_cannot_be_read_are_of_no_file(void **state)
     trace_free(trace);
 }
 
-static void merged_and_sliced_files_keep_it(void **state)
+TEST(merged_and_sliced_files_keep_it)
 {
-    (void)state;
     struct trace *trace = two_files(LACK_CUT_SHORT), *other = two_files(LACK_DAMAGED_TABLE),
                  *sum = trace_open();
     const unsigned lacks[] = { 0, LACKS_END, 0, LACKS_PARTS };
@@ -94,9 +91,8 @@ static void merged_and_sliced_files_keep_it(void **state)
     trace_free(trace);
 }
 
-static void a_dropped_file_lacks_nothing(void **state)
+TEST(a_dropped_file_lacks_nothing)
 {
-    (void)state;
     struct small small = small_begin(0);
     trace_builder_lacks(small.builder, LACK_CUT_SHORT, "cut", 1, TPA_NOWHERE);
     assert_true(trace_builder_drop_file(small.builder));
@@ -119,9 +115,8 @@ static struct trace *read_tpa(const struct buffer *bytes, size_t len)
 }
 
 /* Of a damaged .tpa file with several files in it, each may be what was lost. */
-static void a_tpa_file_keeps_it_and_has_its_own(void **state)
+TEST(a_tpa_file_keeps_it_and_has_its_own)
 {
-    (void)state;
     struct trace *trace = two_files(LACK_LOST_STATE);
     struct buffer bytes = tpa_of_trace(trace, 0);
     struct trace *read = read_tpa(&bytes, bytes.count);
@@ -137,9 +132,8 @@ static void a_tpa_file_keeps_it_and_has_its_own(void **state)
     trace_free(trace);
 }
 
-static void facts_mark_the_rank(void **state)
+TEST(facts_mark_the_rank)
 {
-    (void)state;
     struct trace *trace = two_files(LACK_BAD_EVENT);
     struct facts *facts = facts_open();
     facts_gather(facts, trace, &(struct gather_options){ 0 });
@@ -152,9 +146,8 @@ static void facts_mark_the_rank(void **state)
     trace_free(trace);
 }
 
-static void snapshots_sums_and_results_have_it(void **state)
+TEST(snapshots_sums_and_results_have_it)
 {
-    (void)state;
     struct snapshot *snapshot = snapshot_open("s.pickle");
     snapshot_notice(snapshot, "lone_end", "an end", 1, TPA_NOWHERE);
     assert_int_equal(snapshot->lacks, 0);
@@ -174,19 +167,4 @@ static void snapshots_sums_and_results_have_it(void **state)
     result_add_notice(result, "cut_short", 1, "a.json", 7, "the file ends");
     assert_int_equal(result_lacks(result), LACKS_END);
     result_free(result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_and_sorts_are_distinct),
-        cmocka_unit_test(the_file_that_lacks_something_is_known),
-        cmocka_unit_test(files_that_cannot_be_read_are_of_no_file),
-        cmocka_unit_test(merged_and_sliced_files_keep_it),
-        cmocka_unit_test(a_dropped_file_lacks_nothing),
-        cmocka_unit_test(a_tpa_file_keeps_it_and_has_its_own),
-        cmocka_unit_test(facts_mark_the_rank),
-        cmocka_unit_test(snapshots_sums_and_results_have_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

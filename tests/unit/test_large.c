@@ -2,12 +2,8 @@
  * test_large.c - as many streams, gaps and steps as no run has: what takes a second when it is linear takes hours when it
  * is quadratic, and is killed before.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"
@@ -46,9 +42,8 @@ static void release(void)
 }
 
 /* Each stream has a copy and, when all others had theirs, a kernel: its gap lies over all that the host does. */
-static void streams(void **state)
+TEST(streams)
 {
-    (void)state;
     draw_begin(&transfers_wants);
     for (int i = 0; i < MANY; i++) {
         draw_host("cpu_op", "aten::mm", 1, 100 * i, 50);
@@ -73,9 +68,8 @@ static void streams(void **state)
 }
 
 /* Each step launches a kernel, a gap after the last, and allocates a block. */
-static void steps_and_gaps(void **state)
+TEST(steps_and_gaps)
 {
-    (void)state;
     draw_begin(&summary_wants);
     for (int i = 0; i < MANY; i++) {
         char name[32];
@@ -105,10 +99,4 @@ static void steps_and_gaps(void **state)
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
     assert_true(summary_add_tables(trace, selection, SUMMARY_BY_ALL, result, &err));
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(streams), cmocka_unit_test(steps_and_gaps) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_latency.c - analyze/latency: how long what repeats takes, what it went to, phases of serving. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/latency/latency.h"
 #include "tests/unit/drawn.h"
 
@@ -52,9 +48,8 @@ static int64_t draw_ranges(const char *name, int64_t at_ns, int count, int64_t f
 /* ---- durations ---- */
 
 /* 1, 2 ... 20: half do not exceed 10, 90 % 18, 95 % 19, 99 % only all of them. Variance of a sample: 20 * 21 / 12 = 35. */
-static void percentiles_are_durations_that_occurred(void **state)
+TEST(percentiles_are_durations_that_occurred)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_ranges("a", 0, 20, 1, 1);
     trace = draw_end();
@@ -76,9 +71,8 @@ static void percentiles_are_durations_that_occurred(void **state)
     release();
 }
 
-static void names_that_differ_in_numbers_are_one_row(void **state)
+TEST(names_that_differ_in_numbers_are_one_row)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_host("user_annotation", "ProfilerStep#9", 1, 0, 10);
     draw_host("user_annotation", "ProfilerStep#10", 1, 20, 10);
@@ -97,9 +91,8 @@ static void names_that_differ_in_numbers_are_one_row(void **state)
     release();
 }
 
-static void operators_are_selected_by_name(void **state)
+TEST(operators_are_selected_by_name)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_host("cpu_op", "aten::mm", 1, 20, 30);
@@ -124,9 +117,8 @@ static void operators_are_selected_by_name(void **state)
  * The first: 20 of computation; of the 30 left the thread waited for 8 (40-48). The second: 10 of computation, which it did not
  * launch.
  */
-static void parts_add_up_to_the_range(void **state)
+TEST(parts_add_up_to_the_range)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_host("user_annotation", "a", 1, 0, 50);
     draw_host("user_annotation", "a", 1, 100, 50);
@@ -148,9 +140,8 @@ static void parts_add_up_to_the_range(void **state)
 }
 
 /* Six ranges of 100 and one of 300, in which a copy takes 150. */
-static void outlier_tells_what_grew(void **state)
+TEST(outlier_tells_what_grew)
 {
-    (void)state;
     draw_begin(&latency_wants);
     int64_t at_ns = draw_ranges("a", 0, 6, 100, 0);
     draw_host("user_annotation", "a", 1, at_ns, 300);
@@ -169,9 +160,8 @@ static void outlier_tells_what_grew(void **state)
 }
 
 /* By a tenth and no more is no outlier, however alike the others are. */
-static void a_tenth_longer_is_no_outlier(void **state)
+TEST(a_tenth_longer_is_no_outlier)
 {
-    (void)state;
     draw_begin(&latency_wants);
     int64_t at_ns = draw_ranges("a", 0, 6, 100, 0);
     draw_host("user_annotation", "a", 1, at_ns, 110);
@@ -182,10 +172,9 @@ static void a_tenth_longer_is_no_outlier(void **state)
 }
 
 /* 1, 2, 3 and 700: from 1, 2 (twice) and 500 on. */
-static void histogram_has_bars_with_something_in_them(void **state)
+TEST(histogram_has_bars_with_something_in_them)
 {
     static const int64_t from[] = { 1, 2, 500 }, to[] = { 2, 5, 1000 }, count[] = { 1, 2, 1 };
-    (void)state;
     draw_begin(&latency_wants);
     int64_t at_ns = draw_ranges("a", 0, 3, 1, 1);
     draw_host("user_annotation", "a", 1, at_ns, 700);
@@ -209,9 +198,8 @@ static void histogram_has_bars_with_something_in_them(void **state)
  *
  * Prefill lasts until 60, the first decode from 60 to 90, the second from 90 to 100. The inner annotation is no step.
  */
-static void steps_last_until_their_work_has_ended(void **state)
+TEST(steps_last_until_their_work_has_ended)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_host("user_annotation", "execute_context_1(512)_generation_0(0)", 1, 0, 20);
     draw_host("user_annotation", "execute_context_0(0)_generation_4(4)", 1, 30, 20);
@@ -244,9 +232,8 @@ static void steps_last_until_their_work_has_ended(void **state)
 }
 
 /* SGLang's outer annotation does not tell the tokens, the inner one does. */
-static void inner_annotation_tells_what_the_outer_lacks(void **state)
+TEST(inner_annotation_tells_what_the_outer_lacks)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_host("user_annotation", "step[EXTEND bs=2]", 1, 0, 100);
     draw_host("user_annotation", "execute_context_2(70)_generation_0(0)", 1, 10, 50);
@@ -261,9 +248,8 @@ static void inner_annotation_tells_what_the_outer_lacks(void **state)
     release();
 }
 
-static void tokens_are_missing_where_a_step_does_not_tell(void **state)
+TEST(tokens_are_missing_where_a_step_does_not_tell)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_host("user_annotation", "step[MIXED bs=2 toks=7]", 1, 0, 100);
     draw_host("user_annotation", "step[MIXED bs=2]", 1, 100, 100);
@@ -276,9 +262,8 @@ static void tokens_are_missing_where_a_step_does_not_tell(void **state)
 }
 
 /* PyTorch 1.8 records steps as operators; operators of other names are no ranges unless requested. */
-static void steps_recorded_as_operators_are_ranges(void **state)
+TEST(steps_recorded_as_operators_are_ranges)
 {
-    (void)state;
     draw_begin(&latency_wants);
     draw_host("Operator", "ProfilerStep#1", 1, 0, 10);
     draw_host("Operator", "aten::mm", 1, 2, 3);
@@ -290,22 +275,4 @@ static void steps_recorded_as_operators_are_ranges(void **state)
     assert_string_equal(latency->rows.at[0].name.at, "ProfilerStep#*");
     assert_int_equal(latency->rows.at[0].total_ns, 40);
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(percentiles_are_durations_that_occurred),
-        cmocka_unit_test(names_that_differ_in_numbers_are_one_row),
-        cmocka_unit_test(operators_are_selected_by_name),
-        cmocka_unit_test(parts_add_up_to_the_range),
-        cmocka_unit_test(outlier_tells_what_grew),
-        cmocka_unit_test(a_tenth_longer_is_no_outlier),
-        cmocka_unit_test(histogram_has_bars_with_something_in_them),
-        cmocka_unit_test(steps_last_until_their_work_has_ended),
-        cmocka_unit_test(inner_annotation_tells_what_the_outer_lacks),
-        cmocka_unit_test(tokens_are_missing_where_a_step_does_not_tell),
-        cmocka_unit_test(steps_recorded_as_operators_are_ranges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_launch_times.c - analyze/launches.h: the phases of a launch, queues and graphs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/launches.h"
 #include "analyze/registry.h"
 #include "derive/launch_calls.h"
@@ -45,9 +41,8 @@ static void release(void)
  *
  * Queue times: 5, 8, 11: 24 of 3. Kernels: 5 (shorter than the 10 of its launch), 15, 7 (shorter). Totals: to 20, 33, 28.
  */
-static void the_phases_of_a_launch(void **state)
+TEST(the_phases_of_a_launch)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
@@ -83,9 +78,8 @@ static void the_phases_of_a_launch(void **state)
  *                          [ 3         )
  *   depth       1   2  1  2    1             12 * 1 + 3 * 2 + 9 * 1 + 6 * 2 + 15 * 1 = 54 over 45
  */
-static void the_depth_of_a_queue(void **state)
+TEST(the_depth_of_a_queue)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
@@ -103,9 +97,8 @@ static void the_depth_of_a_queue(void **state)
 }
 
 /* Calls 0..10 and 50..60, kernels at 5 and 70: the queue is empty 5..50 of 0..70. */
-static void an_empty_queue(void **state)
+TEST(an_empty_queue)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 50, 10, 2);
@@ -124,9 +117,8 @@ static void an_empty_queue(void **state)
 }
 
 /* By the clocks' skew the kernel seems to begin before its call: no queue time, none below zero. */
-static void a_kernel_before_its_call(void **state)
+TEST(a_kernel_before_its_call)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 20, 10, 1);
     draw_work("kernel", "a", 0, 7, 15, 30, 1);
@@ -139,9 +131,8 @@ static void a_kernel_before_its_call(void **state)
 }
 
 /* A graph of 502 kernels, launched at 0..20, each of 2 from 25 on; one launch whose kernel is not there. */
-static void one_launch_of_502_kernels(void **state)
+TEST(one_launch_of_502_kernels)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaGraphLaunch", 1, 0, 20, 1);
     draw_call("cuLaunchKernelEx", 1, 30, 6, 2);
@@ -168,9 +159,8 @@ static void one_launch_of_502_kernels(void **state)
 }
 
 /* A graph that sets memory, 1, and runs a kernel, 2: 3 of work for a call of 10. */
-static void a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first(void **state)
+TEST(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaGraphLaunch", 1, 0, 10, 1);
     draw_work("gpu_memset", "Memset (Device)", 0, 7, 20, 1, 1);
@@ -182,9 +172,8 @@ static void a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first(void 
 }
 
 /* Copies are launched too, but a short copy is not launch-bound. */
-static void copies_are_not_launch_bound(void **state)
+TEST(copies_are_not_launch_bound)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaMemcpyAsync", 1, 0, 20, 1);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 2, 1);
@@ -199,9 +188,8 @@ static void copies_are_not_launch_bound(void **state)
  * Two steps, two threads, two devices: in step 3 aten::mm of thread 1 launches a (call 4 ns) to device 0; in step 4
  * thread 2, in no operator, launches b (6 ns) to device 1, stream 8, and aten::mm c (8 ns) to device 0.
  */
-static void rows_may_be_of_anything_a_launch_has(void **state)
+TEST(rows_may_be_of_anything_a_launch_has)
 {
-    (void)state;
     static const struct {
         unsigned by;
         size_t rows;
@@ -242,9 +230,8 @@ static void rows_may_be_of_anything_a_launch_has(void **state)
 }
 
 /* The call of step 3 launches k, which runs in step 4; the call of step 4 has no work in the file. Each is of its own step. */
-static void steps_choose_launches_by_their_calls(void **state)
+TEST(steps_choose_launches_by_their_calls)
 {
-    (void)state;
     static const char *const kernels[] = { "k", "(no work in the file)" };
     draw_begin(&launches_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
@@ -278,9 +265,8 @@ static void steps_choose_launches_by_their_calls(void **state)
  * l1 and the graph launch g between are captured: no launches, as their work would never come. l3 (4), l4 (6), g5 (8) and
  * g6 (10), whose work is not in the file, are launches; both graph launches are in the row of the graph.
  */
-static void calls_under_capture_are_no_launches(void **state)
+TEST(calls_under_capture_are_no_launches)
 {
-    (void)state;
     draw_begin(&launches_wants);
     draw_call("cudaStreamBeginCapture", 1, 0, 2, 1);
     draw_call("cudaLaunchKernel", 1, 4, 2, 2);
@@ -309,21 +295,4 @@ static void calls_under_capture_are_no_launches(void **state)
     /* what a launch takes: the median of 4 and 6; the captured 2 would make it 4 */
     assert_int_equal(launch_calls_median_ns(launch_calls_of(trace), trace), 5);
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_phases_of_a_launch),
-        cmocka_unit_test(the_depth_of_a_queue),
-        cmocka_unit_test(an_empty_queue),
-        cmocka_unit_test(a_kernel_before_its_call),
-        cmocka_unit_test(one_launch_of_502_kernels),
-        cmocka_unit_test(copies_are_not_launch_bound),
-        cmocka_unit_test(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first),
-        cmocka_unit_test(rows_may_be_of_anything_a_launch_has),
-        cmocka_unit_test(steps_choose_launches_by_their_calls),
-        cmocka_unit_test(calls_under_capture_are_no_launches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

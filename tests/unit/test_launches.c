@@ -1,4 +1,5 @@
 /* test_launches.c - derive/attribution.h: GPU work -> call -> operator, in every generation of trace. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "derive/attribution.h"
@@ -103,27 +104,23 @@ static void check_drawn(struct trace *trace, int generation, enum launch_links l
     trace_free(trace);
 }
 
-static void ids_that_repeat_the_correlation_link_nothing(void **state)
+TEST(ids_that_repeat_the_correlation_link_nothing)
 {
-    (void)state;
     check_drawn(drawn(true, true, true), 2, LINKS_BY_NESTING);
 }
 
-static void an_own_correlation_among_ids_is_no_link(void **state)
+TEST(an_own_correlation_among_ids_is_no_link)
 {
-    (void)state;
     check_drawn(drawn(true, false, true), 3, LINKS_BY_ID);
 }
 
-static void an_absent_id_is_no_link(void **state)
+TEST(an_absent_id_is_no_link)
 {
-    (void)state;
     check_drawn(drawn(true, false, false), 4, LINKS_BY_ID);
 }
 
-static void without_ids_nesting_links(void **state)
+TEST(without_ids_nesting_links)
 {
-    (void)state;
     check_drawn(drawn(false, false, false), 0, LINKS_BY_NESTING);
 }
 
@@ -134,9 +131,8 @@ static void without_ids_nesting_links(void **state)
  *   host 1   [mm 5=======) [add 6===)
  *             [launch 5)    [copy 9)  [query 7)
  */
-static void an_id_that_equals_the_correlation_links_where_the_key_may_be_absent(void **state)
+TEST(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent)
 {
-    (void)state;
     for (int absent = 0; absent < 2; absent++) {
         struct small small = small_begin(ATTRIBUTION_WANTS);
         small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 5);
@@ -163,9 +159,8 @@ static void an_id_that_equals_the_correlation_links_where_the_key_may_be_absent(
  * Operators have ids and no call has one: of MTIA, no call belongs to an operator, though it lies within one; of CUDA, as the
  * CUPTI backend of PyTorch 2.15 writes it, the call belongs to the one around it.
  */
-static void calls_without_ids_beside_operators_with_ids_nest_but_for_mtia(void **state)
+TEST(calls_without_ids_beside_operators_with_ids_nest_but_for_mtia)
 {
-    (void)state;
     for (int mtia = 0; mtia < 2; mtia++) {
         struct small small = small_begin(ATTRIBUTION_WANTS);
         small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 5);
@@ -185,9 +180,8 @@ static void calls_without_ids_beside_operators_with_ids_nest_but_for_mtia(void *
 }
 
 /* In 2021 an id is a link even when the operator has the number of the call. */
-static void the_first_generation_means_every_id(void **state)
+TEST(the_first_generation_means_every_id)
 {
-    (void)state;
     struct small small = small_begin(ATTRIBUTION_WANTS);
     small_host(&small, 1, "Operator", "mm", 0, 20), id(&small, 5);
     small_host(&small, 1, "Operator", "add", 30, 10), id(&small, 6);
@@ -209,9 +203,8 @@ static void the_first_generation_means_every_id(void **state)
  *   host 1   [mm 3=======)
  *   host 2                  [launch 3)
  */
-static void equal_numbers_alone_are_no_link(void **state)
+TEST(equal_numbers_alone_are_no_link)
 {
-    (void)state;
     struct small small = small_begin(ATTRIBUTION_WANTS);
     small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 3);
     call(&small, 2, "launch", 22, 3), id(&small, 3);
@@ -233,9 +226,8 @@ static void equal_numbers_alone_are_no_link(void **state)
  *                 [at end)      begins where outer ends: still outer's
  *                  [after)      one later: nobody's
  */
-static void a_call_belongs_to_the_innermost_operator_around_its_start(void **state)
+TEST(a_call_belongs_to_the_innermost_operator_around_its_start)
 {
-    (void)state;
     struct small small = small_begin(ATTRIBUTION_WANTS);
     small_host(&small, 1, "user_annotation", "step", 0, 16), id(&small, 20);
     small_host(&small, 1, "cpu_op", "outer", 0, 13), id(&small, 21);
@@ -254,9 +246,8 @@ static void a_call_belongs_to_the_innermost_operator_around_its_start(void **sta
 }
 
 /* Numbers too far apart for a table: every one is found all the same, and none that is not there. */
-static void scattered_numbers_are_found(void **state)
+TEST(scattered_numbers_are_found)
 {
-    (void)state;
     enum { COUNT = 500 };
     struct small small = small_begin(ATTRIBUTION_WANTS);
     for (int64_t i = 0; i < COUNT; i++) {
@@ -273,9 +264,8 @@ static void scattered_numbers_are_found(void **state)
 }
 
 /* One launch of a graph, many kernels; and two files with equal numbers. */
-static void kernels_share_a_call_but_files_do_not(void **state)
+TEST(kernels_share_a_call_but_files_do_not)
 {
-    (void)state;
     struct small small = small_begin(ATTRIBUTION_WANTS);
     call(&small, 1, "cudaGraphLaunch", 0, 8);
     kernel(&small, "first", 5, 8);
@@ -308,9 +298,8 @@ static void event_of(struct small *small, int64_t pid, int64_t tid, const char *
  *   process 200  [10] [110]  [210]            device 1   15  115   215, and one piece of work that only 100 launched
  * Before them all lies the work that was launched before recording: nobody's.
  */
-static void processes_of_one_file_keep_their_numbers(void **state)
+TEST(processes_of_one_file_keep_their_numbers)
 {
-    (void)state;
     struct small small = small_begin(ATTRIBUTION_WANTS);
     event_of(&small, 0, 7, "kernel", "early", -50, 1);
     for (int64_t i = 0; i < 3; i++) {
@@ -337,23 +326,4 @@ static void processes_of_one_file_keep_their_numbers(void **state)
                      attribution_process(launches, event_called(trace, "first")));
     arena_free(launches);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_that_repeat_the_correlation_link_nothing),
-        cmocka_unit_test(an_own_correlation_among_ids_is_no_link),
-        cmocka_unit_test(an_absent_id_is_no_link),
-        cmocka_unit_test(without_ids_nesting_links),
-        cmocka_unit_test(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent),
-        cmocka_unit_test(calls_without_ids_beside_operators_with_ids_nest_but_for_mtia),
-        cmocka_unit_test(the_first_generation_means_every_id),
-        cmocka_unit_test(equal_numbers_alone_are_no_link),
-        cmocka_unit_test(a_call_belongs_to_the_innermost_operator_around_its_start),
-        cmocka_unit_test(scattered_numbers_are_found),
-        cmocka_unit_test(kernels_share_a_call_but_files_do_not),
-        cmocka_unit_test(processes_of_one_file_keep_their_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

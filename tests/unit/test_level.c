@@ -1,12 +1,8 @@
 /* test_level.c - base/level.h against figures worked out by hand, and Student's t where it has a closed form. */
+#include "tests/unit/unit.h"
 #include "base/level.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -17,9 +13,8 @@ static void check_near(double found, double expected)
 }
 
 /* Mean 5; squares of the distances 9 + 1 + 1 + 9 = 20, so the variance is 20/3 and that of the mean 20/12. */
-static void quiet_values_are_averaged(void **state)
+TEST(quiet_values_are_averaged)
 {
-    (void)state;
     double values[] = { 8, 2, 6, 4 };
     struct level level = level_of(values, COUNT(values));
     check_near(level.centre, 5);
@@ -28,9 +23,8 @@ static void quiet_values_are_averaged(void **state)
 }
 
 /* Without the 90: mean 5, squares 4 + 1 + 1 + 0 + 0 + 0 + 1 + 1 + 4 = 12, variance 12/8, of the mean 12/72. */
-static void one_odd_value_of_ten_is_set_aside(void **state)
+TEST(one_odd_value_of_ten_is_set_aside)
 {
-    (void)state;
     double values[] = { 3, 4, 4, 5, 90, 5, 5, 6, 6, 7 };
     struct level level = level_of(values, COUNT(values));
     check_near(level.centre, 5);
@@ -39,18 +33,16 @@ static void one_odd_value_of_ten_is_set_aside(void **state)
 }
 
 /* Two of ten are too many to be accidents: the nearer one stays. (3+4+4+5+5+5+6+6+70)/9 = 12. */
-static void a_second_odd_value_counts(void **state)
+TEST(a_second_odd_value_counts)
 {
-    (void)state;
     double values[] = { 3, 4, 4, 5, 90, 5, 5, 6, 6, 70 };
     struct level level = level_of(values, COUNT(values));
     check_near(level.centre, 12);
     assert_int_equal(level.odd, 1);
 }
 
-static void few_values_are_never_odd(void **state)
+TEST(few_values_are_never_odd)
 {
-    (void)state;
     double values[] = { 1, 1, 1, 1, 1, 1, 8 };
     struct level level = level_of(values, COUNT(values));
     check_near(level.centre, 2);
@@ -66,9 +58,8 @@ static void few_values_are_never_odd(void **state)
 }
 
 /* The median is 5, the distances 0 0 1 1 1 1 2 2 2 2 and 100: their median 1; odd is what is beyond 6 * 1.4826. */
-static void what_is_odd_can_be_set_to_be_larger(void **state)
+TEST(what_is_odd_can_be_set_to_be_larger)
 {
-    (void)state;
     const double sorted[] = { 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 105 };
     struct level_kept kept = level_set_aside(sorted, COUNT(sorted), 5, 0);
     assert_int_equal(kept.first, 0);
@@ -82,9 +73,8 @@ static void what_is_odd_can_be_set_to_be_larger(void **state)
 }
 
 /* df 1: 1/2 - atan(t)/pi. df 2: 1/2 - t / (2 sqrt(2 + t^2)). df 4: 1/2 - u (1 - u^2/3) 3/4, u = t/sqrt(4 + t^2). */
-static void student_matches_its_closed_forms(void **state)
+TEST(student_matches_its_closed_forms)
 {
-    (void)state;
     static const double at[] = { 0, 0.1, 1, 2.5, 7, 40 };
     for (size_t i = 0; i < COUNT(at); i++) {
         double t = at[i], u = t / sqrt(4 + t * t);
@@ -98,17 +88,4 @@ static void student_matches_its_closed_forms(void **state)
     assert_true(fabs(level_student_tail(4, 113) - 5.67222650273e-05) < 1e-15);
     check_near(level_student_tail(INFINITY, 5), 0);
     check_near(level_student_tail(-INFINITY, 5), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quiet_values_are_averaged),
-        cmocka_unit_test(one_odd_value_of_ten_is_set_aside),
-        cmocka_unit_test(a_second_odd_value_counts),
-        cmocka_unit_test(few_values_are_never_odd),
-        cmocka_unit_test(what_is_odd_can_be_set_to_be_larger),
-        cmocka_unit_test(student_matches_its_closed_forms),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

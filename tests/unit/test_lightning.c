@@ -1,15 +1,10 @@
 /* test_lightning.c - ingest/lightning.h: the report of PyTorch Lightning's SimpleProfiler. */
+#include "tests/unit/unit.h"
 #include "ingest/lightning.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct action_report *read_text(const char *text)
 {
@@ -21,9 +16,8 @@ static struct action_report *read_text(const char *text)
     return report;
 }
 
-static void an_extended_report_has_calls_and_shares(void **state)
+TEST(an_extended_report_has_calls_and_shares)
 {
-    (void)state;
     const char text[] =
         "some other output | of the program\n"
         "FIT Profiler Report\n\n"
@@ -54,9 +48,8 @@ static void an_extended_report_has_calls_and_shares(void **state)
 }
 
 /* extended=False; a bar neither begins nor ends a line, as before Lightning 1.7; an action named Total is no sum. */
-static void a_short_report_has_neither(void **state)
+TEST(a_short_report_has_neither)
 {
-    (void)state;
     struct action_report *report = read_text("Profiler Report\n\n"
                                              "Action\t|  Mean duration (s)\t|  Total time (s)\n"
                                              "-----\n"
@@ -100,9 +93,8 @@ static struct action_report *read_damaged(bool second, bool end, char byte)
     return report;
 }
 
-static void a_damaged_report_lacks_something(void **state)
+TEST(a_damaged_report_lacks_something)
 {
-    (void)state;
     static const struct {
         bool second, end;
         char byte;
@@ -122,24 +114,12 @@ static void a_damaged_report_lacks_something(void **state)
     }
 }
 
-static void what_is_no_report_is_refused(void **state)
+TEST(what_is_no_report_is_refused)
 {
-    (void)state;
     assert_null(read_text("FIT Profiler Report\n\nno table\n"));
     assert_null(read_text(""));
     assert_int_equal(lightning_sniff("", 0), 0);
     assert_int_equal(lightning_sniff("Profiler Report", 15), 0);
     const char json[] = "{\"note\": \"Profiler Report: Action, Total time (s)\"}";
     assert_int_equal(lightning_sniff(json, sizeof json - 1), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_extended_report_has_calls_and_shares),
-        cmocka_unit_test(a_short_report_has_neither),
-        cmocka_unit_test(a_damaged_report_lacks_something),
-        cmocka_unit_test(what_is_no_report_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
  * test_limits.c - what a trace holds at most: with the ceiling lowered, what has as much is read, and what has one more
  * is refused with a sentence. docs/limits.md has the real ceiling.
  */
+#include "tests/unit/unit.h"
 #include "base/buffer.h"
 #include "ingest/formats.h"
 #include "trace/tpafile_save.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { CEILING = 1000 };
 
@@ -83,32 +78,28 @@ static void check_ceiling(const char *format, int count, const char *what)
     trace_ceiling = 4000000000;
 }
 
-static void events_end_at_the_ceiling(void **state)
+TEST(events_end_at_the_ceiling)
 {
-    (void)state;
     check_ceiling("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1}",
                   CEILING - 1, "events");
 }
 
-static void ends_end_at_the_ceiling(void **state)
+TEST(ends_end_at_the_ceiling)
 {
-    (void)state;
     check_ceiling("{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":%d}", CEILING, "ends of events");
 }
 
 /* Two texts an event; "cpu_op" is one, too. */
-static void texts_end_at_the_ceiling(void **state)
+TEST(texts_end_at_the_ceiling)
 {
-    (void)state;
     check_ceiling("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,"
                   "\"args\":{\"Call stack\":\"a%d\",\"Module Hierarchy\":\"b%d\",\"dtype\":\"c%d\"}}",
                   (CEILING - 1) / 3, "different texts");
 }
 
 /* Threads that have a name and no events. */
-static void tracks_end_at_the_ceiling(void **state)
+TEST(tracks_end_at_the_ceiling)
 {
-    (void)state;
     check_ceiling(
         "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":%d,\"args\":{\"name\":\"worker\"}}",
         CEILING - 1, "threads and streams");
@@ -121,9 +112,8 @@ static bool collect(void *context, const void *bytes, size_t size)
 }
 
 /* The columns of a .tpa file go another way. */
-static void a_tpa_file_ends_at_the_ceiling(void **state)
+TEST(a_tpa_file_ends_at_the_ceiling)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     struct buffer
         text = repeat(
@@ -157,9 +147,8 @@ static size_t count_notices(const struct trace *trace, const char *kind)
 }
 
 /* Categories beyond 65000 become one without a name, the same ones for any number of workers, and that is reported. */
-static void categories_beyond_their_number_share_one(void **state)
+TEST(categories_beyond_their_number_share_one)
 {
-    (void)state;
     for (int more = 0; more <= 1; more++) {
         struct buffer text =
             repeat("{\"ph\":\"X\",\"cat\":\"c%d\",\"name\":\"op\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1}",
@@ -180,9 +169,8 @@ static void categories_beyond_their_number_share_one(void **state)
 }
 
 /* More names than a worker remembers (64 MiB): each is the trace's once, as if it had remembered them. */
-static void names_that_workers_forget_stay_the_same(void **state)
+TEST(names_that_workers_forget_stay_the_same)
 {
-    (void)state;
     enum { LENGTH = 1 << 20, NAMES = 70, EVENTS = 2 * NAMES };
     struct tpa_error err = { 0 };
     struct buffer text = { 0 };
@@ -203,18 +191,4 @@ static void names_that_workers_forget_stay_the_same(void **state)
         assert_int_equal(trace->name[i], i % NAMES);
     trace_free(trace);
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_end_at_the_ceiling),
-        cmocka_unit_test(ends_end_at_the_ceiling),
-        cmocka_unit_test(texts_end_at_the_ceiling),
-        cmocka_unit_test(tracks_end_at_the_ceiling),
-        cmocka_unit_test(a_tpa_file_ends_at_the_ceiling),
-        cmocka_unit_test(categories_beyond_their_number_share_one),
-        cmocka_unit_test(names_that_workers_forget_stay_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* test_marshal.c - ingest/marshal.h: every type of object, references, damage. Bytes are worked out by hand. */
+#include "tests/unit/unit.h"
 #include "ingest/marshal.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* A reader over the bytes of a string literal, in which NULs count; the literal's own NUL does not. */
 #define READER(literal)                                                                                      \
@@ -43,9 +37,8 @@ static void check_failure(const char *bytes, size_t size, int64_t offset, const 
 }
 #define CHECK_FAILURE(literal, offset, words) check_failure(literal, sizeof(literal) - 1, offset, words)
 
-static void singletons_are_never_numbered(void **state)
+TEST(singletons_are_never_numbered)
 {
-    (void)state;
     /* None, False, True with the flag, Ellipsis, StopIteration; then a flagged 7, which is number 0. */
     struct marshal in = READER("NF\xd4.S\xe9\7\0\0\0r\0\0\0\0");
     assert_int_equal(next(&in).type, MARSHAL_NONE);
@@ -65,9 +58,8 @@ static void singletons_are_never_numbered(void **state)
     marshal_release(&in);
 }
 
-static void whole_numbers(void **state)
+TEST(whole_numbers)
 {
-    (void)state;
     struct marshal in = READER("i\xff\xff\xff\xff"
                                "I\0\0\0\0\1\0\0\0"
                                /* 2^31 = 2 * 2^30: digits 0, 0, 2 */
@@ -94,9 +86,8 @@ static void whole_numbers(void **state)
     CHECK_FAILURE("l\0\0\0\x80\1\0", 1, "2147483648 digits");
 }
 
-static void numbers_as_bits_and_as_text(void **state)
+TEST(numbers_as_bits_and_as_text)
 {
-    (void)state;
     struct marshal in = READER("g\0\0\0\0\0\0\xf8\x3f" /* 1.5 */
                                "f\4"
                                "0.25"
@@ -128,9 +119,8 @@ static void numbers_as_bits_and_as_text(void **state)
                   2, "needs 4 bytes but only 3 follow");
 }
 
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     struct marshal in = READER("z\1a"
                                "Z\1b"
                                "a\1\0\0\0c"
@@ -153,9 +143,8 @@ static void texts(void **state)
     CHECK_FAILURE("z\5abc", 2, "needs 5 bytes but only 3 follow");
 }
 
-static void interned_strings_of_python_2_have_numbers_of_their_own(void **state)
+TEST(interned_strings_of_python_2_have_numbers_of_their_own)
 {
-    (void)state;
     struct marshal in = READER("(\3\0\0\0"
                                "t\2\0\0\0hi"
                                "t\1\0\0\0x"
@@ -171,9 +160,8 @@ static void interned_strings_of_python_2_have_numbers_of_their_own(void **state)
 }
 
 /* ( [ 1 2 ] , the same list ): the list is flagged and gets a note. */
-static void a_reference_gives_back_the_note(void **state)
+TEST(a_reference_gives_back_the_note)
 {
-    (void)state;
     struct marshal in = READER(")\2"
                                "\xdb\2\0\0\0"
                                "i\1\0\0\0"
@@ -193,9 +181,8 @@ static void a_reference_gives_back_the_note(void **state)
 }
 
 /* A list that holds itself: while it is open, there is no note. */
-static void a_loop_has_no_note(void **state)
+TEST(a_loop_has_no_note)
 {
-    (void)state;
     struct marshal in = READER("\xdb\1\0\0\0r\0\0\0\0");
     struct marshal_item list = next(&in);
     assert_int_equal(list.count, 1);
@@ -220,9 +207,8 @@ static void check_skip(const char *bytes, size_t size)
 }
 #define CHECK_SKIP(literal) check_skip(literal "i\x9\0\0\0", sizeof(literal "i\x9\0\0\0") - 1)
 
-static void skipping_passes_over_all_that_is_inside(void **state)
+TEST(skipping_passes_over_all_that_is_inside)
 {
-    (void)state;
     CHECK_SKIP("N");
     CHECK_SKIP(")\0");
     CHECK_SKIP("(\2\0\0\0)\1N[\1\0\0\0)\0");
@@ -272,9 +258,8 @@ static void skipping_passes_over_all_that_is_inside(void **state)
                "s\0\0\0\0s\0\0\0\0");
 }
 
-static void damage_is_reported_with_its_place(void **state)
+TEST(damage_is_reported_with_its_place)
 {
-    (void)state;
     CHECK_FAILURE("", 0, "an object needs 1 bytes but only 0 follow");
     CHECK_FAILURE("Q", 0, "0x51");
     CHECK_FAILURE("?", 0, "could not write");
@@ -291,9 +276,8 @@ static void damage_is_reported_with_its_place(void **state)
     CHECK_FAILURE("c\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 0, "code object");
 }
 
-static void depth_is_limited(void **state)
+TEST(depth_is_limited)
 {
-    (void)state;
     enum { DEPTH = 100000 };
     char *bytes = malloc(2 * DEPTH);
     for (int i = 0; i < DEPTH; i++)
@@ -301,21 +285,4 @@ static void depth_is_limited(void **state)
     /* The first tuple is open at depth 1, so the 2001st, at offset 4000, is too much. */
     check_failure(bytes, 2 * DEPTH, 4000, "deeper than 2000");
     free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(singletons_are_never_numbered),
-        cmocka_unit_test(whole_numbers),
-        cmocka_unit_test(numbers_as_bits_and_as_text),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(interned_strings_of_python_2_have_numbers_of_their_own),
-        cmocka_unit_test(a_reference_gives_back_the_note),
-        cmocka_unit_test(a_loop_has_no_note),
-        cmocka_unit_test(skipping_passes_over_all_that_is_inside),
-        cmocka_unit_test(damage_is_reported_with_its_place),
-        cmocka_unit_test(depth_is_limited),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

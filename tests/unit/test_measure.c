@@ -1,10 +1,6 @@
 /* test_measure.c - diff/measure.h: steps and files as samples, and what is taken of each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "diff/measure.h"
 #include "base/buffer.h"
 #include "tests/unit/drawn.h"
@@ -92,9 +88,8 @@ static struct trace *draw(const struct measure_options *options, int64_t gemm_ns
     return draw_end();
 }
 
-static void steps_and_files_are_samples(void **state)
+TEST(steps_and_files_are_samples)
 {
-    (void)state;
     struct measure_options options = { 0 };
     measures = measures_open();
     measure(draw(&options, 10), &options);
@@ -141,9 +136,8 @@ static void steps_and_files_are_samples(void **state)
  *
  * Step 1 has all that begins in it: its own 40, of which a takes 8 and the launch 2, and on another thread step 9.
  */
-static void what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it(void **state)
+TEST(what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it)
 {
-    (void)state;
     struct measure_options options = { 0 };
     struct trace_wants wants = measure_wants(&options);
     draw_begin(&wants);
@@ -170,9 +164,8 @@ static void what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it(v
     arena_free(measures);
 }
 
-static void parts_of_a_side_add_samples(void **state)
+TEST(parts_of_a_side_add_samples)
 {
-    (void)state;
     struct measure_options options = { .by = MEASURE_BY_KERNEL };
     measures = measures_open();
     measure(draw(&options, 10), &options);
@@ -192,9 +185,8 @@ static void parts_of_a_side_add_samples(void **state)
     arena_free(measures);
 }
 
-static void first_step_alone_with_what_it_called(void **state)
+TEST(first_step_alone_with_what_it_called)
 {
-    (void)state;
     struct measure_options options = { .by = MEASURE_BY_NAME, .first_step = true, .inclusive = true };
     measures = measures_open();
     measure(draw(&options, 10), &options);
@@ -207,9 +199,8 @@ static void first_step_alone_with_what_it_called(void **state)
 }
 
 /* A file without steps makes files the samples: a step cannot be compared with a whole file. */
-static void without_steps_a_file_is_a_sample(void **state)
+TEST(without_steps_a_file_is_a_sample)
 {
-    (void)state;
     struct measure_options options = { 0 };
     struct trace_wants wants = measure_wants(&options);
     measures = measures_open();
@@ -225,9 +216,8 @@ static void without_steps_a_file_is_a_sample(void **state)
     arena_free(measures);
 }
 
-static void sorts_of_input_do_not_mix(void **state)
+TEST(sorts_of_input_do_not_mix)
 {
-    (void)state;
     struct measure_options options = { 0 };
     struct tpa_error err = { 0 };
     measures = measures_open();
@@ -237,17 +227,4 @@ static void sorts_of_input_do_not_mix(void **state)
     assert_string_equal(err.message, "this is a Python profile, but the rest of its side is a trace");
     profile_free(profile);
     arena_free(measures);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_and_files_are_samples),
-        cmocka_unit_test(what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it),
-        cmocka_unit_test(parts_of_a_side_add_samples),
-        cmocka_unit_test(first_step_alone_with_what_it_called),
-        cmocka_unit_test(without_steps_a_file_is_a_sample),
-        cmocka_unit_test(sorts_of_input_do_not_mix),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

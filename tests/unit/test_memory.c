@@ -1,10 +1,6 @@
 /* test_memory.c - memory/memory.h: peaks, what is in use at them, who allocates, what grows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "memory/memory.h"
 #include "tests/unit/drawn.h"
 
@@ -86,9 +82,8 @@ static void draw(void)
 }
 
 /* 64 calls around a record are reported, of 65 the innermost 64. */
-static void a_stack_at_a_peak_has_an_end(void **state)
+TEST(a_stack_at_a_peak_has_an_end)
 {
-    (void)state;
     for (int64_t depth = 64; depth <= 65; depth++) {
         draw_begin(&memory_wants);
         for (int64_t i = 0; i < depth; i++)
@@ -109,9 +104,8 @@ static void a_stack_at_a_peak_has_an_end(void **state)
     }
 }
 
-static void a_peak_has_its_moment_step_and_stack(void **state)
+TEST(a_peak_has_its_moment_step_and_stack)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     struct table *memory = table_called(result, "memory");
@@ -132,9 +126,8 @@ static void a_peak_has_its_moment_step_and_stack(void **state)
 }
 
 /* 90 + 40 + 70 = 200. Block B is gone by then, though the host has one at the same address. */
-static void what_is_in_use_adds_up_to_the_peak(void **state)
+TEST(what_is_in_use_adds_up_to_the_peak)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     struct table *alive = table_called(result, "alive");
@@ -148,9 +141,8 @@ static void what_is_in_use_adds_up_to_the_peak(void **state)
 }
 
 /* linear allocates 30 itself, and 50 + 90 by mm; it frees 50. What lies in a step alone is in no operator. */
-static void operators_have_self_and_total(void **state)
+TEST(operators_have_self_and_total)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     struct table *operators = table_called(result, "operators");
@@ -169,9 +161,8 @@ static void operators_have_self_and_total(void **state)
     release();
 }
 
-static void steps_grow(void **state)
+TEST(steps_grow)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     struct table *steps = table_called(result, "steps");
@@ -187,9 +178,8 @@ static void steps_grow(void **state)
     release();
 }
 
-static void blocks_that_live_on(void **state)
+TEST(blocks_that_live_on)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     struct table *unfreed = table_called(result, "unfreed");
@@ -203,9 +193,8 @@ static void blocks_that_live_on(void **state)
 }
 
 /* In step 1 the peak is 180, at 25: A 50, B 30, and 100 of before. */
-static void a_step_has_its_own_peak(void **state)
+TEST(a_step_has_its_own_peak)
 {
-    (void)state;
     draw();
     struct selection_query query = { .steps = { .at = { { 1, 1 } }, .count = 1 } };
     answer(query);
@@ -220,9 +209,8 @@ static void a_step_has_its_own_peak(void **state)
     release();
 }
 
-static void devices_are_chosen_and_the_host_stays(void **state)
+TEST(devices_are_chosen_and_the_host_stays)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 50);
     draw_work("kernel", "gemm", 0, 7, 0, 5, DRAW_NO_CALL);
@@ -240,9 +228,8 @@ static void devices_are_chosen_and_the_host_stays(void **state)
 }
 
 /* Nested calls of one name count once: 10 + 20, not 10 + 20 + 20. */
-static void nested_calls_of_a_name_count_once(void **state)
+TEST(nested_calls_of_a_name_count_once)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("cpu_op", "aten::to", 1, 0, 50);
     draw_memory(5, CPU, -1, 0xA00, 10, 10);
@@ -264,9 +251,8 @@ static void nested_calls_of_a_name_count_once(void **state)
 }
 
 /* As PyTorch 1.8 wrote them: counted from 0 on, and nothing is known of blocks. */
-static void records_without_totals_and_addresses(void **state)
+TEST(records_without_totals_and_addresses)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 50);
     draw_memory(1, CPU, -1, 0, 10, -1);
@@ -293,9 +279,8 @@ static void records_without_totals_and_addresses(void **state)
  *               [malloc)
  *   cuda:0      A +50 (120)         B +30 (150)      D -70 (80)    D is from before: 70
  */
-static void records_of_the_driver_belong_to_calls(void **state)
+TEST(records_of_the_driver_belong_to_calls)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);
     draw_call("cudaMalloc", 1, 5, 10, 1);
@@ -330,9 +315,8 @@ static void records_of_the_driver_belong_to_calls(void **state)
 }
 
 /* Counted, the second block takes the place of the first, whose free was lost: 35 are in use and not 45. */
-static void a_lost_free_is_counted(void **state)
+TEST(a_lost_free_is_counted)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_memory(1, CPU, -1, 0xA00, 10, -1);
     draw_memory(2, CPU, -1, 0xA00, 30, -1);
@@ -344,9 +328,8 @@ static void a_lost_free_is_counted(void **state)
 }
 
 /* Reserved less in use: 100 - 40, then 100 - 90, then 200 - 95, which is the most; at the peak of 95 it is 105 of 200. */
-static void fragmentation_is_what_is_reserved_and_not_used(void **state)
+TEST(fragmentation_is_what_is_reserved_and_not_used)
 {
-    (void)state;
     draw_begin(&memory_wants);
     static const int64_t reserved[] = { 100, 100, 200 }, bytes[] = { 40, 50, 5 }, in_use[] = { 40, 90, 95 };
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
@@ -366,9 +349,8 @@ static void fragmentation_is_what_is_reserved_and_not_used(void **state)
 }
 
 /* 200 are reserved between the steps; in step 2 nothing is recorded, so it ends with these. The host tells 0, which is no 0. */
-static void what_is_reserved_between_steps_is_reserved_in_the_next(void **state)
+TEST(what_is_reserved_between_steps_is_reserved_in_the_next)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#2", 1, 60, 40);
@@ -396,9 +378,8 @@ static void what_is_reserved_between_steps_is_reserved_in_the_next(void **state)
  * The innermost Python function of the user's that is open at the peak; torch's own only where there is none. One that
  * ends then is over.
  */
-static void a_peak_has_its_line(void **state)
+TEST(a_peak_has_its_line)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("python_function", "train.py(7): main", 1, 0, 90);
     draw_host("python_function", "train.py(12): step", 1, 5, 60);
@@ -414,9 +395,8 @@ static void a_peak_has_its_line(void **state)
 }
 
 /* The free of the first block is not in the file: the second takes its place. */
-static void a_lost_free_ends_the_block(void **state)
+TEST(a_lost_free_ends_the_block)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 50);
     draw_memory(1, CPU, -1, 0xA00, 10, 10);
@@ -433,9 +413,8 @@ static void a_lost_free_ends_the_block(void **state)
 }
 
 /* Sizes from a damaged file do not overflow. */
-static void absurd_sizes_are_held(void **state)
+TEST(absurd_sizes_are_held)
 {
-    (void)state;
     draw_begin(&memory_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 50);
     draw_memory(1, CPU, -1, 0xA00, INT64_MAX, -1);
@@ -471,9 +450,8 @@ static void assert_allocations(const char *key, const char *text, const int64_t 
  * Step 1 allocates A 50, B 30 and C 40 and frees A, B and D 30; step 2 allocates and frees E 90. At the peak there are
  * C of step 1, E of step 2, and 70 of before. Of mm alone: A in step 1, E in step 2, and no frees.
  */
-static void steps_tell_which_left_blocks_behind(void **state)
+TEST(steps_tell_which_left_blocks_behind)
 {
-    (void)state;
     by = MEMORY_BY_STEP;
     draw();
     answer((struct selection_query){ 0 });
@@ -495,9 +473,8 @@ static void steps_tell_which_left_blocks_behind(void **state)
 }
 
 /* All blocks of cuda:0 are one row: 200 in use at the peak, of which C and E are known. */
-static void a_device_is_one_row(void **state)
+TEST(a_device_is_one_row)
 {
-    (void)state;
     by = MEMORY_BY_DEVICE;
     draw();
     answer((struct selection_query){ 0 });
@@ -514,9 +491,8 @@ static void a_device_is_one_row(void **state)
 }
 
 /* Linear_0 is open at 3..33, so A, B and A' are its own; train at 1..59 holds all of step 1 but its host's annotations. */
-static void blocks_belong_to_the_innermost_module_and_line(void **state)
+TEST(blocks_belong_to_the_innermost_module_and_line)
 {
-    (void)state;
     for (by = MEMORY_BY_MODULE; by <= MEMORY_BY_LINE; by++) {
         draw_begin(&memory_code_wants);
         draw_records();
@@ -537,9 +513,8 @@ static void blocks_belong_to_the_innermost_module_and_line(void **state)
 }
 
 /* As they are made of memory snapshots: "file:line:function", from the inside out; what is without a stack is where the thread was. */
-static void records_with_a_stack_of_their_own_are_on_its_lines(void **state)
+TEST(records_with_a_stack_of_their_own_are_on_its_lines)
 {
-    (void)state;
     by = MEMORY_BY_LINE;
     draw_begin(&memory_code_wants);
     draw_memory(10, 1, 0, 100, 70, 70);
@@ -558,9 +533,8 @@ static void records_with_a_stack_of_their_own_are_on_its_lines(void **state)
 }
 
 /* Who requests names does not request what is in no operator; who leaves some out does. */
-static void filters_leave_out_what_is_in_no_operator(void **state)
+TEST(filters_leave_out_what_is_in_no_operator)
 {
-    (void)state;
     draw();
     for (int with = 0; with < 2; with++) {
         answer(with ? (struct selection_query){ .exclude = "linear" }
@@ -573,33 +547,4 @@ static void filters_leave_out_what_is_in_no_operator(void **state)
         result_free(result);
     }
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_peak_has_its_moment_step_and_stack),
-        cmocka_unit_test(a_stack_at_a_peak_has_an_end),
-        cmocka_unit_test(what_is_in_use_adds_up_to_the_peak),
-        cmocka_unit_test(operators_have_self_and_total),
-        cmocka_unit_test(steps_grow),
-        cmocka_unit_test(blocks_that_live_on),
-        cmocka_unit_test(a_step_has_its_own_peak),
-        cmocka_unit_test(devices_are_chosen_and_the_host_stays),
-        cmocka_unit_test(nested_calls_of_a_name_count_once),
-        cmocka_unit_test(records_without_totals_and_addresses),
-        cmocka_unit_test(records_of_the_driver_belong_to_calls),
-        cmocka_unit_test(a_lost_free_ends_the_block),
-        cmocka_unit_test(a_lost_free_is_counted),
-        cmocka_unit_test(fragmentation_is_what_is_reserved_and_not_used),
-        cmocka_unit_test(what_is_reserved_between_steps_is_reserved_in_the_next),
-        cmocka_unit_test(a_peak_has_its_line),
-        cmocka_unit_test(absurd_sizes_are_held),
-        cmocka_unit_test(steps_tell_which_left_blocks_behind),
-        cmocka_unit_test(a_device_is_one_row),
-        cmocka_unit_test(blocks_belong_to_the_innermost_module_and_line),
-        cmocka_unit_test(records_with_a_stack_of_their_own_are_on_its_lines),
-        cmocka_unit_test(filters_leave_out_what_is_in_no_operator),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* test_memory_room.c - base/memory_room.h: the least of what the machine has and control groups allow, by files made here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/memory_room.h"
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -62,23 +57,20 @@ static void check_room(uint64_t bytes, const char *of)
     assert_true(room.bytes == bytes);
 }
 
-static void machine_has_memory_and_swap(void **state)
+TEST_WITHIN(machine_has_memory_and_swap, make_root, remove_root)
 {
-    (void)state;
     check_room(6000 * 1024, "the machine");
 }
 
-static void nothing_is_known_without_files(void **state)
+TEST_WITHIN(nothing_is_known_without_files, make_root, remove_root)
 {
-    (void)state;
     struct memory_room room;
     assert_false(memory_room_below("/nowhere/at/all", &room));
 }
 
 /* Of 1,000,000 bytes the group holds 700,000, of which 100,000 and 50,000 are pages of files: 450,000 are left. */
-static void group_does_not_count_pages_of_files(void **state)
+TEST_WITHIN(group_does_not_count_pages_of_files, make_root, remove_root)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/batch/job7\n");
     put("/sys/fs/cgroup/batch/job7/memory.max", "1000000\n");
     put("/sys/fs/cgroup/batch/job7/memory.current", "700000\n");
@@ -86,9 +78,8 @@ static void group_does_not_count_pages_of_files(void **state)
     check_room(450000, "its control group");
 }
 
-static void limit_of_a_group_above_holds(void **state)
+TEST_WITHIN(limit_of_a_group_above_holds, make_root, remove_root)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/batch/job7\n");
     put("/sys/fs/cgroup/batch/job7/memory.max", "max\n");
     put("/sys/fs/cgroup/batch/job7/memory.current", "700000\n");
@@ -98,18 +89,16 @@ static void limit_of_a_group_above_holds(void **state)
 }
 
 /* In a container the path is the host's, and the files are those of the mount point. */
-static void group_of_a_container_is_at_the_mount_point(void **state)
+TEST_WITHIN(group_of_a_container_is_at_the_mount_point, make_root, remove_root)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/../../host/path\n");
     put("/sys/fs/cgroup/memory.max", "2000000\n");
     put("/sys/fs/cgroup/memory.current", "2500000\n");
     check_room(0, "its control group");
 }
 
-static void first_version_of_groups_is_read(void **state)
+TEST_WITHIN(first_version_of_groups_is_read, make_root, remove_root)
 {
-    (void)state;
     put("/proc/self/cgroup", "8:pids:/x\n4:memory:/job\n0::/\n");
     put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "3000000\n");
     put("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1000000\n");
@@ -117,18 +106,4 @@ static void first_version_of_groups_is_read(void **state)
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"); /* none */
     put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "9000000\n");
     check_room(2400000, "its control group");
-}
-
-int main(void)
-{
-#define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
-    const struct CMUnitTest tests[] = {
-        WITH_ROOT(machine_has_memory_and_swap),
-        WITH_ROOT(nothing_is_known_without_files),
-        WITH_ROOT(group_does_not_count_pages_of_files),
-        WITH_ROOT(limit_of_a_group_above_holds),
-        WITH_ROOT(group_of_a_container_is_at_the_mount_point),
-        WITH_ROOT(first_version_of_groups_is_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_memory_timeline.c - ingest/memory_timeline.c: both forms, and where they are damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "ingest/formats.h"
 #include "trace/memory_change.h"
 #include <string.h>
@@ -34,9 +30,8 @@ static void check(const struct trace *trace, event_id e, int64_t at_ns, enum mem
     assert_string_equal(trace_arg_text(trace, ARG_MEMORY_CATEGORY, e), category);
 }
 
-static void raw_records_keep_time_action_and_category(void **state)
+TEST(raw_records_keep_time_action_and_category)
 {
-    (void)state;
     struct trace *trace = read_text("[[-1, 1, 400, 0], [-1,1,100,1],\n [1795230239122701568, 2, 8, 4],"
                                     "[1795230239122701570, 3, -8, 4], [1795230239122701570, 3, 8, 5], "
                                     "[1795230239122701571, 4, -8, 5], [1795230239122701572, 2, 16, 8]]\n");
@@ -55,9 +50,8 @@ static void raw_records_keep_time_action_and_category(void **state)
 }
 
 /* Less comes first, so that nothing in between is larger than before and after. The first column stands for nothing. */
-static void rows_become_what_they_differ_by(void **state)
+TEST(rows_become_what_they_differ_by)
 {
-    (void)state;
     struct trace *trace = read_text("[[7, 7, 9], [[0, 400,0,0,0,0,0,0,0], [0, 400,0,8,0,0,0,0,0], "
                                     "[0, 400,0,0,0,0,12,0,0]]]");
     assert_int_equal(trace->event_count, 4);
@@ -69,9 +63,8 @@ static void rows_become_what_they_differ_by(void **state)
 }
 
 /* Four times look like one record until the rows begin. */
-static void four_times_are_no_record(void **state)
+TEST(four_times_are_no_record)
 {
-    (void)state;
     struct trace *trace =
         read_text("[[1,2,3,4],[[0,1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0,0],[0,2,0,0,0,0,0,0,0],[0]]]");
     assert_int_equal(trace->event_count, 3);
@@ -85,9 +78,8 @@ static void four_times_are_no_record(void **state)
     trace_free(trace);
 }
 
-static void what_was_read_before_damage_stands(void **state)
+TEST(what_was_read_before_damage_stands)
 {
-    (void)state;
     static const struct {
         const char *text, *notice;
         size_t events;
@@ -111,24 +103,11 @@ static void what_was_read_before_damage_stands(void **state)
     }
 }
 
-static void only_lists_of_lists_of_numbers_are_timelines(void **state)
+TEST(only_lists_of_lists_of_numbers_are_timelines)
 {
-    (void)state;
     assert_true(format_memory_timeline.sniff(" [ [-1, 1", 9) > 0);
     assert_true(format_memory_timeline.sniff("[[],[]]", 7) > 0);
     assert_int_equal(format_memory_timeline.sniff("[{\"ph\":", 7), 0);
     assert_int_equal(format_memory_timeline.sniff("[[\"a\"", 5), 0);
     assert_int_equal(format_memory_timeline.sniff("[[", 2), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(raw_records_keep_time_action_and_category),
-        cmocka_unit_test(rows_become_what_they_differ_by),
-        cmocka_unit_test(four_times_are_no_record),
-        cmocka_unit_test(what_was_read_before_damage_stands),
-        cmocka_unit_test(only_lists_of_lists_of_numbers_are_timelines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_modules.c - analyze/modules.h: time per nn.Module and per line, forward and backward. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/code_paths.h"
 #include "analyze/modules.h"
 #include "derive/python_names.h"
@@ -154,9 +150,8 @@ static void draw(void)
     trace = draw_end();
 }
 
-static void time_goes_to_the_innermost_module(void **state)
+TEST(time_goes_to_the_innermost_module)
 {
-    (void)state;
     draw();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(modules->row_count, 4);
@@ -179,9 +174,8 @@ static void time_goes_to_the_innermost_module(void **state)
     release();
 }
 
-static void kernels_go_to_the_module_that_launched_them(void **state)
+TEST(kernels_go_to_the_module_that_launched_them)
 {
-    (void)state;
     draw();
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("Net_0", "device_total"), 8 + 5 + 3 + 7 + 20);
@@ -199,9 +193,8 @@ static void kernels_go_to_the_module_that_launched_them(void **state)
     release();
 }
 
-static void classes_add_up_their_modules(void **state)
+TEST(classes_add_up_their_modules)
 {
-    (void)state;
     draw();
     answer_by(MODULES_BY_CLASS);
     assert_int_equal(modules->row_count, 3);
@@ -216,9 +209,8 @@ static void classes_add_up_their_modules(void **state)
     release();
 }
 
-static void deeper_modules_count_as_their_callers_own(void **state)
+TEST(deeper_modules_count_as_their_callers_own)
 {
-    (void)state;
     draw();
     answer_with((struct selection_query){ 0 }, (struct modules_options){ .depth = 1, .indent = true });
     assert_int_equal(modules->row_count, 2);
@@ -228,9 +220,8 @@ static void deeper_modules_count_as_their_callers_own(void **state)
     release();
 }
 
-static void the_tree_is_indented_and_sorted_among_siblings(void **state)
+TEST(the_tree_is_indented_and_sorted_among_siblings)
 {
-    (void)state;
     draw();
     answer_with((struct selection_query){ 0 },
                 (struct modules_options){ .indent = true, .sort = "cpu_forward", .reverse = true });
@@ -241,9 +232,8 @@ static void the_tree_is_indented_and_sorted_among_siblings(void **state)
     release();
 }
 
-static void unknown_columns_to_sort_by_are_refused(void **state)
+TEST(unknown_columns_to_sort_by_are_refused)
 {
-    (void)state;
     draw();
     static const char *const keys[] = { "nonsense", "order", "path" };
     struct selection_query query = { 0 };
@@ -259,9 +249,8 @@ static void unknown_columns_to_sort_by_are_refused(void **state)
     trace_free(trace);
 }
 
-static void filters_choose_rows_and_change_no_figure(void **state)
+TEST(filters_choose_rows_and_change_no_figure)
 {
-    (void)state;
     draw();
     answer_with((struct selection_query){ 0 },
                 (struct modules_options){ .indent = true, .filter = "^Linear", .exclude = "_1$" });
@@ -272,9 +261,8 @@ static void filters_choose_rows_and_change_no_figure(void **state)
 }
 
 /* A row per function outside PyTorch. train 0..100 calls torch/nn/functional.py 10..50, which calls helper 20..40. */
-static void lines_are_those_outside_pytorch(void **state)
+TEST(lines_are_those_outside_pytorch)
 {
-    (void)state;
     draw_begin(&wants);
     draw_frame("train.py(1): step", 1, 0, 100);
     draw_frame("torch/nn/functional.py(9): linear", 1, 10, 40);
@@ -295,9 +283,8 @@ static void lines_are_those_outside_pytorch(void **state)
  * Block_0 0..100 calls Block_1 10..90 (other number, same class), and that calls Block_0 again 20..50, and Linear_0
  * 60..80; afterwards Linear_0 is called by nobody, 110..120.
  */
-static void recursion_counts_once_in_totals(void **state)
+TEST(recursion_counts_once_in_totals)
 {
-    (void)state;
     draw_begin(&wants);
     draw_module("Block_0", 1, 0, 100);
     draw_module("Block_1", 1, 10, 80);
@@ -329,9 +316,8 @@ static void recursion_counts_once_in_totals(void **state)
  * aten::to of Net_0 begins with the number that the node of Linear_0's operator gets: the one that begins last made
  * the node.
  */
-static void the_last_forward_operator_made_the_node(void **state)
+TEST(the_last_forward_operator_made_the_node)
 {
-    (void)state;
     draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_forward("aten::to", 1, 5, 2, 9);
@@ -350,9 +336,8 @@ static void the_last_forward_operator_made_the_node(void **state)
  * torch's number 4 is thread 1, as nodes 2 and 3 tell. Its node 9 was made before recording began; that thread 2 has a
  * node 9 of its own does not matter: the 4 ns count where they were spent.
  */
-static void a_node_of_another_thread_is_another_node(void **state)
+TEST(a_node_of_another_thread_is_another_node)
 {
-    (void)state;
     draw_begin(&wants);
     draw_module("A_0", 1, 0, 50);
     draw_forward("aten::mm", 1, 10, 5, 2);
@@ -375,9 +360,8 @@ static void a_node_of_another_thread_is_another_node(void **state)
  * Two threads number their nodes from 1, thread 1 up to 3, thread 2 up to 2. torch calls thread 2 its number 5: the
  * node 3 of number 4 is found on thread 1 alone; node 2 of number 5 is on both, and number 5 is known by node 7.
  */
-static void equal_numbers_of_two_threads_are_distinguished(void **state)
+TEST(equal_numbers_of_two_threads_are_distinguished)
 {
-    (void)state;
     draw_begin(&wants);
     draw_module("A_0", 1, 0, 50);
     draw_forward("aten::mm", 1, 10, 5, 2);
@@ -397,9 +381,8 @@ static void equal_numbers_of_two_threads_are_distinguished(void **state)
 }
 
 /* Checkpointing runs the forward pass again within the backward one: a module there is in that of the forward operator. */
-static void code_that_runs_again_is_backward_within_its_module(void **state)
+TEST(code_that_runs_again_is_backward_within_its_module)
 {
-    (void)state;
     draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_forward("CheckpointFunction", 1, 10, 30, 5);
@@ -418,9 +401,8 @@ static void code_that_runs_again_is_backward_within_its_module(void **state)
 }
 
 /* No frames were recorded as events: each operator carries its stack, from the inside out. */
-static void stacks_of_operators_tell_modules_too(void **state)
+TEST(stacks_of_operators_tell_modules_too)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::linear", 1, 0, 20);
     draw_text(ARG_CALL_STACK,
@@ -444,9 +426,8 @@ static void stacks_of_operators_tell_modules_too(void **state)
 }
 
 /* TorchScript: SELF is a method that calls another of the same module. */
-static void module_hierarchies_are_paths(void **state)
+TEST(module_hierarchies_are_paths)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::mul", 1, 0, 20);
     draw_text(ARG_MODULE_HIERARCHY, "TOP(C)::forward.A0(A)::forward.SELF(A)::forward_impl_.");
@@ -464,9 +445,8 @@ static void module_hierarchies_are_paths(void **state)
 }
 
 /* Only what begins in 60..: the second call of Net_0, and its kernel, which runs long after. */
-static void a_range_chooses_by_when_things_began(void **state)
+TEST(a_range_chooses_by_when_things_began)
 {
-    (void)state;
     struct selection_query query = { .range = "60ns.." };
     draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
@@ -484,9 +464,8 @@ static void a_range_chooses_by_when_things_began(void **state)
     release();
 }
 
-static void backward_operators_without_their_forward_count_where_they_ran(void **state)
+TEST(backward_operators_without_their_forward_count_where_they_ran)
 {
-    (void)state;
     draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_backward("MmBackward0", 1, 10, 5, 3, 1);
@@ -501,9 +480,8 @@ static void backward_operators_without_their_forward_count_where_they_ran(void *
     release();
 }
 
-static void a_trace_without_modules_has_all_outside(void **state)
+TEST(a_trace_without_modules_has_all_outside)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::add", 1, 0, 5);
     trace = draw_end();
@@ -516,9 +494,8 @@ static void a_trace_without_modules_has_all_outside(void **state)
 }
 
 /* tpa top has the operators of a module, without those of the modules it called, and no frames. */
-static void top_makes_rows_of_modules(void **state)
+TEST(top_makes_rows_of_modules)
 {
-    (void)state;
     draw();
     struct top_options options = { .by = TOP_MODULE };
     result = top_result(trace, &options);
@@ -556,9 +533,8 @@ static void top_makes_rows_of_modules(void **state)
  *                          [ aten::mm     )60..140      begins in the module, ends after it
  *                            [ aten::add )70..80
  */
-static void no_moment_of_a_thread_counts_twice(void **state)
+TEST(no_moment_of_a_thread_counts_twice)
 {
-    (void)state;
     draw_begin(&wants);
     draw_module("Linear_0", 1, 0, 100);
     draw_host("cpu_op", "aten::mm", 1, 60, 80);
@@ -570,9 +546,8 @@ static void no_moment_of_a_thread_counts_twice(void **state)
     release();
 }
 
-static void annotations_are_where_they_began(void **state)
+TEST(annotations_are_where_they_began)
 {
-    (void)state;
     struct top_options options = { .by = TOP_MODULE | TOP_OPERATOR };
     draw_begin(&wants);
     draw_module("Net_0", 1, 10, 30);
@@ -587,9 +562,8 @@ static void annotations_are_where_they_began(void **state)
     release();
 }
 
-static void names_of_frames_tell_module_and_class(void **state)
+TEST(names_of_frames_tell_module_and_class)
 {
-    (void)state;
     assert_string_equal(python_module_of("nn.Module: Linear_0"), "Linear_0");
     assert_null(python_module_of("train.py(3): nn.Module: x"));
     assert_int_equal(python_class_length("Linear_12"), 6);
@@ -600,33 +574,4 @@ static void names_of_frames_tell_module_and_class(void **state)
     assert_int_equal(python_frame_of("/x/site-packages/torch/optim/sgd.py(12): step"), FRAME_OF_TORCH);
     assert_int_equal(python_frame_of("<built-in function len>"), FRAME_NO_LINE);
     assert_int_equal(python_frame_of("nn.Module: Linear_0"), FRAME_NO_LINE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_goes_to_the_innermost_module),
-        cmocka_unit_test(kernels_go_to_the_module_that_launched_them),
-        cmocka_unit_test(classes_add_up_their_modules),
-        cmocka_unit_test(deeper_modules_count_as_their_callers_own),
-        cmocka_unit_test(the_tree_is_indented_and_sorted_among_siblings),
-        cmocka_unit_test(unknown_columns_to_sort_by_are_refused),
-        cmocka_unit_test(filters_choose_rows_and_change_no_figure),
-        cmocka_unit_test(lines_are_those_outside_pytorch),
-        cmocka_unit_test(recursion_counts_once_in_totals),
-        cmocka_unit_test(the_last_forward_operator_made_the_node),
-        cmocka_unit_test(a_node_of_another_thread_is_another_node),
-        cmocka_unit_test(equal_numbers_of_two_threads_are_distinguished),
-        cmocka_unit_test(code_that_runs_again_is_backward_within_its_module),
-        cmocka_unit_test(stacks_of_operators_tell_modules_too),
-        cmocka_unit_test(module_hierarchies_are_paths),
-        cmocka_unit_test(a_range_chooses_by_when_things_began),
-        cmocka_unit_test(backward_operators_without_their_forward_count_where_they_ran),
-        cmocka_unit_test(a_trace_without_modules_has_all_outside),
-        cmocka_unit_test(top_makes_rows_of_modules),
-        cmocka_unit_test(no_moment_of_a_thread_counts_twice),
-        cmocka_unit_test(annotations_are_where_they_began),
-        cmocka_unit_test(names_of_frames_tell_module_and_class),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* test_moment.c - base/moment.h; the seconds are those of `date -u -d ... +%s`. */
+#include "tests/unit/unit.h"
 #include "base/moment.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void check(const char *text, int64_t seconds)
 {
@@ -15,9 +11,8 @@ static void check(const char *text, int64_t seconds)
         fail_msg("%s is %lld", text, (long long)time_ns);
 }
 
-static void moments_are_utc(void **state)
+TEST(moments_are_utc)
 {
-    (void)state;
     check("1970-01-01", 0);
     check("2026-11-20", 1795132800);
     check("2026-11-20 03:04", 1795143840);
@@ -35,9 +30,8 @@ static void moments_are_utc(void **state)
     buffer_release(&text);
 }
 
-static void what_is_no_moment_is_refused(void **state)
+TEST(what_is_no_moment_is_refused)
 {
-    (void)state;
     static const char *const texts[] = { "",           "today",       "2026-13-01",          "2026-02-30",
                                          "2025-02-29", "2026-11-20 ", "2026-11-20 25:00",    "@",
                                          "@1e9",       "20261120",    "@9223372036854775807" };
@@ -47,13 +41,4 @@ static void what_is_no_moment_is_refused(void **state)
             fail_msg("'%s' is taken for %lld", texts[i], (long long)time_ns);
         assert_int_equal(time_ns, 7);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moments_are_utc),
-        cmocka_unit_test(what_is_no_moment_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_moment_times.c - whatif/replay.h: every time that is set comes back, near the base of its block or not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "whatif/replay.h"
 
 static int64_t time_of(moment_id m)
@@ -12,9 +8,8 @@ static int64_t time_of(moment_id m)
     return 1700000000000000000 + (int64_t)m * 1000;
 }
 
-static void near_times_come_back(void **state)
+TEST(near_times_come_back)
 {
-    (void)state;
     struct moment_times times = { 0 };
     moment_times_resize(&times, 1000);
     for (moment_id m = 1000; m-- > 0;) /* a base is not always the earliest of its block */
@@ -25,9 +20,8 @@ static void near_times_come_back(void **state)
     moment_times_release(&times);
 }
 
-static void far_times_come_back(void **state)
+TEST(far_times_come_back)
 {
-    (void)state;
     /* Around what 32 bits hold, and where a difference does not fit 64 bits. */
     static const int64_t edge_ns[] = {
         INT64_MIN,
@@ -55,9 +49,8 @@ static void far_times_come_back(void **state)
     }
 }
 
-static void growing_keeps_what_was_set(void **state)
+TEST(growing_keeps_what_was_set)
 {
-    (void)state;
     struct moment_times times = { 0 };
     moment_times_resize(&times, 70);
     for (moment_id m = 0; m < 70; m++)
@@ -69,14 +62,4 @@ static void growing_keeps_what_was_set(void **state)
         assert_true(moment_times_get(&times, m) == (m % 7 ? time_of(m) : -time_of(m)));
     assert_int_equal(moment_times_get(&times, 499999), 5);
     moment_times_release(&times);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(near_times_come_back),
-        cmocka_unit_test(far_times_come_back),
-        cmocka_unit_test(growing_keeps_what_was_set),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* test_night.c - history/store.h: the samples of a run. */
+#include "tests/unit/unit.h"
 #include "history/store.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A part with STEPS steps of RANK, numbered from 3: the step time is BASE, BASE + 10 ...; aten::mm half of that. */
 static void add_rank(struct measures *measures, int64_t rank, int steps, double base)
@@ -38,9 +33,8 @@ static const struct night_figure *figure(const struct night *night, const char *
 }
 
 /* Rank 0 took 100 110 120, rank 1 took 104 114 124: one run with three steps of 102 112 122. */
-static void what_ranks_say_of_a_step_is_averaged(void **state)
+TEST(what_ranks_say_of_a_step_is_averaged)
 {
-    (void)state;
     struct measures *measures = measures_open();
     add_rank(measures, 0, 3, 100);
     add_rank(measures, 1, 3, 104);
@@ -63,9 +57,8 @@ static void what_ranks_say_of_a_step_is_averaged(void **state)
 
 /* The same rank twice is a second recording, not a second witness of the first: all five steps are samples, in two runs. The level
  * is the mean of both runs, 105 and 210, its error half of their distance. */
-static void the_same_rank_again_is_a_repetition(void **state)
+TEST(the_same_rank_again_is_a_repetition)
 {
-    (void)state;
     struct measures *measures = measures_open();
     add_rank(measures, 0, 2, 100);
     add_rank(measures, 0, 3, 200);
@@ -82,9 +75,8 @@ static void the_same_rank_again_is_a_repetition(void **state)
     arena_free(measures);
 }
 
-static void a_peak_of_the_whole_is_one_sample(void **state)
+TEST(a_peak_of_the_whole_is_one_sample)
 {
-    (void)state;
     struct measures *measures = measures_open();
     add_rank(measures, 0, 3, 100);
     for (uint32_t sample = 0; sample < 3; sample++)
@@ -103,9 +95,8 @@ static void a_peak_of_the_whole_is_one_sample(void **state)
 }
 
 /* One row that occurs in one of 400 steps, and one that occurs in each: night_values gives both whole. */
-static void a_row_that_is_mostly_absent_is_kept_as_what_it_has(void **state)
+TEST(a_row_that_is_mostly_absent_is_kept_as_what_it_has)
 {
-    (void)state;
     enum { STEPS = 400, WHERE = 123 };
     struct measures *measures = measures_open();
     add_rank(measures, 0, STEPS, 1000);
@@ -124,15 +115,4 @@ static void a_row_that_is_mostly_absent_is_kept_as_what_it_has(void **state)
     assert_ptr_equal(night_values(mm, scratch), mm->values);
     arena_free(night);
     arena_free(measures);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_that_is_mostly_absent_is_kept_as_what_it_has),
-        cmocka_unit_test(what_ranks_say_of_a_step_is_averaged),
-        cmocka_unit_test(the_same_rank_again_is_a_repetition),
-        cmocka_unit_test(a_peak_of_the_whole_is_one_sample),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* test_number_table.c - derive/number_table.h: the first event with a number has it, however the numbers lie. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "derive/number_table.h"
@@ -48,42 +49,27 @@ static void check(const int64_t *numbers, size_t count)
 #define CHECK(...)                                                                                           \
     check((const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
-static void numbers_that_count_up_are_found(void **state)
+TEST(numbers_that_count_up_are_found)
 {
-    (void)state;
     CHECK(7);
     CHECK(1, 2, 3, 4, 6);
     CHECK(62, 63, 64, 65, 127, 128, 1023, 1024, 2047, 2048, 5000);
 }
 
-static void numbers_in_any_order_are_found(void **state)
+TEST(numbers_in_any_order_are_found)
 {
-    (void)state;
     CHECK(5, 3, 900, 64, 4);
     CHECK(2000, -1, -64, 0, 70, -2000);
 }
 
-static void of_equal_numbers_the_first_event_is_found(void **state)
+TEST(of_equal_numbers_the_first_event_is_found)
 {
-    (void)state;
     CHECK(9, 9);
     CHECK(5, 3, 5, 4, 3, 3, 70);
 }
 
-static void scattered_numbers_are_found(void **state)
+TEST(scattered_numbers_are_found)
 {
-    (void)state;
     CHECK(1, INT64_MAX - 1, -7, 1, INT64_C(1) << 40);
     CHECK(INT64_MIN + 1, 0, INT64_MAX - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_that_count_up_are_found),
-        cmocka_unit_test(numbers_in_any_order_are_found),
-        cmocka_unit_test(of_equal_numbers_the_first_event_is_found),
-        cmocka_unit_test(scattered_numbers_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

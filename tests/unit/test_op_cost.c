@@ -4,12 +4,8 @@
  * Types are written short: f float, h Half, b BFloat16, l long, i int, o bool, d double, e Float8_e4m3fn, c char, S a
  * number, L a list of numbers, - none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/device_peaks.h"
 #include "derive/op_attended.h"
 #include "derive/op_cost.h"
@@ -80,9 +76,8 @@ static void check_none(const char *name, const char *dims, const char *letters, 
 }
 
 /* a [64, 128] times b [128, 256]: out= counts once; a bias is read unless beta is 0; stride 0 is read once. */
-static void products(void **state)
+TEST(products)
 {
-    (void)state;
     const int64_t flops = 2 * 64 * 128 * 256;
     const int64_t elements = 64 * 128 + 128 * 256 + 64 * 256;
     check("aten::mm", "[[64,128],[128,256]]", "bb", NULL, "|", flops, 2 * elements);
@@ -106,9 +101,8 @@ static void products(void **state)
 }
 
 /* The scales are read; ScalarType 15 is bfloat16: 2 bytes are written. Old releases have the type in front of the scales. */
-static void products_that_scale_or_group(void **state)
+TEST(products_that_scale_or_group)
 {
-    (void)state;
     const int64_t flops = 2 * 64 * 128 * 256, read = 64 * 128 + 128 * 256 + 4 * (64 + 256);
     check("aten::_scaled_mm", "[[64,128],[128,256],[64,1],[1,256],[],[],[],[]]", "eeff--SS", NULL,
           "||||||15|False", flops, read + 2 * 64 * 256);
@@ -136,9 +130,8 @@ static void products_that_scale_or_group(void **state)
 }
 
 /* 8 images of 3 x 32 x 32, 16 kernels of 3 x 3, stride 2, padding 1: 16 x 16 positions. cuDNN's has padding in front. */
-static void convolutions(void **state)
+TEST(convolutions)
 {
-    (void)state;
     const int64_t flops = 2 * 8 * (16 * 3 * 9) * (16 * 16);
     const int64_t in = 8 * 3 * 32 * 32, weight = 16 * 3 * 9, out = 8 * 16 * 16 * 16;
     check("aten::convolution", "[[8,3,32,32],[16,3,3,3],[16],[],[],[],[],[],[]]", "fffLLLSLS", NULL,
@@ -163,9 +156,8 @@ static void convolutions(void **state)
 }
 
 /* Transposed: positions of the input, channels weight[1] * groups; 5 -> (5 - 1) * 2 - 2 * 1 + 3 + 0 + 1 = 10. */
-static void transposed_convolutions(void **state)
+TEST(transposed_convolutions)
 {
-    (void)state;
     const int64_t flops = 2 * 2 * (16 * 8 * 16) * 25;
     const int64_t bytes = 4 * (2 * 16 * 25 + 16 * 8 * 16 + 2 * 8 * 100);
     check("aten::convolution", "[[2,16,5,5],[16,8,4,4],[],[],[],[],[],[],[]]", "ff-LLLSLS", NULL,
@@ -177,9 +169,8 @@ static void transposed_convolutions(void **state)
 }
 
 /* The first layer needs no gradient of its input; without a bias none of it is written. */
-static void convolutions_backward(void **state)
+TEST(convolutions_backward)
 {
-    (void)state;
     const char *dims = "[[8,16,16,16],[8,3,32,32],[16,3,3,3],[],[],[],[],[],[],[],[]]";
     const int64_t once = 2 * 8 * (16 * 3 * 9) * (16 * 16);
     const int64_t in = 8 * 3 * 32 * 32, weight = 16 * 3 * 9, out = 8 * 16 * 16 * 16;
@@ -206,9 +197,8 @@ static void convolutions_backward(void **state)
  * 3 sequences, 2 heads of 5 queries, 1 head of 5 keys: causal, tokens see 1 + 2 + 3 + 4 + 5 = 15. The values are 4
  * wide. The keys of the shared head are read once.
  */
-static void attention(void **state)
+TEST(attention)
 {
-    (void)state;
     check("aten::_scaled_dot_product_flash_attention", "[[3,2,5,8],[3,1,5,8],[3,1,5,4],[],[],[],[]]",
           "bbbSSSS", NULL, "|||0.|True|False|0.25", 2 * 3 * 2 * 15 * (8 + 4),
           2 * (240 + 120 + 60 + 3 * 2 * 5 * 4));
@@ -239,9 +229,8 @@ static void attention(void **state)
 }
 
 /* Five products instead of two, of which the scores were there before. */
-static void attention_backward(void **state)
+TEST(attention_backward)
 {
-    (void)state;
     struct op_cost cost;
     const char *dims =
         "[[3,2,5,4],[3,2,5,8],[3,2,5,8],[3,2,5,4],[3,2,5,4],[3,2,5],[],[],[],[],[],[],[],[],[]]";
@@ -259,9 +248,8 @@ static void attention_backward(void **state)
 }
 
 /* Sequences behind each other: nothing is guessed. What a step of vLLM says tells: 2 H (20 - 8 / 2 + 30) (Dqk + Dv). */
-static void attention_of_variable_length(void **state)
+TEST(attention_of_variable_length)
 {
-    (void)state;
     struct op_attended attended;
     static struct op_call call;
     check_none("aten::_flash_attention_forward",
@@ -282,9 +270,8 @@ static void attention_of_variable_length(void **state)
     assert_false(op_attended_parse("step[DECODE bs=32]", &attended));
 }
 
-static void element_by_element(void **state)
+TEST(element_by_element)
 {
-    (void)state;
     /* [1, 32, 1] with [4, 1, 64], of which the 4 have stride 0: 8192 float32 come of them */
     check("aten::mul", "[[1,32,1],[4,1,64]]", "fb", "[[32,1,1],[0,64,1]]", "|", 8192,
           32 * 4 + 64 * 2 + 8192 * 4);
@@ -308,9 +295,8 @@ static void element_by_element(void **state)
     check("aten::mul", "[[9],[9]]", "f-", NULL, "|", 9, MISSING); /* a type that is not recorded */
 }
 
-static void norms_and_softmax(void **state)
+TEST(norms_and_softmax)
 {
-    (void)state;
     const int64_t n = 141 * 512;
     check("aten::native_layer_norm", "[[1,141,512],[],[512],[512],[]]", "bLbbS", NULL, "|[512]||1e-12", 7 * n,
           2 * (2 * n + 1024));
@@ -341,9 +327,8 @@ static void norms_and_softmax(void **state)
     check("_C::static_scaled_fp8_quant", "[[8,16],[8,16],[]]", "ebf", NULL, "||", 2 * 128, 128 * 3);
 }
 
-static void reductions(void **state)
+TEST(reductions)
 {
-    (void)state;
     check("aten::mean", "[[16,50,20],[],[],[]]", "fLS-", NULL, "|[-1]|True|", 16000, 4 * (16000 + 800));
     check("aten::mean", "[[5,128],[],[],[],[]]", "fLS-f", NULL, "|[]|False||", 640, 4 * 641);
     check("aten::sum", "[[16,50],[],[],[]]", "oLS-", NULL, "||False|", 800, 800 + 8);
@@ -359,9 +344,8 @@ static void reductions(void **state)
           MISSING); /* no such dimension */
 }
 
-static void moves(void **state)
+TEST(moves)
 {
-    (void)state;
     check("aten::copy_", "[[30,7],[30,7],[]]", "bfS", NULL, "||False", 0, 210 * (4 + 2));
     check("aten::copy_", "[[30,7],[30,7],[]]", "bfS", "[[7,1],[0,1],[]]", "||False", 0, 7 * 4 + 210 * 2);
     check("aten::fill_", "[[5,128],[]]", "fS", NULL, "|0", 0, 2560);
@@ -375,9 +359,8 @@ static void moves(void **state)
 }
 
 /* What a call does not tell is missing; an absurd one breaks nothing. */
-static void nothing_is_guessed(void **state)
+TEST(nothing_is_guessed)
 {
-    (void)state;
     check_none("aten::cat", "[[[2],[3]],[]]", "-S", "|0");
     check_none("aten::_foreach_add_", "[[[2],[3]],[]]", "-S", "|1");
     check_none("vllm::moe_forward", "[[888,3072],[888,128],[]]", "bb-", "||");
@@ -392,9 +375,8 @@ static void nothing_is_guessed(void **state)
                "|||[0, 0]|[1, 1]|[1, 1]|False|[0, 0]|1");
 }
 
-static void promotes_as_torch(void **state)
+TEST(promotes_as_torch)
 {
-    (void)state;
     const struct tensor_type *half = tensor_type_named("c10::Half", 9), *brain = tensor_type_numbered(15);
     assert_int_equal(tensor_type_promote(half, brain)->number, 6);
     assert_int_equal(tensor_type_promote(half, tensor_type_numbered(4))->number, 5);
@@ -403,9 +385,8 @@ static void promotes_as_torch(void **state)
     assert_null(tensor_type_named("tensor of mine", 14));
 }
 
-static void peaks_are_found_by_name(void **state)
+TEST(peaks_are_found_by_name)
 {
-    (void)state;
     struct device_peaks peaks;
     struct tpa_error err = { 0 };
     assert_true(device_peaks_find("NVIDIA A100-SXM4-80GB", &peaks));
@@ -434,26 +415,4 @@ static void peaks_are_found_by_name(void **state)
         err = (struct tpa_error){ 0 };
         assert_false(device_peaks_override(&peaks, wrong[i], &err));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),
-        cmocka_unit_test(products_that_scale_or_group),
-        cmocka_unit_test(convolutions),
-        cmocka_unit_test(transposed_convolutions),
-        cmocka_unit_test(convolutions_backward),
-        cmocka_unit_test(attention),
-        cmocka_unit_test(attention_backward),
-        cmocka_unit_test(attention_of_variable_length),
-        cmocka_unit_test(element_by_element),
-        cmocka_unit_test(norms_and_softmax),
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(moves),
-        cmocka_unit_test(nothing_is_guessed),
-        cmocka_unit_test(promotes_as_torch),
-        cmocka_unit_test(peaks_are_found_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/options.h"
 #include "base/suggest.h"
-#include <stdlib.h>
 #include <string.h>
 
 struct args {
@@ -93,9 +88,8 @@ static void assert_refused(const char *line, const char *message)
     assert_string_equal(err.message, message);
 }
 
-static void every_way_to_write_a_value_is_understood(void **state)
+TEST(every_way_to_write_a_value_is_understood)
 {
-    (void)state;
     const char *const lines[] = { "--min=2us", "--min 2us", "-m 2us", "-m2us", "-wm 2us", "-wm2us" };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         assert_parses(lines[i]);
@@ -105,18 +99,16 @@ static void every_way_to_write_a_value_is_understood(void **state)
     assert_true(args.wide);
 }
 
-static void what_is_not_given_keeps_its_initial_value(void **state)
+TEST(what_is_not_given_keeps_its_initial_value)
 {
-    (void)state;
     assert_parses("");
     assert_string_equal(args.sort, "count");
     assert_true(args.min_ns == 1500 && args.limit.count == 10 && args.color && !args.wide);
     assert_int_equal(args.steps.count, 0);
 }
 
-static void values_are_typed(void **state)
+TEST(values_are_typed)
 {
-    (void)state;
     assert_parses(
         "--max-size 4k --device -1 -j 8 -n 20% --steps 3..7,9 --gate 5% --format=markdown --filter ^at");
     assert_true(args.max_bytes == 4096 && args.device == -1 && args.jobs == 8);
@@ -127,9 +119,8 @@ static void values_are_typed(void **state)
     assert_string_equal(args.filter, "^at");
 }
 
-static void flags_are_turned_on_and_off_and_the_last_one_wins(void **state)
+TEST(flags_are_turned_on_and_off_and_the_last_one_wins)
 {
-    (void)state;
     assert_parses("--wide --no-color");
     assert_true(args.wide && !args.color);
     assert_parses("--wide --no-wide --no-color --color");
@@ -138,9 +129,8 @@ static void flags_are_turned_on_and_off_and_the_last_one_wins(void **state)
     assert_refused("--wide=yes", "--wide takes no value, but 'yes' was given");
 }
 
-static void operands_stand_anywhere(void **state)
+TEST(operands_stand_anywhere)
 {
-    (void)state;
     assert_parses("a.json --wide b.json -s count - c.json -- --sort -x --");
     assert_int_equal(operands.count, 7);
     const char *const expected[] = { "a.json", "b.json", "-", "c.json", "--sort", "-x", "--" };
@@ -149,41 +139,36 @@ static void operands_stand_anywhere(void **state)
     assert_true(args.wide);
 }
 
-static void a_dash_is_a_value_too(void **state)
+TEST(a_dash_is_a_value_too)
 {
-    (void)state;
     assert_parses("--filter - x");
     assert_string_equal(args.filter, "-");
     assert_int_equal(operands.count, 1);
 }
 
-static void long_names_are_not_abbreviated(void **state)
+TEST(long_names_are_not_abbreviated)
 {
-    (void)state;
     assert_refused("--sor count", "unknown option --sor; did you mean --sort?");
     assert_refused("--filt=x", "unknown option --filt; did you mean --filter?");
 }
 
-static void unknown_words_get_a_suggestion(void **state)
+TEST(unknown_words_get_a_suggestion)
 {
-    (void)state;
     assert_refused("--sotr count", "unknown option --sotr; did you mean --sort?");
     assert_refused("--max_sise=1", "unknown option --max_sise; did you mean --max-size?");
     assert_refused("--hepl", "unknown option --hepl; did you mean --help?");
     assert_refused("--frobnicate", "unknown option --frobnicate");
 }
 
-static void one_dash_before_a_long_name_is_explained(void **state)
+TEST(one_dash_before_a_long_name_is_explained)
 {
-    (void)state;
     assert_refused("-x", "unknown option -x");
     assert_refused("-limit 3", "unknown option -l; did you mean --limit?");
     assert_refused("-wide", "unknown option -i");
 }
 
-static void wrong_values_say_what_was_expected(void **state)
+TEST(wrong_values_say_what_was_expected)
 {
-    (void)state;
     assert_refused("--min 10", "--min takes a time such as 10us, 1.5ms or 2s, not '10'");
     assert_refused("-j 0", "--jobs takes a whole number from 1 to 1024, not '0'");
     assert_refused("-jx", "--jobs takes a whole number from 1 to 1024, not 'x'");
@@ -194,9 +179,8 @@ static void wrong_values_say_what_was_expected(void **state)
     assert_refused("--format parquet", "--format does not know 'parquet'");
 }
 
-static void a_missing_value_is_not_taken_from_the_next_option(void **state)
+TEST(a_missing_value_is_not_taken_from_the_next_option)
 {
-    (void)state;
     assert_refused("--filter", "--filter needs a value: a text");
     assert_refused("--filter --wide", "--filter needs a value: a text");
     assert_string_equal(err.hint, "if the value begins with dashes, write --filter=--wide");
@@ -206,9 +190,8 @@ static void a_missing_value_is_not_taken_from_the_next_option(void **state)
     assert_string_equal(args.filter, "");
 }
 
-static void lists_collect_what_is_given(void **state)
+TEST(lists_collect_what_is_given)
 {
-    (void)state;
     assert_parses("--set a x --set=b --base p q - --wide y --base r");
     assert_int_equal(args.set.count, 2);
     assert_string_equal(args.set.at[0], "a");
@@ -219,9 +202,8 @@ static void lists_collect_what_is_given(void **state)
     assert_int_equal(operands.count, 2);
 }
 
-static void help_stops_reading(void **state)
+TEST(help_stops_reading)
 {
-    (void)state;
     assert_parses("--wide --help --nonsense");
     assert_true(operands.help_wanted);
     assert_parses("-wh");
@@ -230,9 +212,8 @@ static void help_stops_reading(void **state)
     assert_false(operands.help_wanted);
 }
 
-static void help_is_made_of_the_rows(void **state)
+TEST(help_is_made_of_the_rows)
 {
-    (void)state;
     struct buffer out = { 0 };
     options_help(rows, &defaults, 60, &out);
     /* Column 26, wrapped at 60, defaults from the initializer, a flag that is on offered as --no-. */
@@ -247,18 +228,16 @@ static void help_is_made_of_the_rows(void **state)
     buffer_release(&out);
 }
 
-static void text_is_broken_between_words(void **state)
+TEST(text_is_broken_between_words)
 {
-    (void)state;
     struct buffer out = { 0 };
     text_wrap(&out, "one two three\nfour verylongword x", 2, 2, 10);
     assert_string_equal(out.at, "one two\n  three\n  four\n  verylongword\n  x\n");
     buffer_release(&out);
 }
 
-static void distance_counts_slips(void **state)
+TEST(distance_counts_slips)
 {
-    (void)state;
     assert_int_equal(suggest_distance("sort", 4, "sort"), 0);
     assert_int_equal(suggest_distance("sotr", 4, "sort"), 1);
     assert_int_equal(suggest_distance("srt", 3, "sort"), 1);
@@ -268,9 +247,8 @@ static void distance_counts_slips(void **state)
     assert_int_equal(suggest_distance("ca", 2, "abc"), 3); /* a swapped pair is not edited again */
 }
 
-static void the_first_operand_may_end_the_options(void **state)
+TEST(the_first_operand_may_end_the_options)
 {
-    (void)state;
     assert_true(parse_by(true, "--wide python train.py --wide --lr -3 -- x"));
     assert_true(args.wide);
     assert_int_equal(operands.count, 7);
@@ -285,26 +263,4 @@ static void the_first_operand_may_end_the_options(void **state)
     assert_false(parse_by(true, "--odd-name python"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_operand_may_end_the_options),
-        cmocka_unit_test(every_way_to_write_a_value_is_understood),
-        cmocka_unit_test(what_is_not_given_keeps_its_initial_value),
-        cmocka_unit_test(values_are_typed),
-        cmocka_unit_test(flags_are_turned_on_and_off_and_the_last_one_wins),
-        cmocka_unit_test(operands_stand_anywhere),
-        cmocka_unit_test(a_dash_is_a_value_too),
-        cmocka_unit_test(long_names_are_not_abbreviated),
-        cmocka_unit_test(unknown_words_get_a_suggestion),
-        cmocka_unit_test(one_dash_before_a_long_name_is_explained),
-        cmocka_unit_test(wrong_values_say_what_was_expected),
-        cmocka_unit_test(a_missing_value_is_not_taken_from_the_next_option),
-        cmocka_unit_test(lists_collect_what_is_given),
-        cmocka_unit_test(help_stops_reading),
-        cmocka_unit_test(help_is_made_of_the_rows),
-        cmocka_unit_test(text_is_broken_between_words),
-        cmocka_unit_test(distance_counts_slips),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
-}
+TESTS_WITHIN(NULL, release)

@@ -1,17 +1,9 @@
 /* test_order.c - base/order.h: sorted by several keys, and stable. */
+#include "tests/unit/unit.h"
 #include "base/order.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-static void the_last_key_matters_most_and_equals_stay(void **state)
+TEST(the_last_key_matters_most_and_equals_stay)
 {
-    (void)state;
     static const uint64_t minor[] = { 5, 1, 5, 1, 0 }, major[] = { 7, 7, 2, 7, UINT64_MAX };
     static const uint32_t expected[] = { 2, 1, 3, 0, 4 };
     uint32_t *order = order_open(5);
@@ -21,9 +13,8 @@ static void the_last_key_matters_most_and_equals_stay(void **state)
     free(order);
 }
 
-static void signed_numbers_are_in_their_order(void **state)
+TEST(signed_numbers_are_in_their_order)
 {
-    (void)state;
     static const int64_t values[] = { 3, INT64_MIN, -1, INT64_MAX, 0, -5000000000 };
     static const uint32_t upwards[] = { 1, 5, 2, 4, 0, 3 };
     uint64_t keys[6];
@@ -40,20 +31,9 @@ static void signed_numbers_are_in_their_order(void **state)
     free(order);
 }
 
-static void nothing_is_in_order(void **state)
+TEST(nothing_is_in_order)
 {
-    (void)state;
     uint32_t *order = order_open(0);
     order_by(order, 0, NULL);
     free(order);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_key_matters_most_and_equals_stay),
-        cmocka_unit_test(signed_numbers_are_in_their_order),
-        cmocka_unit_test(nothing_is_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,9 +35,8 @@ static struct result *make_result(void)
     return result;
 }
 
-static void columns_are_chosen_in_the_requested_order(void **state)
+TEST(columns_are_chosen_in_the_requested_order)
 {
-    (void)state;
     struct result *result = make_result();
     assert_true(output_select_columns(result, "time, ncalls", NULL));
     assert_int_equal(result->tables.count, 2);
@@ -56,9 +50,8 @@ static void columns_are_chosen_in_the_requested_order(void **state)
     result_free(result);
 }
 
-static void tables_without_the_columns_are_left_out(void **state)
+TEST(tables_without_the_columns_are_left_out)
 {
-    (void)state;
     struct result *result = make_result();
     assert_true(output_select_columns(result, "step", NULL));
     assert_int_equal(result->tables.count, 1);
@@ -66,9 +59,8 @@ static void tables_without_the_columns_are_left_out(void **state)
     result_free(result);
 }
 
-static void all_shows_optional_columns(void **state)
+TEST(all_shows_optional_columns)
 {
-    (void)state;
     struct result *result = make_result();
     assert_true(output_select_columns(result, "all", NULL));
     assert_int_equal(result->tables.at[0]->column_count, 3);
@@ -76,9 +68,8 @@ static void all_shows_optional_columns(void **state)
     result_free(result);
 }
 
-static void unknown_columns_get_a_suggestion(void **state)
+TEST(unknown_columns_get_a_suggestion)
 {
-    (void)state;
     struct result *result = make_result();
     struct tpa_error err = { 0 };
     assert_false(output_select_columns(result, "name,conut", &err));
@@ -88,9 +79,8 @@ static void unknown_columns_get_a_suggestion(void **state)
     result_free(result);
 }
 
-static void limits_apply_to_each_table(void **state)
+TEST(limits_apply_to_each_table)
 {
-    (void)state;
     struct result *result = make_result();
     output_limit_rows(result, &(struct limit){ .is_share = true, .share = 0.4 });
     assert_int_equal(result->tables.at[0]->row_count, 2);
@@ -157,9 +147,8 @@ static void assert_holds(const char *name, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void a_file_appears_when_it_is_whole(void **state)
+TEST_WITHIN(a_file_appears_when_it_is_whole, open_folder, remove_folder)
 {
-    (void)state;
     struct output_file file;
     write_file(path, "old");
     chmod(path, 0640);
@@ -175,9 +164,8 @@ static void a_file_appears_when_it_is_whole(void **state)
     assert_int_equal(status.st_mode & 0777, 0640);
 }
 
-static void a_new_file_is_as_readable_as_others(void **state)
+TEST_WITHIN(a_new_file_is_as_readable_as_others, open_folder, remove_folder)
 {
-    (void)state;
     struct output_file file;
     mode_t mask = umask(027);
     assert_true(output_file_open(&file, path, NULL));
@@ -188,9 +176,8 @@ static void a_new_file_is_as_readable_as_others(void **state)
     assert_int_equal(status.st_mode & 0777, 0640);
 }
 
-static void giving_up_leaves_the_old_file(void **state)
+TEST_WITHIN(giving_up_leaves_the_old_file, open_folder, remove_folder)
 {
-    (void)state;
     struct output_file file;
     write_file(path, "old");
     assert_true(output_file_open(&file, path, NULL));
@@ -200,9 +187,8 @@ static void giving_up_leaves_the_old_file(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-static void a_link_goes_on_pointing_at_the_file(void **state)
+TEST_WITHIN(a_link_goes_on_pointing_at_the_file, open_folder, remove_folder)
 {
-    (void)state;
     struct output_file file;
     char link[sizeof path];
     snprintf(link, sizeof link, "%s/link", folder);
@@ -217,9 +203,8 @@ static void a_link_goes_on_pointing_at_the_file(void **state)
     assert_true(S_ISLNK(status.st_mode));
 }
 
-static void devices_are_written_directly_and_full_ones_are_errors(void **state)
+TEST_WITHIN(devices_are_written_directly_and_full_ones_are_errors, open_folder, remove_folder)
 {
-    (void)state;
     struct output_file file;
     struct tpa_error err = { 0 };
     assert_true(output_file_open(&file, "/dev/null", &err));
@@ -232,9 +217,8 @@ static void devices_are_written_directly_and_full_ones_are_errors(void **state)
     assert_string_equal(err.file, "/dev/full");
 }
 
-static void what_can_not_be_opened_is_an_error(void **state)
+TEST_WITHIN(what_can_not_be_opened_is_an_error, open_folder, remove_folder)
 {
-    (void)state;
     struct output_file file;
     struct tpa_error err = { 0 };
     assert_false(output_file_open(&file, "/nowhere/at/all", &err));
@@ -243,9 +227,8 @@ static void what_can_not_be_opened_is_an_error(void **state)
     assert_string_equal(err.message, "cannot write this file: Is a directory");
 }
 
-static void a_signal_removes_the_half_file(void **state)
+TEST_WITHIN(a_signal_removes_the_half_file, open_folder, remove_folder)
 {
-    (void)state;
     const int signals[] = { SIGTERM, SIGINT, SIGHUP };
     for (size_t i = 0; i < 3; i++) {
         write_file(path, "old");
@@ -271,9 +254,8 @@ static void a_signal_removes_the_half_file(void **state)
 
 /* --- terminal ------------------------------------------------------------------------------------------------ */
 
-static void the_width_is_that_of_columns_or_100(void **state)
+TEST(the_width_is_that_of_columns_or_100)
 {
-    (void)state;
     setenv("COLUMNS", "132", 1);
     assert_int_equal(terminal_width(-1), 132);
     setenv("COLUMNS", "3", 1);
@@ -283,25 +265,4 @@ static void the_width_is_that_of_columns_or_100(void **state)
     unsetenv("COLUMNS");
     assert_int_equal(terminal_width(-1), 100);
     assert_false(terminal_takes_color(-1));
-}
-
-int main(void)
-{
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, open_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_are_chosen_in_the_requested_order),
-        cmocka_unit_test(tables_without_the_columns_are_left_out),
-        cmocka_unit_test(all_shows_optional_columns),
-        cmocka_unit_test(unknown_columns_get_a_suggestion),
-        cmocka_unit_test(limits_apply_to_each_table),
-        WITH_FOLDER(a_file_appears_when_it_is_whole),
-        WITH_FOLDER(a_new_file_is_as_readable_as_others),
-        WITH_FOLDER(giving_up_leaves_the_old_file),
-        WITH_FOLDER(a_link_goes_on_pointing_at_the_file),
-        WITH_FOLDER(devices_are_written_directly_and_full_ones_are_errors),
-        WITH_FOLDER(what_can_not_be_opened_is_an_error),
-        WITH_FOLDER(a_signal_removes_the_half_file),
-        cmocka_unit_test(the_width_is_that_of_columns_or_100),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

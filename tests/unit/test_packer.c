@@ -1,13 +1,8 @@
 /* test_packer.c - base/packer.h: parts come out in order, whole, however packed and by however many threads. */
+#include "tests/unit/unit.h"
 #include "base/packer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Part P is "P:" and then P % 7 * 3000 times the letter 'a' + P % 26; every fifth part is empty. */
 static void make(const void *context, size_t part, struct buffer *text)
@@ -53,9 +48,8 @@ static void check(enum source_packing packing, unsigned workers, size_t count)
     buffer_release(&want);
 }
 
-static void parts_come_in_order_from_any_number_of_threads(void **state)
+TEST(parts_come_in_order_from_any_number_of_threads)
 {
-    (void)state;
     static const enum source_packing packings[] = { SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
     static const size_t counts[] = { 1, 2, 3, 5, 100 };
     for (size_t p = 0; p < 3; p++)
@@ -65,16 +59,14 @@ static void parts_come_in_order_from_any_number_of_threads(void **state)
     check(SOURCE_GZIP, 0, 1000); /* a thread per CPU */
 }
 
-static void no_parts_are_an_empty_text(void **state)
+TEST(no_parts_are_an_empty_text)
 {
-    (void)state;
     check(SOURCE_GZIP, 2, 0);
 }
 
 /* A device that is always full: the error says so, and the threads end. */
-static void a_full_disk_is_an_error(void **state)
+TEST(a_full_disk_is_an_error)
 {
-    (void)state;
     FILE *full = fopen("/dev/full", "w");
     if (!full)
         skip();
@@ -85,14 +77,4 @@ static void a_full_disk_is_an_error(void **state)
         assert_non_null(strstr(err.message, "No space left"));
     }
     fclose(full);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_come_in_order_from_any_number_of_threads),
-        cmocka_unit_test(no_parts_are_an_empty_text),
-        cmocka_unit_test(a_full_disk_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

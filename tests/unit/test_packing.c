@@ -1,10 +1,6 @@
 /* test_packing.c - trace/packing.h: values come back as they were added, before and after they are finished or changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "trace/packing.h"
 
 enum { COUNT = 3 * PACKED_VALUES + 100 };
@@ -22,9 +18,8 @@ static void check(const struct packing *packing, size_t count, int64_t more)
 }
 
 /* Finished after each of many counts, and added to behind it: one by one, and some at a time. */
-static void one_that_is_finished_takes_more(void **state)
+TEST(one_that_is_finished_takes_more)
 {
-    (void)state;
     static const size_t steps[] = {
         1, PACKED_VALUES - 2, 1, 1, PACKED_VALUES + 3, 2 * PACKED_VALUES - 4, 100
     };
@@ -55,9 +50,8 @@ static int64_t one_more(void *context, size_t i, int64_t value)
     return value + 1;
 }
 
-static void values_change_in_order(void **state)
+TEST(values_change_in_order)
 {
-    (void)state;
     struct packing packing = { 0 };
     for (size_t i = 0; i < COUNT; i++)
         packing_add(&packing, value_of(i));
@@ -69,13 +63,4 @@ static void values_change_in_order(void **state)
         check(&packing, COUNT, times);
     }
     packing_release(&packing);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_is_finished_takes_more),
-        cmocka_unit_test(values_change_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

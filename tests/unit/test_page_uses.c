@@ -1,4 +1,5 @@
 /* test_page_uses.c - report/page_uses.h: what lines of code have in use at a time, exact or at rounded times. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "report/page_uses.h"
@@ -29,9 +30,8 @@ static void assert_use(const struct timeline_use *use, int64_t at_ns, int64_t by
     assert_int_equal(use->blocks, blocks);
 }
 
-static void uses_of_one_line_and_time_are_one(void **state)
+TEST(uses_of_one_line_and_time_are_one)
 {
-    (void)state;
     struct timeline *timeline = two_lines();
     struct page_uses uses = page_uses_of(timeline, 100);
     assert_int_equal(uses.every_ns, 1000);
@@ -44,9 +44,8 @@ static void uses_of_one_line_and_time_are_one(void **state)
     timeline_free(timeline);
 }
 
-static void uses_without_room_are_exact_at_rounded_times(void **state)
+TEST(uses_without_room_are_exact_at_rounded_times)
 {
-    (void)state;
     struct timeline *timeline = two_lines();
     struct page_uses uses = page_uses_of(timeline, 2);
     assert_int_equal(uses.every_ns, 4000); /* b comes and goes between two of them */
@@ -57,22 +56,11 @@ static void uses_without_room_are_exact_at_rounded_times(void **state)
     timeline_free(timeline);
 }
 
-static void uses_end_rounding_when_one_time_is_left(void **state)
+TEST(uses_end_rounding_when_one_time_is_left)
 {
-    (void)state;
     struct timeline *timeline = two_lines();
     struct page_uses uses = page_uses_of(timeline, 0);
     assert_true(uses.every_ns > timeline->dur_ns);
     VEC_FREE(&uses);
     timeline_free(timeline);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uses_of_one_line_and_time_are_one),
-        cmocka_unit_test(uses_without_room_are_exact_at_rounded_times),
-        cmocka_unit_test(uses_end_rounding_when_one_time_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* test_parallel.c - each part is done once, whatever the number of threads. */
+#include "tests/unit/unit.h"
 #include "base/parallel.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 enum { PARTS = 1000 };
 
@@ -15,9 +10,8 @@ static void count_part(void *context, size_t part)
     times[part]++;
 }
 
-static void every_part_is_done_once(void **state)
+TEST(every_part_is_done_once)
 {
-    (void)state;
     static const unsigned workers[] = { 0, 1, 2, 7, 64, 1000 };
     for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
         int times[PARTS] = { 0 };
@@ -29,9 +23,8 @@ static void every_part_is_done_once(void **state)
 }
 
 /* Ten items are worth three threads of three, of which the last takes four: 0 1 2 | 3 4 5 | 6 7 8 9. */
-static void parts_share_out_all_items(void **state)
+TEST(parts_share_out_all_items)
 {
-    (void)state;
     size_t worth = parallel_worth;
     parallel_worth = 3;
     assert_int_equal(parallel_parts(64, 10), 3);
@@ -46,19 +39,8 @@ static void parts_share_out_all_items(void **state)
     parallel_worth = worth;
 }
 
-static void a_requested_number_of_workers_is_used(void **state)
+TEST(a_requested_number_of_workers_is_used)
 {
-    (void)state;
     assert_int_equal(parallel_workers(5), 5);
     assert_true(parallel_workers(0) >= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_part_is_done_once),
-        cmocka_unit_test(parts_share_out_all_items),
-        cmocka_unit_test(a_requested_number_of_workers_is_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Tests of replay/: the critical path, piece by piece, and where everything moves when something takes another time. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "tests/unit/drawn.h"
 #include "whatif/path_places.h"
 #include "whatif/path.h"
@@ -59,9 +55,8 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
 }
 
 /* Work that starts 30 us after its launch and later was queued, for whatever reason; as in tpa gaps that is no latency of launches. */
-static void late_work_was_queued(void **state)
+TEST(late_work_was_queued)
 {
-    (void)state;
     for (int64_t late = 0; late < 2; late++) {
         draw_begin(&wants);
         draw_call("cudaLaunchKernel", 1, 0, 5, 1);
@@ -80,9 +75,8 @@ static void late_work_was_queued(void **state)
  *     thread   [launch 0-5]  [hipStreamSynchronize 20-60 [hsa_signal_wait 25-55] ]
  *     stream         [gemm 10-50                        ]
  */
-static void a_wait_within_a_call_that_waits_is_one(void **state)
+TEST(a_wait_within_a_call_that_waits_is_one)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("hipLaunchKernel", 1, 0, 5, 1);
     draw_work("kernel", "gemm", 0, 7, 10, 40, 1);
@@ -102,9 +96,8 @@ static void a_wait_within_a_call_that_waits_is_one(void **state)
  *                  [launch 10-15]
  *     stream                [gemm 20-50 ]
  */
-static void a_synchronisation_that_waits_for_nothing_is_a_call(void **state)
+TEST(a_synchronisation_that_waits_for_nothing_is_a_call)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 40);
     draw_call("cudaLaunchKernel", 1, 10, 5, 1);
@@ -123,9 +116,8 @@ static void a_synchronisation_that_waits_for_nothing_is_a_call(void **state)
 }
 
 /* Of more pieces than MOST those that take LEAST_NS: as one that is looked through afterwards. */
-static void short_pieces_of_a_long_path_are_left_out(void **state)
+TEST(short_pieces_of_a_long_path_are_left_out)
 {
-    (void)state;
     draw_begin(&wants);
     for (int i = 0; i < 40; i++)
         draw_host("cpu_op", i % 3 ? "aten::mm" : "aten::add", 1, i * 20, i % 7 + 3);
@@ -163,9 +155,8 @@ static void short_pieces_of_a_long_path_are_left_out(void **state)
  * Back from 115: the call ended 5 after b, b was queued behind a (60 is later than 10, when its call began), and a was ready when
  * its call began, at 5.
  */
-static void a_wait_leads_to_the_work_and_through_its_queue_to_a_launch(void **state)
+TEST(a_wait_leads_to_the_work_and_through_its_queue_to_a_launch)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);
     draw_call("cudaLaunchKernel", 1, 5, 3, 1);
@@ -187,9 +178,8 @@ static void a_wait_leads_to_the_work_and_through_its_queue_to_a_launch(void **st
 }
 
 /* A synchronisation does not wait for what was launched after it began, on another thread. */
-static void work_launched_during_a_synchronisation_is_not_awaited(void **state)
+TEST(work_launched_during_a_synchronisation_is_not_awaited)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 5, 1);
     draw_work("kernel", "a", 0, 7, 10, 20, 1); /* ends at 30 */
@@ -210,9 +200,8 @@ static void work_launched_during_a_synchronisation_is_not_awaited(void **state)
  *     stream 8  [side 5-90                                          ]
  *     stream 7               [main 15-40        ]                     [join 95-130]
  */
-static void a_stream_waits_for_the_event_that_was_recorded(void **state)
+TEST(a_stream_waits_for_the_event_that_was_recorded)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 4, 1);
     draw_work("kernel", "side", 0, 8, 5, 85, 1);
@@ -236,9 +225,8 @@ static void a_stream_waits_for_the_event_that_was_recorded(void **state)
 }
 
 /* Without records: of the work of other streams launched before the wait call at 20, what ended last before join began. */
-static void without_records_a_wait_is_for_what_ended_last(void **state)
+TEST(without_records_a_wait_is_for_what_ended_last)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 4, 1);
     draw_work("kernel", "side", 0, 8, 5, 55, 1); /* ends at 60 */
@@ -260,9 +248,8 @@ static void without_records_a_wait_is_for_what_ended_last(void **state)
  *     thread 1  [forward 0-20]                      [next 55-60]
  *     thread 2                 [backward 25-50    ]
  */
-static void the_backward_thread_hands_over(void **state)
+TEST(the_backward_thread_hands_over)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "forward", 1, 0, 20);
     draw_arg(ARG_SEQUENCE, 4);
@@ -288,9 +275,8 @@ static void the_backward_thread_hands_over(void **state)
  *
  * The path stays on its thread. In the replay thread 2 follows thread 1, and thread 1 thread 2.
  */
-static void threads_that_take_turns_follow_one_another(void **state)
+TEST(threads_that_take_turns_follow_one_another)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_work("kernel", "a", 0, 7, 5, 1, 1);
@@ -306,9 +292,8 @@ static void threads_that_take_turns_follow_one_another(void **state)
 }
 
 /* A copy that its call waited for; and one that was over when its call had not begun, which no clock can explain. */
-static void a_copy_blocks_its_call_where_the_call_ended_after_it(void **state)
+TEST(a_copy_blocks_its_call_where_the_call_ended_after_it)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::item", 1, 0, 50);
     draw_call("cudaMemcpyAsync", 1, 10, 35, 1);
@@ -322,9 +307,8 @@ static void a_copy_blocks_its_call_where_the_call_ended_after_it(void **state)
 }
 
 /* Work that began 3 before its call did: the path goes on where its thread was then. */
-static void work_that_began_before_its_call_goes_on_where_the_thread_was(void **state)
+TEST(work_that_began_before_its_call_goes_on_where_the_thread_was)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 30);
     draw_call("cudaLaunchKernel", 1, 20, 5, 1);
@@ -337,9 +321,8 @@ static void work_that_began_before_its_call_goes_on_where_the_thread_was(void **
     trace_free(trace);
 }
 
-static void work_of_which_nothing_is_known_is_unknown(void **state)
+TEST(work_of_which_nothing_is_known_is_unknown)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_work("kernel", "graph", 0, 7, 20, 10, DRAW_NO_CALL);
@@ -353,9 +336,8 @@ static void work_of_which_nothing_is_known_is_unknown(void **state)
  * Everything at one moment, with work of no duration and calls that claim to wait for what they launch: no circle, no hang, and
  * nothing moves.
  */
-static void what_happens_at_one_moment_has_an_order(void **state)
+TEST(what_happens_at_one_moment_has_an_order)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t k = 0; k < 20; k++) {
         draw_host("cpu_op", "op", k % 3 + 1, 10, 0);
@@ -380,9 +362,8 @@ static void what_happens_at_one_moment_has_an_order(void **state)
  *     rank 0  [mm 0-20] [launch 20-25][nccl 30-120              ]  [sync 40 .. 125]
  *     rank 1  [slow 0-70] [launch 70-75]     [nccl 80-120       ]  [sync 90 .. 124]
  */
-static void a_collective_leads_to_the_last_rank(void **state)
+TEST(a_collective_leads_to_the_last_rank)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         if (rank)
@@ -410,9 +391,8 @@ static void a_collective_leads_to_the_last_rank(void **state)
     trace_free(trace);
 }
 
-static void a_trace_of_other_events_has_a_path_of_these(void **state)
+TEST(a_trace_of_other_events_has_a_path_of_these)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("python_function", "main", 1, 0, 30);
     draw_host("python_function", "load", 1, 5, 10);
@@ -422,9 +402,8 @@ static void a_trace_of_other_events_has_a_path_of_these(void **state)
 }
 
 /* Spans that overlap and do not nest: the one that began last is the innermost. */
-static void overlapping_spans_are_of_the_last_to_begin(void **state)
+TEST(overlapping_spans_are_of_the_last_to_begin)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "a", 1, 0, 20);
     draw_host("cpu_op", "b", 1, 10, 30);
@@ -443,9 +422,8 @@ static void overlapping_spans_are_of_the_last_to_begin(void **state)
  *
  * mm 15-20, the launch 20-24, its latency 24-30 and gemm 30-80 are Linear_0's: 65 ns. All 80 are step's.
  */
-static void a_path_leads_through_modules_and_lines(void **state)
+TEST(a_path_leads_through_modules_and_lines)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("python_function", "train.py(1): step", 1, 0, 100);
     draw_host("python_function", "nn.Module: Linear_0", 1, 10, 30);
@@ -485,9 +463,8 @@ static void a_path_leads_through_modules_and_lines(void **state)
  *     operators               [10-15]         (gap 15-60)    [mine 60-100]
  *     mine.py(3): sleep                                       [70-95]
  */
-static void a_gap_is_where_the_thread_was_at_each_moment(void **state)
+TEST(a_gap_is_where_the_thread_was_at_each_moment)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("python_function", "train.py(1): step", 1, 0, 100);
     draw_host("cpu_op", "aten::mm", 1, 10, 5);
@@ -526,9 +503,8 @@ static void a_gap_is_where_the_thread_was_at_each_moment(void **state)
  *     operators     (gap 0-40) [mm 40-50: launch 42-44](gap 50-60)
  *     stream                          [gemm 50-90]                 [synchronize 60-92]
  */
-static void annotations_say_what_gaps_are(void **state)
+TEST(annotations_say_what_gaps_are)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
     draw_host("user_annotation", "load", 1, 0, 40);
@@ -552,31 +528,4 @@ static void annotations_say_what_gaps_are(void **state)
     arena_free(path);
     arena_free(windows);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_work_was_queued),
-        cmocka_unit_test(a_wait_within_a_call_that_waits_is_one),
-        cmocka_unit_test(a_synchronisation_that_waits_for_nothing_is_a_call),
-        cmocka_unit_test(short_pieces_of_a_long_path_are_left_out),
-        cmocka_unit_test(a_wait_leads_to_the_work_and_through_its_queue_to_a_launch),
-        cmocka_unit_test(work_launched_during_a_synchronisation_is_not_awaited),
-        cmocka_unit_test(a_stream_waits_for_the_event_that_was_recorded),
-        cmocka_unit_test(without_records_a_wait_is_for_what_ended_last),
-        cmocka_unit_test(the_backward_thread_hands_over),
-        cmocka_unit_test(threads_that_take_turns_follow_one_another),
-        cmocka_unit_test(a_copy_blocks_its_call_where_the_call_ended_after_it),
-        cmocka_unit_test(work_that_began_before_its_call_goes_on_where_the_thread_was),
-        cmocka_unit_test(work_of_which_nothing_is_known_is_unknown),
-        cmocka_unit_test(what_happens_at_one_moment_has_an_order),
-        cmocka_unit_test(a_collective_leads_to_the_last_rank),
-        cmocka_unit_test(a_trace_of_other_events_has_a_path_of_these),
-        cmocka_unit_test(overlapping_spans_are_of_the_last_to_begin),
-        cmocka_unit_test(a_path_leads_through_modules_and_lines),
-        cmocka_unit_test(a_gap_is_where_the_thread_was_at_each_moment),
-        cmocka_unit_test(annotations_say_what_gaps_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

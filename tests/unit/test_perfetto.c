@@ -1,17 +1,12 @@
 /* test_perfetto.c - ingest/perfetto/perfetto.c, and cli/convert/perfetto.c with it: what is written is read back the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/runs.h"
 #include "cli/convert/convert.h"
 #include "cli/convert/perfetto.h"
 #include "cli/convert/parts.h"
 #include "ingest/formats.h"
 #include "tests/unit/small_trace.h"
-#include <stdlib.h>
 #include <unistd.h>
 
 extern const struct format format_perfetto;
@@ -78,9 +73,8 @@ static int64_t dur_of(const struct trace *trace, const char *name)
  *    x   [---------------------------   BEGIN 10, BEGIN 20, END 40, END 50:
  *    y        [---------]               nesting: y 20..40, x 10..50
  */
-static void ends_close_the_innermost_slice(void **state)
+TEST(ends_close_the_innermost_slice)
 {
-    (void)state;
     struct buffer text = { 0 };
     put_event(&text, 10, 1, 2, "x");
     put_event(&text, 20, 1, 2, "y");
@@ -118,9 +112,8 @@ static void put_snapshot(struct buffer *out, int64_t ts, int64_t clock, int64_t 
 }
 
 /* The same packets after torch's mark: the k-th END of a run is the k-th BEGIN's. x 10..40, y 20..50. */
-static void ends_of_torch_close_in_the_order_of_begins(void **state)
+TEST(ends_of_torch_close_in_the_order_of_begins)
 {
-    (void)state;
     struct buffer text = { 0 };
     put_snapshot(&text, 1000, 6, 1000, 1, 1000);
     put_event(&text, 1010, 1, 2, "x");
@@ -140,9 +133,8 @@ static void ends_of_torch_close_in_the_order_of_begins(void **state)
  * torch cuts times to whole ns: w 10..40 and x 15..40 in it end 1 ns before y 20..41, which x called, and are moved by that.
  * z 30..60 crosses them for longer.
  */
-static void callers_that_torch_ends_too_early_are_moved(void **state)
+TEST(callers_that_torch_ends_too_early_are_moved)
 {
-    (void)state;
     static const struct {
         const char *name;
         int64_t begin, end, moved;
@@ -165,9 +157,8 @@ static void callers_that_torch_ends_too_early_are_moved(void **state)
 }
 
 /* MONOTONIC 400 was BOOTTIME 1000: an event at MONOTONIC 450 began at 1050. The snapshot comes late. */
-static void clocks_are_converted_by_snapshots(void **state)
+TEST(clocks_are_converted_by_snapshots)
 {
-    (void)state;
     struct buffer text = { 0 };
     size_t packet = wire_open(&text, 1);
     wire_append_number(&text, 8, 450);
@@ -189,9 +180,8 @@ static void clocks_are_converted_by_snapshots(void **state)
  * a 0..40, b 10..30 in it, c 20..50 crosses a and b, d 40..40 at the end of a.
  * Lane 0: a b END(b) END(a) d END(d); lane 1: c END(c).
  */
-static void slices_that_cross_get_a_lane_of_their_own(void **state)
+TEST(slices_that_cross_get_a_lane_of_their_own)
 {
-    (void)state;
     struct small small = small_begin(0);
     small_host(&small, 1, "cpu_op", "a", 0, 40);
     small_host(&small, 1, "cpu_op", "b", 10, 20);
@@ -253,10 +243,9 @@ static bool is_begun_later(const void *context, const void *left, const void *ri
  * Analyses nest events by start, the longer first, and of equal ones in the order of the trace, also where calls are moved from one
  * thread to another. That order is kept, with many starts and ends at one moment, on all threads.
  */
-static void events_of_one_moment_keep_their_order(void **state)
+TEST(events_of_one_moment_keep_their_order)
 {
     enum { COUNT = 40, SEEDS = 200 };
-    (void)state;
     uint64_t random = 1;
     for (int seed = 0; seed < SEEDS; seed++) {
         struct small small = small_begin(0);
@@ -285,9 +274,8 @@ static void events_of_one_moment_keep_their_order(void **state)
     }
 }
 
-static void what_is_written_is_read_back(void **state)
+TEST(what_is_written_is_read_back)
 {
-    (void)state;
     struct small small = small_begin(UINT64_MAX >> (64 - ARG_COUNT));
     small_host(&small, 1, "cpu_op", "aten::mm", 0, 40);
     small_arg(&small, ARG_EXTERNAL_ID, 3);
@@ -330,9 +318,8 @@ static void put_element(struct buffer *out, const char *text)
 }
 
 /* Lists within a debug annotation have nothing that says "empty": some producers write the text "[]". */
-static void empty_lists_may_be_texts(void **state)
+TEST(empty_lists_may_be_texts)
 {
-    (void)state;
     static const char *const names[] = { "Input Dims", "Concrete Inputs" };
     struct buffer text = { 0 };
     size_t packet = wire_open(&text, 1);
@@ -357,9 +344,8 @@ static void empty_lists_may_be_texts(void **state)
 }
 
 /* A file is in memory by blocks: texts that are needed later, of ENDs, descriptors and names, stay valid. */
-static void a_large_file_is_the_same_as_in_memory(void **state)
+TEST(a_large_file_is_the_same_as_in_memory)
 {
-    (void)state;
     enum { SLICES = 90000 };
     struct buffer text = { 0 };
     for (int i = 0; i < SLICES; i++) {
@@ -391,20 +377,4 @@ static void a_large_file_is_the_same_as_in_memory(void **state)
     trace_free(in_memory);
     trace_free(trace);
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_close_the_innermost_slice),
-        cmocka_unit_test(ends_of_torch_close_in_the_order_of_begins),
-        cmocka_unit_test(callers_that_torch_ends_too_early_are_moved),
-        cmocka_unit_test(clocks_are_converted_by_snapshots),
-        cmocka_unit_test(slices_that_cross_get_a_lane_of_their_own),
-        cmocka_unit_test(events_of_one_moment_keep_their_order),
-        cmocka_unit_test(what_is_written_is_read_back),
-        cmocka_unit_test(empty_lists_may_be_texts),
-        cmocka_unit_test(a_large_file_is_the_same_as_in_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* test_printed_stats.c - ingest/printed_stats.c: the text of print_stats(), and of Lightning's AdvancedProfiler. */
+#include "tests/unit/unit.h"
 #include "ingest/formats.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct format format_printed_stats;
 
@@ -32,9 +28,8 @@ static const struct profile_cost *cost_of(const struct profile *profile, const c
 }
 
 /* Names with brackets, blanks and colons, the ones of built-in functions, and a function without primitive calls. */
-static void each_column_is_read_exactly(void **state)
+TEST(each_column_is_read_exactly)
 {
-    (void)state;
     struct profile *profile = read_text(
         "loss 0.5\n" HEAD("         25 function calls (14 primitive calls) in 1.503 seconds") COLUMNS
         "    14/10    1.250    0.089    1.500    0.150 C:\\my code\\a b.py:12(f(x))\n"
@@ -67,9 +62,8 @@ static const char twice[] = HEAD("  6 function calls in 0.004 seconds") COLUMNS
     "  2 0.001 0.000 0.004 0.002 a.py:1(f)\n\n";
 
 /* Printed by two keys it is one profile; under the titles of two actions it is two. */
-static void a_profile_printed_twice_counts_once(void **state)
+TEST(a_profile_printed_twice_counts_once)
 {
-    (void)state;
     struct profile *profile = read_text(twice);
     assert_int_equal(profile->total.calls, 6);
     assert_int_equal(cost_of(profile, "a.py", 1, "f")->calls, 2);
@@ -88,9 +82,8 @@ static void a_profile_printed_twice_counts_once(void **state)
 }
 
 /* A reduced list is a lack, and so is one whose calls are fewer than its heading says, as of a text that was cut. */
-static void missing_functions_are_lacks(void **state)
+TEST(missing_functions_are_lacks)
 {
-    (void)state;
     struct profile *profile = read_text("  6 function calls in 0.004 seconds\n\n   Ordered by: call count\n"
                                         "   List reduced from 2 to 1 due to restriction <1>\n\n" COLUMNS
                                         "  4 0.003 0.001 0.003 0.001 a.py:2(g)\n\n");
@@ -103,14 +96,4 @@ static void missing_functions_are_lacks(void **state)
     assert_int_equal(profile->odd_entries, 1);
     profile_free(profile);
     assert_null(read_text(HEAD("  6 function calls in 0.004 seconds") COLUMNS));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_column_is_read_exactly),
-        cmocka_unit_test(a_profile_printed_twice_counts_once),
-        cmocka_unit_test(missing_functions_are_lacks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

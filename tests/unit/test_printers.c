@@ -2,6 +2,7 @@
  * test_printers.c - report/printer.h: hand-made tables through every printer, whole texts compared; and hostile tables
  * in terminals of many widths, where every line must fit.
  */
+#include "tests/unit/unit.h"
 #include "base/chart.h"
 #include "report/page.h"
 #include "report/printer.h"
@@ -9,13 +10,7 @@
 #include "tests/unit/hostile_text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -92,9 +87,8 @@ static void check(const char *printer, struct result *result, const struct print
 static const struct print_options plain = { 0 };
 
 /* Two kernels that differ only inside of what has to go; the second has two rows, and a name that fits is left alone. */
-static void names_that_look_the_same_when_shortened_say_what_they_differ_in(void **state)
+TEST(names_that_look_the_same_when_shortened_say_what_they_differ_in)
 {
-    (void)state;
     static const char *const names[] = { "gemm_kernel<float, 128, 64, 8>(Params<4>)",
                                          "gemm_kernel<float, 256, 64, 8>(Params<4>)", "gemm_kernel",
                                          "gemm_kernel<float, 256, 64, 8>(Params<4>)",
@@ -119,9 +113,8 @@ static void names_that_look_the_same_when_shortened_say_what_they_differ_in(void
           "gemm_ke...<4>) [512]      4\n");
 }
 
-static void text_is_aligned_with_footers_and_notices(void **state)
+TEST(text_is_aligned_with_footers_and_notices)
 {
-    (void)state;
     check("table", small_result(), &plain,
           "Operators\n"
           "Name                  Time   Share    Bytes  Calls  User\n"
@@ -138,9 +131,8 @@ static void text_is_aligned_with_footers_and_notices(void **state)
           "note: all is well\n");
 }
 
-static void json_holds_everything_exactly(void **state)
+TEST(json_holds_everything_exactly)
 {
-    (void)state;
     check(
         "json", small_result(), &plain,
         "{\"schema\": \"tpa.test/1\", \"tables\": [\n"
@@ -164,9 +156,8 @@ static void json_holds_everything_exactly(void **state)
         "{\"kind\": \"odd\", \"count\": 1, \"text\": \"all is well\", \"file\": null, \"offset\": null}]}\n");
 }
 
-static void csv_has_keys_and_exact_figures(void **state)
+TEST(csv_has_keys_and_exact_figures)
 {
-    (void)state;
     check("csv", small_result(), &plain,
           "name,time_ns,share,bytes,count,user,shapes\n"
           "aten::mm,362845500,0.75,1536,3,true,\"[[2, 3]]\"\n"
@@ -174,9 +165,8 @@ static void csv_has_keys_and_exact_figures(void **state)
           ",,,,,,\n");
 }
 
-static void csv_of_several_tables_names_each(void **state)
+TEST(csv_of_several_tables_names_each)
 {
-    (void)state;
     struct result *result = result_open("tpa.test/1");
     struct table *one = table_open("one", "One", columns, 1);
     table_add_row(one);
@@ -198,9 +188,8 @@ static void csv_of_several_tables_names_each(void **state)
           "by,'=x\n");
 }
 
-static void markdown_is_a_github_table(void **state)
+TEST(markdown_is_a_github_table)
 {
-    (void)state;
     check("md", small_result(), &plain,
           "### Operators\n\n"
           "| Name | Time | Share | Bytes | Calls | User |\n"
@@ -219,9 +208,8 @@ static void markdown_is_a_github_table(void **state)
           "> note: all is well\n");
 }
 
-static void narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one(void **state)
+TEST(narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one)
 {
-    (void)state;
     struct result *result = small_result();
     table_sort(result->tables.at[0], USER, false);
     check("table", result, &(struct print_options){ .width = 40 },
@@ -243,9 +231,8 @@ static void narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one(
           "note: all is well\n");
 }
 
-static void narrow_terminals_keep_a_verdict(void **state)
+TEST(narrow_terminals_keep_a_verdict)
 {
-    (void)state;
     static const struct table_column changed[] = {
         { "name", "Name", TABLE_NAME, "", 0, NULL },
         { "before", "Before", TABLE_NS, "", 0, NULL },
@@ -272,9 +259,8 @@ static void narrow_terminals_keep_a_verdict(void **state)
           "  all, --columns picks)\n");
 }
 
-static void colour_is_only_put_in_when_requested(void **state)
+TEST(colour_is_only_put_in_when_requested)
 {
-    (void)state;
     struct result *result = result_open("tpa.test/1");
     struct table *table = table_open("t", "T", columns, 2);
     table_add_row(table);
@@ -286,9 +272,8 @@ static void colour_is_only_put_in_when_requested(void **state)
           "-        -\n");
 }
 
-static void a_table_without_rows_is_a_sentence(void **state)
+TEST(a_table_without_rows_is_a_sentence)
 {
-    (void)state;
     struct result *result = result_open("tpa.test/1");
     struct table *own = table_open("gaps", "Idle gaps", columns, 2);
     own->none = "the device was never idle";
@@ -298,9 +283,8 @@ static void a_table_without_rows_is_a_sentence(void **state)
 }
 
 /* Of seven notes five are shown; what is minor is the first to go. */
-static void notes_that_explain_are_counted_unless_requested(void **state)
+TEST(notes_that_explain_are_counted_unless_requested)
 {
-    (void)state;
     for (int all = 0; all < 2; all++) {
         struct result *result = result_open("tpa.test/1");
         for (int i = 0; i < 7; i++) {
@@ -316,9 +300,8 @@ static void notes_that_explain_are_counted_unless_requested(void **state)
     }
 }
 
-static void figures_have_units_that_fit(void **state)
+TEST(figures_have_units_that_fit)
 {
-    (void)state;
     static const struct {
         enum table_kind kind;
         double value;
@@ -338,9 +321,8 @@ static void figures_have_units_that_fit(void **state)
     }
 }
 
-static void a_single_row_that_is_too_wide_becomes_a_list(void **state)
+TEST(a_single_row_that_is_too_wide_becomes_a_list)
 {
-    (void)state;
     struct result *result = small_result();
     struct table *table = result->tables.at[0];
     table_filter(table, (bool[]){ true, false, false });
@@ -356,9 +338,8 @@ static void a_single_row_that_is_too_wide_becomes_a_list(void **state)
           "User:  yes\n");
 }
 
-static void a_table_of_footers_is_a_list(void **state)
+TEST(a_table_of_footers_is_a_list)
 {
-    (void)state;
     struct result *result = result_open("tpa.test/1");
     struct table *table = table_open("about", NULL, NULL, 0);
     table_add_text_footer(table, "producer", "Producer", "Kineto\n", 7);
@@ -369,9 +350,8 @@ static void a_table_of_footers_is_a_list(void **state)
           "Span:     1.500us\n");
 }
 
-static void an_empty_result_is_empty(void **state)
+TEST(an_empty_result_is_empty)
 {
-    (void)state;
     check("table", result_open("tpa.test/1"), &plain, "");
     check("csv", result_open("tpa.test/1"), &plain, "");
     check("md", result_open("tpa.test/1"), &plain, "");
@@ -379,18 +359,16 @@ static void an_empty_result_is_empty(void **state)
           "{\"schema\": \"tpa.test/1\", \"tables\": [], \"notices\": []}\n");
 }
 
-static void only_csv_leaves_notices_to_others(void **state)
+TEST(only_csv_leaves_notices_to_others)
 {
-    (void)state;
     for (size_t i = 0; printers[i]; i++)
         assert_int_equal(printers[i]->rows_only, strcmp(printers[i]->name, "csv") == 0);
     assert_null(printer_find("CSV"));
     assert_ptr_equal(printers[0], printer_find("table"));
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(a_full_disk_is_an_error)
 {
-    (void)state;
     for (size_t i = 0; printers[i]; i++) {
         FILE *full = fopen("/dev/full", "w");
         if (!full)
@@ -440,9 +418,8 @@ static struct result *hostile_result(void)
     return result;
 }
 
-static void every_line_fits_the_terminal(void **state)
+TEST(every_line_fits_the_terminal)
 {
-    (void)state;
     static const size_t widths[] = { 40, 60, 80, 100, 200 };
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         struct result *result = hostile_result();
@@ -458,9 +435,8 @@ static void every_line_fits_the_terminal(void **state)
     }
 }
 
-static void without_a_limit_nothing_is_cut(void **state)
+TEST(without_a_limit_nothing_is_cut)
 {
-    (void)state;
     static const struct print_options unlimited[] = { { 0 }, { .width = 40, .wide = true } };
     for (size_t i = 0; i < 2; i++) {
         struct result *result = hostile_result();
@@ -473,9 +449,8 @@ static void without_a_limit_nothing_is_cut(void **state)
     }
 }
 
-static void long_names_do_not_fill_a_comment(void **state)
+TEST(long_names_do_not_fill_a_comment)
 {
-    (void)state;
     struct result *result = result_open("tpa.test/1");
     struct table *table = table_open("t", NULL, columns, 1);
     struct buffer name = { 0 };
@@ -501,9 +476,8 @@ static void long_names_do_not_fill_a_comment(void **state)
 }
 
 /* A page has a section for each table, links to those that have a title, the notices, and the picture. */
-static void a_page_has_tables_notices_and_the_picture(void **state)
+TEST(a_page_has_tables_notices_and_the_picture)
 {
-    (void)state;
     static const struct table_column dots[] = {
         { "run", "Run", TABLE_COUNT, "", 0, NULL },
         { "level", "Level", TABLE_NS, "", 0, NULL },
@@ -548,9 +522,8 @@ static void a_page_has_tables_notices_and_the_picture(void **state)
 }
 
 /* 300,000 rows: a second or two is allowed even with sanitizers; anything quadratic would take hours. */
-static void many_rows_are_no_trouble(void **state)
+TEST(many_rows_are_no_trouble)
 {
-    (void)state;
     struct result *result = result_open("tpa.test/1");
     struct table *table = table_open("many", NULL, columns, COLUMNS);
     for (int64_t i = 0; i < 300000; i++) {
@@ -571,33 +544,4 @@ static void many_rows_are_no_trouble(void **state)
         free(text);
     }
     result_free(result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_look_the_same_when_shortened_say_what_they_differ_in),
-        cmocka_unit_test(text_is_aligned_with_footers_and_notices),
-        cmocka_unit_test(json_holds_everything_exactly),
-        cmocka_unit_test(long_names_do_not_fill_a_comment),
-        cmocka_unit_test(a_page_has_tables_notices_and_the_picture),
-        cmocka_unit_test(csv_has_keys_and_exact_figures),
-        cmocka_unit_test(csv_of_several_tables_names_each),
-        cmocka_unit_test(markdown_is_a_github_table),
-        cmocka_unit_test(narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one),
-        cmocka_unit_test(narrow_terminals_keep_a_verdict),
-        cmocka_unit_test(colour_is_only_put_in_when_requested),
-        cmocka_unit_test(a_table_without_rows_is_a_sentence),
-        cmocka_unit_test(notes_that_explain_are_counted_unless_requested),
-        cmocka_unit_test(figures_have_units_that_fit),
-        cmocka_unit_test(a_single_row_that_is_too_wide_becomes_a_list),
-        cmocka_unit_test(a_table_of_footers_is_a_list),
-        cmocka_unit_test(an_empty_result_is_empty),
-        cmocka_unit_test(only_csv_leaves_notices_to_others),
-        cmocka_unit_test(a_full_disk_is_an_error),
-        cmocka_unit_test(every_line_fits_the_terminal),
-        cmocka_unit_test(without_a_limit_nothing_is_cut),
-        cmocka_unit_test(many_rows_are_no_trouble),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

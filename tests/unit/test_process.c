@@ -1,13 +1,8 @@
 /* test_process.c - cli/process.h: other programs, and all the ways in which they end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "cli/process.h"
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,9 +16,8 @@ static bool run(const char *command, const char *input, size_t len, int timeout_
     return process_run(argv, input, len, timeout_s, &result, &error);
 }
 
-static void what_it_writes_is_taken(void **state)
+TEST(what_it_writes_is_taken)
 {
-    (void)state;
     assert_true(run("cat; echo oh >&2; exit 3", "hello", 5, 10));
     assert_string_equal(result.output.at, "hello");
     assert_string_equal(result.errors.at, "oh\n");
@@ -32,9 +26,8 @@ static void what_it_writes_is_taken(void **state)
 }
 
 /* More than a pipe holds, both ways at once: nobody may wait for the other. */
-static void much_goes_both_ways(void **state)
+TEST(much_goes_both_ways)
 {
-    (void)state;
     enum { LEN = 3000000 };
     char *input = malloc(LEN);
     memset(input, 'x', LEN);
@@ -46,9 +39,8 @@ static void much_goes_both_ways(void **state)
 }
 
 /* It ends without reading: no SIGPIPE may end us. */
-static void input_may_stay_unread(void **state)
+TEST(input_may_stay_unread)
 {
-    (void)state;
     enum { LEN = 3000000 };
     char *input = calloc(LEN, 1);
     signal(SIGPIPE, SIG_DFL);
@@ -59,17 +51,15 @@ static void input_may_stay_unread(void **state)
     free(input);
 }
 
-static void a_signal_is_reported_as_shells_do(void **state)
+TEST(a_signal_is_reported_as_shells_do)
 {
-    (void)state;
     assert_true(run("kill -9 $$", "", 0, 10));
     assert_int_equal(result.status, 128 + 9);
     process_release(&result);
 }
 
-static void what_takes_too_long_is_stopped(void **state)
+TEST(what_takes_too_long_is_stopped)
 {
-    (void)state;
     time_t begin = time(NULL);
     assert_false(run("exec sleep 30", "", 0, 1));
     assert_true(time(NULL) - begin < 15);
@@ -80,9 +70,8 @@ static void what_takes_too_long_is_stopped(void **state)
     process_release(&result);
 }
 
-static void a_program_that_is_not_there(void **state)
+TEST(a_program_that_is_not_there)
 {
-    (void)state;
     const char *const argv[] = { "/nowhere/to/be/found", NULL };
     error = (struct tpa_error){ 0 };
     assert_false(process_run(argv, "", 0, 1, &result, &error));
@@ -93,14 +82,4 @@ static void a_program_that_is_not_there(void **state)
     assert_false(process_run(folder, "", 0, 1, &result, &error));
     assert_false(result.not_found);
     process_release(&result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_it_writes_is_taken),        cmocka_unit_test(much_goes_both_ways),
-        cmocka_unit_test(input_may_stay_unread),          cmocka_unit_test(a_signal_is_reported_as_shells_do),
-        cmocka_unit_test(what_takes_too_long_is_stopped), cmocka_unit_test(a_program_that_is_not_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

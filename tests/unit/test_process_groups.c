@@ -1,10 +1,6 @@
 /* test_process_groups.c - ingest/distributed_info.h, derive/collectives.h: groups that a file lists for its collectives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/comm.h"
 #include "analyze/registry.h"
 #include "derive/collectives.h"
@@ -60,9 +56,8 @@ static void draw_gloo(void)
 }
 
 /* 4 ranks: 10 * 2 * 3/4 = 15 GB/s. */
-static void the_only_group_is_that_of_collectives_that_tell_none(void **state)
+TEST(the_only_group_is_that_of_collectives_that_tell_none)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_info(
         "{\"backend\": \"gloo\", \"rank\": 1, \"world_size\": 4, \"pg_count\": 1, \"pg_config\": [{\"pg_name\": "
@@ -83,9 +78,8 @@ static void the_only_group_is_that_of_collectives_that_tell_none(void **state)
 }
 
 /* The group of the other backend does not come into question: 2 ranks, 10 * 2 * 1/2 = 10 GB/s. */
-static void a_group_serves_the_libraries_of_its_backends(void **state)
+TEST(a_group_serves_the_libraries_of_its_backends)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"0\",\"backend_config\":\"cuda:nccl\",\"pg_size\":8},"
@@ -99,9 +93,8 @@ static void a_group_serves_the_libraries_of_its_backends(void **state)
 }
 
 /* HSDP: one group shards, one replicates; which of them it was, nobody tells. The sizes differ, so the bus is not known. */
-static void of_several_groups_only_a_common_size_is_known(void **state)
+TEST(of_several_groups_only_a_common_size_is_known)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":4},"
@@ -128,9 +121,8 @@ static void of_several_groups_only_a_common_size_is_known(void **state)
 }
 
 /* pg_count says that there are more groups than the file lists: it may have been any of those. */
-static void a_list_that_is_cut_short_does_not_tell_by_itself(void **state)
+TEST(a_list_that_is_cut_short_does_not_tell_by_itself)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":40,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2}]}");
@@ -142,9 +134,8 @@ static void a_list_that_is_cut_short_does_not_tell_by_itself(void **state)
 }
 
 /* A kernel that names its group finds it among several, and in a list that is cut short: 2 ranks, 8 bytes a ns. */
-static void a_name_finds_its_group(void **state)
+TEST(a_name_finds_its_group)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_info(
         "{\"pg_count\":40,\"pg_config\":[{\"pg_name\":\"0\",\"pg_size\":8},{\"pg_name\":\"3\",\"pg_desc\":"
@@ -169,9 +160,8 @@ static void a_name_finds_its_group(void **state)
 }
 
 /* What an event says of its group goes before what the file lists. */
-static void the_collective_itself_is_believed_first(void **state)
+TEST(the_collective_itself_is_believed_first)
 {
-    (void)state;
     draw_begin(&comm_wants);
     draw_info("{\"pg_config\":[{\"pg_name\":\"0\",\"pg_desc\":\"default_pg\",\"pg_size\":8}]}");
     draw_gloo();
@@ -182,9 +172,8 @@ static void the_collective_itself_is_believed_first(void **state)
     release();
 }
 
-static void what_is_no_list_of_groups_is_left_alone(void **state)
+TEST(what_is_no_list_of_groups_is_left_alone)
 {
-    (void)state;
     static const char *const texts[] = { "",
                                          "7",
                                          "[]",
@@ -202,18 +191,4 @@ static void what_is_no_list_of_groups_is_left_alone(void **state)
         assert_true(isnan(number_called(collectives, 0, "bus_bandwidth")));
         release();
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_only_group_is_that_of_collectives_that_tell_none),
-        cmocka_unit_test(a_group_serves_the_libraries_of_its_backends),
-        cmocka_unit_test(of_several_groups_only_a_common_size_is_known),
-        cmocka_unit_test(a_list_that_is_cut_short_does_not_tell_by_itself),
-        cmocka_unit_test(a_name_finds_its_group),
-        cmocka_unit_test(the_collective_itself_is_believed_first),
-        cmocka_unit_test(what_is_no_list_of_groups_is_left_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

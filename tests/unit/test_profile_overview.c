@@ -5,17 +5,11 @@
  *     work   3 s itself,  9 s in all   calls  leaf  6 times, 6 s, and itself
  *     leaf   6 s
  */
+#include "tests/unit/unit.h"
 #include "profile/view.h"
 #include "base/result.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct profile *profile;
 
@@ -54,9 +48,8 @@ static void draw(void)
     list("leaf", 6, 6, 6, "work", 6, false);
 }
 
-static void the_verdict_names_the_costliest_by_itself_and_with_what_it_calls(void **state)
+TEST(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls)
 {
-    (void)state;
     draw();
     struct result *result = result_open("tpa.test/1");
     struct tpa_error err = { 0 };
@@ -77,9 +70,8 @@ static void the_verdict_names_the_costliest_by_itself_and_with_what_it_calls(voi
 }
 
 /* Of 40 s threads wait 29 for a pool: what works is in other processes, and no function's own time is what the program takes. */
-static void who_waits_for_a_pool_is_to_profile_its_processes(void **state)
+TEST(who_waits_for_a_pool_is_to_profile_its_processes)
 {
-    (void)state;
     static const char file[] = "/lib/multiprocessing/pool.py", name[] = "_handle_tasks";
     draw();
     const function_id pool = profile_function(profile, file, strlen(file), 531, name, strlen(name));
@@ -97,9 +89,8 @@ static void who_waits_for_a_pool_is_to_profile_its_processes(void **state)
     profile_free(profile);
 }
 
-static void the_call_tree_cuts_recursion_and_gives_callers_their_share(void **state)
+TEST(the_call_tree_cuts_recursion_and_gives_callers_their_share)
 {
-    (void)state;
     static const int64_t wanted_s[] = { 11, 9, 6 };
     draw();
     struct flame *flame = profile_flame(profile);
@@ -111,14 +102,4 @@ static void the_call_tree_cuts_recursion_and_gives_callers_their_share(void **st
     assert_int_equal(flame->frames.at[2].count, 6);
     flame_free(flame);
     profile_free(profile);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls),
-        cmocka_unit_test(who_waits_for_a_pool_is_to_profile_its_processes),
-        cmocka_unit_test(the_call_tree_cuts_recursion_and_gives_callers_their_share),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

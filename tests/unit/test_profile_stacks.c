@@ -1,13 +1,8 @@
 /* test_profile_stacks.c - profile/stacks.h, on call graphs small enough to draw. */
+#include "tests/unit/unit.h"
 #include "profile/view.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Functions are called by one letter: the name, in file "f" at line 1. */
 static function_id id_of(struct profile *profile, const char *letter)
@@ -74,9 +69,8 @@ static void check_stacks(struct profile *profile, double min_share, const char *
 /*
  *   a (1 s) -> b (2 s) -> c (4 s): every function has one caller
  */
-static void a_chain_is_exact(void **state)
+TEST(a_chain_is_exact)
 {
-    (void)state;
     struct profile *profile = profile_open();
     list(profile, "a", 1, 7, 1, NULL);
     list(profile, "b", 2, 6, 1, CALLERS({ "a", 2, 6, 1 }));
@@ -90,9 +84,8 @@ static void a_chain_is_exact(void **state)
  *   c (4 s) -> d (12 s)
  * c's own time by caller is reported: exact. d has 16 s in c's name, of which a quarter is a's: 3 s and 9 s.
  */
-static void below_several_callers_time_is_apportioned(void **state)
+TEST(below_several_callers_time_is_apportioned)
 {
-    (void)state;
     struct profile *profile = profile_open();
     list(profile, "a", 1, 5, 1, NULL);
     list(profile, "b", 2, 14, 1, NULL);
@@ -102,9 +95,8 @@ static void below_several_callers_time_is_apportioned(void **state)
 }
 
 /* r calls itself: 1 s in the outer call, 2 s in the inner ones, which all are a's. */
-static void recursion_is_shown_once(void **state)
+TEST(recursion_is_shown_once)
 {
-    (void)state;
     struct profile *profile = profile_open();
     list(profile, "a", 1, 4, 1, NULL);
     list(profile, "r", 3, 3, 9, CALLERS({ "a", 1, 3, 1 }, { "r", 2, 2, 8 }));
@@ -112,9 +104,8 @@ static void recursion_is_shown_once(void **state)
 }
 
 /* The module `profile` counts calls only: 1 of 4 calls is a's, so a quarter of the 8 s. */
-static void counted_calls_are_apportioned(void **state)
+TEST(counted_calls_are_apportioned)
 {
-    (void)state;
     struct profile *profile = profile_open();
     list(profile, "a", 1, 3, 1, NULL);
     list(profile, "b", 1, 7, 1, NULL);
@@ -123,9 +114,8 @@ static void counted_calls_are_apportioned(void **state)
 }
 
 /* Below the threshold of 10 % of 100 s calls are not followed, and their time is given out without callers. */
-static void what_is_not_followed_is_not_lost(void **state)
+TEST(what_is_not_followed_is_not_lost)
 {
-    (void)state;
     struct profile *profile = profile_open();
     list(profile, "a", 95, 100, 1, NULL);
     list(profile, "b", 5, 5, 1, CALLERS({ "a", 5, 5, 1 }));
@@ -133,24 +123,11 @@ static void what_is_not_followed_is_not_lost(void **state)
 }
 
 /* m has no figures: the profiler was switched on inside it. */
-static void a_caller_without_figures_begins_a_stack(void **state)
+TEST(a_caller_without_figures_begins_a_stack)
 {
-    (void)state;
     struct profile *profile = profile_open();
     list(profile, "a", 2, 2, 1, CALLERS({ "m", 2, 2, 1 }));
     check_stacks(profile, 0, "m;a 2\n");
 }
 
 /* a -> b 60 s, a -> c 39.5 s, b -> d 0.05 s. The node d is below 0.5 %, so its edge has no end. */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_is_exact),
-        cmocka_unit_test(below_several_callers_time_is_apportioned),
-        cmocka_unit_test(recursion_is_shown_once),
-        cmocka_unit_test(counted_calls_are_apportioned),
-        cmocka_unit_test(what_is_not_followed_is_not_lost),
-        cmocka_unit_test(a_caller_without_figures_begins_a_stack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

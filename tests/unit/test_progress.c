@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/progress.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define SECOND INT64_C(1000000000)
@@ -19,9 +14,8 @@ static void assert_line(const char *what, int64_t done, int64_t total, int64_t e
     buffer_release(&line);
 }
 
-static void a_line_tells_share_speed_and_time_left(void **state)
+TEST(a_line_tells_share_speed_and_time_left)
 {
-    (void)state;
     /* 300 MB in 2 s are 150 MB/s; the other 900 MB take 6 s. */
     assert_line("a.json", 300000000, 1200000000, 2 * SECOND, "a.json  25%  150 MB/s  0:06 left");
     assert_line("a.json", 100000000, 20000000000, 1 * SECOND, "a.json  0%  100 MB/s  3:19 left");
@@ -30,17 +24,15 @@ static void a_line_tells_share_speed_and_time_left(void **state)
     assert_line("grows", 200000000, 100000000, 1 * SECOND, "grows  100%  200 MB/s");
 }
 
-static void names_are_cut_in_front_and_harmless(void **state)
+TEST(names_are_cut_in_front_and_harmless)
 {
-    (void)state;
     assert_line("\x1b[2J\xc2\x9b.json", 0, -1, 0, "\\x1b[2J\\u009b.json");
     assert_line("/a/very/long/path/that/goes/on/and/on/rank0.pt.trace.json.gz", 0, -1, 0,
                 "...at/goes/on/and/on/rank0.pt.trace.json.gz");
 }
 
-static void nothing_is_shown_where_there_is_no_terminal(void **state)
+TEST(nothing_is_shown_where_there_is_no_terminal)
 {
-    (void)state;
     FILE *out = tmpfile();
     assert_non_null(out);
     struct progress progress = progress_begin(out);
@@ -49,14 +41,4 @@ static void nothing_is_shown_where_there_is_no_terminal(void **state)
     progress_end(&progress);
     assert_int_equal(ftell(out), 0);
     fclose(out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_tells_share_speed_and_time_left),
-        cmocka_unit_test(names_are_cut_in_front_and_harmless),
-        cmocka_unit_test(nothing_is_shown_where_there_is_no_terminal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* test_pstats.c - ingest/pstats.h and trace/profile.h: dumps written by hand, added up, stripped of directories. */
+#include "tests/unit/unit.h"
 #include "ingest/pstats.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Pieces of a dump; the literals around them give the order. */
 #define TEXT1(c) "z\1" c
@@ -67,9 +62,8 @@ static const struct profile_edge *edge(const struct profile *profile, const stru
         KEY("a", "\7", "g") ")\5" INT("\1") INT("\1") ONE TWO "{0"                                           \
                                                               "0"
 
-static void a_callers_counts_stand_the_other_way_round(void **state)
+TEST(a_callers_counts_stand_the_other_way_round)
 {
-    (void)state;
     struct profile *profile = READ(F_AND_G);
     assert_int_equal(profile->listed_count, 2);
     const struct profile_function *f = function(profile, "a", 1, "f");
@@ -84,9 +78,8 @@ static void a_callers_counts_stand_the_other_way_round(void **state)
 }
 
 /* The module `profile` writes counts alone; its built-ins have no file. */
-static void callers_may_be_counts(void **state)
+TEST(callers_may_be_counts)
 {
-    (void)state;
     struct profile *profile =
         READ("{)\3z\0" INT("\0") "z\3len"
                                  ")\5" INT("\5") INT("\5") HALF HALF "{" KEY("a", "\7", "g") INT("\5") "00");
@@ -102,9 +95,8 @@ static void callers_may_be_counts(void **state)
 
 /* Key, figures, share and dict of callers are each written once, flagged, and referred to:
  * 0 the dict, 1 key of f, 2 figures, 3 callers, 4 key of g, 5 share. */
-static void any_part_may_be_shared(void **state)
+TEST(any_part_may_be_shared)
 {
-    (void)state;
     struct profile *profile =
         READ("\xfb"
              "\xa9\3" TEXT1("a") INT("\1") TEXT1("f") "\xa9\5" INT("\1") INT("\1") HALF ONE
@@ -136,9 +128,8 @@ static void any_part_may_be_shared(void **state)
     profile_free(profile);
 }
 
-static void a_key_given_twice_keeps_its_place_and_takes_the_last_figures(void **state)
+TEST(a_key_given_twice_keeps_its_place_and_takes_the_last_figures)
 {
-    (void)state;
     struct profile *profile =
         READ("{" KEY("a", "\1", "f") ")\5" INT("\1") INT("\1") HALF HALF
              "{0" KEY("a", "\2", "g") ")\5" INT("\1") INT("\1") HALF HALF "{" /* f calls g: 1, then 4 */
@@ -154,9 +145,8 @@ static void a_key_given_twice_keeps_its_place_and_takes_the_last_figures(void **
     profile_free(profile);
 }
 
-static void sampled_profiles_and_yappi_are_recognised(void **state)
+TEST(sampled_profiles_and_yappi_are_recognised)
 {
-    (void)state;
     struct profile *sampled =
         READ("{" KEY("a", "\1", "f") ")\5" INT("\2") INT("\3") HALF ONE "{0"
                                                                         ")\1z\x0b__sampled__T0");
@@ -169,9 +159,8 @@ static void sampled_profiles_and_yappi_are_recognised(void **state)
     profile_free(yappi);
 }
 
-static void what_is_no_function_is_counted_and_passed_over(void **state)
+TEST(what_is_no_function_is_counted_and_passed_over)
 {
-    (void)state;
     struct profile *profile =
         READ("{"
              "z\3odd"
@@ -200,9 +189,8 @@ static void check_failure(const char *bytes, size_t size, int64_t offset, const 
 }
 #define CHECK_FAILURE(literal, offset, words) check_failure(literal, sizeof(literal) - 1, offset, words)
 
-static void damage_is_an_error_with_its_place(void **state)
+TEST(damage_is_an_error_with_its_place)
 {
-    (void)state;
     CHECK_FAILURE("{0", TPA_NOWHERE, "no function");
     CHECK_FAILURE(")\0", 0, "a dict of functions but found a tuple of 0");
     CHECK_FAILURE("{" KEY("a", "\1", "f") "0", 14, "end of a dict");
@@ -218,9 +206,8 @@ static void damage_is_an_error_with_its_place(void **state)
 }
 
 /* 300 functions share the dict of 300 callers: 90,000 edges in a file of about 15 KB. */
-static void sharing_can_not_blow_a_small_file_up(void **state)
+TEST(sharing_can_not_blow_a_small_file_up)
 {
-    (void)state;
     enum { MANY = 300 };
     struct buffer dump = { 0 };
     buffer_add(&dump, "{", 1);
@@ -248,9 +235,8 @@ static void sharing_can_not_blow_a_small_file_up(void **state)
 }
 
 /* The file twice: all doubles, and f is still called by one g. */
-static void adding_a_profile_to_itself_doubles_it(void **state)
+TEST(adding_a_profile_to_itself_doubles_it)
 {
-    (void)state;
     struct profile *profile = READ(F_AND_G);
     profile_add(profile, READ(F_AND_G));
     assert_int_equal(profile->listed_count, 2);
@@ -272,9 +258,8 @@ static void adding_a_profile_to_itself_doubles_it(void **state)
         INT("\1") LONG_KEY("y/m", "\2", "g") INT("\2") "0" LONG_KEY("y/m", "\1", "f") ")\5" INT("\4")        \
             INT("\4") ONE ONE "{" LONG_KEY("y/m", "\1", "f") INT("\4") "00"
 
-static void stripping_directories_adds_up_what_becomes_the_same(void **state)
+TEST(stripping_directories_adds_up_what_becomes_the_same)
 {
-    (void)state;
     struct profile *profile = profile_strip_dirs(READ(TWO_MODULES), false);
     assert_int_equal(profile->listed_count, 1);
     const struct profile_function *f = function(profile, "m", 1, "f");
@@ -286,9 +271,8 @@ static void stripping_directories_adds_up_what_becomes_the_same(void **state)
     profile_free(profile);
 }
 
-static void stripping_as_pstats_does_forgets_a_caller(void **state)
+TEST(stripping_as_pstats_does_forgets_a_caller)
 {
-    (void)state;
     struct profile *profile = profile_strip_dirs(READ(TWO_MODULES), true);
     const struct profile_function *f = function(profile, "m", 1, "f");
     check_cost(&f->cost, 7, 7, 1.5, 2);
@@ -297,9 +281,8 @@ static void stripping_as_pstats_does_forgets_a_caller(void **state)
     profile_free(profile);
 }
 
-static void seconds_become_the_nearest_nanosecond(void **state)
+TEST(seconds_become_the_nearest_nanosecond)
 {
-    (void)state;
     assert_int_equal(profile_ns(0.1), 100000000);
     assert_int_equal(profile_ns(1e-9), 1);
     assert_int_equal(profile_ns(-2.5), INT64_C(-2500000000));
@@ -308,33 +291,12 @@ static void seconds_become_the_nearest_nanosecond(void **state)
     assert_int_equal(profile_ns(-INFINITY), 0);
 }
 
-static void the_first_bytes_tell_a_dump_from_json(void **state)
+TEST(the_first_bytes_tell_a_dump_from_json)
 {
-    (void)state;
     assert_true(pstats_sniff("\xfb\xa9\3", 3) > 90);
     assert_true(pstats_sniff("{(\3\0\0\0", 6) > 90);
     assert_int_equal(pstats_sniff("{\"traceEvents\": []}", 19), 0);
     assert_int_equal(pstats_sniff("{ }", 3), 0);
     assert_int_equal(pstats_sniff("{", 1), 0);
     assert_int_equal(pstats_sniff("", 0), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_callers_counts_stand_the_other_way_round),
-        cmocka_unit_test(callers_may_be_counts),
-        cmocka_unit_test(any_part_may_be_shared),
-        cmocka_unit_test(a_key_given_twice_keeps_its_place_and_takes_the_last_figures),
-        cmocka_unit_test(sampled_profiles_and_yappi_are_recognised),
-        cmocka_unit_test(what_is_no_function_is_counted_and_passed_over),
-        cmocka_unit_test(damage_is_an_error_with_its_place),
-        cmocka_unit_test(sharing_can_not_blow_a_small_file_up),
-        cmocka_unit_test(adding_a_profile_to_itself_doubles_it),
-        cmocka_unit_test(stripping_directories_adds_up_what_becomes_the_same),
-        cmocka_unit_test(stripping_as_pstats_does_forgets_a_caller),
-        cmocka_unit_test(seconds_become_the_nearest_nanosecond),
-        cmocka_unit_test(the_first_bytes_tell_a_dump_from_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

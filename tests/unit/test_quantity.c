@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/quantity.h"
-#include <stdlib.h>
 #include <string.h>
 
 static int64_t time_of(const char *text)
@@ -20,9 +15,8 @@ static int64_t size_of(const char *text)
     return quantity_parse_size(text, strlen(text), &bytes) ? bytes : -1;
 }
 
-static void times_are_exact_nanoseconds(void **state)
+TEST(times_are_exact_nanoseconds)
 {
-    (void)state;
     assert_true(time_of("0") == 0);
     assert_true(time_of("7ns") == 7);
     assert_true(time_of("10us") == 10000);
@@ -36,17 +30,15 @@ static void times_are_exact_nanoseconds(void **state)
     assert_true(time_of("9223372036.854775807s") == INT64_MAX);
 }
 
-static void times_finer_than_a_nanosecond_are_rounded(void **state)
+TEST(times_finer_than_a_nanosecond_are_rounded)
 {
-    (void)state;
     assert_true(time_of("1.4ns") == 1);
     assert_true(time_of("1.5ns") == 2);
     assert_true(time_of("0.0015us") == 2);
 }
 
-static void wrong_times_are_refused(void **state)
+TEST(wrong_times_are_refused)
 {
-    (void)state;
     const char *const wrong[] = { "",
                                   "10",
                                   "ms",
@@ -65,9 +57,8 @@ static void wrong_times_are_refused(void **state)
             fail_msg("'%s' was taken as %lld ns", wrong[i], (long long)time_of(wrong[i]));
 }
 
-static void sizes_count_in_1024_unless_written_as_kB(void **state)
+TEST(sizes_count_in_1024_unless_written_as_kB)
 {
-    (void)state;
     assert_true(size_of("0") == 0);
     assert_true(size_of("4096") == 4096);
     assert_true(size_of("12B") == 12);
@@ -84,9 +75,8 @@ static void sizes_count_in_1024_unless_written_as_kB(void **state)
     assert_true(size_of("k") == -1);
 }
 
-static void a_share_is_a_percentage_or_a_fraction(void **state)
+TEST(a_share_is_a_percentage_or_a_fraction)
 {
-    (void)state;
     double share = 0;
     assert_true(quantity_parse_share("5%", 2, &share) && share == 0.05);
     assert_true(quantity_parse_share("0.05", 4, &share) && share == 0.05);
@@ -103,9 +93,8 @@ static size_t rows_of(const char *text, size_t total)
     return quantity_parse_limit(text, strlen(text), &limit) ? limit_rows(&limit, total) : SIZE_MAX;
 }
 
-static void limits_are_counts_or_shares(void **state)
+TEST(limits_are_counts_or_shares)
 {
-    (void)state;
     assert_int_equal(rows_of("10", 312), 10);
     assert_int_equal(rows_of("10", 3), 3);
     assert_int_equal(rows_of("0", 312), 312);
@@ -121,9 +110,8 @@ static void limits_are_counts_or_shares(void **state)
     assert_true(share.share == 0.333); /* and not the double beside it, which pstats' text would show */
 }
 
-static void ranges_include_both_ends(void **state)
+TEST(ranges_include_both_ends)
 {
-    (void)state;
     struct ranges ranges = { 0 };
     assert_true(ranges_hold(&ranges, 123)); /* none given: all */
     assert_true(quantity_parse_ranges("3..7", 4, &ranges));
@@ -140,9 +128,8 @@ static void ranges_include_both_ends(void **state)
     assert_false(ranges_hold(&ranges, 0));
 }
 
-static void wrong_ranges_are_refused(void **state)
+TEST(wrong_ranges_are_refused)
 {
-    (void)state;
     struct ranges ranges = { 0 };
     const char *const wrong[] = { "",
                                   "..",
@@ -160,9 +147,8 @@ static void wrong_ranges_are_refused(void **state)
     assert_int_equal(ranges.count, 0);
 }
 
-static void what_is_shown_parses_to_the_same(void **state)
+TEST(what_is_shown_parses_to_the_same)
 {
-    (void)state;
     struct buffer out = { 0 };
     const int64_t times[] = { 0, 1, 999, 1000, 1500000, 1000000000, INT64_C(7200000000000), INT64_MAX };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
@@ -185,9 +171,8 @@ static void what_is_shown_parses_to_the_same(void **state)
 }
 
 /* printf alone rounds what a double holds exactly to the even digit: 31.2 and 6.2, 0.000 and 0.002. */
-static void sentences_round_halves_away_from_zero(void **state)
+TEST(sentences_round_halves_away_from_zero)
 {
-    (void)state;
     assert_true(quantity_percent(0.3125) == 31.3);
     assert_true(quantity_percent(-0.0625) == -6.3);
     assert_true(quantity_percent(1.0 / 2000) == 0.1);
@@ -196,21 +181,4 @@ static void sentences_round_halves_away_from_zero(void **state)
     assert_true(quantity_ms(2500) == 0.003);
     assert_true(quantity_ms(1000500) == 1.001);
     assert_true(quantity_ms(-500) == -0.001);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_exact_nanoseconds),
-        cmocka_unit_test(times_finer_than_a_nanosecond_are_rounded),
-        cmocka_unit_test(wrong_times_are_refused),
-        cmocka_unit_test(sizes_count_in_1024_unless_written_as_kB),
-        cmocka_unit_test(a_share_is_a_percentage_or_a_fraction),
-        cmocka_unit_test(limits_are_counts_or_shares),
-        cmocka_unit_test(ranges_include_both_ends),
-        cmocka_unit_test(wrong_ranges_are_refused),
-        cmocka_unit_test(what_is_shown_parses_to_the_same),
-        cmocka_unit_test(sentences_round_halves_away_from_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/regex.h"
-#include <stdlib.h>
 #include <string.h>
 
 static bool matches(const char *pattern, const char *text, size_t len)
@@ -19,9 +14,8 @@ static bool matches(const char *pattern, const char *text, size_t len)
     return matched;
 }
 
-static void patterns_match_anywhere_unless_anchored(void **state)
+TEST(patterns_match_anywhere_unless_anchored)
 {
-    (void)state;
     assert_true(matches("mm", "aten::addmm", 11));
     assert_false(matches("^mm", "aten::addmm", 11));
     assert_true(matches("::(mm|addmm)$", "aten::addmm", 11));
@@ -29,9 +23,8 @@ static void patterns_match_anywhere_unless_anchored(void **state)
     assert_true(matches("", "", 0));
 }
 
-static void bytes_that_are_no_text_match_nothing_and_harm_nothing(void **state)
+TEST(bytes_that_are_no_text_match_nothing_and_harm_nothing)
 {
-    (void)state;
     assert_true(matches("b$", "a\xff\xfe\0b", 5));
     assert_false(matches("a.b",
                          "a\xff"
@@ -40,18 +33,16 @@ static void bytes_that_are_no_text_match_nothing_and_harm_nothing(void **state)
     assert_true(matches("^.$", "\xc3\xa9", 2)); /* one character of two bytes */
 }
 
-static void wrong_patterns_say_where(void **state)
+TEST(wrong_patterns_say_where)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     assert_null(regex_open("a(b", &err));
     assert_string_equal(err.message,
                         "regular expression 'a(b' is wrong at character 4: missing closing parenthesis");
 }
 
-static void costly_matches_are_errors_not_hangs(void **state)
+TEST(costly_matches_are_errors_not_hangs)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     struct regex *regex = regex_open("^(a+)+[0-9]$", &err);
     assert_non_null(regex);
@@ -65,9 +56,8 @@ static void costly_matches_are_errors_not_hangs(void **state)
 }
 
 /* Each letter more doubles the steps: some are answered, and from one length on all are errors. */
-static void steps_for_one_name_are_limited(void **state)
+TEST(steps_for_one_name_are_limited)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     struct regex *regex = regex_open("^(a|a)*[bc]d$", &err);
     assert_non_null(regex);
@@ -88,9 +78,8 @@ static void steps_for_one_name_are_limited(void **state)
 }
 
 /* 16 letters take 2^16 steps: for one name that is fine, for thousands it is an error before long. */
-static void steps_for_all_names_are_limited(void **state)
+TEST(steps_for_all_names_are_limited)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     struct regex *regex = regex_open("^(a|a)*[bc]d$", &err);
     assert_non_null(regex);
@@ -104,9 +93,8 @@ static void steps_for_all_names_are_limited(void **state)
 }
 
 /* What is looked through from every letter on is no step: 65,536 letters squared are a second, four million were hours. */
-static void looking_through_long_names_ends(void **state)
+TEST(looking_through_long_names_ends)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     struct regex *regex = regex_open("(?<=a)a*[bd]", &err);
     assert_non_null(regex);
@@ -123,9 +111,8 @@ static void looking_through_long_names_ends(void **state)
     regex_free(regex);
 }
 
-static void deep_recursion_ends(void **state)
+TEST(deep_recursion_ends)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     struct regex *regex = regex_open("^((a|b)*c?)*$", &err);
     assert_non_null(regex);
@@ -136,19 +123,4 @@ static void deep_recursion_ends(void **state)
     regex_match(regex, text, len, &matched, &err); /* whatever it says, it ends */
     free(text);
     regex_free(regex);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns_match_anywhere_unless_anchored),
-        cmocka_unit_test(bytes_that_are_no_text_match_nothing_and_harm_nothing),
-        cmocka_unit_test(wrong_patterns_say_where),
-        cmocka_unit_test(costly_matches_are_errors_not_hangs),
-        cmocka_unit_test(steps_for_one_name_are_limited),
-        cmocka_unit_test(steps_for_all_names_are_limited),
-        cmocka_unit_test(looking_through_long_names_ends),
-        cmocka_unit_test(deep_recursion_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

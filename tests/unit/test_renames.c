@@ -1,10 +1,6 @@
 /* test_renames.c - diff/renames.h: which names are the same but for what a compiler or an edit put in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "diff/renames.h"
 #include <string.h>
 
@@ -18,9 +14,8 @@ static void check_mask(enum rename_kind kind, const char *name, const char *expe
     buffer_release(&out);
 }
 
-static void numbers_that_say_nothing_are_masked(void **state)
+TEST(numbers_that_say_nothing_are_masked)
 {
-    (void)state;
     check_mask(RENAME_NUMBERS, "triton_poi_fused_add_3", "triton_poi_fused_add_#");
     check_mask(RENAME_NUMBERS, "triton_poi_fused_add_3.kd", "triton_poi_fused_add_#.kd");
     check_mask(RENAME_NUMBERS, "kernel_4f5a9c3e12", "kernel_#");
@@ -32,9 +27,8 @@ static void numbers_that_say_nothing_are_masked(void **state)
 }
 
 /* Tiles, architectures, dimensions and words of hexadecimal letters are what the kernel is. */
-static void numbers_that_tell_kernels_apart_stay(void **state)
+TEST(numbers_that_tell_kernels_apart_stay)
 {
-    (void)state;
     check_mask(RENAME_NUMBERS, "volta_sgemm_128x64_tn", "volta_sgemm_128x64_tn");
     check_mask(RENAME_NUMBERS, "sm80_xmma_gemm_f16f16_f32", "sm80_xmma_gemm_f16f16_f32");
     check_mask(RENAME_NUMBERS, "layer1 conv2d", "layer1 conv2d");
@@ -43,9 +37,8 @@ static void numbers_that_tell_kernels_apart_stay(void **state)
     check_mask(RENAME_NUMBERS, "", "");
 }
 
-static void template_arguments_are_masked_in_two_steps(void **state)
+TEST(template_arguments_are_masked_in_two_steps)
 {
-    (void)state;
     check_mask(RENAME_TYPES, "void gemm<float, 128, Add>(float*)", "void gemm<#, #, Add>(#*)");
     check_mask(RENAME_TYPES, "void gemm<c10::Half, 64, Add>(c10::Half*)", "void gemm<#, #, Add>(#*)");
     check_mask(RENAME_TYPES, "k<unsigned int>", "k<#>");
@@ -82,9 +75,8 @@ static void check_pairs(const char *const *gone, const char *const *come, const 
     buffer_release(&out);
 }
 
-static void the_surest_pairs_come_first(void **state)
+TEST(the_surest_pairs_come_first)
 {
-    (void)state;
     check_pairs((const char *const[]){ "add_12", "add_3", "k<float>", NULL },
                 (const char *const[]){ "k<half>", "add_4", "add_13", NULL },
                 "add_12=add_13:1 add_3=add_4:1 k<float>=k<half>:2 "); /* 3 before 12 as numbers */
@@ -103,15 +95,4 @@ static void the_surest_pairs_come_first(void **state)
     check_pairs((const char *const[]){ "cudaLaunchKernel", "cudaMalloc", "cudnn_k", NULL },
                 (const char *const[]){ "hipMalloc", "hipLaunchKernel", "hipk", NULL },
                 "cudaLaunchKernel=hipLaunchKernel:0 cudaMalloc=hipMalloc:0 ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_that_say_nothing_are_masked),
-        cmocka_unit_test(numbers_that_tell_kernels_apart_stay),
-        cmocka_unit_test(template_arguments_are_masked_in_two_steps),
-        cmocka_unit_test(the_surest_pairs_come_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_roofline.c - analyze/roofline.h: which device work belongs to which operator, and its share of the peak. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/roofline.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
@@ -67,9 +63,8 @@ static void assert_row(size_t row, const char *name, int64_t count, int64_t flop
  * Launch 1 is clamp_min's; launch 2, in an operator without a model, is relu's. cat's sizes are not recorded: copy_ has
  * its own work. Two equal calls are one row. Launch 5 is in no operator.
  */
-static void work_belongs_to_the_innermost_modelled(void **state)
+TEST(work_belongs_to_the_innermost_modelled)
 {
-    (void)state;
     draw_begin(&roofline_wants);
     for (int64_t i = 0; i < 2; i++) {
         int64_t at = 1000 * i, id = 10 * i;
@@ -112,9 +107,8 @@ static void work_belongs_to_the_innermost_modelled(void **state)
  * stream   [while         ][all-reduce][copy-done][dot.1]
  *           [dot.1][dot.1]
  */
-static void work_that_tells_its_cost_is_a_call(void **state)
+TEST(work_that_tells_its_cost_is_a_call)
 {
-    (void)state;
     draw_begin(&roofline_wants);
     static const struct {
         const char *category, *name;
@@ -142,9 +136,8 @@ static void work_that_tells_its_cost_is_a_call(void **state)
  * 1024 operations at 100 GFLOP/s take 10.24 ns, 384 bytes at 96 GB/s 4 ns: 10 ns at the peak, bound by compute. Of 40
  * ns that is a quarter. With 16 GB/s the bytes take 24 ns.
  */
-static void shares_are_of_the_longer(void **state)
+TEST(shares_are_of_the_longer)
 {
-    (void)state;
     struct device_peaks peaks = { .bandwidth = 96e9 };
     peaks.flops[PEAK_BF16] = 100e9;
     for (int round = 0; round < 2; round++) {
@@ -168,9 +161,8 @@ static void shares_are_of_the_longer(void **state)
 }
 
 /* float32 products: on matrix units where the kernel says TF32, else on vector units; what is faster than the peak says so. */
-static void tf32_is_what_the_kernel_says(void **state)
+TEST(tf32_is_what_the_kernel_says)
 {
-    (void)state;
     struct device_peaks peaks = { .bandwidth = 1e15 };
     peaks.flops[PEAK_TF32] = 100e9;
     peaks.flops[PEAK_FP32] = 10e9;
@@ -200,9 +192,8 @@ static void tf32_is_what_the_kernel_says(void **state)
  *
  * 3 * 1024 operations of which 1024 are recomputed; at 100 GFLOP/s 30.72 and 20.48 ns of 1000.
  */
-static void recomputed_operations_are_no_model_flops(void **state)
+TEST(recomputed_operations_are_no_model_flops)
 {
-    (void)state;
     struct device_peaks peaks = { .bandwidth = 1e15 };
     peaks.flops[PEAK_BF16] = 100e9;
     draw_begin(&roofline_wants);
@@ -231,9 +222,8 @@ static void recomputed_operations_are_no_model_flops(void **state)
 }
 
 /* conv contains conv2 which launches: both have operations, the step counts those of the inner one. */
-static void nested_matrix_operators_count_once(void **state)
+TEST(nested_matrix_operators_count_once)
 {
-    (void)state;
     draw_begin(&roofline_wants);
     draw_product(0, 100);
     draw_call("cudaLaunchKernel", 1, 5, 5, 1);
@@ -257,9 +247,8 @@ static void nested_matrix_operators_count_once(void **state)
  * An image of 3 x 32 x 32, 16 filters of 3 x 3 x 3, an output of 16 x 16 by the gradient: 2 * 432 * 256 = 221184 operations each. The step
  * of 1000 ns has three of them: at 10^12 a second 663.552 of 1000 ns.
  */
-static void convolutions_of_old_versions_have_the_sizes_of_their_gradients(void **state)
+TEST(convolutions_of_old_versions_have_the_sizes_of_their_gradients)
 {
-    (void)state;
     struct device_peaks peaks = { .bandwidth = 1e18 };
     peaks.flops[PEAK_FP16] = 1e12;
     draw_begin(&roofline_wants);
@@ -285,9 +274,8 @@ static void convolutions_of_old_versions_have_the_sizes_of_their_gradients(void 
 }
 
 /* Of three products of 60 ns the operations of two are known: MFU is a lower bound; of one of three: it is not known. */
-static void mfu_of_a_part_is_a_lower_bound(void **state)
+TEST(mfu_of_a_part_is_a_lower_bound)
 {
-    (void)state;
     struct device_peaks peaks = { .bandwidth = 1e15 };
     peaks.flops[PEAK_BF16] = 100e9;
     for (int known = 1; known <= 3; known++) {
@@ -311,9 +299,8 @@ static void mfu_of_a_part_is_a_lower_bound(void **state)
 }
 
 /* Whatever makes the rows, their times add up; a missing figure stays missing in a sum. */
-static void rows_add_up(void **state)
+TEST(rows_add_up)
 {
-    (void)state;
     draw_begin(&roofline_wants);
     draw_product(0, 50);
     draw_call("cudaLaunchKernel", 1, 10, 5, 1);
@@ -348,9 +335,8 @@ static void rows_add_up(void **state)
 }
 
 /* Without a GPU the host's time counts, each call's without the modelled ones in it. */
-static void without_a_device_the_host_counts(void **state)
+TEST(without_a_device_the_host_counts)
 {
-    (void)state;
     draw_begin(&roofline_wants);
     draw_operator("aten::relu", 0, 100, "[[4]]", "[\"float\"]");
     draw_operator("aten::clamp_min", 10, 30, "[[4],[]]", "[\"float\",\"Scalar\"]");
@@ -362,9 +348,8 @@ static void without_a_device_the_host_counts(void **state)
 }
 
 /* A step of vLLM tells what its attention computes. */
-static void serving_steps_tell_attention(void **state)
+TEST(serving_steps_tell_attention)
 {
-    (void)state;
     draw_begin(&roofline_wants);
     draw_host("user_annotation", "execute_5_context_2(sq4sk10sqsq8sqsk20)_generation_3(sq3sk30sqsq3sqsk30)",
               1, 0, 500);
@@ -383,22 +368,4 @@ static void serving_steps_tell_attention(void **state)
                40);
     assert_int_equal(roofline->modelled_ns, 40);
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_belongs_to_the_innermost_modelled),
-        cmocka_unit_test(work_that_tells_its_cost_is_a_call),
-        cmocka_unit_test(shares_are_of_the_longer),
-        cmocka_unit_test(tf32_is_what_the_kernel_says),
-        cmocka_unit_test(recomputed_operations_are_no_model_flops),
-        cmocka_unit_test(nested_matrix_operators_count_once),
-        cmocka_unit_test(convolutions_of_old_versions_have_the_sizes_of_their_gradients),
-        cmocka_unit_test(mfu_of_a_part_is_a_lower_bound),
-        cmocka_unit_test(rows_add_up),
-        cmocka_unit_test(without_a_device_the_host_counts),
-        cmocka_unit_test(serving_steps_tell_attention),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_rows.c - base/rows.h: arrays of structs sorted, grouped and folded by lists of members. */
+#include "tests/unit/unit.h"
 #include "base/rows.h"
 
 #include <math.h>
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 
 enum color { RED, GREEN, BLUE };
@@ -46,9 +42,8 @@ static const struct key by_bytes[] = { DESC(struct item, bytes), KEY_END };
 static const struct key by_all[] = { ASC(struct item, port), DESC(struct item, open), ASC(struct item, level),
                                      ASC(struct item, share), KEY_END };
 
-static void items_sort_by_the_most_important_key_first(void **state)
+TEST(items_sort_by_the_most_important_key_first)
 {
-    (void)state;
     struct item items[] = { { .color = BLUE, .ns = 1 },
                             { .color = RED, .ns = 5 },
                             { .color = BLUE, .ns = 9 },
@@ -60,9 +55,8 @@ static void items_sort_by_the_most_important_key_first(void **state)
     assert_int_equal(items[3].ns, 1);
 }
 
-static void equal_items_stay_in_their_order(void **state)
+TEST(equal_items_stay_in_their_order)
 {
-    (void)state;
     struct item items[] = { { .level = 3, .index = 0 },
                             { .level = -3, .index = 1 },
                             { .level = 3, .index = 2 },
@@ -74,9 +68,8 @@ static void equal_items_stay_in_their_order(void **state)
     assert_int_equal(items[3].index, 2);
 }
 
-static void texts_sort_by_bytes_and_null_comes_first(void **state)
+TEST(texts_sort_by_bytes_and_null_comes_first)
 {
-    (void)state;
     struct item items[] = { { .text = "b" }, { .text = "a" }, { .text = NULL }, { .text = "aa" } };
     SORT_ARRAY(items, 4, by_text);
     assert_null(items[0].text);
@@ -85,9 +78,8 @@ static void texts_sort_by_bytes_and_null_comes_first(void **state)
     assert_string_equal(items[3].text, "b");
 }
 
-static void zero_has_one_sign_and_nan_is_last(void **state)
+TEST(zero_has_one_sign_and_nan_is_last)
 {
-    (void)state;
     double numbers[] = { NAN, 0.0, -0.0, -INFINITY, -1, INFINITY };
     SORT_NUMBERS(numbers, 6);
     assert_true(numbers[0] == -INFINITY && numbers[1] == -1);
@@ -102,11 +94,10 @@ static void zero_has_one_sign_and_nan_is_last(void **state)
     assert_true(items[1].share == 0.75 && items[2].share == 0.5);
 }
 
-static void many_numbers_are_sorted_as_few_are(void **state)
+TEST(many_numbers_are_sorted_as_few_are)
 {
     enum { MANY = 3000 };
     int64_t numbers[MANY];
-    (void)state;
     for (size_t i = 0; i < MANY; i++)
         numbers[i] = (int64_t)((uint64_t)i * 0x9e3779b97f4a7c15) >> i % 60;
     numbers[7] = INT64_MIN;
@@ -117,14 +108,13 @@ static void many_numbers_are_sorted_as_few_are(void **state)
         assert_true(numbers[i - 1] <= numbers[i]);
 }
 
-static void an_order_keeps_equals_as_they_were_ordered(void **state)
+TEST(an_order_keeps_equals_as_they_were_ordered)
 {
     struct pair {
         int64_t key, other;
     } pairs[300];
     static const struct key by_key[] = { ASC(struct pair, key), KEY_END };
     uint32_t order[300];
-    (void)state;
     for (uint32_t i = 0; i < 300; i++) {
         pairs[i] = (struct pair){ i % 7, i };
         order[i] = 299 - i;
@@ -136,18 +126,16 @@ static void an_order_keeps_equals_as_they_were_ordered(void **state)
                     (pairs[i - 1].key == pairs[i].key && pairs[i - 1].other > pairs[i].other));
 }
 
-static void large_unsigned_numbers_are_not_negative(void **state)
+TEST(large_unsigned_numbers_are_not_negative)
 {
-    (void)state;
     struct item items[] = { { .bytes = 1 }, { .bytes = UINT64_MAX }, { .bytes = UINT64_C(1) << 63 } };
     SORT_ARRAY(items, 3, by_bytes);
     assert_true(items[0].bytes == UINT64_MAX && items[1].bytes == UINT64_C(1) << 63 && items[2].bytes == 1);
 }
 
 /* Both ways of sorting, for few and for many items, give the order of rows_compare. */
-static void many_items_sort_as_few_do(void **state)
+TEST(many_items_sort_as_few_do)
 {
-    (void)state;
     enum { MANY = 3000 };
     static struct item items[MANY];
     uint64_t seed = 7;
@@ -166,9 +154,8 @@ static void many_items_sort_as_few_do(void **state)
     }
 }
 
-static void groups_end_where_a_key_differs(void **state)
+TEST(groups_end_where_a_key_differs)
 {
-    (void)state;
     struct item items[] = { { .color = RED }, { .color = RED }, { .color = BLUE } };
     size_t ends[3], groups = 0;
     FOR_GROUPS_OF(items, 3, by_color, first, end)
@@ -183,9 +170,8 @@ static void groups_end_where_a_key_differs(void **state)
 }
 
 /* Neighbours that follow each other: 3 4 5, 9, 1 2. A loop may end early and pass over a run. */
-static void runs_end_where_neighbours_do_not_belong_together(void **state)
+TEST(runs_end_where_neighbours_do_not_belong_together)
 {
-    (void)state;
     const int numbers[] = { 3, 4, 5, 9, 1, 2 };
     size_t ends[7], runs = 0;
     FOR_RUNS(first, end, 6, numbers[end] == numbers[end - 1] + 1)
@@ -203,9 +189,8 @@ static void runs_end_where_neighbours_do_not_belong_together(void **state)
 }
 
 /* By the last number, then by the one before, then as they were; few and many are sorted differently. */
-static void items_sort_by_numbers_that_are_no_members(void **state)
+TEST(items_sort_by_numbers_that_are_no_members)
 {
-    (void)state;
     for (size_t count = 0; count <= 1000; count = count * 4 + 1) {
         uint32_t numbers[1000];
         for (size_t i = 0; i < count; i++)
@@ -219,9 +204,8 @@ static void items_sort_by_numbers_that_are_no_members(void **state)
     }
 }
 
-static void the_first_of_equal_items_is_found(void **state)
+TEST(the_first_of_equal_items_is_found)
 {
-    (void)state;
     struct item items[] = { { .color = RED }, { .color = BLUE, .index = 1 }, { .color = BLUE, .index = 2 } };
     const struct item *found = rows_find(items, 3, sizeof *items, by_color, &(struct item){ .color = BLUE });
     assert_ptr_equal(found, &items[1]);
@@ -230,9 +214,8 @@ static void the_first_of_equal_items_is_found(void **state)
 }
 
 /* 3 + 4 = 7, mean 3.5, halves up: 4; the missing one is in nothing. Shares: 0.4 and 2.6 are rounded to 0 and 3. */
-static void missing_values_are_in_no_fold(void **state)
+TEST(missing_values_are_in_no_fold)
 {
-    (void)state;
     struct item items[] = { { .ns = 3, .share = 0.4, .text = "first", .open = true },
                             { .ns = ROWS_MISSING, .share = NAN, .text = "second" },
                             { .ns = 4, .share = 2.6, .text = "third" } };
@@ -253,9 +236,8 @@ static void missing_values_are_in_no_fold(void **state)
 }
 
 /* -3 and -4: the mean is -3.5, rounded up to -3. Sums that do not fit stay at the limit. */
-static void means_of_negative_numbers_round_halves_up_and_sums_saturate(void **state)
+TEST(means_of_negative_numbers_round_halves_up_and_sums_saturate)
 {
-    (void)state;
     struct item items[] = { { .ns = -3 }, { .ns = -4 } };
     struct sums sums;
     rows_fold(&sums, folds, items, 2, sizeof *items);
@@ -263,25 +245,4 @@ static void means_of_negative_numbers_round_halves_up_and_sums_saturate(void **s
     items[0].ns = items[1].ns = INT64_MAX;
     rows_fold(&sums, folds, items, 2, sizeof *items);
     assert_true(sums.total_ns == INT64_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_sort_by_the_most_important_key_first),
-        cmocka_unit_test(equal_items_stay_in_their_order),
-        cmocka_unit_test(texts_sort_by_bytes_and_null_comes_first),
-        cmocka_unit_test(zero_has_one_sign_and_nan_is_last),
-        cmocka_unit_test(many_numbers_are_sorted_as_few_are),
-        cmocka_unit_test(an_order_keeps_equals_as_they_were_ordered),
-        cmocka_unit_test(large_unsigned_numbers_are_not_negative),
-        cmocka_unit_test(many_items_sort_as_few_do),
-        cmocka_unit_test(groups_end_where_a_key_differs),
-        cmocka_unit_test(runs_end_where_neighbours_do_not_belong_together),
-        cmocka_unit_test(items_sort_by_numbers_that_are_no_members),
-        cmocka_unit_test(the_first_of_equal_items_is_found),
-        cmocka_unit_test(missing_values_are_in_no_fold),
-        cmocka_unit_test(means_of_negative_numbers_round_halves_up_and_sums_saturate),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

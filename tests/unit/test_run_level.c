@@ -1,14 +1,9 @@
 /* test_run_level.c - base/run_level.h and diff/measure_runs.h: the level of a run, and which steps are one run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/run_level.h"
 #include "diff/measure_runs.h"
 #include <math.h>
-#include <stdlib.h>
 
 static struct run_level level_of_values(const double *values, size_t count, size_t period)
 {
@@ -19,9 +14,8 @@ static struct run_level level_of_values(const double *values, size_t count, size
 }
 
 /* 1 2 3 4: mean 2.5, squares 5, variance of the mean 5 / 3 / 4. By periods of 2: 1.5 and 3.5, squares 2, 2 / 1 / 2. */
-static void the_error_comes_from_periods(void **state)
+TEST(the_error_comes_from_periods)
 {
-    (void)state;
     const double values[] = { 1, 2, 3, 4 };
     struct run_level level = level_of_values(values, 4, 1);
     assert_true(level.mean == 2.5 && fabs(level.variance - 5.0 / 12) < 1e-12 && level.df == 3);
@@ -33,9 +27,8 @@ static void the_error_comes_from_periods(void **state)
 }
 
 /* Each third of 13 steps takes 30 more: 12 steps are whole periods, all with the mean 14.5. */
-static void whole_periods_are_throughput(void **state)
+TEST(whole_periods_are_throughput)
 {
-    (void)state;
     double values[13];
     for (size_t i = 0; i < 13; i++)
         values[i] = i % 3 == 2 ? 34.5 : 4.5;
@@ -47,9 +40,8 @@ static void whole_periods_are_throughput(void **state)
  * 1 1 1 1 2 2 2 2: distances of 0.5, squares 2, products of neighbours 3/4 - 1/4 + 3/4 = 1.25: autocorrelation 0.625, which
  * is 1.77 over the root of 8. The variance 2 / 7 / 8 is widened by 1.625 / 0.375.
  */
-static void autocorrelation_widens_the_error(void **state)
+TEST(autocorrelation_widens_the_error)
 {
-    (void)state;
     const double values[] = { 1, 1, 1, 1, 2, 2, 2, 2 };
     struct run_level level = level_of_values(values, 8, 1);
     assert_true(fabs(level.independent - 2.0 / 56) < 1e-12);
@@ -58,9 +50,8 @@ static void autocorrelation_widens_the_error(void **state)
 }
 
 /* Steps that are not listed are 0: the same level as with all steps. */
-static void steps_without_the_row_are_0(void **state)
+TEST(steps_without_the_row_are_0)
 {
-    (void)state;
     const double values[] = { 0, 3, 0, 0, 5, 4, 0, 0, 0, 2, 0, 7 };
     struct run_step listed[12];
     size_t count = 0;
@@ -78,18 +69,16 @@ static void steps_without_the_row_are_0(void **state)
 }
 
 /* Of Student's tables. */
-static void quantiles_are_those_of_tables(void **state)
+TEST(quantiles_are_those_of_tables)
 {
-    (void)state;
     assert_true(fabs(run_student_quantile(0.025, 4) - 2.776445) < 1e-6);
     assert_true(fabs(run_student_quantile(0.025, 1) - 12.706205) < 1e-5);
     assert_true(fabs(run_student_quantile(0.025, INFINITY) - 1.959964) < 1e-6);
 }
 
 /* Ranks 0 and 1 of one run, two steps each; and a second file of rank 0, which is another run. */
-static void a_second_file_of_a_rank_is_another_run(void **state)
+TEST(a_second_file_of_a_rank_is_another_run)
 {
-    (void)state;
     struct measures *measures = measures_open();
     struct sampling *sampling = &measures->by_step;
     const struct measure_sample samples[] = {
@@ -109,17 +98,4 @@ static void a_second_file_of_a_rank_is_another_run(void **state)
     free(values);
     arena_free(runs);
     arena_free(measures);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_error_comes_from_periods),
-        cmocka_unit_test(whole_periods_are_throughput),
-        cmocka_unit_test(autocorrelation_widens_the_error),
-        cmocka_unit_test(steps_without_the_row_are_0),
-        cmocka_unit_test(quantiles_are_those_of_tables),
-        cmocka_unit_test(a_second_file_of_a_rank_is_another_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

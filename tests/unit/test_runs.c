@@ -1,10 +1,6 @@
 /* test_runs.c - base/runs.h: runs become one, and equal items keep their order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/runs.h"
 
 struct item {
@@ -17,9 +13,8 @@ static bool comes_after(const void *context, const void *a, const void *b)
     return ((const struct item *)a)->key > ((const struct item *)b)->key;
 }
 
-static void any_runs_are_sorted_stably(void **state)
+TEST(any_runs_are_sorted_stably)
 {
-    (void)state;
     enum { MOST = 1000 };
     static struct item items[MOST];
     unsigned random = 1;
@@ -35,10 +30,4 @@ static void any_runs_are_sorted_stably(void **state)
                 assert_true(items[i - 1].key < items[i].key || items[i - 1].place < items[i].place);
             }
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(any_runs_are_sorted_stably) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

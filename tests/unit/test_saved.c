@@ -1,13 +1,8 @@
 /* test_saved.c - ingest/saved.h: what is printed as JSON is read back exactly, and nothing else is taken for it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "ingest/saved.h"
 #include "report/printer.h"
-#include <stdlib.h>
 #include <string.h>
 
 static struct result *read_text(const char *text, struct tpa_error *err)
@@ -79,9 +74,8 @@ static struct result *every_kind(void)
     return result;
 }
 
-static void what_was_printed_is_read_exactly(void **state)
+TEST(what_was_printed_is_read_exactly)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     struct result *result = every_kind();
     char *text = print(result);
@@ -143,9 +137,8 @@ static const struct {
     { HEAD TIME "], \"rows\": [{\"t_ns\": 1", "the saved result ends where a key or '}' was expected" },
 };
 
-static void what_is_damaged_is_refused(void **state)
+TEST(what_is_damaged_is_refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         struct tpa_error err = { 0 };
         struct result *result = read_text(broken[i].text, &err);
@@ -157,9 +150,8 @@ static void what_is_damaged_is_refused(void **state)
 }
 
 /* However it is cut, the answer is an error and never half a result. */
-static void what_is_cut_anywhere_is_refused(void **state)
+TEST(what_is_cut_anywhere_is_refused)
 {
-    (void)state;
     struct result *result = every_kind();
     char *text = print(result);
     size_t len = strlen(text);
@@ -176,24 +168,12 @@ static void what_is_cut_anywhere_is_refused(void **state)
     result_free(result);
 }
 
-static void traces_are_not_taken_for_results(void **state)
+TEST(traces_are_not_taken_for_results)
 {
-    (void)state;
     static const char *const others[] = {
         "{\"schemaVersion\": 1, \"traceEvents\": []}", "[]", "", "{", "{\"schema\": \"tp", "{\"schema\": 1}"
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_int_equal(saved_sniff(others[i], strlen(others[i])), 0);
     assert_int_equal(saved_sniff("\n{ \"schema\" : \"tpa.", 19), 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_printed_is_read_exactly),
-        cmocka_unit_test(what_is_damaged_is_refused),
-        cmocka_unit_test(what_is_cut_anywhere_is_refused),
-        cmocka_unit_test(traces_are_not_taken_for_results),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* test_search.c - base/search.h: a search from a place nearby finds what any other finds. */
+#include "tests/unit/unit.h"
 #include "base/search.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-static void it_does_not_matter_where_a_search_begins(void **state)
+TEST(it_does_not_matter_where_a_search_begins)
 {
-    (void)state;
     static const int64_t numbers[] = { -3, 1, 1, 4, 9, 9, 9, 12, 20, 21, 50 };
     for (size_t count = 0; count <= sizeof numbers / sizeof *numbers; count++)
         for (int64_t least = -4; least <= 51; least++)
@@ -19,10 +12,4 @@ static void it_does_not_matter_where_a_search_begins(void **state)
                 SEARCH_NEAR(i, near, count, numbers[i] < least);
                 assert_int_equal(i, search_from(numbers, count, least));
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(it_does_not_matter_where_a_search_begins) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

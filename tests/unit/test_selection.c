@@ -12,17 +12,12 @@
  *  host 1      [ProfilerStep#2]
  *                 [ mm ]      [ mm ]
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/selection.h"
 #include "trace/builder.h"
 #include "trace/span.h"
 #include "derive/step_list.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define US INT64_C(1000)
@@ -122,18 +117,16 @@ static struct ranges ranges(const char *text)
     return result;
 }
 
-static void an_empty_query_selects_everything(void **state)
+TEST(an_empty_query_selects_everything)
 {
-    (void)state;
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, NULL);
     assert_true(selection_is_all(selection));
     arena_free(selection);
     assert_int_equal(count((struct selection_query){ 0 }, NULL), trace->event_count);
 }
 
-static void names_are_filtered_by_regular_expressions(void **state)
+TEST(names_are_filtered_by_regular_expressions)
 {
-    (void)state;
     assert_int_equal(count((struct selection_query){ .filter = "^(mm|gemm)$" }, NULL), 6);
     assert_int_equal(count((struct selection_query){ .filter = "mm", .exclude = "^g" }, NULL), 4);
     assert_int_equal(count((struct selection_query){ .exclude = "(?i)PROFILERSTEP" }, NULL),
@@ -143,9 +136,8 @@ static void names_are_filtered_by_regular_expressions(void **state)
     assert_non_null(strstr(err.message, "regular expression 'mm(' is wrong at character 4"));
 }
 
-static void events_belong_to_the_step_they_start_in(void **state)
+TEST(events_belong_to_the_step_they_start_in)
 {
-    (void)state;
     /* Step 1 is [100, 120): mm at 100, not mm at 120. ncclSum starts in it and ends later. */
     struct selection_query first = { .steps = ranges("1") };
     assert_int_equal(count(first, "mm"), 1);
@@ -158,9 +150,8 @@ static void events_belong_to_the_step_they_start_in(void **state)
                    "the trace has step 1, 2");
 }
 
-static void times_count_from_the_begin_of_each_file(void **state)
+TEST(times_count_from_the_begin_of_each_file)
 {
-    (void)state;
     assert_true(trace_file_span(trace, 0).start_ns == 100 * US &&
                 trace_file_span(trace, 0).end_ns == 140 * US);
     /* [10us, 20us) is [110, 120) of file 0 and [1010, 1020) of file 1. */
@@ -175,9 +166,8 @@ static void times_count_from_the_begin_of_each_file(void **state)
     assert_refused((struct selection_query){ .range = "2us..1us" }, "the time range '2us..1us' is empty", "");
 }
 
-static void a_range_may_be_an_annotation(void **state)
+TEST(a_range_may_be_an_annotation)
 {
-    (void)state;
     assert_int_equal(count((struct selection_query){ .range = "epoch" }, NULL), 1);
     assert_int_equal(count((struct selection_query){ .range = "ProfilerStep#1" }, "gemm"), 1);
     /* Within the operator mm, [100, 106) and [120, 126), the kernels at 104 and 124 start. */
@@ -188,16 +178,14 @@ static void a_range_may_be_an_annotation(void **state)
                    "write 1.5s..2s, 10ms.. or ..3s, counted from the beginning of the trace");
 }
 
-static void steps_and_range_together_are_what_both_hold(void **state)
+TEST(steps_and_range_together_are_what_both_hold)
 {
-    (void)state;
     /* Step 2 and [10us, 20us): nothing of file 0; [1010, 1016) of file 1, where nothing starts. */
     assert_int_equal(count((struct selection_query){ .steps = ranges("2"), .range = "10us..20us" }, NULL), 0);
 }
 
-static void devices_and_streams_leave_the_host_alone(void **state)
+TEST(devices_and_streams_leave_the_host_alone)
 {
-    (void)state;
     assert_int_equal(count((struct selection_query){ .devices = ranges("0") }, "gemm"), 2);
     assert_int_equal(count((struct selection_query){ .devices = ranges("0") }, "ncclSum"), 0);
     assert_int_equal(count((struct selection_query){ .devices = ranges("0") }, "mm"), 4);
@@ -207,18 +195,16 @@ static void devices_and_streams_leave_the_host_alone(void **state)
                    "the trace has device 0, 1");
 }
 
-static void a_file_without_a_rank_has_its_place(void **state)
+TEST(a_file_without_a_rank_has_its_place)
 {
-    (void)state;
     assert_int_equal(count((struct selection_query){ .ranks = ranges("3") }, "mm"), 2);
     assert_int_equal(count((struct selection_query){ .ranks = ranges("1") }, NULL), 3);
     assert_refused((struct selection_query){ .ranks = ranges("0") }, "there is no rank 0",
                    "the trace has rank 1, 3");
 }
 
-static void step_numbers_are_read_from_names(void **state)
+TEST(step_numbers_are_read_from_names)
 {
-    (void)state;
     int64_t number = -1;
     assert_true(step_number("ProfilerStep#7", &number) && number == 7);
     const char *const others[] = { "ProfilerStep#",   "ProfilerStep#-1", "ProfilerStep#7x",
@@ -227,18 +213,4 @@ static void step_numbers_are_read_from_names(void **state)
         assert_false(step_number(others[i], &number));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_query_selects_everything),
-        cmocka_unit_test(names_are_filtered_by_regular_expressions),
-        cmocka_unit_test(events_belong_to_the_step_they_start_in),
-        cmocka_unit_test(times_count_from_the_begin_of_each_file),
-        cmocka_unit_test(a_range_may_be_an_annotation),
-        cmocka_unit_test(steps_and_range_together_are_what_both_hold),
-        cmocka_unit_test(devices_and_streams_leave_the_host_alone),
-        cmocka_unit_test(a_file_without_a_rank_has_its_place),
-        cmocka_unit_test(step_numbers_are_read_from_names),
-    };
-    return cmocka_run_group_tests(tests, build, release);
-}
+TESTS_WITHIN(build, release)

@@ -1,10 +1,6 @@
 /* test_sequences.c - analyze/sequences: chains that repeat, runs of short operations, operations that could be one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/sequences/sequences.h"
 #include "tests/unit/drawn.h"
 
@@ -63,9 +59,8 @@ static void assert_repeat(size_t i, const char *names, int64_t count, int64_t ev
 
 /* ---- chains ---- */
 
-static void occurrences_do_not_overlap(void **state)
+TEST(occurrences_do_not_overlap)
 {
-    (void)state;
     draw_letters("aaaa");
     answer(true);
     assert_int_equal(sequences->repeats.count, 1); /* "aaa" fits once */
@@ -74,9 +69,8 @@ static void occurrences_do_not_overlap(void **state)
 }
 
 /* The time of five kernels of 1 s each has more than 32 bits. */
-static void long_operations_add_up(void **state)
+TEST(long_operations_add_up)
 {
-    (void)state;
     const int64_t long_ns = 1000000000;
     draw_begin(&sequences_wants);
     for (int i = 0; i < 10; i++)
@@ -92,9 +86,8 @@ static void long_operations_add_up(void **state)
 }
 
 /* "ab" and "bc" occur as often as "abc" does, which says it all. */
-static void chain_within_one_as_frequent_is_left_out(void **state)
+TEST(chain_within_one_as_frequent_is_left_out)
 {
-    (void)state;
     draw_letters("abcxabcy");
     answer(true);
     assert_int_equal(sequences->repeats.count, 1);
@@ -103,9 +96,8 @@ static void chain_within_one_as_frequent_is_left_out(void **state)
 }
 
 /* "ab" occurs once more than "abc" does. */
-static void chain_more_frequent_than_the_longer_stays(void **state)
+TEST(chain_more_frequent_than_the_longer_stays)
 {
-    (void)state;
     draw_letters("abcxabcyabz");
     answer(true);
     assert_int_equal(sequences->repeats.count, 2);
@@ -114,9 +106,8 @@ static void chain_more_frequent_than_the_longer_stays(void **state)
     release();
 }
 
-static void no_chain_goes_over_a_pause(void **state)
+TEST(no_chain_goes_over_a_pause)
 {
-    (void)state;
     draw_letters("ab abc bc");
     answer(true);
     assert_int_equal(sequences->repeats.count, 2); /* "a b c" is there once: the first has a pause in it */
@@ -126,9 +117,8 @@ static void no_chain_goes_over_a_pause(void **state)
 }
 
 /* Between operations that are exactly 1 ms apart a chain goes on. */
-static void pause_of_a_millisecond_is_none(void **state)
+TEST(pause_of_a_millisecond_is_none)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     for (int i = 0; i < 4; i++)
         draw_work("kernel", i % 2 ? "b" : "a", 0, 7, i * (SEQUENCE_PAUSE_NS + 20), 20, DRAW_NO_CALL);
@@ -140,9 +130,8 @@ static void pause_of_a_millisecond_is_none(void **state)
 }
 
 /* Of a loop of three works, what begins behind the pause is shown, and not what holds it twice. */
-static void loop_is_one_row_that_begins_where_it_does(void **state)
+TEST(loop_is_one_row_that_begins_where_it_does)
 {
-    (void)state;
     draw_letters("x abcabcabcabc");
     answer(false);
     assert_int_equal(sequences->repeats.count, 1);
@@ -154,9 +143,8 @@ static void loop_is_one_row_that_begins_where_it_does(void **state)
     release();
 }
 
-static void streams_have_chains_of_their_own(void **state)
+TEST(streams_have_chains_of_their_own)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_work("kernel", "a", 0, 7, 0, 20, DRAW_NO_CALL);
     draw_work("kernel", "a", 0, 8, 5, 20, DRAW_NO_CALL);
@@ -169,9 +157,8 @@ static void streams_have_chains_of_their_own(void **state)
 }
 
 /* More than 16 operations are cut into chains of 16, of which those that begin at a, b, ... repeat. */
-static void chains_have_no_more_than_16_operations(void **state)
+TEST(chains_have_no_more_than_16_operations)
 {
-    (void)state;
     draw_letters("abcdefghijklmnopq abcdefghijklmnopq");
     answer(true);
     assert_int_equal(sequences->repeats.count, 2);
@@ -188,9 +175,8 @@ static void chains_have_no_more_than_16_operations(void **state)
  *
  * Three short operations, then one of 40. Idle of the device between them: 5-10, 15-18, 28-30.
  */
-static void idle_time_is_that_of_the_device(void **state)
+TEST(idle_time_is_that_of_the_device)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_work("kernel", "k", 0, 7, 0, 5, DRAW_NO_CALL);
     draw_work("kernel", "k", 0, 7, 10, 5, DRAW_NO_CALL);
@@ -217,9 +203,8 @@ static void idle_time_is_that_of_the_device(void **state)
  * 2 began when all before it had ended; 3 before b had. So the gap before b is the host's, that before c the device's.
  * Two of three operations were not queued: a graph would leave 1 us before each.
  */
-static void gap_is_by_who_was_late(void **state)
+TEST(gap_is_by_who_was_late)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_call("cudaLaunchKernel", 1, 4000, 2, 2);
@@ -239,9 +224,8 @@ static void gap_is_by_who_was_late(void **state)
 }
 
 /* Operations of one graph come from one call: whatever the clocks say, no launch was late. */
-static void gaps_within_a_graph_are_the_devices(void **state)
+TEST(gaps_within_a_graph_are_the_devices)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_call("cudaGraphLaunch", 1, 100, 2, 1); /* its clock is ahead */
     draw_work("kernel", "a", 0, 7, 10, 5, 1);
@@ -256,9 +240,8 @@ static void gaps_within_a_graph_are_the_devices(void **state)
 }
 
 /* Groups hold the operations and the idle time before them; a run is of each that has an operation in it. */
-static void rows_add_up_to_the_runs(void **state)
+TEST(rows_add_up_to_the_runs)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_work("kernel", "a", 0, 7, 0, 5, DRAW_NO_CALL);
     draw_work("kernel", "b", 0, 7, 10, 5, DRAW_NO_CALL);
@@ -277,9 +260,8 @@ static void rows_add_up_to_the_runs(void **state)
 }
 
 /* Two steps of two operations each: four in a row, of which none are when steps are requested. */
-static void steps_cut_what_is_in_a_row(void **state)
+TEST(steps_cut_what_is_in_a_row)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 20);
     draw_host("user_annotation", "ProfilerStep#2", 1, 20, 20);
@@ -303,9 +285,8 @@ static void steps_cut_what_is_in_a_row(void **state)
 }
 
 /* What was not selected parts its neighbours. */
-static void operations_left_out_part_their_neighbours(void **state)
+TEST(operations_left_out_part_their_neighbours)
 {
-    (void)state;
     draw_letters("abxabxab");
     answer_with((struct selection_query){ .exclude = "^x$" }, BY(DEVICE),
                 (struct sequence_options){ .short_ns = 100, .least = 2, .all = true });
@@ -325,9 +306,8 @@ static void operations_left_out_part_their_neighbours(void **state)
  * max and sub: 5 between them and at most the 10 of the shorter; but 10 + 20 + 5 less the longest is 15. div and exp: 1
  * and 3.
  */
-static void neighbours_below_one_operator_could_be_one(void **state)
+TEST(neighbours_below_one_operator_could_be_one)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_host("cpu_op", "aten::softmax", 1, 0, 100);
     for (int i = 0; i < 5; i++)
@@ -351,14 +331,13 @@ static void neighbours_below_one_operator_could_be_one(void **state)
 }
 
 /* aten::mul writes 4 x 8 floats and aten::add reads as much; aten::sum reads another size. */
-static void neighbours_that_share_a_tensor_could_be_one(void **state)
+TEST(neighbours_that_share_a_tensor_could_be_one)
 {
     static const struct {
         const char *op, *dims, *types;
     } ops[] = { { "aten::mul", "[[4,8],[8]]", "[\"float\",\"float\"]" },
                 { "aten::add", "[[4,8],[4,8]]", "[\"float\",\"float\"]" },
                 { "aten::sum", "[[4,4]]", "[\"float\"]" } };
-    (void)state;
     draw_begin(&sequences_wants);
     for (int i = 0; i < 3; i++) {
         draw_host("cpu_op", ops[i].op, 1, 20 * i, 10);
@@ -384,9 +363,8 @@ static void neighbours_that_share_a_tensor_could_be_one(void **state)
  *   host  [f 0-50                 )  [f 60-80)  [g 90-110 [f 95-105) )
  *           [f 5-20) [1) [2)            [3)                 [4)
  */
-static void outermost_calls_of_an_operator_have_the_operations(void **state)
+TEST(outermost_calls_of_an_operator_have_the_operations)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_host("cpu_op", "f", 1, 0, 50);
     draw_host("cpu_op", "f", 1, 5, 15);
@@ -410,9 +388,8 @@ static void outermost_calls_of_an_operator_have_the_operations(void **state)
     release();
 }
 
-static void unknown_operator_is_an_error(void **state)
+TEST(unknown_operator_is_an_error)
 {
-    (void)state;
     draw_begin(&sequences_wants);
     draw_host("cpu_op", "aten::add", 1, 0, 50);
     draw_work("kernel", "a", 0, 7, 3, 10, DRAW_NO_CALL);
@@ -424,30 +401,4 @@ static void unknown_operator_is_an_error(void **state)
     assert_non_null(strstr(err.message, "aten::adds"));
     arena_free(selection);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(occurrences_do_not_overlap),
-        cmocka_unit_test(long_operations_add_up),
-        cmocka_unit_test(chain_within_one_as_frequent_is_left_out),
-        cmocka_unit_test(chain_more_frequent_than_the_longer_stays),
-        cmocka_unit_test(no_chain_goes_over_a_pause),
-        cmocka_unit_test(pause_of_a_millisecond_is_none),
-        cmocka_unit_test(loop_is_one_row_that_begins_where_it_does),
-        cmocka_unit_test(streams_have_chains_of_their_own),
-        cmocka_unit_test(chains_have_no_more_than_16_operations),
-        cmocka_unit_test(idle_time_is_that_of_the_device),
-        cmocka_unit_test(gap_is_by_who_was_late),
-        cmocka_unit_test(gaps_within_a_graph_are_the_devices),
-        cmocka_unit_test(rows_add_up_to_the_runs),
-        cmocka_unit_test(steps_cut_what_is_in_a_row),
-        cmocka_unit_test(operations_left_out_part_their_neighbours),
-        cmocka_unit_test(neighbours_below_one_operator_could_be_one),
-        cmocka_unit_test(neighbours_that_share_a_tensor_could_be_one),
-        cmocka_unit_test(outermost_calls_of_an_operator_have_the_operations),
-        cmocka_unit_test(unknown_operator_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_serving_names.c - derive/serving_names.h: what annotations of serving engines tell. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "derive/serving_names.h"
 
 static void assert_step(const char *name, enum serving_phase phase, int64_t requests, int64_t tokens)
@@ -22,9 +18,8 @@ static void assert_no_step(const char *name)
     assert_false(serving_step_of(name, &step));
 }
 
-static void vllm_tells_requests_and_tokens_of_both(void **state)
+TEST(vllm_tells_requests_and_tokens_of_both)
 {
-    (void)state;
     assert_step("execute_context_1(888_788544)_generation_0(0)", SERVING_PREFILL, 1, 888);
     assert_step("execute_context_0(0)_generation_32(32)", SERVING_DECODE, 32, 32);
     assert_step("execute_context_2(512_0)_generation_30(60)", SERVING_MIXED, 32, 572);
@@ -34,9 +29,8 @@ static void vllm_tells_requests_and_tokens_of_both(void **state)
                 SERVING_MIXED, 5, 72);
 }
 
-static void sglang_tells_the_mode(void **state)
+TEST(sglang_tells_the_mode)
 {
-    (void)state;
     assert_step("step[DECODE bs=32]", SERVING_DECODE, 32, 32);
     assert_step("step[DECODE bs=32 toks=96]", SERVING_DECODE, 32, 96);
     assert_step("step[EXTEND bs=4 toks=1024 x=1]", SERVING_PREFILL, 4, 1024);
@@ -45,9 +39,8 @@ static void sglang_tells_the_mode(void **state)
     assert_no_step("step[DECODE]");
 }
 
-static void others(void **state)
+TEST(others)
 {
-    (void)state;
     assert_step("prefill[bs=3 tok=300 ctx=12]", SERVING_PREFILL, 3, 300);
     assert_step("decode[bs=5/8 tok=5 d=0]", SERVING_DECODE, 5, 5);
     assert_step("[Executor] _forward_step 12: 2 ctx reqs, 99 ctx tokens, 0 gen reqs", SERVING_PREFILL, 2, 99);
@@ -55,9 +48,8 @@ static void others(void **state)
     assert_step("execute_diffusion_2_1024x768", SERVING_DIFFUSION, 2, -1);
 }
 
-static void what_only_resembles_a_step_is_none(void **state)
+TEST(what_only_resembles_a_step_is_none)
 {
-    (void)state;
     assert_no_step("");
     assert_no_step("execute_");
     assert_no_step("capture_32_DECODE");
@@ -68,15 +60,4 @@ static void what_only_resembles_a_step_is_none(void **state)
     assert_no_step("execute_diffusion_2_1024");
     assert_no_step("prefill[tok=3]");
     assert_no_step("[Executor] _forward_step 12: ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vllm_tells_requests_and_tokens_of_both),
-        cmocka_unit_test(sglang_tells_the_mode),
-        cmocka_unit_test(others),
-        cmocka_unit_test(what_only_resembles_a_step_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

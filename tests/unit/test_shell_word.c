@@ -1,11 +1,6 @@
 /* test_shell_word.c - base/shell_word.h: words of commands to paste. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "base/shell_word.h"
 #include <string.h>
 
@@ -17,9 +12,8 @@ static void assert_word(const char *text, size_t len, const char *word)
     buffer_release(&out);
 }
 
-static void words_are_quoted_only_where_needed(void **state)
+TEST(words_are_quoted_only_where_needed)
 {
-    (void)state;
     assert_word("runs/rank_0.json.gz", 19, "runs/rank_0.json.gz");
     assert_word("", 0, "''");
     assert_word("my trace.json", 13, "'my trace.json'");
@@ -29,22 +23,12 @@ static void words_are_quoted_only_where_needed(void **state)
     assert_word("a;b", 3, "'a;b'");
 }
 
-static void controls_do_not_reach_the_terminal(void **state)
+TEST(controls_do_not_reach_the_terminal)
 {
-    (void)state;
     assert_word("a\033[2Jb", 6, "$'a\\033[2Jb'");
     assert_word("line\n'2\\", 8, "$'line\\012\\'2\\\\'");
     assert_word("\xff", 1, "$'\\377'");
     assert_word("\xe2\x80\xae"
                 "1",
                 4, "$'\\342\\200\\2561'"); /* right-to-left override */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_quoted_only_where_needed),
-        cmocka_unit_test(controls_do_not_reach_the_terminal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* test_shift.c - base/shift.h against R 4 (wilcox.test, p.adjust) and SciPy 1.17 (mannwhitneyu). */
+#include "tests/unit/unit.h"
 #include "base/shift.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -25,9 +19,8 @@ static void compare(const double *before, size_t before_count, const double *aft
                           &(struct shift_sample){ after, after_count, after_count }, shift);
 }
 
-static void quantiles_interpolate(void **state)
+TEST(quantiles_interpolate)
 {
-    (void)state;
     double values[] = { 7, 1, 3, 10 };
     shift_sort(values, 4);
     check_near(shift_median(values, 4), 5);
@@ -39,9 +32,8 @@ static void quantiles_interpolate(void **state)
 }
 
 /* The example of R's help page of wilcox.test: W = 35, p = 0.2544, shift 0.305, interval -0.15 .. 0.76. */
-static void small_samples_are_counted_exactly(void **state)
+TEST(small_samples_are_counted_exactly)
 {
-    (void)state;
     static const double x[] = { 0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46 };
     static const double y[] = { 1.15, 0.88, 0.90, 0.74, 1.21 };
     struct shift shift;
@@ -62,9 +54,8 @@ static void small_samples_are_counted_exactly(void **state)
 }
 
 /* SciPy: mannwhitneyu(d, c, method=PermutationMethod()) goes through all 462 arrangements. */
-static void ties_are_handled_exactly(void **state)
+TEST(ties_are_handled_exactly)
 {
-    (void)state;
     static const double c[] = { 1, 2, 2, 3, 5 }, d[] = { 2, 4, 4, 6, 7, 7 };
     struct shift shift;
     compare(c, COUNT(c), d, COUNT(d), &shift);
@@ -77,9 +68,8 @@ static void ties_are_handled_exactly(void **state)
 }
 
 /* Three against three cannot be distinguished at 5 %: the smallest p is 2/20. Four against four can: 2/70. */
-static void samples_too_small_to_tell_are_known(void **state)
+TEST(samples_too_small_to_tell_are_known)
 {
-    (void)state;
     static const double low[] = { 1, 2, 3, 4 }, high[] = { 5, 6, 7, 8 };
     struct shift shift;
     compare(low, 3, high, 3, &shift);
@@ -97,9 +87,8 @@ static void samples_too_small_to_tell_are_known(void **state)
 }
 
 /* SciPy: method='asymptotic', which corrects for continuity and for ties. */
-static void large_samples_use_the_normal_approximation(void **state)
+TEST(large_samples_use_the_normal_approximation)
 {
-    (void)state;
     double before[70], after[70];
     for (int i = 0; i < 70; i++) {
         before[i] = (i * 37) % 71;
@@ -120,9 +109,8 @@ static void large_samples_use_the_normal_approximation(void **state)
 }
 
 /* R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") */
-static void holm_pays_for_asking_often(void **state)
+TEST(holm_pays_for_asking_often)
 {
-    (void)state;
     double p[] = { 0.01, 0.04, NAN, 0.03, 0.005 };
     shift_holm(p, 5);
     check_near(p[0], 0.03);
@@ -153,9 +141,8 @@ static void deal(size_t n, size_t u, double *before, double *after)
  * The table printed in textbooks since Mann and Whitney (1947) and Auble (1953): the largest U of the smaller tail at
  * which two samples of n differ at the 5 % level, two-sided. One more, and they do not.
  */
-static void critical_values_are_those_of_the_printed_table(void **state)
+TEST(critical_values_are_those_of_the_printed_table)
 {
-    (void)state;
     static const struct {
         size_t n, u;
     } table[] = {
@@ -179,9 +166,8 @@ static void critical_values_are_those_of_the_printed_table(void **state)
 }
 
 /* SciPy 1.17: mannwhitneyu(after, before, method='exact'), and 'asymptotic' for the larger ones. */
-static void p_values_are_those_of_scipy(void **state)
+TEST(p_values_are_those_of_scipy)
 {
-    (void)state;
     double before[200], after[300];
     struct shift shift;
     for (int i = 0; i < 20; i++)
@@ -221,9 +207,8 @@ static int compare_doubles(const void *left, const void *right)
 }
 
 /* All differences, listed and sorted, give what the search for their k-th smallest gives: with and without ties. */
-static void the_shift_is_the_median_of_all_differences(void **state)
+TEST(the_shift_is_the_median_of_all_differences)
 {
-    (void)state;
     uint32_t random = 1;
     for (int round = 0; round < 200; round++) {
         double before[12], after[12], differences[144];
@@ -254,9 +239,8 @@ static void the_shift_is_the_median_of_all_differences(void **state)
 }
 
 /* The critical value of the printed table is also how many differences lie outside of the interval on each side. */
-static void intervals_leave_out_as_many_differences_as_the_table_says(void **state)
+TEST(intervals_leave_out_as_many_differences_as_the_table_says)
 {
-    (void)state;
     double before[10], after[10];
     for (int i = 0; i < 10; i++) {
         before[i] = i * 100;
@@ -276,9 +260,8 @@ static void intervals_leave_out_as_many_differences_as_the_table_says(void **sta
  * 4 a side: 2/70. Of 1 2 2 2 and 2 2 3 4 the largest four are 4, 3 and two of five twos, which are 10 ways to choose:
  * 20/70. Ten values that are one value: no deal of them tells anything.
  */
-static void the_least_p_depends_on_counts_and_ties(void **state)
+TEST(the_least_p_depends_on_counts_and_ties)
 {
-    (void)state;
     static const double low[] = { 1, 2, 3, 4 }, high[] = { 5, 6, 7, 8 };
     struct shift shift;
     compare(high, 4, low, 4, &shift);
@@ -294,9 +277,8 @@ static void the_least_p_depends_on_counts_and_ties(void **state)
 }
 
 /* Ten thousand steps a side: a tenth of a second, not a list of a hundred million differences. */
-static void many_samples_are_compared_in_no_time(void **state)
+TEST(many_samples_are_compared_in_no_time)
 {
-    (void)state;
     enum { MANY = 10000 };
     double *before = malloc(MANY * sizeof *before), *after = malloc(MANY * sizeof *after);
     for (int i = 0; i < MANY; i++) {
@@ -312,9 +294,8 @@ static void many_samples_are_compared_in_no_time(void **state)
 }
 
 /* Samples that list only what is not 0 answer as those that list all, of 5 to 200 values of which some are 0. */
-static void values_that_are_not_listed_are_zero(void **state)
+TEST(values_that_are_not_listed_are_zero)
 {
-    (void)state;
     unsigned random = 1;
     for (size_t count = 5; count < 200; count += 13) {
         double all[2][200], listed[2][200];
@@ -339,24 +320,4 @@ static void values_that_are_not_listed_are_zero(void **state)
             assert_true(shift_median(all[side], count) == b.median[side]);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(critical_values_are_those_of_the_printed_table),
-        cmocka_unit_test(p_values_are_those_of_scipy),
-        cmocka_unit_test(the_shift_is_the_median_of_all_differences),
-        cmocka_unit_test(intervals_leave_out_as_many_differences_as_the_table_says),
-        cmocka_unit_test(the_least_p_depends_on_counts_and_ties),
-        cmocka_unit_test(many_samples_are_compared_in_no_time),
-        cmocka_unit_test(quantiles_interpolate),
-        cmocka_unit_test(small_samples_are_counted_exactly),
-        cmocka_unit_test(ties_are_handled_exactly),
-        cmocka_unit_test(samples_too_small_to_tell_are_known),
-        cmocka_unit_test(large_samples_use_the_normal_approximation),
-        cmocka_unit_test(values_that_are_not_listed_are_zero),
-        cmocka_unit_test(holm_pays_for_asking_often),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* test_shifts.c - whatif/replay.h: every shift that is set comes back, alike in its block or not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "whatif/replay.h"
 
 enum { COUNT = 5 * SHIFTS_OF_BLOCK + 7 };
 
-static void alike_ones_take_no_room(void **state)
+TEST(alike_ones_take_no_room)
 {
-    (void)state;
     struct shifts shifts;
     shifts_init(&shifts, COUNT);
     for (moment_id m = COUNT; m-- > 0;)
@@ -23,9 +18,8 @@ static void alike_ones_take_no_room(void **state)
     shifts_release(&shifts);
 }
 
-static void others_come_back(void **state)
+TEST(others_come_back)
 {
-    (void)state;
     /* Around what 16, 24 and 32 bits hold, the values that stand for something else, and where a difference does not fit 64 bits. */
     static const int64_t edge_ns[] = {
         0,
@@ -71,9 +65,8 @@ static void others_come_back(void **state)
     }
 }
 
-static void numbers_are_as_wide_as_they_must(void **state)
+TEST(numbers_are_as_wide_as_they_must)
 {
-    (void)state;
     static const struct {
         int64_t apart_ns;
         unsigned bytes;
@@ -109,9 +102,8 @@ static void numbers_are_as_wide_as_they_must(void **state)
 }
 
 /* Of the six blocks of COUNT moments the second and the last have places; the others are one, which nothing is set in. */
-static void few_blocks_take_the_room_of_few(void **state)
+TEST(few_blocks_take_the_room_of_few)
 {
-    (void)state;
     static const uint32_t place[] = { 2, 0, 2, 2, 2, 1 };
     enum { SECOND = SHIFTS_OF_BLOCK, LAST = 5 * SHIFTS_OF_BLOCK };
     struct shifts shifts;
@@ -129,15 +121,4 @@ static void few_blocks_take_the_room_of_few(void **state)
     assert_int_equal(shifts_get(&shifts, COUNT - 1), -7);
     assert_true(shifts_are_alike(&shifts, LAST));
     shifts_release(&shifts);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alike_ones_take_no_room),
-        cmocka_unit_test(others_come_back),
-        cmocka_unit_test(numbers_are_as_wide_as_they_must),
-        cmocka_unit_test(few_blocks_take_the_room_of_few),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* test_shorten.c - report/shorten.h: as little goes as is needed, and what is left fits. */
+#include "tests/unit/unit.h"
 #include "report/shorten.h"
 #include "base/unicode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void check(const char *name, size_t max, const char *wanted)
 {
@@ -25,9 +19,8 @@ static void check(const char *name, size_t max, const char *wanted)
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "                 \
     "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)"
 
-static void kernels_lose_what_tells_least_first(void **state)
+TEST(kernels_lose_what_tells_least_first)
 {
-    (void)state;
     check(ADD, 200, ADD);
     check(
         ADD, 140,
@@ -50,9 +43,8 @@ static void kernels_lose_what_tells_least_first(void **state)
 }
 
 /* Names between commas that are in no brackets; 33 columns in all. */
-static void lists_lose_their_end(void **state)
+TEST(lists_lose_their_end)
 {
-    (void)state;
     static const char list[] = "aten::mm, Node<A, B>, aten::addmm";
     static const struct {
         size_t max;
@@ -76,9 +68,8 @@ static void lists_lose_their_end(void **state)
     }
 }
 
-static void other_names_lose_their_middle(void **state)
+TEST(other_names_lose_their_middle)
 {
-    (void)state;
     check("aten::mm", 8, "aten::mm");
     check("DistributedDataParallel.forward", 20, "Distributed...orward");
     check("DistributedDataParallel.forward", 3, "...");
@@ -87,9 +78,8 @@ static void other_names_lose_their_middle(void **state)
     check("", 0, "");
 }
 
-static void wide_characters_are_never_halved_and_accents_stay_on_their_letter(void **state)
+TEST(wide_characters_are_never_halved_and_accents_stay_on_their_letter)
 {
-    (void)state;
     /* Six characters of two columns; 8 columns are 3 of room for the front (one character), 2 for the back. */
     check("\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe5\xad\x97", 8,
           "\xe6\xbc\xa2...\xe5\xad\x97");
@@ -97,9 +87,8 @@ static void wide_characters_are_never_halved_and_accents_stay_on_their_letter(vo
     check("abcdefe\xcc\x81", 7, "abcdefe\xcc\x81");
 }
 
-static void brackets_that_do_not_match_do_no_harm(void **state)
+TEST(brackets_that_do_not_match_do_no_harm)
 {
-    (void)state;
     static const char *const names[] = { "void a::operator<<int>(b<c>)",
                                          "a::b<c<d<e",
                                          "void f)>>>(",
@@ -118,9 +107,8 @@ static void brackets_that_do_not_match_do_no_harm(void **state)
         }
 }
 
-static void every_width_is_kept(void **state)
+TEST(every_width_is_kept)
 {
-    (void)state;
     char deep[4000] = "a::b";
     for (size_t i = 0; i < 200; i++)
         strcat(deep, "<x::y, c");
@@ -153,9 +141,8 @@ static void check_text(const char *text, size_t max, const char *wanted)
     buffer_release(&out);
 }
 
-static void paths_lose_directories_from_the_left_and_keep_file_and_line(void **state)
+TEST(paths_lose_directories_from_the_left_and_keep_file_and_line)
 {
-    (void)state;
     static const char frame[] = "/usr/lib/torch/nn/modules/module.py(1501): _call_impl";
     check_text(frame, 60, frame);
     check_text(frame, 41, ".../modules/module.py(1501): _call_impl");
@@ -169,18 +156,4 @@ static void paths_lose_directories_from_the_left_and_keep_file_and_line(void **s
     check_text(line, 20, "...ic3D.py:62:update");
     check_text(frame, 17, "/usr/lib/..._impl"); /* no room for the line: the middle */
     check_text("one and/or two, three, four", 15, "one and/...four");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_lose_what_tells_least_first),
-        cmocka_unit_test(lists_lose_their_end),
-        cmocka_unit_test(other_names_lose_their_middle),
-        cmocka_unit_test(wide_characters_are_never_halved_and_accents_stay_on_their_letter),
-        cmocka_unit_test(brackets_that_do_not_match_do_no_harm),
-        cmocka_unit_test(paths_lose_directories_from_the_left_and_keep_file_and_line),
-        cmocka_unit_test(every_width_is_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

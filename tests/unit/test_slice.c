@@ -1,4 +1,5 @@
 /* test_slice.c - trace/slice.h: a part of a trace, and a trace on another clock; derive/rank_clocks.h. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "derive/rank_clocks.h"
@@ -18,9 +19,8 @@ static struct trace *four_events(void)
     return small_end(&small);
 }
 
-static void what_is_kept_moves_to_the_front_with_its_arguments(void **state)
+TEST(what_is_kept_moves_to_the_front_with_its_arguments)
 {
-    (void)state;
     struct trace *trace = four_events();
     const bool keep[] = { false, true, false, true };
     trace_keep(trace, &(struct trace_part){ .events = keep });
@@ -35,9 +35,8 @@ static void what_is_kept_moves_to_the_front_with_its_arguments(void **state)
     trace_free(trace);
 }
 
-static void a_file_goes_with_all_that_is_of_it(void **state)
+TEST(a_file_goes_with_all_that_is_of_it)
 {
-    (void)state;
     struct trace *trace = four_events();
     const bool none[] = { false };
     trace_keep(trace, &(struct trace_part){ .files = none });
@@ -52,9 +51,8 @@ static int64_t twice_as_fast(const void *context, int64_t moment_ns)
     return moment_ns / 2 + *(const int64_t *)context;
 }
 
-static void a_file_moves_with_both_ends_of_its_events(void **state)
+TEST(a_file_moves_with_both_ends_of_its_events)
 {
-    (void)state;
     struct trace *trace = four_events();
     const int64_t by_ns = 1000;
     assert_true(trace_move(trace, 0, true, 77, twice_as_fast, &by_ns));
@@ -68,9 +66,8 @@ static void a_file_moves_with_both_ends_of_its_events(void **state)
     trace_free(trace);
 }
 
-static void arrows_of_a_category_are_replaced(void **state)
+TEST(arrows_of_a_category_are_replaced)
 {
-    (void)state;
     struct trace *trace = four_events();
     const struct trace_flow flows[] = { { .id = 9, .phase = 's' }, { .id = 9, .phase = 'f' } };
     trace_replace_flows(trace, "collective", flows, 2);
@@ -84,9 +81,8 @@ static void arrows_of_a_category_are_replaced(void **state)
 
 /* Members 0 and 1 meet COUNT times, 100 ms apart; then 1 and 2. The clock of 1 is 5000 ns ahead and gains 20 ppm, that of 2 is 900 behind
  * that of 1. */
-static void clocks_go_by_a_chain_and_drift(void **state)
+TEST(clocks_go_by_a_chain_and_drift)
 {
-    (void)state;
     enum { COUNT = 30 };
     struct clock_end ends[4 * COUNT];
     struct clock_meeting meetings[2 * COUNT];
@@ -117,16 +113,4 @@ static void clocks_go_by_a_chain_and_drift(void **state)
     assert_true(clocks[3].ahead_ns == CLOCK_UNKNOWN);
     assert_int_equal(rank_clock_moment(&clocks[3], 123), 123);
     free(clocks);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_kept_moves_to_the_front_with_its_arguments),
-        cmocka_unit_test(a_file_goes_with_all_that_is_of_it),
-        cmocka_unit_test(a_file_moves_with_both_ends_of_its_events),
-        cmocka_unit_test(arrows_of_a_category_are_replaced),
-        cmocka_unit_test(clocks_go_by_a_chain_and_drift),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

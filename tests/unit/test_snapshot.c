@@ -1,19 +1,14 @@
 /* test_snapshot.c - memory snapshots: reading pickles and JSON, replaying an allocator small enough to draw. */
+#include "tests/unit/unit.h"
 #include "base/buffer.h"
 #include "ingest/formats.h"
 #include "ingest/snapshot.h"
 #include "memory/snapshot_analysis.h"
 #include "memory/allocator_history.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct snapshot *read_bytes(const char *bytes, size_t len, struct tpa_error *err)
 {
@@ -66,9 +61,8 @@ static const char drawn[] =
     "\"external_annotations\":[{\"name\":\"s\",\"stage\":\"START\",\"device\":1,\"time_us\":1015},"
     "{\"name\":\"s\",\"stage\":\"END\",\"device\":1,\"time_us\":1055}]}";
 
-static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_before(void **state)
+TEST(the_peak_is_the_first_of_the_largest_and_counts_what_was_there_before)
 {
-    (void)state;
     struct snapshot *snapshot = read_text(drawn);
     assert_int_equal(snapshot->devices.count, 2);
     struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[1]);
@@ -98,9 +92,8 @@ static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_befor
 }
 
 /* Just before the oom: C in [4096, 5120), B, D: the segment is full, and 4900 of the 5000 bytes are missing. */
-static void an_oom_is_judged_by_what_was_free_just_before(void **state)
+TEST(an_oom_is_judged_by_what_was_free_just_before)
 {
-    (void)state;
     struct snapshot *snapshot = read_text(drawn);
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = snapshot;
@@ -123,9 +116,8 @@ static void an_oom_is_judged_by_what_was_free_just_before(void **state)
 }
 
 /* After entry 4: A is gone, so [4096, 5120) is free; B and D are there. */
-static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **state)
+TEST(segments_of_an_earlier_moment_have_holes_where_blocks_were)
 {
-    (void)state;
     struct snapshot *snapshot = read_text(drawn);
     struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[1]);
     struct state at;
@@ -146,9 +138,8 @@ static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **st
 }
 
 /* Four steps; `log` keeps 100 bytes in each of them, `f` keeps 50 in the first alone: 200, 300, 400 behind the first. */
-static void a_leak_grows_in_every_step_behind_the_second(void **state)
+TEST(a_leak_grows_in_every_step_behind_the_second)
 {
-    (void)state;
     struct buffer text = { 0 };
     buffer_puts(&text, "{\"segments\":[],\"device_traces\":[[");
     for (int step = 0; step < 5; step++) {
@@ -186,9 +177,8 @@ static void a_leak_grows_in_every_step_behind_the_second(void **state)
 }
 
 /* Three blocks of one line, in use for 1 us, 2 us and two hours: more than fits beside the least in 32 bits. */
-static void lifetimes_of_hours_keep_their_microseconds(void **state)
+TEST(lifetimes_of_hours_keep_their_microseconds)
 {
-    (void)state;
 #define ACTION(action, addr, time)                                                                           \
     "{\"action\":\"" action "\",\"addr\":" addr ",\"size\":8,\"time_us\":" time "}"
     struct snapshots all = { 0 };
@@ -226,9 +216,8 @@ static void lifetimes_of_hours_keep_their_microseconds(void **state)
     "segments]u."
 #define LITERAL(text) text, sizeof(text) - 1
 
-static void a_pickle_of_protocol_2_is_read(void **state)
+TEST(a_pickle_of_protocol_2_is_read)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     static const char bytes[] = HEAD ENTRY("\x8a\x09\x00\x00\x00\x00\x00\x00\x00\xff\x00") TAIL;
     struct snapshot *snapshot = read_bytes(LITERAL(bytes), &err);
@@ -240,9 +229,8 @@ static void a_pickle_of_protocol_2_is_read(void **state)
     snapshot_free(snapshot);
 }
 
-static void what_was_whole_before_a_cut_is_kept(void **state)
+TEST(what_was_whole_before_a_cut_is_kept)
 {
-    (void)state;
     static const char bytes[] = HEAD ENTRY("K\x07") "}q\x04(X\x06\x00\x00\x00"
                                                     "action";
     size_t whole = sizeof(HEAD ENTRY("K\x07")) - 1, with_traces = sizeof("\x80\x02}q\x00(X\x0d\x00\x00\x00"
@@ -264,9 +252,8 @@ static void what_was_whole_before_a_cut_is_kept(void **state)
 }
 
 /* A dict that holds itself, a list that holds itself, one entry that stands in its list twice. */
-static void cycles_and_sharing_end(void **state)
+TEST(cycles_and_sharing_end)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     static const char bytes[] = "\x80\x02}q\x00(X\x04\x00\x00\x00"
                                 "selfh\x00X\x05\x00\x00\x00"
@@ -288,7 +275,7 @@ static void cycles_and_sharing_end(void **state)
  * numbers in the memo must not be given twice. 0 root, 1 "segments", 2 its list, 3 "device_traces", 4 the outer list, 5 the
  * list of entries, 6 the first entry, 7 "action", 8 "alloc", 9 "frames", 10 [], 11 "size", 12 the second entry.
  */
-static void a_record_given_up_half_way_leaves_the_memo_as_it_was(void **state)
+TEST(a_record_given_up_half_way_leaves_the_memo_as_it_was)
 {
     static const char bytes[] = "\x80\x04}\x94(\x8c\x08segments\x94]\x94\x8c\x0d"
                                 "device_traces\x94]\x94]\x94("
@@ -300,7 +287,6 @@ static void a_record_given_up_half_way_leaves_the_memo_as_it_was(void **state)
                                 "}\x94(h\x07h\x08h\x09h\x0ah\x0bK\x07u"
                                 "eau.";
     struct tpa_error err = { 0 };
-    (void)state;
     struct snapshot *snapshot = read_bytes(LITERAL(bytes), &err);
     assert_non_null(snapshot);
     assert_int_equal(snapshot->notices.count, 0);
@@ -333,9 +319,8 @@ static void a_record_given_up_half_way_leaves_the_memo_as_it_was(void **state)
 #define FRAMES_43                                                                                            \
     "(h\x04h\x03"                                                                                            \
     "e"
-static void lists_with_the_same_bytes_are_one_stack_until_the_memo_changes(void **state)
+TEST(lists_with_the_same_bytes_are_one_stack_until_the_memo_changes)
 {
-    (void)state;
     static const char bytes[] =
         "\x80\x02}(X\x08\x00\x00\x00"
         "segments]X\x01\x00\x00\x00"
@@ -370,9 +355,8 @@ static void lists_with_the_same_bytes_are_one_stack_until_the_memo_changes(void 
 }
 
 /* Places for a column's values come with the first that differs. */
-static void a_column_says_the_same_until_an_entry_differs(void **state)
+TEST(a_column_says_the_same_until_an_entry_differs)
 {
-    (void)state;
     struct snapshot *snapshot =
         read_text("{\"segments\":[],\"device_traces\":[[{\"action\":\"alloc\",\"size\":1,\"stream\":7},"
                   "{\"action\":\"alloc\",\"size\":1,\"stream\":7,\"category\":\"input\"},"
@@ -390,9 +374,8 @@ static void a_column_says_the_same_until_an_entry_differs(void **state)
 }
 
 /* One file per operation that imports or calls: each would make a file, were it run. */
-static void nothing_is_ever_run(void **state)
+TEST(nothing_is_ever_run)
 {
-    (void)state;
     char canary[] = "/tmp/tpa_canary_XXXXXX";
     int file = mkstemp(canary);
     assert_true(file >= 0);
@@ -438,9 +421,8 @@ static void nothing_is_ever_run(void **state)
     }
 }
 
-static void lengths_and_numbers_of_the_memo_are_not_believed(void **state)
+TEST(lengths_and_numbers_of_the_memo_are_not_believed)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t len;
@@ -468,9 +450,8 @@ static void lengths_and_numbers_of_the_memo_are_not_believed(void **state)
 }
 
 /* A million lists within each other take no stack. */
-static void depth_takes_no_stack(void **state)
+TEST(depth_takes_no_stack)
 {
-    (void)state;
     enum { DEEP = 1000000 };
     struct buffer bytes = { 0 };
     struct tpa_error err = { 0 };
@@ -488,9 +469,8 @@ static void depth_takes_no_stack(void **state)
 }
 
 /* Outermost last, as recorded: of nine frames three are shown. A stack of nothing else is shown whole. */
-static void a_flame_leaves_out_frames_that_only_lead_to_others(void **state)
+TEST(a_flame_leaves_out_frames_that_only_lead_to_others)
 {
-    (void)state;
     static const char text[] =
         "{\"device_traces\":[[{\"action\":\"alloc\",\"addr\":4096,\"size\":512,\"stream\":0,\"time_us\":1,\"frames\":["
         "{\"name\":\"torch::unwind::unwind()\",\"filename\":\"??\",\"line\":0},"
@@ -516,26 +496,4 @@ static void a_flame_leaves_out_frames_that_only_lead_to_others(void **state)
     flame_free(flame);
     arena_free(replay);
     snapshot_free(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_peak_is_the_first_of_the_largest_and_counts_what_was_there_before),
-        cmocka_unit_test(an_oom_is_judged_by_what_was_free_just_before),
-        cmocka_unit_test(segments_of_an_earlier_moment_have_holes_where_blocks_were),
-        cmocka_unit_test(a_leak_grows_in_every_step_behind_the_second),
-        cmocka_unit_test(lifetimes_of_hours_keep_their_microseconds),
-        cmocka_unit_test(a_pickle_of_protocol_2_is_read),
-        cmocka_unit_test(what_was_whole_before_a_cut_is_kept),
-        cmocka_unit_test(cycles_and_sharing_end),
-        cmocka_unit_test(a_record_given_up_half_way_leaves_the_memo_as_it_was),
-        cmocka_unit_test(lists_with_the_same_bytes_are_one_stack_until_the_memo_changes),
-        cmocka_unit_test(a_column_says_the_same_until_an_entry_differs),
-        cmocka_unit_test(nothing_is_ever_run),
-        cmocka_unit_test(lengths_and_numbers_of_the_memo_are_not_believed),
-        cmocka_unit_test(depth_takes_no_stack),
-        cmocka_unit_test(a_flame_leaves_out_frames_that_only_lead_to_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,17 @@
 /* Reading inputs: plain, gzip, zstd, whole and damaged, in pieces of every size. */
 #define _GNU_SOURCE
+#include "tests/unit/unit.h"
 #include "base/memory.h"
 #include "base/source.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-
-#include <cmocka.h>
 
 struct bytes {
     unsigned char *at;
@@ -123,9 +118,8 @@ static void expect(const struct bytes *packed, const struct bytes *text, const c
 
 /* ---- whole inputs ---------------------------------------------------------------------------- */
 
-static void plain_bytes_come_out_as_they_are(void **state)
+TEST(plain_bytes_come_out_as_they_are)
 {
-    (void)state;
     for (size_t size = 0; size < 40; size++) {
         struct bytes text = make_text(size);
         for (size_t piece = 1; piece <= size + 1; piece++)
@@ -134,9 +128,8 @@ static void plain_bytes_come_out_as_they_are(void **state)
     }
 }
 
-static void gzip_members_are_joined(void **state)
+TEST(gzip_members_are_joined)
 {
-    (void)state;
     struct bytes text = make_text(300000), packed = { 0 };
     size_t cuts[] = { 0, 0, 1, 5000, 5000, 200000, 299999, 300000, 300000 };
     for (size_t i = 0; i + 1 < sizeof cuts / sizeof *cuts; i++)
@@ -146,9 +139,8 @@ static void gzip_members_are_joined(void **state)
     VEC_FREE(&text);
 }
 
-static void every_piece_size_gives_the_same_bytes(void **state)
+TEST(every_piece_size_gives_the_same_bytes)
 {
-    (void)state;
     struct bytes text = make_text(700), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, 300);
     add_gzip(&gzip, text.at + 300, 400);
@@ -164,9 +156,8 @@ static void every_piece_size_gives_the_same_bytes(void **state)
 }
 
 /* bgzip writes members of at most 64 KiB with their size in an extra field, and an empty one at the end. */
-static void blocked_gzip_is_gzip(void **state)
+TEST(blocked_gzip_is_gzip)
 {
-    (void)state;
     const size_t block = 65280;
     struct bytes text = make_text(200000), packed = { 0 };
     for (size_t at = 0, end = 0; end < text.count + 1; at = end) {
@@ -185,9 +176,8 @@ static void blocked_gzip_is_gzip(void **state)
     VEC_FREE(&text);
 }
 
-static void gzip_header_fields_are_passed_over(void **state)
+TEST(gzip_header_fields_are_passed_over)
 {
-    (void)state;
     struct bytes text = make_text(1000), member = { 0 }, packed = { 0 };
     add_gzip(&member, text.at, text.count);
     member.at[3] = 2 | 8 | 16; /* FHCRC, FNAME, FCOMMENT */
@@ -203,9 +193,8 @@ static void gzip_header_fields_are_passed_over(void **state)
     VEC_FREE(&text);
 }
 
-static void zeros_pad_gzip(void **state)
+TEST(zeros_pad_gzip)
 {
-    (void)state;
     static const unsigned char zeros[9000];
     struct bytes text = make_text(3000), packed = { 0 };
     add_gzip(&packed, text.at, 1000);
@@ -219,9 +208,8 @@ static void zeros_pad_gzip(void **state)
     VEC_FREE(&text);
 }
 
-static void zstd_frames_are_joined_and_skippable_ones_skipped(void **state)
+TEST(zstd_frames_are_joined_and_skippable_ones_skipped)
 {
-    (void)state;
     static const unsigned char skippable[] = { 0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'a', 'b', 'c' };
     struct bytes text = make_text(400000), packed = { 0 };
     add(&packed, skippable, sizeof skippable);
@@ -234,9 +222,8 @@ static void zstd_frames_are_joined_and_skippable_ones_skipped(void **state)
     VEC_FREE(&text);
 }
 
-static void packing_is_recognised_by_content(void **state)
+TEST(packing_is_recognised_by_content)
 {
-    (void)state;
     struct bytes text = make_text(100), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     add_zstd(&zstd, text.at, text.count);
@@ -257,9 +244,8 @@ static void packing_is_recognised_by_content(void **state)
     VEC_FREE(&text);
 }
 
-static void peeking_consumes_nothing(void **state)
+TEST(peeking_consumes_nothing)
 {
-    (void)state;
     static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 20000 };
     for (size_t i = 0; i < 6; i++) {
         struct bytes text = make_text(sizes[i]), packed = { 0 };
@@ -307,9 +293,8 @@ static size_t bytes_zlib_gives(const struct bytes *packed, size_t size, unsigned
     return total;
 }
 
-static void a_cut_gzip_gives_every_byte_before_the_cut(void **state)
+TEST(a_cut_gzip_gives_every_byte_before_the_cut)
 {
-    (void)state;
     struct bytes text = make_text(2000), packed = { 0 };
     add_gzip(&packed, text.at, 700);
     size_t first_end = packed.count;
@@ -327,9 +312,8 @@ static void a_cut_gzip_gives_every_byte_before_the_cut(void **state)
     VEC_FREE(&text);
 }
 
-static void a_large_cut_gzip_gives_every_byte_before_the_cut(void **state)
+TEST(a_large_cut_gzip_gives_every_byte_before_the_cut)
 {
-    (void)state;
     struct bytes text = make_text(400000), packed = { 0 };
     add_gzip(&packed, text.at, text.count);
     unsigned char *out = mem_alloc(text.count);
@@ -349,9 +333,8 @@ static void a_large_cut_gzip_gives_every_byte_before_the_cut(void **state)
     VEC_FREE(&text);
 }
 
-static void a_cut_zstd_gives_the_blocks_before_the_cut(void **state)
+TEST(a_cut_zstd_gives_the_blocks_before_the_cut)
 {
-    (void)state;
     struct bytes text = make_text(500000), packed = { 0 };
     add_zstd(&packed, text.at, 400000);
     size_t first_end = packed.count;
@@ -374,9 +357,8 @@ static void a_cut_zstd_gives_the_blocks_before_the_cut(void **state)
     VEC_FREE(&text);
 }
 
-static void a_wrong_checksum_is_reported_after_the_bytes(void **state)
+TEST(a_wrong_checksum_is_reported_after_the_bytes)
 {
-    (void)state;
     struct bytes text = make_text(100000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     gzip.at[gzip.count - 6] ^= 1;
@@ -394,9 +376,8 @@ static void a_wrong_checksum_is_reported_after_the_bytes(void **state)
 }
 
 /* A flipped bit anywhere: the bytes up to it are right, it is reported, and the size of the pieces does not matter. */
-static void a_flipped_bit_costs_nothing_before_it(void **state)
+TEST(a_flipped_bit_costs_nothing_before_it)
 {
-    (void)state;
     struct bytes text = make_text(200000), packed = { 0 };
     add_gzip(&packed, text.at, text.count);
     unsigned char *out = mem_alloc(text.count);
@@ -425,9 +406,8 @@ static void a_flipped_bit_costs_nothing_before_it(void **state)
     VEC_FREE(&text);
 }
 
-static void garbage_after_the_last_member_is_reported(void **state)
+TEST(garbage_after_the_last_member_is_reported)
 {
-    (void)state;
     struct bytes text = make_text(5000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     add_zstd(&zstd, text.at, text.count);
@@ -446,9 +426,8 @@ static void garbage_after_the_last_member_is_reported(void **state)
 }
 
 /* An offset beyond the window, met where ISA-L counts the bytes left below 0: the message gives a place in the file. */
-static void an_offset_beyond_the_window_is_reported_with_its_place(void **state)
+TEST(an_offset_beyond_the_window_is_reported_with_its_place)
 {
-    (void)state;
     static const unsigned char head[] = { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff,
                                           0xe3, 0xe2, 0x72, 0xe0, 0x0a, 0x60, 0xce, 0x60, 0x8a, 0x62 };
     static const unsigned char tail[] = { 0xf2, 0x60, 0xe2, 0xe2, 0x72, 0x60, 0x85, 0xb1, 0x01,
@@ -468,9 +447,8 @@ static void an_offset_beyond_the_window_is_reported_with_its_place(void **state)
     VEC_FREE(&packed);
 }
 
-static void a_gzip_header_alone_is_damage(void **state)
+TEST(a_gzip_header_alone_is_damage)
 {
-    (void)state;
     struct bytes none = { 0 };
     const struct {
         const char *bytes;
@@ -521,9 +499,8 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static void files_are_read_whole(void **state)
+TEST(files_are_read_whole)
 {
-    (void)state;
     struct bytes text = make_text(3000000), gzip = { 0 }, zstd = { 0 };
     add_gzip_level(&gzip, text.at, text.count, 0); /* stored: larger than the source's buffer */
     add_zstd(&zstd, text.at, text.count);
@@ -568,9 +545,8 @@ static void *write_in_pieces(void *arg)
 }
 
 /* Standard input as a pipe whose writer trickles: packed bytes come in pieces of every size. */
-static void a_trickling_pipe_is_read_whole(void **state)
+TEST(a_trickling_pipe_is_read_whole)
 {
-    (void)state;
     struct bytes text = make_text(20000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, 10000);
     add_gzip(&gzip, text.at + 10000, 10000);
@@ -618,9 +594,8 @@ static void *open_and_write(void *arg)
     return write_in_pieces(writer);
 }
 
-static void a_named_pipe_is_read_whole(void **state)
+TEST(a_named_pipe_is_read_whole)
 {
-    (void)state;
     struct bytes text = make_text(200000);
     assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
     struct writer writer = { -1, &text, 5000 };
@@ -657,9 +632,8 @@ static void *disturb_and_write(void *arg)
     return write_in_pieces(&disturber->writer);
 }
 
-static void signals_do_not_end_reading(void **state)
+TEST(signals_do_not_end_reading)
 {
-    (void)state;
     struct sigaction action = { .sa_handler = ignore_signal }; /* no SA_RESTART: read(2) returns EINTR */
     sigaction(SIGUSR1, &action, NULL);
     struct bytes text = make_text(100);
@@ -680,9 +654,8 @@ static void signals_do_not_end_reading(void **state)
     VEC_FREE(&text);
 }
 
-static void a_file_that_shrinks_or_grows_is_reported(void **state)
+TEST(a_file_that_shrinks_or_grows_is_reported)
 {
-    (void)state;
     struct bytes text = make_text(2000000);
     char *buffer = mem_alloc(3000000);
     struct tpa_error err = { 0 };
@@ -721,9 +694,8 @@ static void a_file_that_shrinks_or_grows_is_reported(void **state)
     VEC_FREE(&text);
 }
 
-static void what_can_not_be_opened_is_reported(void **state)
+TEST(what_can_not_be_opened_is_reported)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     assert_null(source_open(in_folder("none.json"), NULL, &err));
     assert_string_equal(err.message, "cannot open: No such file or directory");
@@ -767,9 +739,8 @@ static void what_can_not_be_opened_is_reported(void **state)
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* 100 MB of blanks twice, packed 230 times by the first member and 1000 times by the second. */
-static void a_bomb_is_refused_unless_the_limit_is_lifted(void **state)
+TEST(a_bomb_is_refused_unless_the_limit_is_lifted)
 {
-    (void)state;
     const size_t size = 100000000;
     unsigned char *blanks = mem_alloc(size);
     memset(blanks, ' ', size);
@@ -807,9 +778,8 @@ static void a_bomb_is_refused_unless_the_limit_is_lifted(void **state)
     VEC_FREE(&packed);
 }
 
-static void a_zstd_window_beyond_reason_is_refused(void **state)
+TEST(a_zstd_window_beyond_reason_is_refused)
 {
-    (void)state;
     /* Frame header: no single segment; window descriptor 0xa8 is 2^(10 + 21) = 2 GiB. */
     static const unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00 };
     struct tpa_error err = { 0 };
@@ -821,9 +791,8 @@ static void a_zstd_window_beyond_reason_is_refused(void **state)
     source_free(source);
 }
 
-static void zstd_windows_end_at_128_mib(void **state)
+TEST(zstd_windows_end_at_128_mib)
 {
-    (void)state;
     /* As above: 0x88 is 2^(10 + 17) bytes, 0x89 an eighth more. Then one block, stored, of five bytes. */
     unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 0x29, 0x00, 0x00, 'w', 'h', 'o', 'l', 'e' };
     struct tpa_error err = { 0 };
@@ -840,9 +809,8 @@ static void zstd_windows_end_at_128_mib(void **state)
 }
 
 /* 60 MB of blanks in 6 kB, twice: 20,000 times. Frames before them that zstd skips buy nothing, nor do those without text, and empty blocks. */
-static void what_holds_nothing_buys_no_ratio(void **state)
+TEST(what_holds_nothing_buys_no_ratio)
 {
-    (void)state;
     const size_t size = 60000000, skipped = 1000000;
     unsigned char *blanks = mem_alloc(size);
     memset(blanks, ' ', size);
@@ -874,36 +842,4 @@ static void what_holds_nothing_buys_no_ratio(void **state)
     VEC_FREE(&packed);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_bytes_come_out_as_they_are),
-        cmocka_unit_test(gzip_members_are_joined),
-        cmocka_unit_test(every_piece_size_gives_the_same_bytes),
-        cmocka_unit_test(blocked_gzip_is_gzip),
-        cmocka_unit_test(gzip_header_fields_are_passed_over),
-        cmocka_unit_test(zeros_pad_gzip),
-        cmocka_unit_test(zstd_frames_are_joined_and_skippable_ones_skipped),
-        cmocka_unit_test(packing_is_recognised_by_content),
-        cmocka_unit_test(peeking_consumes_nothing),
-        cmocka_unit_test(a_cut_gzip_gives_every_byte_before_the_cut),
-        cmocka_unit_test(a_large_cut_gzip_gives_every_byte_before_the_cut),
-        cmocka_unit_test(a_cut_zstd_gives_the_blocks_before_the_cut),
-        cmocka_unit_test(a_wrong_checksum_is_reported_after_the_bytes),
-        cmocka_unit_test(a_flipped_bit_costs_nothing_before_it),
-        cmocka_unit_test(garbage_after_the_last_member_is_reported),
-        cmocka_unit_test(an_offset_beyond_the_window_is_reported_with_its_place),
-        cmocka_unit_test(a_gzip_header_alone_is_damage),
-        cmocka_unit_test(files_are_read_whole),
-        cmocka_unit_test(a_trickling_pipe_is_read_whole),
-        cmocka_unit_test(a_named_pipe_is_read_whole),
-        cmocka_unit_test(signals_do_not_end_reading),
-        cmocka_unit_test(a_file_that_shrinks_or_grows_is_reported),
-        cmocka_unit_test(what_can_not_be_opened_is_reported),
-        cmocka_unit_test(a_bomb_is_refused_unless_the_limit_is_lifted),
-        cmocka_unit_test(what_holds_nothing_buys_no_ratio),
-        cmocka_unit_test(a_zstd_window_beyond_reason_is_refused),
-        cmocka_unit_test(zstd_windows_end_at_128_mib),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TESTS_WITHIN(make_folder, remove_folder)

@@ -1,19 +1,14 @@
 /* test_sqlite_open.c - ingest/sqlite_open.h: databases that strangers wrote. */
+#include "tests/unit/unit.h"
 #include "ingest/sqlite_open.h"
 
 #include "base/buffer.h"
 
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The bytes of the database that SQL makes; free with sqlite3_free. */
 static unsigned char *make(const char *sql, sqlite3_int64 *size)
@@ -71,9 +66,8 @@ static void expect_rows(const char *sql, const char *table, const char *const *c
 
 static const char *const a_and_b[] = { "a", "b" };
 
-static void columns_are_found_by_name(void **state)
+TEST(columns_are_found_by_name)
 {
-    (void)state;
     expect_rows("CREATE TABLE t (x, B, /* a, */ A); INSERT INTO t VALUES (9, 2, 1), (9, NULL, 3)", "T",
                 a_and_b, 2, "1,2;3,-;");
     expect_rows("CREATE TABLE t (a); INSERT INTO t VALUES (7)", "t", a_and_b, 2, "7,-;");
@@ -85,9 +79,8 @@ static void columns_are_found_by_name(void **state)
 }
 
 /* Only whole numbers are numbers, however they are kept. */
-static void wrong_types_are_missing(void **state)
+TEST(wrong_types_are_missing)
 {
-    (void)state;
     expect_rows(
         "CREATE TABLE t (a, b); INSERT INTO t VALUES ('12', 3.0), (' -4 ', 1.5), ('x', x'00'), (1e30, '1e3'), "
         "('99999999999999999999', '')",
@@ -95,9 +88,8 @@ static void wrong_types_are_missing(void **state)
 }
 
 /* Views, virtual columns and triggers are as if they were not there. */
-static void code_is_not_run(void **state)
+TEST(code_is_not_run)
 {
-    (void)state;
     expect_rows(
         "CREATE TABLE u (a); CREATE VIEW t AS WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) "
         "SELECT a, a AS b FROM n",
@@ -114,9 +106,8 @@ static void code_is_not_run(void **state)
 }
 
 /* Every row of a page comes twice when its parent points to it twice. */
-static void rows_come_once(void **state)
+TEST(rows_come_once)
 {
-    (void)state;
     sqlite3_int64 size;
     /* Two leaves under one root: page 2 is the root, an interior page of type 5; its first child is in its first cell, its
      * last one at offset 8. */
@@ -152,9 +143,8 @@ static void rows_come_once(void **state)
 }
 
 /* Each damaged table is named, and what is before the damage is read. */
-static void damaged_tables_are_named(void **state)
+TEST(damaged_tables_are_named)
 {
-    (void)state;
     enum { PAGE = 512, T = 1 * PAGE, U = 2 * PAGE };
     sqlite3_int64 size;
     unsigned char *bytes = make("PRAGMA page_size = 512; CREATE TABLE t (a, b); CREATE TABLE u (a, b);"
@@ -190,9 +180,8 @@ static void damaged_tables_are_named(void **state)
 }
 
 /* A file is read where it lies, whatever it is called; nothing is written to it or beside it, and what is no log is none. */
-static void a_file_is_not_touched(void **state)
+TEST(a_file_is_not_touched)
 {
-    (void)state;
     char folder[] = "/tmp/test_sqlite_XXXXXX", path[128], log[160], shm[160];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/what?a%%20name#1&mode=rwc.db", folder);
@@ -280,9 +269,8 @@ static char *bytes_of_file(const char *path, size_t *len)
 }
 
 /* A log is applied up to its last finished transaction whose checksums are right, as SQLite does. */
-static void a_log_is_applied(void **state)
+TEST(a_log_is_applied)
 {
-    (void)state;
     enum { HEADER = 32, FRAME = 24 + 1024 };
     char folder[] = "/tmp/test_sqlite_XXXXXX", live[64], path[64], log[64];
     assert_non_null(mkdtemp(folder));
@@ -334,9 +322,8 @@ static void a_log_is_applied(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-static void what_is_none_says_so(void **state)
+TEST(what_is_none_says_so)
 {
-    (void)state;
     struct tpa_error err = { 0 };
     char bytes[200] = "SQLite format 3";
     struct source *source = source_open_memory(bytes, sizeof bytes, "test", &err);
@@ -346,15 +333,4 @@ static void what_is_none_says_so(void **state)
     assert_non_null(strstr(err.message, "SQLite says"));
     assert_int_equal(err.unread, TPA_LEFT_OUT);
     source_free(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_are_found_by_name), cmocka_unit_test(wrong_types_are_missing),
-        cmocka_unit_test(code_is_not_run),           cmocka_unit_test(rows_come_once),
-        cmocka_unit_test(damaged_tables_are_named),  cmocka_unit_test(a_file_is_not_touched),
-        cmocka_unit_test(a_log_is_applied),          cmocka_unit_test(what_is_none_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

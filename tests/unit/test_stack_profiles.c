@@ -2,16 +2,11 @@
  * test_stack_profiles.c - profiles made of stacks: collapsed stacks, speedscope, V8's and pprof's, written by hand; and what
  * is damaged, of wrong types, or goes round in circles.
  */
+#include "tests/unit/unit.h"
 #include "ingest/formats.h"
 #include "profile/view.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct format format_speedscope, format_folded, format_cpuprofile, format_pprof;
 
@@ -76,9 +71,8 @@ static void check_call(const char *caller, const char *callee, int64_t calls, in
  * main 1 alone; main, a 2; main, a, b 3; main, a, b, a 4. a is on three stacks of 9, and on the last one twice, which counts
  * once; so is main's call of a, and b's call of a is on one of 4.
  */
-static void stacks_add_up_to_functions(void **state)
+TEST(stacks_add_up_to_functions)
 {
-    (void)state;
     assert_true(read_text(&format_folded, "# a comment\nmain 1\nmain;a 2\r\nmain;a;b 3\n\nmain;a;b;a 4"));
     assert_true(profile->sampled && profile->figures == PROFILE_COUNT);
     check_function("main", 10, 1, 1, 10);
@@ -111,9 +105,8 @@ static void check_tree(const int64_t wanted_ns[4])
  * The same stacks as a call tree: main 10, below it a 9, b 7, and a once more with 4, which an estimate would not have. Twice the file is
  * twice the time, also without directories. With a file of which no stacks are known the tree is an estimate: a, on the path, is cut.
  */
-static void the_call_tree_is_that_of_the_stacks(void **state)
+TEST(the_call_tree_is_that_of_the_stacks)
 {
-    (void)state;
     static const char *const text = "main 1\nmain;a 2\nmain;a;b 3\nmain;a;b;a 4";
     assert_true(read_text(&format_folded, text));
     check_tree((const int64_t[]){ 10, 9, 7, 4 });
@@ -137,9 +130,8 @@ static void the_call_tree_is_that_of_the_stacks(void **state)
 }
 
 /* Names hold blanks and parentheses; only NAME (FILE:LINE) is taken apart. A line without a weight is counted. */
-static void frames_of_py_spy_have_lines(void **state)
+TEST(frames_of_py_spy_have_lines)
 {
-    (void)state;
     assert_true(read_text(&format_folded, "f(int) const (a b.py:12);g (x) 2\nno weight\nh;; 1\n 5\n"));
     const struct profile_function *f = &profile->functions[find("f(int) const")];
     assert_int_equal(f->line, 12);
@@ -156,9 +148,8 @@ static void frames_of_py_spy_have_lines(void **state)
 #define FRAMES "\"shared\":{\"frames\":[{\"name\":\"main\"},{\"name\":\"f\",\"file\":\"m.py\",\"line\":7}]}"
 
 /* 2 ms in main, 3 ms in f below it, which is all of f; a second thread in bytes is left out. Weights come before frames. */
-static void samples_of_speedscope_have_weights(void **state)
+TEST(samples_of_speedscope_have_weights)
 {
-    (void)state;
     assert_true(
         read_text(&format_speedscope, SCHEMA
                   "\"profiles\":[{\"type\":\"sampled\",\"weights\":[2,3],\"samples\":[[0],[0,1]],"
@@ -173,9 +164,8 @@ static void samples_of_speedscope_have_weights(void **state)
 }
 
 /* main 0..10, f 2..5 and 6..7: f is called twice and takes 4, main has 6 of its own. Calls are calls, not samples. */
-static void events_of_speedscope_are_calls(void **state)
+TEST(events_of_speedscope_are_calls)
 {
-    (void)state;
     assert_true(
         read_text(&format_speedscope, SCHEMA FRAMES
                   ",\"profiles\":[{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":["
@@ -189,9 +179,8 @@ static void events_of_speedscope_are_calls(void **state)
     profile_free(profile);
 }
 
-static void odd_speedscope_is_counted_or_refused(void **state)
+TEST(odd_speedscope_is_counted_or_refused)
 {
-    (void)state;
     /* a frame that is not there, a negative weight, a sample that is no list; one good */
     assert_true(read_text(&format_speedscope,
                           SCHEMA FRAMES ",\"profiles\":[7,{\"unit\":\"none\",\"samples\":[[0,9],[0],5,[1]],"
@@ -213,9 +202,8 @@ static void odd_speedscope_is_counted_or_refused(void **state)
     "{\"id\":" id ",\"callFrame\":{\"functionName\":\"" name "\",\"url\":\"w.js\",\"lineNumber\":4}" rest "}"
 
 /* Samples at 0, 10 and 30 us, the end is at 35: run has 10 and 5, deep 20. V8 counts lines from 0. */
-static void samples_of_v8_last_until_the_next(void **state)
+TEST(samples_of_v8_last_until_the_next)
 {
-    (void)state;
     assert_true(read_text(
         &format_cpuprofile,
         "{\"nodes\":[" V8_NODE("1", "(root)", ",\"children\":[2]") "," V8_NODE(
@@ -232,9 +220,8 @@ static void samples_of_v8_last_until_the_next(void **state)
 }
 
 /* 2 calls 3, 3 calls 2: left out. 5 is its own child. Without times hits are counts. */
-static void circles_of_v8_are_left_out(void **state)
+TEST(circles_of_v8_are_left_out)
 {
-    (void)state;
     assert_true(read_text(
         &format_cpuprofile,
         "{\"nodes\":[" V8_NODE("1", "good", ",\"hitCount\":3") "," V8_NODE("2", "a", ",\"hitCount\":1,\"children\":[3]") "," V8_NODE(
@@ -256,9 +243,8 @@ static void circles_of_v8_are_left_out(void **state)
  * Types: samples/count and cpu/nanoseconds, of which the last counts. Strings: 0 "", 1 "cpu", 2 "nanoseconds", 3 "main", 4 "f",
  * 5 "m.go". Location 1 is f inlined into main; the sample has 7 ns there. A second sample has a location without a function.
  */
-static void samples_of_pprof_have_inlined_calls(void **state)
+TEST(samples_of_pprof_have_inlined_calls)
 {
-    (void)state;
     static const char bytes[] = "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x01\x10\x02"
                                 "\x12\x07\x0a\x01\x01\x12\x02\x03\x07"
                                 "\x12\x06\x08\x09\x10\x01\x10\x05"
@@ -289,9 +275,8 @@ static void samples_of_pprof_have_inlined_calls(void **state)
 }
 
 /* None takes another's for its own; a trace is nobody's. */
-static void each_knows_its_own(void **state)
+TEST(each_knows_its_own)
 {
-    (void)state;
     static const char *const texts[] = { SCHEMA FRAMES "}", "a;b 1\nc 2\n",
                                          "{\"nodes\":[" V8_NODE("1", "a", "") "]}" };
     const struct format *const readers[] = { &format_speedscope, &format_folded, &format_cpuprofile,
@@ -309,21 +294,4 @@ static void each_knows_its_own(void **state)
     for (size_t o = 0; o < sizeof others / sizeof *others; o++)
         for (size_t r = 0; r < 4; r++)
             assert_int_equal(readers[r]->sniff(others[o], strlen(others[o])), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_add_up_to_functions),
-        cmocka_unit_test(the_call_tree_is_that_of_the_stacks),
-        cmocka_unit_test(frames_of_py_spy_have_lines),
-        cmocka_unit_test(samples_of_speedscope_have_weights),
-        cmocka_unit_test(events_of_speedscope_are_calls),
-        cmocka_unit_test(odd_speedscope_is_counted_or_refused),
-        cmocka_unit_test(samples_of_v8_last_until_the_next),
-        cmocka_unit_test(circles_of_v8_are_left_out),
-        cmocka_unit_test(samples_of_pprof_have_inlined_calls),
-        cmocka_unit_test(each_knows_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,18 @@
 /* test_stats.c - base/stats.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/stats.h"
-#include <stdlib.h>
 
-static void nothing_gives_zeros(void **state)
+TEST(nothing_gives_zeros)
 {
-    (void)state;
     struct stats stats = stats_of(NULL, 0);
     assert_int_equal(stats.count, 0);
     assert_int_equal(stats.mean, 0);
 }
 
 /* 2, 4, 4, 10: sum 20, mean 5, median 4; squares 9 + 1 + 1 + 25 = 36, over 3 is 12. */
-static void four_values(void **state)
+TEST(four_values)
 {
-    (void)state;
     int64_t values[] = { 10, 4, 2, 4 };
     struct stats stats = stats_of(values, 4);
     assert_int_equal(stats.sum, 20);
@@ -31,9 +24,8 @@ static void four_values(void **state)
 }
 
 /* 1, 2: mean and median 1.5, up to 2. 1, 1, 2: mean 1.33, down. -1, -2: -1.5, up to -1. */
-static void halves_are_rounded_up(void **state)
+TEST(halves_are_rounded_up)
 {
-    (void)state;
     int64_t two[] = { 2, 1 }, three[] = { 1, 2, 1 }, below[] = { -1, -2 };
     assert_int_equal(stats_of(two, 2).mean, 2);
     assert_int_equal(stats_of(two, 2).median, 2);
@@ -50,9 +42,8 @@ static int compare(const void *left, const void *right)
 }
 
 /* Values that ascend, descend, repeat, or come anyhow: against sorting them. Some are much worse for bad pivots. */
-static void the_median_is_that_of_the_sorted_values(void **state)
+TEST(the_median_is_that_of_the_sorted_values)
 {
-    (void)state;
     enum { MOST = 3000 };
     static int64_t values[MOST], sorted[MOST];
     uint64_t random = 42;
@@ -78,21 +69,8 @@ static void the_median_is_that_of_the_sorted_values(void **state)
     }
 }
 
-static void one_value_does_not_deviate(void **state)
+TEST(one_value_does_not_deviate)
 {
-    (void)state;
     int64_t value = 7;
     assert_float_equal(stats_of(&value, 1).deviation, 0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_gives_zeros),
-        cmocka_unit_test(four_values),
-        cmocka_unit_test(halves_are_rounded_up),
-        cmocka_unit_test(the_median_is_that_of_the_sorted_values),
-        cmocka_unit_test(one_value_does_not_deviate),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
+#include "tests/unit/unit.h"
 #include "trace/step_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void a_step_has_a_number_and_a_name_for_all(void **state)
+TEST(a_step_has_a_number_and_a_name_for_all)
 {
-    (void)state;
     static const struct {
         const char *name, *all; /* NULL: not the name of a step */
         int64_t number;
@@ -41,18 +37,16 @@ static void a_step_has_a_number_and_a_name_for_all(void **state)
     }
 }
 
-static void steps_of_devices_are_known_by_name(void **state)
+TEST(steps_of_devices_are_known_by_name)
 {
-    (void)state;
     assert_true(step_name_is_of_devices(STEP_OF_DEVICES " [step 7]"));
     assert_false(step_name_is_of_devices("devices [step 7]"));
     assert_false(step_name_is_of_devices("device [step *]"));
     assert_false(step_name_is_of_devices("train [step 7]"));
 }
 
-static void a_number_is_not_said_twice(void **state)
+TEST(a_number_is_not_said_twice)
 {
-    (void)state;
     struct buffer text = { 0 };
     step_name_add(&text, "train", 5, 17);
     assert_string_equal(text.at, "train [step 17]");
@@ -63,14 +57,4 @@ static void a_number_is_not_said_twice(void **state)
     step_name_add(&text, "train 117", 9, 17);
     assert_string_equal(text.at, "train 117 [step 17]");
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_has_a_number_and_a_name_for_all),
-        cmocka_unit_test(steps_of_devices_are_known_by_name),
-        cmocka_unit_test(a_number_is_not_said_twice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

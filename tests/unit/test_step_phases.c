@@ -1,10 +1,6 @@
 /* test_step_phases.c - analyze/step_phases.h against drawings whose figures are worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/step_phases.h"
 #include "analyze/steps.h"
 #include "tests/unit/drawn.h"
@@ -71,9 +67,8 @@ static void draw_two_threads(int64_t at, int64_t number)
     draw_cpu(at, 2);
 }
 
-static void operators_before_a_backward_pass_are_forward(void **state)
+TEST(operators_before_a_backward_pass_are_forward)
 {
-    (void)state;
     const int64_t expected[PHASES] = { 18, 16, 15, 10, 41 };
     check(draw_one_thread, expected);
     check(draw_two_threads, expected);
@@ -106,9 +101,8 @@ static void draw_zeroed_before(int64_t at, int64_t number)
     draw_host("user_annotation", "Optimizer.step#SGD.step", 1, at + 50, 10);
 }
 
-static void zeroed_gradients_end_no_forward_pass(void **state)
+TEST(zeroed_gradients_end_no_forward_pass)
 {
-    (void)state;
     const int64_t between[PHASES] = { 12, 8, 14, 0, 66 }, before[PHASES] = { 10, 8, 14, 0, 68 };
     check(draw_zeroed_between, between);
     check(draw_zeroed_before, before);
@@ -125,9 +119,8 @@ static void draw_accumulation(int64_t at, int64_t number)
     draw_host("user_annotation", "Optimizer.step#Adam.step", 1, at + 60, 10);
 }
 
-static void passes_of_microbatches_are_apart(void **state)
+TEST(passes_of_microbatches_are_apart)
 {
-    (void)state;
     const int64_t expected[PHASES] = { 20, 20, 10, 0, 50 };
     check(draw_accumulation, expected);
 }
@@ -142,9 +135,8 @@ static void draw_stacks(int64_t at, int64_t number)
     draw_host("python_function", "torch/optim/optimizer.py(484): wrapper", 1, at + 55, 15);
 }
 
-static void stacks_say_where_phases_begin_and_end(void **state)
+TEST(stacks_say_where_phases_begin_and_end)
 {
-    (void)state;
     const int64_t expected[PHASES] = { 20, 21, 15, 10, 34 };
     check(draw_stacks, expected);
 }
@@ -160,9 +152,8 @@ static void draw_closure(int64_t at, int64_t number)
     draw_host("user_annotation", "[pl][profile][Strategy]SingleDeviceStrategy.backward", 1, at + 32, 28);
 }
 
-static void a_closure_leaves_the_optimizer_the_rest(void **state)
+TEST(a_closure_leaves_the_optimizer_the_rest)
 {
-    (void)state;
     const int64_t expected[PHASES] = { 18, 28, 24, 5, 25 };
     check(draw_closure, expected);
 }
@@ -188,17 +179,15 @@ static void draw_device(int64_t at, int64_t number)
     draw_work("kernel", "adam", 0, 7, at + 90, 10, 10 * number + 3);
 }
 
-static void work_counts_for_the_phase_that_launched_it(void **state)
+TEST(work_counts_for_the_phase_that_launched_it)
 {
-    (void)state;
     const int64_t expected[PHASES] = { 40, 40, 10, 0, 10 };
     check(draw_device, expected);
 }
 
 /* Nothing says what is forward: all is other, and that is said. */
-static void what_is_not_known_is_other(void **state)
+TEST(what_is_not_known_is_other)
 {
-    (void)state;
     draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
     draw_host("cpu_op", "aten::linear", 1, 10, 50);
@@ -208,18 +197,4 @@ static void what_is_not_known_is_other(void **state)
     assert_int_equal(phases->all.phase_ns[PHASE_OTHER], 100);
     arena_free(phases);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_before_a_backward_pass_are_forward),
-        cmocka_unit_test(zeroed_gradients_end_no_forward_pass),
-        cmocka_unit_test(passes_of_microbatches_are_apart),
-        cmocka_unit_test(stacks_say_where_phases_begin_and_end),
-        cmocka_unit_test(a_closure_leaves_the_optimizer_the_rest),
-        cmocka_unit_test(work_counts_for_the_phase_that_launched_it),
-        cmocka_unit_test(what_is_not_known_is_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

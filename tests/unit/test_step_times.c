@@ -1,10 +1,6 @@
 /* test_step_times.c - analyze/steps.h: the parts of a step add up, and a step lasts as long as its work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/steps.h"
 #include "tests/unit/drawn.h"
 
@@ -73,9 +69,8 @@ static void draw(void)
     trace = draw_end();
 }
 
-static void each_moment_counts_for_what_has_precedence(void **state)
+TEST(each_moment_counts_for_what_has_precedence)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 2);
@@ -91,9 +86,8 @@ static void each_moment_counts_for_what_has_precedence(void **state)
     release();
 }
 
-static void a_step_lasts_as_long_as_its_work(void **state)
+TEST(a_step_lasts_as_long_as_its_work)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(int_called(steps, 1, "start"), 50);
@@ -110,9 +104,8 @@ static void a_step_lasts_as_long_as_its_work(void **state)
  * Only the devices mark the step, 20..75, whose first kernel was launched before it. The copy before the first kernel is of the
  * step, and the kernel after it, launched within it, is not.
  */
-static void a_step_of_the_devices_is_their_range(void **state)
+TEST(a_step_of_the_devices_is_their_range)
 {
-    (void)state;
     draw_begin(&steps_wants);
     draw_host("user_annotation", "device [step 3]", 9, 20, 55);
     draw_call("cudaLaunchKernel", 1, 10, 2, 1);
@@ -131,9 +124,8 @@ static void a_step_of_the_devices_is_their_range(void **state)
 }
 
 /* Steps of 50 and 25: mean and median 37.5; step 1 is over the median most in data loading, by 12 - 6. */
-static void the_slowest_step_is_explained(void **state)
+TEST(the_slowest_step_is_explained)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 }, NULL);
     size_t last = summary->row_count - 1;
@@ -145,9 +137,8 @@ static void the_slowest_step_is_explained(void **state)
     release();
 }
 
-static void steps_are_selected_by_number(void **state)
+TEST(steps_are_selected_by_number)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ .steps = { { { 2, 2 } }, 1 } }, NULL);
     assert_int_equal(steps->row_count, 1);
@@ -161,9 +152,8 @@ static void steps_are_selected_by_number(void **state)
  *                 l l    l
  *   stream 7        [k][k]  [k]
  */
-static void steps_cut_by_the_end_of_recording_are_left_out(void **state)
+TEST(steps_cut_by_the_end_of_recording_are_left_out)
 {
-    (void)state;
     draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 12);
     draw_host("user_annotation", "ProfilerStep#2", 1, 12, 12);
@@ -186,9 +176,8 @@ static void steps_cut_by_the_end_of_recording_are_left_out(void **state)
 }
 
 /* "outer" holds one "iter" and overlaps the other: of ranges that overlap the first counts. */
-static void other_ranges_can_be_steps(void **state)
+TEST(other_ranges_can_be_steps)
 {
-    (void)state;
     draw_begin(&steps_wants);
     draw_host("user_annotation", "iter 0", 1, 0, 10);
     draw_host("user_annotation", "iter 1", 1, 10, 10);
@@ -209,9 +198,8 @@ static void other_ranges_can_be_steps(void **state)
 }
 
 /* The first ends 1 ns after the second begins: its start and its duration were both rounded up. */
-static void steps_that_overlap_by_rounding_count(void **state)
+TEST(steps_that_overlap_by_rounding_count)
 {
-    (void)state;
     draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 1001);
     draw_host("user_annotation", "ProfilerStep#2", 1, 1000, 1000);
@@ -225,9 +213,8 @@ static void steps_that_overlap_by_rounding_count(void **state)
     release();
 }
 
-static void without_steps_all_is_one(void **state)
+TEST(without_steps_all_is_one)
 {
-    (void)state;
     draw_begin(&steps_wants);
     draw_host("cpu_op", "aten::mm", 1, 5, 10);
     draw_host("cpu_op", "aten::mm", 1, 20, 5);
@@ -247,9 +234,8 @@ static void without_steps_all_is_one(void **state)
  *
  * The summary has what the file can have: runtime 10, data loading 0, CPU 20, other 0, the step 30.
  */
-static void calls_count_without_work_on_devices(void **state)
+TEST(calls_count_without_work_on_devices)
 {
-    (void)state;
     static const char *const titles[] = { "Runtime", "Data loading", "CPU", "Other", "Step as it ran" };
     static const int64_t times[] = { 10, 0, 20, 0, 30 };
     draw_begin(&steps_wants);
@@ -273,9 +259,8 @@ static void calls_count_without_work_on_devices(void **state)
  *
  * As TensorBoard's plugin has it: communication 25, CPU 0..5 and 30..35 = 10, other 5. The finding is of 62.5 %.
  */
-static void collectives_on_the_host_communicate(void **state)
+TEST(collectives_on_the_host_communicate)
 {
-    (void)state;
     draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 40);
     draw_host("user_annotation", "train", 1, 0, 35);
@@ -289,9 +274,8 @@ static void collectives_on_the_host_communicate(void **state)
     release();
 }
 
-static void rows_are_added_up(void **state)
+TEST(rows_are_added_up)
 {
-    (void)state;
     static const unsigned words[] = { STEPS_BY_NAME, BY(RANK) };
     for (size_t i = 0; i < 2; i++) {
         step_by = words[i];
@@ -331,9 +315,8 @@ static size_t row_of_stream(int64_t stream, size_t from)
  * CPU 14..16, 18..22, 38..40 = 8, other 12..14, 40..50 = 12. Step 2, 50..75: runtime 54..56 = 2, CPU 52..54, 56..60 = 6,
  * other 50..52, 60..75 = 17. The summary below stays that of the whole steps.
  */
-static void a_stream_has_the_host_and_its_own_work(void **state)
+TEST(a_stream_has_the_host_and_its_own_work)
 {
-    (void)state;
     step_by = BY(STEP) | BY(STREAM);
     draw();
     answer((struct selection_query){ 0 }, NULL);
@@ -367,9 +350,8 @@ static void a_stream_has_the_host_and_its_own_work(void **state)
 }
 
 /* Two devices have a stream 7 each: kernels at 10..20 of device 0 and 15..40 of device 1, in a step 0..50. */
-static void devices_with_one_stream_number_stay_apart(void **state)
+TEST(devices_with_one_stream_number_stay_apart)
 {
-    (void)state;
     static const unsigned words[] = { BY(DEVICE), BY(STREAM) };
     for (size_t i = 0; i < 2; i++) {
         step_by = words[i];
@@ -392,9 +374,8 @@ static void devices_with_one_stream_number_stay_apart(void **state)
 }
 
 /* Two cycles of rank 4 around one of rank 5, with a step of 50 each: a kernel runs for 10, 20 and 30 of it. */
-static void steps_of_all_files_of_a_rank_are_added_up(void **state)
+TEST(steps_of_all_files_of_a_rank_are_added_up)
 {
-    (void)state;
     static const unsigned words[] = { BY(RANK), BY(DEVICE), BY(STREAM) };
     for (size_t i = 0; i < 3; i++) {
         step_by = words[i];
@@ -421,9 +402,8 @@ static void steps_of_all_files_of_a_rank_are_added_up(void **state)
 }
 
 /* Three steps of 140 years each: the kernel that each launches runs so late. The mean is that of what 64 bits hold. */
-static void sums_of_long_steps_do_not_overflow(void **state)
+TEST(sums_of_long_steps_do_not_overflow)
 {
-    (void)state;
     const int64_t far_ns = INT64_C(2200000000000000000);
     step_by = STEPS_BY_NAME;
     draw_begin(&steps_wants);
@@ -445,27 +425,4 @@ static void sums_of_long_steps_do_not_overflow(void **state)
     assert_int_equal(int_called(steps, 0, "average"), INT64_MAX / 3);
     release();
     step_by = 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_moment_counts_for_what_has_precedence),
-        cmocka_unit_test(a_step_lasts_as_long_as_its_work),
-        cmocka_unit_test(a_step_of_the_devices_is_their_range),
-        cmocka_unit_test(the_slowest_step_is_explained),
-        cmocka_unit_test(steps_are_selected_by_number),
-        cmocka_unit_test(steps_cut_by_the_end_of_recording_are_left_out),
-        cmocka_unit_test(other_ranges_can_be_steps),
-        cmocka_unit_test(steps_that_overlap_by_rounding_count),
-        cmocka_unit_test(without_steps_all_is_one),
-        cmocka_unit_test(calls_count_without_work_on_devices),
-        cmocka_unit_test(collectives_on_the_host_communicate),
-        cmocka_unit_test(rows_are_added_up),
-        cmocka_unit_test(a_stream_has_the_host_and_its_own_work),
-        cmocka_unit_test(devices_with_one_stream_number_stay_apart),
-        cmocka_unit_test(steps_of_all_files_of_a_rank_are_added_up),
-        cmocka_unit_test(sums_of_long_steps_do_not_overflow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

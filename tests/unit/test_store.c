@@ -1,21 +1,16 @@
 /* test_store.c - store/: runs go in and come out as they were, and nothing is lost when something goes wrong. */
+#include "tests/unit/unit.h"
 #include "history/store.h"
 
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -114,9 +109,8 @@ static size_t count_runs(void)
 /* ---- samples ---- */
 
 /* 100, +7, -9, +0: zigzag 200 14 17 0; 200 is c8 01. */
-static void samples_are_a_few_bytes(void **state)
+TEST(samples_are_a_few_bytes)
 {
-    (void)state;
     static const double values[] = { 100, 107, 98, 98 };
     struct buffer bytes = { 0 };
     samples_pack(&bytes, values, COUNT(values), true);
@@ -137,9 +131,8 @@ static void samples_are_a_few_bytes(void **state)
     buffer_release(&bytes);
 }
 
-static void samples_keep_doubles_exactly(void **state)
+TEST(samples_keep_doubles_exactly)
 {
-    (void)state;
     static const double values[] = { 0.1, -3e300, 0, 5e-324 };
     struct buffer bytes = { 0 };
     struct samples back = { 0 };
@@ -174,9 +167,8 @@ static void take(void *context, const struct store_figure *figure)
     }
 }
 
-static void runs_come_out_as_they_went_in(void **state)
+TEST(runs_come_out_as_they_went_in)
 {
-    (void)state;
     struct store *store = open_store(STORE_CREATE);
     struct store_added first = add_to(store, 1000, 2), second = add_to(store, 1100, 1);
     assert_false(first.was_there || second.was_there);
@@ -203,9 +195,8 @@ static void runs_come_out_as_they_went_in(void **state)
     unlink("perf.db");
 }
 
-static void a_run_added_twice_is_one_run(void **state)
+TEST(a_run_added_twice_is_one_run)
 {
-    (void)state;
     struct store *store = open_store(STORE_CREATE);
     struct store_added first = add_to(store, 1000, 1), again = add_to(store, 1000, 1);
     assert_true(again.was_there);
@@ -215,9 +206,8 @@ static void a_run_added_twice_is_one_run(void **state)
     unlink("perf.db");
 }
 
-static void pruning_forgets_runs_and_hands_on_what_was_accepted(void **state)
+TEST(pruning_forgets_runs_and_hands_on_what_was_accepted)
 {
-    (void)state;
     struct store *store = open_store(STORE_CREATE);
     struct tpa_error err = { 0 };
     struct store_added added[5];
@@ -273,9 +263,8 @@ static void change(const char *statements)
     sql_close(sql);
 }
 
-static void other_versions_are_refused_untouched(void **state)
+TEST(other_versions_are_refused_untouched)
 {
-    (void)state;
     struct store *store = open_store(STORE_CREATE);
     add_to(store, 1000, 1);
     store_close(store);
@@ -301,9 +290,8 @@ static void other_versions_are_refused_untouched(void **state)
 }
 
 /* Bytes of a page in the middle are overwritten: writing fails with an error, and nothing is written. */
-static void a_damaged_store_is_not_written_to(void **state)
+TEST(a_damaged_store_is_not_written_to)
 {
-    (void)state;
     struct store *store = open_store(STORE_CREATE);
     for (int day = 0; day < 40; day++)
         add_to(store, 1000 + day, day + 1);
@@ -321,9 +309,8 @@ static void a_damaged_store_is_not_written_to(void **state)
 }
 
 /* A child adds a run and is killed before it commits: the journal is rolled back by the next one who looks. */
-static void a_killed_run_was_never_there(void **state)
+TEST(a_killed_run_was_never_there)
 {
-    (void)state;
     struct store *store = open_store(STORE_CREATE);
     add_to(store, 1000, 1);
     store_close(store);
@@ -356,9 +343,8 @@ static void a_killed_run_was_never_there(void **state)
     unlink("perf.db");
 }
 
-static void who_writes_is_waited_for(void **state)
+TEST(who_writes_is_waited_for)
 {
-    (void)state;
     struct store *store = open_store(STORE_CREATE);
     add_to(store, 1000, 1);
     struct tpa_error err = { 0 };
@@ -383,9 +369,8 @@ static void who_writes_is_waited_for(void **state)
 }
 
 /* Four at once add ten runs each to a store that none of them has made yet. */
-static void many_write_at_once(void **state)
+TEST(many_write_at_once)
 {
-    (void)state;
     enum { WRITERS = 4, RUNS = 10 };
     pid_t children[WRITERS];
     for (int i = 0; i < WRITERS; i++) {
@@ -427,9 +412,8 @@ static void make_store(void)
     store_close(store);
 }
 
-static void a_name_that_sqlite_takes_for_no_file_is_refused(void **state)
+TEST(a_name_that_sqlite_takes_for_no_file_is_refused)
 {
-    (void)state;
     static const char *const names[] = { "", ":memory:", "file:perf.db", "file:perf.db?mode=memory" };
     for (size_t i = 0; i < COUNT(names); i++)
         for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
@@ -449,9 +433,8 @@ static void change_schema(const char *text)
     sqlite3_close(db);
 }
 
-static void a_schema_that_is_not_ours_is_refused(void **state)
+TEST(a_schema_that_is_not_ours_is_refused)
 {
-    (void)state;
     static const char *const changes[] = {
         "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run WHERE id < new.id; END",
         "CREATE TABLE z(a)",
@@ -497,9 +480,8 @@ static void put_journal(const char *victim)
     fclose(file);
 }
 
-static void a_journal_that_names_a_file_to_delete_is_refused(void **state)
+TEST(a_journal_that_names_a_file_to_delete_is_refused)
 {
-    (void)state;
     FILE *file = fopen("thesis", "w");
     assert_non_null(file);
     fclose(file);
@@ -519,9 +501,8 @@ static void a_journal_that_names_a_file_to_delete_is_refused(void **state)
 }
 
 /* A fifo would be waited for until somebody writes to it, and a link leads to what is none of ours. */
-static void what_is_no_file_is_refused_as_a_store_and_beside_one(void **state)
+TEST(what_is_no_file_is_refused_as_a_store_and_beside_one)
 {
-    (void)state;
     static const char *const names[] = { "perf.db", "perf.db-journal", "perf.db-wal", "perf.db-shm" };
     for (size_t i = 0; i < 2 * COUNT(names); i++) {
         const char *name = names[i / 2];
@@ -539,9 +520,8 @@ static void what_is_no_file_is_refused_as_a_store_and_beside_one(void **state)
     }
 }
 
-static void statements_that_are_none_of_ours_are_refused(void **state)
+TEST(statements_that_are_none_of_ours_are_refused)
 {
-    (void)state;
     static const char *const statements[] = {
         "CREATE TRIGGER t AFTER INSERT ON run BEGIN SELECT 1; END",
         "CREATE VIEW v AS SELECT 1",
@@ -564,9 +544,8 @@ static void statements_that_are_none_of_ours_are_refused(void **state)
 }
 
 /* What reads changes nothing: not the file, nor anything beside it. */
-static void a_store_that_is_read_is_not_written(void **state)
+TEST(a_store_that_is_read_is_not_written)
 {
-    (void)state;
     make_store();
     struct tpa_error err = { 0 };
     struct sql *sql = sql_open("perf.db", SQL_READ, 0, &err);
@@ -578,9 +557,8 @@ static void a_store_that_is_read_is_not_written(void **state)
 }
 
 /* A name that is there in one of 20,000 steps: 0 ... 0 7 0 ... 0. */
-static void samples_that_are_mostly_the_same_are_a_few_bytes(void **state)
+TEST(samples_that_are_mostly_the_same_are_a_few_bytes)
 {
-    (void)state;
     enum { MANY = 20000 };
     double *values = mem_zalloc(MANY, sizeof *values);
     values[12345] = 7;
@@ -601,26 +579,4 @@ static void samples_that_are_mostly_the_same_are_a_few_bytes(void **state)
     free(values);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_are_a_few_bytes),
-        cmocka_unit_test(samples_keep_doubles_exactly),
-        cmocka_unit_test(runs_come_out_as_they_went_in),
-        cmocka_unit_test(a_run_added_twice_is_one_run),
-        cmocka_unit_test(pruning_forgets_runs_and_hands_on_what_was_accepted),
-        cmocka_unit_test(other_versions_are_refused_untouched),
-        cmocka_unit_test(a_damaged_store_is_not_written_to),
-        cmocka_unit_test(samples_that_are_mostly_the_same_are_a_few_bytes),
-        cmocka_unit_test(a_name_that_sqlite_takes_for_no_file_is_refused),
-        cmocka_unit_test(a_schema_that_is_not_ours_is_refused),
-        cmocka_unit_test(a_journal_that_names_a_file_to_delete_is_refused),
-        cmocka_unit_test(what_is_no_file_is_refused_as_a_store_and_beside_one),
-        cmocka_unit_test(statements_that_are_none_of_ours_are_refused),
-        cmocka_unit_test(a_store_that_is_read_is_not_written),
-        cmocka_unit_test(a_killed_run_was_never_there),
-        cmocka_unit_test(who_writes_is_waited_for),
-        cmocka_unit_test(many_write_at_once),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TESTS_WITHIN(set_up, tear_down)

@@ -1,10 +1,6 @@
 /* test_summary.c - summary/summary.h: the verdict, and what rules without a price find, and that they are quiet otherwise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "summary/findings.h"
 #include "summary/rules.h"
 #include "tests/unit/summarized.h"
@@ -16,9 +12,8 @@
  *   host       [ mm                                 )    launches at 0..2
  *   stream 7    [ gemm                              )    2..100
  */
-static void a_busy_device_is_no_finding(void **state)
+TEST(a_busy_device_is_no_finding)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 100);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
@@ -43,9 +38,8 @@ static void a_busy_device_is_no_finding(void **state)
 
 /* A step of 1000 has 600 of idle time. If all changes save 299, which is less than half of it, the sentence says that no change was found for
  * the rest. It does not say so if they save 300, or if another limit is known. */
-static void for_the_rest_no_change_is_found_below_half(void **state)
+TEST(for_the_rest_no_change_is_found_below_half)
 {
-    (void)state;
     static const struct {
         int64_t together_ns;
         enum step_bound_kind bound;
@@ -70,9 +64,8 @@ static const char *verdict(void)
 }
 
 /* Of each step 30 of 100 in mm and 60 in a collective, or 60 in mm: the step's own time is no operator's. */
-static void on_the_host_the_largest_part_of_a_step_is_the_verdict(void **state)
+TEST(on_the_host_the_largest_part_of_a_step_is_the_verdict)
 {
-    (void)state;
     for (int communicates = 0; communicates < 2; communicates++) {
         draw_begin(&summary_wants);
         for (int64_t step = 0; step < 3; step++) {
@@ -93,9 +86,8 @@ static void on_the_host_the_largest_part_of_a_step_is_the_verdict(void **state)
 }
 
 /* Kernels of 1 ms with one pause of 10 ms between the second and the third, or pauses of 5 ms between all. */
-static void one_long_gap_is_named(void **state)
+TEST(one_long_gap_is_named)
 {
-    (void)state;
     for (int once = 0; once < 2; once++) {
         draw_begin(&summary_wants);
         for (int64_t n = 0, us = 0; n < 3; n++) {
@@ -110,9 +102,8 @@ static void one_long_gap_is_named(void **state)
 }
 
 /* Neither work whose launch is not in the file, nor a call that launches, is an operator that takes most of the work. */
-static void what_is_no_operator_is_not_named(void **state)
+TEST(what_is_no_operator_is_not_named)
 {
-    (void)state;
     for (int launched = 0; launched < 2; launched++) {
         draw_begin(&summary_wants);
         draw_host("cpu_op", "aten::mm", 2, 0, 100);
@@ -130,9 +121,8 @@ static void what_is_no_operator_is_not_named(void **state)
  *   host       [ Step#0  )[ Step#1  )[ Step#2  )[ Step#3  )[ Step#4  )     each allocates 9 of the device's 100
  *   stream 7   [ volta_sgemm, launched by mm                          )    in use: 50, 59, 68, 77, 86, 95
  */
-static void memory_that_is_nearly_full_and_grows_is_a_remark(void **state)
+TEST(memory_that_is_nearly_full_and_grows_is_a_remark)
 {
-    (void)state;
     draw_begin(&summary_wants);
     *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
         (struct trace_device){ .name = "V100", .total_memory = 100, .compute_major = 7 };
@@ -247,9 +237,8 @@ static void draw_memory_grows(bool wrong)
 }
 
 /* Five steps that keep 1 each. The first needs 60 for a while, the last, which ends with 5 in use, no more than these. */
-static void growth_is_a_share_of_the_largest_step(void **state)
+TEST(growth_is_a_share_of_the_largest_step)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_device(1000);
     draw_memory(5, 1, 0, 0xF00, 60, 60);
@@ -271,9 +260,8 @@ static void growth_is_a_share_of_the_largest_step(void **state)
  * No steps, and the operators are over before the work that they queued begins: kernels take all of the device's span,
  * 30..230. None runs while the operators do, which says nothing.
  */
-static void work_that_outlasts_the_operators_is_work(void **state)
+TEST(work_that_outlasts_the_operators_is_work)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_host("cpu_op", "aten::add", 1, 0, 20);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
@@ -305,18 +293,16 @@ static const char *phases_with_forward(int64_t forward_us)
 }
 
 /* The line of phases is there if they explain half of a step, and not if they explain less. */
-static void phases_are_told_if_they_explain_half_of_a_step(void **state)
+TEST(phases_are_told_if_they_explain_half_of_a_step)
 {
-    (void)state;
     assert_string_equal(phases_with_forward(400), "By phase: other 50.0 %, forward 40.0 %, backward 10.0 %");
     release();
     assert_null(phases_with_forward(399));
     release();
 }
 
-static void every_rule_finds_and_is_quiet(void **state)
+TEST(every_rule_finds_and_is_quiet)
 {
-    (void)state;
     static const struct {
         const char *rule;
         void (*draw)(bool wrong);
@@ -353,21 +339,4 @@ static void every_rule_finds_and_is_quiet(void **state)
             release();
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_busy_device_is_no_finding),
-        cmocka_unit_test(for_the_rest_no_change_is_found_below_half),
-        cmocka_unit_test(on_the_host_the_largest_part_of_a_step_is_the_verdict),
-        cmocka_unit_test(one_long_gap_is_named),
-        cmocka_unit_test(what_is_no_operator_is_not_named),
-        cmocka_unit_test(memory_that_is_nearly_full_and_grows_is_a_remark),
-        cmocka_unit_test(growth_is_a_share_of_the_largest_step),
-        cmocka_unit_test(work_that_outlasts_the_operators_is_work),
-        cmocka_unit_test(phases_are_told_if_they_explain_half_of_a_step),
-        cmocka_unit_test(every_rule_finds_and_is_quiet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

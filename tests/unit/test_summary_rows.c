@@ -1,10 +1,6 @@
 /* test_summary_rows.c - summary/summary.h: the rows of operators, ranks and devices. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "tests/unit/summarized.h"
 
 /*
@@ -16,9 +12,8 @@
  *
  * All own times are 20 - 8 + 20 + 18 = 50, of which shares are, as in tpa top --python.
  */
-static void without_devices_operators_and_functions_come_by_their_own_time(void **state)
+TEST(without_devices_operators_and_functions_come_by_their_own_time)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_host("python_function", "train.py(10): step", 1, 0, 50);
     draw_arg(ARG_PYTHON_ID, 1);
@@ -39,9 +34,8 @@ static void without_devices_operators_and_functions_come_by_their_own_time(void 
 }
 
 /* The annotations take no time themselves. That with the name of an operator is one of its calls, the other is no row. */
-static void calls_of_one_name_count_also_where_they_take_no_time(void **state)
+TEST(calls_of_one_name_count_also_where_they_take_no_time)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_host("user_annotation", "aten::mm", 1, 0, 10);
     draw_host("user_annotation", "b", 1, 0, 10);
@@ -58,9 +52,8 @@ static void calls_of_one_name_count_also_where_they_take_no_time(void **state)
 }
 
 /* mm launches 60 and 20. A graph launch without an operator launches 15, and 5 have no call in the file: they count by their kernel. */
-static void the_most_expensive_operators_come_first(void **state)
+TEST(the_most_expensive_operators_come_first)
 {
-    (void)state;
     draw_begin(&summary_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
@@ -120,9 +113,8 @@ static void draw_two_ranks(void)
     trace = draw_end();
 }
 
-static void each_rank_has_figures_of_its_own(void **state)
+TEST(each_rank_has_figures_of_its_own)
 {
-    (void)state;
     draw_two_ranks();
     answer_by(SUMMARY_BY_RANK);
     struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators");
@@ -145,9 +137,8 @@ static void each_rank_has_figures_of_its_own(void **state)
     release();
 }
 
-static void each_device_has_figures_of_its_own(void **state)
+TEST(each_device_has_figures_of_its_own)
 {
-    (void)state;
     draw_two_ranks();
     answer_by(SUMMARY_BY_DEVICE);
     struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators");
@@ -168,9 +159,8 @@ static void each_device_has_figures_of_its_own(void **state)
 }
 
 /* Two files that say that they are of one rank are one row. */
-static void files_of_one_rank_share_a_row(void **state)
+TEST(files_of_one_rank_share_a_row)
 {
-    (void)state;
     for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
         draw_begin(&summary_wants);
         for (int file = 0; file < 3; file++) {
@@ -192,9 +182,8 @@ static void files_of_one_rank_share_a_row(void **state)
 }
 
 /* Rank 1 is given before rank 0: steps of 100 and of 40. */
-static void ranks_come_in_any_order(void **state)
+TEST(ranks_come_in_any_order)
 {
-    (void)state;
     for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
         draw_begin(&summary_wants);
         for (int rank = 1; rank >= 0; rank--) {
@@ -243,9 +232,8 @@ static void draw_cycle(int64_t rank, const char *step, int64_t from, int64_t tim
  * Rank 4 is 100 + 1000 long, and so are its steps; its waits take 50 + 500. All of the time of its kernels, 98 + 998,
  * is of aten::mm. Of all ranks, which ran side by side, the recording is as long as that of the longest.
  */
-static void cycles_of_a_rank_are_added_up(void **state)
+TEST(cycles_of_a_rank_are_added_up)
 {
-    (void)state;
     for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
         draw_begin(&summary_wants);
         draw_cycle(4, "ProfilerStep#1", 0, 1);
@@ -286,9 +274,8 @@ static void cycles_of_a_rank_are_added_up(void **state)
 }
 
 /* The most on a device is no peak of the host; that is reported of files without any on a device. */
-static void memory_of_the_host_is_not_of_a_device(void **state)
+TEST(memory_of_the_host_is_not_of_a_device)
 {
-    (void)state;
     static const struct {
         int64_t host, device, peak;
         const char *title;
@@ -327,9 +314,8 @@ static void memory_of_the_host_is_not_of_a_device(void **state)
 }
 
 /* Three ranks of 140 years each, in which a kernel runs at the begin and the other at the end of all. */
-static void sums_of_long_files_do_not_overflow(void **state)
+TEST(sums_of_long_files_do_not_overflow)
 {
-    (void)state;
     const int64_t far_ns = INT64_C(2200000000000000000);
     static const char *const steps[] = { "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3" };
     for (enum summary_by by = SUMMARY_BY_ALL; by <= SUMMARY_BY_DEVICE; by++) {
@@ -367,21 +353,4 @@ static void sums_of_long_files_do_not_overflow(void **state)
             }
         release();
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_devices_operators_and_functions_come_by_their_own_time),
-        cmocka_unit_test(calls_of_one_name_count_also_where_they_take_no_time),
-        cmocka_unit_test(the_most_expensive_operators_come_first),
-        cmocka_unit_test(each_rank_has_figures_of_its_own),
-        cmocka_unit_test(each_device_has_figures_of_its_own),
-        cmocka_unit_test(files_of_one_rank_share_a_row),
-        cmocka_unit_test(ranks_come_in_any_order),
-        cmocka_unit_test(cycles_of_a_rank_are_added_up),
-        cmocka_unit_test(memory_of_the_host_is_not_of_a_device),
-        cmocka_unit_test(sums_of_long_files_do_not_overflow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

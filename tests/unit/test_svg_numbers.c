@@ -1,15 +1,10 @@
 /* test_svg_numbers.c - report/svg_parts.h: numbers of pictures are what printf makes of them, without zeros at the end. */
+#include "tests/unit/unit.h"
 #include "report/svg_parts.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void expect_as_printed(double value)
 {
@@ -25,9 +20,8 @@ static void expect_as_printed(double value)
     buffer_release(&out);
 }
 
-static void hundredths_and_what_lies_between_them(void **state)
+TEST(hundredths_and_what_lies_between_them)
 {
-    (void)state;
     for (int i = -4000; i <= 4000; i++) {
         expect_as_printed(i / 800.0);
         expect_as_printed(i / 1000.0);
@@ -37,22 +31,12 @@ static void hundredths_and_what_lies_between_them(void **state)
     }
 }
 
-static void small_and_large_ones(void **state)
+TEST(small_and_large_ones)
 {
-    (void)state;
     static const double values[] = {
         0,       -0.0,      0.005,     -0.005,       -0.004,   1e-300, 9999999.994999999,
         1e7 - 1, 1e7 + 0.3, 123456789, 1e20 / 3 * 2, -1e15 / 7
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         expect_as_printed(values[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hundredths_and_what_lies_between_them),
-        cmocka_unit_test(small_and_large_ones),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* test_table.c - base/table.h: missing is not zero, sorting is stable, rows move as a whole. */
+#include "tests/unit/unit.h"
 #include "base/result.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -45,9 +40,8 @@ static void check_names(const struct table *table, const char *wanted)
     assert_string_equal(got, wanted);
 }
 
-static void new_cells_are_missing(void **state)
+TEST(new_cells_are_missing)
 {
-    (void)state;
     struct table *table = open_table();
     size_t row = table_add_row(table);
     for (size_t column = 0; column < COLUMNS; column++)
@@ -64,9 +58,8 @@ static void new_cells_are_missing(void **state)
     table_free(NULL);
 }
 
-static void text_is_copied_with_its_nuls(void **state)
+TEST(text_is_copied_with_its_nuls)
 {
-    (void)state;
     struct table *table = open_table();
     char text[] = "a\0b";
     size_t row = table_add_row(table);
@@ -83,9 +76,8 @@ static int find(const struct table *table, const char *key)
 }
 
 /* A long text that many rows have costs as much as one. */
-static void long_texts_are_held_once(void **state)
+TEST(long_texts_are_held_once)
 {
-    (void)state;
     static char text[2000];
     memset(text, 'x', sizeof text);
     struct table *table = open_table();
@@ -102,9 +94,8 @@ static void long_texts_are_held_once(void **state)
     table_free(table);
 }
 
-static void columns_are_found_by_key_json_key_and_alias(void **state)
+TEST(columns_are_found_by_key_json_key_and_alias)
 {
-    (void)state;
     struct table *table = open_table();
     assert_int_equal(find(table, "name"), NAME);
     assert_int_equal(find(table, "cuda_time"), CUDA);
@@ -119,9 +110,8 @@ static void columns_are_found_by_key_json_key_and_alias(void **state)
     table_free(table);
 }
 
-static void figures_sort_from_large_to_small_and_stably(void **state)
+TEST(figures_sort_from_large_to_small_and_stably)
 {
-    (void)state;
     struct table *table = open_table();
     add(table, "a", COUNT, 1);
     add(table, "b", COUNT, TABLE_INT_MISSING);
@@ -140,9 +130,8 @@ static void figures_sort_from_large_to_small_and_stably(void **state)
     table_free(table);
 }
 
-static void moments_sort_from_early_to_late(void **state)
+TEST(moments_sort_from_early_to_late)
 {
-    (void)state;
     struct table *table = open_table();
     add(table, "late", START, 9);
     add(table, "never", START, TABLE_INT_MISSING);
@@ -154,9 +143,8 @@ static void moments_sort_from_early_to_late(void **state)
     table_free(table);
 }
 
-static void doubles_sort_with_both_zeros_equal_and_nan_last(void **state)
+TEST(doubles_sort_with_both_zeros_equal_and_nan_last)
 {
-    (void)state;
     static const double values[] = { 0.0, NAN, -0.0, 0.5, -INFINITY, -1e-300, INFINITY, 0.0 };
     struct table *table = open_table();
     for (size_t i = 0; i < 8; i++) {
@@ -171,9 +159,8 @@ static void doubles_sort_with_both_zeros_equal_and_nan_last(void **state)
     table_free(table);
 }
 
-static void texts_sort_bytewise_beyond_their_first_eight_bytes(void **state)
+TEST(texts_sort_bytewise_beyond_their_first_eight_bytes)
 {
-    (void)state;
     struct table *table = open_table();
     static const char *const names[] = {
         "aten::mm_out", "aten::mm", "", "aten::mm_", "\xff\xff\xff\xff\xff\xff\xff\xff", "Aten"
@@ -189,9 +176,8 @@ static void texts_sort_bytewise_beyond_their_first_eight_bytes(void **state)
 }
 
 /* Against the definition: each row's figure is at least the next one's, and equal ones keep their order. */
-static void sorting_many_rows_keeps_every_row_whole(void **state)
+TEST(sorting_many_rows_keeps_every_row_whole)
 {
-    (void)state;
     enum { ROWS = 10007 };
     struct table *table = open_table();
     uint32_t random = 1;
@@ -218,9 +204,8 @@ static void sorting_many_rows_keeps_every_row_whole(void **state)
     table_free(table);
 }
 
-static void truncating_remembers_how_many_rows_there_were_and_filtering_does_not(void **state)
+TEST(truncating_remembers_how_many_rows_there_were_and_filtering_does_not)
 {
-    (void)state;
     struct table *table = open_table();
     for (int i = 0; i < 5; i++)
         add(table, (char[]){ (char)('a' + i), 0 }, COUNT, i);
@@ -235,9 +220,8 @@ static void truncating_remembers_how_many_rows_there_were_and_filtering_does_not
     table_free(table);
 }
 
-static void selecting_columns_moves_cells_and_makes_them_plain(void **state)
+TEST(selecting_columns_moves_cells_and_makes_them_plain)
 {
-    (void)state;
     struct table *table = open_table();
     for (int i = 0; i < 20; i++) {
         add(table, "x", COUNT, i);
@@ -262,9 +246,8 @@ static void selecting_columns_moves_cells_and_makes_them_plain(void **state)
     table_free(table);
 }
 
-static void an_arena_takes_over_what_another_handed_out(void **state)
+TEST(an_arena_takes_over_what_another_handed_out)
 {
-    (void)state;
     struct arena into = { 0 }, from = { 0 };
     const char *first = arena_strndup(&into, "first", 5), *second = arena_strndup(&from, "second", 6);
     char *large = arena_alloc(&from, 5 << 20); /* a block of its own */
@@ -283,9 +266,8 @@ static void an_arena_takes_over_what_another_handed_out(void **state)
     arena_clear(&from); /* nothing to do */
 }
 
-static void a_result_owns_tables_and_notices(void **state)
+TEST(a_result_owns_tables_and_notices)
 {
-    (void)state;
     struct result *result = result_open("tpa.test/1");
     result_add_table(result, open_table());
     char file[] = "run.json";
@@ -301,9 +283,8 @@ static void a_result_owns_tables_and_notices(void **state)
     result_free(NULL);
 }
 
-static void text_footers_are_copied(void **state)
+TEST(text_footers_are_copied)
 {
-    (void)state;
     struct table *table = table_open("about", NULL, NULL, 0);
     char text[] = "Kineto";
     table_add_text_footer(table, "producer", "Producer", text, 6);
@@ -314,9 +295,8 @@ static void text_footers_are_copied(void **state)
     table_free(table);
 }
 
-static void hidden_columns_are_taken_away_and_others_stay_as_they_are(void **state)
+TEST(hidden_columns_are_taken_away_and_others_stay_as_they_are)
 {
-    (void)state;
     static const struct table_column three[] = {
         { "a", "A", TABLE_COUNT, "first", TABLE_HIDDEN, NULL },
         { "b", "B", TABLE_COUNT, "second", TABLE_OPTIONAL, NULL },
@@ -341,9 +321,8 @@ static void hidden_columns_are_taken_away_and_others_stay_as_they_are(void **sta
     table_free(table);
 }
 
-static void figures_that_were_computed_are_rounded_and_what_is_none_is_missing(void **state)
+TEST(figures_that_were_computed_are_rounded_and_what_is_none_is_missing)
 {
-    (void)state;
     struct table *table = open_table();
     size_t row = table_add_row(table);
     table_set_figure(table, row, COUNT, 2.5);
@@ -361,27 +340,4 @@ static void figures_that_were_computed_are_rounded_and_what_is_none_is_missing(v
     table_set_figure(table, row, CUDA, 1e300); /* no integer of 64 bits */
     assert_true(table_is_missing(table, row, CUDA));
     table_free(table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_cells_are_missing),
-        cmocka_unit_test(figures_that_were_computed_are_rounded_and_what_is_none_is_missing),
-        cmocka_unit_test(text_is_copied_with_its_nuls),
-        cmocka_unit_test(long_texts_are_held_once),
-        cmocka_unit_test(columns_are_found_by_key_json_key_and_alias),
-        cmocka_unit_test(figures_sort_from_large_to_small_and_stably),
-        cmocka_unit_test(moments_sort_from_early_to_late),
-        cmocka_unit_test(doubles_sort_with_both_zeros_equal_and_nan_last),
-        cmocka_unit_test(texts_sort_bytewise_beyond_their_first_eight_bytes),
-        cmocka_unit_test(sorting_many_rows_keeps_every_row_whole),
-        cmocka_unit_test(truncating_remembers_how_many_rows_there_were_and_filtering_does_not),
-        cmocka_unit_test(selecting_columns_moves_cells_and_makes_them_plain),
-        cmocka_unit_test(an_arena_takes_over_what_another_handed_out),
-        cmocka_unit_test(a_result_owns_tables_and_notices),
-        cmocka_unit_test(text_footers_are_copied),
-        cmocka_unit_test(hidden_columns_are_taken_away_and_others_stay_as_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

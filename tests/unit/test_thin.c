@@ -1,13 +1,8 @@
 /* test_thin.c - report/thin.h: few points, and every peak. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "report/thin.h"
 #include <math.h>
-#include <stdlib.h>
 
 /*
  * Two columns over 0..10, so 0..5 and 5..10:
@@ -18,18 +13,16 @@
  * Of the first column the first, highest, lowest and last stay: 0, 1, 2, 4. Of the second the first, which is the lowest
  * too, the highest and the last: 5, 7, 8.
  */
-static void a_column_keeps_its_ends_and_extremes(void **state)
+TEST(a_column_keeps_its_ends_and_extremes)
 {
-    (void)state;
     double x[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, y[] = { 5, 9, 1, 6, 5, 2, 2, 3, 2 };
     size_t kept[9], wanted[] = { 0, 1, 2, 4, 5, 7, 8 };
     assert_int_equal(thin_line(x, y, 9, 0, 10, 2, kept), 7);
     assert_memory_equal(kept, wanted, sizeof wanted);
 }
 
-static void a_break_stays_and_parts_the_line(void **state)
+TEST(a_break_stays_and_parts_the_line)
 {
-    (void)state;
     double x[] = { 0, 1, 2, 3 }, y[] = { 1, NAN, 2, 3 };
     size_t kept[4];
     assert_int_equal(thin_line(x, y, 4, 0, 100, 1, kept), 4);
@@ -37,9 +30,8 @@ static void a_break_stays_and_parts_the_line(void **state)
 }
 
 /* A million points, flat but for single peaks and dips; each must survive in 1000 columns, and the rest must not. */
-static void every_peak_of_a_million_points_stays(void **state)
+TEST(every_peak_of_a_million_points_stays)
 {
-    (void)state;
     enum { COUNT = 1000000, COLUMNS = 1000, PEAKS = 700 };
     double *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
     size_t *kept = malloc(COUNT * sizeof *kept);
@@ -61,23 +53,11 @@ static void every_peak_of_a_million_points_stays(void **state)
     free(kept);
 }
 
-static void dots_keep_one_of_a_cell(void **state)
+TEST(dots_keep_one_of_a_cell)
 {
-    (void)state;
     double x[] = { 0.1, 0.2, 0.9, NAN, 0.9 }, y[] = { 0.1, 0.3, 0.1, 0.5, 0.9 };
     double least[] = { 0, 0 }, most[] = { 1, 1 };
     size_t kept[5], wanted[] = { 0, 2, 4 };
     assert_int_equal(thin_dots(x, y, 5, least, most, 2, 2, kept), 3);
     assert_memory_equal(kept, wanted, sizeof wanted);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_column_keeps_its_ends_and_extremes),
-        cmocka_unit_test(a_break_stays_and_parts_the_line),
-        cmocka_unit_test(every_peak_of_a_million_points_stays),
-        cmocka_unit_test(dots_keep_one_of_a_cell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

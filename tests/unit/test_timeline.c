@@ -1,4 +1,5 @@
 /* test_timeline.c - charts/timeline.h, base/timeline.h: what lies where, what is left out, and what strips add up to. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "charts/timeline.h"
@@ -55,9 +56,8 @@ static const struct timeline_span *span_called(const struct timeline *timeline, 
     return NULL;
 }
 
-static void devices_come_first_then_the_critical_path_then_threads(void **state)
+TEST(devices_come_first_then_the_critical_path_then_threads)
 {
-    (void)state;
     struct trace *trace = one_step();
     struct timeline *timeline = timeline_of(trace);
     assert_int_equal(timeline->start_ns, 0);
@@ -74,9 +74,8 @@ static void devices_come_first_then_the_critical_path_then_threads(void **state)
     trace_free(trace);
 }
 
-static void frames_of_pytorch_are_folded_and_those_below_know_how_many(void **state)
+TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
 {
-    (void)state;
     struct trace *trace = one_step();
     struct timeline *timeline = timeline_of(trace);
     const struct timeline_span *step = span_called(timeline, "train.py(7): step", TIMELINE_HOST),
@@ -93,9 +92,8 @@ static void frames_of_pytorch_are_folded_and_those_below_know_how_many(void **st
     trace_free(trace);
 }
 
-static void work_knows_its_kind_and_call_and_gaps_their_cause(void **state)
+TEST(work_knows_its_kind_and_call_and_gaps_their_cause)
 {
-    (void)state;
     struct trace *trace = one_step();
     struct timeline *timeline = timeline_of(trace);
     const struct timeline_span *gemm = span_called(timeline, "gemm", TIMELINE_DEVICE),
@@ -114,9 +112,8 @@ static void work_knows_its_kind_and_call_and_gaps_their_cause(void **state)
 }
 
 /* Busy 200 + 100; the gap: host 300, call 5, latency 95. Before the first and after the last work nothing is said. */
-static void a_strip_adds_up(void **state)
+TEST(a_strip_adds_up)
 {
-    (void)state;
     struct trace *trace = one_step();
     struct timeline *timeline = timeline_of(trace);
     int64_t sums[TIMELINE_MOST_KINDS] = { 0 };
@@ -131,9 +128,8 @@ static void a_strip_adds_up(void **state)
 }
 
 /* Ten bins of 10 ns: 20 of the 40 ns from 15 to 55 are spread evenly: half of each bin that is covered. */
-static void a_strip_spreads_time_evenly(void **state)
+TEST(a_strip_spreads_time_evenly)
 {
-    (void)state;
     struct timeline *timeline = timeline_open("t", 100, 100, 10);
     timeline_add_kind(timeline, "k", "g", CHART_BLUE);
     size_t strip = timeline_add_strip(timeline, "s");
@@ -146,9 +142,8 @@ static void a_strip_spreads_time_evenly(void **state)
     timeline_free(timeline);
 }
 
-static void spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks(void **state)
+TEST(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks)
 {
-    (void)state;
     struct timeline *timeline = timeline_open("t", 100, 100, 1);
     timeline_add_lane(timeline, "lane", "", TIMELINE_HOST);
     timeline_add_span(timeline, &(struct timeline_span){ .start_ns = 50, .dur_ns = 60, .weight = 1 });
@@ -166,9 +161,8 @@ static void spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks(voi
 }
 
 /* Whatever is cut, and in however many turns, what is left is what a ranking of all would have first. */
-static void what_is_cut_is_what_a_ranking_has_last(void **state)
+TEST(what_is_cut_is_what_a_ranking_has_last)
 {
-    (void)state;
     enum { SPANS = 500, TURN = 70 };
     uint32_t seed = 1;
     for (size_t most = 1; most <= 400; most += 57) {
@@ -200,9 +194,8 @@ static void what_is_cut_is_what_a_ranking_has_last(void **state)
     }
 }
 
-static void a_series_keeps_the_most_of_each_bin(void **state)
+TEST(a_series_keeps_the_most_of_each_bin)
 {
-    (void)state;
     struct timeline *timeline = timeline_open("t", 0, 100, 4);
     size_t series = timeline_add_series(timeline, "memory", TIMELINE_BYTES);
     static const int64_t most[] = { 7, 7, 5, INT64_MIN };
@@ -216,9 +209,8 @@ static void a_series_keeps_the_most_of_each_bin(void **state)
     timeline_free(timeline);
 }
 
-static void a_finer_series_is_read_by_its_changes(void **state)
+TEST(a_finer_series_is_read_by_its_changes)
 {
-    (void)state;
     struct timeline *timeline = timeline_open("t", 100, 100, 4);
     struct timeline_changes changes = { 0 };
     timeline->finer = 25; /* a cell for each nanosecond */
@@ -251,9 +243,8 @@ static void a_finer_series_is_read_by_its_changes(void **state)
 }
 
 /* The first kernel waits from 40 to 100, the second from 600 to 700. */
-static void work_waits_in_the_queue_from_its_call_to_its_start(void **state)
+TEST(work_waits_in_the_queue_from_its_call_to_its_start)
 {
-    (void)state;
     struct trace *trace = one_step();
     struct timeline *timeline = timeline_of(trace);
     assert_int_equal(timeline->series.count, 1);
@@ -272,29 +263,10 @@ static void work_waits_in_the_queue_from_its_call_to_its_start(void **state)
     trace_free(trace);
 }
 
-static void an_empty_trace_has_no_timeline(void **state)
+TEST(an_empty_trace_has_no_timeline)
 {
-    (void)state;
     struct small small = small_begin(chart_timeline_wants().args);
     struct trace *trace = small_end(&small);
     assert_null(timeline_of(trace));
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_come_first_then_the_critical_path_then_threads),
-        cmocka_unit_test(frames_of_pytorch_are_folded_and_those_below_know_how_many),
-        cmocka_unit_test(work_knows_its_kind_and_call_and_gaps_their_cause),
-        cmocka_unit_test(a_strip_adds_up),
-        cmocka_unit_test(a_strip_spreads_time_evenly),
-        cmocka_unit_test(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks),
-        cmocka_unit_test(what_is_cut_is_what_a_ranking_has_last),
-        cmocka_unit_test(a_series_keeps_the_most_of_each_bin),
-        cmocka_unit_test(a_finer_series_is_read_by_its_changes),
-        cmocka_unit_test(work_waits_in_the_queue_from_its_call_to_its_start),
-        cmocka_unit_test(an_empty_trace_has_no_timeline),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

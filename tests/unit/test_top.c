@@ -2,6 +2,7 @@
  * test_top.c - analyze/top/top.h: the figures of key_averages(), worked out by hand. Times are in ns; CUDA rows are marked
  * by a star in the helpers' names: "gemm*".
  */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "analyze/top/top.h"
@@ -132,9 +133,8 @@ static void launch(struct small *small, int64_t tid, const char *kernel, int64_t
  *                      [launch)
  *   stream              [gemm=============)              [elementwise=)
  */
-static void times_go_to_rows_callers_and_kernels(void **state)
+TEST(times_go_to_rows_callers_and_kernels)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "linear", 100, 40, 1);
     operator_(&small, "t", 104, 5, 2);
@@ -170,9 +170,8 @@ static void times_go_to_rows_callers_and_kernels(void **state)
  *   [f==========)
  *     [g==)[f==)
  */
-static void nested_calls_of_one_name_all_count(void **state)
+TEST(nested_calls_of_one_name_all_count)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "f", 0, 20, 1);
     operator_(&small, "g", 2, 5, 2);
@@ -190,9 +189,8 @@ static void nested_calls_of_one_name_all_count(void **state)
  *      [to==========)           launches k2
  * torch counts one call, with the callee's kernels.
  */
-static void a_call_with_one_callee_of_its_name_counts_once(void **state)
+TEST(a_call_with_one_callee_of_its_name_counts_once)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "to", 0, 40, 1);
     operator_(&small, "to", 10, 20, 2);
@@ -214,9 +212,8 @@ static void a_call_with_one_callee_of_its_name_counts_once(void **state)
  *                       [mm====)
  *   another thread        [query)                       no operator: counted on the main thread, in mm
  */
-static void a_call_without_operator_runs_where_the_profiler_was_stopped(void **state)
+TEST(a_call_without_operator_runs_where_the_profiler_was_stopped)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#3", 0, 40),
         small_arg(&small, ARG_EXTERNAL_ID, 9);
@@ -232,9 +229,8 @@ static void a_call_without_operator_runs_where_the_profiler_was_stopped(void **s
 }
 
 /* As above, but the call's correlation is the id of an operator: torch gives it that operator's kernels too. */
-static void a_call_that_has_an_operators_number_gets_its_kernels(void **state)
+TEST(a_call_that_has_an_operators_number_gets_its_kernels)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "mm", 10, 20, 1);
     launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
@@ -247,9 +243,8 @@ static void a_call_that_has_an_operators_number_gets_its_kernels(void **state)
     done(&answer);
 }
 
-static void since_torch_2_15_an_equal_number_brings_no_kernels(void **state)
+TEST(since_torch_2_15_an_equal_number_brings_no_kernels)
 {
-    (void)state;
     static const enum torch_version versions[] = { TORCH_UNKNOWN, TORCH_2_14, TORCH_2_15 };
     for (size_t i = 0; i < 3; i++) {
         struct small small = small_begin(ALL_ARGS);
@@ -267,9 +262,8 @@ static void since_torch_2_15_an_equal_number_brings_no_kernels(void **state)
 }
 
 /* What torch calls the device: by the category of the event, and by whose runtime the file calls. */
-static void the_device_type_is_torchs(void **state)
+TEST(the_device_type_is_torchs)
 {
-    (void)state;
     static const struct {
         const char *runtime, *work, *type, *shadow;
     } cases[] = {
@@ -313,9 +307,8 @@ static void the_device_type_is_torchs(void **state)
  *      [mm=====)                             so mm is no callee of it
  *                         [open============ ... until after the window, which ends at 100
  */
-static void asynchronous_and_open_regions_have_a_total_only(void **state)
+TEST(asynchronous_and_open_regions_have_a_total_only)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     small_event(&small,
                 (struct track_key){
@@ -347,9 +340,8 @@ static void asynchronous_and_open_regions_have_a_total_only(void **state)
  *             [second .. open: ends with inner, at 50, though first is around it, too
  *                              [third ..        begins after outer: ends with the window, at 100
  */
-static void an_open_region_ends_with_what_is_around_its_start(void **state)
+TEST(an_open_region_ends_with_what_is_around_its_start)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     small_event(&small,
                 (struct track_key){
@@ -369,9 +361,8 @@ static void an_open_region_ends_with_what_is_around_its_start(void **state)
 }
 
 /* Callees may overlap each other inside a caller, so what they take together may be more than it lasted. */
-static void self_time_may_be_negative(void **state)
+TEST(self_time_may_be_negative)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "a", 0, 20, 1);
     operator_(&small, "b", 1, 15, 2);
@@ -381,9 +372,8 @@ static void self_time_may_be_negative(void **state)
     done(&answer);
 }
 
-static void names_that_torch_drops_leave_their_time_to_the_caller(void **state)
+TEST(names_that_torch_drops_leave_their_time_to_the_caller)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "a", 0, 20, 1);
     operator_(&small, "aten::is_leaf", 1, 15, 2);
@@ -402,9 +392,8 @@ static void names_that_torch_drops_leave_their_time_to_the_caller(void **state)
  *
  *   a: 10..30, c: 14..20. Records at 10 (+1), 20 (+2), 30 (+4), 31 (+8); 16 on thread 9 (+32); b: 40..50, -5 at 45.
  */
-static void memory_counts_from_start_to_end_on_any_thread(void **state)
+TEST(memory_counts_from_start_to_end_on_any_thread)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "a", 10, 20, 1);
     operator_(&small, "c", 14, 6, 2);
@@ -430,9 +419,8 @@ static void memory_counts_from_start_to_end_on_any_thread(void **state)
  *   stream   [## fwd ##====)     one longer at both ends than the kernels it covers
  *             [k1==)[k2==)
  */
-static void a_region_and_its_shadow_on_a_stream_are_two_rows(void **state)
+TEST(a_region_and_its_shadow_on_a_stream_are_two_rows)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     small_host(&small, SMALL_PID, "user_annotation", "## fwd ##", 0, 5000),
         small_arg(&small, ARG_EXTERNAL_ID, 3);
@@ -450,9 +438,8 @@ static void a_region_and_its_shadow_on_a_stream_are_two_rows(void **state)
 }
 
 /* 9: launched before recording began; 8: a graph of two kernels in no operator. Nothing is lost. */
-static void gpu_work_without_operator_keeps_its_rows(void **state)
+TEST(gpu_work_without_operator_keeps_its_rows)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "mm", 0, 20, 1);
     launch(&small, SMALL_PID, "gemm", 5, 10, 11, 901, 1);
@@ -471,9 +458,8 @@ static void gpu_work_without_operator_keeps_its_rows(void **state)
     done(&answer);
 }
 
-static void python_frames_hold_but_have_no_rows_unless_requested(void **state)
+TEST(python_frames_hold_but_have_no_rows_unless_requested)
 {
-    (void)state;
     for (int python = 0; python < 2; python++) {
         struct small small = small_begin(ALL_ARGS);
         small_host(&small, SMALL_PID, "python_function", "train.py(3): main", 0, 50),
@@ -490,9 +476,8 @@ static void python_frames_hold_but_have_no_rows_unless_requested(void **state)
 }
 
 /* Shapes tell calls apart; lists of tensors do not. FLOPs of an (m x k)(k x n): 2 m k n. */
-static void shapes_tell_calls_apart(void **state)
+TEST(shapes_tell_calls_apart)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     trace_builder_current_file(small.builder)->with_flops = 1;
     static const char *const dims[] = { "[[2,3],[3,4]]", "[[2,3],[3,5]]", "[[2,3],[3,4]]" };
@@ -525,9 +510,8 @@ static struct trace *two_steps(void)
 }
 
 /* A step's row has what began in it and the GPU work launched from it, once. */
-static void a_step_has_its_own_time_and_what_it_launched(void **state)
+TEST(a_step_has_its_own_time_and_what_it_launched)
 {
-    (void)state;
     struct top_answer answer = ask(two_steps(), (struct top_options){ .by = TOP_STEP });
     assert_int_equal(answer.table->row_count, 3);
     assert_string_equal(text(&answer, 0, "name"), "ProfilerStep#7");
@@ -541,9 +525,8 @@ static void a_step_has_its_own_time_and_what_it_launched(void **state)
 }
 
 /* A step is one run of it: two of one number are two rows. */
-static void steps_of_one_number_are_two_rows(void **state)
+TEST(steps_of_one_number_are_two_rows)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     for (int64_t at = 0; at < 200; at += 100) {
         small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#7", at, 90);
@@ -556,9 +539,8 @@ static void steps_of_one_number_are_two_rows(void **state)
     done(&answer);
 }
 
-static void choosing_a_step_takes_what_it_launched(void **state)
+TEST(choosing_a_step_takes_what_it_launched)
 {
-    (void)state;
     struct trace *trace = two_steps();
     struct tpa_error err = { 0 };
     struct selection_query query = { .steps = { .at = { { 7, 7 } }, .count = 1 } };
@@ -574,9 +556,8 @@ static void choosing_a_step_takes_what_it_launched(void **state)
 }
 
 /* Filters choose rows; the figures and the whole that shares are of stay what they were. */
-static void filters_choose_rows_and_change_no_figure(void **state)
+TEST(filters_choose_rows_and_change_no_figure)
 {
-    (void)state;
     struct top_answer answer = ask(two_steps(), (struct top_options){ .filter = "m", .exclude = "^gemm" });
     assert_int_equal(answer.table->row_count, 1);
     check_host(&answer, "mm", 2, 40, 36);
@@ -584,9 +565,8 @@ static void filters_choose_rows_and_change_no_figure(void **state)
     done(&answer);
 }
 
-static void files_add_up_or_are_distinguished_by_rank(void **state)
+TEST(files_add_up_or_are_distinguished_by_rank)
 {
-    (void)state;
     for (int apart = 0; apart < 2; apart++) {
         struct small small = small_begin(ALL_ARGS);
         trace_builder_current_file(small.builder)->rank = 4;
@@ -610,9 +590,8 @@ static void files_add_up_or_are_distinguished_by_rank(void **state)
 }
 
 /* One row per place: nested calls of one place count once in its total. */
-static void places_count_nested_time_once(void **state)
+TEST(places_count_nested_time_once)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     operator_(&small, "outer", 0, 40, 1);
     operator_(&small, "inner", 10, 20, 2);
@@ -652,9 +631,8 @@ static void places_count_nested_time_once(void **state)
 }
 
 /* torch's float64 figures differ from ours by no more than rounding. */
-static void torchs_arithmetic_agrees_with_exact_sums(void **state)
+TEST(torchs_arithmetic_agrees_with_exact_sums)
 {
-    (void)state;
     struct top_answer answer = ask(two_steps(), (struct top_options){ .float_times = true });
     static const char *const keys[][2] = { { "cpu_time_total", "torch_cpu_time_total" },
                                            { "self_cpu_time_total", "torch_self_cpu_time_total" },
@@ -671,9 +649,8 @@ static void torchs_arithmetic_agrees_with_exact_sums(void **state)
 }
 
 /* torch's own rules are for torch's traces: elsewhere a recursion is two calls in the time of one. */
-static void other_producers_get_plain_nesting(void **state)
+TEST(other_producers_get_plain_nesting)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     trace_builder_current_file(small.builder)->producer = PRODUCER_VIZTRACER;
     small_host(&small, 1, "FEE", "fib", 0, 30);
@@ -687,44 +664,11 @@ static void other_producers_get_plain_nesting(void **state)
     done(&answer);
 }
 
-static void an_empty_trace_has_no_rows(void **state)
+TEST(an_empty_trace_has_no_rows)
 {
-    (void)state;
     struct small small = small_begin(ALL_ARGS);
     struct top_answer answer = ask(small_end(&small), (struct top_options){ .float_times = true });
     assert_int_equal(answer.table->row_count, 0);
     assert_int_equal(footer(&answer, "self_cpu_time_total"), 0);
     done(&answer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_go_to_rows_callers_and_kernels),
-        cmocka_unit_test(nested_calls_of_one_name_all_count),
-        cmocka_unit_test(a_call_with_one_callee_of_its_name_counts_once),
-        cmocka_unit_test(a_call_without_operator_runs_where_the_profiler_was_stopped),
-        cmocka_unit_test(a_call_that_has_an_operators_number_gets_its_kernels),
-        cmocka_unit_test(since_torch_2_15_an_equal_number_brings_no_kernels),
-        cmocka_unit_test(the_device_type_is_torchs),
-        cmocka_unit_test(asynchronous_and_open_regions_have_a_total_only),
-        cmocka_unit_test(an_open_region_ends_with_what_is_around_its_start),
-        cmocka_unit_test(self_time_may_be_negative),
-        cmocka_unit_test(names_that_torch_drops_leave_their_time_to_the_caller),
-        cmocka_unit_test(memory_counts_from_start_to_end_on_any_thread),
-        cmocka_unit_test(a_region_and_its_shadow_on_a_stream_are_two_rows),
-        cmocka_unit_test(gpu_work_without_operator_keeps_its_rows),
-        cmocka_unit_test(python_frames_hold_but_have_no_rows_unless_requested),
-        cmocka_unit_test(shapes_tell_calls_apart),
-        cmocka_unit_test(a_step_has_its_own_time_and_what_it_launched),
-        cmocka_unit_test(steps_of_one_number_are_two_rows),
-        cmocka_unit_test(choosing_a_step_takes_what_it_launched),
-        cmocka_unit_test(filters_choose_rows_and_change_no_figure),
-        cmocka_unit_test(files_add_up_or_are_distinguished_by_rank),
-        cmocka_unit_test(places_count_nested_time_once),
-        cmocka_unit_test(torchs_arithmetic_agrees_with_exact_sums),
-        cmocka_unit_test(other_producers_get_plain_nesting),
-        cmocka_unit_test(an_empty_trace_has_no_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

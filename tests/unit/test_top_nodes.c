@@ -1,18 +1,13 @@
 /* test_top_nodes.c - analyze/top/nodes.c and calls.c: what top keeps of each node, in few bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "analyze/top/top.h"
 
 enum { EVENTS = 200 };
 
 /* Events 1, 2 and 190 are wanted, of which 2 is no call. Nodes are numbered backwards, so that 190 is node 9 and 1 is 197. */
-static void wanted_nodes_are_found(void **state)
+TEST(wanted_nodes_are_found)
 {
-    (void)state;
     event_id event[EVENTS];
     node_id count = 0;
     for (event_id e = EVENTS; e-- > 0;)
@@ -39,9 +34,8 @@ static void wanted_nodes_are_found(void **state)
 }
 
 /* Around the last row that 16 bits hold: those before it stay what they were. */
-static void rows_of_nodes_take_any_number(void **state)
+TEST(rows_of_nodes_take_any_number)
 {
-    (void)state;
     static const uint32_t rows[] = {
         0, ROW_NONE, UINT16_MAX - 1, ROW_NONE, UINT16_MAX, 7, ROW_NONE, 1000000
     };
@@ -58,13 +52,4 @@ static void rows_of_nodes_take_any_number(void **state)
         free(calls.row_of_node);
         free(calls.wide_row_of_node);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wanted_nodes_are_found),
-        cmocka_unit_test(rows_of_nodes_take_any_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

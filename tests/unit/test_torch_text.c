@@ -1,13 +1,8 @@
 /* test_torch_text.c - report/torch.h: torch's text, to the last blank. */
+#include "tests/unit/unit.h"
 #include "report/torch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The columns torch's text is made of, as `tpa top` has them. */
 static const struct table_column columns[] = {
@@ -91,9 +86,8 @@ static const struct row two[] = {
 };
 
 /* Totals are of all rows, also of those not printed; so are widths. */
-static void columns_are_twelve_wide_and_two_apart(void **state)
+TEST(columns_are_twelve_wide_and_two_apart)
 {
-    (void)state;
     check(
         two, 2, (struct torch_options){ .row_limit = -1 },
         "------------  ------------  ------------  ------------  ------------  ------------  ------------  \n"
@@ -113,9 +107,8 @@ static void columns_are_twelve_wide_and_two_apart(void **state)
         "Self CPU time total: 1234.568us\n");
 }
 
-static void top_level_leaves_out_what_was_called(void **state)
+TEST(top_level_leaves_out_what_was_called)
 {
-    (void)state;
     check(
         two, 2, (struct torch_options){ .row_limit = -1, .top_level_only = true },
         "================================================================================================\n"
@@ -129,9 +122,8 @@ static void top_level_leaves_out_what_was_called(void **state)
 }
 
 /* The whole of the device's shares leaves annotations out; an asynchronous row has no share of its total. */
-static void device_and_memory_columns_come_when_there_is_something_in_them(void **state)
+TEST(device_and_memory_columns_come_when_there_is_something_in_them)
 {
-    (void)state;
     const struct row rows[] = {
         { .name = "nccl:op", .count = 1, .cpu_us = 2e6, .async = true, .bytes = -2048 },
         { .name = "gemm", .device = "CUDA", .count = 2, .device_us = 30, .self_device_us = 30, .bytes = 1 },
@@ -170,9 +162,8 @@ static void device_and_memory_columns_come_when_there_is_something_in_them(void 
 }
 
 /* Names of 52 characters (not bytes) and more are cut; a column is at most 55 wide. */
-static void long_names_are_cut_in_characters(void **state)
+TEST(long_names_are_cut_in_characters)
 {
-    (void)state;
     struct row row = { .count = 1, .cpu_us = 1, .self_cpu_us = 1 };
     row.name = "\xc3\xa9"
                "234567890123456789012345678901234567890123456789012345";
@@ -196,9 +187,8 @@ static void long_names_are_cut_in_characters(void **state)
  * The unit of FLOPs is that of the smallest. With stacks as well torch puts each of the two cells under the
  * heading of the other; further frames and an empty line follow every row.
  */
-static void stacks_and_flops_change_places(void **state)
+TEST(stacks_and_flops_change_places)
 {
-    (void)state;
     const struct row rows[] = {
         { .name = "mm",
           .count = 1,
@@ -230,9 +220,8 @@ static void stacks_and_flops_change_places(void **state)
           "Self CPU time total: 2.000us\n");
 }
 
-static void shapes_are_cut_at_eighty(void **state)
+TEST(shapes_are_cut_at_eighty)
 {
-    (void)state;
     struct row row = { .name = "mm", .count = 1, .cpu_us = 1, .self_cpu_us = 1, .shapes = "[[2, 3]]" };
     check(
         &row, 1, (struct torch_options){ .row_limit = -1 },
@@ -244,35 +233,18 @@ static void shapes_are_cut_at_eighty(void **state)
         "Self CPU time total: 1.000us\n");
 }
 
-static void no_rows_no_text(void **state)
+TEST(no_rows_no_text)
 {
-    (void)state;
     check(NULL, 0, (struct torch_options){ .row_limit = -1 }, "");
 }
 
 /* Another table has not what it takes: an error, not a crash. */
-static void other_tables_are_refused(void **state)
+TEST(other_tables_are_refused)
 {
-    (void)state;
     struct table *table = table_open("other", NULL, columns, 1);
     struct tpa_error err = { 0 };
     table_add_row(table);
     assert_false(torch_print(table, &(struct torch_options){ .device_name = "CUDA" }, stdout, &err));
     assert_non_null(strstr(err.message, "device_type"));
     table_free(table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_are_twelve_wide_and_two_apart),
-        cmocka_unit_test(top_level_leaves_out_what_was_called),
-        cmocka_unit_test(device_and_memory_columns_come_when_there_is_something_in_them),
-        cmocka_unit_test(long_names_are_cut_in_characters),
-        cmocka_unit_test(stacks_and_flops_change_places),
-        cmocka_unit_test(shapes_are_cut_at_eighty),
-        cmocka_unit_test(no_rows_no_text),
-        cmocka_unit_test(other_tables_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

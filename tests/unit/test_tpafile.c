@@ -3,21 +3,17 @@
  * writer would write is refused.
  */
 #define XXH_INLINE_ALL
+#include "tests/unit/unit.h"
 #include "base/memory.h"
 #include "tests/unit/tpa_bytes.h"
 #include "trace/tpafile_bytes.h"
 #include "trace/tpafile_decode.h"
 #include "trace/tpafile_encode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include <cmocka.h>
-
-static uint64_t random_state;
+static uint64_t random_state = 88172645463325252;
 
 static uint64_t next_random(void)
 {
@@ -60,9 +56,8 @@ static struct tpafile_column check_column(const int64_t *values, size_t count)
     return form;
 }
 
-static void values_that_are_all_the_same_take_no_bytes(void **state)
+TEST(values_that_are_all_the_same_take_no_bytes)
 {
-    (void)state;
     static const int64_t cases[] = { 0, -1, INT64_MIN, INT64_MAX, 1234567890123 };
     int64_t values[1000];
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -73,9 +68,8 @@ static void values_that_are_all_the_same_take_no_bytes(void **state)
     }
 }
 
-static void times_that_grow_become_differences(void **state)
+TEST(times_that_grow_become_differences)
 {
-    (void)state;
     int64_t values[5000];
     int64_t now = 1700000000000000000;
     for (size_t i = 0; i < 5000; i++)
@@ -85,9 +79,8 @@ static void times_that_grow_become_differences(void **state)
     assert_int_equal(column.planes, 1);
 }
 
-static void few_distinct_values_become_a_dictionary(void **state)
+TEST(few_distinct_values_become_a_dictionary)
 {
-    (void)state;
     static const int64_t sizes[] = { 41943040, 7, -3, 1099511627776, 65536 };
     int64_t values[5000];
     for (size_t i = 0; i < 5000; i++)
@@ -98,9 +91,8 @@ static void few_distinct_values_become_a_dictionary(void **state)
 }
 
 /* Widths of 1 to 8 bytes, lengths around the sizes at which loops and packing change, steps up and down, extremes. */
-static void any_values_come_back(void **state)
+TEST(any_values_come_back)
 {
-    (void)state;
     static const size_t lengths[] = { 1, 2, 3, 15, 63, 64, 65, 511, 512, 513, 5000, 40000 };
     int64_t *values = calloc(40000, sizeof *values);
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
@@ -120,9 +112,8 @@ static void any_values_come_back(void **state)
     free(values);
 }
 
-static void more_distinct_values_than_a_dictionary_holds_come_back(void **state)
+TEST(more_distinct_values_than_a_dictionary_holds_come_back)
 {
-    (void)state;
     int64_t *values = calloc(60000, sizeof *values);
     for (size_t distinct = 250; distinct <= 5000; distinct += 950) {
         for (size_t i = 0; i < 60000; i++)
@@ -177,9 +168,8 @@ static void check_kind(enum tpafile_kind kind, size_t rows, uint32_t block_rows)
     free(sent);
 }
 
-static void every_kind_of_record_comes_back(void **state)
+TEST(every_kind_of_record_comes_back)
 {
-    (void)state;
     unsigned kinds = 0;
     for (unsigned kind = 0; kind < TPAFILE_KIND_COUNT; kind++) {
         if (!tpafile_kinds[kind].id)
@@ -222,9 +212,8 @@ static void column_head(unsigned char *at, unsigned form, unsigned planes, uint3
     store_u32(at + 4, count);
 }
 
-static void sizes_are_checked_before_they_are_used(void **state)
+TEST(sizes_are_checked_before_they_are_used)
 {
-    (void)state;
     struct tpafile_decoder *decoder = tpafile_decoder_open();
     unsigned char payload[256] = { 0 };
     int64_t values[100];
@@ -285,19 +274,4 @@ static void sizes_are_checked_before_they_are_used(void **state)
     column_head(payload, TPAFILE_INDEX | TPAFILE_DICTIONARY, 0, 2);
     assert_non_null(try_block(payload, 53, 53, 0, 100, decoder));
     tpafile_decoder_free(decoder);
-}
-
-int main(void)
-{
-    random_state = 88172645463325252;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_that_are_all_the_same_take_no_bytes),
-        cmocka_unit_test(times_that_grow_become_differences),
-        cmocka_unit_test(few_distinct_values_become_a_dictionary),
-        cmocka_unit_test(any_values_come_back),
-        cmocka_unit_test(more_distinct_values_than_a_dictionary_holds_come_back),
-        cmocka_unit_test(every_kind_of_record_comes_back),
-        cmocka_unit_test(sizes_are_checked_before_they_are_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
  * Records into a .tpa file: what reaches the sink, and what happens when it fails. That the bytes mean what was
  * put in is test_tpafile.c.
  */
+#include "tests/unit/unit.h"
 #include "trace/tpafile_write.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct file {
     unsigned char bytes[1 << 20];
@@ -49,9 +45,8 @@ static void add_call(struct tpafile_writer *writer, int64_t start)
     assert_true(tpafile_writer_add(writer, TPAFILE_API, call));
 }
 
-static void header_comes_first(void **state)
+TEST(header_comes_first)
 {
-    (void)state;
     struct file *file = new_file();
     struct tpafile_writer *writer = open_writer(file);
     assert_int_equal(file->count, TPAFILE_HEADER_SIZE);
@@ -60,9 +55,8 @@ static void header_comes_first(void **state)
     free(file);
 }
 
-static void a_block_is_one_write_and_appears_when_full_or_flushed(void **state)
+TEST(a_block_is_one_write_and_appears_when_full_or_flushed)
 {
-    (void)state;
     struct file *file = new_file();
     struct tpafile_writer *writer = open_writer(file);
     for (int i = 0; i < 15; i++)
@@ -83,9 +77,8 @@ static void a_block_is_one_write_and_appears_when_full_or_flushed(void **state)
     free(file);
 }
 
-static void texts_are_numbered_once_and_written_before_their_records(void **state)
+TEST(texts_are_numbered_once_and_written_before_their_records)
 {
-    (void)state;
     struct file *file = new_file();
     struct tpafile_writer *writer = open_writer(file);
     assert_int_equal(tpafile_writer_text(writer, "a", 1), 1);
@@ -102,9 +95,8 @@ static void texts_are_numbered_once_and_written_before_their_records(void **stat
 }
 
 /* However many texts there are, the table of them stays small; numbers go on. */
-static void texts_without_end_need_no_memory_without_end(void **state)
+TEST(texts_without_end_need_no_memory_without_end)
 {
-    (void)state;
     static char text[32];
     struct file *file = calloc(1, sizeof *file + ((size_t)16 << 20));
     assert_non_null(file);
@@ -135,9 +127,8 @@ static void check_message(const char *text, int64_t number, int64_t number_2, co
     free(file);
 }
 
-static void messages_that_count_share_a_text(void **state)
+TEST(messages_that_count_share_a_text)
 {
-    (void)state;
     check_message("aten::mm", TPAFILE_NONE, TPAFILE_NONE, "aten::mm", NULL);
     check_message("aten::mm, seq = 12", 12, TPAFILE_NONE, "aten::mm, seq = \1", NULL);
     check_message("aten::mm, seq = 12, sizes = [[8, 3]]", 12, TPAFILE_NONE,
@@ -153,9 +144,8 @@ static void messages_that_count_share_a_text(void **state)
                   "mm, seq = 123456789012345678901", NULL);
 }
 
-static void after_a_failed_write_nothing_more_is_tried(void **state)
+TEST(after_a_failed_write_nothing_more_is_tried)
 {
-    (void)state;
     struct file *file = new_file();
     file->full_at = TPAFILE_HEADER_SIZE + 10;
     struct tpafile_writer *writer = open_writer(file);
@@ -174,17 +164,4 @@ static void after_a_failed_write_nothing_more_is_tried(void **state)
     file->full_at = 1;
     assert_null(open_writer(file));
     free(file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_comes_first),
-        cmocka_unit_test(a_block_is_one_write_and_appears_when_full_or_flushed),
-        cmocka_unit_test(texts_are_numbered_once_and_written_before_their_records),
-        cmocka_unit_test(texts_without_end_need_no_memory_without_end),
-        cmocka_unit_test(messages_that_count_share_a_text),
-        cmocka_unit_test(after_a_failed_write_nothing_more_is_tried),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

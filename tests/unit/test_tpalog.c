@@ -3,19 +3,15 @@
  * tells what is not.
  */
 #define XXH_INLINE_ALL
+#include "tests/unit/unit.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "tests/unit/tpa_bytes.h"
 #include "tests/unit/trace_dump.h"
 #include "trace/tpafile_bytes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-#include <cmocka.h>
 
 /* Everything a trace can hold, in few lines. */
 static const char everything[] =
@@ -165,9 +161,8 @@ static struct trace *read_json(const char *json)
     return trace;
 }
 
-static void a_converted_trace_is_the_trace(void **state)
+TEST(a_converted_trace_is_the_trace)
 {
-    (void)state;
     struct trace *trace = read_json(everything);
     char *expected = dump_meaning(trace);
     static const size_t sizes[] = { 0, 1, 3, 5 };
@@ -197,9 +192,8 @@ static void a_converted_trace_is_the_trace(void **state)
 }
 
 /* Blocks are packed by several threads and written in order, so that the file is the same for any number of them. */
-static void threads_pack_the_same_file(void **state)
+TEST(threads_pack_the_same_file)
 {
-    (void)state;
     struct trace *trace = read_json(everything);
     size_t worth = parallel_worth;
     parallel_worth = 1;
@@ -228,9 +222,8 @@ static bool has_notice(const struct trace *trace, const char *kind)
 }
 
 /* Cut at every byte: all events of whole blocks, and a word about the rest unless all of it is there. */
-static void a_file_cut_anywhere_gives_every_whole_block(void **state)
+TEST(a_file_cut_anywhere_gives_every_whole_block)
 {
-    (void)state;
     struct trace *trace = read_json(everything);
     struct buffer bytes = tpa_of_trace(trace, 2);
     trace_free(trace);
@@ -251,9 +244,8 @@ static void a_file_cut_anywhere_gives_every_whole_block(void **state)
  * Every bit flipped, one at a time: each block but the one that was hit is read, and the damage is reported. A flip in
  * the header costs nothing else.
  */
-static void a_flipped_bit_costs_one_block(void **state)
+TEST(a_flipped_bit_costs_one_block)
 {
-    (void)state;
     struct trace *trace = read_json(little);
     struct buffer bytes = tpa_of_trace(trace, 2);
     size_t events = trace->event_count;
@@ -273,9 +265,8 @@ static void a_flipped_bit_costs_one_block(void **state)
 }
 
 /* Bytes that are missing in the middle: what follows is found again. */
-static void missing_bytes_cost_the_blocks_they_were_of(void **state)
+TEST(missing_bytes_cost_the_blocks_they_were_of)
 {
-    (void)state;
     struct trace *trace = read_json(everything);
     struct buffer bytes = tpa_of_trace(trace, 2);
     size_t events = trace->event_count;
@@ -295,9 +286,8 @@ static void missing_bytes_cost_the_blocks_they_were_of(void **state)
     buffer_release(&bytes);
 }
 
-static void kinds_and_fields_of_later_versions_are_skipped(void **state)
+TEST(kinds_and_fields_of_later_versions_are_skipped)
 {
-    (void)state;
     struct trace *trace = read_json(everything);
     struct buffer bytes = tpa_of_trace(trace, 0);
     char *expected = dump_meaning(trace);
@@ -326,9 +316,8 @@ static void kinds_and_fields_of_later_versions_are_skipped(void **state)
     buffer_release(&bytes);
 }
 
-static void a_larger_major_version_is_refused(void **state)
+TEST(a_larger_major_version_is_refused)
 {
-    (void)state;
     unsigned char header[TPAFILE_HEADER_SIZE];
     tpafile_encode_header(header, 0, 0, 0);
     struct tpa_error err = { 0 };
@@ -344,9 +333,8 @@ static void a_larger_major_version_is_refused(void **state)
 }
 
 /* A block of few bytes that claims a million events, again and again, is refused before memory is. */
-static void a_small_file_does_not_become_an_endless_trace(void **state)
+TEST(a_small_file_does_not_become_an_endless_trace)
 {
-    (void)state;
     enum { EVENTS = TPAFILE_MOST_ROWS };
     int64_t *zeros = mem_zalloc(EVENTS, sizeof *zeros);
     struct buffer bytes = { 0 };
@@ -417,9 +405,8 @@ static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
     return is_read;
 }
 
-static void a_small_file_does_not_become_endless_texts(void **state)
+TEST(a_small_file_does_not_become_endless_texts)
 {
-    (void)state;
     assert_false(texts_are_read(2, TPAFILE_MOST_ROWS, 0, 1));
     assert_false(texts_are_read(9, 1, 8 << 20, 1));
     assert_true(texts_are_read(1, 100000, 0, 1)); /* what takes little is no matter */
@@ -429,9 +416,8 @@ static void a_small_file_does_not_become_endless_texts(void **state)
 }
 
 /* Rows may name one large text many times: it is kept once. */
-static void a_text_named_often_is_kept_once(void **state)
+TEST(a_text_named_often_is_kept_once)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *writer = tpa_writer(&bytes, 16);
     char *large = mem_zalloc(5 << 20, 1);
@@ -484,9 +470,8 @@ static void add_left_out(struct tpafile_writer *writer, int64_t file, const char
 }
 
 /* What is about none of the files stays so, also when it is written again; what says the same is one. */
-static void a_notice_of_no_file_names_none(void **state)
+TEST(a_notice_of_no_file_names_none)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *writer = tpa_writer(&bytes, 0);
     int64_t file[TPAFILE_FILE_FIELDS_END] = { 0 };
@@ -521,9 +506,8 @@ static void a_notice_of_no_file_names_none(void **state)
 }
 
 /* So many different notices are taken; the others, and those that nobody can read, are counted together. */
-static void endless_notices_are_counted(void **state)
+TEST(endless_notices_are_counted)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *writer = tpa_writer(&bytes, 0);
     int64_t file[TPAFILE_FILE_FIELDS_END] = { 0 };
@@ -560,23 +544,4 @@ static void endless_notices_are_counted(void **state)
     trace_free(trace);
     buffer_release(&bytes);
     free(large);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_converted_trace_is_the_trace),
-        cmocka_unit_test(threads_pack_the_same_file),
-        cmocka_unit_test(a_file_cut_anywhere_gives_every_whole_block),
-        cmocka_unit_test(a_flipped_bit_costs_one_block),
-        cmocka_unit_test(missing_bytes_cost_the_blocks_they_were_of),
-        cmocka_unit_test(kinds_and_fields_of_later_versions_are_skipped),
-        cmocka_unit_test(a_larger_major_version_is_refused),
-        cmocka_unit_test(a_small_file_does_not_become_an_endless_trace),
-        cmocka_unit_test(a_small_file_does_not_become_endless_texts),
-        cmocka_unit_test(a_text_named_often_is_kept_once),
-        cmocka_unit_test(a_notice_of_no_file_names_none),
-        cmocka_unit_test(endless_notices_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

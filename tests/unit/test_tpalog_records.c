@@ -5,15 +5,12 @@
  *                    |cudaLaunchKernel 110..115 (corr. 1)|
  *     stream 7                 |gemm 130..150| |copy 155..157|
  */
+#include "tests/unit/unit.h"
 #include "tests/unit/tpa_bytes.h"
 #include "tests/unit/trace_dump.h"
 #include "trace/tpafile_write.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static int64_t text(struct tpafile_writer *log, const char *string)
 {
@@ -144,9 +141,8 @@ static const struct trace_notice *find_notice(const struct trace *trace, const c
     return NULL;
 }
 
-static void device_work_and_calls_are_events_as_kineto_names_them(void **state)
+TEST(device_work_and_calls_are_events_as_kineto_names_them)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -180,9 +176,8 @@ static void device_work_and_calls_are_events_as_kineto_names_them(void **state)
     buffer_release(&bytes);
 }
 
-static void facts_become_the_file_s(void **state)
+TEST(facts_become_the_file_s)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -216,9 +211,8 @@ static void facts_become_the_file_s(void **state)
     buffer_release(&bytes);
 }
 
-static void messages_of_emit_nvtx_become_operators(void **state)
+TEST(messages_of_emit_nvtx_become_operators)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -256,9 +250,8 @@ static void messages_of_emit_nvtx_become_operators(void **state)
 }
 
 /* Ranges that cross, one of which is still open; a pop without a push; a mark; steps. */
-static void halves_of_ranges_find_each_other(void **state)
+TEST(halves_of_ranges_find_each_other)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 2); /* halves in different blocks */
     add_facts(log);
@@ -302,9 +295,8 @@ static void add_memory(struct tpafile_writer *log, int64_t time_us, int64_t oper
 }
 
 /* Device memory (kind 3) and managed memory (5) of a device add up; pinned memory (2) is the host's. */
-static void memory_records_tell_what_is_in_use(void **state)
+TEST(memory_records_tell_what_is_in_use)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -342,9 +334,8 @@ static void memory_records_tell_what_is_in_use(void **state)
     buffer_release(&bytes);
 }
 
-static void what_went_wrong_is_reported(void **state)
+TEST(what_went_wrong_is_reported)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -371,9 +362,8 @@ static void what_went_wrong_is_reported(void **state)
 }
 
 /* As a log grows, each time it was flushed it can be read, and holds one event more. */
-static void a_log_can_be_read_while_it_is_written(void **state)
+TEST(a_log_can_be_read_while_it_is_written)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -390,9 +380,8 @@ static void a_log_can_be_read_while_it_is_written(void **state)
 }
 
 /* A log converted is the same trace, without its log. */
-static void a_log_can_be_converted(void **state)
+TEST(a_log_can_be_converted)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -419,9 +408,8 @@ static void a_log_can_be_converted(void **state)
 }
 
 /* What a killed recording left says so when it is converted, too, and what is made of that. */
-static void an_unfinished_log_stays_one(void **state)
+TEST(an_unfinished_log_stays_one)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
@@ -442,20 +430,4 @@ static void an_unfinished_log_stays_one(void **state)
     }
     trace_free(trace);
     buffer_release(&bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_work_and_calls_are_events_as_kineto_names_them),
-        cmocka_unit_test(facts_become_the_file_s),
-        cmocka_unit_test(messages_of_emit_nvtx_become_operators),
-        cmocka_unit_test(halves_of_ranges_find_each_other),
-        cmocka_unit_test(memory_records_tell_what_is_in_use),
-        cmocka_unit_test(what_went_wrong_is_reported),
-        cmocka_unit_test(a_log_can_be_read_while_it_is_written),
-        cmocka_unit_test(a_log_can_be_converted),
-        cmocka_unit_test(an_unfinished_log_stays_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

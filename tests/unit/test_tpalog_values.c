@@ -2,17 +2,13 @@
  * Numbers in .tpa files whose checksums are right: each is checked once, when its block is decoded, and what is outside of
  * its bounds is told with its block.
  */
+#include "tests/unit/unit.h"
 #include "base/memory.h"
 #include "ingest/formats.h"
 #include "tests/unit/tpa_bytes.h"
 #include "trace/builder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct format format_tpa;
 
@@ -54,9 +50,8 @@ static void add_kernel(struct tpafile_writer *writer, int64_t start, int64_t dur
     tpafile_writer_add(writer, TPAFILE_KERNEL, row);
 }
 
-static void values_at_their_bounds_are_taken(void **state)
+TEST(values_at_their_bounds_are_taken)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *writer = tpa_writer(&bytes, 64);
     int64_t name = tpafile_writer_text(writer, "k", 1);
@@ -74,9 +69,8 @@ static void values_at_their_bounds_are_taken(void **state)
 }
 
 /* Of five kernels one has no time that can be, one no duration, one no size, one a name whose number is none. */
-static void values_beyond_their_bounds_are_not_known(void **state)
+TEST(values_beyond_their_bounds_are_not_known)
 {
-    (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *writer = tpa_writer(&bytes, 64);
     int64_t name = tpafile_writer_text(writer, "k", 1);
@@ -157,9 +151,8 @@ static struct trace *read_odd(const struct odd *odd)
 }
 
 /* Every argument, said to be of each type that it is not: its values must not be taken for places of texts. */
-static void an_argument_of_another_type_than_its_key_is_left_out(void **state)
+TEST(an_argument_of_another_type_than_its_key_is_left_out)
 {
-    (void)state;
     static const struct {
         const char *keys;
         int64_t type;
@@ -188,9 +181,8 @@ static void an_argument_of_another_type_than_its_key_is_left_out(void **state)
         }
 }
 
-static void a_damaged_argument_costs_the_argument_and_no_event(void **state)
+TEST(a_damaged_argument_costs_the_argument_and_no_event)
 {
-    (void)state;
     struct trace *trace = read_odd(&(struct odd){ "grid", TPAFILE_ARGUMENT_TEXT, 20, 1, 0, 1, 1, 0 });
     assert_int_equal(trace->event_count, 2);
     assert_null(trace_arg_text(trace, ARG_GRID, 0));
@@ -201,9 +193,8 @@ static void a_damaged_argument_costs_the_argument_and_no_event(void **state)
     trace_free(trace);
 }
 
-static void a_block_of_events_with_a_number_that_none_can_have_is_reported(void **state)
+TEST(a_block_of_events_with_a_number_that_none_can_have_is_reported)
 {
-    (void)state;
     static const struct {
         struct odd odd;
         const char *reason;
@@ -235,9 +226,8 @@ static void a_block_of_events_with_a_number_that_none_can_have_is_reported(void 
     trace_free(trace);
 }
 
-static void a_flow_arrow_is_begin_step_or_end(void **state)
+TEST(a_flow_arrow_is_begin_step_or_end)
 {
-    (void)state;
     for (int64_t phase = -300; phase < 600; phase++) {
         if (phase == 0)
             continue;
@@ -274,9 +264,8 @@ static struct buffer constants(unsigned kind, uint32_t rows, unsigned columns, u
 }
 
 /* Side tables are looked up by these. */
-static void flows_and_samples_without_a_name_have_an_empty_one(void **state)
+TEST(flows_and_samples_without_a_name_have_an_empty_one)
 {
-    (void)state;
     struct trace *trace = read_odd(&(struct odd){ "stream", 0, 20, 1, 0, 7, 0, 's' });
     assert_int_equal(trace->flow_count, 1);
     assert_int_equal(trace->sample_count, 1);
@@ -289,9 +278,8 @@ static void flows_and_samples_without_a_name_have_an_empty_one(void **state)
 }
 
 /* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is checked before they are decoded, by one thread or four. */
-static void a_small_file_is_refused_before_it_is_decoded(void **state)
+TEST(a_small_file_is_refused_before_it_is_decoded)
 {
-    (void)state;
     static const unsigned kinds[] = { TPAFILE_FILE, TPAFILE_KERNEL, TPAFILE_TRACK };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (unsigned workers = 1; workers <= 4; workers += 3) {
@@ -310,29 +298,12 @@ static void a_small_file_is_refused_before_it_is_decoded(void **state)
         }
 }
 
-static void a_block_of_more_numbers_than_one_may_hold_is_left_out(void **state)
+TEST(a_block_of_more_numbers_than_one_may_hold_is_left_out)
 {
-    (void)state;
     struct buffer bytes = constants(TPAFILE_KERNEL, TPAFILE_MOST_ROWS, 33, 1);
     struct trace *trace = read_bytes(&bytes);
     assert_int_equal(trace->event_count, 0);
     assert_non_null(strstr(find_notice(trace, "bad_block")->text, "it holds more numbers than a block may"));
     trace_free(trace);
     buffer_release(&bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_at_their_bounds_are_taken),
-        cmocka_unit_test(values_beyond_their_bounds_are_not_known),
-        cmocka_unit_test(an_argument_of_another_type_than_its_key_is_left_out),
-        cmocka_unit_test(a_damaged_argument_costs_the_argument_and_no_event),
-        cmocka_unit_test(a_block_of_events_with_a_number_that_none_can_have_is_reported),
-        cmocka_unit_test(a_flow_arrow_is_begin_step_or_end),
-        cmocka_unit_test(flows_and_samples_without_a_name_have_an_empty_one),
-        cmocka_unit_test(a_small_file_is_refused_before_it_is_decoded),
-        cmocka_unit_test(a_block_of_more_numbers_than_one_may_hold_is_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

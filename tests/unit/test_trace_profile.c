@@ -1,14 +1,8 @@
 /* test_trace_profile.c - profile/view.h: calls of a trace summed up, on a trace small enough to draw. */
+#include "tests/unit/unit.h"
 #include "profile/view.h"
 
 #include "trace/builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static void add(struct trace_chunk *chunk, const char *name, const char *category, int64_t start_ns,
                 int64_t dur_ns)
@@ -42,9 +36,8 @@ static void check(const struct profile_cost *cost, int64_t calls, int64_t primit
  * b: 3 calls, 5 + 2 + 3; two by a, 5 + 2; one by the steps.
  * a by a: 1 call of 6. ProfilerStep*: 2 calls, 32 + 17; self (32 - 18 - 5) + (17 - 3) = 23.
  */
-static void calls_are_summed_up_by_caller(void **state)
+TEST(calls_are_summed_up_by_caller)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test.json", "Chrome JSON");
     struct trace_chunk *chunk = trace_chunk_open(builder);
@@ -99,9 +92,8 @@ static void calls_are_summed_up_by_caller(void **state)
  *         [mm====)                5..15
  *   [<forward op>)                40..50: a name as it is, no built-in function of Python
  */
-static void regions_of_no_stack_call_nobody(void **state)
+TEST(regions_of_no_stack_call_nobody)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test.json", "Chrome JSON");
     trace_builder_current_file(builder)->producer = PRODUCER_KINETO;
@@ -133,11 +125,4 @@ static void regions_of_no_stack_call_nobody(void **state)
     profile_free(profile);
     arena_free(all);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(calls_are_summed_up_by_caller),
-                                        cmocka_unit_test(regions_of_no_stack_call_nobody) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

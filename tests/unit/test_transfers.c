@@ -1,10 +1,6 @@
 /* test_transfers.c - analyze/transfers.h: copies by kind, and who waits for what. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "trace/call_names.h"
 #include "derive/copy_names.h"
 #include "analyze/registry.h"
@@ -84,9 +80,8 @@ static void draw(void)
 }
 
 /* HtoD: 40 bytes in 10 ns are 4 GB/s. No kernel runs beside it. */
-static void copies_by_direction_and_memory(void **state)
+TEST(copies_by_direction_and_memory)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     assert_int_equal(transfers->row_count, 2);
@@ -102,9 +97,8 @@ static void copies_by_direction_and_memory(void **state)
     release();
 }
 
-static void stalls_by_operator_and_cause(void **state)
+TEST(stalls_by_operator_and_cause)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 4);
@@ -126,9 +120,8 @@ static void stalls_by_operator_and_cause(void **state)
 }
 
 /* PyTorch's own frame is innermost, but the line is the user's. */
-static void stalls_name_the_line(void **state)
+TEST(stalls_name_the_line)
 {
-    (void)state;
     draw();
     answer((struct selection_query){ 0 });
     size_t wait = row_with(stalls, "cause", "wait for a copy");
@@ -144,9 +137,8 @@ static void stalls_name_the_line(void **state)
  *   host 2           [HostAlloc) [memcpy)   10..18; a synchronous copy of pinned memory 25..35
  *   stream 9                       [DtoH]   30..34
  */
-static void a_stream_is_waited_for_alone(void **state)
+TEST(a_stream_is_waited_for_alone)
 {
-    (void)state;
     draw_begin(&transfers_wants);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
     draw_call("cudaMemcpyAsync", 1, 2, 1, 2);
@@ -179,9 +171,8 @@ static void a_stream_is_waited_for_alone(void **state)
  *   stream 7        [ gemm )                    3..20: of those that end together, the one that began last
  *   stream 8        [ gemm    )                 4..30: not waited for
  */
-static void waits_for_several_streams_below_python(void **state)
+TEST(waits_for_several_streams_below_python)
 {
-    (void)state;
     draw_begin(&transfers_wants);
     draw_host("cpu_op", "MyFunction", 1, 0, 50);
     draw_host("python_function", "torch/cuda/__init__.py(9): synchronize", 1, 1, 49);
@@ -204,9 +195,8 @@ static void waits_for_several_streams_below_python(void **state)
 }
 
 /* One call copies from 10 on to the host, from 20 on to device 0, whose stream comes first in the file: it counts for the first. */
-static void a_call_that_copied_twice_counts_for_the_first_copy(void **state)
+TEST(a_call_that_copied_twice_counts_for_the_first_copy)
 {
-    (void)state;
     draw_begin(&transfers_wants);
     draw_call("cudaMemcpy", 1, 0, 30, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 20, 5, 1);
@@ -224,9 +214,8 @@ static void a_call_that_copied_twice_counts_for_the_first_copy(void **state)
  * The driver's calls in the runtime's. What only begins within another (25..40) is no part of it, nor is
  * what lies in it on another thread (2).
  */
-static void a_wait_within_a_wait_does_not_count(void **state)
+TEST(a_wait_within_a_wait_does_not_count)
 {
-    (void)state;
     draw_begin(&transfers_wants);
     draw_call("cuCtxSynchronize", 1, 11, 18, 2);
     draw_call("cudaDeviceSynchronize", 1, 10, 20, 1);
@@ -246,9 +235,8 @@ static void a_wait_within_a_wait_does_not_count(void **state)
 }
 
 /* Work launched after the synchronisation began, or over before it began, is not what it waits for; also where no work ends in it. */
-static void a_wait_without_work_is_empty(void **state)
+TEST(a_wait_without_work_is_empty)
 {
-    (void)state;
     for (int64_t start = 18; start <= 28; start += 10) {
         draw_begin(&transfers_wants);
         draw_call("cudaLaunchKernel", 1, 0, 1, 1);
@@ -266,9 +254,8 @@ static void a_wait_without_work_is_empty(void **state)
 }
 
 /* A copy that hides wholly under a kernel is not exposed; copies without a size have no bandwidth. */
-static void hidden_copies_and_missing_sizes(void **state)
+TEST(hidden_copies_and_missing_sizes)
 {
-    (void)state;
     draw_begin(&transfers_wants);
     draw_work("kernel", "k", 0, 7, 0, 30, DRAW_NO_CALL);
     draw_work("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 0, 9, 5, 10, DRAW_NO_CALL);
@@ -281,9 +268,8 @@ static void hidden_copies_and_missing_sizes(void **state)
     release();
 }
 
-static void names_of_copies_and_calls(void **state)
+TEST(names_of_copies_and_calls)
 {
-    (void)state;
     assert_int_equal(copy_kind_of("Memcpy HtoD (Pinned -> Device)").memory, MEMORY_PINNED);
     assert_int_equal(copy_kind_of("Memcpy PtoP (Device -> Device)").direction, COPY_PTOP);
     assert_int_equal(copy_kind_of("Memcpy PtoP (Device -> Device)").memory, MEMORY_NONE);
@@ -311,9 +297,8 @@ static void names_of_copies_and_calls(void **state)
  *     host        l [l StreamWaitEvent l ][memcpy DtoH                  )      launches of 5 us, the last one of "late"
  *     stream 7     [first)                              [late  )[DtoH)         late begins 50 ms after its launch
  */
-static void what_the_device_waits_for_as_well_is_no_saving(void **state)
+TEST(what_the_device_waits_for_as_well_is_no_saving)
 {
-    (void)state;
     const int64_t us = 1000, ms = 1000000;
     draw_begin(&transfers_wants);
     draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
@@ -334,9 +319,8 @@ static void what_the_device_waits_for_as_well_is_no_saving(void **state)
 }
 
 /* The same, of a wait of 0.5 ms at the end of 5 ms in which the device waits for the event: all of it lies there. */
-static void a_short_wait_while_the_device_waits_is_no_saving(void **state)
+TEST(a_short_wait_while_the_device_waits_is_no_saving)
 {
-    (void)state;
     const int64_t us = 1000;
     draw_begin(&transfers_wants);
     draw_call("cudaLaunchKernel", 1, 0, 5 * us, 1);
@@ -359,9 +343,8 @@ static void a_short_wait_while_the_device_waits_is_no_saving(void **state)
  * aten::to copies 40 bytes by aten::copy_ in step 3 on stream 7, and 20 in step 4 on stream 9, where the host waits 6 in the
  * call; a copy whose call was not recorded has 10 bytes.
  */
-static void copies_may_be_grouped_by_stream_step_and_operator(void **state)
+TEST(copies_may_be_grouped_by_stream_step_and_operator)
 {
-    (void)state;
     draw_begin(&transfers_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
@@ -404,24 +387,4 @@ static void copies_may_be_grouped_by_stream_step_and_operator(void **state)
     assert_string_equal(text_called(transfers, row_with(transfers, "memory", "pageable"), "operator"),
                         "aten::to");
     release();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_by_direction_and_memory),
-        cmocka_unit_test(stalls_by_operator_and_cause),
-        cmocka_unit_test(stalls_name_the_line),
-        cmocka_unit_test(a_stream_is_waited_for_alone),
-        cmocka_unit_test(waits_for_several_streams_below_python),
-        cmocka_unit_test(a_call_that_copied_twice_counts_for_the_first_copy),
-        cmocka_unit_test(a_wait_within_a_wait_does_not_count),
-        cmocka_unit_test(a_wait_without_work_is_empty),
-        cmocka_unit_test(hidden_copies_and_missing_sizes),
-        cmocka_unit_test(names_of_copies_and_calls),
-        cmocka_unit_test(what_the_device_waits_for_as_well_is_no_saving),
-        cmocka_unit_test(a_short_wait_while_the_device_waits_is_no_saving),
-        cmocka_unit_test(copies_may_be_grouped_by_stream_step_and_operator),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

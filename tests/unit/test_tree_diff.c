@@ -1,4 +1,5 @@
 /* test_tree_diff.c - treediff/tree_diff.h: which call of one side is which of the other. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "treediff/tree_diff.h"
@@ -149,9 +150,8 @@ static const struct tree_path_row *path(const struct compared *compared, const c
  *     before          linear relu linear      operations 20 + 5 + 20
  *     after   dropout linear relu linear      operations 3 + 26 + 5 + 26
  */
-static void an_operator_put_first_shifts_nothing(void **state)
+TEST(an_operator_put_first_shifts_nothing)
 {
-    (void)state;
     struct compared compared = compare("linear[t[] addmm[gemm:20]] relu[relu_k:5] linear[t[] addmm[gemm:20]]",
                                        "dropout[drop_k:3] linear[t[] addmm[gemm:26]] relu[relu_k:5] "
                                        "linear[t[] addmm[gemm:26]]");
@@ -169,9 +169,8 @@ static void an_operator_put_first_shifts_nothing(void **state)
 }
 
 /* [p q a] and [a r s]: a stays. Pairs by place would have unlike names, and replacing all three costs as many edits. */
-static void a_node_common_to_both_is_found_where_all_else_differs(void **state)
+TEST(a_node_common_to_both_is_found_where_all_else_differs)
 {
-    (void)state;
     struct compared compared = compare("block[p[pk:4] q[qk:4] a[ak:10]]", "block[a[ak:11] r[rk:6] s[sk:6]]");
     assert_aligned(&compared, 2, 1);
     assert_int_equal(compared.diff->sums[TREE_GONE].operators[0], 2);
@@ -188,9 +187,8 @@ static void a_node_common_to_both_is_found_where_all_else_differs(void **state)
  *
  * Exactly aligned are block and sum. mm lies in a new linear, mul and add became one, r2 is r1 under another name.
  */
-static void what_is_left_over_is_wrapped_fused_or_renamed(void **state)
+TEST(what_is_left_over_is_wrapped_fused_or_renamed)
 {
-    (void)state;
     struct compared compared = compare("block[mm[g:40] mul[m:8] add[a:8] sum[r1:6]]",
                                        "block[linear[mm[g:40]] triton[t:9] sum[r2:4]]");
     const struct tree_diff *diff = compared.diff;
@@ -216,9 +214,8 @@ static void what_is_left_over_is_wrapped_fused_or_renamed(void **state)
 }
 
 /* The same sides the other way round: what was wrapped is still, and what was fused is split. */
-static void the_other_way_round_fused_is_split(void **state)
+TEST(the_other_way_round_fused_is_split)
 {
-    (void)state;
     struct compared compared = compare("block[linear[mm[g:40]] triton[t:9] sum[r2:4]]",
                                        "block[mm[g:40] mul[m:8] add[a:8] sum[r1:6]]");
     assert_aligned(&compared, 2, 0);
@@ -231,9 +228,8 @@ static void the_other_way_round_fused_is_split(void **state)
 }
 
 /* Running numbers may differ, and operators may have another name for the same children. */
-static void operators_are_renamed_by_number_and_by_children(void **state)
+TEST(operators_are_renamed_by_number_and_by_children)
 {
-    (void)state;
     struct compared compared =
         compare("f[fused_add_3[x[]] old[y[] z[]]]", "f[fused_add_5[x[]] young[y[] z[]]]");
     assert_aligned(&compared, 1, 0);
@@ -244,18 +240,16 @@ static void operators_are_renamed_by_number_and_by_children(void **state)
 }
 
 /* An operator and an operation of one name are two things: a Triton operator and its kernel. */
-static void kinds_are_compared_as_well_as_names(void **state)
+TEST(kinds_are_compared_as_well_as_names)
 {
-    (void)state;
     struct compared compared = compare("f[t[]]", "f[t:5]");
     assert_aligned(&compared, 1, 0);
     release(&compared);
 }
 
 /* Of twelve equal operators the one that lacks its kernel is found by weight: greedy pairing would lose the last. */
-static void the_odd_one_among_equals_is_found_by_weight(void **state)
+TEST(the_odd_one_among_equals_is_found_by_weight)
 {
-    (void)state;
     char before[1024] = "", after[1024] = "";
     for (int i = 0; i < 12; i++) {
         strcat(before, "linear[addmm[gemm:20]] ");
@@ -310,9 +304,8 @@ static uint64_t most_of(const struct work_tree *x, const uint32_t *a, size_t n, 
     return best;
 }
 
-static void random_trees_are_aligned_as_well_as_can_be(void **state)
+TEST(random_trees_are_aligned_as_well_as_can_be)
 {
-    (void)state;
     for (int i = 0; i < 300; i++) {
         char texts[2][4096] = { "o0[", "o0[" };
         for (int side = 0; side < 2; side++) {
@@ -334,9 +327,8 @@ static void random_trees_are_aligned_as_well_as_can_be(void **state)
 }
 
 /* Lists that are too long are cut: no better than exactly, never a pair of unlike nodes or out of order, and counted. */
-static void lists_that_are_too_long_are_cut_and_counted(void **state)
+TEST(lists_that_are_too_long_are_cut_and_counted)
 {
-    (void)state;
     enum { NODES = 600 };
     char *texts[2];
     for (int side = 0; side < 2; side++) {
@@ -400,9 +392,8 @@ static const struct twin_row *twin(const struct twin_tree *tree, const char *bef
  *       sum               sum              0
  *         sum_k             sum_k          0
  */
-static void both_trees_stand_side_by_side(void **state)
+TEST(both_trees_stand_side_by_side)
 {
-    (void)state;
     struct compared compared = compare("f[mul[mul_k:20] add[add_k:15] mm[gemm_a:20] sum[sum_k:4]]",
                                        "f[triton[triton_k:10] mm[gemm_b:15] wrapper[sum[sum_k:4]]]");
     struct twin_tree *tree = tree_twins(compared.diff, SIZE_MAX);
@@ -454,9 +445,8 @@ static void both_trees_stand_side_by_side(void **state)
 }
 
 /* Calls nested as deep as a file may hold need no stack of ours. */
-static void deep_calls_are_no_trouble(void **state)
+TEST(deep_calls_are_no_trouble)
 {
-    (void)state;
     enum { DEPTH = 20000 };
     struct work_tree *trees[2];
     struct names *names = names_open();
@@ -479,22 +469,4 @@ static void deep_calls_are_no_trouble(void **state)
     arena_free(trees[0]);
     arena_free(trees[1]);
     names_free(names);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_operator_put_first_shifts_nothing),
-        cmocka_unit_test(a_node_common_to_both_is_found_where_all_else_differs),
-        cmocka_unit_test(what_is_left_over_is_wrapped_fused_or_renamed),
-        cmocka_unit_test(the_other_way_round_fused_is_split),
-        cmocka_unit_test(operators_are_renamed_by_number_and_by_children),
-        cmocka_unit_test(kinds_are_compared_as_well_as_names),
-        cmocka_unit_test(the_odd_one_among_equals_is_found_by_weight),
-        cmocka_unit_test(random_trees_are_aligned_as_well_as_can_be),
-        cmocka_unit_test(lists_that_are_too_long_are_cut_and_counted),
-        cmocka_unit_test(both_trees_stand_side_by_side),
-        cmocka_unit_test(deep_calls_are_no_trouble),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

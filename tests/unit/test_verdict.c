@@ -1,10 +1,6 @@
 /* test_verdict.c - diff/verdict.h: what is called real, by runs, by a known noise and by the steps of two recordings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "diff/verdict.h"
 #include <math.h>
 
@@ -52,9 +48,8 @@ static enum verdict judged(struct finding finding, double min_change)
  * (2 (2/102)^2 + 2 (2/112)^2) / 4 = 0.000351672, that of the change 0.000351672 (102^2 + 112^2) / 3 = 2.690055: error
  * 1.640139, t = 6.0971 with 4 degrees of freedom, whose 97.5 % point is 2.776445.
  */
-static void runs_are_the_samples(void **state)
+TEST(runs_are_the_samples)
 {
-    (void)state;
     const double before[] = { 100, 102, 104 }, after[] = { 110, 112, 114 };
     struct finding finding = compared(before, after, 3, NULL);
     assert_int_equal(finding.basis, FINDING_BY_RUNS);
@@ -72,9 +67,8 @@ static void runs_are_the_samples(void **state)
 }
 
 /* 100 against 105 with 1 %: the variance is 0.0001 (100^2 + 105^2) = 2.1025, z = 5 / 1.45 = 3.4483. */
-static void a_known_noise_judges_single_runs(void **state)
+TEST(a_known_noise_judges_single_runs)
 {
-    (void)state;
     const struct noise noise = { 0.01, INFINITY };
     const double before[] = { 100 }, after[] = { 105 };
     struct finding finding = compared(before, after, 1, &noise);
@@ -88,9 +82,8 @@ static void a_known_noise_judges_single_runs(void **state)
 }
 
 /* 100 against 105, each with an error of 1: t = 5 / sqrt(2) = 3.5355 with 18 degrees of freedom by Welch. */
-static void one_run_a_side_is_judged_by_its_steps(void **state)
+TEST(one_run_a_side_is_judged_by_its_steps)
 {
-    (void)state;
     struct finding finding = recorded(100, 105, NULL);
     assert_int_equal(finding.basis, FINDING_BY_STEPS);
     assert_true(fabs(finding.df - 18) < 1e-9 && fabs(finding.p - 0.002363) < 1e-6);
@@ -101,9 +94,8 @@ static void one_run_a_side_is_judged_by_its_steps(void **state)
     assert_int_equal(judged(compared(before, before, 1, NULL), 0), VERDICT_SAME);
 }
 
-static void what_one_side_lacks_is_new_or_gone(void **state)
+TEST(what_one_side_lacks_is_new_or_gone)
 {
-    (void)state;
     struct run_level none = { .mean = 0, .variance = 0, .df = 9, .steps = 10 },
                      some = { .mean = 5, .variance = 1, .df = 9, .steps = 10 };
     struct sampled come = {
@@ -121,9 +113,8 @@ static void what_one_side_lacks_is_new_or_gone(void **state)
 }
 
 /* p of 0.03 and 0.04: of two together, Holm doubles the first, and the second is no smaller. */
-static void rows_are_judged_together(void **state)
+TEST(rows_are_judged_together)
 {
-    (void)state;
     struct finding one = recorded(100, 105, NULL), two = recorded(100, 105, NULL);
     one.p = 0.03;
     two.p = 0.04;
@@ -143,9 +134,8 @@ static void rows_are_judged_together(void **state)
  * change: with 2 runs a side the interval is 4.302653 * 2.00875 = 8.6 wide, with 3 it is 4.55. To 9 it is 1 from the
  * change: 4.303 ... 2.0244 * 2.00875 * sqrt(2/n) <= 1 from 33 runs on (64 degrees of freedom, 1.99773: 0.98788); 32: 1.00386.
  */
-static void the_runs_that_would_tell_are_counted(void **state)
+TEST(the_runs_that_would_tell_are_counted)
 {
-    (void)state;
     const double before[] = { 100, 102, 104 }, after[] = { 110, 112, 114 };
     struct finding finding = compared(before, after, 3, NULL);
     assert_int_equal(finding_runs_needed(&finding, 5.1), 3);
@@ -156,26 +146,11 @@ static void the_runs_that_would_tell_are_counted(void **state)
     assert_true(finding_runs_needed(&finding, 1) == SIZE_MAX); /* nothing is known of the noise */
 }
 
-static void growth_is_the_change_of_the_mean(void **state)
+TEST(growth_is_the_change_of_the_mean)
 {
-    (void)state;
     struct finding finding = recorded(4.5, 14.5, NULL);
     assert_true(fabs(finding_growth(&finding) - 10 / 4.5) < 1e-12);
     finding_judge_exact(&finding);
     assert_int_equal(finding.verdict, VERDICT_MORE);
     assert_true(isnan(finding.p) && finding.low == finding.change && finding.high == finding.change);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_are_the_samples),
-        cmocka_unit_test(a_known_noise_judges_single_runs),
-        cmocka_unit_test(one_run_a_side_is_judged_by_its_steps),
-        cmocka_unit_test(what_one_side_lacks_is_new_or_gone),
-        cmocka_unit_test(rows_are_judged_together),
-        cmocka_unit_test(the_runs_that_would_tell_are_counted),
-        cmocka_unit_test(growth_is_the_change_of_the_mean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* test_view_outline.c - view/outline.c: what a first picture adds up while the spans are put in order. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "view/spans.h"
@@ -35,9 +36,8 @@ static int64_t time_between(const struct view_spans *spans, size_t row, int64_t 
     return sum_ns;
 }
 
-static void each_moment_of_a_track_counts_once(void **state)
+TEST(each_moment_of_a_track_counts_once)
 {
-    (void)state;
     struct trace *trace = some_work();
     struct view_sides sides = { .count = 1 };
     struct view_spans *spans = view_outline_open(trace, &sides);
@@ -57,9 +57,8 @@ static void each_moment_of_a_track_counts_once(void **state)
     trace_free(trace);
 }
 
-static void a_picture_of_it_says_that_it_is_not_complete(void **state)
+TEST(a_picture_of_it_says_that_it_is_not_complete)
 {
-    (void)state;
     struct trace *trace = some_work();
     struct view_sides sides = { .count = 1 };
     struct view_spans *outline = view_outline_open(trace, &sides);
@@ -96,9 +95,8 @@ static struct buffer picture_of_many(int64_t length_ns)
 }
 
 /* The number of a step, the kind and the time share 64 bits: a time that they leave no room for is kept in pieces. */
-static void sums_are_exact_however_long_the_recording(void **state)
+TEST(sums_are_exact_however_long_the_recording)
 {
-    (void)state;
     struct buffer soon = picture_of_many(20000);
     assert_non_null(strstr(soon.at, "\"depth\":3,\"spans\":[],\"sums\":[0,0,4898997]"));
     for (int bit = 15; bit < 47; bit++) {
@@ -109,22 +107,10 @@ static void sums_are_exact_however_long_the_recording(void **state)
     buffer_release(&soon);
 }
 
-static void without_anything_that_takes_time_there_is_none(void **state)
+TEST(without_anything_that_takes_time_there_is_none)
 {
-    (void)state;
     struct small small = small_begin(0);
     struct trace *trace = small_end(&small);
     assert_null(view_outline_open(trace, &(struct view_sides){ .count = 1 }));
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_moment_of_a_track_counts_once),
-        cmocka_unit_test(a_picture_of_it_says_that_it_is_not_complete),
-        cmocka_unit_test(sums_are_exact_however_long_the_recording),
-        cmocka_unit_test(without_anything_that_takes_time_there_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

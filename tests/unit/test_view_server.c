@@ -1,4 +1,5 @@
 /* test_view_server.c - view/server.h: nobody waits for an answer that does not end. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "view/server.h"
@@ -78,9 +79,8 @@ static bool read_line(int pipe, char *line, size_t room)
     return len > 0;
 }
 
-static void a_sum_that_does_not_end_is_left(void **state)
+TEST(a_sum_that_does_not_end_is_left)
 {
-    (void)state;
     int pipes[2], status = 0;
     char line[200] = "", letter = 0, request[300];
     assert_int_equal(pipe(pipes), 0);
@@ -115,10 +115,4 @@ static void a_sum_that_does_not_end_is_left(void **state)
     assert_true(time(NULL) - begin < 10);
     close(fd);
     close(pipes[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_sum_that_does_not_end_is_left) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

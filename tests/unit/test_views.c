@@ -1,4 +1,5 @@
 /* test_views.c - analyze/views.h: which steps are shown, what adds up to what. */
+#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 
 #include "analyze/views.h"
@@ -63,9 +64,8 @@ static const struct flame_frame *frame_called(const struct flame *flame, const c
     return NULL;
 }
 
-static void the_slowest_and_the_median_step_are_shown(void **state)
+TEST(the_slowest_and_the_median_step_are_shown)
 {
-    (void)state;
     struct trace *trace = three_steps();
     struct views *views = look(trace);
     assert_int_equal(views->count, 2);
@@ -77,9 +77,8 @@ static void the_slowest_and_the_median_step_are_shown(void **state)
     trace_free(trace);
 }
 
-static void a_flame_adds_up(void **state)
+TEST(a_flame_adds_up)
 {
-    (void)state;
     struct trace *trace = three_steps();
     struct views *views = look(trace);
     const struct flame *flame = views->at[0];
@@ -101,9 +100,8 @@ static void a_flame_adds_up(void **state)
     trace_free(trace);
 }
 
-static void without_steps_all_is_shown(void **state)
+TEST(without_steps_all_is_shown)
 {
-    (void)state;
     struct small small = small_begin(views_wants.args);
     operator_(&small, "f", 500, 100, 1);
     launch(&small, 510, "a", 520, 30, 1);
@@ -117,9 +115,8 @@ static void without_steps_all_is_shown(void **state)
     trace_free(trace);
 }
 
-static void an_empty_trace_has_no_views(void **state)
+TEST(an_empty_trace_has_no_views)
 {
-    (void)state;
     struct small small = small_begin(views_wants.args);
     struct trace *trace = small_end(&small);
     struct views *views = look(trace);
@@ -128,9 +125,8 @@ static void an_empty_trace_has_no_views(void **state)
     trace_free(trace);
 }
 
-static void small_frames_stay_with_their_callers(void **state)
+TEST(small_frames_stay_with_their_callers)
 {
-    (void)state;
     struct flame *flame = flame_open("f", "f");
     frame_id all = flame_frame(flame, FRAME_NONE, "all", 3), tiny = flame_frame(flame, all, "tiny", 4),
              below = flame_frame(flame, tiny, "below", 5), big = flame_frame(flame, all, "big", 3);
@@ -146,16 +142,4 @@ static void small_frames_stay_with_their_callers(void **state)
     assert_string_equal(names_text(flame->names, flame->frames.at[1].name), "big");
     assert_int_equal(flame->frames.at[1].parent, 0);
     flame_free(flame);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_slowest_and_the_median_step_are_shown),
-        cmocka_unit_test(a_flame_adds_up),
-        cmocka_unit_test(without_steps_all_is_shown),
-        cmocka_unit_test(an_empty_trace_has_no_views),
-        cmocka_unit_test(small_frames_stay_with_their_callers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Tests of replay/edits and replay/whatif: what each edit changes, and what that gains, worked out by hand. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "whatif/whatif.h"
 #include "whatif/replay.h"
 #include "tests/unit/drawn.h"
@@ -72,9 +68,8 @@ static struct trace *draw_steps(void)
  * Twice the batch: loading 80, forward 10 as recorded, the kernel from 90 on. It takes 45 at least, as nothing says that it fills the
  * device, and the copy 2: the call ends 1 later at 138, the operator at 140. At most 90 and 4: 180, 184, 185, 187.
  */
-static void a_larger_batch_is_a_range(void **state)
+TEST(a_larger_batch_is_a_range)
 {
-    (void)state;
     struct trace *trace = draw_steps();
     struct tpa_error err = { 0 };
     struct edit edit = { .kind = EDIT_BATCH, .factor = 2 };
@@ -88,9 +83,8 @@ static void a_larger_batch_is_a_range(void **state)
     trace_free(trace);
 }
 
-static void a_step_takes_from_begin_to_begin(void **state)
+TEST(a_step_takes_from_begin_to_begin)
 {
-    (void)state;
     struct trace *trace = draw_steps();
     /* Without loading, the step is the other 60. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_DATA_WAIT }, false), 60 * MS);
@@ -114,9 +108,8 @@ static void a_step_takes_from_begin_to_begin(void **state)
  *     thread   [ forward 0-100: launch 10-11, launch 50-51 ]
  *     stream         [gemm 12-42]    [gemm 52-82]
  */
-static void a_single_step_takes_no_less_than_its_devices(void **state)
+TEST(a_single_step_takes_no_less_than_its_devices)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100 * MS);
     draw_host("cpu_op", "forward", 1, 0, 100 * MS);
@@ -134,9 +127,8 @@ static void a_single_step_takes_no_less_than_its_devices(void **state)
  * In ms. An annotation from 0 to 100, of which operators fill 20 to 60 and 80 to 100. The recording begins at 20: the annotation's
  * first 20 are before it, and gain nothing. All of it in a fifth of its time: 80 become 16, of which 12 are operators.
  */
-static void what_comes_before_a_recording_gains_nothing(void **state)
+TEST(what_comes_before_a_recording_gains_nothing)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("user_annotation", "outer", 1, 0, 100 * MS);
     draw_host("cpu_op", "first", 1, 20 * MS, 40 * MS);
@@ -156,9 +148,8 @@ static void what_comes_before_a_recording_gains_nothing(void **state)
 }
 
 /* In ms: the host takes 10 for a step and its device 20; nothing waits for anything but at the end. The job takes 20 a step. */
-static void devices_that_fall_behind_are_the_step(void **state)
+TEST(devices_that_fall_behind_are_the_step)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t step = 0; step < 4; step++) {
         static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
@@ -182,9 +173,8 @@ static void devices_that_fall_behind_are_the_step(void **state)
  * In ms: the host begins steps 5 and 35 apart by turns, as it runs ahead and is held up; its device takes 20 for each, one after the
  * other. The job takes 20 a step. With kernels of half, nothing says that the host would be held up less: it takes 20 a step itself.
  */
-static void an_uneven_host_keeps_its_own_time(void **state)
+TEST(an_uneven_host_keeps_its_own_time)
 {
-    (void)state;
     static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
                                          "ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5" };
     draw_begin(&wants);
@@ -212,9 +202,8 @@ static void an_uneven_host_keeps_its_own_time(void **state)
  * In us: 950 launches of 1 each, of kernels of 100 each, fill the queue. The next three return 2 after kernels 9, 10 and 11 are
  * over, at 1005, 1105 and 1205. With kernels of 10 there is room: they take 1 each.
  */
-static void a_launch_waits_for_room_in_the_queue(void **state)
+TEST(a_launch_waits_for_room_in_the_queue)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 950000);
     draw_host("user_annotation", "ProfilerStep#1", 1, 950000, 257000);
@@ -236,9 +225,8 @@ static void a_launch_waits_for_room_in_the_queue(void **state)
  * In us: the third launch, 10-115, is recorded to wait for room, 12-113; the first kernel, 10-110, makes it. With kernels of 10 it returns
  * 5 after that, at 25, and the operator behind it, of 885, ends at 910.
  */
-static void a_recorded_wait_for_room_is_one(void **state)
+TEST(a_recorded_wait_for_room_is_one)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t i = 0; i < 3; i++) {
         draw_call("cudaLaunchKernel", 1, 5000 * i, i < 2 ? 5000 : 105000, i + 1);
@@ -253,9 +241,8 @@ static void a_recorded_wait_for_room_is_one(void **state)
 }
 
 /* Three kernels of a day each may take a thousand times as long, 8 years, but not a million times. */
-static void what_is_scaled_fits_into_64_bits(void **state)
+TEST(what_is_scaled_fits_into_64_bits)
 {
-    (void)state;
     const int64_t day_ns = 86400 * INT64_C(1000000000);
     draw_begin(&wants);
     for (int64_t i = 0; i < 3; i++) {
@@ -276,9 +263,8 @@ static void what_is_scaled_fits_into_64_bits(void **state)
  * In us: a kernel, 10-110, which waits for pages of managed memory to come, 50-52 and 100-102. In half its time it ends at 60, and the wait
  * for it at 65. Nobody launched these copies, and a replay does not know when they would come: they do not count.
  */
-static void pages_of_managed_memory_are_not_the_end(void **state)
+TEST(pages_of_managed_memory_are_not_the_end)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
     draw_work("kernel", "gemm", 0, 7, 10000, 100000, 1);
@@ -291,9 +277,8 @@ static void pages_of_managed_memory_are_not_the_end(void **state)
     trace_free(trace);
 }
 
-static void gains_of_edits_do_not_add_up(void **state)
+TEST(gains_of_edits_do_not_add_up)
 {
-    (void)state;
     struct trace *trace = draw_steps();
     struct tpa_error err = { 0 };
     struct edit edits[] = {
@@ -349,9 +334,8 @@ static struct trace *draw_many_steps(int64_t count)
 }
 
 /* Of so many steps that rounds leave out most, a graph of the moments of the rounds prices edits as the whole graph does. */
-static void the_graph_of_the_rounds_prices_as_the_whole_does(void **state)
+TEST(the_graph_of_the_rounds_prices_as_the_whole_does)
 {
-    (void)state;
     static const struct edit edits[] = {
         { .kind = EDIT_CUDA_GRAPH },
         { .kind = EDIT_NO_SYNC, .pattern = ".*", .pattern_len = 2 },
@@ -383,9 +367,8 @@ static void the_graph_of_the_rounds_prices_as_the_whole_does(void **state)
 }
 
 /* A wait takes what waits in it along, whether the kernel, 10-50, was still running, or was over at 15. */
-static void a_wait_goes_with_the_wait_in_it(void **state)
+TEST(a_wait_goes_with_the_wait_in_it)
 {
-    (void)state;
     for (int over = 0; over < 2; over++) {
         draw_begin(&wants);
         draw_call("hipLaunchKernel", 1, 0, 5, 1);
@@ -410,9 +393,8 @@ static void a_wait_goes_with_the_wait_in_it(void **state)
  *     thread   [launch 0-5] [launch 20-1020                 ] [sync 1025-1045]
  *     stream      [a 10-30]                                [b 1025-1035]
  */
-static void a_kernel_waits_for_the_end_of_a_late_launch(void **state)
+TEST(a_kernel_waits_for_the_end_of_a_late_launch)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t i = 0; i < 5; i++) {
         draw_call("cudaLaunchKernel", 1, -100000 + 20000 * i, 5000, 10 + i);
@@ -432,9 +414,8 @@ static void a_kernel_waits_for_the_end_of_a_late_launch(void **state)
  * Two kernels of 10 us that the host launches 100 us apart, and a wait. As a graph: both launches at once, the kernels back to
  * back from 10 to 30, and the wait that ends 5 us later. The host's time from 0, the first launch, to 105 is gone.
  */
-static void a_graph_launches_all_at_once(void **state)
+TEST(a_graph_launches_all_at_once)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
     draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
@@ -449,9 +430,8 @@ static void a_graph_launches_all_at_once(void **state)
 }
 
 /* The same, but from 20 to 90 us a graph is captured, which the next step would not do again: that stays. */
-static void the_capture_of_a_graph_is_no_launching(void **state)
+TEST(the_capture_of_a_graph_is_no_launching)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
     draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
@@ -473,9 +453,8 @@ static void the_capture_of_a_graph_is_no_launching(void **state)
  * waits as long after the first: from 20 to 515, and ends at 525. Where the call returns at 590, it was queued for less than 30: that
  * is the latency of its launch, 500 as recorded, from the begin of the call.
  */
-static void a_graph_keeps_what_was_queued_for_no_known_reason(void **state)
+TEST(a_graph_keeps_what_was_queued_for_no_known_reason)
 {
-    (void)state;
     for (int queued = 0; queued < 2; queued++) {
         draw_begin(&wants);
         draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
@@ -506,9 +485,8 @@ static void draw_device_step(const char *name, int64_t at, int correlation)
  * launched at once: the second kernel begins a microsecond after the first is over, 26-36. So a single step takes 21, and of two,
  * whose host pauses for 40 between them, the first takes from 15 to 55.
  */
-static void a_step_of_the_devices_begins_with_its_work(void **state)
+TEST(a_step_of_the_devices_begins_with_its_work)
 {
-    (void)state;
     for (int two = 0; two < 2; two++) {
         draw_begin(&wants);
         draw_host("cpu_op", "python", 1, 0, 1000);
@@ -529,9 +507,8 @@ static void a_step_of_the_devices_begins_with_its_work(void **state)
  * In the predicted timeline the mark of such a step, from 15, moves with its work: as a graph it ends with the second kernel at 36. A
  * shadow of an annotation around that, 69-81, begins 1 before it, at 25, and ends 1 after it, at 37.
  */
-static void a_mark_of_devices_moves_with_its_work(void **state)
+TEST(a_mark_of_devices_moves_with_its_work)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "python", 1, 0, 1000);
     draw_device_step("device [step 0]", 0, 1);
@@ -562,9 +539,8 @@ static void a_mark_of_devices_moves_with_its_work(void **state)
  * In us: the last of seven steps, which is the median, waits for a kernel that was launched 470 earlier, in the second. So its path,
  * from the end: 5 of an operator, 5 until the call returns, and the kernel. Nothing changes, and then it is the same.
  */
-static void a_path_finds_what_began_long_before_its_step(void **state)
+TEST(a_path_finds_what_began_long_before_its_step)
 {
-    (void)state;
     static const int64_t lengths[] = { 130, 70, 120, 80, 110, 90, 100 };
     enum { STEPS = sizeof lengths / sizeof *lengths, KERNELS = 40, LONG = 9999 };
     draw_begin(&wants);
@@ -600,9 +576,8 @@ static void a_path_finds_what_began_long_before_its_step(void **state)
 }
 
 /* Two steps as far apart as times can be: no window around the first fits 64 bits. Half of its operator is gone, and the pause stays. */
-static void a_step_may_be_as_long_as_time(void **state)
+TEST(a_step_may_be_as_long_as_time)
 {
-    (void)state;
     const int64_t far_ns = INT64_C(2200000000000000000), long_ns = INT64_C(1000000000000000000);
     draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#0", 1, -far_ns, long_ns);
@@ -619,9 +594,8 @@ static void a_step_may_be_as_long_as_time(void **state)
  * In ms: six steps of 10, each with a kernel that the host waits for; the first launch takes 30 longer. That makes one step shorter, and is
  * not what a step gains: 10 as before. FIRST or a later one.
  */
-static void a_first_use_shortens_one_step(void **state)
+TEST(a_first_use_shortens_one_step)
 {
-    (void)state;
     for (int64_t first = 0; first < 2; first++) {
         draw_begin(&wants);
         for (int64_t step = 0, at = 0; step < 6; step++) {
@@ -646,9 +620,8 @@ static void a_first_use_shortens_one_step(void **state)
  * In ms: steps of 35 and 8 by turns, with kernels of 30 and 3 that the host waits for, from 10 to 33 and from 3 to 6. Without the waits it
  * takes 12 and 5 for them, and the kernels follow one another: 33 for two steps.
  */
-static void kinds_of_steps_share_the_devices(void **state)
+TEST(kinds_of_steps_share_the_devices)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t step = 0, at = 0; step < 6; step++) {
         bool is_long = step % 2 == 0;
@@ -672,9 +645,8 @@ static void kinds_of_steps_share_the_devices(void **state)
  * In us: steps of 100, whose kernels end at 95; every second one is launched 10 later and is 10 shorter. Without them the devices are
  * done after 110 and 90 by turns. The host waits for neither, so that a step takes 100 as before.
  */
-static void devices_that_keep_up_are_not_the_step(void **state)
+TEST(devices_that_keep_up_are_not_the_step)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t step = 0; step < 6; step++) {
         int64_t at = 100000 * step, late = step % 2 * 10000;
@@ -695,9 +667,8 @@ static void devices_that_keep_up_are_not_the_step(void **state)
  * In us: four kernels, each launched twice, for 1000 at first and for 10 then; half of the launches are first ones. Launches usually
  * take 10, as those do that are no first ones: 8 of them, a pause of 20 after each, and the 100 of the operator that follows.
  */
-static void first_uses_do_not_count_as_usual(void **state)
+TEST(first_uses_do_not_count_as_usual)
 {
-    (void)state;
     static const char *const kernels[] = { "a", "b", "c", "d" };
     draw_begin(&wants);
     int64_t at = 0, correlation = 1;
@@ -720,9 +691,8 @@ static void first_uses_do_not_count_as_usual(void **state)
  * In us: two streams whose kernels, launched 50 ahead, always began just when one of the other had ended: 50-150, 151-251. Where the file
  * records no waits of streams, the second waited for the first, as it may have; else it did not: launched at once, both run from 50 on.
  */
-static void a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded(void **state)
+TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
 {
-    (void)state;
     for (int recorded = 0; recorded < 2; recorded++) {
         draw_begin(&wants);
         draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
@@ -756,9 +726,8 @@ static int64_t then_as_graphs_around(const char *operator, const char * kernel)
     return then_ns;
 }
 
-static void graphs_lie_between_collectives(void **state)
+TEST(graphs_lie_between_collectives)
 {
-    (void)state;
     /* The operator takes 0-100, and the last launch comes at 100: its kernel 120-130. */
     assert_int_equal(then_as_graphs_around("c10d::allreduce_", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
                      130000);
@@ -767,9 +736,8 @@ static void graphs_lie_between_collectives(void **state)
 }
 
 /* A blocking upload of 500 us, of which 490 are the call's: its work follows at once all the same. */
-static void a_pinned_upload_frees_the_host_and_not_the_device(void **state)
+TEST(a_pinned_upload_frees_the_host_and_not_the_device)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaMemcpyAsync", 1, 0, 500000, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 20000, 470000, 1);
@@ -786,9 +754,8 @@ static void a_pinned_upload_frees_the_host_and_not_the_device(void **state)
 }
 
 /* Copies of 2 MiB whose calls return at once: 1 ms from pageable memory, 0.1 ms from pinned memory. */
-static void a_pinned_upload_counts_where_only_the_copy_gets_shorter(void **state)
+TEST(a_pinned_upload_counts_where_only_the_copy_gets_shorter)
 {
-    (void)state;
     draw_begin(&wants);
     draw_call("cudaMemcpyAsync", 1, 0, 5000, 1);
     draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 10000, MS, 1);
@@ -811,9 +778,8 @@ static void a_pinned_upload_counts_where_only_the_copy_gets_shorter(void **state
 
 /* 20 steps of 50 launches, each of which waits 100 us until the kernel 1,000 places before begins: all of these were launched before the
  * recording, and no call found room. */
-static void launches_wait_for_work_from_before_the_recording(void **state)
+TEST(launches_wait_for_work_from_before_the_recording)
 {
-    (void)state;
     enum { US = 1000, AHEAD = 1000, LAUNCHES = 50, STEPS = 20 };
     draw_begin(&wants);
     for (int64_t k = 0; k < AHEAD + STEPS * LAUNCHES; k++)
@@ -838,9 +804,8 @@ static void launches_wait_for_work_from_before_the_recording(void **state)
     trace_free(trace);
 }
 
-static void allocation_and_first_use_are_of_calls(void **state)
+TEST(allocation_and_first_use_are_of_calls)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::empty", 1, 0, 400000);
     draw_call("cudaMalloc", 1, 100000, 200000, 1);
@@ -861,9 +826,8 @@ static void allocation_and_first_use_are_of_calls(void **state)
  * On an H100, 1024^3 in bfloat16: 2^31 operations at 989.4 TFLOP/s are 2170.5 ns, at 20 % 10852, at 2 % more than the 100000 that
  * it takes. 8^3 is done in no time, but no kernel gets shorter than the shortest: 5000. It begins 19000 after the first call.
  */
-static void slow_operators_reach_a_share_of_the_peak(void **state)
+TEST(slow_operators_reach_a_share_of_the_peak)
 {
-    (void)state;
     static const char *const dims[] = { "[[1024,1024],[1024,1024]]", "[[8,8],[8,8]]" };
     static const int64_t then_ns[][3] = { { 29852, 119000, 119000 }, { 24000, 24000, 119000 } };
     static const double factors[] = { 0.2, 0.02, 1e-6 };
@@ -913,9 +877,8 @@ static struct trace *draw_ranks(void)
     return draw_end();
 }
 
-static void communication_can_be_hidden_or_of_another_bandwidth(void **state)
+TEST(communication_can_be_hidden_or_of_another_bandwidth)
 {
-    (void)state;
     struct trace *trace = draw_ranks();
     /* Hidden: rank 1's call at 90 does not wait but returns, as it did, 5 after it was ready. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 95000);
@@ -928,9 +891,8 @@ static void communication_can_be_hidden_or_of_another_bandwidth(void **state)
     trace_free(trace);
 }
 
-static void a_slow_rank_can_be_as_fast_as_the_median(void **state)
+TEST(a_slow_rank_can_be_as_fast_as_the_median)
 {
-    (void)state;
     struct trace *trace = draw_ranks();
     /*
      * The hosts took 40 (20 + 5 + a gap of 15) and 90 (70 + 5 + 15) of their own; the median of two is the faster. All that rank 1
@@ -972,9 +934,8 @@ static struct trace *draw_ranks_on_host(bool busy)
     return draw_end();
 }
 
-static void ranks_wait_for_one_another_on_the_host_too(void **state)
+TEST(ranks_wait_for_one_another_on_the_host_too)
 {
-    (void)state;
     struct trace *trace = draw_ranks_on_host(false);
     /* Rank 1 arrives at 22, after rank 0 that was ready at 21; 20 of transfer and 1 to go on make 43, and 10 more. */
     assert_int_equal(then_scaled(trace, "op:late=0"), 53 * MS);
@@ -998,9 +959,8 @@ static void ranks_wait_for_one_another_on_the_host_too(void **state)
  *     rank 1   [work 0-80             ][issue 80-81]    [rest 99-100]
  *       gloo                            [81-98        ]
  */
-static void a_job_is_as_fast_as_its_slowest_rank(void **state)
+TEST(a_job_is_as_fast_as_its_slowest_rank)
 {
-    (void)state;
     draw_begin(&wants);
     for (int64_t rank = 0; rank < 2; rank++) {
         if (rank)
@@ -1031,9 +991,8 @@ static void a_job_is_as_fast_as_its_slowest_rank(void **state)
  *     thread 1  [a 0-20             ]                      [b 41-50]
  *     thread 2     [work 2-40                             ]
  */
-static void a_thread_is_waited_for(void **state)
+TEST(a_thread_is_waited_for)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "a", 1, 0, 20 * MS);
     draw_host("cpu_op", "b", 1, 41 * MS, 9 * MS);
@@ -1079,9 +1038,8 @@ static int64_t then_fused(const char *first)
 }
 
 /* Where sizes are not recorded, one of two saves at most the time of the shorter: sub, 20. A matrix product is not fused. */
-static void neighbours_become_one(void **state)
+TEST(neighbours_become_one)
 {
-    (void)state;
     assert_int_equal(then_fused("max"), 50 * MS);
     assert_int_equal(then_fused("other_gemm"), 70 * MS);
 }
@@ -1094,9 +1052,8 @@ static void neighbours_become_one(void **state)
  *
  * Then the operator takes the 24 that are left, and sub none.
  */
-static void what_is_fused_is_not_launched(void **state)
+TEST(what_is_fused_is_not_launched)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("cpu_op", "aten::softmax", 1, 0, 30 * MS);
     draw_call("cudaLaunchKernel", 1, 1 * MS, 1 * MS, 1);
@@ -1108,9 +1065,8 @@ static void what_is_fused_is_not_launched(void **state)
     trace_free(trace);
 }
 
-static void what_is_scaled_is_chosen_by_kind_and_name(void **state)
+TEST(what_is_scaled_is_chosen_by_kind_and_name)
 {
-    (void)state;
     draw_begin(&wants);
     draw_host("user_annotation", "block", 1, 0, 100);
     draw_host("python_function", "nn.Module: Linear_0", 1, 10, 50);
@@ -1137,9 +1093,8 @@ static void what_is_scaled_is_chosen_by_kind_and_name(void **state)
 }
 
 /* forward launches the gemm of each step, 45 ms, which keeps its time whether forward is called by its kind or not; a kernel has none. */
-static void work_that_a_scaled_operator_launched_is_reported(void **state)
+TEST(work_that_a_scaled_operator_launched_is_reported)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t kept_ns;
@@ -1170,9 +1125,8 @@ static void work_that_a_scaled_operator_launched_is_reported(void **state)
     trace_free(trace);
 }
 
-static void factors_are_parsed(void **state)
+TEST(factors_are_parsed)
 {
-    (void)state;
     double factor = -1;
     assert_true(edit_parse_factor("0.5", 3, &factor) && factor == 0.5);
     assert_true(edit_parse_factor("2x", 2, &factor) && factor == 0.5);
@@ -1195,9 +1149,8 @@ static void factors_are_parsed(void **state)
     assert_false(edit_parse_scale("kernel:a", &edit, &err));
 }
 
-static void a_name_that_nothing_has_is_an_error(void **state)
+TEST(a_name_that_nothing_has_is_an_error)
 {
-    (void)state;
     struct trace *trace = draw_steps();
     static const char *const scales[] = {
         "kernel:conv=0",        "op:gemm=0",     "call:forward=0", "module:Linear=0",
@@ -1213,9 +1166,8 @@ static void a_name_that_nothing_has_is_an_error(void **state)
 }
 
 /* What the first sentence is about, and when it is no promise. */
-static void the_first_sentence_is_true(void **state)
+TEST(the_first_sentence_is_true)
 {
-    (void)state;
     struct trace *trace = draw_steps();
     struct tpa_error err = { 0 };
     struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
@@ -1246,55 +1198,4 @@ static void the_first_sentence_is_true(void **state)
     }
     arena_free(whatif);
     trace_free(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_larger_batch_is_a_range),
-        cmocka_unit_test(a_step_takes_from_begin_to_begin),
-        cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
-        cmocka_unit_test(what_comes_before_a_recording_gains_nothing),
-        cmocka_unit_test(devices_that_fall_behind_are_the_step),
-        cmocka_unit_test(an_uneven_host_keeps_its_own_time),
-        cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
-        cmocka_unit_test(a_recorded_wait_for_room_is_one),
-        cmocka_unit_test(pages_of_managed_memory_are_not_the_end),
-        cmocka_unit_test(what_is_scaled_fits_into_64_bits),
-        cmocka_unit_test(gains_of_edits_do_not_add_up),
-        cmocka_unit_test(the_graph_of_the_rounds_prices_as_the_whole_does),
-        cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
-        cmocka_unit_test(a_kernel_waits_for_the_end_of_a_late_launch),
-        cmocka_unit_test(a_graph_launches_all_at_once),
-        cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
-        cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
-        cmocka_unit_test(a_step_may_be_as_long_as_time),
-        cmocka_unit_test(a_first_use_shortens_one_step),
-        cmocka_unit_test(kinds_of_steps_share_the_devices),
-        cmocka_unit_test(devices_that_keep_up_are_not_the_step),
-        cmocka_unit_test(first_uses_do_not_count_as_usual),
-        cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
-        cmocka_unit_test(a_mark_of_devices_moves_with_its_work),
-        cmocka_unit_test(a_path_finds_what_began_long_before_its_step),
-        cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
-        cmocka_unit_test(graphs_lie_between_collectives),
-        cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
-        cmocka_unit_test(a_pinned_upload_counts_where_only_the_copy_gets_shorter),
-        cmocka_unit_test(launches_wait_for_work_from_before_the_recording),
-        cmocka_unit_test(allocation_and_first_use_are_of_calls),
-        cmocka_unit_test(slow_operators_reach_a_share_of_the_peak),
-        cmocka_unit_test(communication_can_be_hidden_or_of_another_bandwidth),
-        cmocka_unit_test(a_slow_rank_can_be_as_fast_as_the_median),
-        cmocka_unit_test(ranks_wait_for_one_another_on_the_host_too),
-        cmocka_unit_test(a_job_is_as_fast_as_its_slowest_rank),
-        cmocka_unit_test(a_thread_is_waited_for),
-        cmocka_unit_test(neighbours_become_one),
-        cmocka_unit_test(what_is_fused_is_not_launched),
-        cmocka_unit_test(what_is_scaled_is_chosen_by_kind_and_name),
-        cmocka_unit_test(work_that_a_scaled_operator_launched_is_reported),
-        cmocka_unit_test(factors_are_parsed),
-        cmocka_unit_test(a_name_that_nothing_has_is_an_error),
-        cmocka_unit_test(the_first_sentence_is_true),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

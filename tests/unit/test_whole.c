@@ -1,15 +1,10 @@
 /* test_whole.c - ingest/whole.c: a file on disk of which only a few blocks are in memory. */
 #define _GNU_SOURCE
+#include "tests/unit/unit.h"
 #include "ingest/whole.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Larger than what stays in memory, and no whole number of blocks. */
 enum { SIZE = (20 << 20) + 12345 };
@@ -63,9 +58,8 @@ static bool is_there(struct file *file, size_t offset, size_t len)
     return true;
 }
 
-static void bytes_are_there_once_they_are_needed(void **state)
+TEST(bytes_are_there_once_they_are_needed)
 {
-    (void)state;
     struct file file;
     open_file(&file);
     size_t offset = 0;
@@ -81,9 +75,8 @@ static void bytes_are_there_once_they_are_needed(void **state)
     close_file(&file);
 }
 
-static void what_is_kept_stays_while_others_come_and_go(void **state)
+TEST(what_is_kept_stays_while_others_come_and_go)
 {
-    (void)state;
     struct file file;
     open_file(&file);
     const size_t kept[] = { 100, (8 << 20) - 50, SIZE - 100 }; /* the second lies in two blocks */
@@ -102,9 +95,8 @@ static void what_is_kept_stays_while_others_come_and_go(void **state)
 }
 
 /* What is gone reads as 0, and a notice tells it. */
-static void a_file_that_shrinks_meanwhile_is_reported(void **state)
+TEST(a_file_that_shrinks_meanwhile_is_reported)
 {
-    (void)state;
     struct file file;
     struct tpa_error err = { 0 };
     open_file(&file);
@@ -122,14 +114,4 @@ static void a_file_that_shrinks_meanwhile_is_reported(void **state)
     assert_non_null(strstr(trace->notices[0].text, said));
     trace_free(trace);
     close_file(&file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_there_once_they_are_needed),
-        cmocka_unit_test(what_is_kept_stays_while_others_come_and_go),
-        cmocka_unit_test(a_file_that_shrinks_meanwhile_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

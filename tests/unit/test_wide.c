@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "base/wide.h"
 
-static void products_keep_all_bits(void **state)
+TEST(products_keep_all_bits)
 {
-    (void)state;
     struct wide p = wide_product(UINT64_MAX, UINT64_MAX); /* 2^128 - 2^65 + 1 */
     assert_true(p.high == UINT64_MAX - 1 && p.low == 1);
     p = wide_product(UINT64_C(0x100000001), UINT64_C(0xffffffff)); /* 2^64 - 1 */
@@ -17,17 +12,15 @@ static void products_keep_all_bits(void **state)
     assert_true(p.high == 3 << 6 && p.low == 0);
 }
 
-static void sums_carry(void **state)
+TEST(sums_carry)
 {
-    (void)state;
     struct wide sum = { .high = 1, .low = UINT64_MAX };
     wide_add(&sum, (struct wide){ .low = 1 });
     assert_true(sum.high == 2 && sum.low == 0);
 }
 
-static void quotients_are_exact(void **state)
+TEST(quotients_are_exact)
 {
-    (void)state;
     const uint64_t values[] = { 1, 2, 3, 999999937, UINT64_C(0x8000000000000001), UINT64_MAX };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         for (size_t j = 0; j < sizeof values / sizeof *values; j++) {
@@ -40,9 +33,8 @@ static void quotients_are_exact(void **state)
     assert_true(wide_quotient((struct wide){ .low = 5 }, 0) == UINT64_MAX);
 }
 
-static void scaling_rounds_to_zero_and_saturates(void **state)
+TEST(scaling_rounds_to_zero_and_saturates)
 {
-    (void)state;
     assert_true(wide_scaled(7, 3, 2) == 10);
     assert_true(wide_scaled(-7, 3, 2) == -10);
     assert_true(wide_scaled(INT64_MAX, INT64_MAX, INT64_MAX) == INT64_MAX);
@@ -50,15 +42,4 @@ static void scaling_rounds_to_zero_and_saturates(void **state)
     assert_true(wide_scaled(INT64_MAX, -2, 1) == -INT64_MAX);
     assert_true(wide_scaled(INT64_C(3600000000000), INT64_C(123456789012), INT64_C(1000000000000)) ==
                 INT64_C(444444440443));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_keep_all_bits),
-        cmocka_unit_test(sums_carry),
-        cmocka_unit_test(quotients_are_exact),
-        cmocka_unit_test(scaling_rounds_to_zero_and_saturates),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* test_wire.c - ingest/wire.h reads what cli/convert/wire_put.h writes, and stops at damage. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "cli/convert/parts.h"
 #include "ingest/wire.h"
 
-static void fields_come_back_as_they_were_put(void **state)
+TEST(fields_come_back_as_they_were_put)
 {
-    (void)state;
     static const int64_t numbers[] = { 0, 1, 127, 128, 300, -1, INT64_MAX, INT64_MIN };
     struct buffer text = { 0 };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -40,9 +35,8 @@ static void fields_come_back_as_they_were_put(void **state)
 }
 
 /* A message of 200 bytes needs two bytes for its length, where one was kept. */
-static void long_messages_get_room_for_their_length(void **state)
+TEST(long_messages_get_room_for_their_length)
 {
-    (void)state;
     char bytes[200] = { 0 };
     struct buffer text = { 0 };
     size_t outer = wire_open(&text, 1), inner = wire_open(&text, 2);
@@ -68,9 +62,8 @@ static void expect_damage(const char *bytes, size_t len)
     assert_ptr_equal(in.at, bytes);
 }
 
-static void damage_ends_reading_where_it_is(void **state)
+TEST(damage_ends_reading_where_it_is)
 {
-    (void)state;
     expect_damage("\x08", 1);                                              /* a tag, and no value */
     expect_damage("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12); /* a varint of 11 bytes */
     expect_damage("\x0a\x05"
@@ -86,17 +79,15 @@ static void damage_ends_reading_where_it_is(void **state)
 }
 
 /* SDKs pad lengths to four bytes: 0x98 0x80 0x80 0x00 is 24. */
-static void padded_varints_are_read(void **state)
+TEST(padded_varints_are_read)
 {
-    (void)state;
     struct wire in = wire_over("\x08\x98\x80\x80\x00", 5);
     struct wire_field field;
     assert_true(wire_next(&in, &field) && field.value == 24);
 }
 
-static void groups_are_stepped_over_however_deep(void **state)
+TEST(groups_are_stepped_over_however_deep)
 {
-    (void)state;
     enum { DEPTH = 100000 };
     struct buffer text = { 0 };
     for (int i = 0; i < DEPTH; i++)
@@ -113,16 +104,4 @@ static void groups_are_stepped_over_however_deep(void **state)
     assert_true(wire_next(&open, &field));
     assert_false(wire_skip_group(&open, field.number));
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_come_back_as_they_were_put),
-        cmocka_unit_test(long_messages_get_room_for_their_length),
-        cmocka_unit_test(damage_ends_reading_where_it_is),
-        cmocka_unit_test(padded_varints_are_read),
-        cmocka_unit_test(groups_are_stepped_over_however_deep),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

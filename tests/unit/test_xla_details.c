@@ -1,4 +1,5 @@
 /* test_xla_details.c - ingest/xla_details.h: whatever a string of details holds, an event gets what it tells. */
+#include "tests/unit/unit.h"
 #include "ingest/xla_details.h"
 #include "tests/unit/small_trace.h"
 
@@ -28,9 +29,8 @@ static void expect(const char *details, const char *expected)
     trace_free(trace);
 }
 
-static void as_xla_writes_them(void **state)
+TEST(as_xla_writes_them)
 {
-    (void)state;
     expect("regs:32 static_shared:128 dynamic_shared:1024 grid:8,2,1 block:256,1,1 occ_pct:66.6667",
            "32 1152 [8,2,1] [256,1,1] - -");
     expect("kind_src:pageable kind_dst:device size:4096 dest:0 async:1", "- - - - 4096 pageable");
@@ -40,9 +40,8 @@ static void as_xla_writes_them(void **state)
     expect("size:128 dest:0", "- - - - 128 -"); /* TensorFlow 2.2 */
 }
 
-static void as_nobody_writes_them(void **state)
+TEST(as_nobody_writes_them)
 {
-    (void)state;
     expect("", "- - - - - -");
     expect("   ", "- - - - - -");
     expect("regs", "- - - - - -");
@@ -58,13 +57,4 @@ static void as_nobody_writes_them(void **state)
     expect("static_shared:5", "- 5 - - - -");
     expect("kind_src:pageable_ kind_dst:Pinned", "- - - - - -");
     expect("regs:1 regs:2", "2 - - - - -");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_xla_writes_them),
-        cmocka_unit_test(as_nobody_writes_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* test_xplane.c - ingest/xplane/xplane.c: what an XSpace becomes, by hand-made planes. Picoseconds are "ps" here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "cli/convert/parts.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"
@@ -84,9 +80,8 @@ static void put_stat(struct buffer *out, int64_t name, uint32_t type, int64_t va
  *   inner  1999 ps .. 2998 ps    7001 .. 7002 ns: 1 ns long, though its duration is 999 ps
  *   early  -1 ps .. 0 ps         6999 .. 7000 ns
  */
-static void picoseconds_are_rounded_down_at_both_ends(void **state)
+TEST(picoseconds_are_rounded_down_at_both_ends)
 {
-    (void)state;
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 7000);
     put_event(&text, 1, 1999, 3002);
@@ -144,9 +139,8 @@ static void put_stat_names(struct buffer *out)
  * it; backwards, and so is its stat; with numbers given twice, of which the last count; and with a long stat that says
  * nothing to us. The name has a large id.
  */
-static void an_event_is_the_same_however_it_is_written(void **state)
+TEST(an_event_is_the_same_however_it_is_written)
 {
-    (void)state;
     enum { UNKNOWN_STAT = 999 };
     const int64_t name = INT64_C(1) << 40;
     static const char long_text[300] = "x";
@@ -252,9 +246,8 @@ static void put_host(struct buffer *out, bool names_operator)
  * A kernel belongs to the call with its number, and to the operator that the call tells of, or that the work of the call does, in
  * whatever order the planes come; where works of one call tell of several, to the one around the call.
  */
-static void kernels_find_their_call_and_operator(void **state)
+TEST(kernels_find_their_call_and_operator)
 {
-    (void)state;
     static const struct {
         bool by_call, by_work, has_second, host_first;
         const char *name;
@@ -317,9 +310,8 @@ static void put_program(struct buffer *out, const char *name, int count)
 }
 
 /* Work that comes behind its call gives it its operator, with what its program says of it, wherever programs stand. */
-static void operators_have_what_programs_say_wherever_they_stand(void **state)
+TEST(operators_have_what_programs_say_wherever_they_stand)
 {
-    (void)state;
     for (int order = 0; order < 3; order++) {
         struct buffer text = { 0 };
         put_host(&text, false);
@@ -349,9 +341,8 @@ static void operators_have_what_programs_say_wherever_they_stand(void **state)
  * Kernels that tell the operator of TensorFlow only: of two launches the first is in an event of that operator, which gets
  * no second one. "XlaModule:" names none.
  */
-static void operators_come_from_tf_op_where_there_is_no_hlo(void **state)
+TEST(operators_come_from_tf_op_where_there_is_no_hlo)
 {
-    (void)state;
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/device:GPU:0"), line = open_line(&text, 13, "Stream #13(Compute)", 0);
     for (int64_t i = 0; i < 3; i++) {
@@ -397,9 +388,8 @@ static void operators_come_from_tf_op_where_there_is_no_hlo(void **state)
 }
 
 /* train 0..100 with step_num 4 is step 4; "end: dot" is the end of an operator told twice. */
-static void steps_come_from_step_num_and_twins_are_left_out(void **state)
+TEST(steps_come_from_step_num_and_twins_are_left_out)
 {
-    (void)state;
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
     size_t event = open_event(&text, 1, 0, 100000);
@@ -430,9 +420,8 @@ static void steps_come_from_step_num_and_twins_are_left_out(void **state)
     buffer_release(&text);
 }
 
-static void allocations_become_memory_records(void **state)
+TEST(allocations_become_memory_records)
 {
-    (void)state;
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
     for (int64_t name = 1; name <= 2; name++) {
@@ -462,9 +451,8 @@ static void allocations_become_memory_records(void **state)
 }
 
 /* The first event says 5 bytes where 2 follow; its length outside is right, so the next event is read. */
-static void a_damaged_event_costs_that_event(void **state)
+TEST(a_damaged_event_costs_that_event)
 {
-    (void)state;
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
     wire_append_text(&text, 4,
@@ -488,9 +476,8 @@ static void a_damaged_event_costs_that_event(void **state)
 }
 
 /* What of the last plane is there is read, up to the last whole event; what of its names is not is a number. */
-static void a_cut_file_gives_the_whole_events_of_its_last_plane(void **state)
+TEST(a_cut_file_gives_the_whole_events_of_its_last_plane)
 {
-    (void)state;
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/host:first"), line = open_line(&text, 5, "main", 0);
     put_event(&text, 1, 1000, 1000);
@@ -522,9 +509,8 @@ static void a_cut_file_gives_the_whole_events_of_its_last_plane(void **state)
 }
 
 /* Operators on a TPU belong to the program that runs then, and it to the launch with its run_id. */
-static void work_on_a_tpu_finds_its_launch(void **state)
+TEST(work_on_a_tpu_finds_its_launch)
 {
-    (void)state;
     static const char *const stats[] = { "run_id", "device_ordinal" };
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/device:TPU:1"), line = open_line(&text, 2, "XLA Modules", 0);
@@ -561,21 +547,4 @@ static void work_on_a_tpu_finds_its_launch(void **state)
     arena_free(launches);
     trace_free(trace);
     buffer_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(picoseconds_are_rounded_down_at_both_ends),
-        cmocka_unit_test(an_event_is_the_same_however_it_is_written),
-        cmocka_unit_test(kernels_find_their_call_and_operator),
-        cmocka_unit_test(operators_have_what_programs_say_wherever_they_stand),
-        cmocka_unit_test(operators_come_from_tf_op_where_there_is_no_hlo),
-        cmocka_unit_test(steps_come_from_step_num_and_twins_are_left_out),
-        cmocka_unit_test(allocations_become_memory_records),
-        cmocka_unit_test(a_damaged_event_costs_that_event),
-        cmocka_unit_test(a_cut_file_gives_the_whole_events_of_its_last_plane),
-        cmocka_unit_test(work_on_a_tpu_finds_its_launch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
