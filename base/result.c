@@ -120,6 +120,7 @@ static const char *const explanations[] = {
     "part",
     "ranks_added_up",
     "rare",
+    "recorder_remark",
     "reduced",
     "repeats",
     "sampled",

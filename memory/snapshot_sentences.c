@@ -19,16 +19,34 @@ void append_bytes_text(struct buffer *out, int64_t bytes)
         buffer_printf(out, "%.2f %s", value, units[unit]);
 }
 
-/* The lines with the most memory on the device, by FILE (as in answers); nothing if no row of IN_USE belongs to it. */
-static void append_lines(const struct snapshot_answers *answers, const char *file, int64_t device,
-                         struct buffer *out)
+/* LINE, "/home/u/job/train.py:88:main", with the last folder alone: "job/train.py:88:main". */
+static const char *line_in_folder(const char *line)
 {
+    const char *folder = line, *file = line;
+    for (const char *at = line; *at; at++)
+        if (*at == '/' || *at == '\\') {
+            folder = file;
+            file = at + 1;
+        }
+    return folder;
+}
+
+/* The lines with the most memory on the device, by FILE (as in answers); nothing if no row of IN_USE belongs to it. OLD_BYTES that were
+ * there before recording and have no line are said already. */
+static void append_lines(const struct snapshot_answers *answers, const char *file, int64_t device,
+                         int64_t old_bytes, struct buffer *out)
+{
+    const char *first = "; most is held by";
     int said = 0;
     for (size_t i = 0; i < answers->in_use.count && said < LINES_SAID; i++) {
         const struct in_use_row *row = &answers->in_use.at[i];
         if (row->device != device || row->file.at != file)
             continue;
-        buffer_printf(out, "%s %s (", said++ == 0 ? "; most is held by" : ",", row->name.at);
+        if (row->bytes == old_bytes && strcmp(row->name.at, alive_before_recording) == 0) {
+            first = "; most of the rest is held by";
+            continue;
+        }
+        buffer_printf(out, "%s %s (", said++ == 0 ? first : ",", line_in_folder(row->name.at));
         append_bytes_text(out, row->bytes);
         buffer_puts(out, ")");
     }
@@ -115,7 +133,8 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
         buffer_clear(&text);
         append_oom(&answers->ooms.rows.at[i], &text);
         if (lines && lines->kind == MOMENT_OOM && is_first_of_device(&answers->ooms, i))
-            append_lines(answers, answers->ooms.rows.at[i].file.at, answers->ooms.rows.at[i].device, &text);
+            append_lines(answers, answers->ooms.rows.at[i].file.at, answers->ooms.rows.at[i].device, 0,
+                         &text);
         result_add_notice(result, "out_of_memory", 1, file, TPA_NOWHERE, "%s", text.at);
         result_make_verdict(result);
     }
@@ -127,7 +146,7 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
         const struct device_row *device = &answers->devices.rows.at[i];
         append_device(device, &text);
         if (lines && lines->kind == MOMENT_PEAK)
-            append_lines(answers, device->file.at, device->device, &text);
+            append_lines(answers, device->file.at, device->device, device->before_at_peak, &text);
         result_add_notice(result, "peak", 1, several ? device->file.at : NULL, TPA_NOWHERE, "%s", text.at);
         result_make_verdict(result);
         said++;

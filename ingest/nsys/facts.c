@@ -180,6 +180,17 @@ void nsys_name_threads(struct nsys *nsys)
 
 /* ---- warnings of the recorder ---- */
 
+/* Is warning TEXT about what is not read here, or about what the program itself did not do? */
+static bool is_remark(const char *text)
+{
+    static const char *const parts[] = { "perf event paranoid", "Failed to load symbols", "OpenGL", "Vulkan",
+                                         "events collected. Does the process use" };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(text, parts[i]))
+            return true;
+    return false;
+}
+
 static void describe_diagnostics(struct nsys *nsys)
 {
     enum { SEVERITY, TEXT, COLUMNS, WARNING = 2, MOST = 8 };
@@ -190,7 +201,14 @@ static void describe_diagnostics(struct nsys *nsys)
         const char *text = table_scan_text(&scan, TEXT, &len);
         if (!text || table_scan_int_or(&scan, SEVERITY, 0) < WARNING)
             continue;
-        if (reported++ >= MOST) {
+        if (strncmp(text, "Not all CUDA events", strlen("Not all CUDA events")) == 0) {
+            trace_builder_lacks(nsys->builder, LACK_DROPPED_UNKNOWN,
+                                "Nsight Systems warned that it may not have all events of CUDA", 1,
+                                TPA_NOWHERE);
+            continue;
+        }
+        bool remark = is_remark(text);
+        if (!remark && reported++ >= MOST) {
             more++;
             continue;
         }
@@ -202,7 +220,7 @@ static void describe_diagnostics(struct nsys *nsys)
                                   kept < len ? " ..." : "");
         for (char *at = line; *at; at++)
             *at = *at == '\n' || *at == '\r' || *at == '\t' ? ' ' : *at;
-        trace_builder_tell(nsys->builder, "recorder_warning", line, 1);
+        trace_builder_tell(nsys->builder, remark ? "recorder_remark" : "recorder_warning", line, 1);
     }
     if (more)
         trace_builder_tell(nsys->builder, "recorder_warning",
