@@ -6,6 +6,7 @@
 
 #include "base/rows.h"
 #include "base/search.h"
+#include "base/sum.h"
 #include "derive/callers.h"
 #include "derive/communication.h"
 #include "derive/compilation.h"
@@ -453,15 +454,53 @@ static int64_t pause_ns(const struct replay_graph *graph, moment_id m)
     return replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
 }
 
-/* "longest: 18.6ms at 0.964ms, after aten::mm, before cudaLaunchKernel". */
-static void describe_pause(const struct pricing *pricing, moment_id m, struct buffer *where)
+static uint32_t file_of_pause(const struct replay_graph *graph, moment_id m)
 {
+    return graph->trace->tracks[graph->threads[replay_thread_of(graph, m)].track].file;
+}
+
+/* How many of PAUSES are in FILE, and how long they are together. */
+static size_t count_pauses(const struct replay_graph *graph, const struct host_pauses *pauses, uint32_t file,
+                           int64_t *all_ns)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pauses->count; i++)
+        if (file_of_pause(graph, pauses->at[i]) == file) {
+            count++;
+            sum_add(all_ns, pause_ns(graph, pauses->at[i]));
+        }
+    return count;
+}
+
+/* "longest: 18.6ms (2 in 4 steps) at 0.964ms, after aten::mm, before cudaLaunchKernel; without them the devices are the limit": of
+ * PAUSES, without which SAVES_NS of a step is saved, and BOUND is its limit. Why less is saved than the longest takes is said: they are
+ * not in each step, or a step has more of them than what is saved. */
+static void describe_pauses(const struct pricing *pricing, const struct host_pauses *pauses, int64_t saves_ns,
+                            enum step_bound_kind bound, struct buffer *where)
+{
+    static const char *const limits[] = { [BOUND_UNKNOWN] = "other work takes as long",
+                                          [BOUND_HOST] = "the host is the limit",
+                                          [BOUND_DEVICE] = "the devices are the limit",
+                                          [BOUND_WORK] = "the devices' work is the limit" };
+    const double more = 1.05; /* steps that do not count may have pauses, too */
     const struct replay_graph *graph = pricing->graph;
-    size_t thread = replay_thread_of(graph, m);
-    uint32_t file = graph->trace->tracks[graph->threads[thread].track].file;
+    const struct step_list *steps = step_list_of(graph->trace);
+    moment_id m = pauses->at[0];
+    for (size_t i = 1; i < pauses->count; i++)
+        if (pause_ns(graph, pauses->at[i]) > pause_ns(graph, m))
+            m = pauses->at[i];
+    size_t thread = replay_thread_of(graph, m), of_file = 0;
+    uint32_t file = file_of_pause(graph, m);
     event_id before = span_before(graph, thread, m), behind = span_behind(graph, thread, m);
+    bool takes_more = pause_ns(graph, m) > saves_ns;
+    int64_t all_ns = 0;
+    size_t count = count_pauses(graph, pauses, file, &all_ns);
+    for (size_t i = 0; i < steps->count; i++)
+        of_file += steps->at[i].file == file;
     buffer_puts(where, "longest: ");
     quantity_append_rounded_time(where, (double)pause_ns(graph, m));
+    if (takes_more && of_file)
+        buffer_printf(where, " (%zu in %zu step%s)", count, of_file, of_file == 1 ? "" : "s");
     if (file_set_of(graph->trace)->ranks > 1)
         buffer_printf(where, " on rank %" PRId64, selection_rank(graph->trace, file));
     buffer_puts(where, " at ");
@@ -471,6 +510,8 @@ static void describe_pause(const struct pricing *pricing, moment_id m, struct bu
         buffer_printf(where, ", after %s", trace_name(graph->trace, before));
     if (behind != EVENT_NONE)
         buffer_printf(where, ", before %s", trace_name(graph->trace, behind));
+    if (takes_more && (double)all_ns / (double)(of_file ? of_file : 1) > more * (double)saves_ns)
+        buffer_printf(where, "; without them %s", limits[bound]);
 }
 
 /* How much of PAUSES, which add up to *ALL_NS, lies outside of the ranges called NAME. */
@@ -523,6 +564,16 @@ static const char *code_of_pauses(const struct pricing *pricing)
                : NULL;
 }
 
+static void complete_pauses(struct pricing *pricing, struct priced_finding *finding,
+                            const struct offer *offer)
+{
+    struct host_pauses pauses = host_pauses_find(pricing->graph);
+    struct buffer where = { 0 };
+    describe_pauses(pricing, &pauses, finding->saves_ns, offer->gain.bound.kind, &where);
+    finding->where = pricing_keep(pricing, &where);
+    VEC_FREE(&pauses);
+}
+
 /* Pauses that are mostly not those of the ranges called NAMED. */
 static void find_pauses(struct pricing *pricing, name_id named)
 {
@@ -534,23 +585,18 @@ static void find_pauses(struct pricing *pricing, name_id named)
         VEC_FREE(&pauses);
         return;
     }
-    moment_id longest = pauses.at[0];
-    for (size_t i = 1; i < pauses.count; i++)
-        if (pause_ns(pricing->graph, pauses.at[i]) > pause_ns(pricing->graph, longest))
-            longest = pauses.at[i];
-    struct buffer where = { 0 };
-    describe_pause(pricing, longest, &where);
-    finding_add(pricing, FINDING_PAUSES,
-                (struct priced_finding){ .title = as_text("the host pauses, and nothing was recorded of why"),
-                                         .where = pricing_keep(pricing, &where),
-                                         .advice = as_text(advise_pauses(pricing)),
-                                         .code = as_text(code_of_pauses(pricing)),
-                                         .unexplained = true,
-                                         .edit = { .kind = EDIT_SCALE,
-                                                   .target = TARGET_CATEGORY,
-                                                   .pattern = "pause",
-                                                   .pattern_len = strlen("pause") } },
-                "pauses of the host");
+    finding_offer(
+        pricing, FINDING_PAUSES,
+        (struct offer){ .finding = { .title = as_text("the host pauses, and nothing was recorded of why"),
+                                     .advice = as_text(advise_pauses(pricing)),
+                                     .code = as_text(code_of_pauses(pricing)),
+                                     .unexplained = true,
+                                     .edit = { .kind = EDIT_SCALE,
+                                               .target = TARGET_CATEGORY,
+                                               .pattern = "pause",
+                                               .pattern_len = strlen("pause") } },
+                        .subject = "pauses of the host",
+                        .complete = complete_pauses });
     VEC_FREE(&pauses);
 }
 
