@@ -940,13 +940,28 @@ static struct edit edit_of_longest(struct pricing *pricing)
     return edit;
 }
 
-/* Where no rule finds a change, what would pay is to make that faster which takes longest. */
+/* What the findings save, if none of them is more than a pause to be explained, which saves nothing yet; else INT64_MAX. */
+static int64_t saved_by_pauses(const struct findings *findings)
+{
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        if (!findings->at[i].unexplained)
+            return INT64_MAX;
+        most_ns = findings->at[i].saves_ns > most_ns ? findings->at[i].saves_ns : most_ns;
+    }
+    return most_ns;
+}
+
+/* Where no rule finds a change, what would pay is to make that faster which takes longest: unless pauses take more. */
 static void find_longest(struct pricing *pricing)
 {
+    int64_t pauses_ns = saved_by_pauses(pricing->findings);
+    if (pauses_ns == INT64_MAX)
+        return;
     struct edit edit = edit_of_longest(pricing);
     struct step_gain gain = edit.pattern ? pricing_gain(pricing, &edit) : (struct step_gain){ 0 };
     double share = gain.now_ns > 0 ? (double)(gain.now_ns - gain.then_ns) / (double)gain.now_ns : 0;
-    if (share < FINDINGS_LEAST_SHARE)
+    if (share < FINDINGS_LEAST_SHARE || gain.now_ns - gain.then_ns <= pauses_ns)
         return;
     enum { MOST_COLUMNS = 120 };
     struct buffer command = { 0 };
@@ -1085,7 +1100,6 @@ void finding_rules_look(struct pricing *pricing)
         find_launches(pricing);
     add_quiet_remarks(pricing);
     pricing_settle(pricing);
-    if (pricing->findings->count == 0)
-        find_longest(pricing);
+    find_longest(pricing);
     add_missing_features(pricing);
 }

@@ -76,7 +76,8 @@ struct findings {
     struct buffer blind;  /* rules that could not look, with how to record what they need */
     bool no_launches;     /* devices worked, and nothing of what the host did for them was recorded */
     const char *unpriced; /* what takes time, and could not be priced; NULL: nothing known */
-    struct text half; /* without findings: a command, by which what takes longest takes half of its time */
+    struct text
+        half; /* without findings, or only pauses that save less: a command, by which what takes longest takes half of its time */
     double half_saves_share; /* what that saves */
     int64_t half_saves_ns;   /* the same */
     const char *longest;     /* what it is: "kernel" */

@@ -292,11 +292,18 @@ static void notice_answer(const struct findings *findings, struct result *result
         result_make_answered(result);
         return;
     }
-    if (strcmp(first->rule.at, finding_rules[FINDING_PAUSES].name) == 0) { /* to find out why saves nothing */
+    if (first->unexplained) { /* to find out why saves nothing */
+        struct buffer most = { 0 };
         quantity_append_rounded_time(&step, (double)first->saves_ns);
+        if (findings->half.at)
+            buffer_printf(
+                &most, "a faster %s would save most: halving the longest saves %.1f %% of %s: %s; besides",
+                findings->longest, quantity_percent(findings->half_saves_share), of, findings->half.at);
         result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
-                          "what takes most: %s; up to %.1f %% of %s, %s, is unexplained: %s", first->title.at,
+                          "%s: %s; up to %.1f %% of %s, %s, is unexplained: %s",
+                          most.at ? most.at : "what takes most", first->title.at,
                           quantity_percent(first->saves_share), of, step.at, first->advice.at);
+        buffer_release(&most);
     } else {
         append_now_and_then(&step, findings->step_ns, findings->step_ns - first->saves_ns);
         result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,

@@ -1304,6 +1304,8 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;
     size_t first = first_lasting(findings);
+    if (findings->count && findings->half.at) /* no finding is a change, and that comes before them */
+        return verdict;
     for (size_t i = 0; first == findings->count && findings->count && i < sizeof firsts / sizeof *firsts; i++)
         if (rule_of(&findings->at[0]) == firsts[i].rule && findings->at[0].saves_share >= 0.5) {
             answer->headline = arena_printf(headline->texts, "%.1f %% of %s is %s; record later steps.",
@@ -1730,7 +1732,7 @@ static void add_to_record(struct headline *headline)
     };
 }
 
-/* What takes longest would have to be faster. */
+/* What takes longest would have to be faster: where no finding saves enough, or only pauses that take less were found. */
 static void add_longest(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
@@ -1828,6 +1830,8 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     else if (!add_host_step_bar(&headline))
         add_host_bar(&headline);
     add_phases(&headline);
+    if (findings->count && findings->half.at)
+        add_longest(&headline);
     for (size_t i = 0; i < findings->count && i < MOST; i++)
         add_priced(&headline, &findings->at[i]);
     headline.answer->more_findings = findings->count > MOST ? findings->count - MOST : 0;

@@ -517,6 +517,33 @@ TEST(a_pause_at_the_end_of_one_step_is_no_advice)
     }
 }
 
+/*
+ *   host     0 [ aten::mm, 10 ms ) pause [ aten::add, 1 ms )
+ *
+ * Half of aten::mm is 5 ms: where the pause takes less, a faster product comes first; where it takes more, the pause does, alone.
+ */
+TEST(what_takes_longest_comes_before_shorter_pauses)
+{
+    for (int64_t pause_us = 4900; pause_us <= 5100; pause_us += 200) {
+        bool is_shorter = pause_us < 5000;
+        draw_begin(&summary_wants);
+        draw_op_us("cpu_op", "aten::mm", 0, 10000);
+        draw_op_us("cpu_op", "aten::add", 10000 + pause_us, 1000);
+        trace = draw_end();
+        answer();
+        const struct answer *on_screen = result_answer(result);
+        assert_int_equal(on_screen->findings.count, is_shorter ? 2 : 1);
+        assert_string_equal(on_screen->findings.at[0].action, is_shorter ? "Make the longest operation faster"
+                                                                         : "Find out why the host pauses");
+        assert_string_equal(on_screen->findings.at[is_shorter].action, "Find out why the host pauses");
+        assert_int_equal(strncmp(notice_of("answer"), "a faster operation would save most", 34) == 0,
+                         is_shorter);
+        if (is_shorter)
+            assert_string_equal(on_screen->findings.at[0].gain, "if it took half its time: 5.000ms, 31.4 %");
+        release();
+    }
+}
+
 /* Four steps of 4 ms. A pause of 2 ms in one of them costs each step 500 us. A pause of 3.98 ms in each, beside kernels of 3.5 ms, saves
  * about 500 us, as then the kernels are the limit. */
 TEST(the_longest_pause_is_compared_with_the_saving)
