@@ -4,6 +4,7 @@
 #include "analyze/gap_finder.h"
 
 #include "derive/host_waits.h"
+#include "derive/page_moves.h"
 
 #define CAUSE_ROW(id, owner, word, column, color, meaning, verdict) { owner, word, color, meaning, verdict },
 const struct gap_cause_info gap_causes[GAP_CAUSES] = { GAP_CAUSE_ROWS(CAUSE_ROW) };
@@ -17,6 +18,7 @@ struct gap_finder {
     const struct gpu_events *gpu;
     const struct host_state *host;
     const struct stream_waits *waits;
+    const struct page_moves *pages;
     gap_taker *take;
     void *context; /* of TAKE */
     /* Of the current file: */
@@ -41,6 +43,7 @@ struct gap_finder *gap_finder_open(const struct trace *trace, const struct selec
         .gpu = gpu_events_of(trace),
         .host = host_state_of(trace),
         .waits = stream_waits_of(trace),
+        .pages = page_moves_of(trace),
         .last_call =
             arena_alloc(arena_of(finder), mem_times(trace->track_count + 1, sizeof *finder->last_call)),
         .near_overhead = arena_zalloc(arena_of(finder), trace->file_count + 1, sizeof *finder->near_overhead),
@@ -181,13 +184,21 @@ static void split_phases(const struct gap_finder *finder, struct gap *gap, int64
     }
 }
 
+/* Does GAP end with a page of unified memory that the host touches, or asks for? */
+static bool is_of_pages(const struct gap_finder *finder, const struct gap *gap)
+{
+    uint32_t file = finder->gpu->devices[gap->device].file;
+    return intervals_contain(&finder->pages->by_host[file], trace_start_ns(finder->trace, gap->after));
+}
+
 /* QUEUED_NS: as for split_phases; -1: GAP is whole. */
 static void split(const struct gap_finder *finder, struct gap *gap, int64_t queued_ns)
 {
     bool lost = finder->trace->files[finder->gpu->devices[gap->device].file].lost.much;
     if (gap->call == EVENT_NONE || lost) { /* work that was lost may have run in it */
+        enum gap_cause cause = !lost && is_of_pages(finder, gap) ? GAP_HOST : GAP_UNKNOWN;
         gap->part_ns[GAP_PROFILER] = overhead_ns(finder, gap, gap->start_ns, gap->end_ns);
-        gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
+        gap->part_ns[cause] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
     } else {
         split_phases(finder, gap, queued_ns);
     }

@@ -13,6 +13,7 @@
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include "derive/gpu_names.h"
+#include "derive/page_moves.h"
 #include "derive/step_list.h"
 #include "summary/finding_kit.h"
 #include "trace/span.h"
@@ -564,11 +565,36 @@ static const char *code_of_pauses(const struct pricing *pricing)
                : NULL;
 }
 
+/* Do pages of unified memory move to the host, or from it, in a hundredth or more of PAUSES? It touches them one after the other, and
+ * waits for each. */
+static bool touch_pages(const struct replay_graph *graph, const struct host_pauses *pauses)
+{
+    const struct page_moves *moves = page_moves_of(graph->trace);
+    int64_t all_ns = 0, moving_ns = 0;
+    for (size_t i = 0; i < pauses->count; i++) {
+        moment_id m = pauses->at[i];
+        uint32_t file = file_of_pause(graph, m);
+        sum_add(&all_ns, pause_ns(graph, m));
+        sum_add(&moving_ns, intervals_length_within(&moves->by_host[file],
+                                                    replay_moment_ns(graph, m - 1) - graph->shift_ns[file],
+                                                    replay_moment_ns(graph, m) - graph->shift_ns[file]));
+    }
+    return moving_ns > 0 && moving_ns >= all_ns / 100;
+}
+
 static void complete_pauses(struct pricing *pricing, struct priced_finding *finding,
                             const struct offer *offer)
 {
     struct host_pauses pauses = host_pauses_find(pricing->graph);
     struct buffer where = { 0 };
+    if (touch_pages(pricing->graph, &pauses)) {
+        finding->action = as_text("Move pages to the host before it uses them");
+        finding->title = as_text("the host touches unified memory, whose pages move meanwhile");
+        finding->advice = as_text(
+            "the host waits for each page that it touches: move all before (cudaMemPrefetchAsync to the host), or let both sides "
+            "read them in place (cudaMemAdvise); what it computes with them stays");
+        finding->code = as_text("cudaMemPrefetchAsync(data, bytes, cudaCpuDeviceId, stream)");
+    }
     describe_pauses(pricing, &pauses, finding->saves_ns, offer->gain.bound.kind, &where);
     finding->where = pricing_keep(pricing, &where);
     VEC_FREE(&pauses);

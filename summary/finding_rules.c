@@ -18,12 +18,14 @@
 #include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/launch_calls.h"
+#include "derive/page_moves.h"
 #include "derive/step_list.h"
 #include "summary/finding_host.h"
 #include "summary/finding_kit.h"
 #include "summary/finding_places.h"
 #include "summary/rules.h"
 #include "summary/unexplained.h"
+#include "trace/arg_scan.h"
 #include "trace/call_names.h"
 #include "trace/trace.h"
 
@@ -940,6 +942,63 @@ static struct edit edit_of_longest(struct pricing *pricing)
     return edit;
 }
 
+/* The longest run of the kernel NAME, as a place in GPU; SIZE_MAX: none. */
+static size_t longest_run_of(const struct trace *trace, const struct gpu_events *gpu, name_id name)
+{
+    size_t longest = SIZE_MAX;
+    for (size_t i = 0; i < gpu->count; i++)
+        if (trace->name[gpu->event[i]] == name && gpu_work_is_kernel(gpu->work[i]) &&
+            (longest == SIZE_MAX ||
+             trace_dur_ns(trace, gpu->event[i]) > trace_dur_ns(trace, gpu->event[longest])))
+            longest = i;
+    return longest;
+}
+
+/* "its 1 block of 1 thread leaves most of the 108 multiprocessors idle: compute in more blocks", if that is so of kernel E on DEVICE. */
+static void advise_more_blocks(const struct trace *trace, const struct gpu_device *device, event_id e,
+                               struct buffer *advice)
+{
+    struct arg_scan spread = arg_scan_of(trace, ARG_BLOCKS_PER_SM);
+    int units = device->properties ? device->properties->sm_count : 0;
+    double share = units > 0 ? arg_scan_decimal(&spread, e) : NAN;
+    const char *block = trace_arg_text(trace, ARG_BLOCK, e);
+    long long x = 0, y = 0, z = 0;
+    if (!(share > 0) || share > 0.5)
+        return;
+    long blocks = lround(fmax(share * units, 1));
+    buffer_printf(advice, "its %ld block%s", blocks, blocks == 1 ? "" : "s");
+    if (block && sscanf(block, "[%lld,%lld,%lld]", &x, &y, &z) == 3 && x > 0 && y > 0 && z > 0 && x <= 1024 &&
+        y <= 1024 && z <= 1024)
+        buffer_printf(advice, " of %lld thread%s", x * y * z, x * y * z == 1 ? "" : "s");
+    buffer_printf(advice, " leave%s most of the %d multiprocessors idle: compute in more blocks",
+                  blocks == 1 ? "s" : "", units);
+}
+
+/* What to do about the kernel NAME, which takes longest, if the recording tells. Missing where it does not. */
+static struct text advise_longest(struct pricing *pricing, name_id name)
+{
+    const double worth_a_word = 0.001;
+    const struct trace *trace = pricing->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    size_t longest = longest_run_of(trace, gpu, name);
+    struct buffer advice = { 0 };
+    if (longest == SIZE_MAX)
+        return (struct text){ 0 };
+    event_id e = gpu->event[longest];
+    const struct gpu_device *device = &gpu->devices[gpu->device_of_track[trace->track[e]]];
+    int64_t moving_ns = intervals_length_within(&page_moves_of(trace)->by_kernels[device->file],
+                                                trace_start_ns(trace, e), trace_end_ns(trace, e));
+    advise_more_blocks(trace, device, e, &advice);
+    if ((double)moving_ns > worth_a_word * (double)trace_dur_ns(trace, e)) {
+        buffer_printf(&advice, "%spages of unified memory move for ", advice.count ? "; " : "");
+        quantity_append_rounded_time(&advice, (double)moving_ns);
+        buffer_puts(
+            &advice,
+            " while it runs, and it waits for each: move them before (cudaMemPrefetchAsync, cudaMemAdvise)");
+    }
+    return pricing_keep(pricing, &advice);
+}
+
 /* What the findings save, if none of them is more than a pause to be explained, which saves nothing yet; else INT64_MAX. */
 static int64_t saved_by_pauses(const struct findings *findings)
 {
@@ -971,6 +1030,10 @@ static void find_longest(struct pricing *pricing)
         buffer_release(&command);
         buffer_puts(&command, "tpa kernels --limit 1");
     }
+    if (edit.target == TARGET_KERNEL)
+        pricing->findings->longest_advice =
+            advise_longest(pricing, names_find(pricing->trace->names, pricing->findings->longest_name.at,
+                                               pricing->findings->longest_name.len));
     pricing->findings->half = pricing_keep(pricing, &command);
     pricing->findings->half_saves_share = share;
     pricing->findings->half_saves_ns = gain.now_ns - gain.then_ns;

@@ -82,6 +82,7 @@ struct findings {
     int64_t half_saves_ns;   /* the same */
     const char *longest;     /* what it is: "kernel" */
     struct text longest_name;
+    struct text longest_advice;  /* what to do about it; missing: not known */
     bool allocates_at_first_use; /* most of what allocation costs is gone without first uses */
     int64_t end_wait_ns;         /* the wait with which the recording ends; 0: none */
     struct text end_wait;        /* its call */

@@ -616,6 +616,13 @@ static double time_of_captures(const struct trace *trace)
     return time_ns;
 }
 
+/* Does the longest of the gaps that are due to the host end with a page of unified memory, which no call launches? */
+static bool is_of_pages(const struct gaps *gaps)
+{
+    const struct gap *longest = gaps ? &gaps->longest[GAP_HOST] : NULL;
+    return longest && longest->end_ns > longest->start_ns && longest->call == EVENT_NONE;
+}
+
 /* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is not a framework's in which there are operators, or
  * mostly captured a graph. */
 static const char *describe_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
@@ -623,6 +630,8 @@ static const char *describe_cause(const struct summary *summary, enum gap_cause 
     bool has_operators = summary->features & FEATURE_OPS;
     if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
         return "the host captures a graph, which is done once, or launches too late";
+    if (cause == GAP_HOST && is_of_pages(summary->gaps))
+        return "the host touches unified memory, whose pages move one after the other";
     return cause == GAP_HOST && !has_operators
                ? "the host launches too late, and no operators were recorded to tell why"
                : gap_causes[cause].verdict;
@@ -1743,10 +1752,13 @@ static void add_longest(struct headline *headline)
         .action = arena_printf(headline->texts, "Make the longest %s faster", findings->longest),
         .title = "it takes longest",
         .where = copy(headline, findings->longest_name),
-        .advice = arena_printf(
-            headline->texts,
-            "no change was found that saves at least %.1f %%: do less in it, use smaller types or a faster implementation",
-            100 * FINDINGS_LEAST_SHARE),
+        .advice =
+            findings->longest_advice.len
+                ? copy(headline, findings->longest_advice)
+                : arena_printf(
+                      headline->texts,
+                      "no change was found that saves at least %.1f %%: do less in it, use smaller types or a faster implementation",
+                      100 * FINDINGS_LEAST_SHARE),
         .saves =
             arena_printf(headline->texts, "if it took half its time: %s of %s", half, whole_word(headline)),
         .gain = arena_printf(headline->texts, "if it took half its time: %s", half),

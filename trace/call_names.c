@@ -80,6 +80,11 @@ bool overhead_is_full_queue(const char *name)
     return strcmp(name, "Command Buffer Full") == 0;
 }
 
+bool work_moves_pages(const char *name)
+{
+    return strstr(name, "(Unified memory)") != NULL;
+}
+
 unsigned char *call_sorts_open(const struct names *names)
 {
     size_t count = names_count(names);

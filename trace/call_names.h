@@ -29,6 +29,9 @@ enum call_sort call_sort_of(const char *name);
 /* Is the overhead NAME, as CUPTI records it, that of a call that waited for room in a full queue, not one of the profiler? */
 bool overhead_is_full_queue(const char *name);
 
+/* Is NAME that of work which no call launches: pages of unified memory, which move as they are touched? */
+bool work_moves_pages(const char *name);
+
 /* New: enum call_sort by name_id; free with free(). */
 unsigned char *call_sorts_open(const struct names *names);
 

@@ -66,7 +66,7 @@ struct survey {
     const unsigned char *sorts; /* by name */
     struct numbers work;        /* numbers of the calls whose work is in the file */
     uint64_t work_count;
-    uint64_t unnumbered; /* work without a number: its call cannot be known */
+    uint64_t unnumbered; /* work without a number, except for pages: its call cannot be known */
     int64_t waited_ns;   /* what was launched before this has run: the host waited for it later */
     int64_t launched_ns; /* the latest launch whose work is in the file */
     bool any_wait;
@@ -93,6 +93,7 @@ static void survey_numbers(struct survey *survey)
         if (!is_work && !event_is_call(trace->kind[e]))
             continue;
         bool has_number = arg_scan_get(&correlations, e, &number) && number > 0;
+        is_work &= has_number || !work_moves_pages(trace_name(trace, e));
         survey->work_count += is_work;
         survey->any_time |= is_work && !survey->any_time && trace_dur_ns(trace, e) > 0;
         survey->unnumbered += is_work && !has_number;

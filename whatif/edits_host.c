@@ -12,6 +12,7 @@
 #include "derive/host_state.h"
 #include "derive/host_waits.h"
 #include "derive/launch_calls.h"
+#include "derive/page_moves.h"
 #include "derive/step_list.h"
 #include "whatif/host_work.h"
 
@@ -372,7 +373,8 @@ static double share_within(const struct intervals *set, int64_t start_ns, int64_
 }
 
 /* The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
- * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that compute on the host,
+ * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that compute on the host, gaps in
+ * which the host touches pages of unified memory,
  * operators that communicate (graphs lie between them), pauses of a millisecond and more, the profiler's own work, and the capture of
  * a graph itself, which is done once. NEAR: as of share_within. */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
@@ -382,7 +384,8 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     const struct replay_thread *own = &graph->threads[thread];
     uint32_t file = graph->trace->tracks[own->track].file;
     const struct intervals *captures = &capture_times_of(graph->trace)->of_file[file],
-                           *overhead = &host_state_of(graph->trace)->overhead[file];
+                           *overhead = &host_state_of(graph->trace)->overhead[file],
+                           *pages = &page_moves_of(graph->trace)->by_host[file];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     m = m == own->first ? m + 1 : m;
     int64_t from_ns = m < end ? replay_moment_ns(graph, m - 1) : 0, to_ns;
@@ -391,6 +394,8 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
         bool in_gap = graph->inner[m] == EVENT_NONE;
         if (from_ns < start_ns || (in_gap && length_ns >= HOST_PAUSE_NS) || waited(graph, m) ||
             host_work_holds(work, graph, m) ||
+            (in_gap && intervals_length_within(pages, from_ns - graph->shift_ns[file],
+                                               to_ns - graph->shift_ns[file]) > 0) ||
             (kept[thread].count && intervals_contain(&kept[thread], from_ns)) ||
             (captures->count && intervals_contain(captures, from_ns - graph->shift_ns[file])))
             continue;

@@ -188,6 +188,26 @@ TEST(captures_and_unnumbered_work_are_not_lost)
     trace_free(trace);
 }
 
+/* Pages of unified memory, which no call launches, are no lack: neither of calls, nor in place of work of a launch that was lost. */
+TEST(pages_of_unified_memory_lack_no_call)
+{
+    struct small small = small_begin(WANTS);
+    add_call(&small, "cudaLaunchKernel", 1, us(0), us(5));
+    add_call(&small, "cudaLaunchKernel", 2, us(10), us(5));
+    add_call(&small, "cudaDeviceSynchronize", 3, us(20), us(80));
+    add_kernel(&small, "add", 1, us(30), us(50));
+    for (int i = 0; i < 4; i++)
+        small_device(&small, 9, "gpu_memcpy", "Memcpy HtoD (Unified memory)", us(31 + i), us(1));
+    struct trace *trace = small_end(&small);
+    const struct trace_lost *lost = &trace->files[0].lost;
+    assert_int_equal(lost->work, 1);
+    assert_int_equal(lost->callless, 0);
+    assert_int_equal(lost->launches, 2);
+    assert_int_equal(lost->lost_launches, 1);
+    assert_false(trace_misses_calls(trace));
+    trace_free(trace);
+}
+
 /* Without correlations the External id that a call shares with its work links them, and the operator is the one around it. */
 TEST(ids_link_where_correlations_are_missing)
 {

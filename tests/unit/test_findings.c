@@ -544,6 +544,44 @@ TEST(what_takes_longest_comes_before_shorter_pauses)
     }
 }
 
+/*
+ *   host     launch [ cudaDeviceSynchronize   20 ms ) touches pages, 6 ms [ cudaFree
+ *   device   10 us [ add, 20 ms                     )  page  page  page
+ *
+ * The kernel has one block on 108 multiprocessors, and pages move for 1 ms of it. Half of it saves more than what the host does
+ * with pages afterwards; in front of both there is no advice to record again.
+ */
+TEST(unified_memory_is_advised_to_move_ahead)
+{
+    draw_begin(&summary_wants);
+    trace_builder_current_file(draw_builder)->producer = PRODUCER_NSYS;
+    *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
+        (struct trace_device){ .id = 0, .name = "A100", .sm_count = 108 };
+    draw_call_us("cudaLaunchKernel", 0, 10, 1);
+    draw_work_us("kernel", "add(float *)", 10, 20000, 1);
+    draw_decimal(ARG_BLOCKS_PER_SM, 1.0 / 108);
+    draw_text(ARG_BLOCK, "[1,1,1]");
+    draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 5000000, 1000000, DRAW_NO_CALL);
+    draw_call_us("cudaDeviceSynchronize", 20, 20000, 2);
+    for (int64_t i = 0; i < 6; i++)
+        draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 20500000 + 1000000 * i, 100000,
+                  DRAW_NO_CALL);
+    draw_call_us("cudaFree", 26020, 10, 3);
+    trace = draw_end();
+    answer();
+    const struct answer *on_screen = result_answer(result);
+    assert_int_equal(on_screen->findings.count, 2);
+    assert_string_equal(on_screen->findings.at[0].action, "Make the longest kernel faster");
+    assert_string_equal(
+        on_screen->findings.at[0].advice,
+        "its 1 block of 1 thread leaves most of the 108 multiprocessors idle: compute in more blocks; pages of "
+        "unified memory move for 1.000ms while it runs, and it waits for each: move them before "
+        "(cudaMemPrefetchAsync, cudaMemAdvise)");
+    assert_string_equal(on_screen->findings.at[1].action, "Move pages to the host before it uses them");
+    assert_int_equal(row_of("launches"), SIZE_MAX);
+    release();
+}
+
 /* Four steps of 4 ms. A pause of 2 ms in one of them costs each step 500 us. A pause of 3.98 ms in each, beside kernels of 3.5 ms, saves
  * about 500 us, as then the kernels are the limit. */
 TEST(the_longest_pause_is_compared_with_the_saving)

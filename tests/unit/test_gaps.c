@@ -2,6 +2,7 @@
 
 #include "tests/unit/unit.h"
 #include "analyze/gaps.h"
+#include "derive/page_moves.h"
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
@@ -379,6 +380,24 @@ TEST(a_launch_that_is_not_in_the_file_is_unknown)
     answer();
     assert_one_gap(30, GAP_UNKNOWN);
     assert_int_equal(gaps->at[0].call, EVENT_NONE);
+    release();
+}
+
+/* Pages of unified memory have no call: they move as the host touches them, 20-50, or the kernel that runs. */
+TEST(pages_of_unified_memory_wait_for_the_host)
+{
+    draw_begin(&gaps_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5, 1);
+    draw_work("kernel", "a", 0, 7, 10, 10, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 12, 3, DRAW_NO_CALL);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 50, 10, DRAW_NO_CALL);
+    trace = draw_end();
+    answer();
+    assert_one_gap(30, GAP_HOST);
+    assert_int_equal(gaps->at[0].call, EVENT_NONE);
+    const struct page_moves *moves = page_moves_of(trace);
+    assert_int_equal(intervals_length(&moves->by_host[0]), 10);
+    assert_int_equal(intervals_length(&moves->by_kernels[0]), 3);
     release();
 }
 

@@ -277,6 +277,30 @@ TEST(pages_of_managed_memory_are_not_the_end)
     trace_free(trace);
 }
 
+/*
+ * In us: two kernels of 10, launched at 0 and 500. Between, the host reads a page of unified memory, which moves at 200: what it computes
+ * with it cannot be in a graph. Without the page, both kernels are launched at once.
+ */
+TEST(a_graph_leaves_what_the_host_does_with_pages)
+{
+    for (int touches = 0; touches < 2; touches++) {
+        draw_begin(&wants);
+        for (int64_t n = 0; n < 2; n++) {
+            draw_call("cudaLaunchKernel", 1, 500000 * n, 10000, n + 1);
+            draw_work("kernel", "gemm", 0, 7, 500000 * n + 12000, 10000, n + 1);
+        }
+        if (touches)
+            draw_work("gpu_memcpy", "Memcpy DtoH (Unified memory)", 0, 9, 200000, 10000, DRAW_NO_CALL);
+        struct trace *trace = draw_end();
+        int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
+        if (touches)
+            assert_in_range(then_ns, 490000, 522000);
+        else
+            assert_in_range(then_ns, 20000, 40000);
+        trace_free(trace);
+    }
+}
+
 TEST(gains_of_edits_do_not_add_up)
 {
     struct trace *trace = draw_steps();
