@@ -194,6 +194,18 @@ static void find_singular(struct choosing *choosing, enum account_limit limit)
     EACH(free, ns, of);
 }
 
+/* The place of the longest of the times NS from FIRST to END, if it is far longer than all others, of which there are two or more; else END. */
+static size_t find_lone(const int64_t *ns, size_t first, size_t end)
+{
+    size_t most = first;
+    int64_t second_ns = 0;
+    for (size_t i = first; i < end; i++)
+        most = ns[i] > ns[most] ? i : most;
+    for (size_t i = first; i < end; i++)
+        second_ns = i == most ? second_ns : greater_of(second_ns, ns[i]);
+    return end - first > 2 && (double)ns[most] > singular_from * (double)second_ns ? most : end;
+}
+
 /* What is said of steps whose times are NS, COUNT of them: those of OF, of which those from FIRST on count, in periods of PERIOD. */
 static void describe_unusual(struct choosing *choosing, const int64_t *ns, const size_t *of, size_t first,
                              size_t count, size_t period)
@@ -201,7 +213,8 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
     struct account_rank *rank = choosing->rank;
     int64_t median_ns = step_pattern_median(ns, count);
     double sum_ns[2] = { 0 };
-    size_t found = 0, place = 0, used = count - first;
+    size_t found = 0, place = 0, used = count - first,
+           lone = period == 1 ? find_lone(ns, first, count) : count;
     struct account_stretch *steps = mem_alloc(mem_times(count + 1, sizeof *steps));
     int64_t *waits = mem_alloc(mem_times(count + 1, sizeof *waits));
     bool by_time = false;
@@ -212,8 +225,9 @@ static void describe_unusual(struct choosing *choosing, const int64_t *ns, const
     int64_t usual_waits = step_pattern_median(waits, used);
     for (size_t i = first; i < count; i++) {
         const struct account_step *step = &choosing->steps[of[i]];
-        bool unusual =
-            by_time ? step_pattern_is_unusual(ns[i], median_ns) : (int64_t)step->waits != usual_waits;
+        bool unusual = lone < count ? i == lone
+                       : by_time    ? step_pattern_is_unusual(ns[i], median_ns)
+                                    : (int64_t)step->waits != usual_waits;
         steps[i - first] = stretch_of(step, unusual);
         sum_ns[unusual] += (double)ns[i];
         found += unusual;
@@ -662,12 +676,9 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
                        : of->unusual_ns > of->usual_ns ? "takes longer"
                                                        : "takes less time";
     if (of->once != INT64_MIN) {
-        buffer_printf(text, "step %" PRId64 " %s", of->once, does);
+        buffer_printf(text, "step %" PRId64 " %s, perhaps by plan (a longer recording tells)", of->once,
+                      does);
         append_times(text, of->unusual_ns, of->usual_ns);
-        buffer_puts(
-            text,
-            "; recorded once, it counts, and a longer recording would tell whether it is of a plan: without it a step takes ");
-        quantity_append_rounded_time(text, (double)of->once_without_ns);
     } else if (of->period > 1 && of->unusual == 1) {
         buffer_printf(text, "every %zu%s step %s", of->period, ordinal_ending(of->period), does);
         append_times(text, of->unusual_ns, of->usual_ns);

@@ -1,5 +1,6 @@
 #include "analyze/account_tables.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 
 struct account_row {
@@ -42,6 +43,18 @@ void account_add_table(const struct account *account, struct result *result)
     table_add_footer(table, "median", "Median", TABLE_NS, table_int(account->all.median_ns));
     table->uncut = true;
     result_add_table(result, table);
+}
+
+const char *account_pattern_sentence(const struct account *account, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    if (account->has_steps)
+        account_describe_pattern(&account->all, &text);
+    if (text.count)
+        text.at[0] = (char)toupper((unsigned char)text.at[0]);
+    const char *sentence = text.count ? arena_printf(texts, "%s.", text.at) : NULL;
+    buffer_release(&text);
+    return sentence;
 }
 
 void account_notice(const struct account *account, struct result *result)

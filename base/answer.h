@@ -121,8 +121,10 @@ struct answer {
         bars_of; /* what the bars show, behind NOW_AND_THEN: "what the GPUs did in it"; NULL: as BARS_TITLE says */
     VEC_OF(struct answer_bar) bars;
     const char *phases; /* "By phase: forward 31.2 %, backward 44.0 % ...", below the bars; NULL: not known */
-    size_t legend;      /* the bar whose values are shown below the bars */
-    bool has_rank;      /* RANK is known: the one whose step is drawn, as it holds the others up */
+    const char
+        *pattern;  /* "Every 5th step waits for the device: ...", below the bars; NULL: nothing to say */
+    size_t legend; /* the bar whose values are shown below the bars */
+    bool has_rank; /* RANK is known: the one whose step is drawn, as it holds the others up */
     int64_t rank;
     const char *curve_of; /* the timeline whose memory in use is drawn; NULL: none */
     const char *steps_title;

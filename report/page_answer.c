@@ -334,6 +334,7 @@ static void append_bars(struct buffer *out, const struct answer *answer, const s
     if (!other)
         append_parts(out, answer, page);
     append_element(out, "p", "faint phases", answer->phases);
+    append_element(out, "p", "faint phases", answer->pattern);
     buffer_puts(out, "</figure>\n");
 }
 

@@ -170,6 +170,8 @@ static void add_phases(const struct screen *screen, struct buffer *out)
 {
     if (screen->answer->bars.count && screen->answer->phases)
         add_paragraph(screen, out, screen->answer->phases, 0, false);
+    if (screen->answer->pattern)
+        add_paragraph(screen, out, screen->answer->pattern, 0, false);
 }
 
 /* "A step takes 487.338us -> 258.605us at best; what the GPUs did in it:". */

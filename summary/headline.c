@@ -1,5 +1,6 @@
 #include "summary/headline.h"
 
+#include "analyze/account_tables.h"
 #include "analyze/info.h"
 #include "analyze/step_phases.h"
 #include "base/names.h"
@@ -1548,13 +1549,14 @@ static void add_unpriced(struct headline *headline, size_t most)
     }
 }
 
-/* ", without step 0, which compiles": the first steps that do not count, as programs are compiled in them; else "". */
+/* ", without step 0, which compiles": the first steps that do not count, as programs are compiled in them, where the pattern does not
+ * say so; else "". */
 static const char *without_compiling(const struct headline *headline)
 {
     const struct account *account = headline->summary->account;
     size_t ranks = 0;
     int64_t number = 0;
-    for (size_t i = 0; account && i < account->count; i++)
+    for (size_t i = 0; account && !account->all.singular_compiles && i < account->count; i++)
         if (account->at[i].singular_compiles) {
             ranks++;
             number = account->at[i].singular;
@@ -1842,6 +1844,8 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     else if (!add_host_step_bar(&headline))
         add_host_bar(&headline);
     add_phases(&headline);
+    if (headline.step && summary->by == SUMMARY_BY_ALL)
+        headline.answer->pattern = account_pattern_sentence(summary->account, headline.texts);
     if (findings->count && findings->half.at)
         add_longest(&headline);
     for (size_t i = 0; i < findings->count && i < MOST; i++)

@@ -415,6 +415,31 @@ TEST(a_step_that_may_be_of_a_plan_counts)
     trace_free(trace);
 }
 
+/* Steps of 900, 30, 10 and 20 us (the last step's end is not known): the median is no guide, but one is far longer than all others. */
+TEST(one_step_far_longer_than_uneven_ones_is_named)
+{
+    static const int64_t lengths_us[] = { 900, 30, 10, 20 };
+    struct buffer text = { 0 };
+    int64_t us = 0;
+    draw_begin(&gaps_wants);
+    for (int n = 0; n < 4; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", n);
+        draw_host("user_annotation", name, 1, 1000 * us, 1000 * lengths_us[n]);
+        draw_host("cpu_op", "aten::mm", 1, 1000 * us, 1000 * lengths_us[n] - 1000);
+        us += lengths_us[n];
+    }
+    struct trace *trace = draw_end();
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->once, 0);
+    assert_int_equal(all->once_without_ns, 20000);
+    account_describe_pattern(all, &text);
+    assert_string_equal(text.at, "step 0 takes longer, perhaps by plan (a longer recording tells): 900.000us "
+                                 "instead of 20.000us");
+    buffer_release(&text);
+    trace_free(trace);
+}
+
 TEST(a_recording_without_steps_is_one)
 {
     draw_begin(&gaps_wants);
