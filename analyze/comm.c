@@ -3,7 +3,6 @@
 
 #include "analyze/contention/contention.h"
 
-#include "base/rows.h"
 #include "derive/file_set.h"
 #include "base/sum.h"
 #include "derive/advice.h"

@@ -7,7 +7,6 @@
 
 #include "analyze/gap_finder.h"
 #include "base/demangle.h"
-#include "base/rows.h"
 #include "base/search.h"
 #include "derive/step_list.h"
 #include "base/sum.h"

@@ -6,7 +6,6 @@
  */
 #include "analyze/comm.h"
 #include "base/demangle.h"
-#include "base/rows.h"
 #include "base/search.h"
 #include "base/stats.h"
 #include "derive/file_set.h"

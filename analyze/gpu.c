@@ -8,7 +8,6 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/gpu_efficiency.h"
-#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/collective_matches.h"
 #include "derive/device_types.h"
@@ -22,8 +21,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct trace_wants gpu_wants = { .args = GPU_EVENTS_WANTS | GPU_EFFICIENCY_WANTS | CONTENTION_WANTS |
                                                WANT(BYTES) };

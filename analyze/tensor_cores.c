@@ -1,11 +1,8 @@
 /* tensor_cores.c - see tensor_cores.h. */
 #include "analyze/tensor_cores.h"
 
-#include "derive/gpu_events.h"
 #include "derive/kernel_class.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NOT_YET, LEAVES, COULD_USE }; /* what a name says */
 

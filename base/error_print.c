@@ -1,5 +1,4 @@
 /* error_print.c - the text of an error on a stream. It is apart from error.c because escape.h needs that. */
-#include "base/error.h"
 
 #include "base/escape.h"
 #include <inttypes.h>

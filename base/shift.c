@@ -15,7 +15,6 @@
 #include "base/rows.h"
 #include <assert.h>
 #include <math.h>
-#include <stdint.h>
 
 /* Up to this many values in both samples together, arrangements are counted. */
 enum { EXACT_UP_TO = 60 };

@@ -1,7 +1,6 @@
 #include "capture/parts.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 
 /* The driver's function NAME, or NULL. The driver is never unloaded. */
 static void *function_of_driver(const char *name)

@@ -4,7 +4,6 @@
  * We are a guest: every failure is reported in one line, and the program goes on as without us. The functions that
  * CUPTI calls on the application's threads only take or return a buffer.
  */
-#include "capture/parts.h"
 
 #include "capture/tpa_capture.h"
 #include "capture/writer.h"

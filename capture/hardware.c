@@ -1,6 +1,5 @@
 #include "capture/parts.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 
 enum { LEAST_CAPABILITY = 10 };

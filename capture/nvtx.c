@@ -1,10 +1,7 @@
 #include "capture/parts.h"
 
-#include "capture/host_ring.h"
 #include "capture/tpa_capture.h"
-#include "trace/tpafile_records.h"
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>

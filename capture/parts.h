@@ -5,10 +5,8 @@
 #include "trace/tpafile_write.h"
 #include "capture/host_ring.h"
 #include "capture/pace.h"
-#include "capture/settings.h"
 #include <cupti.h>
 #include <pthread.h>
-#include <limits.h>
 
 /*
  * cupti.c - CUPTI, found and loaded at run time.

@@ -1,6 +1,5 @@
 #include "capture/parts.h"
 
-#include "trace/tpafile_records.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,9 +29,6 @@
 
 #include "capture/kinds.h"
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The rank of this process in its job, its rank on its machine, and the size of the job, from variables set by
  * launchers; -1: unknown. */

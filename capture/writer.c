@@ -1,6 +1,5 @@
 #include "capture/writer.h"
 
-#include "capture/parts.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* writer_facts.c - metadata in a log; see writer.h. */
 #include "capture/writer.h"
 
-#include "capture/parts.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

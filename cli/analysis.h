@@ -16,8 +16,6 @@
 #ifndef TPA_CLI_ANALYSIS_H
 #define TPA_CLI_ANALYSIS_H
 
-#include "analyze/selection.h"
-#include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
 

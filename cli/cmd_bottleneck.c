@@ -15,7 +15,6 @@
 #include "cli/parts.h"
 #include "base/escape.h"
 #include "cli/commands.h"
-#include "cli/load.h"
 #include "cli/process.h"
 #include "derive/features.h"
 

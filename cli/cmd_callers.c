@@ -1,9 +1,7 @@
 /* cmd_callers.c - `tpa callers` and `tpa callees`: the callers or callees of a function, with costs. The two commands
  * differ only in direction. */
 #include "cli/kept.h"
-#include "cli/load.h"
 #include "cli/parts.h"
-#include "profile/view.h"
 #include <unistd.h>
 
 struct calls_args {

@@ -8,7 +8,6 @@
  */
 #include "base/shell_word.h"
 #include "capture/settings.h"
-#include "cli/command.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "cli/parts.h"

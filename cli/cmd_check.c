@@ -4,7 +4,6 @@
 
 #include "cli/kept.h"
 #include "cli/parts.h"
-#include "cli/output.h"
 
 struct check_args {
     const char *text;

@@ -1,5 +1,4 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it significant. */
-#include "diff/diff.h"
 #include "treediff/tree_diff.h"
 #include "cli/analysis.h"
 #include "cli/kept.h"

@@ -6,7 +6,6 @@
 #include "cli/terminal.h"
 #include "figures/facts_file.h"
 #include "fleet/rounds.h"
-#include "fleet/parts.h"
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "cli/fleet_map.h"
 #include "cli/kept.h"
 #include "cli/load.h"
-#include "cli/output.h"
 #include "fleet/fleet.h"
 #include "report/page.h"
 #include "report/svg.h"

@@ -4,7 +4,6 @@
 #include "cli/commands.h"
 #include "cli/kept.h"
 #include "cli/load.h"
-#include "cli/output.h"
 #include "derive/features.h"
 #include "memory/snapshot_analysis.h"
 

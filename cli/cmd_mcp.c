@@ -2,9 +2,7 @@
 #include "cli/command_run.h"
 #include "cli/commands.h"
 #include "cli/kept.h"
-#include "cli/load.h"
 #include "cli/mcp_tools.h"
-#include "cli/output.h"
 #include "cli/parts.h"
 
 #include <unistd.h>

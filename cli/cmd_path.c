@@ -1,9 +1,7 @@
 /* cmd_path.c - `tpa path`: the critical path of steps, of a range or of the whole recording. */
-#include "base/rows.h"
 #include "cli/analysis.h"
 #include "derive/file_set.h"
 #include "whatif/path_places.h"
-#include "whatif/replay.h"
 #include "whatif/path_tables.h"
 
 struct path_args {

@@ -5,23 +5,19 @@
  * (report/page.h), or all tables one after the other by the printers of every command.
  */
 #include "base/parallel.h"
-#include "diff/diff.h"
 #include "treediff/tree_diff.h"
 #include "charts/charts.h"
 #include "cli/command_line.h"
 #include "cli/parts.h"
 #include "cli/sides.h"
 #include "cli/commands.h"
-#include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/report/profile.h"
 #include "cli/report/sections.h"
 #include "memory/program_memory.h"
-#include "memory/forecast/forecast.h"
 #include "cli/report/snapshot.h"
 #include "derive/features.h"
 #include "job/job.h"
-#include "trace/calltree.h"
 #include <sys/stat.h>
 
 struct report_args {

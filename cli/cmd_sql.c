@@ -3,10 +3,8 @@
 #include "cli/cmd_analysis.h"
 #include "cli/kept.h"
 #include "cli/load.h"
-#include "cli/output.h"
 #include "cli/timeline.h"
 #include "sql/parts.h"
-#include "sql/trace_sql.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,6 @@
 #include "cli/parts.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
-#include "profile/view.h"
 #include "memory/snapshot_analysis.h"
 
 struct summary_args {

@@ -5,7 +5,6 @@
 #include "cli/kept.h"
 #include "cli/output_file.h"
 #include "cli/parts.h"
-#include "profile/view.h"
 #include "report/torch.h"
 
 #include <ctype.h>

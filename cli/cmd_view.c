@@ -1,28 +1,20 @@
 /* cmd_view.c - `tpa view`: a server on this machine that shows every event of a recording; see view/server.h. */
-#include "analyze/gpu.h"
 #include "charts/timeline.h"
 #include "cli/cmd_analysis.h"
 #include "cli/commands.h"
-#include "cli/load.h"
-#include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/timeline.h"
 #include "derive/features.h"
 #include "base/shell_word.h"
 #include "report/json_parts.h"
 #include "report/page.h"
-#include "sql/trace_sql.h"
 #include "summary/summary.h"
 #include "view/answers.h"
 #include "view/server.h"
 #include "view/sides.h"
-#include "view/spans.h"
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,11 +1,9 @@
 /* cmd_whatif.c - `tpa whatif`: the gain of a hypothetical change. */
 #include "cli/analysis.h"
 #include "cli/kept.h"
-#include "derive/file_set.h"
 #include "cli/convert/convert.h"
 #include "cli/output_file.h"
 #include "cli/sides.h"
-#include "whatif/replay.h"
 #include "whatif/whatif.h"
 #include "whatif/path_tables.h"
 #include "trace/packing.h"

@@ -10,7 +10,6 @@
 #ifndef TPA_CLI_COMMAND_LINE_H
 #define TPA_CLI_COMMAND_LINE_H
 
-#include "base/buffer.h"
 #include "base/result.h"
 #include "cli/command.h"
 

@@ -8,7 +8,6 @@
 #include "figures/facts_file.h"
 #include "fleet/fleet.h"
 #include "fleet/rounds.h"
-#include "fleet/parts.h"
 #include "ingest/csv.h"
 #include "ingest/formats.h"
 #include "job/operations.h"

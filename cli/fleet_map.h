@@ -15,7 +15,6 @@
 #ifndef TPA_CLI_FLEET_MAP_H
 #define TPA_CLI_FLEET_MAP_H
 
-#include "base/result.h"
 #include "figures/gather.h"
 #include "fleet/meetings.h"
 

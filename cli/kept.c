@@ -4,7 +4,6 @@
 #include "base/names.h"
 #include "cli/command_line.h"
 #include <inttypes.h>
-#include <string.h>
 
 /* Options that say how a result is printed, or how fast it is made, but not what is in it. */
 static const char of_printing[] =

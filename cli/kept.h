@@ -17,10 +17,8 @@
 #ifndef TPA_CLI_KEPT_H
 #define TPA_CLI_KEPT_H
 
-#include "base/result.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include <stdint.h>
 
 /* What a result depends on: the command, its operands, and its options but for those of printing and those in WITHOUT. */
 struct kept_query {

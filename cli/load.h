@@ -16,11 +16,8 @@
 #define TPA_CLI_LOAD_H
 
 #include "analyze/selection.h"
-#include "base/source.h"
-#include "base/result.h"
 #include "cli/command.h"
 #include "ingest/formats.h"
-#include "trace/trace.h"
 
 struct load_args {
     struct opt_list captures; /* --capture: traces of the captures of graphs */

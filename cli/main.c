@@ -1,6 +1,5 @@
 /* main.c - the program: find the command, read its options, run it, report errors, and check that all output was
  * written. */
-#include "base/suggest.h"
 #include "cli/command_run.h"
 #include "cli/commands.h"
 #include "cli/help.h"

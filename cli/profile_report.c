@@ -1,9 +1,7 @@
 #include "cli/parts.h"
 
-#include "profile/view.h"
 #include "base/regex.h"
 #include "cli/kept.h"
-#include "cli/load.h"
 #include "cli/output_file.h"
 
 /* Default number of functions and actions; the text of pstats shows all, like pstats. */

@@ -1,17 +1,12 @@
 /* view_findings.c - the findings of a summary, and where on the axis of tpa view each is; see parts.h. */
 #include "cli/parts.h"
 
-#include "analyze/selection.h"
-#include "base/memory.h"
 #include "base/memory_room.h"
-#include "derive/attribution.h"
 #include "report/json_writer.h"
 #include "summary/summary.h"
 #include "trace/derived.h"
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A finding, and the longest event of the name that it gives. */
 struct found {

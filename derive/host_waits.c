@@ -10,7 +10,6 @@
 #include "base/search.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
-#include <string.h>
 
 enum { MOST_STEPS_BACK = 256 };
 

@@ -14,7 +14,6 @@
 #define TPA_DERIVE_RANK_STEPS_H
 
 #include "base/buffer.h"
-#include "base/memory.h"
 
 /* Instead of a number: there is such a rank, whether it has steps or not. */
 #define RANK_STEP_NONE INT64_MIN

@@ -2,7 +2,6 @@
 #include "memory/program_memory.h"
 
 #include "analyze/many_rows.h"
-#include "base/quantity.h"
 #include "derive/features.h"
 
 #include <math.h>

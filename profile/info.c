@@ -1,6 +1,5 @@
 #include "profile/view.h"
 
-#include "base/names.h"
 #include "analyze/info.h"
 
 /* --- profiles ------------------------------------------------------------------------------------------------ */

@@ -2,7 +2,6 @@
 #include "trace/call_names.h"
 
 #include "base/memory.h"
-#include <string.h>
 
 static const struct {
     const char *word;

@@ -6,7 +6,6 @@
  * met, in the order of events, so the trace's ids do not depend on who read which part.
  */
 #include "trace/chunk.h"
-#include "trace/storage.h"
 
 #include <assert.h>
 

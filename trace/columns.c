@@ -2,7 +2,6 @@
 #include "trace/columns.h"
 
 #include "trace/chunk.h"
-#include "trace/storage.h"
 #include <assert.h>
 
 name_id trace_builder_name(struct trace_builder *builder, const char *s, size_t len)

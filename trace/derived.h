@@ -10,7 +10,6 @@
 #ifndef TPA_TRACE_DERIVED_H
 #define TPA_TRACE_DERIVED_H
 
-#include "base/arena.h"
 #include "trace/trace.h"
 
 /* A constant; its address is what tells one derivation from another. Derivations may use others. */

@@ -7,9 +7,7 @@
 #ifndef TPA_TRACE_STORAGE_H
 #define TPA_TRACE_STORAGE_H
 
-#include "base/buffer.h"
 #include "trace/flow_columns.h"
-#include "trace/trace.h"
 
 struct derivation;
 struct track_key;

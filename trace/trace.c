@@ -4,7 +4,6 @@
 #include "base/search.h"
 #include "base/bits.h"
 #include <math.h>
-#include <string.h>
 
 const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id)
 {

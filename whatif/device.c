@@ -5,7 +5,6 @@
  * streams that its stream had to wait for. Of these the one that was ready last binds; of those ready together a wait for
  * an event before the stream before the launch.
  */
-#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "trace/call_names.h"

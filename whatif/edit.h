@@ -9,7 +9,6 @@
 #ifndef TPA_WHATIF_EDIT_H
 #define TPA_WHATIF_EDIT_H
 
-#include "base/buffer.h"
 #include "derive/device_types.h"
 
 struct contention;

@@ -2,7 +2,6 @@
 #include "whatif/editing.h"
 
 #include "derive/host_computing.h"
-#include "base/rows.h"
 
 /* The host's regions of a library that communicates there, such as gloo's. */
 static bool is_host_communication(const void *context, event_id e)

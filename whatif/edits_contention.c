@@ -8,7 +8,6 @@
  */
 #include "whatif/editing.h"
 
-#include "base/rows.h"
 #include "derive/step_list.h"
 #include "whatif/edits.h"
 #include <math.h>

@@ -1,7 +1,6 @@
 /* edits_host.c - edits of what the host does: data loading, synchronisations, launches, allocation, first use. */
 #include "whatif/editing.h"
 
-#include "base/rows.h"
 #include "base/stats.h"
 #include "trace/call_names.h"
 #include "derive/communication.h"

@@ -9,7 +9,6 @@
  */
 #include "whatif/editing.h"
 
-#include "base/rows.h"
 #include "base/search.h"
 
 enum { LEAST_CALLS = 8 };

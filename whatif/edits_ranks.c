@@ -8,7 +8,6 @@
 #include "whatif/editing.h"
 
 #include "analyze/selection.h"
-#include "base/rows.h"
 
 /* What a rank took for one name. */
 struct rank_time {

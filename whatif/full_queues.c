@@ -6,7 +6,6 @@
  * Where it is not recorded, nearly a thousand pieces of work were queued, the call took longer than others, and it returned when
  * one of these was done.
  */
-#include "base/rows.h"
 #include "whatif/replay.h"
 
 #include "base/search.h"

@@ -1,6 +1,5 @@
 #include "whatif/host_work.h"
 
-#include "base/rows.h"
 #include "base/search.h"
 #include "derive/communication.h"
 #include "derive/gpu_names.h"

@@ -5,7 +5,6 @@
  * chain of these may be as long as the trace. No sorting is needed. A moment depends on none that was recorded later,
  * so a circle can only lie within one nanosecond; the edge that closes it is left out.
  */
-#include "base/rows.h"
 #include "whatif/replay.h"
 
 static bool has_bit(const uint64_t *bits, moment_id m)

@@ -2,7 +2,6 @@
 #include "whatif/path.h"
 
 #include "analyze/gap_finder.h"
-#include "base/rows.h"
 #include "base/search.h"
 #include <assert.h>
 

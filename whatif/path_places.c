@@ -1,5 +1,4 @@
 #include "whatif/path_places.h"
-#include "base/rows.h"
 
 struct summing {
     const struct replay_graph *graph;

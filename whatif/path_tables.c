@@ -1,9 +1,7 @@
 #include "whatif/path_tables.h"
 
 #include "analyze/account.h"
-#include "analyze/selection.h"
 #include "base/demangle.h"
-#include "base/rows.h"
 #include "derive/features.h"
 #include "whatif/path_places.h"
 #include "base/sum.h"

@@ -1,5 +1,4 @@
 /* path_windows.c - the windows that get a critical path: see path.h. */
-#include "base/rows.h"
 #include "derive/step_list.h"
 #include "whatif/path.h"
 

@@ -1,6 +1,5 @@
 #include "whatif/replay.h"
 
-#include "base/rows.h"
 #include "base/search.h"
 #include "trace/derived.h"
 

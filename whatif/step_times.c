@@ -1,10 +1,8 @@
 #include "whatif/whatif.h"
 
 #include "analyze/account.h"
-#include "base/rows.h"
 #include "base/search.h"
 #include "base/stats.h"
-#include "derive/collective_matches.h"
 #include "derive/copy_names.h"
 #include "derive/step_list.h"
 #include "trace/derived.h"

@@ -1,6 +1,5 @@
 #include "whatif/replay.h"
 
-#include "base/rows.h"
 #include "base/search.h"
 
 static const struct key by_stream[] = { ASC(struct work_stream, file), ASC(struct work_stream, device),

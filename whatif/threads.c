@@ -5,7 +5,6 @@
  * on top, always shows the span that began last; this needs no nesting, and one pass. Ends are sorted only where spans
  * overlap without nesting, which shows when the stack hands them out in disorder.
  */
-#include "base/rows.h"
 #include "base/search.h"
 #include "trace/arg_scan.h"
 #include "trace/step_name.h"

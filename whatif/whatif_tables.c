@@ -1,18 +1,11 @@
 #include "whatif/whatif.h"
 
 #include "analyze/batch_size.h"
-#include "analyze/selection.h"
-#include "base/buffer.h"
-#include "base/chart.h"
-#include "base/memory.h"
-#include "base/quantity.h"
-#include "derive/collective_names.h"
 #include "derive/features.h"
 #include "derive/file_set.h"
 #include "base/sum.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 struct result_row {
     int64_t now_ns, then_ns, gain_ns;

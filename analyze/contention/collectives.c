@@ -1,7 +1,6 @@
 #include "analyze/contention/contention.h"
 
 #include "analyze/contention/strata.h"
-#include "base/rows.h"
 #include "base/search.h"
 #include "derive/collective_matches.h"
 #include "derive/step_list.h"

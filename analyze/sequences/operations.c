@@ -4,7 +4,6 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "derive/step_list.h"
-#include "trace/calltree.h"
 
 /* ---- what a device did ---- */
 

@@ -6,7 +6,6 @@
  * Batches are made by several threads and written in order, so memory holds the trace and a few batches, regardless of
  * the length of the stream.
  */
-#include "cli/convert/convert.h"
 
 #include "base/packer.h"
 #include "cli/convert/parts.h"

@@ -1,7 +1,6 @@
 #include "cli/convert/files.h"
 
 #include "cli/convert/part.h"
-#include "derive/collectives.h"
 #include "trace/append.h"
 #include "trace/slice.h"
 #include <sys/stat.h>

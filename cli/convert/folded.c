@@ -15,7 +15,6 @@
 #include "base/sum.h"
 #include "cli/convert/parts.h"
 #include "cli/timeline.h"
-#include "derive/attribution.h"
 #include "derive/step_list.h"
 
 #include <assert.h>

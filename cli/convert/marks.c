@@ -1,7 +1,6 @@
 #include "cli/convert/parts.h"
 
 #include "base/escape.h"
-#include "whatif/replay.h"
 
 /* Does the event run in this piece, rather than wait to? Only then is there something for an arrow to point to. */
 static bool runs(const struct path_segment *piece)

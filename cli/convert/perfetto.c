@@ -10,8 +10,6 @@
  * Flows join a call with each piece of work that it launched, forward with backward, and one collective on all ranks.
  * Counters are those of the trace, and the memory in use from its records.
  */
-#include "base/rows.h"
-#include "cli/convert/convert.h"
 
 #include "base/packer.h"
 #include "base/search.h"

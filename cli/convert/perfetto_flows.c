@@ -2,8 +2,6 @@
 
 #include "base/search.h"
 #include "cli/convert/parts.h"
-#include "derive/collective_matches.h"
-#include "base/rows.h"
 
 static void add_end(struct perfetto_flow_ends *ends, event_id e, uint32_t number)
 {

@@ -1,7 +1,6 @@
 #include "cli/convert/perfetto.h"
 
 #include "base/packer.h"
-#include "base/rows.h"
 #include "base/search.h"
 #include "cli/convert/parts.h"
 #include "cli/timeline.h"

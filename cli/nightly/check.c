@@ -1,7 +1,6 @@
 /* check.c - must the build fail, and the report on it; see nightly.h. */
 #include "cli/nightly/nightly.h"
 
-#include "base/run_level.h"
 #include "history/nightly_answer.h"
 #include "base/regex.h"
 #include "cli/sides.h"

@@ -1,7 +1,7 @@
 /* sections.c - see sections.h. */
-#include "analyze/launches.h"
 #include "analyze/contention/contention.h"
 #include "analyze/kernels.h"
+#include "analyze/launches.h"
 #include "cli/report/sections.h"
 
 #include "charts/charts.h"
@@ -10,8 +10,6 @@
 #include "analyze/sequences/sequences.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
-#include "figures/gather.h"
-#include "memory/memory_records.h"
 #include "derive/features.h"
 #include "job/job.h"
 #include "job/recording.h"

@@ -1,7 +1,6 @@
 #include "cli/report/snapshot.h"
 
 #include "charts/charts.h"
-#include "memory/snapshot_analysis.h"
 
 void report_snapshot_make(const struct snapshots *snapshots, const struct ranges *devices,
                           struct report_snapshot *report)

@@ -14,9 +14,6 @@
 #ifndef TPA_INGEST_XPLANE_HLO_H
 #define TPA_INGEST_XPLANE_HLO_H
 
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/names.h"
 #include "base/id_table.h"
 #include "ingest/wire.h"
 #include "trace/trace.h"
