@@ -435,9 +435,9 @@ static void account_choose(struct choosing *choosing)
 /* The account of RANK, added if there is none; a pointer until the next is added. */
 static struct account_rank *rank_for(struct account *account, int64_t rank, uint32_t file)
 {
-    for (size_t i = 0; i < account->count; i++)
-        if (account->at[i].rank == rank)
-            return &account->at[i];
+    struct account_rank *known = FIND(one, account, one->rank == rank);
+    if (known)
+        return known;
     struct account_rank *added = VEC_PUSH(account);
     *added = (struct account_rank){
         .rank = rank, .file = file, .period = 1, .once = INT64_MIN, .singular = INT64_MIN
@@ -610,10 +610,7 @@ const struct account *account_open(const struct trace *trace, const struct selec
 
 const struct account_rank *account_rank_of(const struct account *account, int64_t rank)
 {
-    for (size_t i = 0; i < account->count; i++)
-        if (account->at[i].rank == rank)
-            return &account->at[i];
-    return NULL;
+    return FIND(one, account, one->rank == rank);
 }
 
 int64_t account_step_time(const struct account *account, const struct account_step *step)

@@ -486,10 +486,7 @@ static const struct opt command_options[] = {
 static bool any_computes(const struct trace *trace)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
-    for (size_t i = 0; i < gpu->count; i++)
-        if (gpu->work[i] == GPU_COMPUTATION)
-            return true;
-    return false;
+    return ANY(i, gpu->count, gpu->work[i] == GPU_COMPUTATION);
 }
 
 static bool run_comm(const struct analysis_query *query, struct result *result, struct tpa_error *err)

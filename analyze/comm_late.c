@@ -494,9 +494,7 @@ void comm_find_lateness(const struct comm_query *query)
     open_lateness(&late);
     for (size_t m = 0; m < query->matches->count; m++) {
         const struct collective_match *match = &query->matches->at[m];
-        bool held = false;
-        for (size_t i = 0; i < match->count; i++)
-            held |= query->held[query->matches->member[match->first + i]];
+        bool held = ANY(i, match->count, query->held[query->matches->member[match->first + i]]);
         if (held)
             comm_late_add_row(&late, match);
     }

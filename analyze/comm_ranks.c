@@ -347,10 +347,7 @@ static struct comm_wait wait_of(const struct comm_query *query, const struct fil
 
 static bool any_is_held(const struct comm_query *query, const struct collective_match *match)
 {
-    for (size_t i = 0; i < match->count; i++)
-        if (query->held[query->matches->member[match->first + i]])
-            return true;
-    return false;
+    return ANY(i, match->count, query->held[query->matches->member[match->first + i]]);
 }
 
 static const struct key by_waited[] = { DESC(struct comm_wait, waited_ns), KEY_END };

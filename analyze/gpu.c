@@ -466,11 +466,9 @@ static void join_cycles(struct gpu_query *query)
     kept = 0;
     for (size_t i = 0; i < gpu->copies.count; i++) {
         const struct gpu_copies *more = &gpu->copies.at[i];
-        struct gpu_copies *same = NULL;
-        for (size_t k = 0; k < kept && !same; k++)
-            if (rows_compare(&gpu->copies.at[k].key, &more->key, of_place) == 0 &&
-                gpu->copies.at[k].name.at == more->name.at)
-                same = &gpu->copies.at[k];
+        struct gpu_copies *same =
+            FIND_OF(one, gpu->copies.at, kept,
+                    rows_compare(&one->key, &more->key, of_place) == 0 && one->name.at == more->name.at);
         if (!same) {
             gpu->copies.at[kept++] = *more;
             continue;

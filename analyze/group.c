@@ -431,10 +431,7 @@ bool group_has_column(const struct group *group, size_t offset)
     unsigned dimensions = shown_dimensions(group);
     if (group_is_below_rank(dimensions))
         dimensions |= BY(RANK);
-    for (unsigned d = 0; d < DIMENSIONS; d++)
-        if (dimensions >> d & 1 && members[d] == offset)
-            return true;
-    return false;
+    return ANY(d, DIMENSIONS, dimensions >> d & 1 && members[d] == offset);
 }
 
 void group_fill_texts(const struct group *group, struct table *table, size_t offset)

@@ -140,10 +140,8 @@ static struct file_row file_row_of(const struct trace *trace, const struct step_
 /* Are there several files, all of one format? Then the format is not shown for each. */
 static bool have_one_format(const struct trace *trace)
 {
-    for (size_t f = 1; f < trace->file_count; f++)
-        if (strcmp(trace->files[f].format, trace->files[0].format) != 0)
-            return false;
-    return trace->file_count > 1;
+    return !ANY_FROM(f, 1, trace->file_count, strcmp(trace->files[f].format, trace->files[0].format) != 0) &&
+           trace->file_count > 1;
 }
 
 static struct table *file_table(const struct trace *trace)
@@ -245,10 +243,7 @@ static bool is_shown_elsewhere(const char *key)
                                         "profile_memory",   "with_stack",          "with_flops",
                                         "with_modules",     "host_name",           "traceName",
                                         "trace_id",         "baseTimeNanoseconds", "displayTimeUnit" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof keys / sizeof *keys, strcmp(keys[i], key) == 0);
 }
 
 static void add_facts(const struct trace_file *file, struct facts *facts)

@@ -47,10 +47,7 @@ static void add_kinds(const struct trace_container *container, struct table *tab
 /* Is FILE the first one in its container? */
 static bool is_first(const struct trace *trace, size_t file)
 {
-    for (size_t i = 0; i < file; i++)
-        if (trace->files[i].container == trace->files[file].container)
-            return false;
-    return true;
+    return !ANY(i, file, trace->files[i].container == trace->files[file].container);
 }
 
 /* The COUNT containers at AT as a table; EVENTS is their total. */

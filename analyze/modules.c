@@ -143,10 +143,8 @@ static bool work_is_held(const struct modules_query *query, const struct attribu
 static bool modules_find_device(const struct modules_query *query)
 {
     const struct attribution *launches = attribution_of(query->trace);
-    for (event_id e = 0; e < query->trace->event_count; e++)
-        if (event_is_gpu_work(query->trace->kind[e]) && work_is_held(query, launches, e))
-            return true;
-    return false;
+    return ANY(e, query->trace->event_count,
+               event_is_gpu_work(query->trace->kind[e]) && work_is_held(query, launches, e));
 }
 
 static void sum_devices(struct modules_query *query, event_id first, event_id end)

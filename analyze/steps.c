@@ -577,10 +577,7 @@ static void summarize_ranks(struct steps *steps)
 
 static bool has_calls(const struct trace *trace)
 {
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (event_is_call(trace->kind[e]))
-            return true;
-    return false;
+    return ANY(e, trace->event_count, event_is_call(trace->kind[e]));
 }
 
 /* The first part that the trace can contain. */

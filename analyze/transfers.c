@@ -421,9 +421,8 @@ static struct stall_row make_stall(struct transfers_query *query, const struct s
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
     }
-    bool repeats = false; /* then the last wait is one of those, else it is the end of the recording */
-    for (size_t i = 0; i < count; i++)
-        repeats |= !stalls[i].wait.at_begin && !stalls[i].wait.at_end;
+    /* If some do, the last wait is one of those, else it is the end of the recording. */
+    bool repeats = ANY(i, count, !stalls[i].wait.at_begin && !stalls[i].wait.at_end);
     for (size_t i = 0; i < count; i++) {
         int64_t dur_ns = trace_dur_ns(trace, stalls[i].wait.call), launch_ns = query->transfers->launch_ns;
         row.blocked_ns += dur_ns;
@@ -556,9 +555,7 @@ static struct table *stalls_table(const struct transfers *transfers, unsigned by
     struct table *table = TABLE_OF_ROWS("stalls", "Where the host had to wait", stall_columns,
                                         transfers->stalls.at, transfers->stalls.count);
     table->none = "The host did not wait for a device here.";
-    bool any_line = false;
-    for (size_t i = 0; i < transfers->stalls.count; i++)
-        any_line |= transfers->stalls.at[i].line.at != NULL;
+    bool any_line = ANY(i, transfers->stalls.count, transfers->stalls.at[i].line.at != NULL);
     if (!any_line)
         TABLE_FLAG(table, struct stall_row, line, TABLE_OPTIONAL);
     if (by & BY(RANK))

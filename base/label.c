@@ -1,16 +1,13 @@
 #include "base/label.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool label_is_name(const char *at, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if (!isalnum((unsigned char)at[i]) && at[i] != '_' && at[i] != '-' && at[i] != '.')
-            return false;
-    return len > 0;
+    return !ANY(i, len, !isalnum((unsigned char)at[i]) && at[i] != '_' && at[i] != '-' && at[i] != '.') &&
+           len > 0;
 }
 
 bool label_next(const char **text, const char **name, size_t *name_len, double *value)

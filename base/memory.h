@@ -12,6 +12,7 @@
 #ifndef TPA_BASE_MEMORY_H
 #define TPA_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,35 @@ extern void (*mem_out_of_memory)(size_t size);
                       vec_grow((vec)->at, &(vec)->capacity, (vec)->count + (more), sizeof *(vec)->at)))
 #define VEC_PUSH(vec) (VEC_RESERVE(vec, 1), (vec)->at + (vec)->count++)
 #define VEC_FREE(vec) (free((vec)->at), (vec)->at = NULL, (vec)->count = (vec)->capacity = 0)
+
+/* Is CONDITION, an expression of I, true for one of the numbers from FIRST up to END; for all of them? It is not evaluated
+ * for what comes behind the first number that decides.
+ *
+ *     return ANY(i, sizeof words / sizeof *words, strcmp(text, words[i]) == 0);
+ */
+#define ANY_FROM(i, first, end, condition)                                                                   \
+    ({                                                                                                       \
+        bool any_##i = false;                                                                                \
+        for (__typeof__(+(end)) i = (first); i < (end) && !any_##i; i++)                                     \
+            any_##i = (condition);                                                                           \
+        any_##i;                                                                                             \
+    })
+#define ALL_FROM(i, first, end, condition) (!ANY_FROM(i, first, end, !(condition)))
+#define ANY(i, end, condition) ANY_FROM(i, 0, end, condition)
+#define ALL(i, end, condition) ALL_FROM(i, 0, end, condition)
+
+/* The first item of VEC, or of ITEM_COUNT items, for which CONDITION, an expression of the pointer ITEM, is true; NULL if
+ * there is none: FIND(row, &rows, row->id == id). */
+#define FIND(item, vec, condition) FIND_OF(item, (vec)->at, (vec)->count, condition)
+#define FIND_OF(item, items, item_count, condition)                                                          \
+    ({                                                                                                       \
+        __typeof__((items) + 0) item = NULL, found_##item = NULL;                                            \
+        for (size_t i_ = 0; i_ < (item_count) && !found_##item; i_++) {                                      \
+            item = &(items)[i_];                                                                             \
+            found_##item = (condition) ? item : NULL;                                                        \
+        }                                                                                                    \
+        found_##item;                                                                                        \
+    })
 
 /* clang-format off */
 /* Call DO, a function or macro of one argument, with each of 1 to 12 others in turn: EACH(free, row->name, row->at, row). */

@@ -275,10 +275,8 @@ bool quantity_parse_ranges(const char *text, size_t len, struct ranges *ranges)
 
 bool ranges_hold(const struct ranges *ranges, int64_t value)
 {
-    for (size_t i = 0; i < ranges->count; i++)
-        if (ranges->at[i].first <= value && value <= ranges->at[i].last)
-            return true;
-    return ranges->count == 0;
+    return ANY(i, ranges->count, ranges->at[i].first <= value && value <= ranges->at[i].last) ||
+           ranges->count == 0;
 }
 
 void quantity_append_ranges(struct buffer *out, const struct ranges *ranges)

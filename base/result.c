@@ -138,10 +138,7 @@ static const char *const of_input[] = { "copies", "given_twice" };
 
 static bool is_one_of(const char *const *kinds, size_t count, const char *kind)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(kinds[i], kind) == 0)
-            return true;
-    return false;
+    return ANY(i, count, strcmp(kinds[i], kind) == 0);
 }
 
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,

@@ -126,15 +126,9 @@ static bool are_sorted(const char *items, size_t count, size_t size, const struc
 {
     if (keys == rows_ascending_i64) {
         const int64_t *numbers = (const int64_t *)(const void *)items;
-        for (size_t i = 1; i < count; i++)
-            if (numbers[i] < numbers[i - 1])
-                return false;
-        return true;
+        return !ANY_FROM(i, 1, count, numbers[i] < numbers[i - 1]);
     }
-    for (size_t i = 1; i < count; i++)
-        if (rows_compare(items + i * size, items + (i - 1) * size, keys) < 0)
-            return false;
-    return true;
+    return !ANY_FROM(i, 1, count, rows_compare(items + i * size, items + (i - 1) * size, keys) < 0);
 }
 
 /* Along the cycles of ORDER: no copy of all items is needed. Inlined for each common size, which makes a copy a few moves. */

@@ -193,9 +193,8 @@ static double exact_p(const struct ranks *ranks, double *least_p)
             doubled[placed++] = ranks->tied[i].doubled;
     assert(placed == n && n <= EXACT_UP_TO);
     struct sums sums = sums_of(ranks);
-    bool even = true; /* without ties all doubled ranks are even: then their halves suffice */
-    for (size_t i = 0; i < n && even; i++)
-        even = doubled[i] % 2 == 0;
+    /* Without ties all doubled ranks are even: then their halves suffice. */
+    bool even = ALL(i, n, doubled[i] % 2 == 0);
     unsigned half = even;
     size_t width = (sums.greatest >> half) + 1;
     size_t *below = mem_zalloc(n + 1, sizeof *below); /* sum of the first so many */

@@ -1,11 +1,10 @@
 /* suggest.c - the distance is Damerau and Levenshtein's with adjacent swaps ("optimal string alignment"), in three
  * rows of a table. */
 #include "base/suggest.h"
+#include "base/memory.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 enum { LONGEST = 64 };
 
@@ -56,10 +55,7 @@ static bool is_abbreviation(const struct suggest *suggest, const char *text)
 {
     if (suggest->len < 2)
         return false;
-    for (size_t i = 0; i < suggest->len; i++)
-        if (text[i] == '\0' || fold(text[i]) != fold(suggest->word[i]))
-            return false;
-    return true;
+    return !ANY(i, suggest->len, text[i] == '\0' || fold(text[i]) != fold(suggest->word[i]));
 }
 
 void suggest_consider(struct suggest *suggest, const char *candidate)

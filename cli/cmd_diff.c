@@ -91,10 +91,7 @@ static bool is_rows(const struct table *table)
 {
     static const char *const others[] = { "head", "memory",  "gates",   "outliers", "renamed", "blocks",
                                           "slow", "account", "changes", "classes",  "moved" };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(table->key, others[i]) == 0)
-            return false;
-    return true;
+    return !ANY(i, sizeof others / sizeof *others, strcmp(table->key, others[i]) == 0);
 }
 
 static bool is_unexplained(const struct table *table, size_t row)

@@ -50,9 +50,7 @@ static void emit_rounded(double value, int decimals, FILE *out)
 /* LEN bytes of TEXT, in quotes where CSV needs them. */
 static void emit_text(const char *text, size_t len, FILE *out)
 {
-    bool quoted = false;
-    for (size_t i = 0; i < len; i++)
-        quoted |= strchr(",\"\n\r", text[i]) != NULL && text[i];
+    bool quoted = ANY(i, len, strchr(",\"\n\r", text[i]) != NULL && text[i]);
     if (quoted)
         fputc('"', out);
     for (size_t i = 0; i < len; i++) {
@@ -290,10 +288,7 @@ static bool unknown_key(const struct table *table, const char *key, struct tpa_e
 static bool is_attribute_of_other_rows(const char *key)
 {
     static const char *const keys[] = { "input_shapes", "overload_name", "is_legacy", "is_remote" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof keys / sizeof *keys, strcmp(key, keys[i]) == 0);
 }
 
 /* Are rows sorted by default? Steps stay in order of time. */
@@ -304,10 +299,7 @@ static bool is_in_first_order(const struct top_args *args)
 
 static bool has_footer(const struct table *table, const char *key)
 {
-    for (size_t i = 0; i < table->footers.count; i++)
-        if (strcmp(table->footers.at[i].key, key) == 0)
-            return true;
-    return false;
+    return ANY(i, table->footers.count, strcmp(table->footers.at[i].key, key) == 0);
 }
 
 static bool sort_rows(struct table *table, const struct top_args *args, struct tpa_error *err)

@@ -261,9 +261,8 @@ static bool settle_apart(struct fleet_map *map, struct tpa_error *err)
             tpa_fail(err, TPA_NOWHERE, "this file is for tpa fleet, and for tpa facts --round");
             return tpa_in_file(err, map->apart_files.of[kind].at[0]);
         }
-    bool good = true;
-    for (size_t i = 0; i < map->apart_files.of[FILE_SLICE].count && good; i++)
-        good = merge_slice(map, map->apart_files.of[FILE_SLICE].at[i], err);
+    bool good = ALL(i, map->apart_files.of[FILE_SLICE].count,
+                    merge_slice(map, map->apart_files.of[FILE_SLICE].at[i], err));
     return good && check_collectives(map, err);
 }
 

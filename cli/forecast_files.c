@@ -32,16 +32,10 @@ static bool read_recording(const struct invocation *call, const struct load_args
 bool forecast_files_read(const struct invocation *call, const struct load_args *load,
                          struct forecast_query *query, struct tpa_error *err)
 {
-    for (size_t i = 0; i < call->operand_count; i++)
-        if (!read_recording(call, load, call->operands[i], query, err))
-            return false;
-    return true;
+    return ALL(i, call->operand_count, read_recording(call, load, call->operands[i], query, err));
 }
 
 bool forecast_files_are_sized(const struct invocation *call)
 {
-    for (size_t i = 0; i < call->operand_count; i++)
-        if (!label_of(call->operands[i]))
-            return false;
-    return call->operand_count > 0;
+    return ALL(i, call->operand_count, label_of(call->operands[i])) && call->operand_count > 0;
 }

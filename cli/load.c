@@ -408,9 +408,7 @@ static void append_missing(struct buffer *out, const int64_t *ranks, size_t coun
 /* Were several files given, so that some may be missing? */
 static bool are_several_files(const struct trace *trace)
 {
-    bool left_out = false;
-    for (size_t i = 0; i < trace->notice_count; i++)
-        left_out |= strcmp(trace->notices[i].kind, "left_out") == 0;
+    bool left_out = ANY(i, trace->notice_count, strcmp(trace->notices[i].kind, "left_out") == 0);
     return left_out || trace->file_count > 1;
 }
 

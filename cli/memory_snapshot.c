@@ -46,9 +46,7 @@ static void keep_first_tables(struct result *result)
     size_t count = 0;
     for (size_t t = 0; t < result->tables.count; t++) {
         struct table *table = result->tables.at[t];
-        bool keep = false;
-        for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
-            keep = keep || strcmp(table->key, kept[k]) == 0;
+        bool keep = ANY(k, sizeof kept / sizeof *kept, strcmp(table->key, kept[k]) == 0);
         /* The sentences have their figures. */
         table->detail = strcmp(table->key, "devices") == 0 || strcmp(table->key, "ooms") == 0;
         if (keep)

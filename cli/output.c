@@ -127,9 +127,7 @@ static bool print_in_budget(const struct printer *printer, const struct result *
 {
     static const char *const rankings[] = { "tpa.top/1", "tpa.gaps/1", "tpa.kernels/1", "tpa.launches/1" };
     struct buffer more = { 0 };
-    bool beginning = false;
-    for (size_t i = 0; i < sizeof rankings / sizeof *rankings; i++)
-        beginning |= strcmp(result->schema, rankings[i]) == 0;
+    bool beginning = ANY(i, sizeof rankings / sizeof *rankings, strcmp(result->schema, rankings[i]) == 0);
     command_line_add_more(&more);
     bool good =
         printer->for_programs
@@ -194,9 +192,7 @@ static bool check_columns(const struct result *result, const char *list, struct 
     const char *word;
     size_t len;
     while (output_next_word(&list, &word, &len)) {
-        bool known = false;
-        for (size_t t = 0; t < result->tables.count && !known; t++)
-            known = table_find_column(result->tables.at[t], word, len) >= 0;
+        bool known = ANY(t, result->tables.count, table_find_column(result->tables.at[t], word, len) >= 0);
         if (!known)
             return unknown_column(result, word, len, err);
     }

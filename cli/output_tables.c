@@ -64,9 +64,7 @@ static bool check_keys(const struct result *result, const char *list, struct tpa
     const char *word;
     size_t len;
     while (output_next_word(&list, &word, &len)) {
-        bool known = false;
-        for (size_t t = 0; t < result->tables.count && !known; t++)
-            known = is_called(result->tables.at[t], word, len);
+        bool known = ANY(t, result->tables.count, is_called(result->tables.at[t], word, len));
         if (!known)
             return unknown_table(result, word, len, err);
     }

@@ -11,10 +11,7 @@
 bool is_async_by_name(const char *name)
 {
     static const char *const prefixes[] = { "nccl:", "gloo:", "ucc:", "mpi:", "xccl:", "hccl:", "rccl:" };
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof prefixes / sizeof *prefixes, strncmp(name, prefixes[i], strlen(prefixes[i])) == 0);
 }
 
 static const struct trace_file *async_regions_file_of(const struct trace *trace, event_id e)

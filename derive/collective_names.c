@@ -201,10 +201,7 @@ bool collective_runs_on_host(const char *name)
     if (operator_is_collective_of_xla(name))
         return true;
     static const char *const prefixes[] = { "gloo:", "mpi:", "ucc:" };
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof prefixes / sizeof *prefixes, strncmp(name, prefixes[i], strlen(prefixes[i])) == 0);
 }
 
 /* ---- element types ---- */

@@ -330,10 +330,8 @@ static bool is_of_cpu(const struct trace_file *file, const char *region)
 {
     char backend[16];
     snprintf(backend, sizeof backend, "cpu:%.3s", region);
-    for (size_t i = 0; i < file->groups.count; i++)
-        if (file->groups.at[i].backends && strstr(file->groups.at[i].backends, backend))
-            return true;
-    return false;
+    return ANY(i, file->groups.count,
+               file->groups.at[i].backends && strstr(file->groups.at[i].backends, backend));
 }
 
 /* Add regions on the host that are collectives themselves, and issued collectives. HAS_GPU: by file. */

@@ -38,10 +38,9 @@ bool name_is_compilation(const char *name)
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         if (strcmp(name, records[i]) == 0)
             return true;
-    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
-        if (ends_with_word(name, frames[i].function) && strstr(name, frames[i].file))
-            return true;
-    return ends_with_word(name, "(dynamo_timed)") || strstr(name, "Client::Compile") != NULL;
+    return ANY(i, sizeof frames / sizeof *frames,
+               ends_with_word(name, frames[i].function) && strstr(name, frames[i].file)) ||
+           ends_with_word(name, "(dynamo_timed)") || strstr(name, "Client::Compile") != NULL;
 }
 
 struct intervals compilation_find(const struct trace *trace, uint32_t file)

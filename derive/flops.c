@@ -29,10 +29,7 @@ static uint64_t elements(const struct shape *shape)
 
 static bool has_zero(const struct shape *shape)
 {
-    for (size_t i = 0; i < shape->count; i++)
-        if (shape->size[i] == 0)
-            return true;
-    return false;
+    return ANY(i, shape->count, shape->size[i] == 0);
 }
 
 /* 2 m k n for a (m x k) and b (k x n); BATCHED ones share a first dimension. */

@@ -136,10 +136,7 @@ static const struct synced *synced_by(const struct search *search, event_id call
 /* Is WORK on one of the COUNT streams at SYNCED? None means any. */
 static bool is_synced(const struct trace *trace, const struct synced *synced, size_t count, event_id work)
 {
-    for (size_t i = 0; i < count; i++)
-        if (trace->track[work] == synced[i].track)
-            return true;
-    return count == 0;
+    return ANY(i, count, trace->track[work] == synced[i].track) || count == 0;
 }
 
 /* The work that CALL, a synchronisation, waited for. */
@@ -345,8 +342,5 @@ DERIVED(host_waits, host_waits_of, host_waits_derive);
 bool operator_reads_scalar(const char *name)
 {
     static const char *const names[] = { "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof names / sizeof *names, strcmp(name, names[i]) == 0);
 }

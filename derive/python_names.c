@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* memmem */
 #include "derive/python_names.h"
 
+#include "base/memory.h"
 #include <ctype.h>
-#include <string.h>
 
 enum python_frame python_frame_of(const char *name)
 {
@@ -69,10 +69,8 @@ bool python_waits(const char *file, size_t file_len, const char *function, size_
             text_ends_in(file, file_len, waits[i].file))
             return true;
     bool is_built_in = function_len > 0 && *function == '<';
-    for (size_t i = 0; is_built_in && i < sizeof built_in / sizeof *built_in; i++)
-        if (memmem(function, function_len, built_in[i], strlen(built_in[i])))
-            return true;
-    return false;
+    return is_built_in && ANY(i, sizeof built_in / sizeof *built_in,
+                              memmem(function, function_len, built_in[i], strlen(built_in[i])));
 }
 
 bool python_frame_waits(const char *name)

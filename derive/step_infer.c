@@ -182,9 +182,7 @@ static bool has_names(const struct sequence *sequence, size_t first, size_t coun
     name_id seen[FEWEST_NAMES];
     size_t found = 0;
     for (size_t i = first; i < first + count && found < FEWEST_NAMES; i++) {
-        bool known = false;
-        for (size_t k = 0; k < found; k++)
-            known |= seen[k] == sequence->at[i].key;
+        bool known = ANY(k, found, seen[k] == sequence->at[i].key);
         if (!known)
             seen[found++] = sequence->at[i].key;
     }

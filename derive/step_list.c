@@ -35,10 +35,9 @@ static bool number_at_end(const char *name, int64_t *number)
  * consecutively. */
 static void number_steps(const struct trace *trace, struct step_list *steps, size_t first)
 {
-    bool numbered = true;
-    for (size_t i = first; i < steps->count && numbered; i++)
-        numbered = number_at_end(trace_name(trace, steps->at[i].event), &steps->at[i].number) &&
-                   (i == first || steps->at[i].number > steps->at[i - 1].number);
+    bool numbered = ALL_FROM(i, first, steps->count,
+                             number_at_end(trace_name(trace, steps->at[i].event), &steps->at[i].number) &&
+                                 (i == first || steps->at[i].number > steps->at[i - 1].number));
     for (size_t i = first; i < steps->count && !numbered; i++)
         steps->at[i].number = (int64_t)(i - first);
 }
@@ -125,9 +124,7 @@ static void *derive_inferred(const struct trace *trace)
 static const struct inferred_steps *inferred_steps_of(const struct trace *trace, const bool *marked)
 {
     static const struct derivation derivation = { derive_inferred };
-    bool all = true;
-    for (uint32_t f = 0; f < trace->file_count; f++)
-        all = all && marked[f];
+    bool all = ALL(f, trace->file_count, marked[f]);
     return all || trace->no_inferred_steps ? NULL : trace_derive(trace, &derivation);
 }
 
@@ -281,10 +278,7 @@ const struct step_list *step_list_of(const struct trace *trace)
 bool step_list_has_marks(const struct trace *trace)
 {
     int64_t number;
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        if (step_number(names_text(trace->names, id), &number))
-            return true;
-    return false;
+    return ANY(id, names_count(trace->names), step_number(names_text(trace->names, id), &number));
 }
 
 const struct step_list *step_list_used(const struct trace *trace)

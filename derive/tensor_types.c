@@ -1,6 +1,6 @@
 #include "derive/tensor_types.h"
 
-#include <string.h>
+#include "base/memory.h"
 
 /* clang-format off */
 static const struct tensor_type types[] = {
@@ -42,18 +42,12 @@ enum { TYPES = sizeof types / sizeof *types };
 
 const struct tensor_type *tensor_type_named(const char *name, size_t len)
 {
-    for (size_t i = 0; i < TYPES; i++)
-        if (strlen(types[i].name) == len && memcmp(types[i].name, name, len) == 0)
-            return &types[i];
-    return NULL;
+    return FIND_OF(type, types, TYPES, strlen(type->name) == len && memcmp(type->name, name, len) == 0);
 }
 
 const struct tensor_type *tensor_type_numbered(int64_t number)
 {
-    for (size_t i = 0; i < TYPES; i++)
-        if (types[i].number == number)
-            return &types[i];
-    return NULL;
+    return FIND_OF(type, types, TYPES, type->number == number);
 }
 
 const struct tensor_type *tensor_type_promote(const struct tensor_type *a, const struct tensor_type *b)

@@ -523,10 +523,7 @@ static bool read_flight_entry(struct flight_reader *reader, struct flight_dump *
 
 static bool is_in_order(const struct flight_entry *entries, size_t count)
 {
-    for (size_t i = 1; i < count; i++)
-        if (entries[i].record < entries[i - 1].record)
-            return false;
-    return true;
+    return !ANY_FROM(i, 1, count, entries[i].record < entries[i - 1].record);
 }
 
 static const struct key by_records[] = { ASC(struct flight_entry, record), KEY_END };

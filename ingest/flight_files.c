@@ -215,9 +215,7 @@ static void take_out(struct flight *flight, struct flight_unreadable *left)
 static bool excludes(const struct flight *flight, const struct flight_group *group, uint32_t rank)
 {
     const struct flight_list *list = &flight->lists.at[group->list];
-    bool found = false;
-    for (size_t i = 0; i < list->count && !found; i++)
-        found = list->ranks[i] == rank;
+    bool found = ANY(i, list->count, list->ranks[i] == rank);
     return !found;
 }
 

@@ -433,11 +433,9 @@ static bool is_repeated(const char *path, const struct paths *found, const bool 
     if (!text_ends_with(path, "trace.json.gz"))
         return false;
     size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
-    for (size_t i = 0; i < found->count; i++)
-        if (used[i] && strncmp(found->at[i], path, folder) == 0 && !strchr(found->at[i] + folder, '/') &&
-            text_ends_with(found->at[i], ".xplane.pb"))
-            return true;
-    return false;
+    return ANY(i, found->count,
+               used[i] && strncmp(found->at[i], path, folder) == 0 && !strchr(found->at[i] + folder, '/') &&
+                   text_ends_with(found->at[i], ".xplane.pb"));
 }
 
 /* Does the file at PATH, whose name says nothing, begin like a trace? If not, WHAT says what it is, as far as that is known. */

@@ -189,10 +189,9 @@ static void add_raw(struct timeline *timeline, const int64_t fields[RAW_FIELDS])
 /* Read a record after its '['. */
 static bool memory_timeline_read_record(struct reader *in, int64_t fields[RAW_FIELDS])
 {
-    for (int i = 0; i < RAW_FIELDS; i++)
-        if ((i > 0 && !memory_timeline_read(in, ',')) || !memory_timeline_read_integer(in, &fields[i]))
-            return false;
-    return memory_timeline_read(in, ']');
+    return !ANY(i, RAW_FIELDS,
+                (i > 0 && !memory_timeline_read(in, ',')) || !memory_timeline_read_integer(in, &fields[i])) &&
+           memory_timeline_read(in, ']');
 }
 
 /* Read the records after the first, and the end; the '[' of the second was consumed. */

@@ -100,10 +100,7 @@ static void add_to_list(struct object *list, value v)
 /* Is there something among ITEMS that is needed when the top-level object is processed? */
 static bool holds_records(const value *items, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (value_is_record(items[i]) || value_tag(items[i]) == VALUE_LIST)
-            return true;
-    return false;
+    return ANY(i, count, value_is_record(items[i]) || value_tag(items[i]) == VALUE_LIST);
 }
 
 static value complete_list(struct objects *o, uint32_t id)
@@ -125,9 +122,7 @@ static value complete_list(struct objects *o, uint32_t id)
     }
     if (records_make_of_list(o, list->items, list->count, &record))
         return record;
-    bool all_empty = true;
-    for (size_t i = 0; i < list->count; i++)
-        all_empty = all_empty && list->items[i] == value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
+    bool all_empty = ALL(i, list->count, list->items[i] == value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST));
     return all_empty || holds_records(list->items, list->count) ? value_of(VALUE_LIST, id) : VALUE_OTHER;
 }
 

@@ -101,10 +101,8 @@ static bool read_heading(const char *line, struct printed *heading)
 
 static bool is_column_line(const char *line)
 {
-    for (size_t i = 0; i < sizeof column_words / sizeof *column_words; i++)
-        if (!skip_words(&line, column_words[i]))
-            return false;
-    return skip_words(&line, "filename:lineno(function)");
+    return ALL(i, sizeof column_words / sizeof *column_words, skip_words(&line, column_words[i])) &&
+           skip_words(&line, "filename:lineno(function)");
 }
 
 /* ---- functions ---- */

@@ -108,10 +108,10 @@ static bool find_labels(struct parts *parts)
              read_rank(names_text(trace->texts, track->process_name), &label)))
             parts->of[t] = find_part(parts, &label, pid);
     }
-    bool all = true; /* a device without a label may be of any rank */
-    for (track_id t = 0; t < trace->track_count; t++)
-        all = all && (trace->tracks[t].file != parts->file || trace->tracks[t].kind != TRACK_STREAM ||
-                      !trace->tracks[t].event_count || parts->of[t] != PART_NONE);
+    /* A device without a label may be of any rank. */
+    bool all = ALL(t, trace->track_count,
+                   trace->tracks[t].file != parts->file || trace->tracks[t].kind != TRACK_STREAM ||
+                       !trace->tracks[t].event_count || parts->of[t] != PART_NONE);
     parts->by = TRACE_RANK_BY_LABELS;
     return all && parts->ranks.count > 1;
 }
@@ -231,9 +231,7 @@ static bool find_processes(struct parts *parts)
     bool *marks = find_markers(trace, file);
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
-        bool known = false;
-        for (size_t i = 0; i < parts->ranks.count; i++)
-            known |= parts->ranks.at[i].pid == track->pid;
+        bool known = ANY(i, parts->ranks.count, parts->ranks.at[i].pid == track->pid);
         if (marks[t] && !known && track->pid_text == NAME_NONE)
             *VEC_PUSH(&parts->ranks) = (struct part){ .pid = track->pid };
     }

@@ -430,10 +430,8 @@ static struct memory_block *find_block(const struct memory_blocks *blocks, int64
 static int64_t count_usage(struct memory_usage **usages, size_t *count, const struct recorder_memory *memory,
                            int64_t change)
 {
-    struct memory_usage *usage = NULL;
-    for (size_t i = 0; i < *count && !usage; i++)
-        if ((*usages)[i].device == memory->device && (*usages)[i].memory_kind == memory->memory_kind)
-            usage = &(*usages)[i];
+    struct memory_usage *usage = FIND_OF(
+        one, *usages, *count, one->device == memory->device && one->memory_kind == memory->memory_kind);
     if (!usage) {
         *usages = mem_realloc(*usages, mem_times(*count + 1, sizeof **usages));
         usage = &(*usages)[(*count)++];
@@ -545,8 +543,5 @@ bool recorder_is_memory_call(const char *name)
 {
     static const char *const words[] = { "alloc",      "Alloc",  "Free",    "MemCreate",
                                          "MemRelease", "MemMap", "MemUnmap" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof words / sizeof *words, strstr(name, words[i]));
 }

@@ -569,10 +569,9 @@ static const char set_table[] = "rocpd_string";
 
 bool rocpd_is_one(const struct database *db)
 {
-    for (size_t i = 0; i < database_table_count(db); i++)
-        if (strncasecmp(database_table(db, i), set_table, sizeof set_table - 1) == 0)
-            return true;
-    return rpd_is_one(db);
+    return ANY(i, database_table_count(db),
+               strncasecmp(database_table(db, i), set_table, sizeof set_table - 1) == 0) ||
+           rpd_is_one(db);
 }
 
 static void fill_file(struct database *db, struct source *source, struct trace_builder *builder)

@@ -23,9 +23,7 @@ static const struct {
 static enum csv_kind kind_of_columns(const struct csv *csv)
 {
     for (size_t i = 0; i < sizeof kind_columns / sizeof *kind_columns; i++) {
-        bool all = true;
-        for (size_t c = 0; c < 3; c++)
-            all = all && csv_column(csv, kind_columns[i].columns[c]) != CSV_NO_COLUMN;
+        bool all = ALL(c, 3, csv_column(csv, kind_columns[i].columns[c]) != CSV_NO_COLUMN);
         if (all)
             return kind_columns[i].kind;
     }

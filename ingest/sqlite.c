@@ -11,10 +11,7 @@
 
 static bool has_prefix(const struct database *db, const char *prefix)
 {
-    for (size_t i = 0; i < database_table_count(db); i++)
-        if (strncasecmp(database_table(db, i), prefix, strlen(prefix)) == 0)
-            return true;
-    return false;
+    return ANY(i, database_table_count(db), strncasecmp(database_table(db, i), prefix, strlen(prefix)) == 0);
 }
 
 /* Fail because DB is not a readable profile, with a description. */

@@ -313,10 +313,7 @@ const char *database_table(const struct database *db, size_t index)
 
 bool database_has(const struct database *db, const char *table)
 {
-    for (size_t i = 0; i < db->tables.count; i++)
-        if (sqlite3_stricmp(db->tables.at[i], table) == 0)
-            return true;
-    return false;
+    return ANY(i, db->tables.count, sqlite3_stricmp(db->tables.at[i], table) == 0);
 }
 
 /* ---- tables ---- */
@@ -359,10 +356,7 @@ static void record_damage(struct database *db, const char *table, uint64_t rows,
     if (system_failed(db))
         return;
     const char *kind = lack_word(LACK_DAMAGED_TABLE); /* one notice for all tables */
-    struct database_note *before = NULL;
-    for (size_t i = 0; i < db->notes.count; i++)
-        if (strcmp(db->notes.at[i].kind, kind) == 0)
-            before = &db->notes.at[i];
+    struct database_note *before = FIND(note, &db->notes, strcmp(note->kind, kind) == 0);
     struct buffer text = { 0 };
     if (before)
         buffer_printf(&text, "%s; ", before->text);

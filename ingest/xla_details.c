@@ -65,10 +65,8 @@ static bool is_host_memory(const struct detail *detail)
 {
     static const char *const kinds[] = { "pageable", "pinned", "managed" };
     size_t len = (size_t)(detail->end - detail->value);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strlen(kinds[i]) == len && memcmp(kinds[i], detail->value, len) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof kinds / sizeof *kinds,
+               strlen(kinds[i]) == len && memcmp(kinds[i], detail->value, len) == 0);
 }
 
 /* Shared memory of a block, in bytes; AMD calls it group memory. */

@@ -25,9 +25,9 @@ struct extent {
 /* Its index among those found; there are few. */
 static struct category *category_called(struct categories *categories, name_id text)
 {
-    for (size_t i = 0; i < categories->count; i++)
-        if (categories->at[i].text == text)
-            return &categories->at[i];
+    struct category *known = FIND(one, categories, one->text == text);
+    if (known)
+        return known;
     struct category *added = VEC_PUSH(categories);
     *added = (struct category){ .text = text };
     return added;

@@ -95,10 +95,7 @@ static bool text_is(struct text text, const char *word)
 /* The COUNT sizes in FIELDS; false if one is none. */
 static bool read_sizes(const struct text *fields, size_t count, int64_t *sizes)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!fields[i].at || !quantity_parse_integer(fields[i].at, fields[i].len, &sizes[i]))
-            return false;
-    return true;
+    return ALL(i, count, fields[i].at && quantity_parse_integer(fields[i].at, fields[i].len, &sizes[i]));
 }
 
 static void read_space(struct reading *reading, const struct text *fields, struct text program, int64_t rank)

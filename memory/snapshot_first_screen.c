@@ -116,11 +116,7 @@ static const struct in_use_row *old_of(const struct screen *screen)
 /* Of the device; NULL: nothing grows with every step. */
 static const struct leak_row *leak_of(const struct screen *screen)
 {
-    for (size_t i = 0; i < screen->answers->leaks.rows.count; i++)
-        if (is_of_device(screen, screen->answers->leaks.rows.at[i].file.at,
-                         screen->answers->leaks.rows.at[i].device))
-            return &screen->answers->leaks.rows.at[i];
-    return NULL;
+    return FIND(leak, &screen->answers->leaks.rows, is_of_device(screen, leak->file.at, leak->device));
 }
 
 static const char *verdict_of(const struct screen *screen)

@@ -76,10 +76,7 @@ struct labelled {
 static struct labelled *find_beside(struct labelled *labels, size_t count, double x, double y, double wide,
                                     double high)
 {
-    for (size_t i = 0; i < count; i++)
-        if (fabs(labels[i].x - x) <= wide / 5 && fabs(labels[i].y - y) <= high / 20)
-            return &labels[i];
-    return NULL;
+    return FIND_OF(label, labels, count, fabs(label->x - x) <= wide / 5 && fabs(label->y - y) <= high / 20);
 }
 
 /* The peak and out-of-memory errors, which are often close together: then they share one label. */

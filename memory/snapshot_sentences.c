@@ -108,19 +108,15 @@ static bool is_empty(const struct device_row *row)
 /* --at oom selects the first one of a device. */
 static bool is_first_of_device(const struct ooms *ooms, size_t i)
 {
-    for (size_t k = 0; k < i; k++)
-        if (ooms->rows.at[k].device == ooms->rows.at[i].device &&
-            ooms->rows.at[k].file.at == ooms->rows.at[i].file.at)
-            return false;
-    return true;
+    return !ANY(k, i,
+                ooms->rows.at[k].device == ooms->rows.at[i].device &&
+                    ooms->rows.at[k].file.at == ooms->rows.at[i].file.at);
 }
 
 static bool has_several_files(const struct snapshot_answers *answers)
 {
-    for (size_t i = 1; i < answers->devices.rows.count; i++)
-        if (answers->devices.rows.at[i].file.at != answers->devices.rows.at[0].file.at)
-            return true;
-    return false;
+    return ANY_FROM(i, 1, answers->devices.rows.count,
+                    answers->devices.rows.at[i].file.at != answers->devices.rows.at[0].file.at);
 }
 
 void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,

@@ -176,9 +176,8 @@ static struct table *add_table(struct result *result, bool empty, size_t rows, s
 /* Show a column of files only if there are several. */
 static void add_files(const struct snapshot_answers *answers, struct result *result)
 {
-    bool several = false;
-    for (size_t i = 1; i < answers->files.count; i++)
-        several = several || strcmp(answers->files.at[i], answers->files.at[0]) != 0;
+    bool several =
+        ANY_FROM(i, 1, answers->files.count, strcmp(answers->files.at[i], answers->files.at[0]) != 0);
     if (several)
         result_add_column(result, "file");
 }
@@ -317,9 +316,7 @@ static bool is_peak(const struct snapshot_tables_options *options)
 void snapshot_add_tables(const struct snapshot_answers *answers,
                          const struct snapshot_tables_options *options, bool empty, struct result *result)
 {
-    bool any_history = false;
-    for (size_t i = 0; i < answers->devices.rows.count; i++)
-        any_history = any_history || answers->devices.rows.at[i].entries > 0;
+    bool any_history = ANY(i, answers->devices.rows.count, answers->devices.rows.at[i].entries > 0);
     const char *title = !any_history       ? "In use when the snapshot was taken"
                         : is_peak(options) ? "In use at the peak"
                                            : arena_printf(&result->arena, "In use at %s", options->at);

@@ -174,9 +174,7 @@ static void add_stack(struct flame *flame, const struct snapshot *snapshot, stac
     const struct snapshot_stack *stack = &snapshot->stacks.at[id];
     const uint32_t *frames = &snapshot->stack_frames.at[stack->first];
     frame_id parent = FRAME_NONE;
-    bool others = false;
-    for (uint32_t i = 0; i < stack->count && !others; i++)
-        others = !leads[frames[i]];
+    bool others = ANY(i, stack->count, !leads[frames[i]]);
     for (uint32_t i = stack->count; i-- > 0;) {
         const struct snapshot_frame *frame = &snapshot->frames.at[frames[i]];
         if (others && leads[frames[i]])

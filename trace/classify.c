@@ -72,10 +72,7 @@ enum event_kind category_kind(const char *text)
 
 static bool is_one_of_words(const char *text, const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(text, words[i]) == 0)
-            return true;
-    return false;
+    return ANY(i, count, strcmp(text, words[i]) == 0);
 }
 
 static const char *classify_text_of(const struct trace_storage *storage, name_id id)
@@ -598,9 +595,8 @@ void builder_classify(struct trace_builder *builder)
     }
     for (size_t i = 0; i < count; i++) {
         struct track *track = &storage->tracks.at[i];
-        bool on_device = false;
-        for (int kind = 0; kind < EVENT_KINDS; kind++)
-            on_device |= event_on_device((enum event_kind)kind) && kinds[i] >> kind & 1;
+        bool on_device =
+            ANY(kind, EVENT_KINDS, event_on_device((enum event_kind)kind) && kinds[i] >> kind & 1);
         if (on_device)
             name_stream(storage, track, kind_of[i] != EVENT_OTHER);
         else if (kinds[i] >> EVENT_SPAN & 1 || (track->pid_text != NAME_NONE && track->tid_text != NAME_NONE))

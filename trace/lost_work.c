@@ -402,26 +402,17 @@ void builder_settle_losses(struct trace_builder *builder)
 
 bool trace_lost_much(const struct trace *trace)
 {
-    for (size_t f = 0; f < trace->file_count; f++)
-        if (trace->files[f].lost.much)
-            return true;
-    return false;
+    return ANY(f, trace->file_count, trace->files[f].lost.much);
 }
 
 bool trace_left_out_much(const struct trace *trace)
 {
-    for (size_t f = 0; f < trace->file_count; f++)
-        if (trace->files[f].lost.much_untimed)
-            return true;
-    return false;
+    return ANY(f, trace->file_count, trace->files[f].lost.much_untimed);
 }
 
 bool trace_knows_no_durations(const struct trace *trace)
 {
-    for (size_t f = 0; f < trace->file_count; f++)
-        if (trace->files[f].lost.much_unknown)
-            return true;
-    return false;
+    return ANY(f, trace->file_count, trace->files[f].lost.much_unknown);
 }
 
 void trace_describe_lost(const struct trace *trace, struct buffer *out)
@@ -446,10 +437,7 @@ void trace_describe_lost(const struct trace *trace, struct buffer *out)
 
 bool trace_misses_calls(const struct trace *trace)
 {
-    for (size_t f = 0; f < trace->file_count; f++)
-        if (trace->files[f].lost.much_callless)
-            return true;
-    return false;
+    return ANY(f, trace->file_count, trace->files[f].lost.much_callless);
 }
 
 void trace_describe_callless(const struct trace *trace, struct buffer *out)

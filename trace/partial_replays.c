@@ -100,9 +100,7 @@ static void join_runs(struct replay_runs *runs)
                             by_graph[] = { ASC(struct replay_run, graph), ASC(struct replay_run, sequence),
                                            KEY_END };
     size_t count = 0;
-    bool sorted = true;
-    for (size_t i = 1; i < runs->count && sorted; i++)
-        sorted = runs->at[i].call >= runs->at[i - 1].call;
+    bool sorted = ALL_FROM(i, 1, runs->count, runs->at[i].call >= runs->at[i - 1].call);
     if (!sorted)
         SORT(runs, by_call);
     for (size_t i = 0; i < runs->count; i++) {
@@ -123,11 +121,9 @@ static void join_runs(struct replay_runs *runs)
 /* Has each replay whose nodes have numbers as much work as the others of its graph? */
 static bool counts_are_equal(const struct replay_runs *runs)
 {
-    for (size_t i = 1; i < runs->count; i++)
-        if (runs->at[i].graph >= 0 && runs->at[i].graph == runs->at[i - 1].graph &&
-            runs->at[i].count != runs->at[i - 1].count)
-            return false;
-    return true;
+    return !ANY_FROM(i, 1, runs->count,
+                     runs->at[i].graph >= 0 && runs->at[i].graph == runs->at[i - 1].graph &&
+                         runs->at[i].count != runs->at[i - 1].count);
 }
 
 /* Has each other replay a sequence that recurs and is whole? */

@@ -263,10 +263,8 @@ void profile_settle_counts(struct profile *profile)
 
 bool profile_has_callers(const struct profile *profile)
 {
-    for (size_t i = 0; i < profile->origin.notices.count; i++)
-        if (strcmp(profile->origin.notices.at[i].kind, PROFILE_PRINTED) == 0)
-            return false;
-    return true;
+    return !ANY(i, profile->origin.notices.count,
+                strcmp(profile->origin.notices.at[i].kind, PROFILE_PRINTED) == 0);
 }
 
 size_t profile_count_callers(const struct profile *profile)

@@ -54,10 +54,7 @@ struct id_list {
 static bool sort_unique(struct id_list *ids)
 {
     SORT_NUMBERS(ids->at, ids->count);
-    for (size_t i = 1; i < ids->count; i++)
-        if (ids->at[i] == ids->at[i - 1])
-            return false;
-    return true;
+    return !ANY_FROM(i, 1, ids->count, ids->at[i] == ids->at[i - 1]);
 }
 
 /* The ids of the calls of the file that has the events FIRST to END, and of its work; false if any has a correlation. */

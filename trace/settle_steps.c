@@ -137,11 +137,10 @@ static void bound_ends(struct trace_builder *builder, struct mark_list *marks)
 static bool worked_between(const struct trace *trace, const struct mark *mark, const struct mark *next)
 {
     const struct trace_file *file = &trace->files[mark->file];
-    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
-        if (trace->track[e] == mark->track && (trace->kind[e] == EVENT_OP || event_is_call(trace->kind[e])) &&
-            trace_start_ns(trace, e) >= mark->end_ns && trace_start_ns(trace, e) < next->start_ns)
-            return true;
-    return false;
+    return ANY_FROM(
+        e, file->first_event, file->first_event + file->event_count,
+        trace->track[e] == mark->track && (trace->kind[e] == EVENT_OP || event_is_call(trace->kind[e])) &&
+            trace_start_ns(trace, e) >= mark->end_ns && trace_start_ns(trace, e) < next->start_ns);
 }
 
 /* Did steps between MARK and NEXT run? There is room for half of a step at least, so numbers were not left out by the program. */

@@ -25,10 +25,7 @@ static bool is_of_allocator(const char *function)
     static const char *const words[] = { "CachingAllocator", "gather_with_cpp", "::allocate(",
                                          "::malloc(",        "at::detail::",    "create_out(",
                                          "set_output",       "StorageImpl",     "at::_ops::empty" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(function, words[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof words / sizeof *words, strstr(function, words[i]));
 }
 
 static bool ends_in(const char *text, size_t len, const char *ending)

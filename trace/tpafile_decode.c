@@ -204,10 +204,8 @@ const struct tpafile_column *tpafile_column_at(const struct tpafile_decoder *dec
 
 const struct tpafile_column *tpafile_find_column(const struct tpafile_decoder *decoder, unsigned field)
 {
-    for (size_t i = 0; i < decoder->column_count; i++)
-        if (decoder->columns[i].field == field && !(decoder->columns[i].form & TPAFILE_DICTIONARY))
-            return &decoder->columns[i];
-    return NULL;
+    return FIND_OF(column, decoder->columns, decoder->column_count,
+                   column->field == field && !(column->form & TPAFILE_DICTIONARY));
 }
 
 /* ---- values ---- */

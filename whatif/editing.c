@@ -16,10 +16,8 @@ bool editing_piece_is_own(const struct replay_graph *graph, moment_id m)
     if (!(graph->has_edges[m / 64] >> (m % 64) & 1))
         return true;
     struct edge_range range = replay_edges_of(graph, m);
-    for (uint32_t k = range.first; k < range.end; k++)
-        if (replay_edge_at(graph, k).relation == RELATION_ROOM)
-            return false;
-    return replay_binding(graph, m).from == MOMENT_NONE;
+    return !ANY_FROM(k, range.first, range.end, replay_edge_at(graph, k).relation == RELATION_ROOM) &&
+           replay_binding(graph, m).from == MOMENT_NONE;
 }
 
 static int64_t length_of_piece(const struct replay_graph *graph, moment_id m)

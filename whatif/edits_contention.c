@@ -257,9 +257,7 @@ static void stretch_device(const struct editing *editing, const struct contentio
 void edit_take_contention(const struct editing *editing)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
-    bool communicates = false;
-    for (size_t i = 0; i < gpu->count && !communicates; i++)
-        communicates = gpu_work_communicates(gpu->work[i]);
+    bool communicates = ANY(i, gpu->count, gpu_work_communicates(gpu->work[i]));
     if (!communicates)
         return;
     struct contention_factors factors = factors_of(editing);

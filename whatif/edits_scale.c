@@ -11,11 +11,10 @@ static bool is_left_out(const struct editing *editing, struct tpa_error *err)
 {
     enum edit_target target = editing->edit->target;
     bool *names = target == TARGET_NAME || target == TARGET_ANNOTATION ? editing_names(editing, err) : NULL;
-    bool found = false;
-    for (event_id e = 0; names && e < editing->trace->event_count && !found; e++)
-        found = names[editing->trace->name[e]] &&
-                editing->graph->thread_of_track[editing->trace->track[e]] == UINT32_MAX &&
-                !event_on_device((enum event_kind)editing->trace->kind[e]);
+    bool found = names && ANY(e, editing->trace->event_count,
+                              names[editing->trace->name[e]] &&
+                                  editing->graph->thread_of_track[editing->trace->track[e]] == UINT32_MAX &&
+                                  !event_on_device((enum event_kind)editing->trace->kind[e]));
     free(names);
     return found;
 }

@@ -531,10 +531,7 @@ static bool has_frames(const struct trace *trace, enum code_frames frames)
 {
     if (frames != CODE_ANNOTATIONS)
         return trace_features(trace) & FEATURE_STACKS;
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_ANNOTATION)
-            return true;
-    return false;
+    return ANY(e, trace->event_count, trace->kind[e] == EVENT_ANNOTATION);
 }
 
 void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,

@@ -91,12 +91,10 @@ static const struct account_step *step_called(const struct account *account, uin
 static bool all_have(const struct account *account, const struct replay_graph *graph, uint32_t file,
                      int64_t number)
 {
-    for (uint32_t other = 0; other < graph->trace->file_count; other++)
-        if (other != file && graph->group[other] == graph->group[file] &&
-            first_of_file(account, other) < first_of_file(account, (uint64_t)other + 1) &&
-            !step_called(account, other, number))
-            return false;
-    return true;
+    return !ANY(other, graph->trace->file_count,
+                other != file && graph->group[other] == graph->group[file] &&
+                    first_of_file(account, other) < first_of_file(account, (uint64_t)other + 1) &&
+                    !step_called(account, other, number));
 }
 
 /* The first file of the group of FILE whose steps are of the slowest rank: it chooses the steps. */
@@ -671,9 +669,7 @@ static int64_t behind_all_work(const struct turning *turning, moment_id m, int64
 {
     const struct rounds *rounds = turning->rounds;
     const struct replay_graph *graph = turning->pass.graph;
-    bool waits = false;
-    for (size_t i = 0; i < rounds->open_waits.count && turning->round > 0; i++)
-        waits |= rounds->open_waits.at[i] == m;
+    bool waits = turning->round > 0 && ANY(i, rounds->open_waits.count, rounds->open_waits.at[i] == m);
     for (size_t s = 0; waits && s < rounds->streams->count; s++) {
         const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
         bool of_file = graph->gpu->devices[rounds->streams->at[s].device].file ==

@@ -577,9 +577,7 @@ static void collect_rank(struct step_times *times, const struct rank_step *steps
 /* The slowest rank is how fast the job is. That matters where an edit lets ranks no greater_of wait for one another. */
 static void collect_medians(struct step_times *times, const struct trace *trace)
 {
-    bool any = false;
-    for (size_t i = 0; i < times->count; i++)
-        any |= times->at[i].is_period;
+    bool any = ANY(i, times->count, times->at[i].is_period);
     VEC_OF(struct rank_step) steps = { 0 };
     for (size_t i = 0; i < times->count; i++)
         if (times->at[i].is_period || !any)

@@ -42,13 +42,11 @@ static void find_parts(const struct replay_graph *graph, const struct step_time 
 /* Are all edits of what somebody named, or that is known, so that the gaps they take away are explained? */
 static bool name_their_gaps(const struct edit *edits, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (edits[i].kind != EDIT_NO_DATA_WAIT &&
-            !(edits[i].kind == EDIT_SCALE &&
-              (edits[i].target == TARGET_ANNOTATION || edits[i].target == TARGET_MODULE ||
-               edits[i].target == TARGET_NAME)))
-            return false;
-    return true;
+    return !ANY(i, count,
+                edits[i].kind != EDIT_NO_DATA_WAIT &&
+                    !(edits[i].kind == EDIT_SCALE &&
+                      (edits[i].target == TARGET_ANNOTATION || edits[i].target == TARGET_MODULE ||
+                       edits[i].target == TARGET_NAME)));
 }
 
 /* The blocks that a path of STEP may ask about: those recorded near it. */
@@ -135,10 +133,7 @@ static bool make_edits(struct whatif *whatif, const struct edit *edits, struct c
         arena_free(times);
     }
     changes_clear(changes);
-    for (size_t i = 0; i < whatif->edit_count; i++)
-        if (!edit_apply(&edits[i], changes, &whatif->gains[i].effect, err))
-            return false;
-    return true;
+    return ALL(i, whatif->edit_count, edit_apply(&edits[i], changes, &whatif->gains[i].effect, err));
 }
 
 /* The step time with the edits at the other BOUND of what contention costs. */
@@ -211,9 +206,7 @@ struct replay *whatif_replay(const struct replay_graph *graph, const struct edit
 {
     struct changes *changes = changes_open(graph);
     struct edit_effect ignored;
-    bool fine = true;
-    for (size_t i = 0; i < count && fine; i++)
-        fine = edit_apply(&edits[i], changes, &ignored, err);
+    bool fine = ALL(i, count, edit_apply(&edits[i], changes, &ignored, err));
     struct replay *replay = fine ? replay_open(graph, changes) : NULL;
     arena_free(changes);
     return replay;

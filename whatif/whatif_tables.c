@@ -310,10 +310,7 @@ static void add_paths(const struct whatif *whatif, struct result *result)
 
 static bool has_host_communication(const struct trace *trace)
 {
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        if (collective_runs_on_host(names_text(trace->names, id)))
-            return true;
-    return false;
+    return ANY(id, names_count(trace->names), collective_runs_on_host(names_text(trace->names, id)));
 }
 
 /* Operators are scaled on the host, and what people mean is mostly what they do on the device. */
@@ -355,9 +352,7 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
 {
     for (size_t i = 0; i < whatif->edit_count; i++) {
         const char *assumption = edit_assumption(&edits[i]);
-        bool said = false;
-        for (size_t k = 0; k < i; k++)
-            said |= edit_assumption(&edits[k]) == assumption;
+        bool said = ANY(k, i, edit_assumption(&edits[k]) == assumption);
         struct buffer text = { 0 };
         edit_describe(&edits[i], trace_device_type(whatif->graph->trace), &text);
         if (whatif->gains[i].effect.count == 0)
@@ -391,9 +386,8 @@ static bool edit_is_of_host(const struct edit *edit)
 /* What the host does takes longer while it is recorded. */
 static void notice_profiled(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
-    bool of_host = false;
-    for (size_t i = 0; i < whatif->edit_count; i++)
-        of_host |= edit_is_of_host(&edits[i]) && whatif->gains[i].effect.count > 0;
+    bool of_host =
+        ANY(i, whatif->edit_count, edit_is_of_host(&edits[i]) && whatif->gains[i].effect.count > 0);
     if (!of_host || whatif->steps->now_ns <= whatif->steps->then_ns ||
         trace_framework(whatif->graph->trace) != FRAMEWORK_TORCH)
         return;

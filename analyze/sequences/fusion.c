@@ -52,10 +52,7 @@ static bool is_pass(const char *name)
                                          "DeviceReduceByKey", "DeviceCompact",   "DeviceRunLengthEncode",
                                          "DeviceMergeSort",   "DevicePartition", "DeviceHistogram",
                                          "bitonicSort",       "radixSort",       "radixFind" };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(name, parts[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof parts / sizeof *parts, strstr(name, parts[i]));
 }
 
 static bool is_fusable(struct fusion_query *query, const struct stream_work *work)
@@ -370,10 +367,7 @@ static void fusion_add_rows(struct sequences *sequences, const struct trace *tra
 
 static bool has_modules(const struct trace *trace)
 {
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        if (strncmp(names_text(trace->names, id), "nn.Module: ", 11) == 0)
-            return true;
-    return false;
+    return ANY(id, names_count(trace->names), strncmp(names_text(trace->names, id), "nn.Module: ", 11) == 0);
 }
 
 void sequences_add_fusions(struct sequences *sequences, const struct stream_operations *operations,

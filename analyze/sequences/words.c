@@ -39,10 +39,7 @@ static size_t last_part(const char *text, size_t len)
 static bool says_nothing(const char *word, size_t len)
 {
     static const char *const words[] = { "Kernel", "Kernel2", "device_kernel", "kentry", "kernel" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof words / sizeof *words, strlen(words[i]) == len && memcmp(words[i], word, len) == 0);
 }
 
 static void add_word(struct buffer *out, const char *name, size_t len)

@@ -30,9 +30,7 @@ struct stream_snaps {
 /* All moments are there. */
 static void snaps_sort(struct snaps *snaps, struct arena *arena)
 {
-    bool sorted = true; /* most streams are */
-    for (size_t i = 1; i < snaps->count && sorted; i++)
-        sorted = snaps->at[i - 1] <= snaps->at[i];
+    bool sorted = ALL_FROM(i, 1, snaps->count, snaps->at[i - 1] <= snaps->at[i]); /* most streams are */
     if (!sorted)
         SORT_NUMBERS(snaps->at, snaps->count);
     snaps->before_ns = arena_alloc(arena, mem_times(snaps->count + 1, sizeof *snaps->before_ns));

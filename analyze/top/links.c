@@ -121,10 +121,7 @@ struct launch_link top_link(const struct top_links *links, event_id e, const int
 
 static bool has_property(const struct trace_file *file, const char *key)
 {
-    for (size_t i = 0; i < file->properties.count; i++)
-        if (strcmp(file->properties.at[i].key, key) == 0)
-            return true;
-    return false;
+    return ANY(i, file->properties.count, strcmp(file->properties.at[i].key, key) == 0);
 }
 
 /* Files of torch 2.15 look like those of 2.14, but where its Python half wrote them (use_python_export=True): that

@@ -115,11 +115,9 @@ static bool is_own_frame(const char *frame, size_t len)
         { "_internal/common_utils", "prof_func_call" },
         { "_internal/common_utils", "prof_meth_call" },
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (memmem(frame, len, pairs[i][0], strlen(pairs[i][0])) &&
-            memmem(frame, len, pairs[i][1], strlen(pairs[i][1])))
-            return true;
-    return false;
+    return ANY(i, sizeof pairs / sizeof *pairs,
+               memmem(frame, len, pairs[i][0], strlen(pairs[i][0])) &&
+                   memmem(frame, len, pairs[i][1], strlen(pairs[i][1])));
 }
 
 /* The innermost frames, separated by ';' as in the file. */

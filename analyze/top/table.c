@@ -131,10 +131,8 @@ static bool names_again(const struct top_row *row)
 
 static bool has_communication_kernels(const struct top *top)
 {
-    for (size_t i = 0; i < top->count; i++)
-        if (top->at[i].is_gpu_work && top->at[i].name.at && kernel_is_communication(top->at[i].name.at))
-            return true;
-    return false;
+    return ANY(i, top->count,
+               top->at[i].is_gpu_work && top->at[i].name.at && kernel_is_communication(top->at[i].name.at));
 }
 
 void top_sort(struct top *top)
@@ -201,9 +199,8 @@ struct table *top_table(const struct top *top)
 static void add_notices_about_code(const struct top *top, struct result *result)
 {
     const struct trace *trace = top->trace;
-    bool frames = false;
-    for (size_t i = 0; i < trace->category_count && !frames; i++)
-        frames = trace->categories[i].kind == EVENT_PYTHON && trace->categories[i].event_count > 0;
+    bool frames = ANY(i, trace->category_count,
+                      trace->categories[i].kind == EVENT_PYTHON && trace->categories[i].event_count > 0);
     if (top->by & TOP_STACK && frames && trace->args[ARG_CALL_STACK].count == 0)
         result_add_notice(
             result, "no_call_stacks", 0, NULL, TPA_NOWHERE,

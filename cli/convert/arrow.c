@@ -130,9 +130,8 @@ static void add_ids(struct output *output, const char *name, size_t text_member,
                     int64_t (*get)(const struct trace *trace, const struct track *track))
 {
     const struct trace *trace = output->trace;
-    bool has_texts = false;
-    for (size_t t = 0; t < trace->track_count; t++)
-        has_texts |= *(const name_id *)((const char *)&trace->tracks[t] + text_member) != NAME_NONE;
+    bool has_texts = ANY(t, trace->track_count,
+                         *(const name_id *)((const char *)&trace->tracks[t] + text_member) != NAME_NONE);
     if (!has_texts) {
         add_track_numbers(output, name, get);
         return;
@@ -180,10 +179,7 @@ static void add_event_names(struct output *output)
 
 static bool has_base(const struct trace *trace)
 {
-    for (size_t file = 0; file < trace->file_count; file++)
-        if (trace->files[file].has_base)
-            return true;
-    return false;
+    return ANY(file, trace->file_count, trace->files[file].has_base);
 }
 
 /* The texts of ARG, each once. */

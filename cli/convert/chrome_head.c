@@ -25,18 +25,12 @@ static bool is_of_one_file(const char *key)
 {
     static const char *const keys[] = { "distributedInfo", "host_name", "trace_id", "traceName",
                                         "baseTimeNanoseconds" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof keys / sizeof *keys, strcmp(key, keys[i]) == 0);
 }
 
 static const struct trace_property *find_property(const struct trace_file *file, const char *key)
 {
-    for (size_t i = 0; i < file->properties.count; i++)
-        if (strcmp(file->properties.at[i].key, key) == 0)
-            return &file->properties.at[i];
-    return NULL;
+    return FIND(property, &file->properties, strcmp(property->key, key) == 0);
 }
 
 /* `"key":"text",`, as append_property. */

@@ -5,10 +5,7 @@
 
 bool json_value_is_plain(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if (text[i] < ' ' || text[i] > '~')
-            return false;
-    return json_is_value(text, len);
+    return !ANY(i, len, text[i] < ' ' || text[i] > '~') && json_is_value(text, len);
 }
 
 /* The quote that ends the string whose text begins at AT. */

@@ -142,9 +142,7 @@ int nightly_list(const struct nightly_args *args, struct tpa_error *err)
         table->columns[LIST_LABEL].flags |= TABLE_OPTIONAL;
         table->columns[LIST_GPU].flags |= TABLE_OPTIONAL;
     }
-    bool any_left_out = false;
-    for (size_t row = 0; row < table->row_count; row++)
-        any_left_out |= !table_is_missing(table, row, LIST_NO_BASELINE);
+    bool any_left_out = ANY(row, table->row_count, !table_is_missing(table, row, LIST_NO_BASELINE));
     if (!any_left_out)
         table->columns[LIST_NO_BASELINE].flags |= TABLE_HIDDEN;
     result_add_table(result, table);

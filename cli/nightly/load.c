@@ -38,10 +38,7 @@ struct store *nightly_open(const struct nightly_args *args, enum store_mode mode
 /* Is there a gate about shares? */
 static bool asks_for_shares(const struct nightly_args *args)
 {
-    for (size_t i = 0; i < args->gates.count; i++)
-        if (strncmp(args->gates.at[i], "idle=", strlen("idle=")) == 0)
-            return true;
-    return false;
+    return ANY(i, args->gates.count, strncmp(args->gates.at[i], "idle=", strlen("idle=")) == 0);
 }
 
 /* A share falls when something else grows, and would be NEW when that is fixed; times do not have this problem. So

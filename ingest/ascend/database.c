@@ -721,10 +721,7 @@ bool ascend_database_is_analysis(const struct database *db)
 {
     static const char *const tables[] = { "StepTraceTime", "CommAnalyzerTime", "CommAnalyzerBandwidth",
                                           "CommAnalyzerMatrix" };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (database_has(db, tables[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof tables / sizeof *tables, database_has(db, tables[i]));
 }
 
 static void release(struct reading *reading)

@@ -119,10 +119,7 @@ static bool may_be_ascend(const char *head, size_t len)
     size_t counted = is_list                                           ? sizeof signs / sizeof *signs
                      : draft_begins(head, len, "{\"traceEvents\":[{}") ? OWN_SIGNS
                                                                        : OWN_SIGNS + 1;
-    for (size_t i = 0; i < counted; i++)
-        if (draft_head_has(head, len, signs[i]))
-            return true;
-    return false;
+    return ANY(i, counted, draft_head_has(head, len, signs[i]));
 }
 
 /* ---- tracks ---- */
@@ -148,10 +145,7 @@ static int64_t only_python(const struct trace *trace)
 
 static bool has_python(const struct trace *trace, int64_t pid)
 {
-    for (track_id t = 0; t < trace->track_count; t++)
-        if (is_python(trace, t) && trace->tracks[t].pid == pid)
-            return true;
-    return false;
+    return ANY(t, trace->track_count, is_python(trace, t) && trace->tracks[t].pid == pid);
 }
 
 /* The host process that a process of CANN's is of. */

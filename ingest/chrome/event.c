@@ -711,11 +711,9 @@ static void add_metadata(struct chrome_reader *reader, const struct fields *fiel
 
 static bool arg_says_unfinished(const struct chrome_reader *reader)
 {
-    for (size_t i = 0; i < reader->found_count; i++)
-        if (reader->found[i].key->arg == ARG_FINISHED &&
-            is_word(reader->found[i].start, reader->found[i].end, "false"))
-            return true;
-    return false;
+    return ANY(i, reader->found_count,
+               reader->found[i].key->arg == ARG_FINISHED &&
+                   is_word(reader->found[i].start, reader->found[i].end, "false"));
 }
 
 /* PyTorch without Kineto (Debian's, and old ones) writes operators without a category, as of a process of this name. */

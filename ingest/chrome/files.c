@@ -123,10 +123,8 @@ static void begin_files(struct split *split, const event_id *first_events)
 {
     struct trace_builder *builder = split->builder;
     struct trace_file whole = *trace_builder_current_file(builder);
-    const struct trace_property *base = NULL;
-    for (size_t i = 0; i < split->shared.count; i++)
-        if (strcmp(split->shared.at[i].key, "baseTimeNanoseconds") == 0)
-            base = &split->shared.at[i];
+    const struct trace_property *base =
+        FIND(shared, &split->shared, strcmp(shared->key, "baseTimeNanoseconds") == 0);
     for (size_t part = 0; part < split->names.count; part++) {
         if (part == 0)
             trace_builder_reset_file(builder);

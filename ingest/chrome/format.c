@@ -26,10 +26,7 @@ static bool has_telling_key(const char *bytes, size_t len)
     static const char *const keys[] = { "\"traceEvents\"",      "\"ph\"",          "\"schemaVersion\"",
                                         "\"deviceProperties\"", "\"stackFrames\"", "\"displayTimeUnit\"",
                                         "\"systemTraceEvents\"" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (memmem(bytes, len, keys[i], strlen(keys[i])))
-            return true;
-    return false;
+    return ANY(i, sizeof keys / sizeof *keys, memmem(bytes, len, keys[i], strlen(keys[i])));
 }
 
 /* Any object, and any array of objects, may be a trace; one that looks like a trace surely is. */

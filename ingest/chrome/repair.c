@@ -19,10 +19,7 @@ static bool is_event_key(const char *key, size_t len)
 {
     static const char *const keys[] = { "ph",  "name", "cat", "pid", "tid",  "ts", "dur",
                                         "tts", "args", "id",  "id2", "tdur", "s",  "bp" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strlen(keys[i]) == len && memcmp(keys[i], key, len) == 0)
-            return true;
-    return false;
+    return ANY(i, sizeof keys / sizeof *keys, strlen(keys[i]) == len && memcmp(keys[i], key, len) == 0);
 }
 
 static const char *skip_blanks(const char *at, const char *end)
@@ -224,10 +221,7 @@ static bool is_escape(const char *at, const char *end)
         return false;
     if (at[1] != 'u')
         return strchr("\"\\/bfnrt", at[1]) != NULL && at[1] != '\0';
-    for (int i = 2; i < 6; i++)
-        if (at + i >= end || !strchr("0123456789abcdefABCDEF", at[i]) || !at[i])
-            return false;
-    return true;
+    return !ANY_FROM(i, 2, 6, at + i >= end || !strchr("0123456789abcdefABCDEF", at[i]) || !at[i]);
 }
 
 /* Copy the string whose opening quote is at AT. Returns what follows its end, or NULL when it has none. */

@@ -66,10 +66,7 @@ static enum lane lane_of(const char *process)
 
 static bool rocprof_is_one(const struct trace *trace)
 {
-    for (track_id t = 0; t < trace->track_count; t++)
-        if (lane_of(draft_process(trace, t)) != LANE_OTHER)
-            return true;
-    return false;
+    return ANY(t, trace->track_count, lane_of(draft_process(trace, t)) != LANE_OTHER);
 }
 
 static bool rocprof_may_be(const char *head, size_t len)
@@ -79,10 +76,7 @@ static bool rocprof_may_be(const char *head, size_t len)
                                          "\"name\":\"GPU0\"" };
     if (!draft_begins(head, len, "{\"traceEvents\":["))
         return false;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (draft_head_has(head, len, signs[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof signs / sizeof *signs, draft_head_has(head, len, signs[i]));
 }
 
 /* Begin and end of E by the nanoseconds; false: it has none. */

@@ -141,10 +141,8 @@ static void unitrace_read_processes(struct unitrace *unitrace)
 static bool unitrace_is_call(const char *name)
 {
     static const char *const prefixes[] = { "ze", "ur", "cl" };
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(name, prefixes[i], 2) == 0 && (isupper((unsigned char)name[2]) || name[2] == 's'))
-            return true;
-    return false;
+    return ANY(i, sizeof prefixes / sizeof *prefixes,
+               strncmp(name, prefixes[i], 2) == 0 && (isupper((unsigned char)name[2]) || name[2] == 's'));
 }
 
 /* Arrows lead from the start of a call to its work; where they are missing (implicit scaling), ids are the same. */

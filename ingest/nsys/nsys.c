@@ -266,10 +266,7 @@ bool nsys_is_one(const struct database *db)
                                           "TARGET_INFO_SESSION_START_TIME" };
     if (database_has(db, "StringTable")) /* nvprof's */
         return false;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (database_has(db, tables[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof tables / sizeof *tables, database_has(db, tables[i]));
 }
 
 bool nsys_read(struct database *db, struct source *source, struct trace_builder *builder,

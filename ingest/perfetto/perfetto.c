@@ -125,10 +125,7 @@ static void restart_clocks(struct pf_sequence *sequence, struct wire in)
 static bool is_payload(uint32_t number)
 {
     static const uint8_t others[] = { 3, 4, 8, 10, 12, 13, 41, 42, 58, 59, 79, 87, 98 };
-    for (size_t i = 0; i < sizeof others; i++)
-        if (number == others[i])
-            return false;
-    return true;
+    return !ANY(i, sizeof others, number == others[i]);
 }
 
 static bool read_packet(struct wire in, struct pf_packet *packet)

@@ -54,10 +54,7 @@ uint16_t tpalog_category(struct tpalog_reader *reader, enum log_category categor
 /* There are few of each: a linear search suffices. */
 static const struct log_number *find_number(const struct log_number *list, size_t count, int64_t number)
 {
-    for (size_t i = 0; i < count; i++)
-        if (list[i].pid == number)
-            return &list[i];
-    return NULL;
+    return FIND_OF(one, list, count, one->pid == number);
 }
 
 static int64_t system_thread(const struct log_facts *facts, int64_t thread)

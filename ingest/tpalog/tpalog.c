@@ -242,10 +242,7 @@ static void count_kind(struct tpalog_reader *reader, const struct tpalog_part *p
     const struct tpafile_head *head = &part->head;
     const char *word = word_of(head->kind);
     struct trace_container *container = reader->container;
-    struct trace_container_kind *kind = NULL;
-    for (size_t i = 0; i < container->kinds.count && !kind; i++)
-        if (strcmp(container->kinds.at[i].word, word) == 0)
-            kind = &container->kinds.at[i];
+    struct trace_container_kind *kind = FIND(known, &container->kinds, strcmp(known->word, word) == 0);
     if (!kind) {
         kind = VEC_PUSH(&container->kinds);
         *kind = (struct trace_container_kind){ .word = word };

@@ -356,10 +356,9 @@ static void choose_device(struct xplane_allocator *allocator, const struct xplan
 
 static bool is_taken(const struct xplane_reader *reader, const struct xplane_allocator *allocator)
 {
-    for (size_t i = 0; i < reader->allocators.count; i++)
-        if (reader->allocators.at[i].type == allocator->type && reader->allocators.at[i].id == allocator->id)
-            return true;
-    return false;
+    return ANY(i, reader->allocators.count,
+               reader->allocators.at[i].type == allocator->type &&
+                   reader->allocators.at[i].id == allocator->id);
 }
 
 static bool same_text(struct xplane_text a, struct xplane_text b)

@@ -365,10 +365,7 @@ static bool is_elementwise(struct hlo_text opcode)
         "subtract",
         "xor",
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (text_is(opcode, words[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof words / sizeof *words, text_is(opcode, words[i]));
 }
 
 static int64_t dim_of(const struct hlo_shape *shape, int64_t dim)
@@ -659,10 +656,7 @@ static bool is_container(struct hlo_text opcode)
 {
     static const char *const words[] = { "while",     "conditional", "call", "tuple", "get-tuple-element",
                                          "parameter", "constant" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (text_is(opcode, words[i]))
-            return true;
-    return false;
+    return ANY(i, sizeof words / sizeof *words, text_is(opcode, words[i]));
 }
 
 /* Append the sizes and types of the operands, of arrays, in torch's words. */

@@ -287,9 +287,7 @@ bool xplane_number(const struct xplane_stats *stats, enum xplane_stat stat, int6
 bool xplane_plane_stat(const struct xplane_plane *plane, const char *name, struct xplane_value *value)
 {
     uint32_t place;
-    for (size_t i = 0; i < plane->stats.count; i++)
-        if (read_value(plane, plane->stats.at[i], &place, value) && place != ID_TABLE_NONE &&
-            xplane_text_is(plane->stat_names.at[place].text, name))
-            return true;
-    return false;
+    return ANY(i, plane->stats.count,
+               read_value(plane, plane->stats.at[i], &place, value) && place != ID_TABLE_NONE &&
+                   xplane_text_is(plane->stat_names.at[place].text, name));
 }

@@ -601,10 +601,7 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
 
 static bool is_printable(const struct wire_field *field)
 {
-    for (size_t i = 0; i < field->value; i++)
-        if (field->bytes[i] < ' ' || field->bytes[i] == 0x7f)
-            return false;
-    return field->value > 0;
+    return !ANY(i, field->value, field->bytes[i] < ' ' || field->bytes[i] == 0x7f) && field->value > 0;
 }
 
 /* How much the first plane, of which BYTES are seen, looks like one: 0 to 95. */

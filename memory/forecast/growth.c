@@ -73,11 +73,9 @@ struct points {
 static bool fits(const struct points *points, const uint8_t power[FORECAST_SIZES], double constant,
                  double at_base)
 {
-    for (size_t i = 0; i < points->count; i++)
-        if (!are_equal(points->values[i],
-                       constant + at_base * monomial(power, points->sizes[i], points->sizes[points->base])))
-            return false;
-    return true;
+    return !ANY(i, points->count,
+                !are_equal(points->values[i], constant + at_base * monomial(power, points->sizes[i],
+                                                                            points->sizes[points->base])));
 }
 
 /* Solve constant + at_base * monomial through the base and the point whose monomial differs most. */

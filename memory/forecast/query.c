@@ -207,10 +207,8 @@ static void keep_devices(struct forecast_query *query)
 
 bool forecast_size_varies(const struct forecast_device *device, size_t number)
 {
-    for (size_t r = 1; r < device->recordings.count; r++)
-        if (device->recordings.at[r].size[number] != device->recordings.at[0].size[number])
-            return true;
-    return false;
+    return ANY_FROM(r, 1, device->recordings.count,
+                    device->recordings.at[r].size[number] != device->recordings.at[0].size[number]);
 }
 
 /* Is each size that differs from all recordings at TARGET one in which the recordings differ? */
