@@ -459,8 +459,7 @@ static struct interval window_by(const struct account_step *step, enum account_l
 static void find_windows(const struct account_step *steps, size_t count, enum account_limit limit,
                          struct account_windows *windows)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct account_step *step = &steps[i];
+    FOR_EACH_OF(step, steps, count) {
         *VEC_PUSH(&windows->begins_ns) = step->start_ns;
         if (step->role != STEP_COUNTS)
             continue;
@@ -573,8 +572,7 @@ static void add_up_ranks(struct account *account)
     memset(all->part_ns, 0, sizeof all->part_ns);
     all->device_count = 0;
     all->recorded_ns = 0;
-    for (size_t i = 0; i < account->count; i++) {
-        const struct account_rank *rank = &account->at[i];
+    FOR_EACH(rank, account) {
         for (size_t part = 0; part < ACCOUNT_PARTS; part++)
             sum_add(&all->part_ns[part], rank->part_ns[part]);
         all->device_count += rank->device_count;

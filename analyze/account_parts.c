@@ -150,8 +150,7 @@ static void add_ends(const struct device_parts *parts, const struct gpu_device *
     int64_t first_ns = trace_start_ns(parts->trace, gpu->event[device->first]), last_ns = first_ns;
     for (size_t i = device->first; i < device->first + device->count; i++)
         last_ns = later_of(last_ns, trace_end_ns(parts->trace, gpu->event[i]));
-    for (size_t i = 0; i < parts->windows->in.count; i++) {
-        const struct interval *in = &parts->windows->in.at[i];
+    FOR_EACH(in, &parts->windows->in) {
         int64_t after_ns = in->end_ns - later_of(last_ns, in->start_ns);
         add_head(parts, device, in->start_ns, earlier_of(first_ns, in->end_ns));
         sum_add(&parts->part_ns[ACCOUNT_AFTER_WORK], after_ns > 0 ? after_ns : 0);

@@ -329,8 +329,7 @@ static void count_unknown(const struct comm_query *query)
 static void comm_leave_out_unrecorded(const struct comm_query *query)
 {
     const struct collective_matches *matches = query->matches;
-    for (size_t m = 0; m < matches->count; m++) {
-        const struct collective_match *match = &matches->at[m];
+    FOR_EACH(match, matches) {
         bool any = false;
         for (size_t i = 0; match->before_recording && i < match->count; i++) {
             bool *held = &query->held[matches->member[match->first + i]];

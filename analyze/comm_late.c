@@ -492,8 +492,7 @@ void comm_find_lateness(const struct comm_query *query)
     if (query->matches->count == 0)
         return;
     open_lateness(&late);
-    for (size_t m = 0; m < query->matches->count; m++) {
-        const struct collective_match *match = &query->matches->at[m];
+    FOR_EACH(match, query->matches) {
         bool held = ANY(i, match->count, query->held[query->matches->member[match->first + i]]);
         if (held)
             comm_late_add_row(&late, match);
@@ -506,9 +505,8 @@ void comm_add_lateness_table(const struct comm *comm, struct result *result)
 {
     if (comm->lateness.count == 0)
         return;
-    int64_t cost_ns = 0;
-    for (size_t i = 0; i < comm->lateness.count; i++)
-        cost_ns += comm->lateness.at[i].sure ? comm->lateness.at[i].cost_ns : 0;
+    int64_t cost_ns =
+        SUM(int64_t, i, comm->lateness.count, comm->lateness.at[i].sure ? comm->lateness.at[i].cost_ns : 0);
     struct table *table =
         TABLE_OF_ROWS("lateness", "What made the last rank late, since the collective before", columns,
                       comm->lateness.at, comm->lateness.count);

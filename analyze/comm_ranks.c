@@ -357,8 +357,7 @@ static void find_waits(const struct comm_query *query)
     struct comm *comm = query->comm;
     struct files files = files_open(query);
     comm->has_steps = files.steps->count > 0;
-    for (size_t m = 0; m < query->matches->count; m++) {
-        const struct collective_match *match = &query->matches->at[m];
+    FOR_EACH(match, query->matches) {
         if (!any_is_held(query, match))
             continue;
         *VEC_PUSH(&comm->waits) = wait_of(query, &files, match);

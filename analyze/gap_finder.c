@@ -289,10 +289,8 @@ void gap_finder_visit_streams(struct gap_finder *finder, gap_taker *take, void *
     struct gpu_streams *streams = gpu_streams_open(finder->gpu);
     finder->take = take;
     finder->context = context;
-    for (size_t s = 0; s < streams->count; s++) {
-        const struct gpu_stream *stream = &streams->at[s];
+    FOR_EACH(stream, streams)
         if (holds_file(finder, finder->gpu->devices[stream->device].file))
             gap_finder_find_gaps(finder, stream->device, streams->position, stream->first, stream->count);
-    }
     arena_free(streams);
 }

@@ -351,8 +351,7 @@ static void gpu_add_device(struct gpu_query *query, const struct selection *sele
 static struct gpu_row *row_of_device(struct gpu_query *query, uint32_t file, int32_t device)
 {
     struct gpu_row *found = NULL;
-    for (size_t i = 0; i < query->rows.count; i++) {
-        struct gpu_row *row = &query->rows.at[i];
+    FOR_EACH(row, &query->rows) {
         if (row->file != file || row->key.device != device)
             continue;
         if (found)
@@ -644,8 +643,7 @@ static struct table *devices_table(const struct gpu *gpu, const struct gpu_row *
         TABLE_OF_ROWS("devices", "Span = computation + exposed communication + exposed copies + idle",
                       device_columns, rows, gpu->count);
     int64_t parts_ns = 0, span_ns = 0;
-    for (size_t i = 0; i < gpu->count; i++) {
-        const struct gpu_row *row = &gpu->at[i];
+    FOR_EACH(row, gpu) {
         sum_add(&span_ns, row->span_ns);
         sum_add(&parts_ns, row->computation_ns);
         sum_add(&parts_ns, row->exposed_communication_ns);

@@ -65,8 +65,7 @@ static void set_steps(const struct step_list *steps, uint32_t file, struct file_
 {
     int64_t count = 0, first = INT64_MAX, last = INT64_MIN;
     double sum_ns = 0;
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->at[i];
+    FOR_EACH(step, steps) {
         if (step->file != file)
             continue;
         count++;
@@ -256,8 +255,7 @@ static void add_facts(const struct trace_file *file, struct facts *facts)
     add_flag(facts, "with_stack", file->with_stack);
     add_flag(facts, "with_flops", file->with_flops);
     add_flag(facts, "with_modules", file->with_modules);
-    for (size_t i = 0; i < file->properties.count; i++) {
-        const struct trace_property *property = &file->properties.at[i];
+    FOR_EACH(property, &file->properties) {
         if (strcmp(property->key, "cuda_runtime_version") == 0)
             add_fact(facts, "CUDA runtime", info_cuda_version(property->value, &facts->texts));
         else if (strcmp(property->key, "cuda_driver_version") == 0)
@@ -372,8 +370,7 @@ static void describe_device(const struct trace_device *device, struct device_row
 /* A file lists all devices of its machine, used or not. */
 static void add_listed_devices(struct device_rows *devices, const struct trace_file *file)
 {
-    for (size_t i = 0; i < file->devices.count; i++) {
-        const struct trace_device *device = &file->devices.at[i];
+    FOR_EACH(device, &file->devices) {
         size_t row = info_find_device(devices, device->id, device->name);
         if (row == SIZE_MAX) {
             row = info_add_device(devices, device->id, device->name);
@@ -389,8 +386,7 @@ static struct table *device_table(const struct trace *trace)
     struct device_rows devices = { .keys = names_open() };
     for (size_t f = 0; f < trace->file_count; f++)
         add_listed_devices(&devices, &trace->files[f]);
-    for (track_id t = 0; t < trace->track_count; t++) {
-        const struct track *track = &trace->tracks[t];
+    FOR_EACH_OF(track, trace->tracks, trace->track_count) {
         if (track->kind != TRACK_STREAM || track->event_count == 0)
             continue;
         const struct trace_device *device = trace_file_device(&trace->files[track->file], track->device);

@@ -88,8 +88,7 @@ static int64_t *innermost_times(const struct calltree *tree)
     const struct trace *trace = tree->trace;
     int64_t *self_ns = mem_zalloc(tree->count + 1, sizeof *self_ns);
     node_id *open = mem_alloc(mem_times(tree->count + 1, sizeof *open));
-    for (size_t t = 0; t < tree->thread_count; t++) {
-        const struct calltree_thread *thread = &tree->threads[t];
+    FOR_EACH_OF(thread, tree->threads, tree->thread_count) {
         int64_t at_ns = INT64_MIN; /* time is attributed up to here */
         size_t depth = 0;
         for (uint32_t i = 0; i <= thread->count; i++) {

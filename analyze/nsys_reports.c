@@ -40,9 +40,8 @@ static struct nsys_figures nsys_reports_figures_of(int64_t *values, size_t count
     size_t middle = count / 2;
     figures.median =
         count % 2 ? (double)values[middle] : ((double)values[middle - 1] + (double)values[middle]) / 2;
-    double squares = 0;
-    for (size_t i = 0; i < count; i++)
-        squares += ((double)values[i] - figures.mean) * ((double)values[i] - figures.mean);
+    double squares =
+        SUM(double, i, count, ((double)values[i] - figures.mean) * ((double)values[i] - figures.mean));
     figures.deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     return figures;
 }

@@ -130,8 +130,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
     bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used); /* by row */
     uint32_t *rows = rows_of_devices(roofline->trace), listed = 0;
-    for (size_t c = 0; c < roofline->calls.count; c++) {
-        const struct roofline_call *call = &roofline->calls.at[c];
+    FOR_EACH(call, &roofline->calls) {
         roofline->rate_ns[call->rate] += call->time_ns;
         if (call->operations)
             used[(size_t)rows[roofline_device(gpu, call)] * (PEAK_RATES + 1) + call->rate] = true;
@@ -321,8 +320,7 @@ static void roofline_find_rows(struct roofline *roofline, const struct selection
 {
     struct names *keys = names_open();
     VEC_OF(struct row_sums) sums = { 0 };
-    for (size_t c = 0; c < roofline->calls.count; c++) {
-        const struct roofline_call *call = &roofline->calls.at[c];
+    FOR_EACH(call, &roofline->calls) {
         if (!is_selected(roofline, selection, call))
             continue;
         uint32_t key[4] = { group_of(roofline->group, call->work, call->call, call->op), 0, 0, 0 };
@@ -624,8 +622,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     open_steps(roofline, selection, of_file, of_step);
     struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
     const struct step *last = NULL;
-    for (size_t c = 0; c < roofline->calls.count; c++) {
-        const struct roofline_call *call = &roofline->calls.at[c];
+    FOR_EACH(call, &roofline->calls) {
         if (call->operations == 0)
             continue;
         event_id launch = call->call != EVENT_NONE ? call->call
@@ -659,9 +656,7 @@ struct roofline_slow roofline_find_slow(const struct roofline *roofline, double 
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
     int64_t floor_ns = roofline_shortest_kernel_ns(roofline->trace, gpu);
     struct roofline_slow slow = { NULL, NULL, 0 };
-    size_t count = 0;
-    for (size_t i = 0; i < gpu->count; i++)
-        count += slow_call(roofline, gpu, i, share, floor_ns) != NULL;
+    size_t count = SUM(size_t, i, gpu->count, slow_call(roofline, gpu, i, share, floor_ns) != NULL);
     slow.work = arena_alloc(arena, mem_times(count + 1, sizeof *slow.work));
     slow.factor = arena_alloc(arena, mem_times(count + 1, sizeof *slow.factor));
     for (size_t i = 0; i < gpu->count; i++) {
@@ -734,11 +729,9 @@ static const struct opt options[] = {
 static const struct roofline_row *best_row(const struct roofline *roofline)
 {
     const struct roofline_row *best = NULL;
-    for (size_t i = 0; i < roofline->rows.count; i++) {
-        const struct roofline_row *row = &roofline->rows.at[i];
+    FOR_EACH(row, &roofline->rows)
         if (row->won_ns != TABLE_INT_MISSING && row->won_ns > (best ? best->won_ns : 0))
             best = row;
-    }
     return best;
 }
 
@@ -826,9 +819,7 @@ static void notice_tensor_cores(const struct trace *trace, struct result *result
 
 static void notice_oddities(const struct roofline *roofline, struct result *result)
 {
-    int64_t above = 0;
-    for (size_t i = 0; i < roofline->rows.count; i++)
-        above += roofline->rows.at[i].above;
+    int64_t above = SUM(int64_t, i, roofline->rows.count, roofline->rows.at[i].above);
     if (above)
         result_add_notice(
             result, "above_peak", above, NULL, TPA_NOWHERE,

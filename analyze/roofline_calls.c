@@ -728,8 +728,7 @@ uint32_t roofline_device(const struct gpu_events *gpu, const struct roofline_cal
 static void rate_calls(struct roofline_calls *calls)
 {
     const struct gpu_events *gpu = gpu_events_of(calls->trace);
-    for (size_t c = 0; c < calls->count; c++) {
-        struct roofline_call *call = &calls->at[c];
+    FOR_EACH(call, calls) {
         uint32_t device = roofline_device(gpu, call);
         const struct device_peaks *peaks = device == UINT32_MAX ? NULL : &calls->peaks[device];
         call->rate = (uint8_t)rate_of(call, peaks);

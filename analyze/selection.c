@@ -199,8 +199,7 @@ static bool select_steps(struct selection *selection, const struct ranges *wante
     struct intervals *windows = open_windows(selection);
     struct numbers seen = { 0 };
     bool any = false;
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->at[i];
+    FOR_EACH(step, steps) {
         *VEC_PUSH(&seen) = step->number;
         if (!ranges_hold(wanted, step->number))
             continue;

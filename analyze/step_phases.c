@@ -433,8 +433,7 @@ static size_t add_phases(const struct trace *trace, uint32_t file, const struct 
         intervals_each(sets, LANE_SETS, add_moments, windows);
         devices = 1;
     }
-    for (size_t i = 0; i < windows->count; i++) {
-        struct window *window = &windows->at[i];
+    FOR_EACH(window, windows) {
         int64_t rest_ns = (window->in.end_ns - window->in.start_ns) * (int64_t)devices;
         for (size_t p = 0; p < PHASE_OTHER; p++)
             rest_ns -= window->phase_ns[p];
@@ -464,8 +463,7 @@ static void step_phases_open_windows(const struct trace *trace, const struct acc
                                      struct windows *windows, struct account_windows *steps,
                                      struct step_phases *phases)
 {
-    for (size_t i = 0; i < account->steps.count; i++) {
-        const struct account_step *step = &account->steps.at[i];
+    FOR_EACH(step, &account->steps) {
         struct window window = { .counts = step->role == STEP_COUNTS };
         if (step->file != file)
             continue;

@@ -784,8 +784,7 @@ static struct table *summary_table_of(const struct steps *steps)
     struct table *table =
         TABLE_OF_ROWS("summary", "Complete steps as they ran: average, spread, and the slowest",
                       summary_columns, (struct part_row *)NULL, 0);
-    for (size_t i = 0; i < steps->summaries.count; i++) {
-        const struct steps_summary *of = &steps->summaries.at[i];
+    FOR_EACH(of, &steps->summaries) {
         for (size_t p = steps->first_part; p < STEP_PARTS; p++) {
             struct part_row row = { of->rank, as_text(step_part_title((enum step_part)p)), of->part[p] };
             table_add_rows(table, &row, 1, sizeof row);

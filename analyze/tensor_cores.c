@@ -44,8 +44,7 @@ static void tensor_core_work_find(struct tensor_cores *found, const struct trace
 {
     uint8_t *says = mem_zalloc(names_count(trace->names) + 1, 1);
     int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        const struct gpu_device *device = &gpu->devices[d];
+    FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
         double now, then;
         enum peak_rate rate = rates_of(device, &now, &then);
         found->knows_device |= device->properties && device->properties->compute_major > 0;

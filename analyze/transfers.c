@@ -221,8 +221,7 @@ static void transfers_add_copies(struct transfers_query *query)
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->work[i] == GPU_MEMCPY && selection_holds(query->selection, gpu->event[i]))
             *VEC_PUSH(&parts) = part_of(query, gpu->event[i]);
-    for (size_t i = 0; i < query->waits->count; i++) {
-        const struct host_wait *wait = &query->waits->at[i];
+    FOR_EACH(wait, query->waits) {
         if (!is_copy(trace, wait->work) || !selection_holds(query->selection, wait->work) ||
             !selection_holds_place(query->selection, wait->call))
             continue;

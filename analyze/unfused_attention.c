@@ -170,8 +170,7 @@ static double fused_ns(const struct attention_search *search, const struct block
     if (!type || type->matrix == PEAK_NONE || !(search->peaks.flops[type->matrix] > 0) ||
         !(search->peaks.bandwidth > 0))
         return NAN;
-    for (size_t i = 0; i < block->count; i++) {
-        const struct product *product = &block->product[i];
+    FOR_EACH_OF(product, block->product, block->count) {
         flops += 2.0 * (double)written_by(product) * (double)product->inner;
         bool reads_scores = read_first(product) == scores;
         double others = (double)product->rows * (double)(reads_scores ? product->columns : product->inner) +
@@ -244,8 +243,7 @@ static void search_streams(struct attention_search *search)
     const struct gpu_events *gpu = gpu_events_of(search->trace);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     search->farthest = FARTHEST;
-    for (size_t s = 0; s < streams->count; s++) {
-        const struct gpu_stream *stream = &streams->at[s];
+    FOR_EACH(stream, streams) {
         const struct trace_device *device = gpu->devices[stream->device].properties;
         device_peaks_find(device ? device->name : NULL, &search->peaks);
         struct operations all = { 0 };

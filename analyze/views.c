@@ -25,8 +25,7 @@ static struct device_steps find_complete(const struct trace *trace, const struct
 {
     const struct device_steps *all = device_steps_of(trace);
     struct device_steps steps = { 0 };
-    for (size_t i = 0; i < all->count; i++) {
-        const struct device_step *step = &all->at[i];
+    FOR_EACH(step, all) {
         if (step->complete && (!selection->files || selection->files[step->file]) &&
             selection_holds_time(selection, step->file, step->host_start_ns))
             *VEC_PUSH(&steps) = *step;
@@ -117,8 +116,7 @@ static frame_id *add_calls(struct flame *flame, const struct calltree *tree, con
 {
     const struct trace *trace = tree->trace;
     frame_id *frame_of = mem_alloc(mem_times(tree->count + 1, sizeof *frame_of));
-    for (size_t t = 0; t < tree->thread_count; t++) {
-        const struct calltree_thread *thread = &tree->threads[t];
+    FOR_EACH_OF(thread, tree->threads, tree->thread_count) {
         frame_id root = FRAME_NONE;
         for (node_id n = thread->first; n < thread->first + thread->count; n++) {
             event_id e = tree->event[n];

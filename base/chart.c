@@ -94,8 +94,7 @@ size_t chart_category_count(const struct chart *chart)
 size_t chart_box_lines(const struct chart *chart)
 {
     double lines = 0;
-    for (size_t s = 0; s < chart->series.count; s++) {
-        const struct chart_series *series = &chart->series.at[s];
+    FOR_EACH(series, &chart->series) {
         for (size_t row = 0; series->mark == CHART_BOX && row < series->table->row_count; row++)
             lines = fmax(lines, chart_value(series->table, row, series->y) + 1); /* fmax ignores NAN */
     }

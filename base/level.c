@@ -1,8 +1,8 @@
 #include "base/level.h"
 
+#include "base/memory.h"
 #include "base/shift.h"
 #include <math.h>
-#include <string.h>
 
 /* Odd: further from the median than this many standard deviations, which are 1.4826 MAD for Gaussian values. */
 static const double odd_from = 6;
@@ -60,9 +60,7 @@ void level_sort(double *values, size_t count)
     double unsorted[FEW];
     memcpy(unsorted, values, count * sizeof *values);
     for (size_t i = 0; i < count; i++) {
-        size_t rank = 0;
-        for (size_t j = 0; j < i; j++)
-            rank += unsorted[j] <= unsorted[i];
+        size_t rank = SUM(size_t, j, i, unsorted[j] <= unsorted[i]);
         for (size_t j = i + 1; j < count; j++)
             rank += unsorted[j] < unsorted[i];
         values[rank] = unsorted[i];

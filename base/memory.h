@@ -100,6 +100,21 @@ extern void (*mem_out_of_memory)(size_t size);
         found_##item;                                                                                        \
     })
 
+/* A loop over the items of VEC, or over ITEM_COUNT items; ITEM is a pointer to each. VEC must not grow meanwhile. */
+#define FOR_EACH(item, vec) FOR_EACH_OF(item, (vec)->at, (vec)->count)
+#define FOR_EACH_OF(item, items, item_count)                                                                 \
+    for (__typeof__((items) + 0) item = (items), end_##item = item ? item + (item_count) : item;             \
+         item < end_##item; item++)
+
+/* The sum, of TYPE, of a TERM for each number I below END. */
+#define SUM(type, i, end, term)                                                                              \
+    ({                                                                                                       \
+        type sum_##i = 0;                                                                                    \
+        for (__typeof__(+(end)) i = 0; i < (end); i++)                                                       \
+            sum_##i += (term);                                                                               \
+        sum_##i;                                                                                             \
+    })
+
 /* clang-format off */
 /* Call DO, a function or macro of one argument, with each of 1 to 12 others in turn: EACH(free, row->name, row->at, row). */
 #define EACH(do, ...) (EACH_NAME(__VA_ARGS__, EACH_12, EACH_11, EACH_10, EACH_9, EACH_8, EACH_7, EACH_6, EACH_5, EACH_4, EACH_3, EACH_2, EACH_1, 0)(do, __VA_ARGS__))

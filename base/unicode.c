@@ -1,5 +1,6 @@
 /* unicode.c - characters, visibility and width; see unicode.h. */
 #include "base/unicode.h"
+#include "base/memory.h"
 
 #include <locale.h>
 #include <pthread.h>
@@ -101,8 +102,5 @@ size_t unicode_text_width(const char *s, size_t len)
 
 size_t utf8_count(const char *s, size_t len)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < len; i++)
-        count += ((unsigned char)s[i] & 0xc0) != 0x80;
-    return count;
+    return SUM(size_t, i, len, ((unsigned char)s[i] & 0xc0) != 0x80);
 }

@@ -148,9 +148,8 @@ static void add_rank_notice(const struct analysis *analysis, const struct analys
                             struct result *result)
 {
     const struct trace *trace = query->trace;
-    size_t files = 0;
-    for (uint32_t file = 0; file < trace->file_count; file++)
-        files += !query->selection->files || query->selection->files[file];
+    size_t files =
+        SUM(size_t, file, trace->file_count, !query->selection->files || query->selection->files[file]);
     if (files > 1 && file_set_of(trace)->ranks > 1 && analysis->dimensions & BY(RANK) &&
         !group_is_below_rank(query->by))
         result_add_notice(result, "ranks_added_up", (int64_t)files, NULL, TPA_NOWHERE,

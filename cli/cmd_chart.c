@@ -333,11 +333,9 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
     struct picture *picture = picture_open(type->name, type->title);
     VEC_OF(struct allocator_history *) replays = { 0 };
     for (size_t i = 0; i < snapshots->of.count; i++)
-        for (size_t d = 0; d < snapshots->of.at[i]->devices.count; d++) {
-            const struct snapshot_device *device = &snapshots->of.at[i]->devices.at[d];
+        FOR_EACH(device, &snapshots->of.at[i]->devices)
             if (device->device == SNAPSHOT_HOST || ranges_hold(&args->selection.devices, device->device))
                 *VEC_PUSH(&replays) = allocator_history_open(snapshots->of.at[i], device);
-        }
     picture->source =
         command_line_name_files(&picture->arena, (const char *const *)call->operands, call->operand_count);
     size_t found = snapshot_draw(replays.at, replays.count, CHART_MOST_PANELS, picture);

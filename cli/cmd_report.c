@@ -166,10 +166,8 @@ static void move_tables(struct result *from, const char *section, bool shorten, 
         result_add_table(to, table);
     }
     from->tables.count = 0;
-    for (size_t i = 0; i < from->notices.count; i++) {
-        const struct table_notice *notice = &from->notices.at[i];
+    FOR_EACH(notice, &from->notices)
         result_add_notice(to, notice->kind, notice->count, notice->file, notice->offset, "%s", notice->text);
-    }
 }
 
 /* Tables of the summary whose figures are also on the first screen or in other sections. */

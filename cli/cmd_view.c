@@ -93,10 +93,8 @@ static bool is_below(const char *path, const char *operand)
 static size_t files_below(const struct viewing *viewing, const struct trace *trace, const char *operand,
                           size_t side, bool of_others)
 {
-    size_t count = 0;
-    for (size_t f = 0; f < trace->file_count; f++)
-        count += (viewing->sides.side[f] != side) == of_others && is_below(trace->files[f].path, operand);
-    return count;
+    return SUM(size_t, f, trace->file_count,
+               (viewing->sides.side[f] != side) == of_others && is_below(trace->files[f].path, operand));
 }
 
 static void view_add_word(struct buffer *out, const char *word)

@@ -485,10 +485,7 @@ static void listen(struct mapping *mapping, struct pollfd *polled, struct tpa_er
 
 static size_t count_running(const struct mapping *mapping)
 {
-    size_t running = 0;
-    for (size_t w = 0; w < mapping->workers.count; w++)
-        running += mapping->workers.at[w].pid != 0;
-    return running;
+    return SUM(size_t, w, mapping->workers.count, mapping->workers.at[w].pid != 0);
 }
 
 static void run_workers(struct mapping *mapping, size_t jobs, struct tpa_error *err)

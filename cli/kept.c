@@ -58,11 +58,9 @@ static void describe(const struct kept_query *query, struct buffer *key)
 
 static struct kept *find(const struct buffer *key)
 {
-    for (size_t i = 0; i < keep.results.count; i++) {
-        struct kept *kept = &keep.results.at[i];
+    FOR_EACH(kept, &keep.results)
         if (kept->key.count == key->count && memcmp(kept->key.at, key->at, key->count) == 0)
             return kept;
-    }
     return NULL;
 }
 

@@ -470,8 +470,7 @@ static void notice_steps(const struct trace *trace, struct result *result)
         struct interval span = trace_file_span(trace, file);
         const struct step *first = NULL;
         int64_t count = 0, first_recorded_ns = 0;
-        for (size_t i = 0; i < steps->count; i++) {
-            const struct step *step = &steps->at[i];
+        FOR_EACH(step, steps) {
             int64_t start_ns = step->start_ns > span.start_ns ? step->start_ns : span.start_ns;
             int64_t end_ns = step->end_ns < span.end_ns ? step->end_ns : span.end_ns;
             int64_t recorded_ns = end_ns > start_ns ? end_ns - start_ns : 0;

@@ -17,9 +17,7 @@
 
 static bool pager_fits(const char *text, size_t len, size_t height)
 {
-    size_t lines = 0;
-    for (size_t i = 0; i < len; i++)
-        lines += text[i] == '\n';
+    size_t lines = SUM(size_t, i, len, text[i] == '\n');
     return height == 0 || lines < height;
 }
 

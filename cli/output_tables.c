@@ -30,10 +30,7 @@ static bool is_called(const struct table *table, const char *word, size_t len)
 /* The number of tables of RESULT before table T with the same key. */
 static size_t count_before(const struct result *result, size_t t)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < t; i++)
-        count += strcmp(result->tables.at[i]->key, result->tables.at[t]->key) == 0;
-    return count;
+    return SUM(size_t, i, t, strcmp(result->tables.at[i]->key, result->tables.at[t]->key) == 0);
 }
 
 static void list_keys(const struct result *result, struct buffer *out)

@@ -130,8 +130,7 @@ static void print_order(struct printer_state *state, const struct profile_view *
         buffer_printf(&state->text, "   Ordered by: %s\n", sort->description.at);
     else
         buffer_puts(&state->text, "   Random listing order was used\n");
-    for (size_t i = 0; i < view->reductions.count; i++) {
-        const struct profile_reduction *reduction = &view->reductions.at[i];
+    FOR_EACH(reduction, &view->reductions) {
         buffer_printf(&state->text, "   List reduced from %zu to %zu due to restriction <%s>\n",
                       reduction->before, reduction->after, reduction->restriction);
     }
@@ -142,8 +141,7 @@ static void print_summary(struct printer_state *state)
 {
     const struct profile *profile = state->profile;
     struct buffer *out = &state->text;
-    for (size_t i = 0; i < profile->files.count; i++) {
-        const struct profile_file *file = &profile->files.at[i];
+    FOR_EACH(file, &profile->files) {
         time_t modified = (time_t)file->modified_s;
         char when[64];
         if (file->modified_s != INT64_MIN && ctime_r(&modified, when))

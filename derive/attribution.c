@@ -316,8 +316,7 @@ static void settle_devices(struct attribution *launches, const bool *holds_numbe
 static void launches_settle_devices(struct attribution *launches, const bool *holds_numbers)
 {
     bool any = false;
-    for (uint32_t i = 0; i < launches->trace->file_count; i++) {
-        struct file_launches *file = &launches->files[i];
+    FOR_EACH_OF(file, launches->files, launches->trace->file_count) {
         if (file->process_count == 1)
             continue;
         any = true;
@@ -411,8 +410,7 @@ static void link_by_nesting(struct attribution *launches)
     const struct trace *trace = launches->trace;
     struct nesting nesting = { trace, mem_zalloc(trace->track_count + 1, 1) };
     bool any = false;
-    for (uint32_t i = 0; i < trace->file_count; i++) {
-        struct file_launches *file = &launches->files[i];
+    FOR_EACH_OF(file, launches->files, trace->file_count) {
         for (size_t p = 0; file->links == LINKS_BY_NESTING && p < file->process_count; p++) {
             struct process_calls *process = &launches->processes[file->first_process + p];
             if (process->calls.count == 0)

@@ -134,8 +134,7 @@ static void compare_clocks(struct collective_matches *matches)
             if (seat_of(set, place) < reference->seat)
                 *reference = (struct round_reference){ seat_of(set, place), p };
         }
-    for (size_t m = 0; m < matches->count; m++) {
-        const struct collective_match *match = &matches->at[m];
+    FOR_EACH(match, matches) {
         const size_t *member = matches->member + match->first;
         const struct collective *first = &all->at[member[0]];
         uint32_t reference = references[set->files[all->places[first->place].file].round].place;
@@ -262,8 +261,7 @@ static bool is_before_recording(const struct collectives *all, const struct coll
 static void judge_matches(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
-    for (size_t m = 0; m < matches->count; m++) {
-        struct collective_match *match = &matches->at[m];
+    FOR_EACH(match, matches) {
         const size_t *members = matches->member + match->first;
         match->one_clock = is_on_one_clock(matches, members, match->count);
         if (match->one_clock)

@@ -117,9 +117,7 @@ void collectives_join_add(struct collectives_join *join, const struct collective
 static uint32_t *number_places(const struct collectives_join *join, struct collectives *all)
 {
     uint32_t *number_of = mem_alloc(mem_times(join->places.count + 1, sizeof *number_of));
-    uint32_t devices = 0;
-    for (size_t p = 0; p < join->places.count; p++)
-        devices += !join->places.at[p].is_host;
+    uint32_t devices = SUM(uint32_t, p, join->places.count, !join->places.at[p].is_host);
     all->place_count = devices + all->trace->file_count;
     all->places = collective_places_open(all);
     uint32_t next = 0;

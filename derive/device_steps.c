@@ -53,8 +53,7 @@ static int64_t end_before_first(const struct gpu_events *gpu, const uint32_t *st
     int64_t end_ns = first->start_ns;
     if (launched->count == 0 || first->of_devices)
         return end_ns;
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        const struct gpu_device *device = &gpu->devices[d];
+    FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
         if (device->file != first->file)
             continue;
         for (size_t i = device->first; i < device->first + device->count; i++) {

@@ -111,8 +111,7 @@ const struct track *file_set_process(const struct trace *trace, uint32_t file)
 static void read_steps(const struct trace *trace, struct set_record *by_file)
 {
     const struct step_list *steps = step_list_of(trace);
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->at[i];
+    FOR_EACH(step, steps) {
         struct set_record *record = &by_file[step->file];
         int64_t marked;
         if (!step_number(trace_name(trace, step->event), &marked))

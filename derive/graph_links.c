@@ -535,8 +535,7 @@ static void match_replays(struct matching *matching)
 {
     find_replays(matching);
     sort_bodies(matching);
-    for (size_t s = 0; s < matching->sorts.count; s++) {
-        struct sort *sort = &matching->sorts.at[s];
+    FOR_EACH(sort, &matching->sorts) {
         sort->launch_of =
             arena_alloc(arena_of(matching),
                         mem_times(matching->replays.at[sort->replay].count + 1, sizeof *sort->launch_of));
@@ -545,8 +544,7 @@ static void match_replays(struct matching *matching)
         else
             find_best(matching, sort);
     }
-    for (size_t r = 0; r < matching->replays.count; r++) {
-        const struct replay *replay = &matching->replays.at[r];
+    FOR_EACH(replay, &matching->replays) {
         const struct sort *sort = &matching->sorts.at[replay->sort];
         bool is_enough = sort->matched > 0 && 2 * sort->matched >= replay->count;
         if (!is_enough && !sort->by_node)

@@ -109,8 +109,7 @@ static void sort_ends(struct search *search)
         if (intervals_length_near(&search->syncing[file], end_ns - 1, end_ns, &near) > 0)
             *VEC_PUSH(&search->ended[file]) = (struct ended){ end_ns, (uint32_t)i };
     }
-    for (uint32_t f = 0; f < trace->file_count; f++) {
-        struct ended_list *list = &search->ended[f];
+    FOR_EACH_OF(list, search->ended, trace->file_count) {
         if (!starts_ascend(search, list)) {
             SORT_BY(list->at, list->count, i, event[list->at[i].position]);
             SORT_BY(list->at, list->count, i, trace_start_ns(trace, event[list->at[i].position]));
@@ -201,8 +200,7 @@ static bool lacks_work(const struct search *search, event_id call)
 static bool *find_lost_records(const struct trace *trace)
 {
     bool *lacks = mem_zalloc(trace->file_count + 1, sizeof *lacks);
-    for (size_t i = 0; i < trace->notice_count; i++) {
-        const struct trace_notice *notice = &trace->notices[i];
+    FOR_EACH_OF(notice, trace->notices, trace->notice_count) {
         bool of_work = lacks_of_word(notice->kind) & (LACKS_END | LACKS_RECORDS) &&
                        strcmp(notice->kind, lack_word(LACK_MISSING_STEPS)) != 0;
         if (!notice->of_all)
@@ -231,8 +229,7 @@ static void drop_repeats(const struct trace *trace, struct host_waits *waits)
     if (waits->count)
         SORT(waits, by_waits);
     size_t kept = 0;
-    for (size_t i = 0; i < waits->count; i++) {
-        const struct host_wait *wait = &waits->at[i];
+    FOR_EACH(wait, waits) {
         if (kept == 0 || waits->at[kept - 1].call != wait->call)
             waits->at[kept++] = *wait;
         else if (trace_start_ns(trace, wait->work) < trace_start_ns(trace, waits->at[kept - 1].work))
@@ -290,8 +287,7 @@ static void mark_ends(struct host_waits *waits, const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
     struct launched *launched = find_launched(gpu);
-    for (size_t i = 0; i < waits->count; i++) {
-        struct host_wait *wait = &waits->at[i];
+    FOR_EACH(wait, waits) {
         const struct launched *of = &launched[trace->tracks[trace->track[wait->call]].file];
         int64_t start_ns = trace_start_ns(trace, wait->call);
         bool is_sync =

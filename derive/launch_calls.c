@@ -36,8 +36,7 @@ static void mark(const struct trace *trace, struct launch_calls *calls)
             call->has_work = true;
     }
     const struct capture_times *times = capture_times_of(trace);
-    for (size_t i = 0; i < calls->count; i++) {
-        struct launch_call *call = &calls->at[i];
+    FOR_EACH(call, calls) {
         const struct intervals *captures = &times->of_file[trace->tracks[trace->track[call->call]].file];
         call->captured = !call->has_work && captures->count &&
                          intervals_contain(captures, trace_start_ns(trace, call->call));

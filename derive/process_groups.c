@@ -36,8 +36,7 @@ struct process_groups *process_groups_open(const struct trace *trace)
     groups->names = arena_hold(arena_of(groups), names_open());
     groups->served = mem_zalloc(trace->file_count + 1, sizeof *groups->served);
     for (uint32_t f = 0; f < trace->file_count; f++)
-        for (size_t i = 0; i < trace->files[f].groups.count; i++) {
-            const struct trace_group *group = &trace->files[f].groups.at[i];
+        FOR_EACH(group, &trace->files[f].groups) {
             struct name_in_file key = { f, group->name };
             if (names_add(groups->names, (const char *)&key, sizeof key) == groups->by_name.count)
                 *VEC_PUSH(&groups->by_name) = group; /* the first of the name */
@@ -62,8 +61,7 @@ static const struct served *served_by(struct process_groups *groups, uint32_t f,
     *served = (struct served){ .known = true, .size = -1 };
     const struct trace_file *file = &groups->trace->files[f];
     size_t count = 0;
-    for (size_t i = 0; i < file->groups.count; i++) {
-        const struct trace_group *group = &file->groups.at[i];
+    FOR_EACH(group, &file->groups) {
         if (number != ANY_LIBRARY && group->backends && !strstr(group->backends, backends[number][1]))
             continue;
         served->only = count == 0 ? group : NULL;

@@ -247,10 +247,9 @@ static struct tail usual_tail(struct inferring *inferring, const struct sequence
 {
     size_t best = 0, most = 0;
     for (size_t a = 0; a < count && !is_too_long(inferring); a++) {
-        size_t same = 0;
-        for (size_t b = 0; b < count; b++)
-            same += tails[a].end - tails[a].first == tails[b].end - tails[b].first &&
-                    are_tails_alike(inferring, sequence, tails[a], tails[b]);
+        size_t same = SUM(size_t, b, count,
+                          tails[a].end - tails[a].first == tails[b].end - tails[b].first &&
+                              are_tails_alike(inferring, sequence, tails[a], tails[b]));
         if (same > most) {
             best = a;
             most = same;

@@ -40,9 +40,7 @@ static double distance_from_means(const int64_t *ns, size_t count, size_t period
 
 static double mean_of(const int64_t *ns, size_t count)
 {
-    double sum_ns = 0;
-    for (size_t i = 0; i < count; i++)
-        sum_ns += (double)ns[i];
+    double sum_ns = SUM(double, i, count, (double)ns[i]);
     return sum_ns / (double)count;
 }
 

@@ -276,8 +276,7 @@ static bool has_neighbour(const struct flight *flight, const struct flight_unrea
 
 static void judge_doubtful(struct flight_search *search)
 {
-    for (size_t i = 0; i < search->doubtful.count; i++) {
-        const struct flight_unreadable *file = &search->doubtful.at[i];
+    FOR_EACH(file, &search->doubtful) {
         if (file->rank != FLIGHT_NO_RANK && has_neighbour(search->flight, file))
             *VEC_PUSH(&search->flight->unreadable) = *file;
         else
@@ -334,8 +333,7 @@ struct flight *flight_read(char *const *paths, size_t count, uint64_t max_ratio,
 
 bool flight_check_complete(const struct flight *flight, struct tpa_error *err)
 {
-    for (size_t d = 0; d < flight->dumps.count; d++) {
-        const struct flight_dump *dump = &flight->dumps.at[d];
+    FOR_EACH(dump, &flight->dumps) {
         if (dump->is_known_version && !dump->unknown_states)
             continue;
         tpa_fail(err, TPA_NOWHERE, "this dump is not understood: its %s '%s' is not known",

@@ -191,9 +191,7 @@ static bool is_damaged(const char *line, size_t len)
 /* Record what is missing behind the last row, or between rows. */
 static void lightning_check_rows(struct action_report *report, bool ends)
 {
-    double calls = 0;
-    for (size_t i = 0; i < report->actions.count; i++)
-        calls += (double)report->actions.at[i].calls;
+    double calls = SUM(double, i, report->actions.count, (double)report->actions.at[i].calls);
     if (!ends)
         sums_origin_lacks(&report->origin, LACK_CUT_SHORT,
                           "the report has no line behind its last row: the end is missing", NULL, 1,

@@ -280,8 +280,7 @@ static struct profile *printed_stats_finish(struct printed_stats *stats)
     uint64_t left_out = 0;
     bool differs = false;
     struct profile *sum = NULL;
-    for (size_t i = 0; i < stats->all.count; i++) {
-        struct printed *printed = &stats->all.at[i];
+    FOR_EACH(printed, &stats->all) {
         finish_printed(printed, &left_out, &differs);
         if (sum)
             profile_add(sum, printed->profile);
@@ -302,9 +301,7 @@ static struct profile *printed_stats_read(struct source *source, struct tpa_erro
     struct profile *profile = NULL;
     if (stack_sums_read(source, &text, err)) {
         add_lines(&stats, &text);
-        size_t functions = 0;
-        for (size_t i = 0; i < stats.all.count; i++)
-            functions += stats.all.at[i].profile->listed_count;
+        size_t functions = SUM(size_t, i, stats.all.count, stats.all.at[i].profile->listed_count);
         if (functions > 0)
             profile = printed_stats_finish(&stats);
         else

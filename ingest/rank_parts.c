@@ -217,8 +217,7 @@ static bool find_processes(struct parts *parts)
     const struct trace_file *file = &trace->files[parts->file];
     int64_t first_pid = 0;
     bool several = false, any = false;
-    for (track_id t = 0; t < trace->track_count; t++) {
-        const struct track *track = &trace->tracks[t];
+    FOR_EACH_OF(track, trace->tracks, trace->track_count) {
         if (track->file != parts->file || track->kind != TRACK_THREAD || !track->event_count ||
             track->pid_text != NAME_NONE)
             continue;
@@ -278,10 +277,8 @@ static int64_t rank_parts_number_of(const struct parts *parts, uint32_t place)
 {
     const struct part *part = &parts->ranks.at[place];
     bool only_tp = true;
-    for (size_t i = 0; i < parts->ranks.count; i++) {
-        const struct part *one = &parts->ranks.at[i];
+    FOR_EACH(one, &parts->ranks)
         only_tp = only_tp && one->tp >= 0 && one->dp < 0 && one->pp < 0 && one->cp < 0 && one->ep < 0;
-    }
     return part->rank >= 0 ? part->rank : only_tp ? part->tp : (int64_t)place;
 }
 

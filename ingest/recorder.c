@@ -316,8 +316,7 @@ static void set_spread(struct recorder *recorder, const struct recorder_work *wo
 {
     double blocks = (double)work->grid[0] * (double)work->grid[1] * (double)work->grid[2],
            threads = (double)work->block[0] * (double)work->block[1] * (double)work->block[2];
-    for (size_t i = 0; i < recorder->devices.count; i++) {
-        const struct recorder_device_facts *facts = &recorder->devices.at[i];
+    FOR_EACH(facts, &recorder->devices) {
         if (facts->device != work->device || facts->multiprocessors <= 0)
             continue;
         double share = blocks / (double)facts->multiprocessors;

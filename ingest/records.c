@@ -500,9 +500,7 @@ static value make_segment(struct fields *fields)
     };
     place_blocks(fields->o, fields->of[KEY_BLOCKS], &segment);
     number_blocks(snapshot, &segment);
-    int64_t sum = 0;
-    for (size_t i = 0; i < segment.block_count; i++)
-        sum += snapshot->blocks.at[segment.first_block + i].size;
+    int64_t sum = SUM(int64_t, i, segment.block_count, snapshot->blocks.at[segment.first_block + i].size);
     segment.total = size_or(fields, KEY_TOTAL_SIZE, sum);
     *VEC_PUSH(&snapshot->segments) = segment;
     return value_of(VALUE_SEGMENT, snapshot->segments.count - 1);

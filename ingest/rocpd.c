@@ -498,8 +498,7 @@ static void rocpd_read_counters(struct rocpd *rocpd)
 
 static void name_threads(struct rocpd *rocpd)
 {
-    for (size_t i = 0; i < rocpd->threads.count; i++) {
-        const struct row *thread = &rocpd->threads.at[i];
+    FOR_EACH(thread, &rocpd->threads) {
         if (thread->text && *thread->text && thread->number != RECORDER_NONE)
             recorder_name_thread(rocpd->recorder, recorder_thread(rocpd->recorder, thread->number),
                                  thread->text);

@@ -373,8 +373,7 @@ static void find_pid(struct recording *recording)
 /* What the tables lack, once all were read: the profiler ends each row by a line end. */
 static void tell_lacks(struct recording *recording)
 {
-    for (size_t i = 0; i < recording->tables.count; i++) {
-        const struct csv_table *table = &recording->tables.at[i];
+    FOR_EACH(table, &recording->tables) {
         if (table->text.count && table->text.at[table->text.count - 1] != '\n')
             trace_builder_lacks(recording->builder, LACK_CUT_SHORT,
                                 "the last row has no end: it, and rows behind it, may be missing in part", 1,

@@ -47,8 +47,7 @@ static void add_note(struct database *db, const char *kind, char *text, uint64_t
 
 void database_notice(struct database *db, struct trace_builder *builder)
 {
-    for (size_t i = 0; i < db->notes.count; i++) {
-        const struct database_note *note = &db->notes.at[i];
+    FOR_EACH(note, &db->notes) {
         trace_builder_notice(builder, note->kind,
                              trace_builder_strndup(builder, note->text, strlen(note->text)), note->count,
                              TPA_NOWHERE);

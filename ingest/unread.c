@@ -302,8 +302,7 @@ bool unread_fail(const char *name, const char *bytes, size_t len, const char *da
         at++;
     if (at == len)
         return fail_as("blank", NULL, TPA_LEFT_OUT, err);
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-        const struct magic *magic = &magics[i];
+    FOR_EACH_OF(magic, magics, sizeof magics / sizeof *magics) {
         size_t from = magic->at ? magic->at : at;
         if (len >= from + magic->len && memcmp(bytes + from, magic->bytes, magic->len) == 0 &&
             holds(bytes, len, magic->within))

@@ -106,9 +106,7 @@ static void compare_with_blocks(struct making *making)
             in_both++;
         }
     }
-    uint64_t live = 0;
-    for (size_t i = 0; i < replay->lives.count; i++)
-        live += replay->lives.at[i].completed == LIFE_GOES_ON;
+    uint64_t live = SUM(uint64_t, i, replay->lives.count, replay->lives.at[i].completed == LIFE_GOES_ON);
     for (size_t i = 0; i < making->old.count; i++)
         live += making->old.at[i].completed == LIFE_GOES_ON;
     replay->live_not_in_segments = live > in_both ? live - in_both : 0;

@@ -170,8 +170,7 @@ static void fill_range(struct state *state, struct state_range *range, const str
 
 static void sum_up(struct state *state)
 {
-    for (size_t i = 0; i < state->ranges.count; i++) {
-        const struct state_range *range = &state->ranges.at[i];
+    FOR_EACH(range, &state->ranges) {
         state->reserved += range->size;
         state->active += range->active;
         state->inactive += range->free;

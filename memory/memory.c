@@ -17,8 +17,7 @@ static void count_notices(const struct memory_query *query)
 {
     struct memory *memory = query->memory;
     const struct trace *trace = query->trace;
-    for (size_t d = 0; d < query->records->device_count; d++) {
-        const struct memory_device *device = &query->records->devices[d];
+    FOR_EACH_OF(device, query->records->devices, query->records->device_count) {
         bool timeline = device->has_categories && !device->has_totals && !device->has_addresses;
         memory->timelines += timeline;
         memory->without_totals += device->has_totals || timeline ? 0 : device->count;

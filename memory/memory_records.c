@@ -93,9 +93,8 @@ static void collect_raw(const struct taking *taking, struct raw_records *raw)
     struct arg_scan types = arg_scan_of(trace, ARG_DEVICE_TYPE), ids = arg_scan_of(trace, ARG_DEVICE_ID),
                     categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY);
     struct names *keys = names_open();
-    size_t count = 0;
-    for (event_id e = 0; e < trace->event_count; e++)
-        count += memory_change_of(&taking->names, trace, e) != MEMORY_CHANGES;
+    size_t count =
+        SUM(size_t, e, trace->event_count, memory_change_of(&taking->names, trace, e) != MEMORY_CHANGES);
     raw->at = mem_alloc(mem_times(count + 1, sizeof *raw->at));
     for (event_id e = 0; raw->count < count; e++) {
         if (memory_change_of(&taking->names, trace, e) == MEMORY_CHANGES)

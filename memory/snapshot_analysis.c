@@ -68,8 +68,7 @@ static void add_in_use(struct snapshot_answers *answers, const struct allocator_
 {
     struct buffer stack = { 0 };
     struct alive *alive = alive_find(replay, entry, by);
-    for (size_t i = 0; i < alive->rows.count; i++) {
-        const struct alive_row *from = &alive->rows.at[i];
+    FOR_EACH(from, &alive->rows) {
         struct in_use_row row = {
             .file = as_text(file),
             .name = { arena_strndup(arena_of(answers), from->name, from->length), from->length },
@@ -103,8 +102,7 @@ static void snapshot_analysis_add_segments(struct snapshot_answers *answers,
     const struct snapshot *snapshot = replay->snapshot;
     struct state state;
     state_find(replay, entry, &state);
-    for (size_t i = 0; i < state.ranges.count; i++) {
-        const struct state_range *range = &state.ranges.at[i];
+    FOR_EACH(range, &state.ranges) {
         const struct life *largest = NULL;
         for (size_t p = 0; p < range->piece_count; p++) {
             uint32_t life = state.pieces.at[range->first_piece + p].life;
@@ -196,11 +194,9 @@ struct snapshot_answers *snapshot_answer(const struct snapshots *snapshots,
     answers->by = query->by;
     for (size_t i = 0; i < snapshots->of.count; i++) {
         const struct snapshot *snapshot = snapshots->of.at[i];
-        for (size_t d = 0; d < snapshot->devices.count; d++) {
-            const struct snapshot_device *device = &snapshot->devices.at[d];
+        FOR_EACH(device, &snapshot->devices)
             if (device->device == SNAPSHOT_HOST || ranges_hold(&query->devices, device->device))
                 answer_device(snapshot, device, query, answers);
-        }
         add_pools(answers, snapshot, snapshot->path, &query->devices);
     }
     struct arena *own[] = { &answers->devices.arena, &answers->ooms.arena, &answers->leaks.arena,

@@ -82,8 +82,7 @@ static void add_annotations(struct making *making)
 {
     const struct snapshot *snapshot = making->replay->snapshot;
     int64_t last_ns = moment_ns(making->replay, making->replay->entry_count - 1);
-    for (size_t i = 0; i < snapshot->annotations.count; i++) {
-        const struct snapshot_annotation *at = &snapshot->annotations.at[i];
+    FOR_EACH(at, &snapshot->annotations) {
         if (at->device != making->replay->device->device || at->start_us == SNAPSHOT_NO_TIME)
             continue;
         int64_t start_ns = trace_moment_or_zero(at->start_us * 1000);
@@ -141,8 +140,7 @@ static void name_track(struct making *making, uint32_t device)
 /* What the snapshot lacks, the trace lacks. */
 static void add_lacks(struct trace_builder *builder, const struct snapshot *snapshot)
 {
-    for (size_t i = 0; i < snapshot->notices.count; i++) {
-        const struct snapshot_notice *notice = &snapshot->notices.at[i];
+    FOR_EACH(notice, &snapshot->notices) {
         if (lacks_of_word(notice->kind))
             trace_builder_notice(builder, trace_builder_strndup(builder, notice->kind, strlen(notice->kind)),
                                  trace_builder_strndup(builder, notice->text, strlen(notice->text)),

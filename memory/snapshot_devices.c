@@ -8,8 +8,7 @@ static name_id annotation_at(const struct allocator_history *replay, int64_t tim
     const struct snapshot *snapshot = replay->snapshot;
     name_id innermost = NAME_NONE;
     int64_t latest = INT64_MIN;
-    for (size_t i = 0; i < snapshot->annotations.count; i++) {
-        const struct snapshot_annotation *at = &snapshot->annotations.at[i];
+    FOR_EACH(at, &snapshot->annotations) {
         bool holds = at->device == replay->device->device && at->start_us != SNAPSHOT_NO_TIME &&
                      at->start_us <= time_us && (at->end_us == SNAPSHOT_NO_TIME || at->end_us >= time_us);
         if (holds && at->start_us >= latest) {
@@ -31,8 +30,7 @@ static void add_peak(const struct allocator_history *replay, struct device_row *
     row->start = replay->allocated.start;
     row->end = replay->allocated.end;
     row->peak_count = row->before_at_peak = 0;
-    for (size_t i = 0; i < replay->lives.count; i++) {
-        const struct life *life = &replay->lives.at[i];
+    FOR_EACH(life, &replay->lives) {
         if (!life_is_allocated(life, row->peak_entry))
             continue;
         row->peak_count++;

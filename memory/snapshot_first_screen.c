@@ -56,8 +56,7 @@ static void choose_device(struct screen *screen)
 {
     const struct snapshot_answers *answers = screen->answers;
     screen->oom = answers->ooms.rows.count ? &answers->ooms.rows.at[0] : NULL;
-    for (size_t i = 0; i < answers->devices.rows.count; i++) {
-        const struct device_row *row = &answers->devices.rows.at[i];
+    FOR_EACH(row, &answers->devices.rows) {
         if (screen->oom && (row->device != screen->oom->device || row->file.at != screen->oom->file.at))
             continue;
         if (!screen->device || most_of(row) > most_of(screen->device))
@@ -93,19 +92,16 @@ static const char *oom_sentence(const struct screen *screen)
 /* The line of code with the most memory at the peak; NULL: no line holds much of it. */
 static const struct in_use_row *holder_of(const struct screen *screen)
 {
-    for (size_t i = 0; i < screen->answers->in_use.count; i++) {
-        const struct in_use_row *row = &screen->answers->in_use.at[i];
+    FOR_EACH(row, &screen->answers->in_use)
         if (is_of_device(screen, row->file.at, row->device) && row->share >= worth_it && *row->name.at != '[')
             return row;
-    }
     return NULL;
 }
 
 /* What was there before recording began, which has no line; NULL: it is not much of the peak. */
 static const struct in_use_row *old_of(const struct screen *screen)
 {
-    for (size_t i = 0; i < screen->answers->in_use.count; i++) {
-        const struct in_use_row *row = &screen->answers->in_use.at[i];
+    FOR_EACH(row, &screen->answers->in_use) {
         if (is_of_device(screen, row->file.at, row->device) && row->share >= worth_it &&
             strcmp(row->name.at, alive_before_recording) == 0)
             return row;
@@ -338,8 +334,7 @@ static void add_leak(const struct screen *screen)
 static void add_holders(const struct screen *screen)
 {
     bool line = false, before = false;
-    for (size_t i = 0; i < screen->answers->in_use.count; i++) {
-        const struct in_use_row *row = &screen->answers->in_use.at[i];
+    FOR_EACH(row, &screen->answers->in_use) {
         bool old = strcmp(row->name.at, alive_before_recording) == 0;
         if (!is_of_device(screen, row->file.at, row->device) ||
             row->share < (before ? worth_it / 2 : worth_it) || (old ? before : line))

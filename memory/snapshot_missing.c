@@ -182,8 +182,7 @@ static void describe_device(struct telling *telling, const struct allocator_hist
 static void describe_recording(struct telling *telling, const struct snapshot *snapshot)
 {
     uint64_t entries = 0, of_state = 0;
-    for (size_t d = 0; d < snapshot->devices.count; d++) {
-        const struct snapshot_device *device = &snapshot->devices.at[d];
+    FOR_EACH(device, &snapshot->devices) {
         entries += device->end - device->first;
         of_state += is_of_state(snapshot, device);
     }
@@ -205,9 +204,8 @@ static void describe_recording(struct telling *telling, const struct snapshot *s
     if (snapshot->segments.count == 0 && entries > 0)
         tell(telling, "no_segments", 1,
              "there are no segments in the file: reserved bytes and fragmentation are not known");
-    int64_t odd = 0;
-    for (size_t d = 0; d < snapshot->devices.count; d++)
-        odd += segment_sums_of(snapshot, snapshot->devices.at[d].device).do_not_add_up;
+    int64_t odd = SUM(int64_t, d, snapshot->devices.count,
+                      segment_sums_of(snapshot, snapshot->devices.at[d].device).do_not_add_up);
     if (odd)
         tell(telling, "segments_do_not_add_up", odd,
              "segments are larger or smaller than their blocks together");
@@ -224,8 +222,7 @@ void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_a
         for (size_t r = 0; r < answers->replays.count; r++)
             if (answers->replays.at[r]->snapshot == snapshot)
                 describe_device(&telling, answers->replays.at[r]);
-        for (size_t n = 0; n < snapshot->notices.count; n++) {
-            const struct snapshot_notice *notice = &snapshot->notices.at[n];
+        FOR_EACH(notice, &snapshot->notices) {
             *VEC_PUSH(&list->rows) = (struct missing_data){ notice->kind,
                                                             { notice->text, strlen(notice->text) },
                                                             snapshot->path,

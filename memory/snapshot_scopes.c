@@ -80,8 +80,7 @@ void scopes_find(const struct allocator_history *replay, const char *file, struc
         return;
     struct heights heights = heights_of(replay);
     size_t first = rows->rows.count;
-    for (size_t i = 0; i < snapshot->annotations.count; i++) {
-        const struct snapshot_annotation *scope = &snapshot->annotations.at[i];
+    FOR_EACH(scope, &snapshot->annotations) {
         if (scope->device != replay->device->device || scope->start_us == SNAPSHOT_NO_TIME)
             continue;
         bool closed = scope->end_us != SNAPSHOT_NO_TIME && scope->end_us >= scope->start_us;
@@ -124,8 +123,7 @@ static void find_boundaries(const struct allocator_history *replay, const char *
     size_t best = 0;
     bool stepped = false;
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < scopes->rows.count; i++) {
-            const struct scope_row *row = &scopes->rows.at[i];
+        FOR_EACH(row, &scopes->rows) {
             if (row->device != replay->device->device || strcmp(row->file.at, file) != 0 ||
                 row->end_us == TABLE_INT_MISSING)
                 continue;

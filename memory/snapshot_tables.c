@@ -338,10 +338,8 @@ void snapshot_add_notices(const struct snapshots *snapshots, const struct snapsh
 {
     struct missing_list list = { 0 };
     snapshot_missing(snapshots, answers, &list);
-    for (size_t i = 0; i < list.rows.count; i++) {
-        const struct missing_data *row = &list.rows.at[i];
+    FOR_EACH(row, &list.rows)
         result_add_notice(result, row->kind, row->count, row->file, row->offset, "%s", row->text.at);
-    }
     VEC_FREE(&list.rows);
     arena_release(&list.arena);
 }
@@ -349,8 +347,7 @@ void snapshot_add_notices(const struct snapshots *snapshots, const struct snapsh
 void snapshot_add_file_notices(const struct snapshots *snapshots, struct result *result)
 {
     for (size_t i = 0; i < snapshots->of.count; i++)
-        for (size_t n = 0; n < snapshots->of.at[i]->notices.count; n++) {
-            const struct snapshot_notice *notice = &snapshots->of.at[i]->notices.at[n];
+        FOR_EACH(notice, &snapshots->of.at[i]->notices) {
             result_add_notice(result, notice->kind, (int64_t)notice->count, snapshots->of.at[i]->path,
                               notice->offset, "%s", notice->text);
         }

@@ -199,15 +199,13 @@ static void add_stacks(struct flame *flame, const struct allocator_history *repl
     bool *leads = mem_alloc(snapshot->frames.count + 1);
     for (size_t i = 0; i < snapshot->frames.count; i++)
         leads[i] = only_leads(snapshot, &snapshot->frames.at[i]);
-    for (size_t i = 0; i < replay->lives.count; i++) {
-        const struct life *life = &replay->lives.at[i];
+    FOR_EACH(life, &replay->lives) {
         if (life->stack == STACK_NONE || !life_is_allocated(life, peak))
             continue;
         sum_add(&uses[life->stack].bytes, life->size);
         uses[life->stack].count++;
     }
-    for (size_t i = 0; i < replay->lives.count; i++) {
-        const struct life *life = &replay->lives.at[i];
+    FOR_EACH(life, &replay->lives) {
         if (!life_is_allocated(life, peak))
             continue;
         if (life->stack == STACK_NONE) {

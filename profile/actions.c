@@ -45,8 +45,7 @@ static const struct action *find_longest(const struct action_report *report, siz
     const struct action *last = NULL;
     for (size_t n = 0; n <= i; n++) {
         const struct action *next = NULL;
-        for (size_t k = 0; k < report->actions.count; k++) {
-            const struct action *action = &report->actions.at[k];
+        FOR_EACH(action, &report->actions) {
             bool behind = !last || action->total_ns < last->total_ns ||
                           (action->total_ns == last->total_ns && action > last);
             if (behind && strncmp(action->name, "run_", 4) != 0 &&

@@ -110,8 +110,7 @@ static void list_function(struct profile *profile, const struct call_sums *calls
 {
     uint32_t first_edge = (uint32_t)profile->edge_count;
     struct call_sums whole = { 0 };
-    for (size_t i = 0; i < count; i++) {
-        const struct call_sums *pair = &calls[i];
+    FOR_EACH_OF(pair, calls, count) {
         whole.calls += pair->calls;
         whole.self_ns += pair->self_ns;
         whole.outermost_calls += pair->outermost_calls;

@@ -129,8 +129,7 @@ static void add_fact(struct answer *answer, const char *label, const char *text)
 static const char *program_of(const struct profile *profile, struct arena *texts)
 {
     const struct profile_function *most = NULL;
-    for (size_t i = 0; i < profile->function_count; i++) {
-        const struct profile_function *function = &profile->functions[i];
+    FOR_EACH_OF(function, profile->functions, profile->function_count) {
         if (function->line > 0 && function->file_length && *function->file != '<' &&
             function->name_length == 8 && memcmp(function->name, "<module>", 8) == 0 &&
             (!most || function->cost.cumulative_s > most->cost.cumulative_s))

@@ -402,8 +402,7 @@ static void add_odd_times(struct result *result, const struct profile *profile, 
 
 void sums_add_notices(struct result *result, const struct sums_origin *origin)
 {
-    for (size_t i = 0; i < origin->notices.count; i++) {
-        const struct sums_notice *notice = &origin->notices.at[i];
+    FOR_EACH(notice, &origin->notices) {
         result_add_notice(result, notice->kind, (int64_t)notice->count, notice->path, notice->offset, "%s",
                           notice->text);
     }
@@ -413,8 +412,7 @@ void profile_add_notices(struct result *result, const struct profile *profile,
                          const struct profile_view *view, bool rows_tell_limit)
 {
     const char *file = profile->files.count > 0 ? profile->files.at[0].path : NULL;
-    for (size_t i = 0; i < view->reductions.count; i++) {
-        const struct profile_reduction *reduction = &view->reductions.at[i];
+    FOR_EACH(reduction, &view->reductions) {
         if (reduction->by_limit && rows_tell_limit)
             continue;
         result_add_notice(result, "reduced", (int64_t)(reduction->before - reduction->after), NULL,
@@ -456,8 +454,7 @@ void actions_add_table(struct result *result, const struct action_report *report
 {
     struct table *table =
         TABLE_OF_ROWS("actions", "Lightning actions", action_columns, (struct action_row *)NULL, 0);
-    for (size_t i = 0; i < report->actions.count; i++) {
-        const struct action *action = &report->actions.at[i];
+    FOR_EACH(action, &report->actions) {
         struct action_row row = { { action->name, strlen(action->name) },
                                   action->mean_ns,
                                   action->calls >= 0 ? action->calls : TABLE_INT_MISSING,

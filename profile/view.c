@@ -70,8 +70,7 @@ static const struct sort_word *find_sort_word(const char *word, size_t len, stru
 {
     struct suggest near = suggest_for(word, len);
     const struct sort_word *found = NULL;
-    for (size_t i = 0; i < SORT_WORDS; i++) {
-        const struct sort_word *row = &sort_words[i];
+    FOR_EACH_OF(row, sort_words, SORT_WORDS) {
         bool begins = strncmp(row->word, word, len) == 0;
         if (begins && row->word[len] == '\0')
             return row;

@@ -686,8 +686,7 @@ void trace_sql_add_notices(struct trace_sql *sql, struct result *result)
 {
     for (; sql->reported < sql->answers.count; sql->reported++) {
         const struct result *answer = sql->answers.at[sql->reported].result;
-        for (size_t i = 0; i < answer->notices.count; i++) {
-            const struct table_notice *notice = &answer->notices.at[i];
+        FOR_EACH(notice, &answer->notices) {
             result_add_notice(result, notice->kind, notice->count, notice->file, notice->offset, "%s",
                               notice->text);
         }

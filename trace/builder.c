@@ -379,8 +379,7 @@ static void freeze_args(struct trace_builder *builder)
 /* What a .tpa file lacks may be of any of the files in it. */
 static void spread_lacks_of_containers(struct trace_storage *storage)
 {
-    for (size_t i = 0; i < storage->notices.count; i++) {
-        const struct trace_notice *notice = &storage->notices.at[i];
+    FOR_EACH(notice, &storage->notices) {
         unsigned lacks = notice->of_container && notice->count ? lacks_of_word(notice->kind) : 0;
         for (size_t f = 0; lacks && f < storage->files.count; f++)
             if (storage->files.at[f].container == storage->files.at[notice->file].container)
@@ -443,11 +442,9 @@ static bool belongs_behind(const void *context, const void *left, const void *ri
 /* trace_file_device looks for them by their order. */
 static void sort_devices(struct trace_builder *builder)
 {
-    for (size_t f = 0; f < builder->storage->files.count; f++) {
-        struct trace_file *file = &builder->storage->files.at[f];
+    FOR_EACH(file, &builder->storage->files)
         if (file->devices.count > 1)
             runs_sort(file->devices.at, file->devices.count, sizeof *file->devices.at, belongs_behind, NULL);
-    }
 }
 
 void trace_builder_set_workers(struct trace_builder *builder, unsigned workers)

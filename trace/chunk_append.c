@@ -97,8 +97,7 @@ static void append_args(struct trace_builder *builder, struct trace_chunk *chunk
 
 static void append_facts(struct trace_builder *builder, struct trace_chunk *chunk)
 {
-    for (size_t i = 0; i < chunk->facts.count; i++) {
-        const struct chunk_fact *fact = &chunk->facts.at[i];
+    FOR_EACH(fact, &chunk->facts) {
         track_id id = chunk->tracks.map.at[fact->track];
         name_id text = map_text(chunk, fact->text);
         struct track *track = &builder->storage->tracks.at[id];
@@ -165,8 +164,7 @@ static void append_events(struct trace_storage *storage, const struct trace_chun
 static void append_flows_and_samples(struct trace_builder *builder, struct trace_chunk *chunk)
 {
     struct trace_storage *storage = builder->storage;
-    for (size_t i = 0; i < chunk->flows.count; i++) {
-        struct trace_flow *flow = &chunk->flows.at[i];
+    FOR_EACH(flow, &chunk->flows) {
         flow->category = map_text(chunk, flow->category);
         flow->name = map_text(chunk, flow->name);
         flow->track = chunk->tracks.map.at[flow->track];
@@ -207,10 +205,8 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
     append_open_ends(builder, chunk, base);
     append_facts(builder, chunk);
     append_flows_and_samples(builder, chunk);
-    for (size_t i = 0; i < chunk->notices.count; i++) {
-        const struct chunk_notice *notice = &chunk->notices.at[i];
+    FOR_EACH(notice, &chunk->notices)
         trace_builder_notice(builder, notice->kind, notice->text, notice->count, notice->offset);
-    }
     trace_chunk_clear(chunk);
     return builder_check_ceiling(builder, 0, 0, err) && builder_check_room(builder, err);
 }

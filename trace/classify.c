@@ -110,8 +110,7 @@ static bool has_property(const struct trace_file *file, const char *key)
 static enum trace_producer producer_by_processes(const struct trace_storage *storage, uint32_t file)
 {
     enum trace_producer found = PRODUCER_UNKNOWN;
-    for (size_t i = 0; i < storage->tracks.count; i++) {
-        const struct track *track = &storage->tracks.at[i];
+    FOR_EACH(track, &storage->tracks) {
         if (track->file != file)
             continue;
         const char *process = classify_text_of(storage, track->process_name);
@@ -240,8 +239,7 @@ static enum device_form form_of_track(const char *process, const char *thread)
 static uint8_t *find_device_forms(const struct trace_storage *storage)
 {
     uint8_t *forms = mem_zalloc(storage->files.count + 1, 1);
-    for (size_t i = 0; i < storage->tracks.count; i++) {
-        const struct track *track = &storage->tracks.at[i];
+    FOR_EACH(track, &storage->tracks) {
         const char *process = classify_text_of(storage, track->process_name);
         if (!track->event_count || !is_device_process(process))
             continue;

@@ -222,8 +222,7 @@ static void hand_over_args(struct trace_builder *builder, const uint32_t *end_of
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         struct arg_storage *column = &builder->storage->args[arg];
         late.count = 0;
-        for (size_t i = 0; i < builder->end_args.count; i++) {
-            const struct chunk_end_arg *given = &builder->end_args.at[i];
+        FOR_EACH(given, &builder->end_args) {
             event_id e = event_of[given->end];
             if ((int)given->arg == arg && e != EVENT_NONE && !arg_is_present(column, e))
                 *VEC_PUSH(&late) = (struct late_arg){ e, given->value };

@@ -295,11 +295,9 @@ static void describe(const struct trace_lost *lost, unsigned lacks, struct buffe
 uint64_t builder_noticed(const struct trace_builder *builder, uint32_t f, enum lack lack)
 {
     const struct trace_storage *storage = builder->storage;
-    for (size_t i = 0; i < storage->notices.count; i++) {
-        const struct trace_notice *notice = &storage->notices.at[i];
+    FOR_EACH(notice, &storage->notices)
         if (!notice->of_all && notice->file == f && strcmp(notice->kind, lack_word(lack)) == 0)
             return notice->count;
-    }
     return 0;
 }
 
@@ -455,9 +453,7 @@ void trace_describe_callless(const struct trace *trace, struct buffer *out)
 
 void trace_describe_left_out(const struct trace *trace, struct buffer *out)
 {
-    uint64_t untimed = 0;
-    for (size_t f = 0; f < trace->file_count; f++)
-        untimed += trace->files[f].lost.untimed;
+    uint64_t untimed = SUM(uint64_t, f, trace->file_count, trace->files[f].lost.untimed);
     if (untimed)
         buffer_printf(out, "%" PRIu64 " record%s of devices %s no time that can be and %s left out", untimed,
                       untimed == 1 ? "" : "s", untimed == 1 ? "has" : "have", untimed == 1 ? "is" : "are");

@@ -393,8 +393,7 @@ static void measure_distances(struct hole_search *search)
 
 static void collect_pairs(struct hole_search *search)
 {
-    for (size_t r = 0; r < search->replays.count; r++) {
-        const struct replay *replay = &search->replays.at[r];
+    FOR_EACH(replay, &search->replays) {
         for (size_t i = replay->first + 1; i < replay->end && replay->is_sequential && !replay->is_whole; i++)
             if (is_hole(search, i))
                 *VEC_PUSH(&search->pairs) =
@@ -437,8 +436,7 @@ static void measure_pairs(struct hole_search *search)
     bool *begins_pair = mem_zalloc((size_t)most + 1, sizeof *begins_pair);
     for (size_t i = 0; i < search->pairs.count; i++)
         begins_pair[search->pairs.at[i].before] = true;
-    for (size_t r = 0; r < search->replays.count; r++) {
-        const struct replay *replay = &search->replays.at[r];
+    FOR_EACH(replay, &search->replays) {
         for (size_t i = replay->first; i < replay->end && replay->is_sequential; i++)
             if (search->work[i].name <= most && begins_pair[search->work[i].name])
                 measure_pairs_from(search, i, replay->end);

@@ -269,10 +269,7 @@ bool profile_has_callers(const struct profile *profile)
 
 size_t profile_count_callers(const struct profile *profile)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < profile->listed_count; i++)
-        count += profile->functions[profile->listed[i]].edge_count;
-    return count;
+    return SUM(size_t, i, profile->listed_count, profile->functions[profile->listed[i]].edge_count);
 }
 
 /* Add a function and its callers, whose ids are PROFILE's, to what PROFILE has of it. */

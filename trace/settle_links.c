@@ -130,8 +130,7 @@ static void link_by_ids(struct trace_storage *storage)
 static bool may_lack_correlations(const struct trace_storage *storage)
 {
     const struct arg_storage *correlations = &storage->args[ARG_CORRELATION];
-    for (size_t f = 0; f < storage->files.count; f++) {
-        const struct trace_file *file = &storage->files.at[f];
+    FOR_EACH(file, &storage->files) {
         bool any = false, any_linked = false;
         for (size_t e = file->first_event; e < file->first_event + file->event_count && !any; e++) {
             enum event_kind kind = (enum event_kind)storage->kind[e];

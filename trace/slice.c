@@ -253,11 +253,9 @@ static void set_base(struct trace *trace, struct trace_file *file, bool has_base
 {
     file->has_base = has_base;
     file->base_ns = has_base ? base_ns : 0;
-    for (size_t i = 0; i < file->properties.count; i++) {
-        struct trace_property *property = &file->properties.at[i];
+    FOR_EACH(property, &file->properties)
         if (strcmp(property->key, "baseTimeNanoseconds") == 0)
             property->value = arena_printf(&trace->arena, "%lld", (long long)file->base_ns);
-    }
 }
 
 struct moving {

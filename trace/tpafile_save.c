@@ -131,8 +131,7 @@ static void save_file(struct saver *saver, size_t index)
         [TPAFILE_FILE_NAMES] = known_or_none(first, (int64_t)names_count(trace->names)),
     };
     tpafile_writer_add(saver->writer, TPAFILE_FILE, row);
-    for (size_t i = 0; i < file->devices.count; i++) {
-        const struct trace_device *device = &file->devices.at[i];
+    FOR_EACH(device, &file->devices) {
         int64_t facts[TPAFILE_FILE_DEVICE_FIELDS_END] = {
             [TPAFILE_FILE_DEVICE_FILE] = (int64_t)index,
             [TPAFILE_FILE_DEVICE_DEVICE] = device->id,

@@ -490,18 +490,15 @@ static void find_starts(struct graph_device *device, size_t i)
     }
     graph->unknown_starts += !best.any;
     add_queued_edge(device, i, &best);
-    for (size_t k = 0; k < device->maker->starts.count; k++) {
-        struct replay_edge *edge = &device->maker->starts.at[k];
+    FOR_EACH(edge, &device->maker->starts) {
         if (best.any && edge->from == best.from && edge->relation == best.relation) {
             edge->binds = edge->keeps = true;
             break;
         }
     }
     if (from != MOMENT_NONE && best.relation == RELATION_STREAM && is_late_launch(device, i))
-        for (size_t k = 0; k < device->maker->starts.count; k++) {
-            struct replay_edge *edge = &device->maker->starts.at[k];
+        FOR_EACH(edge, &device->maker->starts)
             edge->keeps = edge->relation == RELATION_LAUNCH;
-        }
 }
 
 /* Work I is looked at: it may be the first of its device. */

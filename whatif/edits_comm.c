@@ -113,8 +113,7 @@ void edit_comm_bandwidth(const struct editing *editing)
     struct collectives *all = collectives_open(editing->trace);
     struct sized *sized = mem_alloc(mem_times(all->count + 1, sizeof *sized));
     size_t count = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const struct collective *one = &all->at[i];
+    FOR_EACH(one, all) {
         double bytes = (double)one->size_bytes * collective_bus_factor(one->kind, one->group_size);
         if (one->timed && one->size_bytes >= 0 && bytes >= 0)
             sized[count++] = (struct sized){ one->event, bytes };

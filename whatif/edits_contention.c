@@ -46,8 +46,7 @@ static double clip_factor(double factor)
 static struct judged_pairs judged_of(const struct contention *contention, const struct trace *trace)
 {
     struct judged_pairs all = { 0 };
-    for (size_t i = 0; i < contention->pairs.count; i++) {
-        const struct contention_pair *pair = &contention->pairs.at[i];
+    FOR_EACH(pair, &contention->pairs) {
         const struct names *names = contention->trace->names;
         bool own = contention->trace == trace;
         name_id name = own ? pair->name_id
@@ -274,8 +273,7 @@ void edit_no_contention(const struct editing *editing)
     const struct gpu_events *gpu = beside->gpu;
     struct judged_pairs judged = judged_of(contention, editing->trace);
     double *stretch = mem_zalloc(beside->classes.count + 1, sizeof *stretch); /* by class: for a bound */
-    for (size_t i = 0; i < contention->sums.count; i++) {
-        const struct contention_sum *sum = &contention->sums.at[i];
+    FOR_EACH(sum, &contention->sums) {
         double factor = factor_at_bound(sum, 0);
         if (sum->class != BESIDE_ANY)
             stretch[sum->class] =

@@ -60,8 +60,7 @@ void edit_fuse_attention(const struct editing *editing)
 {
     struct unfused_attention found = unfused_attention_find(editing->trace);
     bool *gone = mem_zalloc(editing->graph->gpu->count + 1, sizeof *gone);
-    for (size_t i = 0; i < found.count; i++) {
-        const struct unfused_part *part = &found.at[i];
+    FOR_EACH(part, &found) {
         if (part->work == UINT32_MAX) {
             scale_operator(editing, part->event, part->factor);
             continue;

@@ -47,8 +47,7 @@ static int64_t usual_launch(const struct graph_maker *maker)
 {
     const struct replay_graph *graph = maker->graph;
     VEC_OF(int64_t) durations = { 0 }, waiting = { 0 };
-    for (size_t d = 0; d < graph->gpu->device_count; d++) {
-        const struct gpu_device *device = &graph->gpu->devices[d];
+    FOR_EACH_OF(device, graph->gpu->devices, graph->gpu->device_count) {
         for (size_t i = device->first; i < device->first + device->count; i++) {
             if (!is_launch(maker, i))
                 continue;
@@ -189,8 +188,7 @@ void graph_add_full_queues(struct graph_maker *maker)
         if (trace->kind[e] == EVENT_OVERHEAD && overhead_is_full_queue(trace_name(trace, e)) &&
             collect_record(maker, &ends, e))
             has_records[full_queues_file_of(graph, e)] = true;
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        const struct gpu_device *device = &gpu->devices[d];
+    FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
         for (size_t i = device->first; i < device->first + device->count && !has_records[device->file]; i++)
             full_queues_inspect(maker, device->first, i);
     }

@@ -87,8 +87,7 @@ static void move_mark(const struct moved *moved, event_id e, struct moved_times 
     struct first_and_last found = { UINT32_MAX, UINT32_MAX };
     const struct gpu_device *own = NULL;
     for (int of_track = is_stream; of_track >= 0 && found.first == UINT32_MAX; of_track--)
-        for (size_t d = 0; d < gpu->device_count; d++) {
-            const struct gpu_device *device = &gpu->devices[d];
+        FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
             if (device->file != track->file || (is_stream && device->id != track->device))
                 continue;
             own = own ? own : device;

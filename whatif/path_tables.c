@@ -470,8 +470,7 @@ static void add_segments(struct tables *tables, struct window_key key, const str
                          int64_t start_ns)
 {
     const struct trace *trace = tables->graph->trace;
-    for (size_t i = 0; i < path->count; i++) {
-        const struct path_segment *one = &path->at[i];
+    FOR_EACH(one, path) {
         *VEC_PUSH(&tables->segments) = (struct segment_row){
             .key = key,
             .part = as_text(path_part_name(one->part)),

@@ -33,8 +33,7 @@ static bool ties_files(const struct replay_graph *graph, const struct collective
 
 static void group_files(struct replay_graph *graph)
 {
-    for (size_t m = 0; m < graph->matches->count; m++) {
-        const struct collective_match *match = &graph->matches->at[m];
+    FOR_EACH(match, graph->matches) {
         const size_t *member = graph->matches->member + match->first;
         for (size_t i = 1; i < match->count && ties_files(graph, match); i++) {
             uint32_t a = search_set(graph->group, file_of_member(graph, member[0])),
@@ -81,8 +80,7 @@ static bool ends_apart(const struct replay_graph *graph, size_t member, size_t o
 static int64_t deviation_of(const struct replay_graph *graph, uint32_t first, uint32_t file)
 {
     VEC_OF(int64_t) apart = { 0 };
-    for (size_t m = 0; m < graph->matches->count; m++) {
-        const struct collective_match *match = &graph->matches->at[m];
+    FOR_EACH(match, graph->matches) {
         const size_t *member = graph->matches->member + match->first;
         size_t of_first = SIZE_MAX, of_file = SIZE_MAX;
         for (size_t i = 0; i < match->count && ties_files(graph, match); i++) {
@@ -179,11 +177,9 @@ static uint32_t work_of(const struct replay_graph *graph, uint32_t place, event_
 static const struct replay_thread *busiest_thread(const struct replay_graph *graph, uint32_t file)
 {
     const struct replay_thread *best = NULL;
-    for (size_t t = 0; t < graph->thread_count; t++) {
-        const struct replay_thread *thread = &graph->threads[t];
+    FOR_EACH_OF(thread, graph->threads, graph->thread_count)
         if (graph->trace->tracks[thread->track].file == file && (!best || thread->count > best->count))
             best = thread;
-    }
     return best;
 }
 

@@ -16,8 +16,7 @@ static struct step_times *times_with(const struct changes *changes, bool whole)
 static const struct step_time *typical_step(const struct step_times *times)
 {
     const struct step_time *best = NULL;
-    for (size_t i = 0; i < times->count; i++) {
-        const struct step_time *one = &times->at[i];
+    FOR_EACH(one, times) {
         if (!best || one->is_period > best->is_period ||
             (one->is_period == best->is_period &&
              llabs(one->now_ns - times->median_now_ns) < llabs(best->now_ns - times->median_now_ns)))
@@ -101,14 +100,11 @@ static void compare_paths(struct whatif *whatif, const struct edit *edits, const
         return;
     find_parts(whatif->graph, step, step->start_ns, step->now_ns, whatif->now_parts_ns);
     replay_step(whatif, step, changes);
-    int64_t length_ns = 0;
-    for (int part = 0; part < PATH_PARTS; part++)
-        length_ns += whatif->now_parts_ns[part];
+    int64_t length_ns = SUM(int64_t, part, PATH_PARTS, whatif->now_parts_ns[part]);
     static const enum path_part unexplained[] = { PART_GAP, PART_STREAM, PART_EVENT, PART_QUEUED,
                                                   PART_UNKNOWN };
-    int64_t unexplained_ns = 0;
-    for (size_t i = 0; i < sizeof unexplained / sizeof *unexplained; i++)
-        unexplained_ns += whatif->now_parts_ns[unexplained[i]];
+    int64_t unexplained_ns =
+        SUM(int64_t, i, sizeof unexplained / sizeof *unexplained, whatif->now_parts_ns[unexplained[i]]);
     int64_t named_ns = whatif->now_parts_ns[PART_GAP] - whatif->then_parts_ns[PART_GAP];
     if (named_ns > 0 && name_their_gaps(edits, whatif->edit_count))
         unexplained_ns -= named_ns;

@@ -245,10 +245,8 @@ struct contended_collectives *contended_collectives_open(const struct contention
             *VEC_PUSH(&p) = all->rows.at[i].p;
     double limit = false_discovery_limit(p.at, p.count);
     VEC_FREE(&p);
-    for (size_t i = 0; i < all->rows.count; i++) {
-        struct contended_collective *row = &all->rows.at[i];
+    FOR_EACH(row, &all->rows)
         row->slower = row->judged && row->factor_low > 1 && row->p <= limit;
-    }
     SORT(&all->rows, by_count);
     EACH(intervals_release, &query.computing, &query.within);
     VEC_FREE(&query.transfers);

@@ -278,8 +278,7 @@ static uint32_t pair_file(const struct contention *contention, const struct cont
 static bool class_is_unlike(const struct contention *contention, uint32_t file, uint32_t class)
 {
     size_t faster = 0, slower = 0;
-    for (size_t i = 0; i < contention->pairs.count; i++) {
-        const struct contention_pair *pair = &contention->pairs.at[i];
+    FOR_EACH(pair, &contention->pairs) {
         if (pair->class != class || pair_file(contention, pair) != file)
             continue;
         faster += pair->why.at == faster_beside;
@@ -293,8 +292,7 @@ static void doubt_classes(struct contention *contention, uint32_t file)
     for (uint32_t class = 0; class < contention->beside->classes.count; class ++) {
         if (!class_is_unlike(contention, file, class))
             continue;
-        for (size_t i = 0; i < contention->pairs.count; i++) {
-            struct contention_pair *pair = &contention->pairs.at[i];
+        FOR_EACH(pair, &contention->pairs) {
             if (pair->class != class || pair_file(contention, pair) != file || !pair->judged)
                 continue;
             pair->judged = false;
@@ -312,11 +310,9 @@ static void find_slower(struct contention *contention, uint32_t file)
             *VEC_PUSH(&p) = contention->pairs.at[i].p;
     double limit = false_discovery_limit(p.at, p.count);
     VEC_FREE(&p);
-    for (size_t i = 0; i < contention->pairs.count; i++) {
-        struct contention_pair *pair = &contention->pairs.at[i];
+    FOR_EACH(pair, &contention->pairs)
         if (pair->judged && pair_file(contention, pair) == file)
             pair->slower = pair->factor_low > 1 && pair->p <= limit;
-    }
 }
 
 /* ---- sums ---- */
@@ -340,8 +336,7 @@ static struct contention_sum sum_of(const struct contention *contention, enum be
         .factor_high = NAN,
     };
     double lost = 0, halves = 0, squares = 0, correlation = 0;
-    for (size_t i = 0; i < contention->pairs.count; i++) {
-        const struct contention_pair *pair = &contention->pairs.at[i];
+    FOR_EACH(pair, &contention->pairs) {
         if (any ? kind != BESIDE_KINDS && contention_pair_kind(contention, pair) != kind
                 : pair->class != class)
             continue;

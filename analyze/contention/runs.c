@@ -255,8 +255,7 @@ static void find_levels(struct contention_runs *all)
     enum { LEAST = 10 };
     VEC_OF(struct residual) residuals = { 0 };
     VEC_OF(struct level) levels = { 0 };
-    for (size_t i = 0; i < all->runs.count; i++) {
-        const struct run *run = &all->runs.at[i];
+    FOR_EACH(run, &all->runs) {
         if (run_is_alone(run) && run->step >= 0)
             *VEC_PUSH(&residuals) = (struct residual){ run->device, run->cell, run->place, run->step,
                                                        log((double)run->duration_ns) };

@@ -30,10 +30,7 @@ static int64_t time_before(struct timed_set *set, struct timed_set *busy, int64_
 /* How long the devices were busy before MOMENT; BUSY are the parts of their time. */
 static int64_t busy_before(struct timed_set busy[DEVICE_USES], int64_t moment_ns)
 {
-    int64_t time_ns = 0;
-    for (int part = 0; part < DEVICE_USES; part++)
-        time_ns += time_before(&busy[part], NULL, moment_ns);
-    return time_ns;
+    return SUM(int64_t, part, DEVICE_USES, time_before(&busy[part], NULL, moment_ns));
 }
 
 /* Time of SET before MOMENT; of what lies in the sets BUSY (NULL: none) nothing counts. */

@@ -60,8 +60,7 @@ static void drop_inner(struct phase_query *query)
 {
     const struct trace *trace = query->trace;
     size_t kept = 0;
-    for (size_t i = 0; i < query->steps.count; i++) {
-        const struct phase_step *step = &query->steps.at[i];
+    FOR_EACH(step, &query->steps) {
         struct phase_step *outer = kept ? &query->steps.at[kept - 1] : NULL;
         if (outer && trace->track[outer->event] == trace->track[step->event] &&
             trace_start_ns(trace, step->event) < trace_end_ns(trace, outer->event)) {

@@ -344,8 +344,7 @@ static void fusion_add_rows(struct sequences *sequences, const struct trace *tra
                             struct fusions *fusions)
 {
     SORT(&fusions->at, by_gain_count);
-    for (size_t i = 0; i < fusions->at.count; i++) {
-        const struct fusion *fusion = &fusions->at.at[i];
+    FOR_EACH(fusion, &fusions->at) {
         const name_id *names = &fusions->names.at[fusion->first];
         struct fusion_row row = { .count = fusion->count,
                                   .length = (int64_t)fusion->length,

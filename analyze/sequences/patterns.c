@@ -60,8 +60,7 @@ static void patterns_add_rows(struct sequences *sequences, struct work_words *wo
                               const struct trace *trace, const struct pattern *patterns, size_t count,
                               const name_id *names)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct pattern *pattern = &patterns[i];
+    FOR_EACH_OF(pattern, patterns, count) {
         struct pattern_row row = { .op = { names_text(trace->names, pattern->op),
                                            names_length(trace->names, pattern->op) },
                                    .count = pattern->count,

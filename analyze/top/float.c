@@ -142,8 +142,7 @@ static void sum_kernels(struct float_state *state)
     const struct top_links *links = state->links;
     const node_id *node_of = state->node_of;
     SORT(&state->list, by_starts);
-    for (size_t i = 0; i < state->list.count; i++) {
-        const struct listed *listed = &state->list.at[i];
+    FOR_EACH(listed, &state->list) {
         event_id e = listed->event;
         if (!event_is_launched((enum event_kind)trace->kind[e]))
             continue;
@@ -188,8 +187,7 @@ static void sum_children(struct float_state *state)
 static void sum_rows(struct float_state *state)
 {
     SORT(&state->list, by_listed);
-    for (size_t i = 0; i < state->list.count; i++) {
-        const struct listed *listed = &state->list.at[i];
+    FOR_EACH(listed, &state->list) {
         node_id n = listed->node;
         uint32_t index =
             n == NODE_NONE ? top_row_of(state->rows, listed->event) : top_row_of_node(state->calls, n);

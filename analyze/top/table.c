@@ -138,8 +138,7 @@ static bool has_communication_kernels(const struct top *top)
 void top_sort(struct top *top)
 {
     bool kernels = top->has_device_time && has_communication_kernels(top);
-    for (size_t i = 0; i < top->count; i++) {
-        struct top_row *row = &top->at[i];
+    FOR_EACH(row, top) {
         bool has_time = !top->has_device_time || row->self_device_ns > 0;
         row->order = row->on_device && row->is_annotation ? TOP_RANGES
                      : kernels && names_again(row)        ? TOP_NAMES_AGAIN
@@ -172,8 +171,7 @@ struct table *top_table(const struct top *top)
     table->none = "No operator, call or kernel ran here.";
     if (top->group)
         group_fill_texts(top->group, table, offsetof(ROW, key));
-    for (size_t c = 0; c < count; c++) {
-        struct table_column *column = &table->columns[c];
+    FOR_EACH_OF(column, table->columns, count) {
         column->title = device_type_title(&table->arena, column->title, top->device_name);
         bool is_place = column->offset >= offsetof(ROW, key) &&
                         column->offset < offsetof(ROW, key) + sizeof(struct group_key);
@@ -267,9 +265,7 @@ void top_add_notices(const struct top *top, struct result *result)
         "are not recorded; they have rows of their own and belong to no operator",
         "was launched while the recording ran, by a call that is not in the file: it was lost, or calls of its kind are not "
         "recorded; it has a row of its own and belongs to no operator");
-    uint64_t callless = 0;
-    for (int sort = 0; sort < UNLINKED_SORTS; sort++)
-        callless += counts->callless[sort].count;
+    uint64_t callless = SUM(uint64_t, sort, UNLINKED_SORTS, counts->callless[sort].count);
     if (counts->unlinked.count > callless)
         add_work_notice(result, "gpu_work_without_operator", &counts->unlinked,
                         "belong to no recorded operator: they have rows of their own",

@@ -210,8 +210,7 @@ static int compare_rows(const void *left, const void *right)
 static void add_up(struct top *top, const struct top_rows *rows)
 {
     bool any = false;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct row_sums *sums = &rows->at[i];
+    FOR_EACH(sums, rows) {
         top->captured += (uint64_t)sums->captured;
         if (sums->count == 0)
             continue;

@@ -88,8 +88,7 @@ static void chrome_head_append_process(struct buffer *out, const struct trace_fi
 static void append_lacks(struct buffer *out, const struct trace *trace, uint32_t index)
 {
     size_t count = 0;
-    for (size_t i = 0; i < trace->notice_count; i++) {
-        const struct trace_notice *notice = &trace->notices[i];
+    FOR_EACH_OF(notice, trace->notices, trace->notice_count) {
         if (!lacks_of_word(notice->kind) || notice->file != index)
             continue;
         buffer_printf(out, "%s{\"kind\":\"%s\",\"count\":%" PRIu64 ",\"text\":",
@@ -167,8 +166,7 @@ static void append_file_facts(struct buffer *out, const struct trace *trace, con
     PUT(out, ",\"path\":");
     escape_json_string(out, file->path, strlen(file->path));
     append_processes(out, trace, pids, index);
-    for (size_t i = 0; i < file->properties.count; i++) {
-        const struct trace_property *property = &file->properties.at[i];
+    FOR_EACH(property, &file->properties) {
         const struct trace_property *of_first = find_property(&trace->files[0], property->key);
         if (of_first && common[of_first - trace->files[0].properties.at])
             continue;

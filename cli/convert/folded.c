@@ -62,9 +62,7 @@ static bool write_folded(const struct profile *profile, const struct convert_arg
     struct profile_stack_sums sums = profile_stacks(profile, args->stack_share, write_stack, &folded);
     EACH(buffer_release, &folded.line, &folded.name);
 
-    double whole_ns = 0;
-    for (int kind = 0; kind < STACK_KINDS; kind++)
-        whole_ns += (double)sums.time_ns[kind];
+    double whole_ns = SUM(double, kind, STACK_KINDS, (double)sums.time_ns[kind]);
     double share[STACK_KINDS];
     for (int kind = 0; kind < STACK_KINDS; kind++)
         share[kind] = whole_ns > 0 ? quantity_percent((double)sums.time_ns[kind] / whole_ns) : 0;

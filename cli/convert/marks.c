@@ -16,8 +16,7 @@ void convert_each_mark(const struct trace *trace, convert_mark_fn *visit, void *
     for (size_t w = 0; w < windows->count; w++) {
         struct path *path = path_open(graph, &windows->at[w]);
         const struct path_segment *last = NULL;
-        for (size_t i = 0; i < path->count; i++) {
-            const struct path_segment *piece = &path->at[i];
+        FOR_EACH(piece, path) {
             bool changes = runs(piece) && last && trace->track[last->event] != trace->track[piece->event];
             visit(context, graph, piece, changes ? last : NULL);
             last = runs(piece) ? piece : last;

@@ -236,10 +236,8 @@ static void draw_arrows(struct trace *trace, const struct collectives *joined,
 uint64_t convert_own_flows(const struct trace *trace)
 {
     name_id collective = names_find(trace->texts, CONVERT_COLLECTIVE, strlen(CONVERT_COLLECTIVE));
-    uint64_t count = 0;
-    for (size_t i = 0; i < trace->flow_count; i++)
-        count += collective == NAME_NONE || trace_flow(trace, i).category != collective;
-    return count;
+    return SUM(uint64_t, i, trace->flow_count,
+               collective == NAME_NONE || trace_flow(trace, i).category != collective);
 }
 
 struct convert_way *convert_merge(struct trace *trace, const struct collectives *joined,

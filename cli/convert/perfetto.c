@@ -360,8 +360,7 @@ static void find_counters(struct perfetto_output *output)
 static void append_counters(const struct perfetto_output *output, struct buffer *out)
 {
     const struct names *texts = output->trace->texts;
-    for (size_t i = 0; i < output->counters.count; i++) {
-        const struct counter *counter = &output->counters.at[i];
+    FOR_EACH(counter, &output->counters) {
         track_id track = output->first_track + counter->track;
         size_t packet, descriptor;
         perfetto_open_counter(out, counter->uuid, perfetto_process_uuid(&output->tracks, track),
@@ -393,8 +392,7 @@ static void find_memory(struct perfetto_output *output, struct buffer *out)
     struct memory_records *records = memory_records_open(output->trace, MEMORY_LEVELS);
     struct memory_levels *levels = &output->memory;
     levels->first_uuid = records->device_count ? output->next_uuid : 0;
-    for (size_t d = 0; d < records->device_count; d++) {
-        const struct memory_device *device = &records->devices[d];
+    FOR_EACH_OF(device, records->devices, records->device_count) {
         const char *type = memory_device_type_name(device->type);
         uint32_t host = perfetto_host_uuid(&output->tracks, output->first_file + device->file);
         uint32_t uuid = output->next_uuid++;

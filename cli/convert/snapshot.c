@@ -28,8 +28,7 @@ static int64_t add_device(struct buffer *out, const struct allocator_history *re
     const struct snapshot *snapshot = replay->snapshot;
     size_t count = snapshot->stacks.count;
     int64_t *bytes = mem_zalloc(count + 2, sizeof *bytes), sum = 0; /* and from before, and without a stack */
-    for (size_t i = 0; i < replay->lives.count; i++) {
-        const struct life *life = &replay->lives.at[i];
+    FOR_EACH(life, &replay->lives) {
         if (!life_is_allocated(life, replay->allocated.peak_entry))
             continue;
         bytes[life->stack != STACK_NONE ? life->stack : life->born < 0 ? count : count + 1] += life->size;
@@ -171,9 +170,8 @@ static uint64_t row_bytes(const struct snapshot *snapshot, uint64_t e)
     const struct snapshot_entries *entries = &snapshot->entries;
     const name_id names[] = { column_at(&entries->category, e), column_at(&entries->compile_context, e),
                               column_at(&entries->user_metadata, e) };
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        bytes += names[i] == NAME_NONE ? 0 : names_length(snapshot->names, names[i]);
+    uint64_t bytes = SUM(uint64_t, i, sizeof names / sizeof *names,
+                         names[i] == NAME_NONE ? 0 : names_length(snapshot->names, names[i]));
     if (entries->stack[e] == STACK_NONE)
         return bytes;
     frame_id frame = snapshot_user_frame(snapshot, entries->stack[e]);

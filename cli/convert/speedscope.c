@@ -197,8 +197,7 @@ static void count_from_first_event(struct timeline_output *output)
 
 static void cut_into_stretches(struct timeline_output *output)
 {
-    for (size_t t = 0; t < output->tree->thread_count; t++) {
-        const struct calltree_thread *thread = &output->tree->threads[t];
+    FOR_EACH_OF(thread, output->tree->threads, output->tree->thread_count) {
         node_id end = thread->first + thread->count;
         for (node_id n = thread->first; n < end; n += NODES_PER_PART)
             *VEC_PUSH(&output->stretches) =

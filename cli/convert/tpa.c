@@ -64,9 +64,8 @@ static bool write_tpa(const struct trace *trace, const struct convert_args *args
         return emit_failure(&output, args, err);
     buffer_printf(summary, "%zu events", trace->event_count);
     append_size(summary, &written, trace->event_count, "an event");
-    int64_t before = 0;
-    for (size_t i = 0; i < trace->file_count; i++)
-        before += trace->files[i].packed_size > 0 ? trace->files[i].packed_size : 0;
+    int64_t before =
+        SUM(int64_t, i, trace->file_count, trace->files[i].packed_size > 0 ? trace->files[i].packed_size : 0);
     if (before > (int64_t)written.bytes && !convert_is_cut(&args->selection))
         buffer_printf(summary, ", %.1f times smaller than the %s", (double)before / (double)written.bytes,
                       trace->file_count == 1 ? "file" : "files");

@@ -69,8 +69,7 @@ bool nightly_newest(struct store *store, const char *label, const char *gpu, str
         return false;
     const struct nightly_run *newest = NULL;
     bool one_label = true;
-    for (size_t i = 0; i < listed.runs.count; i++) {
-        const struct nightly_run *run = &listed.runs.at[i];
+    FOR_EACH(run, &listed.runs) {
         if (gpu && strcmp(run->gpu, gpu) != 0)
             continue;
         one_label &= !newest || strcmp(newest->label, run->label) == 0;

@@ -234,8 +234,7 @@ static void take_file_facts(struct trace_builder *builder, const struct trace *t
     file->size = from->size;
     for (size_t i = 0; i < from->properties.count; i++)
         chrome_apply_kept(builder, &from->properties.at[i]);
-    for (size_t i = 0; i < trace->notice_count; i++) {
-        const struct trace_notice *notice = &trace->notices[i];
+    FOR_EACH_OF(notice, trace->notices, trace->notice_count) {
         if (is_several && strcmp(notice->kind, lack_word(LACK_SEVERAL_DOCUMENTS)) == 0)
             continue;
         trace_builder_notice(builder, trace_builder_strndup(builder, notice->kind, strlen(notice->kind)),

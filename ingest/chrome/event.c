@@ -265,8 +265,7 @@ static name_id read_list(struct chrome_reader *reader, const char *start, const 
 static void add_found_args(struct chrome_reader *reader)
 {
     struct trace_chunk *chunk = reader->chunk;
-    for (size_t i = 0; i < reader->found_count; i++) {
-        const struct chrome_found_arg *found = &reader->found[i];
+    FOR_EACH_OF(found, reader->found, reader->found_count) {
         enum trace_arg arg = (enum trace_arg)found->key->arg;
         const char *text;
         size_t len;
@@ -747,11 +746,9 @@ static bool is_xla_twin(const struct fields *fields)
 static const struct chrome_found_arg *find_found(const struct chrome_reader *reader,
                                                  enum chrome_arg_kind kind, const char *key)
 {
-    for (size_t i = 0; i < reader->found_count; i++) {
-        const struct chrome_found_arg *found = &reader->found[i];
+    FOR_EACH_OF(found, reader->found, reader->found_count)
         if (found->key->kind == kind && (!key || strcmp(found->key->text, key) == 0))
             return found;
-    }
     return NULL;
 }
 

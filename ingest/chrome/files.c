@@ -100,11 +100,9 @@ static void apply_facts(struct split *split, size_t part, const struct trace_pro
     struct json_pull in = { split->facts.at[part].at, split->facts.at[part].at + split->facts.at[part].len };
     struct json_text key, value;
     struct buffer name = { 0 };
-    for (size_t i = 0; i < split->shared.count; i++) {
-        const struct trace_property *property = &split->shared.at[i];
+    FOR_EACH(property, &split->shared)
         if (!is_of_document(property->key) && !has_key(&split->facts.at[part], property->key))
             chrome_apply_kept(split->builder, property);
-    }
     if (base)
         chrome_apply_kept(split->builder, base);
     json_enter(&in, '{');

@@ -190,11 +190,9 @@ int64_t nsys_gpu_of(struct nsys *nsys, const struct nsys_process *process, int64
 {
     int64_t pid = nsys_pid(process->global);
     for (int exact = 1; exact >= 0; exact--)
-        for (size_t i = 0; i < nsys->devices.count; i++) {
-            const struct nsys_device *device = &nsys->devices.at[i];
+        FOR_EACH(device, &nsys->devices)
             if (device->ordinal == ordinal && device->pid == (exact ? pid : -1))
                 return device->gpu;
-        }
     nsys->unknown_devices++;
     return ordinal;
 }

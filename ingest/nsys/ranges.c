@@ -49,11 +49,9 @@ struct ranges {
 
 static const char *name_of(const struct ranges *ranges, int64_t process, int64_t domain, int64_t number)
 {
-    for (size_t i = 0; i < ranges->names.count; i++) {
-        const struct named_number *named = &ranges->names.at[i];
+    FOR_EACH(named, &ranges->names)
         if (named->process == process && named->domain == domain && named->number == number)
             return named->name;
-    }
     return NULL;
 }
 

@@ -450,8 +450,7 @@ static void fill_file(struct tpalog_reader *reader, struct trace_file *file, con
 /* Number the names as in the converted file. Only existing ones: COUNT is untrusted. */
 static void add_names(struct tpalog_reader *reader, int64_t count)
 {
-    for (size_t r = 0; r < reader->texts.runs.count; r++) {
-        const struct tpalog_texts_run *run = &reader->texts.runs.at[r];
+    FOR_EACH(run, &reader->texts.runs) {
         for (size_t i = 0; i < run->count && run->first + (int64_t)i <= count; i++)
             tpalog_name_id(&reader->texts, reader->builder, run->first + (int64_t)i);
     }

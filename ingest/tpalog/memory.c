@@ -102,8 +102,7 @@ static int64_t count_usage(struct log_memory *memory, int64_t type, int64_t devi
     else if (__builtin_add_overflow(usage->in_use, change, &usage->in_use) || usage->in_use < 0)
         usage->in_use = 0; /* it freed memory allocated before the log began */
     int64_t sum = 0;
-    for (size_t i = 0; i < memory->usages.count; i++) {
-        const struct usage *known = &memory->usages.at[i];
+    FOR_EACH(known, &memory->usages) {
         if (known->type == type && known->device == device &&
             __builtin_add_overflow(sum, known->in_use, &sum))
             sum = INT64_MAX;

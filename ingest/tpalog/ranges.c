@@ -413,8 +413,7 @@ static bool finish_open(struct tpalog_reader *reader, struct log_ranges *ranges,
                                     ranges->open_count <= UINT32_MAX ? (uint32_t)ranges->open_count : 0 };
     struct log_columns columns;
     tpalog_columns_begin(&part, &columns);
-    for (size_t i = 0; i < ranges->open.count; i++) {
-        const struct open_range *range = &ranges->open.at[i];
+    FOR_EACH(range, &ranges->open) {
         if (!range->is_open)
             continue;
         int64_t end = reader->log->end_ns > range->start_ns ? reader->log->end_ns : range->start_ns;

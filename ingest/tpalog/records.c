@@ -109,8 +109,7 @@ static bool begin_work(struct making *making, const struct work_fields *fields, 
 static void set_spread(struct making *making, int64_t device, double blocks, double threads)
 {
     const struct log_facts *facts = making->reader->log->facts;
-    for (size_t i = 0; i < facts->devices.count; i++) {
-        const struct log_device *known = &facts->devices.at[i];
+    FOR_EACH(known, &facts->devices) {
         if (known->number != device || known->sm_count == 0)
             continue;
         set_decimal(making, ARG_BLOCKS_PER_SM, blocks / known->sm_count);

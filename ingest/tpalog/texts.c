@@ -49,9 +49,7 @@ bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part
     }
     if (part->first_text < least || part->first_text > INT64_MAX - TPAFILE_MOST_ROWS)
         return false;
-    size_t bytes = 0;
-    for (size_t i = 0; i < part->text_count; i++)
-        bytes += (size_t)part->lengths[i] + 1;
+    size_t bytes = SUM(size_t, i, part->text_count, (size_t)part->lengths[i] + 1);
     struct tpalog_texts_run run = {
         .first = part->first_text,
         .count = part->text_count,

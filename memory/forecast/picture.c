@@ -51,8 +51,7 @@ struct curve {
 /* The peak of the recording of size VALUE and with the other sizes of CURVE. */
 static int64_t recorded_peak(const struct curve *curve, double value)
 {
-    for (size_t r = 0; r < curve->device->recordings.count; r++) {
-        const struct forecast_recording *recording = &curve->device->recordings.at[r];
+    FOR_EACH(recording, &curve->device->recordings) {
         bool same = recording->size[curve->number] == value;
         for (size_t i = 0; i < FORECAST_SIZES; i++)
             same &= i == curve->number || recording->size[i] == curve->sizes[i];

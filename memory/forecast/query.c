@@ -154,8 +154,7 @@ bool forecast_add_trace(struct forecast_query *query, const struct trace *trace,
         tpa_fail(err, TPA_NOWHERE, "%s: the trace holds no memory events", path);
         return tpa_hint(err, "profile with profile_memory=True");
     }
-    for (size_t d = 0; d < records->device_count; d++) {
-        const struct memory_device *device = &records->devices[d];
+    FOR_EACH_OF(device, records->devices, records->device_count) {
         struct forecast_recording *recording =
             add_recording(query, device->type, device->id, memory_is_host(device), path);
         if (!forecast_read_trace(trace, device, &query->texts, recording, err))
@@ -168,8 +167,7 @@ bool forecast_add_snapshot(struct forecast_query *query, const struct snapshot *
                            struct tpa_error *err)
 {
     enum { CUDA = 1 };
-    for (size_t d = 0; d < snapshot->devices.count; d++) {
-        const struct snapshot_device *device = &snapshot->devices.at[d];
+    FOR_EACH(device, &snapshot->devices) {
         if (device->device == SNAPSHOT_HOST)
             continue;
         struct forecast_recording *recording = add_recording(query, CUDA, device->device, false, path);
@@ -320,8 +318,7 @@ static void add_target(struct forecast_query *query, const struct forecast_devic
         .base = as_text(device->recordings.at[forecast->base].path),
     };
     table_add_rows(tables->forecast, &row, 1, sizeof row);
-    for (size_t i = 0; i < forecast->grown.count; i++) {
-        const struct forecast_grown *grown = &forecast->grown.at[i];
+    FOR_EACH(grown, &forecast->grown) {
         struct growth_row growth = { .target = as_text(text),
                                      .name = { names_text(query->texts.names, grown->name),
                                                names_length(query->texts.names, grown->name) },

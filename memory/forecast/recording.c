@@ -49,8 +49,7 @@ static double steps_vary(const struct forecast_recording *recording)
         return 0;
     VEC_OF(struct by_key) changes = { 0 };
     double all = 0, differ = 0;
-    for (size_t i = 0; i < recording->blocks.count; i++) {
-        const struct forecast_block *block = &recording->blocks.at[i];
+    FOR_EACH(block, &recording->blocks) {
         if (block->step == last || block->step == before)
             *VEC_PUSH(&changes) = (struct by_key){ block->key, block->step == last, block->bytes };
     }
@@ -80,8 +79,7 @@ static void find_totals(struct forecast_recording *recording)
     for (size_t i = 0; i < recording->blocks.count; i++)
         level += recording->blocks.at[i].initial ? recording->blocks.at[i].bytes : 0;
     recording->peak_bytes = level;
-    for (size_t i = 0; i < recording->events.count; i++) {
-        const struct forecast_event *event = &recording->events.at[i];
+    FOR_EACH(event, &recording->events) {
         level += (event->frees ? -1 : 1) * recording->blocks.at[event->block].bytes;
         recording->peak_bytes = level > recording->peak_bytes ? level : recording->peak_bytes;
     }
@@ -175,8 +173,7 @@ bool forecast_read_trace(const struct trace *trace, const struct memory_device *
 static int32_t step_at(const struct snapshot *snapshot, uint32_t device, int64_t time_us)
 {
     int64_t number;
-    for (size_t i = 0; i < snapshot->annotations.count; i++) {
-        const struct snapshot_annotation *at = &snapshot->annotations.at[i];
+    FOR_EACH(at, &snapshot->annotations) {
         if (at->device == device && at->start_us <= time_us &&
             (at->end_us == SNAPSHOT_NO_TIME || time_us < at->end_us) &&
             step_number(names_text(snapshot->names, at->name), &number))
