@@ -151,4 +151,33 @@ static inline bool wire_is(const struct wire_field *field, uint32_t number, enum
     return field->number == number && field->type == type;
 }
 
+/* Text in a message: no NUL at its end. AT is NULL, or LEN 0, if there is none. */
+struct wire_text {
+    const char *at;
+    size_t len;
+};
+
+/* The text of FIELD, of type WIRE_BYTES; borrowed from the message. */
+static inline struct wire_text wire_text_of(const struct wire_field *field)
+{
+    return (struct wire_text){ (const char *)field->bytes, (size_t)field->value };
+}
+
+/* Is TEXT equal to WORD, does it begin with WORD, or end with it? These three functions. */
+static inline bool wire_text_is(struct wire_text text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
+}
+
+static inline bool wire_text_begins(struct wire_text text, const char *word)
+{
+    return text.len >= strlen(word) && memcmp(text.at, word, strlen(word)) == 0;
+}
+
+static inline bool wire_text_ends(struct wire_text text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len >= len && memcmp(text.at + text.len - len, word, len) == 0;
+}
+
 #endif

@@ -20,22 +20,22 @@ struct pf_value {
     enum pf_value_kind kind;
     int64_t number;
     double decimal;
-    struct pf_text text; /* of TEXT, and the text of JSON */
+    struct wire_text text; /* of TEXT, and the text of JSON */
 };
 
 struct annotation {
-    struct pf_text name;
+    struct wire_text name;
     struct pf_value value;
     struct wire body; /* of a list: where its elements are */
     bool dangles;     /* a name or a text is not there */
 };
 
-static struct pf_text interned_text(const struct pf_sequence *sequence, enum pf_interned_kind kind,
-                                    uint64_t iid, bool *dangles)
+static struct wire_text interned_text(const struct pf_sequence *sequence, enum pf_interned_kind kind,
+                                      uint64_t iid, bool *dangles)
 {
     const struct pf_interned *entry = pf_sequence_find(sequence, kind, iid);
     *dangles |= entry == NULL;
-    return entry ? entry->text : (struct pf_text){ "", 0 };
+    return entry ? entry->text : (struct wire_text){ "", 0 };
 }
 
 static bool read_annotation(const struct pf_sequence *sequence, struct wire in, struct annotation *annotation)
@@ -48,7 +48,7 @@ static bool read_annotation(const struct pf_sequence *sequence, struct wire in, 
         case 1 << 3 | WIRE_VARINT:
             annotation->name = interned_text(sequence, PF_ANNOTATION_NAME, field.value, &annotation->dangles);
             break;
-        case 10 << 3 | WIRE_BYTES: annotation->name = pf_text_of(&field); break;
+        case 10 << 3 | WIRE_BYTES: annotation->name = wire_text_of(&field); break;
         case 2 << 3 | WIRE_VARINT:
             *value = (struct pf_value){ PF_BOOL, field.value != 0, 0, { NULL, 0 } };
             break;
@@ -60,8 +60,8 @@ static bool read_annotation(const struct pf_sequence *sequence, struct wire in, 
         case 5 << 3 | WIRE_FIXED64:
             *value = (struct pf_value){ PF_DOUBLE, 0, wire_double(field.value), { NULL, 0 } };
             break;
-        case 6 << 3 | WIRE_BYTES: *value = (struct pf_value){ PF_TEXT, 0, 0, pf_text_of(&field) }; break;
-        case 9 << 3 | WIRE_BYTES: *value = (struct pf_value){ PF_JSON, 0, 0, pf_text_of(&field) }; break;
+        case 6 << 3 | WIRE_BYTES: *value = (struct pf_value){ PF_TEXT, 0, 0, wire_text_of(&field) }; break;
+        case 9 << 3 | WIRE_BYTES: *value = (struct pf_value){ PF_JSON, 0, 0, wire_text_of(&field) }; break;
         case 17 << 3 | WIRE_VARINT:
             *value =
                 (struct pf_value){ PF_TEXT, 0, 0,
@@ -140,7 +140,7 @@ static bool append_list(const struct pf_sequence *sequence, struct wire in, bool
         level->has_elements = true;
         read_annotation(sequence, wire_in(&field), &element);
         *dangles |= element.dangles;
-        if (of_lists && element.value.kind == PF_TEXT && pf_text_is(element.value.text, "[]"))
+        if (of_lists && element.value.kind == PF_TEXT && wire_text_is(element.value.text, "[]"))
             element.value.kind = PF_NONE;
         if (level->is_dict) {
             escape_json_string(out, element.name.at ? element.name.at : "", element.name.len);
@@ -249,7 +249,7 @@ static void set_arg(struct pf_reader *reader, const struct chrome_arg_key *key, 
         if (value->kind == PF_BOOL)
             trace_chunk_arg(reader->chunk, arg, value->number);
         else if (value->kind == PF_JSON || value->kind == PF_TEXT)
-            if (pf_text_is(value->text, "true") || pf_text_is(value->text, "false"))
+            if (wire_text_is(value->text, "true") || wire_text_is(value->text, "false"))
                 trace_chunk_arg(reader->chunk, arg, value->text.at[0] == 't');
         break;
     case CHROME_TEXT:
@@ -273,7 +273,7 @@ static void set_arg(struct pf_reader *reader, const struct chrome_arg_key *key, 
     }
 }
 
-void pf_text_arg(struct pf_reader *reader, struct pf_text name, struct pf_text text)
+void pf_text_arg(struct pf_reader *reader, struct wire_text name, struct wire_text text)
 {
     const struct chrome_arg_key *key = name.len ? chrome_find_arg(&reader->args, name.at, name.len) : NULL;
     if (key)
@@ -281,14 +281,14 @@ void pf_text_arg(struct pf_reader *reader, struct pf_text name, struct pf_text t
 }
 
 /* Names that other writers have for arguments of ours. */
-static struct pf_text known_name(struct pf_text name)
+static struct wire_text known_name(struct wire_text name)
 {
     static const struct {
         const char *theirs, *ours;
     } names[] = { { "corr_id", "correlation" }, { "stream_id", "stream" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (pf_text_is(name, names[i].theirs))
-            return (struct pf_text){ names[i].ours, strlen(names[i].ours) };
+        if (wire_text_is(name, names[i].theirs))
+            return (struct wire_text){ names[i].ours, strlen(names[i].ours) };
     return name;
 }
 
@@ -300,7 +300,7 @@ static void take_annotation(struct pf_reader *reader, const struct pf_sequence *
         return;
     }
     bool dangles = annotation.dangles;
-    struct pf_text name = known_name(annotation.name);
+    struct wire_text name = known_name(annotation.name);
     const struct chrome_arg_key *key = name.len ? chrome_find_arg(&reader->args, name.at, name.len) : NULL;
     if (key && annotation.value.kind == PF_LIST) {
         buffer_clear(&reader->json);
@@ -330,8 +330,8 @@ bool pf_says_unfinished(const struct pf_sequence *sequence, struct wire body)
     struct annotation annotation;
     while (wire_next(&body, &field) && field.type != WIRE_GROUP)
         if (wire_is(&field, 4, WIRE_BYTES) && read_annotation(sequence, wire_in(&field), &annotation) &&
-            pf_text_is(annotation.name, "finished"))
+            wire_text_is(annotation.name, "finished"))
             return (annotation.value.kind == PF_BOOL && !annotation.value.number) ||
-                   (annotation.value.kind == PF_JSON && pf_text_is(annotation.value.text, "false"));
+                   (annotation.value.kind == PF_JSON && wire_text_is(annotation.value.text, "false"));
     return false;
 }

@@ -10,7 +10,7 @@ struct track_event {
     enum pf_event_type type;
     bool has_track, has_time_us, has_absolute_us;
     uint64_t track;
-    struct pf_text name, category;
+    struct wire_text name, category;
     struct pf_interned *name_entry;
     bool dangles;
     int64_t time_us, counter, duration_us;
@@ -85,13 +85,13 @@ static bool read_event(const struct pf_sequence *sequence, struct wire in, struc
             event->track = field.value;
             event->has_track = true;
             break;
-        case 23 << 3 | WIRE_BYTES: event->name = pf_text_of(&field); break;
+        case 23 << 3 | WIRE_BYTES: event->name = wire_text_of(&field); break;
         case 10 << 3 | WIRE_VARINT:
             event->name_entry = find(sequence, PF_NAME, field.value, &event->dangles);
             break;
         case 22 << 3 | WIRE_BYTES:
             if (!has_category)
-                event->category = pf_text_of(&field);
+                event->category = wire_text_of(&field);
             has_category = true;
             break;
         case 3 << 3 | WIRE_VARINT:
@@ -194,9 +194,9 @@ static void add_flow(struct pf_reader *reader, uint64_t id, bool ends, const str
 
 /* Flows have no category; PyTorch has two kinds: from a call to what it launched, and from forward to backward. */
 static void add_flows(struct pf_reader *reader, struct wire body, const struct chunk_event *event,
-                      struct pf_text category)
+                      struct wire_text category)
 {
-    const char *word = pf_text_is(category, "cpu_op") ? "fwdbwd" : "ac2g";
+    const char *word = wire_text_is(category, "cpu_op") ? "fwdbwd" : "ac2g";
     struct wire_field field;
     while (wire_next(&body, &field) && field.type != WIRE_GROUP) {
         bool ends = field.number == 42 || field.number == 48;
@@ -239,7 +239,7 @@ static void add_sample(struct pf_reader *reader, uint32_t place, int64_t ts_ns, 
     if (track->name.len)
         buffer_add(&reader->text, track->name.at, track->name.len);
     /* "counter series" is how the model calls it; a name with blanks is all counter. */
-    if (!pf_text_begins(track->description, "tpa "))
+    if (!wire_text_begins(track->description, "tpa "))
         buffer_puts(&reader->text, " value");
     trace_chunk_sample(reader->chunk,
                        &(struct trace_sample){
@@ -307,7 +307,7 @@ static void add_slice(struct pf_reader *reader, const struct pf_sequence *sequen
         return;
     slice->track = pf_track_of(reader, place);
     const struct pf_track *track = &reader->tracks.at.at[place];
-    struct pf_text category = event->category;
+    struct wire_text category = event->category;
     slice->name = name_of(reader, event);
     slice->category =
         category.len == 0 && track->category != UINT16_MAX

@@ -13,39 +13,39 @@ struct stage {
     bool has_id;
     uint64_t id, queue, stage, name_iid, kernel_iid, context;
     int64_t dur_ns, gpu;
-    struct pf_text name;
+    struct wire_text name;
 };
 
-static struct pf_text text_of_kind(const struct pf_sequence *sequence, enum pf_interned_kind kind,
-                                   uint64_t iid)
+static struct wire_text text_of_kind(const struct pf_sequence *sequence, enum pf_interned_kind kind,
+                                     uint64_t iid)
 {
     const struct pf_interned *entry = iid ? pf_sequence_find(sequence, kind, iid) : NULL;
-    return entry ? entry->text : (struct pf_text){ NULL, 0 };
+    return entry ? entry->text : (struct wire_text){ NULL, 0 };
 }
 
 /* The kernel's name as people read it: demangled, where the file has that. */
-static struct pf_text kernel_name(const struct pf_sequence *sequence, uint64_t iid)
+static struct wire_text kernel_name(const struct pf_sequence *sequence, uint64_t iid)
 {
     const struct pf_interned *entry = iid ? pf_sequence_find(sequence, PF_KERNEL, iid) : NULL;
-    struct pf_text name = entry ? entry->text : (struct pf_text){ NULL, 0 };
+    struct wire_text name = entry ? entry->text : (struct wire_text){ NULL, 0 };
     struct wire in = entry ? entry->message : wire_over(NULL, 0);
     struct wire_field field;
     while (wire_next(&in, &field) && field.type != WIRE_GROUP)
         if (wire_is(&field, 3, WIRE_BYTES) && field.value)
-            name = pf_text_of(&field);
+            name = wire_text_of(&field);
     return name;
 }
 
 /* The category that the name of a stage stands for. */
-static uint16_t category_of(const struct pf_reader *reader, struct pf_text stage)
+static uint16_t category_of(const struct pf_reader *reader, struct wire_text stage)
 {
-    if (pf_text_begins(stage, "Memcpy"))
+    if (wire_text_begins(stage, "Memcpy"))
         return reader->copy;
-    if (pf_text_begins(stage, "Memset"))
+    if (wire_text_begins(stage, "Memset"))
         return reader->memset;
-    if (pf_text_is(stage, "Annotation"))
+    if (wire_text_is(stage, "Annotation"))
         return reader->annotation;
-    if (pf_text_is(stage, "EventRecord") || pf_text_is(stage, "HostNode"))
+    if (wire_text_is(stage, "EventRecord") || wire_text_is(stage, "HostNode"))
         return reader->gpu_other;
     return reader->kernel;
 }
@@ -70,7 +70,7 @@ static void add_dimensions(struct pf_reader *reader, enum trace_arg arg, struct 
 }
 
 /* The name and the integer of a launch argument. */
-static int64_t read_launch_arg(const struct pf_sequence *sequence, struct wire in, struct pf_text *name)
+static int64_t read_launch_arg(const struct pf_sequence *sequence, struct wire in, struct wire_text *name)
 {
     struct wire_field field;
     int64_t number = 0;
@@ -78,7 +78,7 @@ static int64_t read_launch_arg(const struct pf_sequence *sequence, struct wire i
         if (wire_is(&field, 1, WIRE_VARINT))
             *name = text_of_kind(sequence, PF_KERNEL_ARG, field.value);
         else if (wire_is(&field, 2, WIRE_BYTES))
-            *name = pf_text_of(&field);
+            *name = wire_text_of(&field);
         else if ((field.number == 3 || field.number == 4) && field.type == WIRE_VARINT)
             number = (int64_t)field.value;
     }
@@ -97,11 +97,11 @@ static void add_launch(struct pf_reader *reader, const struct pf_sequence *seque
             add_dimensions(reader, ARG_BLOCK, wire_in(&field));
         if (!wire_is(&field, 3, WIRE_BYTES))
             continue;
-        struct pf_text name = { NULL, 0 };
+        struct wire_text name = { NULL, 0 };
         int64_t number = read_launch_arg(sequence, wire_in(&field), &name);
-        if (pf_text_is(name, "registers_per_thread"))
+        if (wire_text_is(name, "registers_per_thread"))
             registers = number;
-        else if (pf_text_is(name, "shared_mem_dynamic") || pf_text_is(name, "shared_mem_static"))
+        else if (wire_text_is(name, "shared_mem_dynamic") || wire_text_is(name, "shared_mem_static"))
             shared = number >= 0 && number < INT32_MAX ? shared + number : shared;
     }
     trace_chunk_arg(reader->chunk, ARG_REGISTERS, registers);
@@ -114,20 +114,20 @@ static bool add_extra(struct pf_reader *reader, struct wire in, int64_t *gpu_pro
     static const char *const words[][2] = { { "device id", "device" },
                                             { "context id", "context" },
                                             { "stream id", "stream" } };
-    struct pf_text name = { NULL, 0 }, value = { NULL, 0 };
+    struct wire_text name = { NULL, 0 }, value = { NULL, 0 };
     struct wire_field field;
     (void)gpu_process;
     while (wire_next(&in, &field) && field.type != WIRE_GROUP) {
         if (wire_is(&field, 1, WIRE_BYTES))
-            name = pf_text_of(&field);
+            name = wire_text_of(&field);
         else if (wire_is(&field, 2, WIRE_BYTES))
-            value = pf_text_of(&field);
+            value = wire_text_of(&field);
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (pf_text_is(name, words[i][0]))
-            name = (struct pf_text){ words[i][1], strlen(words[i][1]) };
+        if (wire_text_is(name, words[i][0]))
+            name = (struct wire_text){ words[i][1], strlen(words[i][1]) };
     pf_text_arg(reader, name, value);
-    return pf_text_is(name, "correlation");
+    return wire_text_is(name, "correlation");
 }
 
 /* Name the process of GPU as PyTorch's JSON does: its own process', with the label "GPU 0". */
@@ -146,14 +146,14 @@ static void name_gpu(struct pf_reader *reader, int64_t gpu, track_id track, stru
         if (!wire_is(&field, 6, WIRE_BYTES))
             continue;
         struct wire extra = wire_in(&field);
-        struct pf_text name = { NULL, 0 }, value = { NULL, 0 };
+        struct wire_text name = { NULL, 0 }, value = { NULL, 0 };
         while (wire_next(&extra, &part) && part.type != WIRE_GROUP) {
             if (wire_is(&part, 1, WIRE_BYTES))
-                name = pf_text_of(&part);
+                name = wire_text_of(&part);
             else if (wire_is(&part, 2, WIRE_BYTES))
-                value = pf_text_of(&part);
+                value = wire_text_of(&part);
         }
-        if (pf_text_is(name, "process_name") && value.len)
+        if (wire_text_is(name, "process_name") && value.len)
             trace_chunk_fact(reader->chunk, track, FACT_PROCESS_NAME, 0,
                              trace_chunk_text(reader->chunk, value.at, value.len));
     }
@@ -173,7 +173,7 @@ static bool read_stage(struct wire in, struct stage *stage)
         case 11 << 3 | WIRE_VARINT: stage->gpu = (int64_t)(field.value & INT32_MAX); break;
         case 13 << 3 | WIRE_VARINT: stage->queue = field.value; break;
         case 14 << 3 | WIRE_VARINT: stage->stage = field.value; break;
-        case 17 << 3 | WIRE_BYTES: stage->name = pf_text_of(&field); break;
+        case 17 << 3 | WIRE_BYTES: stage->name = wire_text_of(&field); break;
         case 19 << 3 | WIRE_VARINT: stage->kernel_iid = field.value; break;
         case 20 << 3 | WIRE_VARINT: stage->name_iid = field.value; break;
         default:
@@ -185,7 +185,7 @@ static bool read_stage(struct wire in, struct stage *stage)
 }
 
 static void add_stage_args(struct pf_reader *reader, const struct pf_sequence *sequence,
-                           const struct stage *stage, struct wire in, struct pf_text lane)
+                           const struct stage *stage, struct wire in, struct wire_text lane)
 {
     struct wire_field field;
     bool has_correlation = false;
@@ -211,9 +211,9 @@ void pf_render_stage(struct pf_reader *reader, const struct pf_sequence *sequenc
         pf_lacks(reader, LACK_BAD_PACKET, "damaged packets could not be read and were left out");
         return;
     }
-    struct pf_text lane = text_of_kind(sequence, PF_SPECIFICATION, stage.queue);
-    struct pf_text kind = text_of_kind(sequence, PF_SPECIFICATION, stage.stage);
-    struct pf_text name = stage.name;
+    struct wire_text lane = text_of_kind(sequence, PF_SPECIFICATION, stage.queue);
+    struct wire_text kind = text_of_kind(sequence, PF_SPECIFICATION, stage.stage);
+    struct wire_text name = stage.name;
     if (!name.len)
         name = text_of_kind(sequence, PF_NAME, stage.name_iid);
     if (!name.len)
@@ -242,25 +242,25 @@ void pf_render_stage(struct pf_reader *reader, const struct pf_sequence *sequenc
 /* ---- counters ---- */
 
 /* The name of counter ID in the descriptor IN; empty when it is not there. */
-static struct pf_text counter_name(struct wire in, uint64_t id)
+static struct wire_text counter_name(struct wire in, uint64_t id)
 {
     struct wire_field field, part;
     while (wire_next(&in, &field) && field.type != WIRE_GROUP) {
         if (!wire_is(&field, 1, WIRE_BYTES))
             continue;
         struct wire spec = wire_in(&field);
-        struct pf_text name = { NULL, 0 };
+        struct wire_text name = { NULL, 0 };
         uint64_t of = 0;
         while (wire_next(&spec, &part) && part.type != WIRE_GROUP) {
             if (wire_is(&part, 1, WIRE_VARINT))
                 of = part.value;
             else if (wire_is(&part, 2, WIRE_BYTES))
-                name = pf_text_of(&part);
+                name = wire_text_of(&part);
         }
         if (of == id)
             return name;
     }
-    return (struct pf_text){ NULL, 0 };
+    return (struct wire_text){ NULL, 0 };
 }
 
 static void add_gpu_sample(struct pf_reader *reader, int64_t gpu, struct wire descriptor, struct wire in,
@@ -281,7 +281,7 @@ static void add_gpu_sample(struct pf_reader *reader, int64_t gpu, struct wire de
     trace_chunk_count_skipped(reader->chunk, 0, 1, 0);
     if (!reader->options->wants.counters)
         return;
-    struct pf_text name = counter_name(descriptor, id);
+    struct wire_text name = counter_name(descriptor, id);
     buffer_clear(&reader->text);
     if (name.len)
         buffer_add(&reader->text, name.at, name.len);

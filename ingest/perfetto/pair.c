@@ -67,13 +67,13 @@ enum { DEEPEST_SEARCH = 512 };
 /* How many of the open marks the END at INDEX closes; 0: none. */
 static size_t count_closed(const struct pf_marks *marks, const struct open_marks *open, uint32_t index)
 {
-    struct pf_text name = marks->at[index].name;
+    struct wire_text name = marks->at[index].name;
     if (open->count == 0)
         return 0;
     if (name.len == 0)
         return 1;
     for (size_t depth = 1; depth <= open->count && depth <= DEEPEST_SEARCH; depth++) {
-        struct pf_text other = marks->at[open->at[open->count - depth]].name;
+        struct wire_text other = marks->at[open->at[open->count - depth]].name;
         if (other.len == name.len && memcmp(other.at, name.at, name.len) == 0)
             return depth;
     }

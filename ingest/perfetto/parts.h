@@ -17,18 +17,6 @@
 #include "base/id_table.h"
 #include "ingest/whole.h"
 
-/* Text in the file: no NUL at its end. AT is NULL when there is none. */
-struct pf_text {
-    const char *at;
-    size_t len;
-};
-
-/* The text of FIELD, of type WIRE_BYTES; borrowed from the file. */
-static inline struct pf_text pf_text_of(const struct wire_field *field)
-{
-    return (struct pf_text){ (const char *)field->bytes, (size_t)field->value };
-}
-
 /* ---- clocks ---- */
 
 enum { PF_REALTIME = 1, PF_MONOTONIC = 3, PF_BOOTTIME = 6, PF_FIRST_OWN = 64, PF_LAST_OWN = 127 };
@@ -76,7 +64,7 @@ bool pf_clocks_convert(const struct pf_clocks *clocks, uint64_t key, int64_t at,
 
 struct pf_track {
     uint64_t uuid, parent;
-    struct pf_text name, process_name, thread_name, label, description;
+    struct wire_text name, process_name, thread_name, label, description;
     int64_t pid, tid, process_order, thread_order;
     bool is_described, has_process, has_thread, has_parent;
     bool is_counter, is_incremental;
@@ -124,9 +112,9 @@ enum pf_interned_kind {
 };
 
 struct pf_interned {
-    struct pf_text text; /* field 2 of the entry, which is its text in most kinds */
-    struct wire message; /* the whole entry */
-    uint32_t id, serial; /* of event names and categories: the chunk's, valid in SERIAL of the reader */
+    struct wire_text text; /* field 2 of the entry, which is its text in most kinds */
+    struct wire message;   /* the whole entry */
+    uint32_t id, serial;   /* of event names and categories: the chunk's, valid in SERIAL of the reader */
 };
 
 struct pf_sequence {
@@ -186,8 +174,8 @@ struct pf_mark {
     uint32_t track; /* place in tracks */
     uint32_t end;   /* of a BEGIN: the mark that closes it; UINT32_MAX: none */
     bool is_end;
-    struct pf_text name; /* an END's own: it closes what has that name */
-    struct wire body;    /* an END with arguments: its TrackEvent */
+    struct wire_text name; /* an END's own: it closes what has that name */
+    struct wire body;      /* an END with arguments: its TrackEvent */
 };
 
 struct pf_marks {
@@ -256,13 +244,13 @@ void pf_event(struct pf_reader *reader, struct pf_sequence *sequence, const stru
 track_id pf_track_of(struct pf_reader *reader, uint32_t place);
 
 /* A track of a device: stream LANE of GPU. */
-track_id pf_gpu_track(struct pf_reader *reader, int64_t gpu, struct pf_text lane);
+track_id pf_gpu_track(struct pf_reader *reader, int64_t gpu, struct wire_text lane);
 
 /* Set the arguments of the event added last from the annotations (field 4) of the TrackEvent BODY. */
 void pf_annotations(struct pf_reader *reader, const struct pf_sequence *sequence, struct wire body);
 
 /* Set the argument called NAME from TEXT, a number or a text. */
-void pf_text_arg(struct pf_reader *reader, struct pf_text name, struct pf_text text);
+void pf_text_arg(struct pf_reader *reader, struct wire_text name, struct wire_text text);
 
 /* Does BODY say that its region was not finished? */
 bool pf_says_unfinished(const struct pf_sequence *sequence, struct wire body);
@@ -275,24 +263,6 @@ void pf_gpu_counters(struct pf_reader *reader, const struct pf_sequence *sequenc
                      int64_t ts_ns);
 
 /* The number that ends TEXT, as in "[007] stream 7"; MISSING when there is none. */
-int64_t pf_last_number(struct pf_text text, int64_t missing);
-
-/* Is TEXT equal to WORD, does it begin with PREFIX, or end with ENDING? These three functions. */
-static inline bool pf_text_is(struct pf_text text, const char *word)
-{
-    return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
-}
-
-static inline bool pf_text_begins(struct pf_text text, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    return text.len >= len && memcmp(text.at, prefix, len) == 0;
-}
-
-static inline bool pf_text_ends(struct pf_text text, const char *ending)
-{
-    size_t len = strlen(ending);
-    return text.len >= len && memcmp(text.at + text.len - len, ending, len) == 0;
-}
+int64_t pf_last_number(struct wire_text text, int64_t missing);
 
 #endif

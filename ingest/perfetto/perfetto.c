@@ -209,7 +209,7 @@ static void describe(struct pf_reader *reader, const struct pf_packet *packet)
 static void perfetto_read_thread(struct pf_reader *reader, struct pf_sequence *sequence, struct wire in)
 {
     struct wire_field field;
-    struct pf_text name = { NULL, 0 };
+    struct wire_text name = { NULL, 0 };
     sequence->pid = sequence->tid = 0;
     while (wire_next(&in, &field) && field.type != WIRE_GROUP) {
         if (wire_is(&field, 1, WIRE_VARINT))
@@ -217,7 +217,7 @@ static void perfetto_read_thread(struct pf_reader *reader, struct pf_sequence *s
         else if (wire_is(&field, 2, WIRE_VARINT))
             sequence->tid = (int64_t)field.value;
         else if (wire_is(&field, 5, WIRE_BYTES))
-            name = pf_text_of(&field);
+            name = wire_text_of(&field);
         else if (wire_is(&field, 6, WIRE_VARINT))
             sequence->old_time_us = (int64_t)field.value;
     }
@@ -530,9 +530,9 @@ static bool read_head(struct pf_reader *reader)
 {
     static const char begin[] = "tpa head ";
     uint32_t place = id_table_find(&reader->tracks.places, 0);
-    struct pf_text text =
-        place == ID_TABLE_NONE ? (struct pf_text){ NULL, 0 } : reader->tracks.at.at[place].description;
-    if (!text.len || !pf_text_begins(text, begin))
+    struct wire_text text =
+        place == ID_TABLE_NONE ? (struct wire_text){ NULL, 0 } : reader->tracks.at.at[place].description;
+    if (!text.len || !wire_text_begins(text, begin))
         return true;
     size_t len = sizeof begin - 1;
     reader->is_tpa = true;

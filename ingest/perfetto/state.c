@@ -47,7 +47,7 @@ void pf_sequence_intern(struct pf_sequence *sequence, struct wire in)
             if (wire_is(&part, 1, WIRE_VARINT))
                 iid = part.value;
             else if (wire_is(&part, 2, WIRE_BYTES))
-                entry.text = pf_text_of(&part);
+                entry.text = wire_text_of(&part);
         }
         *VEC_PUSH(&sequence->interned) = entry;
         id_table_set(&sequence->places, key_of((enum pf_interned_kind)field.number, iid),

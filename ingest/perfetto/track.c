@@ -38,9 +38,9 @@ static void read_process(struct pf_track *track, struct wire in)
         else if (wire_is(&field, 3, WIRE_VARINT))
             track->process_order = (int32_t)field.value;
         else if (wire_is(&field, 6, WIRE_BYTES))
-            track->process_name = pf_text_of(&field);
+            track->process_name = wire_text_of(&field);
         else if (wire_is(&field, 8, WIRE_BYTES))
-            track->label = pf_text_of(&field);
+            track->label = wire_text_of(&field);
     }
     track->has_process = true;
 }
@@ -56,7 +56,7 @@ static void track_read_thread(struct pf_track *track, struct wire in)
         else if (wire_is(&field, 3, WIRE_VARINT))
             track->thread_order = (int32_t)field.value;
         else if (wire_is(&field, 5, WIRE_BYTES))
-            track->thread_name = pf_text_of(&field);
+            track->thread_name = wire_text_of(&field);
     }
     track->has_thread = true;
 }
@@ -94,7 +94,7 @@ uint32_t pf_tracks_add(struct pf_tracks *tracks, struct wire in)
     while (wire_next(&all, &field) && field.type != WIRE_GROUP) {
         switch (field.number << 3 | field.type) {
         case 2 << 3 | WIRE_BYTES:
-        case 10 << 3 | WIRE_BYTES: track->name = pf_text_of(&field); break;
+        case 10 << 3 | WIRE_BYTES: track->name = wire_text_of(&field); break;
         case 3 << 3 | WIRE_BYTES: read_process(track, wire_in(&field)); break;
         case 4 << 3 | WIRE_BYTES: track_read_thread(track, wire_in(&field)); break;
         case 5 << 3 | WIRE_VARINT:
@@ -103,8 +103,8 @@ uint32_t pf_tracks_add(struct pf_tracks *tracks, struct wire in)
             break;
         case 8 << 3 | WIRE_BYTES: read_counter(track, wire_in(&field)); break;
         case 14 << 3 | WIRE_BYTES:
-            track->description = pf_text_of(&field);
-            track->is_derived = pf_text_is(track->description, "tpa derived");
+            track->description = wire_text_of(&field);
+            track->is_derived = wire_text_is(track->description, "tpa derived");
             break;
         default: break;
         }
@@ -155,7 +155,7 @@ void pf_tracks_add_process_tree(struct pf_tracks *tracks, struct wire in)
             continue;
         struct wire entry = wire_in(&field);
         int64_t number = 0, group = 0;
-        struct pf_text name = { NULL, 0 };
+        struct wire_text name = { NULL, 0 };
         bool is_thread = field.number == 2;
         while (wire_next(&entry, &part) && part.type != WIRE_GROUP) {
             if (wire_is(&part, 1, WIRE_VARINT))
@@ -163,7 +163,7 @@ void pf_tracks_add_process_tree(struct pf_tracks *tracks, struct wire in)
             else if (wire_is(&part, 3, WIRE_VARINT) && is_thread)
                 group = (int64_t)part.value;
             else if (wire_is(&part, is_thread ? 2 : 3, WIRE_BYTES) && name.len == 0)
-                name = pf_text_of(&part);
+                name = wire_text_of(&part);
         }
         if (is_thread) {
             uint32_t place = pf_tracks_thread(tracks, group, number);
@@ -185,7 +185,7 @@ void pf_tracks_release(struct pf_tracks *tracks)
 
 /* ---- numbers in names ---- */
 
-int64_t pf_last_number(struct pf_text text, int64_t missing)
+int64_t pf_last_number(struct wire_text text, int64_t missing)
 {
     size_t end = text.len, first;
     int64_t number = 0;
@@ -199,7 +199,7 @@ int64_t pf_last_number(struct pf_text text, int64_t missing)
 }
 
 /* The number behind WORD in TEXT, with blanks, brackets and quotes between; -1 when there is none. */
-static int64_t number_behind(struct pf_text text, const char *word)
+static int64_t number_behind(struct wire_text text, const char *word)
 {
     size_t len = strlen(word);
     for (size_t i = 0; i + len <= text.len; i++) {
@@ -245,9 +245,9 @@ static const char *read_half(const char *at, const char *end, const char *word, 
 }
 
 /* A name that a description tells behind pid and tid, from *AT on: WORD="name". */
-static struct pf_text read_recorded_name(const char **at, const char *end, const char *word)
+static struct wire_text read_recorded_name(const char **at, const char *end, const char *word)
 {
-    struct pf_text name = { NULL, 0 };
+    struct wire_text name = { NULL, 0 };
     size_t len = strlen(word);
     if ((size_t)(end - *at) < len || memcmp(*at, word, len) != 0)
         return name;
@@ -256,14 +256,14 @@ static struct pf_text read_recorded_name(const char **at, const char *end, const
     if (!close)
         return name;
     *at = close + 1;
-    return (struct pf_text){ first, (size_t)(close - first) };
+    return (struct wire_text){ first, (size_t)(close - first) };
 }
 
 /* The key that a description of ours tells, and names of its process and thread, where it tells them. */
-static bool read_description(struct pf_text text, struct track_key *key, struct pf_text *process,
-                             struct pf_text *thread)
+static bool read_description(struct wire_text text, struct track_key *key, struct wire_text *process,
+                             struct wire_text *thread)
 {
-    if (!pf_text_begins(text, "tpa pid="))
+    if (!wire_text_begins(text, "tpa pid="))
         return false;
     const char *end = text.at + text.len;
     const char *at = read_half(text.at + 4, end, "pid=", &key->pid, &key->pid_text, &key->pid_len);
@@ -280,7 +280,7 @@ static uint32_t find_owner(const struct pf_tracks *tracks, uint32_t place)
 {
     for (int i = 0; i < MOST_PARENTS && place != ID_TABLE_NONE; i++) {
         const struct pf_track *track = &tracks->at.at[place];
-        if (track->has_thread || track->has_process || pf_text_begins(track->description, "tpa pid="))
+        if (track->has_thread || track->has_process || wire_text_begins(track->description, "tpa pid="))
             return place;
         place = track->has_parent ? id_table_find(&tracks->places, track->parent) : ID_TABLE_NONE;
     }
@@ -288,15 +288,15 @@ static uint32_t find_owner(const struct pf_tracks *tracks, uint32_t place)
 }
 
 /* "COMPUTE GPU [2] QUEUE [3] GPU", "COPY to AGENT [1] THREAD [2] (GPU)", "GPU 0 / stream 7": a queue of a device. */
-static bool is_gpu_lane(struct pf_text name, int64_t process_device, int64_t *device, int64_t *lane)
+static bool is_gpu_lane(struct wire_text name, int64_t process_device, int64_t *device, int64_t *lane)
 {
     *device = number_behind(name, "GPU");
     if (*device < 0)
-        *device = pf_text_begins(name, "COPY to") ? number_behind(name, "AGENT") : process_device;
+        *device = wire_text_begins(name, "COPY to") ? number_behind(name, "AGENT") : process_device;
     static const char *const words[] = { "stream", "STREAM", "QUEUE", "queue", "THREAD" };
     *lane = -1;
     for (size_t i = 0; i < sizeof words / sizeof *words && *lane < 0; i++)
-        if (i < 4 || pf_text_begins(name, "COPY"))
+        if (i < 4 || wire_text_begins(name, "COPY"))
             *lane = number_behind(name, words[i]);
     return *device >= 0 && *lane >= 0;
 }
@@ -306,7 +306,7 @@ static void name_track(struct pf_reader *reader, const struct pf_track *track, s
 {
     struct pf_tracks *tracks = &reader->tracks;
     struct buffer *text = &reader->text;
-    struct pf_text name = track->name;
+    struct wire_text name = track->name;
     if (!tracks->taken)
         tracks->taken = names_open();
     buffer_clear(text);
@@ -325,13 +325,14 @@ static void name_track(struct pf_reader *reader, const struct pf_track *track, s
     key->tid_len = text->count;
 }
 
-static struct pf_text process_name(const struct pf_tracks *tracks, int64_t pid)
+static struct wire_text process_name(const struct pf_tracks *tracks, int64_t pid)
 {
     uint32_t place = id_table_find(&tracks->process_places, (uint64_t)pid);
-    return place == ID_TABLE_NONE ? (struct pf_text){ NULL, 0 } : tracks->at.at[place].process_name;
+    return place == ID_TABLE_NONE ? (struct wire_text){ NULL, 0 } : tracks->at.at[place].process_name;
 }
 
-static void describe_fact(struct pf_reader *reader, track_id track, enum track_fact fact, struct pf_text text)
+static void describe_fact(struct pf_reader *reader, track_id track, enum track_fact fact,
+                          struct wire_text text)
 {
     if (text.len)
         trace_chunk_fact(reader->chunk, track, fact, 0, trace_chunk_text(reader->chunk, text.at, text.len));
@@ -383,13 +384,13 @@ static void describe_facts(struct pf_reader *reader, uint32_t place, const struc
 /* torch: no category tells what is overhead, or a wait of a stream, but the track does. */
 static void read_torch_track(struct pf_reader *reader, struct pf_track *track, struct track_key *key)
 {
-    struct pf_text process = process_name(&reader->tracks, key->pid);
+    struct wire_text process = process_name(&reader->tracks, key->pid);
     if (!reader->is_torch || !track->has_thread)
         return;
     if (key->pid == INT32_MAX) {
         track->category = trace_chunk_category(reader->chunk, "overhead", 8);
         key->pid = -1;
-    } else if (pf_text_begins(process, "GPU ") && pf_text_begins(track->thread_name, "stream ")) {
+    } else if (wire_text_begins(process, "GPU ") && wire_text_begins(track->thread_name, "stream ")) {
         track->category = trace_chunk_category(reader->chunk, "cuda_sync", 9);
         key->pid = pf_last_number(process, 0);
         key->tid = pf_last_number(track->thread_name, 0);
@@ -416,10 +417,10 @@ static void make_key(struct pf_reader *reader, struct pf_track *track, const str
         key->tid = lane;
         return;
     }
-    int64_t thread = pf_text_begins(track->name, "THREAD ") ? (memchr(track->name.at, '(', track->name.len)
-                                                                   ? pf_last_number(track->name, -1)
-                                                                   : number_behind(track->name, "THREAD"))
-                                                            : -1;
+    int64_t thread = wire_text_begins(track->name, "THREAD ") ? (memchr(track->name.at, '(', track->name.len)
+                                                                     ? pf_last_number(track->name, -1)
+                                                                     : number_behind(track->name, "THREAD"))
+                                                              : -1;
     if (thread >= 0)
         key->tid = thread;
     else
@@ -440,12 +441,12 @@ track_id pf_track_of(struct pf_reader *reader, uint32_t place)
     track->track = trace_chunk_track(reader->chunk, &key);
     track->is_resolved = true;
     track->is_async =
-        pf_text_begins(track->description, "tpa pid=") && pf_text_ends(track->description, " async");
+        wire_text_begins(track->description, "tpa pid=") && wire_text_ends(track->description, " async");
     describe_facts(reader, place, of, track->track);
     return track->track;
 }
 
-track_id pf_gpu_track(struct pf_reader *reader, int64_t gpu, struct pf_text lane)
+track_id pf_gpu_track(struct pf_reader *reader, int64_t gpu, struct wire_text lane)
 {
     struct track_key key = { .pid = gpu, .tid = pf_last_number(lane, -1) };
     if (key.tid < 0 || !memmem(lane.at, lane.len, "stream", 6)) {

@@ -310,7 +310,7 @@ static void append_place(struct assignment *assignment, const struct row *row, s
     const struct hlo_module *module = assignment->module;
     struct wire place =
         row->buffer == NO_BUFFER ? wire_over(NULL, 0) : assignment->buffers.at[row->buffer].place;
-    struct hlo_text name = hlo_text_in(place, 2), op = { "", 0 }, opcode = { "", 0 };
+    struct wire_text name = hlo_text_in(place, 2), op = { "", 0 }, opcode = { "", 0 };
     struct buffer shape = { 0 }, lines = { 0 };
     int64_t unpadded = HLO_UNKNOWN;
     uint32_t index =

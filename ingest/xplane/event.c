@@ -139,19 +139,19 @@ static bool wants(const struct xplane_reader *reader, enum trace_arg arg)
     return reader->options->wants.args >> arg & 1;
 }
 
-static name_id text_id(struct xplane_reader *reader, struct xplane_text text)
+static name_id text_id(struct xplane_reader *reader, struct wire_text text)
 {
     return trace_chunk_text(reader->chunk, text.len ? text.at : "", text.len);
 }
 
-static name_id add_name(struct xplane_reader *reader, struct xplane_text text)
+static name_id add_name(struct xplane_reader *reader, struct wire_text text)
 {
     return text.len ? trace_chunk_name(reader->chunk, text.at, text.len)
                     : trace_chunk_name(reader->chunk, "[no name]", 9);
 }
 
 /* Names on a TPU are whole lines of HLO; what people call the operator is the display name. */
-static struct xplane_text shown_name(const struct xplane_plane *plane, const struct xplane_event_name *name)
+static struct wire_text shown_name(const struct xplane_plane *plane, const struct xplane_event_name *name)
 {
     return plane->kind == PLANE_TPU && name->display.len ? name->display : name->name;
 }
@@ -190,7 +190,7 @@ static track_id xplane_line_track(struct xplane_reader *reader, const struct xpl
     if (line->track != TRACK_NONE)
         return line->track;
     struct trace_chunk *chunk = reader->chunk;
-    struct xplane_text name = line->display.len ? line->display : line->name;
+    struct wire_text name = line->display.len ? line->display : line->name;
     line->track = trace_chunk_track(chunk, &(struct track_key){ .pid = plane->pid, .tid = line->id });
     trace_chunk_fact(chunk, line->track, FACT_PROCESS_NAME, 0, text_id(reader, plane->name));
     trace_chunk_fact(chunk, line->track, FACT_PROCESS_SORT_INDEX, plane->pid, NAME_NONE);
@@ -211,7 +211,7 @@ static void add_number(struct xplane_reader *reader, const struct xplane_stats *
 }
 
 /* Details stand in the file once and are referred to by many events: they are read when they were not just read. */
-static void add_detail(struct xplane_reader *reader, struct xplane_text text)
+static void add_detail(struct xplane_reader *reader, struct wire_text text)
 {
     struct xplane_known_details *known =
         &reader->details[(uintptr_t)text.at * UINT64_C(0x9e3779b97f4a7c15) >> 56];
@@ -339,7 +339,7 @@ static void choose_device(struct xplane_allocator *allocator, const struct xplan
 {
     const char *at = allocator->name.at, *end = at + allocator->name.len;
     int64_t number = 0;
-    if (xplane_text_begins(allocator->name, "GPU_") && at + 4 < end && at[4] >= '0' && at[4] <= '9') {
+    if (wire_text_begins(allocator->name, "GPU_") && at + 4 < end && at[4] >= '0' && at[4] <= '9') {
         for (at += 4; at < end && *at >= '0' && *at <= '9' && number < INT32_MAX / 10; at++)
             number = number * 10 + (*at - '0');
         allocator->type = is_amd ? DEVICE_HIP : DEVICE_CUDA;
@@ -361,7 +361,7 @@ static bool is_taken(const struct xplane_reader *reader, const struct xplane_all
                    reader->allocators.at[i].id == allocator->id);
 }
 
-static bool same_text(struct xplane_text a, struct xplane_text b)
+static bool same_text(struct wire_text a, struct wire_text b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
@@ -465,7 +465,7 @@ static uint16_t device_category(const struct xplane_reader *reader, const struct
 
 static bool is_driver_call(const struct xplane_event_name *name)
 {
-    struct xplane_text text = name->name;
+    struct wire_text text = name->name;
     return text.len > 2 && memcmp(text.at, "cu", 2) == 0 && text.at[2] >= 'A' && text.at[2] <= 'Z';
 }
 
@@ -474,7 +474,7 @@ static uint16_t host_category(const struct xplane_reader *reader, const struct x
 {
     if (name && xplane_has(stats, STAT_CORRELATION))
         return is_driver_call(name) ? reader->driver : reader->runtime;
-    if (xplane_has(stats, STAT_RUN_ID) && name && xplane_text_is(name->name, "DoEnqueueProgram"))
+    if (xplane_has(stats, STAT_RUN_ID) && name && wire_text_is(name->name, "DoEnqueueProgram"))
         return reader->tpu_runtime;
     return xplane_operator(stats).len ? reader->operation : reader->no_category;
 }
@@ -534,7 +534,7 @@ static void make_step(struct xplane_reader *reader, const struct xplane_event_na
                            TPA_NOWHERE);
         return;
     }
-    struct xplane_text text = name ? name->name : (struct xplane_text){ NULL, 0 };
+    struct wire_text text = name ? name->name : (struct wire_text){ NULL, 0 };
     buffer_clear(&reader->text);
     step_name_add(&reader->text, text.len ? text.at : "step", text.len ? text.len : 4, number);
     event->name = trace_chunk_name(reader->chunk, reader->text.at, reader->text.count);

@@ -14,21 +14,6 @@ enum {
     TEXTS_ALWAYS = 1 << 20,
 };
 
-static bool text_is(struct hlo_text text, const char *word)
-{
-    return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
-}
-
-static bool text_begins(struct hlo_text text, const char *word)
-{
-    return text.len >= strlen(word) && memcmp(text.at, word, strlen(word)) == 0;
-}
-
-static struct hlo_text text_of(const struct wire_field *field)
-{
-    return (struct hlo_text){ (const char *)field->bytes, (size_t)field->value };
-}
-
 bool hlo_next_field(struct wire *in, struct wire_field *field)
 {
     while (wire_next(in, field)) {
@@ -59,10 +44,10 @@ struct wire hlo_message_in(struct wire in, uint32_t number)
     return found;
 }
 
-struct hlo_text hlo_text_in(struct wire in, uint32_t number)
+struct wire_text hlo_text_in(struct wire in, uint32_t number)
 {
     struct wire found = hlo_message_in(in, number);
-    return (struct hlo_text){ (const char *)found.at, (size_t)(found.end - found.at) };
+    return (struct wire_text){ (const char *)found.at, (size_t)(found.end - found.at) };
 }
 
 /* The numbers of the repeated field NUMBER of IN, packed or not, up to MOST of them. Returns their count. */
@@ -216,9 +201,9 @@ static void add_instruction(struct hlo_module *module, struct wire in)
 {
     struct hlo_instruction *instruction = VEC_PUSH(&module->instructions);
     struct wire shape = hlo_message_in(in, 3);
-    struct hlo_text opcode = hlo_text_in(in, 2), target = hlo_text_in(in, 28);
-    bool is_library = text_is(opcode, "custom-call") &&
-                      (text_begins(target, "__cublas$") || text_begins(target, "__cudnn$"));
+    struct wire_text opcode = hlo_text_in(in, 2), target = hlo_text_in(in, 28);
+    bool is_library = wire_text_is(opcode, "custom-call") &&
+                      (wire_text_begins(target, "__cublas$") || wire_text_begins(target, "__cudnn$"));
     *instruction = (struct hlo_instruction){
         .fields = in,
         .metadata = hlo_message_in(in, 7),
@@ -263,8 +248,8 @@ static void read_frames(struct hlo_module *module, struct wire in)
         if (field.type != WIRE_BYTES)
             continue;
         switch (field.number) {
-        case 1: *VEC_PUSH(&module->files) = text_of(&field); break;
-        case 2: *VEC_PUSH(&module->functions) = text_of(&field); break;
+        case 1: *VEC_PUSH(&module->files) = wire_text_of(&field); break;
+        case 2: *VEC_PUSH(&module->functions) = wire_text_of(&field); break;
         case 3: *VEC_PUSH(&module->locations) = wire_in(&field); break;
         case 4: *VEC_PUSH(&module->frames) = wire_in(&field); break;
         default: break;
@@ -277,7 +262,7 @@ static void read_module(struct hlo_module *module, struct wire in)
     struct wire_field field;
     while (hlo_next_field(&in, &field)) {
         if (wire_is(&field, 1, WIRE_BYTES))
-            module->name = text_of(&field);
+            module->name = wire_text_of(&field);
         else if (wire_is(&field, 3, WIRE_BYTES))
             add_computation(module, wire_in(&field));
         else if (wire_is(&field, 5, WIRE_VARINT))
@@ -328,7 +313,7 @@ static bool take_steps(struct hlo_module *module, int64_t count)
 /* ---- operations ---- */
 
 /* Operators that compute each element of their result from one of each operand. */
-static bool is_elementwise(struct hlo_text opcode)
+static bool is_elementwise(struct wire_text opcode)
 {
     static const char *const words[] = {
         "abs",
@@ -365,7 +350,7 @@ static bool is_elementwise(struct hlo_text opcode)
         "subtract",
         "xor",
     };
-    return ANY(i, sizeof words / sizeof *words, text_is(opcode, words[i]));
+    return ANY(i, sizeof words / sizeof *words, wire_text_is(opcode, words[i]));
 }
 
 static int64_t dim_of(const struct hlo_shape *shape, int64_t dim)
@@ -449,7 +434,7 @@ static int64_t convolution_flops(struct hlo_module *module, const struct hlo_ins
 static size_t contracted_by_library(const struct hlo_instruction *instruction, int64_t *dims)
 {
     static const char word[] = "\"lhs_contracting_dimensions\":";
-    struct hlo_text json = hlo_text_in(instruction->fields, 43);
+    struct wire_text json = hlo_text_in(instruction->fields, 43);
     const char *at = json.len ? memmem(json.at, json.len, word, sizeof word - 1) : NULL;
     const char *end = at ? memchr(at, ']', (size_t)(json.at + json.len - at)) : NULL;
     size_t count = 0;
@@ -468,16 +453,16 @@ static int64_t library_flops(struct hlo_module *module, const struct hlo_instruc
                              const struct hlo_shape *left, const struct hlo_shape *right,
                              const struct hlo_shape *result)
 {
-    struct hlo_text target = hlo_text_in(instruction->fields, 28);
+    struct wire_text target = hlo_text_in(instruction->fields, 28);
     int64_t dims[HLO_MOST_DIMS];
-    size_t count = text_begins(target, "__cublas$") ? contracted_by_library(instruction, dims) : 0;
+    size_t count = wire_text_begins(target, "__cublas$") ? contracted_by_library(instruction, dims) : 0;
     if (count)
         return product_flops(left, result, dims, count);
-    if (text_begins(target, "__cudnn$convBackwardInput"))
+    if (wire_text_begins(target, "__cudnn$convBackwardInput"))
         return convolution_flops(module, instruction, result, right, left);
-    if (text_begins(target, "__cudnn$convBackwardFilter"))
+    if (wire_text_begins(target, "__cudnn$convBackwardFilter"))
         return convolution_flops(module, instruction, left, result, right);
-    if (text_begins(target, "__cudnn$conv"))
+    if (wire_text_begins(target, "__cudnn$conv"))
         return convolution_flops(module, instruction, left, right, result);
     return HLO_UNKNOWN;
 }
@@ -507,7 +492,7 @@ static int64_t instruction_flops(struct hlo_module *module, const struct hlo_ins
                                  int depth)
 {
     static const struct hlo_shape nothing = { 0 };
-    struct hlo_text opcode = instruction->opcode;
+    struct wire_text opcode = instruction->opcode;
     const struct hlo_instruction *first = operand_of(module, instruction, 0),
                                  *second = operand_of(module, instruction, 1);
     struct hlo_shape result = instruction->result, left = first ? first->result : nothing,
@@ -515,14 +500,14 @@ static int64_t instruction_flops(struct hlo_module *module, const struct hlo_ins
     int64_t dims[HLO_MOST_DIMS];
     if (is_elementwise(opcode))
         return result.elements;
-    if (text_is(opcode, "dot"))
+    if (wire_text_is(opcode, "dot"))
         return product_flops(&left, &result, dims,
                              numbers_in(hlo_message_in(instruction->fields, 30), 1, dims, HLO_MOST_DIMS));
-    if (text_is(opcode, "convolution"))
+    if (wire_text_is(opcode, "convolution"))
         return convolution_flops(module, instruction, &left, &right, &result);
     if (instruction->is_library)
         return library_flops(module, instruction, &left, &right, &result);
-    if (text_is(opcode, "fusion")) {
+    if (wire_text_is(opcode, "fusion")) {
         int64_t flops = 0;
         for (uint32_t i = 0; i < instruction->called.count; i++) {
             struct hlo_computation *called = called_by(module, instruction, i);
@@ -530,17 +515,17 @@ static int64_t instruction_flops(struct hlo_module *module, const struct hlo_ins
         }
         return flops;
     }
-    if (text_is(opcode, "map"))
+    if (wire_text_is(opcode, "map"))
         return times(result.elements, flops_of_called(module, instruction, depth));
-    if (text_is(opcode, "reduce")) {
+    if (wire_text_is(opcode, "reduce")) {
         int64_t kept = result.type == TYPE_TUPLE ? 0 : result.elements;
         return left.elements > kept ? times(left.elements - kept, flops_of_called(module, instruction, depth))
                                     : 0;
     }
-    if (text_is(opcode, "reduce-window"))
+    if (wire_text_is(opcode, "reduce-window"))
         return times(times(result.elements, elements_of_window(instruction) - 1),
                      flops_of_called(module, instruction, depth));
-    return text_is(opcode, "custom-call") ? HLO_UNKNOWN : 0;
+    return wire_text_is(opcode, "custom-call") ? HLO_UNKNOWN : 0;
 }
 
 static int64_t computation_flops(struct hlo_module *module, struct hlo_computation *computation, int depth)
@@ -558,16 +543,17 @@ static int64_t computation_flops(struct hlo_module *module, struct hlo_computati
 
 /* ---- bytes ---- */
 
-static bool is_slice(struct hlo_text opcode)
+static bool is_slice(struct wire_text opcode)
 {
-    return text_is(opcode, "slice") || text_is(opcode, "dynamic-slice") || text_is(opcode, "gather");
+    return wire_text_is(opcode, "slice") || wire_text_is(opcode, "dynamic-slice") ||
+           wire_text_is(opcode, "gather");
 }
 
 /* What INSTRUCTION updates in place: the bytes of the part; HLO_UNKNOWN: it does not. */
 static int64_t updated_bytes(const struct hlo_module *module, const struct hlo_instruction *instruction)
 {
     const struct hlo_instruction *update =
-        text_is(instruction->opcode, "dynamic-update-slice") ? operand_of(module, instruction, 1) : NULL;
+        wire_text_is(instruction->opcode, "dynamic-update-slice") ? operand_of(module, instruction, 1) : NULL;
     return update ? update->result.bytes : HLO_UNKNOWN;
 }
 
@@ -582,7 +568,7 @@ static int64_t read_of_parameter(struct hlo_module *module, const struct hlo_com
         return bytes;
     for (uint32_t i = 0; i < computation->count && !found; i++) {
         const struct hlo_instruction *inside = &module->instructions.at[computation->first + i];
-        if (text_is(inside->opcode, "parameter") && hlo_number_in(inside->fields, 9, 0) == number) {
+        if (wire_text_is(inside->opcode, "parameter") && hlo_number_in(inside->fields, 9, 0) == number) {
             id = hlo_number_in(inside->fields, 35, 0);
             found = true;
         }
@@ -609,7 +595,7 @@ static int64_t written_by_root(struct hlo_module *module, const struct hlo_instr
     int64_t updated = updated_bytes(module, root), sum = 0;
     if (updated != HLO_UNKNOWN)
         return updated;
-    if (!text_is(root->opcode, "tuple") || depth > HLO_MOST_DEPTH)
+    if (!wire_text_is(root->opcode, "tuple") || depth > HLO_MOST_DEPTH)
         return root->result.bytes;
     for (uint32_t i = 0; i < root->operands.count && take_steps(module, 1); i++) {
         const struct hlo_instruction *part = operand_of(module, root, i);
@@ -634,7 +620,7 @@ static int64_t fusion_bytes(struct hlo_module *module, const struct hlo_instruct
 static int64_t instruction_bytes(struct hlo_module *module, const struct hlo_instruction *instruction)
 {
     const struct hlo_computation *inside =
-        text_is(instruction->opcode, "fusion") ? called_by(module, instruction, 0) : NULL;
+        wire_text_is(instruction->opcode, "fusion") ? called_by(module, instruction, 0) : NULL;
     if (inside)
         return fusion_bytes(module, instruction, inside);
     int64_t bytes = instruction->result.bytes, updated = updated_bytes(module, instruction);
@@ -652,11 +638,11 @@ static int64_t instruction_bytes(struct hlo_module *module, const struct hlo_ins
 /* ---- operators ---- */
 
 /* Does INSTRUCTION run as its parts do, or not at all? */
-static bool is_container(struct hlo_text opcode)
+static bool is_container(struct wire_text opcode)
 {
     static const char *const words[] = { "while",     "conditional", "call", "tuple", "get-tuple-element",
                                          "parameter", "constant" };
-    return ANY(i, sizeof words / sizeof *words, text_is(opcode, words[i]));
+    return ANY(i, sizeof words / sizeof *words, wire_text_is(opcode, words[i]));
 }
 
 /* Append the sizes and types of the operands, of arrays, in torch's words. */
@@ -682,13 +668,13 @@ static void describe_operands(const struct hlo_module *module, const struct hlo_
 }
 
 /* Append TEXT without what would end a frame. */
-static void add_frame_text(struct buffer *stack, struct hlo_text text)
+static void add_frame_text(struct buffer *stack, struct wire_text text)
 {
     for (size_t i = 0; i < text.len && i < MOST_FRAME_TEXT; i++)
         buffer_putc(stack, text.at[i] == ';' ? ',' : text.at[i]);
 }
 
-static void add_frame(struct buffer *stack, struct hlo_text file, uint64_t line, struct hlo_text function)
+static void add_frame(struct buffer *stack, struct wire_text file, uint64_t line, struct wire_text function)
 {
     if (!file.len)
         return;
@@ -702,7 +688,7 @@ static void add_frame(struct buffer *stack, struct hlo_text file, uint64_t line,
 }
 
 /* The part of a scope that names a module: of "transpose(jvp(Dense_0))" "Dense_0"; empty for what JAX adds itself. */
-static struct hlo_text module_in(struct hlo_text scope)
+static struct wire_text module_in(struct wire_text scope)
 {
     static const char *const own[] = { "while",
                                        "body",
@@ -720,27 +706,27 @@ static struct hlo_text module_in(struct hlo_text scope)
                                        "branch_1_fun" };
     static const char *const programs[] = { "jit(", "pjit(", "xla_call(", "pmap(", "shmap_body" };
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (text_begins(scope, programs[i]))
-            return (struct hlo_text){ "", 0 };
+        if (wire_text_begins(scope, programs[i]))
+            return (struct wire_text){ "", 0 };
     const char *open;
     while (scope.len && scope.at[scope.len - 1] == ')' && (open = memchr(scope.at, '(', scope.len))) {
         scope.len -= (size_t)(open + 1 - scope.at) + 1;
         scope.at = open + 1;
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (text_is(scope, own[i]))
-            return (struct hlo_text){ "", 0 };
+        if (wire_text_is(scope, own[i]))
+            return (struct wire_text){ "", 0 };
     return scope;
 }
 
 /* "jit(step)/jit(main)/jvp(Net)/Dense_0/dot_general": frames of modules, the innermost first. The last part is the operator. */
-static void add_modules(struct buffer *stack, struct hlo_text name)
+static void add_modules(struct buffer *stack, struct wire_text name)
 {
     const char *end = name.len ? memrchr(name.at, '/', name.len) : NULL;
     while (end && end > name.at) {
         const char *slash = memrchr(name.at, '/', (size_t)(end - name.at));
         const char *begin = slash ? slash + 1 : name.at;
-        struct hlo_text module = module_in((struct hlo_text){ begin, (size_t)(end - begin) });
+        struct wire_text module = module_in((struct wire_text){ begin, (size_t)(end - begin) });
         if (module.len) {
             buffer_puts(stack, stack->count ? ";nn.Module: " : "nn.Module: ");
             add_frame_text(stack, module);
@@ -764,7 +750,7 @@ static void add_frames(const struct hlo_module *module, struct buffer *stack, ui
         if (file > 0 && file <= module->files.count)
             add_frame(stack, module->files.at[file - 1], hlo_number_in(location, 3, 0),
                       function > 0 && function <= module->functions.count ? module->functions.at[function - 1]
-                                                                          : (struct hlo_text){ "", 0 });
+                                                                          : (struct wire_text){ "", 0 });
     }
 }
 
@@ -776,7 +762,8 @@ void hlo_add_lines(const struct hlo_module *module, const struct hlo_instruction
     size_t before = stack->count;
     add_frames(module, stack, hlo_number_in(metadata, 15, 0));
     if (stack->count == before)
-        add_frame(stack, hlo_text_in(metadata, 3), hlo_number_in(metadata, 4, 0), (struct hlo_text){ "", 0 });
+        add_frame(stack, hlo_text_in(metadata, 3), hlo_number_in(metadata, 4, 0),
+                  (struct wire_text){ "", 0 });
 }
 
 /* TEXT, kept while PROGRAMS are; "" if there are too many of them. TEXT is empty then. */
@@ -800,8 +787,7 @@ static void spell_key(struct buffer *key, uint64_t program, const char *name, si
 static void keep_operators(struct hlo_programs *programs, struct hlo_module *module)
 {
     struct buffer dims = { 0 }, names = { 0 }, stack = { 0 };
-    for (size_t i = 0; i < module->instructions.count; i++) {
-        const struct hlo_instruction *instruction = &module->instructions.at[i];
+    FOR_EACH(instruction, &module->instructions) {
         if (!instruction->name.len || is_container(instruction->opcode))
             continue;
         spell_key(&programs->key, module->id, instruction->name.at, instruction->name.len);

@@ -63,11 +63,6 @@ void hlo_programs_release(struct hlo_programs *programs);
 
 enum { HLO_MOST_DIMS = 16, HLO_MOST_DEPTH = 16 };
 
-struct hlo_text {
-    const char *at;
-    size_t len;
-};
-
 /* A shape; of a tuple, BYTES is the sum of its parts, and the rest is unknown. */
 struct hlo_shape {
     uint32_t type; /* PrimitiveType; TYPE_TUPLE */
@@ -83,7 +78,7 @@ struct hlo_list {
 
 struct hlo_instruction {
     struct wire fields, metadata;
-    struct hlo_text name, opcode;
+    struct wire_text name, opcode;
     struct hlo_shape result; /* of a library's call, which returns its workspace beside it, without that */
     struct hlo_list operands, called;
     bool is_library; /* a call of cuBLAS, hipBLAS or cuDNN */
@@ -102,11 +97,11 @@ struct hlo_module {
     VEC_OF(struct hlo_computation) computations;
     VEC_OF(uint64_t) ids;
     struct id_table instruction_of, computation_of;
-    struct hlo_text name;
+    struct wire_text name;
     uint64_t id, steps; /* STEPS: that are left, see STEPS_PER_BYTE */
     /* Of the source: StackFrameIndexProto. */
-    VEC_OF(struct hlo_text) files;
-    VEC_OF(struct hlo_text) functions;
+    VEC_OF(struct wire_text) files;
+    VEC_OF(struct wire_text) functions;
     VEC_OF(struct wire) locations;
     VEC_OF(struct wire) frames;
 };
@@ -119,7 +114,7 @@ uint64_t hlo_number_in(struct wire in, uint32_t number, uint64_t otherwise);
 
 /* The last message or text of field NUMBER in IN; empty if there is none. */
 struct wire hlo_message_in(struct wire in, uint32_t number);
-struct hlo_text hlo_text_in(struct wire in, uint32_t number);
+struct wire_text hlo_text_in(struct wire in, uint32_t number);
 
 /* The ShapeProto at IN; DEPTH of tuples around it. */
 struct hlo_shape hlo_read_shape(struct wire in, int depth);

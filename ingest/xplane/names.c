@@ -9,20 +9,9 @@
 #include "ingest/json_text.h"
 #include <math.h>
 
-bool xplane_text_is(struct xplane_text text, const char *word)
-{
-    return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
-}
-
-bool xplane_text_begins(struct xplane_text text, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    return text.len >= len && memcmp(text.at, prefix, len) == 0;
-}
-
 /* ---- entries ---- */
 
-static enum xplane_stat meaning_of(struct xplane_text name)
+static enum xplane_stat meaning_of(struct wire_text name)
 {
     static const char *const names[] = {
 #define XPLANE_STAT_NAME(id, text) text,
@@ -30,7 +19,7 @@ static enum xplane_stat meaning_of(struct xplane_text name)
 #undef XPLANE_STAT_NAME
     };
     for (int i = 0; i < STAT_COUNT; i++)
-        if (xplane_text_is(name, names[i]))
+        if (wire_text_is(name, names[i]))
             return (enum xplane_stat)i;
     return STAT_UNKNOWN;
 }
@@ -63,7 +52,7 @@ static void read_stat_name(struct xplane_plane *plane, const struct wire_field *
     struct xplane_stat_name name = { .meaning = STAT_UNKNOWN };
     while (wire_next(&in, &field)) {
         if (wire_is(&field, 2, WIRE_BYTES))
-            name.text = xplane_text_of(&field);
+            name.text = wire_text_of(&field);
         else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
             break;
     }
@@ -75,10 +64,10 @@ static void read_stat_name(struct xplane_plane *plane, const struct wire_field *
 /* Who wrote the file shows in what its host did. */
 static void look_for_producer(struct xplane_event_name *name)
 {
-    name->is_jax = xplane_text_begins(name->name, "PjitFunction") || xplane_text_begins(name->name, "PjRt");
-    name->is_tensorflow = xplane_text_begins(name->name, "ExecutorState::") ||
-                          xplane_text_begins(name->name, "Iterator::") ||
-                          xplane_text_begins(name->name, "TFE_") || name->is_context;
+    name->is_jax = wire_text_begins(name->name, "PjitFunction") || wire_text_begins(name->name, "PjRt");
+    name->is_tensorflow = wire_text_begins(name->name, "ExecutorState::") ||
+                          wire_text_begins(name->name, "Iterator::") ||
+                          wire_text_begins(name->name, "TFE_") || name->is_context;
 }
 
 static void read_event_name(struct xplane_plane *plane, const struct wire_field *entry)
@@ -92,16 +81,16 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
     *VEC_PUSH(&plane->name_fields) = in;
     while (wire_next(&in, &field)) {
         if (wire_is(&field, 2, WIRE_BYTES))
-            name.name = xplane_text_of(&field);
+            name.name = wire_text_of(&field);
         else if (wire_is(&field, 4, WIRE_BYTES))
-            name.display = xplane_text_of(&field);
+            name.display = wire_text_of(&field);
         else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
             break;
     }
-    name.is_twin = plane->kind == PLANE_HOST && xplane_text_begins(name.name, "end: ");
-    name.is_free = xplane_text_is(name.name, "MemoryDeallocation");
-    name.is_allocation = name.is_free || xplane_text_is(name.name, "MemoryAllocation");
-    name.is_context = xplane_text_is(name.name, "TraceContext");
+    name.is_twin = plane->kind == PLANE_HOST && wire_text_begins(name.name, "end: ");
+    name.is_free = wire_text_is(name.name, "MemoryDeallocation");
+    name.is_allocation = name.is_free || wire_text_is(name.name, "MemoryAllocation");
+    name.is_context = wire_text_is(name.name, "TraceContext");
     look_for_producer(&name);
     *VEC_PUSH(&plane->event_names) = name;
     id_table_set(&plane->event_ids, key, (uint32_t)plane->event_names.count - 1);
@@ -186,7 +175,7 @@ static void take_value(const struct xplane_plane *plane, const struct wire_field
     case 3 << 3 | WIRE_VARINT:
     case 4 << 3 | WIRE_VARINT: set_number(value, (int64_t)field->value); break;
     case 5 << 3 | WIRE_BYTES:
-    case 6 << 3 | WIRE_BYTES: *value = (struct xplane_value){ .text = xplane_text_of(field) }; break;
+    case 6 << 3 | WIRE_BYTES: *value = (struct xplane_value){ .text = wire_text_of(field) }; break;
     case 7 << 3 | WIRE_VARINT: {
         uint32_t text = id_table_find(&plane->stat_ids, field->value);
         *value = (struct xplane_value){ 0 };
@@ -289,5 +278,5 @@ bool xplane_plane_stat(const struct xplane_plane *plane, const char *name, struc
     uint32_t place;
     return ANY(i, plane->stats.count,
                read_value(plane, plane->stats.at[i], &place, value) && place != ID_TABLE_NONE &&
-                   xplane_text_is(plane->stat_names.at[place].text, name));
+                   wire_text_is(plane->stat_names.at[place].text, name));
 }

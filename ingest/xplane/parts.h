@@ -12,22 +12,6 @@
 #include "ingest/xla_details.h"
 #include "ingest/xplane/hlo.h"
 
-/* Text in the file: no NUL at its end; NULL and 0 when there is none. */
-struct xplane_text {
-    const char *at;
-    size_t len;
-};
-
-/* The text of FIELD, of type WIRE_BYTES; borrowed from the file. */
-static inline struct xplane_text xplane_text_of(const struct wire_field *field)
-{
-    return (struct xplane_text){ (const char *)field->bytes, (size_t)field->value };
-}
-
-/* Is TEXT equal to WORD, or does it begin with PREFIX? These two functions. */
-bool xplane_text_is(struct xplane_text text, const char *word);
-bool xplane_text_begins(struct xplane_text text, const char *prefix);
-
 /* Stats that mean something to us: one row each, by the name in the file. */
 #define XPLANE_STATS(STAT)                                                                                   \
     STAT(CORRELATION, "correlation_id")                                                                      \
@@ -73,7 +57,7 @@ enum xplane_stat {
 struct xplane_value {
     bool is_number;
     int64_t number;
-    struct xplane_text text; /* str, or what a reference points to */
+    struct wire_text text; /* str, or what a reference points to */
 };
 
 /* The stats of an event that mean something. */
@@ -95,7 +79,7 @@ bool xplane_number(const struct xplane_stats *stats, enum xplane_stat stat, int6
 /* ---- what ids point to ---- */
 
 struct xplane_stat_name {
-    struct xplane_text text;
+    struct wire_text text;
     uint8_t meaning; /* enum xplane_stat */
 };
 
@@ -110,7 +94,7 @@ struct xplane_event_name {
     bool is_free;               /* which frees */
     bool is_context;            /* TensorFlow's "TraceContext" */
     bool is_jax, is_tensorflow; /* who has events of this name */
-    struct xplane_text name, display;
+    struct wire_text name, display;
 };
 
 #define NO_STEP UINT32_MAX
@@ -132,7 +116,7 @@ struct xplane_program {
 };
 
 struct xplane_plane {
-    struct xplane_text name;
+    struct wire_text name;
     enum xplane_plane_kind kind;
     int64_t pid, number; /* number: N of "/device:GPU:N" */
     struct wire fields;  /* all of it */
@@ -173,13 +157,13 @@ struct xplane_step {
 };
 
 struct xplane_allocator {
-    struct xplane_text name;
+    struct wire_text name;
     int64_t type, id; /* of the device, as the framework numbers them */
 };
 
 /* Details that were read, by their position in the file. */
 struct xplane_known_details {
-    struct xplane_text text;
+    struct wire_text text;
     struct xla_details details;
 };
 
@@ -192,7 +176,7 @@ struct xplane_operator {
 
 /* The same by the position of its texts in the file. */
 struct xplane_known_operator {
-    struct xplane_text operation, module;
+    struct wire_text operation, module;
     int64_t program; /* -1: unknown */
     uint32_t id;
 };
@@ -227,7 +211,7 @@ struct xplane_reader {
 
 struct xplane_line {
     int64_t id, timestamp_ns;
-    struct xplane_text name, display;
+    struct wire_text name, display;
     uint64_t order;  /* in its plane, from 1 */
     track_id track;  /* TRACK_NONE: nothing lies on it yet */
     bool is_derived; /* made by a reader out of other lines */
@@ -272,7 +256,7 @@ void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, 
 
 /* The operator that an event with STATS names: of HLO; else of TensorFlow, "dense/MatMul:MatMul" in tf_op, which says
  * "XlaModule:" and the like where there is none. Its length is 0 where there is none. */
-struct xplane_text xplane_operator(const struct xplane_stats *stats);
+struct wire_text xplane_operator(const struct xplane_stats *stats);
 
 /* Keep the operator of an event on a GPU with STATS, when they name one, for the call that launched it. */
 void xplane_work_record(struct xplane_reader *reader, const struct xplane_stats *stats);

@@ -20,12 +20,12 @@ struct xplane_work_page {
     uint32_t operator_of[PAGE]; /* by correlation % PAGE */
 };
 
-struct xplane_text xplane_operator(const struct xplane_stats *stats)
+struct wire_text xplane_operator(const struct xplane_stats *stats)
 {
-    struct xplane_text none = { NULL, 0 };
+    struct wire_text none = { NULL, 0 };
     if (xplane_has(stats, STAT_HLO_OP) && stats->at[STAT_HLO_OP].text.len)
         return stats->at[STAT_HLO_OP].text;
-    struct xplane_text text = xplane_has(stats, STAT_TF_OP) ? stats->at[STAT_TF_OP].text : none;
+    struct wire_text text = xplane_has(stats, STAT_TF_OP) ? stats->at[STAT_TF_OP].text : none;
     const char *colon = text.len ? memrchr(text.at, ':', text.len) : NULL;
     return colon && colon > text.at && colon + 1 < text.at + text.len ? text : none;
 }
@@ -39,12 +39,12 @@ static int64_t program_of(const struct xplane_stats *stats)
 
 struct hlo_operator *xplane_hlo(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
-    struct xplane_text module = { "", 0 };
+    struct wire_text module = { "", 0 };
     if (!reader->hlo.keys || !xplane_has(stats, STAT_HLO_OP) || !stats->at[STAT_HLO_OP].text.len)
         return NULL;
     if (xplane_has(stats, STAT_HLO_MODULE) && stats->at[STAT_HLO_MODULE].text.len)
         module = stats->at[STAT_HLO_MODULE].text;
-    struct xplane_text operation = stats->at[STAT_HLO_OP].text;
+    struct wire_text operation = stats->at[STAT_HLO_OP].text;
     return hlo_programs_find(&reader->hlo, program_of(stats), module.at, module.len, operation.at,
                              operation.len);
 }
@@ -57,9 +57,9 @@ bool xplane_wants_hlo(const struct xplane_reader *reader)
 
 /* The place among reader->operators of OPERATION, which STATS name. Programs of one name have operators of their own. */
 static uint32_t operator_of_stats(struct xplane_reader *reader, const struct xplane_stats *stats,
-                                  struct xplane_text operation)
+                                  struct wire_text operation)
 {
-    struct xplane_text module = { NULL, 0 };
+    struct wire_text module = { NULL, 0 };
     if (xplane_has(stats, STAT_HLO_OP) && xplane_has(stats, STAT_HLO_MODULE))
         module = stats->at[STAT_HLO_MODULE].text;
     int64_t program = program_of(stats);
@@ -96,7 +96,7 @@ static struct xplane_work_page *page_of(const struct xplane_reader *reader, int6
 void xplane_work_record(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
     int64_t correlation;
-    struct xplane_text operation = xplane_operator(stats);
+    struct wire_text operation = xplane_operator(stats);
     if (!operation.len || !xplane_number(stats, STAT_CORRELATION, &correlation))
         return;
     uint32_t op = 1 + operator_of_stats(reader, stats, operation);
@@ -115,7 +115,7 @@ bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stat
 {
     int64_t correlation;
     uint32_t id;
-    struct xplane_text operation = xplane_operator(stats);
+    struct wire_text operation = xplane_operator(stats);
     if (operation.len) {
         id = operator_of_stats(reader, stats, operation);
     } else {

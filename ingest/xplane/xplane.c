@@ -55,12 +55,12 @@ static void skip_short_events(const struct whole *whole, struct wire *in)
 }
 
 /* The text of FIELD, copied to COPY: what is read next may take its place in memory. */
-static struct xplane_text copy_text(struct whole *whole, const struct wire_field *field, struct buffer *copy)
+static struct wire_text copy_text(struct whole *whole, const struct wire_field *field, struct buffer *copy)
 {
     whole_need(whole, field->bytes, (size_t)field->value);
     buffer_clear(copy);
     buffer_add(copy, (const char *)field->bytes, (size_t)field->value);
-    return (struct xplane_text){ copy->at, copy->count };
+    return (struct wire_text){ copy->at, copy->count };
 }
 
 /* The fields of a line that are not events: they may come after these. */
@@ -99,9 +99,9 @@ static struct xplane_line open_line(struct xplane_reader *reader, const struct x
     line.is_derived = is_derived(line.id);
     if (plane->kind == PLANE_HOST)
         return line;
-    line.is_steps = xplane_text_is(line.name, "Steps");
+    line.is_steps = wire_text_is(line.name, "Steps");
     line.is_work = plane->kind == PLANE_TPU &&
-                   (xplane_text_is(line.name, "XLA Ops") || xplane_text_is(line.name, "Async XLA Ops"));
+                   (wire_text_is(line.name, "XLA Ops") || wire_text_is(line.name, "Async XLA Ops"));
     return line;
 }
 
@@ -150,7 +150,7 @@ static void read_programs(struct xplane_reader *reader, struct xplane_plane *pla
     struct wire_field field;
     struct xplane_event event;
     read_line_fields(reader, in, &line);
-    if (!xplane_text_is(line.name, "XLA Modules"))
+    if (!wire_text_is(line.name, "XLA Modules"))
         return;
     while (whole_next(whole, &in, &field)) {
         struct xplane_program program = { .correlation = -1 };
@@ -184,23 +184,23 @@ static void find_programs(struct xplane_reader *reader, struct xplane_plane *pla
 /* ---- planes ---- */
 
 /* The number after PREFIX in NAME, or -1; *REST is what follows it. */
-static int64_t number_after(struct xplane_text name, const char *prefix, struct xplane_text *rest)
+static int64_t number_after(struct wire_text name, const char *prefix, struct wire_text *rest)
 {
     size_t at = strlen(prefix);
     int64_t number = 0;
-    if (!xplane_text_begins(name, prefix) || at == name.len || name.at[at] < '0' || name.at[at] > '9')
+    if (!wire_text_begins(name, prefix) || at == name.len || name.at[at] < '0' || name.at[at] > '9')
         return -1;
     for (; at < name.len && name.at[at] >= '0' && name.at[at] <= '9'; at++)
         if (__builtin_mul_overflow(number, 10, &number) || (number += name.at[at] - '0') > INT32_MAX)
             return -1;
-    *rest = (struct xplane_text){ name.at + at, name.len - at };
+    *rest = (struct wire_text){ name.at + at, name.len - at };
     return number;
 }
 
 /* What the name of PLANE tells: what it is, and which process it becomes. INDEX counts planes. */
 static void place_plane(struct xplane_plane *plane, size_t index)
 {
-    struct xplane_text rest = { "", 0 };
+    struct wire_text rest = { "", 0 };
     int64_t gpu = number_after(plane->name, "/device:GPU:", &rest);
     int64_t tpu = number_after(plane->name, "/device:TPU:", &rest);
     int64_t core = number_after(rest, " SparseCore ", &rest);
@@ -208,9 +208,8 @@ static void place_plane(struct xplane_plane *plane, size_t index)
     plane->kind = gpu >= 0 ? PLANE_GPU : tpu >= 0 ? PLANE_TPU : PLANE_HOST;
     if (plane->kind != PLANE_HOST)
         plane->pid = 1 + plane->number + (core >= 0 ? SPARSE_PIDS * (core + 1) : 0);
-    else if (xplane_text_is(plane->name, "/host:CPU") || xplane_text_is(plane->name, "/host:CUPTI") ||
-             xplane_text_is(plane->name, "/host:NVTX-CUPTI") ||
-             xplane_text_is(plane->name, "/host:ROCTRACER"))
+    else if (wire_text_is(plane->name, "/host:CPU") || wire_text_is(plane->name, "/host:CUPTI") ||
+             wire_text_is(plane->name, "/host:NVTX-CUPTI") || wire_text_is(plane->name, "/host:ROCTRACER"))
         plane->pid = HOST_PID; /* one host, recorded by several: threads have the same ids in all of them */
     else
         plane->pid = OTHER_PIDS + (int64_t)index;
@@ -229,7 +228,7 @@ static bool read_plane_fields(struct whole *whole, struct wire in, struct xplane
     struct wire_field field;
     bool has_names = false;
     plane->fields = in;
-    plane->name = (struct xplane_text){ "", 0 };
+    plane->name = (struct wire_text){ "", 0 };
     plane->lines_come_first = true;
     plane->has_lines = false;
     while (next_of_plane(whole, plane, &in, &field)) {
@@ -237,7 +236,7 @@ static bool read_plane_fields(struct whole *whole, struct wire in, struct xplane
         plane->lines_come_first &= !(has_names && field.number == 3);
         plane->has_lines |= wire_is(&field, 3, WIRE_BYTES);
         if (wire_is(&field, 2, WIRE_BYTES)) {
-            plane->name = xplane_text_of(&field);
+            plane->name = wire_text_of(&field);
             whole_keep(whole, field.bytes, (size_t)field.value);
         } else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number)) {
             return false;
@@ -250,7 +249,7 @@ static void read_environment(struct xplane_reader *reader, const struct xplane_p
 {
     struct trace_file *file = trace_builder_current_file(reader->builder);
     struct xplane_value value;
-    if (xplane_text_is(plane->name, "Task Environment") &&
+    if (wire_text_is(plane->name, "Task Environment") &&
         xplane_plane_stat(plane, "profile_start_time", &value) && value.is_number && value.number > 0 &&
         value.number <= TRACE_LATEST_WALL_NS) {
         file->has_base = true;
@@ -283,7 +282,7 @@ static void read_device(struct xplane_reader *reader, const struct xplane_plane 
     struct xplane_value value;
     bool named = xplane_plane_stat(plane, "device_type_string", &value) ||
                  xplane_plane_stat(plane, "device_vendor", &value);
-    reader->is_amd |= named && xplane_text_is(value.text, "AMD");
+    reader->is_amd |= named && wire_text_is(value.text, "AMD");
     struct trace_device device = {
         .id = (int32_t)plane->number,
         .name = named && value.text.len
@@ -456,13 +455,13 @@ static void read_program(struct xplane_reader *reader, const struct wire_field *
     enum { LEAST_PROGRAM = 16 }; /* bytes: shorter ones are fingerprints and the like */
     struct wire in = wire_in(entry);
     struct wire_field field, program = { 0 };
-    struct xplane_text name = { "", 0 };
+    struct wire_text name = { "", 0 };
     while (wire_next(&in, &field)) {
         struct wire value = wire_is(&field, 2, WIRE_BYTES) ? wire_in(&field) : wire_over(NULL, 0);
         struct wire_field stat;
         while (wire_next(&value, &stat)) {
             if (wire_is(&stat, 2, WIRE_BYTES))
-                name = xplane_text_of(&stat);
+                name = wire_text_of(&stat);
             struct wire part = wire_is(&stat, 5, WIRE_BYTES) ? wire_in(&stat) : wire_over(NULL, 0);
             struct wire_field bytes;
             while (wire_next(&part, &bytes))
@@ -517,7 +516,7 @@ static void look_ahead(struct xplane_reader *reader)
             continue;
         bool is_whole = read_plane_fields(whole, wire_in(&field), &plane);
         if (is_whole && (xplane_wants_hlo(reader) || reader->hlo.wants_memory) &&
-            xplane_text_is(plane.name, "/host:metadata"))
+            wire_text_is(plane.name, "/host:metadata"))
             read_programs_of(reader, &plane);
         if (is_whole && plane.has_lines) {
             place_plane(&plane, 0);
