@@ -13,6 +13,7 @@
 
 #include "base/demangle.h"
 #include "analyze/latency/latency.h"
+#include "derive/collective_names.h"
 #include "derive/gpu_names.h"
 #include "derive/host_waits.h"
 #include "memory/memory_records.h"
@@ -53,6 +54,8 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
     [SPAN_PYTHON] = { "Python", "host", CHART_COLOR_OF_PYTHON },
     [SPAN_TORCH] = { "Python of PyTorch", "host", CHART_GREY },
     [SPAN_ANNOTATION] = { "annotations", "host", CHART_COLOR_OF_ANNOTATION },
+    [SPAN_LOADING] = { "loading data", "host", CHART_COLOR_OF_LOADING },
+    [SPAN_HOST_COMMUNICATION] = { "host communication", "host", CHART_COLOR_OF_COMMUNICATION },
     [SPAN_OVERHEAD] = { "profiler", "host", CHART_GREY },
     [SPAN_OTHER] = { "other", "host", CHART_PALE },
 };
@@ -78,24 +81,40 @@ static uint8_t kind_of_frame(const char *name)
     return python_frame_of(name) == FRAME_OF_USER || python_module_of(name) ? SPAN_PYTHON : SPAN_TORCH;
 }
 
-static uint32_t kind_by_name(struct timeline_making *making, event_id e, uint8_t (*find)(const char *name))
+static uint8_t kind_of_call(const char *name)
 {
-    uint8_t *kind = &making->kind_of_name[making->trace->name[e]];
+    return annotation_is_data_loading(name) ? SPAN_LOADING
+           : collective_runs_on_host(name)  ? SPAN_HOST_COMMUNICATION
+                                            : SPAN_OTHER;
+}
+
+/* The kind that FIND tells of the name of E, kept in KINDS by name. */
+static uint32_t kind_by_name(const struct timeline_making *making, uint8_t *known, event_id e,
+                             uint8_t (*find)(const char *name))
+{
+    uint8_t *kind = &known[making->trace->name[e]];
     if (*kind == SPAN_KINDS)
         *kind = find(trace_name(making->trace, e));
     return *kind;
 }
 
+/* The kind of E, an operator or annotation, which is OTHERWISE where its name does not tell. */
+static uint32_t kind_of_named(const struct timeline_making *making, event_id e, uint32_t otherwise)
+{
+    uint32_t kind = kind_by_name(making, making->kind_of_call, e, kind_of_call);
+    return kind == SPAN_OTHER ? otherwise : kind;
+}
+
 uint32_t timeline_kind_of(struct timeline_making *making, event_id e)
 {
     switch ((enum event_kind)making->trace->kind[e]) {
-    case EVENT_OP: return SPAN_OPERATOR;
-    case EVENT_ANNOTATION: return SPAN_ANNOTATION;
-    case EVENT_PYTHON: return kind_by_name(making, e, kind_of_frame);
+    case EVENT_OP: return kind_of_named(making, e, SPAN_OPERATOR);
+    case EVENT_ANNOTATION: return kind_of_named(making, e, SPAN_ANNOTATION);
+    case EVENT_PYTHON: return kind_by_name(making, making->kind_of_name, e, kind_of_frame);
     case EVENT_RUNTIME:
     case EVENT_DRIVER: return making->waits[e / 8] >> e % 8 & 1 ? SPAN_WAIT : SPAN_CALL;
     case EVENT_OVERHEAD: return SPAN_OVERHEAD;
-    case EVENT_KERNEL: return kind_by_name(making, e, kind_of_kernel);
+    case EVENT_KERNEL: return kind_by_name(making, making->kind_of_name, e, kind_of_kernel);
     case EVENT_MEMCPY: return SPAN_COPY;
     case EVENT_MEMSET: return SPAN_MEMSET;
     default: return SPAN_OTHER;
@@ -438,7 +457,9 @@ static void make(struct timeline_making *making)
     const struct trace *trace = making->trace;
     size_t names = names_count(trace->names) + 1;
     making->kind_of_name = mem_alloc(names);
+    making->kind_of_call = mem_alloc(names);
     memset(making->kind_of_name, SPAN_KINDS, names);
+    memset(making->kind_of_call, SPAN_KINDS, names);
     if (!making->take)
         find_launched(making);
     find_waits(making);
@@ -481,7 +502,8 @@ static struct timeline *make_all(struct timeline_making *making)
         make(making);
     }
     arena_free(making->own_graph);
-    EACH(free, making->shift_ns, making->kind_of_name, making->launched_ns, making->waits);
+    EACH(free, making->shift_ns, making->kind_of_name, making->kind_of_call, making->launched_ns,
+         making->waits);
     names_free(making->details);
     VEC_FREE(&making->detail_of);
     buffer_release(&making->text);

@@ -19,6 +19,8 @@ enum {
     SPAN_PYTHON,
     SPAN_TORCH, /* Python frames of PyTorch itself */
     SPAN_ANNOTATION,
+    SPAN_LOADING,            /* operators and annotations that wait for the next batch */
+    SPAN_HOST_COMMUNICATION, /* and those that are a collective on the host, of gloo for example */
     SPAN_OVERHEAD,
     SPAN_OTHER,
     SPAN_IDLE,
@@ -52,6 +54,8 @@ struct timeline_making {
     const char *const *groups; /* NULL: ranks */
     int64_t *shift_ns;         /* by file: to be added to its times */
     uint8_t *kind_of_name;     /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
+    uint8_t
+        *kind_of_call; /* by name: of operators and annotations, likewise; SPAN_OTHER: as their events say */
     float *
         launched_ns; /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
     name_id gap_name[GAP_CAUSES]; /* in timeline->names */

@@ -29,7 +29,8 @@ enum {
     NO_KIND = TIMELINE_MOST_KINDS
 };
 
-#define LETTER_WIDTH 7.0 /* of 12 px letters, wide ones too */
+#define LETTER_WIDTH 7.0      /* of 12 px letters, wide ones too */
+#define LANE_LETTER_WIDTH 6.4 /* of those of 11 px that name lanes */
 
 struct lane_spans {
     VEC_OF(const struct timeline_span *);
@@ -45,7 +46,8 @@ struct step_lane {
     const char *who; /* of a job whose lanes it is: "rank 9", "13 others"; NULL: there is one */
     int64_t place;   /* enum timeline_place; a key is 64 bits */
     int64_t used_ns;
-    size_t line, lines; /* the first, and how many; several are of calls within each other */
+    size_t line, lines; /* the first, and how many */
+    bool nested;        /* it is drawn call by call: a line for each level of calls within each other */
 };
 
 /* A call, and how many others it is within. */
@@ -107,7 +109,8 @@ static int64_t length_in(const struct answer *answer, const struct timeline_step
     return -1;
 }
 
-/* The median step of FIRST, a file, the lower of two, by the lengths that ANSWER shows; COUNT: of how many. NULL: there is none. */
+/* The median step of FIRST, a file, by the lengths that ANSWER shows; COUNT: of how many. Of two the shorter, unless it is the first
+ * step: what its gap before the first work waits for may not be recorded. NULL: there is none. */
 static const struct timeline_step *median_step(const struct timeline *timeline, const struct answer *answer,
                                                uint32_t first, size_t *count)
 {
@@ -125,10 +128,14 @@ static const struct timeline_step *median_step(const struct timeline *timeline, 
             *VEC_PUSH(&own) = step;
     }
     *count = own.count;
+    int64_t first_ns = INT64_MAX;
+    for (size_t i = 0; i < own.count; i++)
+        first_ns = own.at[i].start_ns < first_ns ? own.at[i].start_ns : first_ns;
     SORT(&own, by_length);
+    size_t median = own.count ? (own.count - 1) / 2 : 0;
+    median += own.count % 2 == 0 && own.count > 2 && own.at[median].start_ns == first_ns;
     for (size_t i = 0; own.count && i < timeline->steps.count; i++)
-        if (timeline->steps.at[i].file == first &&
-            timeline->steps.at[i].start_ns == own.at[(own.count - 1) / 2].start_ns)
+        if (timeline->steps.at[i].file == first && timeline->steps.at[i].start_ns == own.at[median].start_ns)
             found = &timeline->steps.at[i];
     VEC_FREE(&own);
     return found;
@@ -247,26 +254,42 @@ static double column_of(const struct step_drawing *drawing, int64_t ns)
     return at < 0 ? 0 : at > COLUMNS ? COLUMNS : at;
 }
 
-/* What LANE ran in the step, without idle time; by depth. */
-static struct lane_spans spans_of_lane(const struct step_drawing *drawing, size_t lane)
+/* Is what ran in LANE drawn in ROW: its own, or of a job another stream of its device? */
+static bool is_drawn_in(const struct step_drawing *drawing, size_t lane, const struct step_lane *row)
+{
+    const struct timeline_lane *lanes = drawing->timeline->lanes.at;
+    return lane == row->lane ||
+           (row->who && lanes[row->lane].place == TIMELINE_DEVICE && lanes[lane].place == TIMELINE_DEVICE &&
+            lanes[lane].strip == lanes[row->lane].strip);
+}
+
+/* How late SPAN is drawn among others; of ALL streams of a device communication is first. */
+static size_t depth_in(const struct timeline *timeline, const struct timeline_span *span, bool all)
+{
+    return all ? strcmp(timeline->kinds.at[span->kind].title, "communication") != 0 : span->depth;
+}
+
+/* What ran in ROW in the step, without idle time; by depth, of all streams of a device what computes after what communicates. */
+static struct lane_spans spans_of_lane(const struct step_drawing *drawing, const struct step_lane *row)
 {
     enum { DEPTHS = 40 };
     const struct timeline *timeline = drawing->timeline;
+    bool device = timeline->lanes.at[row->lane].place == TIMELINE_DEVICE, all = device && row->who;
     struct lane_spans own = { 0 }, sorted = { 0 };
     size_t first[DEPTHS + 1] = { 0 };
     for (size_t i = 0; i < drawing->spans.count; i++) {
         const struct timeline_span *span = drawing->spans.at[i];
-        if (span->lane != lane || span->depth >= DEPTHS || is_mark(drawing, span) ||
-            (timeline->lanes.at[lane].place == TIMELINE_DEVICE && is_idle_kind(timeline, span->kind)))
+        if (!is_drawn_in(drawing, span->lane, row) || span->depth >= DEPTHS || is_mark(drawing, span) ||
+            (device && is_idle_kind(timeline, span->kind)))
             continue;
         *VEC_PUSH(&own) = span;
         *VEC_PUSH(&sorted) = span;
-        first[span->depth + 1]++;
+        first[depth_in(timeline, span, all) + 1]++;
     }
     for (size_t depth = 1; depth <= DEPTHS; depth++)
         first[depth] += first[depth - 1];
     for (size_t i = 0; i < own.count; i++)
-        sorted.at[first[own.at[i]->depth]++] = own.at[i];
+        sorted.at[first[depth_in(timeline, own.at[i], all)]++] = own.at[i];
     VEC_FREE(&own);
     return sorted;
 }
@@ -282,11 +305,11 @@ static void fill_columns(const struct step_drawing *drawing, const struct timeli
             kinds[c] = (uint8_t)span->kind;
 }
 
-static void append_boxes(struct step_drawing *drawing, size_t lane, int y)
+static void append_boxes(struct step_drawing *drawing, const struct step_lane *row, int y)
 {
     uint8_t kinds[COLUMNS];
     memset(kinds, NO_KIND, sizeof kinds);
-    struct lane_spans own = spans_of_lane(drawing, lane);
+    struct lane_spans own = spans_of_lane(drawing, row);
     for (size_t i = 0; i < own.count; i++)
         fill_columns(drawing, own.at[i], kinds);
     VEC_FREE(&own);
@@ -444,22 +467,28 @@ static void append_gap(struct step_drawing *drawing, size_t row, int y)
     }
     if (!longest)
         return;
-    struct buffer words = { 0 };
-    buffer_puts(&words, "gap of ");
-    figure_add_value(&words, TABLE_NS, (double)step_part_of(drawing, longest));
-    size_t brief = words.count;
-    if (longest == &before)
-        buffer_puts(&words, ", before its first work");
-    else
-        buffer_printf(&words, ", mostly %s", timeline->kinds.at[longest->kind].title);
+    const char *cause =
+        longest == &before ? "before its first work" : timeline->kinds.at[longest->kind].title;
+    struct buffer length = { 0 };
+    figure_add_value(&length, TABLE_NS, (double)step_part_of(drawing, longest));
     double from = column_of(drawing, longest->start_ns),
-           room = column_of(drawing, longest->start_ns + longest->dur_ns) - from,
-           x = place_words(drawing, drawing->lanes.at[row].line, LEFT + from, &room,
-                           letters_width(words.at, words.count));
-    size_t shown = letters_width(words.at, words.count) <= room ? words.count : brief;
-    if (letters_width(words.at, shown) <= room)
-        append_words(drawing, x, y + 14, "over", words.at, shown);
-    buffer_release(&words);
+           wide = column_of(drawing, longest->start_ns + longest->dur_ns) - from;
+    for (int brief = 0; brief < 3;
+         brief++) { /* the cause is worth more than the length, which the axis shows */
+        struct buffer words = { 0 };
+        if (brief == 0)
+            buffer_printf(&words, "gap of %s, %s%s", length.at, longest == &before ? "" : "mostly ", cause);
+        else
+            buffer_printf(&words, "%s%s%s", brief == 1 ? length.at : "", brief == 1 ? ", " : "", cause);
+        double width = letters_width(words.at, words.count), room = wide,
+               x = place_words(drawing, drawing->lanes.at[row].line, LEFT + from, &room, width);
+        if (width <= room) {
+            append_words(drawing, x, y + 14, "over", words.at, words.count);
+            brief = 3;
+        }
+        buffer_release(&words);
+    }
+    buffer_release(&length);
 }
 
 /* The name of what takes longest in ROW, of the host, in its box. */
@@ -524,7 +553,7 @@ static size_t level_of(const struct step_drawing *drawing, const struct step_lan
 {
     struct nested_spans calls = { 0 };
     size_t level = 0;
-    if (lane->lines > 1)
+    if (lane->nested)
         calls = nested_of_lane(drawing, lane->lane);
     for (size_t i = 0; i < calls.count; i++)
         if (calls.at[i].span == span)
@@ -653,7 +682,7 @@ static bool add_pin_at(struct step_drawing *drawing, size_t i, const char *place
             !is_place_of(&drawing->answer->findings.at[i], place, name))
             continue;
         for (size_t l = 0; l < drawing->lanes.count; l++)
-            if (drawing->lanes.at[l].lane == span->lane ||
+            if (is_drawn_in(drawing, span->lane, &drawing->lanes.at[l]) ||
                 (is_idle_kind(timeline, span->kind) && is_idle_lane_of(drawing, span->lane, l))) {
                 longest = span;
                 lane = &drawing->lanes.at[l];
@@ -679,7 +708,7 @@ static bool add_pin(struct step_drawing *drawing, size_t i)
         if (add_pin_at(drawing, i, finding->also[k]))
             return true;
     for (size_t l = 0; l < drawing->lanes.count && finding->unrecorded; l++)
-        if (drawing->lanes.at[l].lines > 1) {
+        if (drawing->lanes.at[l].nested) {
             int64_t start_ns, end_ns;
             longest_unrecorded(drawing, &drawing->lanes.at[l], NULL, 0, &start_ns, &end_ns);
             push_pin(drawing, i, drawing->lanes.at[l].line, start_ns, end_ns);
@@ -727,27 +756,45 @@ static void append_axis(struct step_drawing *drawing, int bottom)
     }
 }
 
+/* The name of LANE for people: a thread with a name and a number that tells them nothing (XLA's have 19 digits) is called by the name. */
+static const char *short_lane_title(const char *title)
+{
+    enum { TELLING = 9 }; /* digits */
+    static const char thread[] = "thread ";
+    const char *number = title + strlen(thread);
+    if (strncmp(title, thread, strlen(thread)) != 0)
+        return title;
+    size_t digits = strspn(number, "-0123456789");
+    return digits > TELLING && number[digits] == ' ' && number[digits + 1] ? number + digits + 1 : title;
+}
+
 static void append_lane(struct step_drawing *drawing, size_t row)
 {
     const struct timeline_lane *lane = &drawing->timeline->lanes.at[drawing->lanes.at[row].lane];
     int y = TOP + (int)drawing->lanes.at[row].line * LANE_EVERY;
     struct buffer title = { 0 };
-    const char *who = drawing->lanes.at[row].who;
+    const char *who = drawing->lanes.at[row].who, *called = short_lane_title(lane->title);
     if (who && strncmp(who, "rank ", 5) != 0) /* what it is that stands for others */
         buffer_printf(&title, "%s, as %s", who, lane->group);
     else
         buffer_printf(&title, "%s%s%.*s", who ? who : "", who ? ", " : "",
-                      (int)(who ? strcspn(lane->title, ",") : strlen(lane->title)), lane->title);
-    size_t len = title.count, shown = unicode_text_width(title.at, len) > 20 ? strcspn(title.at, "(") : len;
+                      (int)(who                     ? strcspn(called, ",")
+                            : called != lane->title ? strcspn(called, "/")
+                                                    : strlen(called)),
+                      called);
+    size_t len = title.count, room = (size_t)((LEFT - MARGIN) / LANE_LETTER_WIDTH),
+           shown = unicode_text_width(title.at, len) > room ? strcspn(title.at, "(") : len;
+    while (shown > 0 && title.at[shown - 1] == ' ')
+        shown--;
     struct buffer cut = { 0 };
-    append_cut(&cut, title.at, shown, (size_t)((LEFT - MARGIN) / LETTER_WIDTH));
+    append_cut(&cut, title.at, shown, room);
     append_words(drawing, 0, y + 14, "lane", cut.at, cut.count);
     EACH(buffer_release, &title, &cut);
-    if (drawing->lanes.at[row].lines > 1) {
+    if (drawing->lanes.at[row].nested) {
         append_nested(drawing, &drawing->lanes.at[row]);
         return;
     }
-    append_boxes(drawing, drawing->lanes.at[row].lane, y);
+    append_boxes(drawing, &drawing->lanes.at[row], y);
     if (lane->place == TIMELINE_DEVICE)
         append_gap(drawing, row, y);
     else
@@ -776,9 +823,26 @@ static void append_number_of_step(struct step_drawing *drawing, const struct tim
         length_ns > 0 && step->dur_ns > length_ns + length_ns / 100 ? ", drawn to the end of its work" : "");
 }
 
-/* The first words above the picture: what it is of, and the link that opens it. */
+/* Cut the time of DRAWING, a step, to what was recorded, where that is less than half of it. Returns false otherwise. */
+static bool leave_unrecorded(struct step_drawing *drawing)
+{
+    int64_t last_ns = drawing->start_ns;
+    for (size_t i = 0; i < drawing->timeline->spans.count; i++) {
+        const struct timeline_span *span = &drawing->timeline->spans.at[i];
+        int64_t end_ns = span->start_ns + span->dur_ns;
+        if (!is_mark(drawing, span) && end_ns > last_ns)
+            last_ns = end_ns;
+    }
+    if (last_ns == drawing->start_ns ||
+        last_ns - drawing->start_ns >= (drawing->end_ns - drawing->start_ns) / 2)
+        return false;
+    drawing->end_ns = last_ns;
+    return true;
+}
+
+/* The first words above the picture: what it is of, PART: of as much as was recorded, and the link that opens it. */
 static void append_caption(struct step_drawing *drawing, const struct timeline_step *step, size_t count,
-                           const char *group)
+                           const char *group, bool part)
 {
     const struct timeline_excerpt *excerpt = &drawing->timeline->excerpt;
     struct buffer *out = drawing->out;
@@ -788,6 +852,7 @@ static void append_caption(struct step_drawing *drawing, const struct timeline_s
         append_number_of_step(drawing, step, count, group);
     else
         buffer_printf(out, "%s; ", excerpt->note);
+    buffer_puts(out, part ? "as far as it was recorded; " : "");
     size_t said = 0;
     for (size_t i = 0; i < answer_first_findings(drawing->answer); i++)
         if (drawing->elsewhere >> i & 1)
@@ -813,11 +878,11 @@ static size_t lay_lanes(struct step_drawing *drawing)
             calls = nested_of_lane(drawing, lane->lane);
         lane->line = lines;
         lane->lines = 1;
+        lane->nested = most > 1;
         for (size_t k = 0; k < calls.count; k++)
             if (calls.at[k].level < most && calls.at[k].level >= lane->lines &&
                 step_part_of(drawing, calls.at[k].span) >= (drawing->end_ns - drawing->start_ns) / LEAST_PART)
                 lane->lines = calls.at[k].level + 1;
-        lane->lines += most > 1 && lane->lines == 1; /* so that it is drawn call by call */
         lines += lane->lines;
         VEC_FREE(&calls);
     }
@@ -875,12 +940,13 @@ void page_add_step(struct buffer *out, const struct timeline *timeline, const st
         file = excerpt->file;
     drawing.start_ns = step ? step->start_ns : excerpt->start_ns;
     drawing.end_ns = drawing.start_ns + (step ? step->dur_ns : excerpt->dur_ns);
+    bool part = step && leave_unrecorded(&drawing);
     char group[32] = "";
     if (timeline->files.count > 1)
         snprintf(group, sizeof group, "rank %lld", (long long)timeline->files.at[file].rank);
     size_t lines = lay_out(&drawing, group);
     if (drawing.lanes.count) {
-        append_caption(&drawing, step, count, group);
+        append_caption(&drawing, step, count, group, part);
         append_drawing(&drawing, lines);
     }
     EACH(VEC_FREE, &drawing.lanes, &drawing.spans, &drawing.pins);

@@ -233,13 +233,15 @@ void svg_add_boxes(struct svg_plot *plot, size_t s)
                           100 * (high - low) / (plot->x.most - plot->x.least));
         buffer_puts(plot->out, "</title></rect>\n");
         buffer_release(&figure);
+        char on[16]; /* the name has the colour that can be read on the box */
+        snprintf(on, sizeof on, "on c%d", (int)series->color);
         bool whole = plot->chart->lanes.count && cell->text.len &&
                      width > (double)(LETTER_IN_BOX * cell->text.len) + 3;
         if (whole)
-            svg_add_text(plot, from + width / 2, top + SVG_BOX_LINE - 6, "middle", "on", cell->text.at,
+            svg_add_text(plot, from + width / 2, top + SVG_BOX_LINE - 6, "middle", on, cell->text.at,
                          cell->text.len, cell->text.len);
         else if (width > LETTER_IN_BOX * LEAST_ROOM + 6)
-            svg_add_text(plot, from + 3, top + SVG_BOX_LINE - 6, "start", "on",
+            svg_add_text(plot, from + 3, top + SVG_BOX_LINE - 6, "start", on,
                          cell->text.at ? cell->text.at : "", cell->text.len,
                          (size_t)((width - 6) / LETTER_IN_BOX));
     }

@@ -92,6 +92,32 @@ TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
     trace_free(trace);
 }
 
+/* A host that loads, in an annotation or, as older profilers record it, an operator; and that communicates. */
+TEST(what_loads_and_what_communicates_on_the_host_have_kinds_of_their_own)
+{
+    static const char loader[] = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+    struct small small = small_begin(chart_timeline_wants().args);
+    small_host(&small, SMALL_PID, "user_annotation", "enumerate(DataPipe)#Shuffler", 0, 100);
+    small_host(&small, SMALL_PID, "cpu_op", loader, 200, 100);
+    small_host(&small, SMALL_PID, "user_annotation", "gloo:all_reduce", 400, 100);
+    small_host(&small, SMALL_PID, "user_annotation", "forward", 600, 100);
+    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 610, 10);
+    struct trace *trace = small_end(&small);
+    struct timeline *timeline = timeline_of(trace);
+    static const struct {
+        const char *name;
+        uint32_t kind;
+    } wanted[] = { { "enumerate(DataPipe)#Shuffler", SPAN_LOADING },
+                   { loader, SPAN_LOADING },
+                   { "gloo:all_reduce", SPAN_HOST_COMMUNICATION },
+                   { "forward", SPAN_ANNOTATION },
+                   { "aten::mm", SPAN_OPERATOR } };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_int_equal(span_called(timeline, wanted[i].name, TIMELINE_HOST)->kind, wanted[i].kind);
+    timeline_free(timeline);
+    trace_free(trace);
+}
+
 TEST(work_knows_its_kind_and_call_and_gaps_their_cause)
 {
     struct trace *trace = one_step();
