@@ -98,7 +98,7 @@ struct answer_culprit {
     const char *grew;       /* "data loading": what it did longer than others; NULL: not known */
     const char *habit;      /* "in most steps"; NULL: not known */
     int64_t waited_ns;      /* others, for it */
-    int64_t per_step_ns;    /* the same divided by the steps; 0: there are none */
+    int64_t each_ns;        /* of that, each of the others in each step; 0: there are none */
     double share;           /* of all waiting, 0..1 */
 };
 

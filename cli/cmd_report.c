@@ -448,7 +448,6 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
             .maker = "tpa report",
             .title = command_line_base_name(call->operands[0]),
             .budget = (size_t)args->page_size,
-            .subtitle = "PyTorch memory snapshot",
         };
         report_snapshot_fill(&report, &page);
         good = write_page(&page, args, err);

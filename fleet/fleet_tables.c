@@ -186,10 +186,11 @@ static bool is_one_of_several(const struct fleet *fleet)
 }
 
 /* ", always; its data loading takes longer" */
-static void append_reason(const struct fleet_rank_row *row, struct buffer *out)
+static void append_reason(const struct fleet_rank_row *row, bool of_steps, struct buffer *out)
 {
     if (row->pattern.at)
-        buffer_printf(out, ", %s", row->pattern.at);
+        buffer_printf(out, ", %s",
+                      of_steps && strcmp(row->pattern.at, "always") == 0 ? "in every step" : row->pattern.at);
     if (row->slow_gpu && row->why.at && row->caused_by_ns[CAUSE_COMPUTATION] * 2 > row->caused_ns)
         buffer_printf(out, "; its GPU takes %.3g %% longer for the same kernels", 100 * (row->gpu - 1));
     else if (row->why.at)
@@ -233,7 +234,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         append_share(out, waited);
         buffer_puts(out, " of the time");
     }
-    append_reason(row, out);
+    append_reason(row, false, out);
 }
 
 /* Without marked steps each recording is one. */
@@ -269,6 +270,13 @@ static void notice_first(const struct fleet *fleet, struct result *result)
 
 /* ---- the first screen ---- */
 
+/* Of WAITED_NS, how long each of the others waited in each of STEPS; 0: there is none. */
+static int64_t each_wait_ns(const struct fleet *fleet, int64_t waited_ns, int64_t steps)
+{
+    int64_t others = (int64_t)fleet->ranks.count - 1;
+    return steps > 0 && others > 0 ? waited_ns / steps / others : 0;
+}
+
 /* "Rank 9 (node1) holds the job up: the others wait for it, 3.268ms of a step each; its data loading takes longer". STEPS: 0, there
  * are none. */
 static void append_blame(const struct fleet *fleet, int64_t steps, struct buffer *out)
@@ -278,16 +286,17 @@ static void append_blame(const struct fleet *fleet, int64_t steps, struct buffer
     if (row->host.at)
         buffer_printf(out, " (%s)", row->host.at);
     buffer_puts(out, " holds the job up: ");
-    if (steps && fleet->ranks.count > 1) {
-        int64_t others = (int64_t)fleet->ranks.count - 1, each_ns = row->caused_ns / steps / others;
-        buffer_puts(out, others == 1 ? "the other waits for it, " : "the others wait for it, ");
+    int64_t each_ns = each_wait_ns(fleet, row->caused_ns, steps);
+    if (each_ns) {
+        bool one = fleet->ranks.count == 2;
+        buffer_puts(out, one ? "the other waits for it, " : "the others wait for it, ");
         quantity_append_rounded_time(out, (double)each_ns);
-        buffer_puts(out, others == 1 ? " of a step" : " of a step each");
+        buffer_puts(out, one ? " of a step" : " of a step each");
     } else {
         append_share(out, row->caused_share);
         buffer_puts(out, " of what others wait is for this rank");
     }
-    append_reason(row, out);
+    append_reason(row, steps != 0, out);
 }
 
 /* WHO is the headline, unless another change than one to the ranks saves far more: then it stands below that. */
@@ -334,7 +343,7 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
             .grew = row->why.at,
             .habit = row->pattern.at,
             .waited_ns = row->caused_ns,
-            .per_step_ns = steps ? row->caused_ns / steps : 0,
+            .each_ns = each_wait_ns(fleet, row->caused_ns, steps),
             .share = row->caused_share,
         };
         if (answer->culprits.count < MOST && row->caused_share >= least) {
@@ -346,7 +355,7 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
         others.share += isfinite(row->caused_share) ? row->caused_share : 0;
     }
     others.who = arena_printf(texts, "%zu other%s", count, count > 1 ? "s" : "");
-    others.per_step_ns = steps ? others.waited_ns / steps : 0;
+    others.each_ns = each_wait_ns(fleet, others.waited_ns, steps);
     if (count)
         *VEC_PUSH(&answer->culprits) = others;
 }
@@ -381,10 +390,12 @@ void fleet_add_findings(const struct fleet *fleet, struct answer *answer, struct
                                    culprit->who, host),
             .where = row->pattern.at,
             .advice = "its own timeline and findings show what took longer there",
-            .saves = culprit->per_step_ns ? arena_printf(texts, "others wait %s a step for it, all added up",
-                                                         fleet_time_text(culprit->per_step_ns, texts))
-                                          : arena_printf(texts, "others wait %s for it",
-                                                         fleet_time_text(culprit->waited_ns, texts)),
+            .saves = culprit->each_ns ? arena_printf(texts, "%s %s of a step for it",
+                                                     fleet->ranks.count == 2 ? "the other rank waits"
+                                                                             : "each of the others waits",
+                                                     fleet_time_text(culprit->each_ns, texts))
+                                      : arena_printf(texts, "others wait %s for it",
+                                                     fleet_time_text(culprit->waited_ns, texts)),
             .command = arena_printf(texts, "tpa summary --rank %" PRId64, row->rank),
             .section = "ranks",
         };

@@ -359,8 +359,13 @@ void nightly_add_answer(const struct nightly *nightly, const char *store, struct
     add_findings(nightly, chosen, count, store, answer, texts);
     answer->verdict = nightly_headline(nightly, store, texts);
     const char *more = strstr(answer->verdict, " More: tpa ");
-    if (more)
-        answer->headline = arena_strndup(texts, answer->verdict, (size_t)(more - answer->verdict));
+    if (more) { /* which the card says, too */
+        const char *rest = strstr(answer->verdict, "; ");
+        size_t first = rest && rest < more ? (size_t)(rest - answer->verdict) : 0;
+        answer->headline = first ? arena_printf(texts, "%.*s.", (int)first, answer->verdict)
+                                 : arena_strndup(texts, answer->verdict, (size_t)(more - answer->verdict));
+        answer->because = first ? arena_strndup(texts, rest + 2, (size_t)(more - rest - 2)) : "";
+    }
     add_trends(nightly, answer, texts);
     free(chosen);
 }

@@ -193,6 +193,7 @@ static void add_facts(const struct screen *screen)
 {
     const struct device_row *row = screen->device;
     add_fact(screen, "Program", program_text(screen));
+    add_fact(screen, "Written by", "PyTorch memory snapshot");
     if (screen->answers->devices.rows.count > 1) /* the figures are for this one */
         add_fact(screen, "Device", row->device == TABLE_INT_MISSING ? "host" : row->name.at);
     if (has_peak(row)) {

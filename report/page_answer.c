@@ -259,6 +259,14 @@ static void name_together(const struct answer *answer, unsigned drawn, struct bu
             buffer_printf(name, "%s%zu", name->count ? "+" : "", i + 1);
 }
 
+static bool has_several_changes(const struct answer *answer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < answer->findings.count; i++)
+        count += answer->findings.at[i].saves_ns > 0;
+    return count > 1;
+}
+
 /* The step as a bar: what remains with all findings is solid; of what they save each finding has its own saving, as long as it
  * fits into what all save together, and the rest is the last part. */
 static void append_gains(struct buffer *out, const struct answer *answer)
@@ -279,7 +287,7 @@ static void append_gains(struct buffer *out, const struct answer *answer)
         x, GAIN_HEIGHT);
     struct buffer words = { 0 };
     quantity_append_time_of(&words, (double)answer->together_ns, (double)answer->from_ns);
-    buffer_puts(&words, answer->last_change > 1 ? " left with all changes" : " left");
+    buffer_puts(&words, has_several_changes(answer) ? " left with all changes" : " left");
     if (fits_bar(&words, x))
         buffer_printf(out, "<text class=\"on\" x=\"8\" y=\"17\">%s</text>", words.at);
     buffer_release(&words);
@@ -443,6 +451,20 @@ static void append_columns(struct buffer *out, const struct answer *answer, cons
     }
 }
 
+/* Are there steps of which one is longer than others by what can be seen in a chart? */
+static bool are_steps_uneven(const struct answer *answer)
+{
+    const double seen = 0.05; /* of the height */
+    int64_t slowest_ns = 0, fastest_ns = INT64_MAX;
+    for (size_t i = 0; i < answer->steps.count; i++) {
+        int64_t ns = answer->steps.at[i].ns;
+        slowest_ns = ns > slowest_ns ? ns : slowest_ns;
+        fastest_ns = ns < fastest_ns ? ns : fastest_ns;
+    }
+    return answer->steps.count > 1 && slowest_ns > 0 &&
+           (double)(slowest_ns - fastest_ns) >= seen * (double)slowest_ns;
+}
+
 static void append_steps(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     size_t count = answer->steps.count;
@@ -453,8 +475,6 @@ static void append_steps(struct buffer *out, const struct answer *answer, const 
         slowest = answer->steps.at[i].ns > slowest->ns ? &answer->steps.at[i] : slowest;
         fastest = answer->steps.at[i].ns < fastest->ns ? &answer->steps.at[i] : fastest;
     }
-    if (count < 2 || slowest->ns <= 0)
-        return;
     int64_t median = median_of(answer);
     bool links = find_section(page, "steps") != NULL,
          stands_out = slowest->worse || (!any_worse && slowest->ns - median > median / 10);
@@ -491,8 +511,12 @@ static void append_breakable(struct buffer *out, const char *text, size_t len)
 {
     for (size_t from = 0, i = 0; i < len; i++) {
         char next = i + 1 < len ? text[i + 1] : '\0';
-        bool figure = text[i] == '.' && next >= '0' && next <= '9', opens = next == '(' || next == '<';
-        if (next && (figure || (!opens && !strchr("_,:./", text[i]))))
+        char second = i + 2 < len ? text[i + 2] : '\0';
+        bool figure = strchr(".:", text[i]) && next >= '0' && next <= '9', /* "1.2", "train.py:20" */
+            line = next == '(' && second >= '0' && second <= '9',          /* "train.py(20)" */
+            opens = (next == '(' || next == '<') && !line, scope = text[i] == ':' && next == ':',
+             python = text[i] == '.' && next == 'p' && second == 'y';
+        if (next && (figure || scope || python || (!opens && !strchr("_,:./", text[i]))))
             continue;
         append_prose(out, text + from, i + 1 - from);
         buffer_puts(out, i + 1 < len ? "<wbr/>" : "");
@@ -520,21 +544,58 @@ static size_t first_clauses(const char *text, size_t len, size_t columns)
     return whole ? whole : part ? part : len;
 }
 
-typedef void append_words(struct buffer *out, const char *text, size_t len);
+/* Does TEXT begin with a word that CODE has? */
+static bool begins_with_code(const char *text, const char *code)
+{
+    enum { LEAST = 6 }; /* of letters that tell */
+    char word[64];
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    if (len < LEAST || len >= sizeof word)
+        return false;
+    memcpy(word, text, len);
+    word[len] = '\0';
+    return strstr(code, word) != NULL;
+}
 
-/* TEXT as a paragraph, by APPEND: its first clauses, of COLUMNS at most; what follows is shown when the row is clicked on. */
-static void append_clauses(struct buffer *out, const char *class, const char *text, size_t columns,
-                           append_words *append)
+/* TEXT, LEN bytes of an advice, without what CODE, the line above, repeats: brackets, and a last clause behind a colon, that begin with a
+ * word of it. CODE: NULL, there is none. */
+static void append_unrepeated(struct buffer *out, const char *text, size_t len, const char *code)
+{
+    struct buffer kept = { 0 }, all = { 0 };
+    buffer_add(&all, text, len);
+    for (const char *at = all.at; at && *at; at++) {
+        const char *end = at + 2;
+        bool repeats = code && at[1] && begins_with_code(end, code);
+        if (repeats && strncmp(at, " (", 2) == 0) {
+            for (int depth = 1; *end && depth > 0; end++)
+                depth += (*end == '(') - (*end == ')');
+            at = end - 1;
+        } else if (repeats && strncmp(at, ": ", 2) == 0 && !strstr(end, "; ") && !strstr(end, ". ")) {
+            break;
+        } else {
+            buffer_putc(&kept, *at);
+        }
+    }
+    append_prose(out, kept.at ? kept.at : "", kept.count);
+    EACH(buffer_release, &all, &kept);
+}
+
+/* TEXT as a paragraph: its first clauses, of COLUMNS at most; what follows is shown when the row is clicked on. It is an advice beside
+ * CODE, NULL where there is none, or, if IS_PLACE, has names that may be broken. */
+static void append_clauses(struct buffer *out, const char *text, size_t columns, bool is_place,
+                           const char *code)
 {
     if (!text)
         return;
     size_t len = strlen(text), first = first_clauses(text, len, columns);
-    buffer_printf(out, "<p class=\"%s\">", class);
-    append(out, text, first);
-    if (first < len) {
-        buffer_puts(out, "<span class=\"more\">");
-        append(out, text + first, len - first);
-        buffer_puts(out, "</span>");
+    buffer_printf(out, "<p class=\"%s\">", is_place ? "where" : "advice");
+    for (size_t from = 0, to = first; from < len; from = to, to = len) {
+        buffer_puts(out, from ? "<span class=\"more\">" : "");
+        if (is_place)
+            append_breakable(out, text + from, to - from);
+        else
+            append_unrepeated(out, text + from, to - from, code);
+        buffer_puts(out, from ? "</span>" : "");
     }
     buffer_puts(out, "</p>\n");
 }
@@ -704,10 +765,10 @@ static void append_where(struct buffer *out, const struct answer_finding *findin
         buffer_puts(out, "\" title=\"");
         escape_html(out, full.at, full.len);
         buffer_puts(out, "\">");
-        append_clauses(out, "where", where.at, WHERE_COLUMNS, append_breakable);
+        append_clauses(out, where.at, WHERE_COLUMNS, true, NULL);
         buffer_puts(out, "</div>");
     } else {
-        append_clauses(out, "where", finding->where, WHERE_COLUMNS, append_breakable);
+        append_clauses(out, finding->where, WHERE_COLUMNS, true, NULL);
     }
     EACH(buffer_release, &where, &place);
 }
@@ -729,7 +790,7 @@ static void append_finding(struct buffer *out, const struct answer *answer, size
     buffer_puts(out, "</div><div class=\"how\">");
     if (finding->code)
         append_diff(out, finding->was ? finding->was : "", finding->code);
-    append_clauses(out, "advice", finding->advice, ADVICE_COLUMNS, append_prose);
+    append_clauses(out, finding->advice, ADVICE_COLUMNS, false, finding->code);
     buffer_puts(out, "</div><div class=\"gained\">");
     append_saving(out, finding, answer);
     append_links(out, finding, page);
@@ -783,7 +844,7 @@ static void append_findings(struct buffer *out, const struct answer *answer, con
 
 /* ---- who holds the job up ---- */
 
-enum { CULPRIT_HOST, CULPRIT_GREW, CULPRIT_WHEN, CULPRIT_STEP, CULPRIT_COLUMNS };
+enum { CULPRIT_HOST, CULPRIT_GREW, CULPRIT_WHEN, CULPRIT_EACH, CULPRIT_COLUMNS };
 
 /* A bit for each column in which a culprit has something. */
 static unsigned culprit_columns(const struct answer *answer)
@@ -792,7 +853,7 @@ static unsigned culprit_columns(const struct answer *answer)
     for (size_t i = 0; i < answer->culprits.count; i++) {
         const struct answer_culprit *culprit = &answer->culprits.at[i];
         const bool has[CULPRIT_COLUMNS] = { culprit->host && *culprit->host, culprit->grew && *culprit->grew,
-                                            culprit->habit && *culprit->habit, culprit->per_step_ns != 0 };
+                                            culprit->habit && *culprit->habit, culprit->each_ns != 0 };
         for (unsigned c = 0; c < CULPRIT_COLUMNS; c++)
             filled |= has[c] ? 1U << c : 0;
     }
@@ -814,9 +875,9 @@ static void append_culprits(struct buffer *out, const struct answer *answer, con
     buffer_puts(out, "</th>");
     for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
         buffer_puts(out, filled & 1U << k ? heads[k] : "");
-    buffer_puts(out, "<th class=\"n\">Others waited in all</th>");
-    buffer_puts(out, filled & 1U << CULPRIT_STEP ? "<th class=\"n\">Per step, added up</th>" : "");
-    buffer_puts(out, "<th class=\"n\">Share</th></tr></thead>\n<tbody>\n");
+    bool each = filled >> CULPRIT_EACH & 1; /* the figure of the headline */
+    buffer_printf(out, "<th class=\"n\">%s</th><th class=\"n\">Share</th></tr></thead>\n<tbody>\n",
+                  each ? "Each other rank waits, per step" : "Others waited in all");
     for (size_t i = 0; i < answer->culprits.count; i++) {
         const struct answer_culprit *culprit = &answer->culprits.at[i];
         const char *texts[] = { culprit->host, culprit->grew, culprit->habit };
@@ -832,11 +893,7 @@ static void append_culprits(struct buffer *out, const struct answer *answer, con
                 buffer_puts(out, "</td>");
             }
         buffer_puts(out, "<td class=\"n\">");
-        append_time(out, culprit->waited_ns);
-        if (filled & 1U << CULPRIT_STEP)
-            buffer_puts(out, "</td><td class=\"n\">");
-        if (culprit->per_step_ns)
-            append_time(out, culprit->per_step_ns);
+        append_time(out, each ? culprit->each_ns : culprit->waited_ns);
         double share = culprit->share >= 0 && culprit->share <= 1 ? culprit->share : 0;
         buffer_printf(out, "</td><td class=\"n cell-bar w%d\">", (int)(50 * share + 0.5) * 2);
         append_share(out, culprit->share);
@@ -879,7 +936,7 @@ static void append_below(struct buffer *out, const struct answer *answer, const 
                          struct apart *names)
 {
     bool rows = answer->rows_word && answer->rows.count, /* else the legend of the bar has them */
-        steps = answer->steps.count > 1;
+        steps = are_steps_uneven(answer);
     if (!rows && !steps)
         return;
     buffer_puts(out, "<div class=\"halves\">\n");
