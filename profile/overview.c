@@ -125,6 +125,20 @@ static void add_fact(struct answer *answer, const char *label, const char *text)
     *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
 }
 
+/* Is FUNCTION of a file of its own, not of Python or a package, and takes most of the time with what it calls? Then the file is the
+ * program, or what a line of code (python -c) called. */
+static bool is_most_of(const struct profile *profile, const struct profile_function *function)
+{
+    static const char *const others[] = { "/lib/python", "-packages/" };
+    if (function->line <= 0 || !function->file_length || *function->file == '<' ||
+        function->cost.cumulative_s < profile->total.total_s / 2)
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (memmem(function->file, function->file_length, others[i], strlen(others[i])))
+            return false;
+    return true;
+}
+
 /* The file of the code of a module whose calls took longest, which is that of the script: imports take less. */
 static const char *program_of(const struct profile *profile, struct arena *texts)
 {
@@ -135,6 +149,11 @@ static const char *program_of(const struct profile *profile, struct arena *texts
             (!most || function->cost.cumulative_s > most->cost.cumulative_s))
             most = function;
     }
+    bool recorded = most != NULL;
+    for (size_t i = 0; !recorded && i < profile->function_count; i++)
+        if (is_most_of(profile, &profile->functions[i]) &&
+            (!most || profile->functions[i].cost.cumulative_s > most->cost.cumulative_s))
+            most = &profile->functions[i];
     if (!most)
         return "not recorded";
     uint32_t at = most->file_length;
@@ -295,7 +314,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     for (size_t i = 0; i < cumulative->count && !under; i++) {
         const struct profile_function *function = &profile->functions[cumulative->at[i]];
         if (function->cost.cumulative_s >= 0.9 * all_s || waited_s > all_s / 2 ||
-            cumulative->at[i] == own->at[0])
+            cumulative->at[i] == own->at[0] || function->cost.cumulative_s < first->total_s)
             continue;
         under = short_name_of(profile, cumulative->at[i], &result->arena);
         under_s = function->cost.cumulative_s;

@@ -20,6 +20,7 @@
 #include "derive/launch_calls.h"
 #include "derive/page_moves.h"
 #include "derive/step_list.h"
+#include "derive/workload.h"
 #include "summary/finding_host.h"
 #include "summary/finding_kit.h"
 #include "summary/finding_places.h"
@@ -32,38 +33,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the workload ---- */
-
-/* What a PyTorch program was doing: advice for training makes no sense to someone who serves a model. */
-
-enum workload {
-    WORKLOAD_UNKNOWN,   /* no operators were recorded */
-    WORKLOAD_TRAINING,  /* a backward pass or an optimizer was recorded */
-    WORKLOAD_VLLM,      /* operators or Python files of vLLM */
-    WORKLOAD_SGLANG,    /* those of SGLang */
-    WORKLOAD_INFERENCE, /* operators, and none of these */
-    WORKLOADS
-};
-
-/* What the names of TRACE say: training first, then the engine with more names. */
-static enum workload workload_of(const struct trace *trace)
-{
-    size_t operators = 0, vllm = 0, sglang = 0;
-    for (name_id id = 0; id < names_count(trace->names); id++) {
-        const char *name = names_text(trace->names, id);
-        if (strstr(name, "ackward") || text_begins_with(name, "Optimizer.step#"))
-            return WORKLOAD_TRAINING;
-        operators += text_begins_with(name, "aten::");
-        vllm += text_begins_with(name, "vllm::") || text_begins_with(name, "vllm/") ||
-                text_begins_with(name, "_C_cache_ops::");
-        sglang += text_begins_with(name, "sgl_kernel::") || text_begins_with(name, "sglang::") ||
-                  text_begins_with(name, "sglang/");
-    }
-    if (vllm || sglang)
-        return vllm >= sglang ? WORKLOAD_VLLM : WORKLOAD_SGLANG;
-    return operators ? WORKLOAD_INFERENCE : WORKLOAD_UNKNOWN;
-}
 
 /* ---- which events ---- */
 
@@ -691,8 +660,8 @@ static void advise_allocation(const struct pricing *pricing, bool pins, struct p
     if (pins && trace->file_count == 1 && pins_around_work_alone(trace)) {
         finding->action = as_text("Pin less memory");
         finding->advice = as_text(
-            "it is pinned once, and takes longer than what it saves in few copies: pin smaller buffers that are "
-            "used again, or copy from pageable memory");
+            "pin smaller buffers that are used again, or copy from pageable memory; it is pinned once, and takes longer "
+            "than what it saves in few copies");
         finding_set_code(finding, (struct code_change){ NULL, NULL });
     }
     if (pins || trace_framework(trace) != FRAMEWORK_TORCH || !is_of_first_steps(trace))

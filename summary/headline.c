@@ -34,6 +34,8 @@ struct headline {
     const char *largest, *part; /* PART: "the communication"; NULL: what the sentence before says */
     double largest_share;
     unsigned rules;
+    double
+        alone_ns; /* for so long the host worked alone, which is most of the recording, and no price is about it; else 0 */
 };
 
 static const char *copy(struct headline *headline, struct text text)
@@ -163,7 +165,7 @@ static void add_facts(struct headline *headline)
                  ? arena_printf(headline->texts, "%s, %s UTC", time_text(headline, (double)longest_ns), begin)
                  : time_text(headline, (double)longest_ns));
     add_fact(headline, "Steps", steps_text(headline));
-    bool is_known = strcmp(program, "not recorded") != 0;
+    bool is_known = !text_begins_with(program, PROGRAM_NOT_RECORDED);
     if (is_known || headline->answer->facts.count < 4) /* more do not fit in a line */
         add_fact(headline, "Versions", versions_text(headline));
     add_fact(headline, "Written by", trace_producer_name(trace->files[0].producer));
@@ -956,6 +958,45 @@ static double recorded_of_devices(const struct summary *summary)
 /* Devices that worked for less of what was recorded. */
 #define SMALL_PART 0.5
 
+/* Is what was replayed shorter than this share of the recording? It begins and ends with what launches work. */
+static bool is_replayed_less(const struct headline *headline, double share)
+{
+    const struct summary *summary = headline->summary;
+    int64_t recorded_ns = 0;
+    for (size_t i = 0; i < summary->rank_count; i++)
+        recorded_ns = summary->ranks[i].time_ns > recorded_ns ? summary->ranks[i].time_ns : recorded_ns;
+    return !headline->findings->has_steps &&
+           (double)headline->findings->step_ns < share * (double)recorded_ns;
+}
+
+/* What shares of savings are of: "a step", "19.842ms of the recording". */
+static const char *whole_word(struct headline *headline)
+{
+    if (headline->findings->has_steps)
+        return "a step";
+    return is_replayed_less(headline, 0.9)
+               ? arena_printf(headline->texts, "%s of the recording",
+                              time_text(headline, (double)headline->findings->step_ns))
+               : "the recording";
+}
+
+/* "Host memory is pinned (cudaHostAlloc), which takes up to 855.544ms, 77.7 % of 1.101s of the recording", where that is most of it, and not
+ * about the devices, which worked for a small part. NULL: it is not. */
+static const char *describe_first_change(struct headline *headline)
+{
+    const struct findings *findings = headline->findings;
+    const struct priced_finding *first = findings->count ? &findings->at[0] : NULL;
+    if (!first || !finding_is_change(first) || first->saves_share < 0.5 ||
+        headline->rules >> rule_of(first) & 1 || !first->title.len)
+        return NULL;
+    const char *title = copy(headline, first->title), *where = copy(headline, first->where);
+    return arena_printf(headline->texts, "%c%s%s%.*s%s, which takes up to %s, %.1f %% of %s",
+                        *title >= 'a' && *title <= 'z' ? *title - 'a' + 'A' : *title, title + 1,
+                        where ? " (" : "", where ? (int)strcspn(where, ",;") : 0, where ? where : "",
+                        where ? ")" : "", time_text(headline, (double)first->saves_ns),
+                        quantity_percent(first->saves_share), whole_word(headline));
+}
+
 /* Shares of the time of devices are of their spans: where these are a small part of what was recorded, that is said first. */
 static const char *describe_devices(struct headline *headline)
 {
@@ -983,11 +1024,22 @@ static const char *describe_devices(struct headline *headline)
     if (headline->step || !(use.span_ns < SMALL_PART * recorded_ns))
         return said;
     headline->answer->headline = NULL;
-    return arena_printf(
-        headline->texts,
-        "All work of the %s%s lies within %s of the %s recorded%s; the rest is the host's alone. In these %s %s",
-        word, plural, time_text(headline, use.span_ns), time_text(headline, recorded_ns),
-        *plural ? ", all added up" : "", time_text(headline, use.span_ns), said);
+    const char *within = arena_printf(
+        headline->texts, "All work of the %s%s lies within %s of the %s recorded%s", word, plural,
+        time_text(headline, use.span_ns), time_text(headline, recorded_ns), *plural ? ", all added up" : "");
+    const char *change = describe_first_change(headline);
+    if (change) {
+        headline->largest = NULL; /* what is to do is said */
+        headline->answer->headline = arena_printf(headline->texts, "%s.", change);
+        headline->answer->because = arena_printf(headline->texts, "%s; in these %s", within, said);
+        return arena_printf(headline->texts, "%s %s", headline->answer->headline, headline->answer->because);
+    }
+    if (is_replayed_less(headline, SMALL_PART)) {
+        headline->alone_ns = recorded_ns - use.span_ns;
+        headline->largest = NULL; /* that is the largest part */
+    }
+    return arena_printf(headline->texts, "%s; the rest is the host's alone. In these %s %s", within,
+                        time_text(headline, use.span_ns), said);
 }
 
 static const char *describe_waiting_rank(struct headline *headline)
@@ -1156,28 +1208,6 @@ static size_t first_lasting(const struct findings *findings)
     return i;
 }
 
-/* Is what was replayed shorter than this share of the recording? It begins and ends with what launches work. */
-static bool is_replayed_less(const struct headline *headline, double share)
-{
-    const struct summary *summary = headline->summary;
-    int64_t recorded_ns = 0;
-    for (size_t i = 0; i < summary->rank_count; i++)
-        recorded_ns = summary->ranks[i].time_ns > recorded_ns ? summary->ranks[i].time_ns : recorded_ns;
-    return !headline->findings->has_steps &&
-           (double)headline->findings->step_ns < share * (double)recorded_ns;
-}
-
-/* What shares of savings are of: "a step", "19.842ms of the recording". */
-static const char *whole_word(struct headline *headline)
-{
-    if (headline->findings->has_steps)
-        return "a step";
-    return is_replayed_less(headline, 0.9)
-               ? arena_printf(headline->texts, "%s of the recording",
-                              time_text(headline, (double)headline->findings->step_ns))
-               : "the recording";
-}
-
 /* "launch work in fewer calls" */
 static const char *change_of(struct headline *headline, const struct priced_finding *finding)
 {
@@ -1240,14 +1270,14 @@ static const char *describe_order(struct headline *headline, size_t first)
     }
     if (is_as_good(headline, about, first))
         return arena_printf(headline->texts,
-                            " Change %zu is about that, and saves about as much as change %zu.", about + 1,
-                            first + 1);
+                            " Change %zu is about %s, and saves about as much as change %zu.", about + 1,
+                            part, first + 1);
     if (about < findings->count)
         return arena_printf(headline->texts,
-                            rule_of(change) == FINDING_LAUNCHES
-                                ? " Change %zu removes that, but saves less than change %zu."
-                                : " Change %zu is about that, but saves less than change %zu.",
-                            about + 1, first + 1);
+                            rule_of(change) == FINDING_LAUNCHES && !headline->part
+                                ? " Change %zu removes %s, but saves less than change %zu."
+                                : " Change %zu is about %s, but saves less than change %zu.",
+                            about + 1, part, first + 1);
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
     if (headline->part && strstr(headline->part, "communication") && headline->summary->rank_count == 1)
@@ -1270,6 +1300,9 @@ static const char *connect_change(struct headline *headline, size_t first)
     const struct priced_finding *change = &headline->findings->at[first];
     const char *says = change_of(headline, change);
     size_t about = next_about_largest(headline, first);
+    if (change->unexplained) /* which saves nothing yet */
+        return arena_printf(headline->texts, "the host pauses for %.1f %% of %s, and why was not recorded",
+                            quantity_percent(change->saves_share), whole_word(headline));
     if (is_as_good(headline, about, first))
         return arena_printf(headline->texts, "change %zu is about that, change %zu, elsewhere, saves as much",
                             about + 1, first + 1);
@@ -1299,6 +1332,15 @@ static const char *describe_first(struct headline *headline, const struct priced
         headline->texts, "%s%sThe bar is of the %s from the first work of the %s to its last%s.", longest,
         *longest ? " " : "", time_text(headline, use.span_ns), summary_device_word(summary),
         headline->findings->allocates_at_first_use ? "; its allocation is of first use, too" : "");
+}
+
+/* TEXT, which follows a sentence about idle time, where another has come between them. */
+static const char *of_idle_time(struct headline *headline, const char *text)
+{
+    static const char most[] = "in most of it ";
+    return text_begins_with(text, most)
+               ? arena_printf(headline->texts, "in most of the idle time %s", text + strlen(most))
+               : text;
 }
 
 /* Let VERDICT lead to the first change: say what of the recording later steps do not have, and what saves most if that is not about the
@@ -1335,7 +1377,7 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
         if (said && strlen(said) + strlen(change) > TWO_LINES) /* then the cause is said below */
             said = NULL;
         rest = more ? more : strchr(verdict, ':');
-        answer->because = said ? answer->because : rest ? rest + 2 : "";
+        answer->because = said ? answer->because : rest ? of_idle_time(headline, rest + 2) : "";
         answer->headline = arena_printf(headline->texts, "%.*s; %s.",
                                         said ? (int)strlen(said) - 1 : (int)strlen(headline->largest),
                                         said ? said : headline->largest, change);
@@ -1596,14 +1638,18 @@ static void add_now_and_then(struct headline *headline)
             arena_printf(headline->texts, "%s%s", headline->answer->now_and_then, without);
 }
 
-/* The COUNT changes, of which LAST is the last finding's number: "1 and 3" where a first screen shows them, else "all 6 changes". */
-static const char *name_changes(struct headline *headline, size_t count, size_t last)
+/* The COUNT changes, behind BEFORE findings that have no price: "1 and 3" where a first screen shows them, else "all 6 changes". */
+static const char *name_changes(struct headline *headline, size_t count, size_t before)
 {
     struct buffer text = { 0 };
-    size_t named = 0;
-    for (size_t i = 0; last <= ANSWER_FIRST_FINDINGS && i < last; i++)
+    size_t named = 0, last = headline->answer->last_change;
+    for (size_t i = 0; last <= ANSWER_FIRST_FINDINGS && before + i < last; i++)
         if (finding_is_change(&headline->findings->at[i])) {
-            buffer_printf(&text, "%s%zu", named == 0 ? "" : named + 1 < count ? ", " : " and ", i + 1);
+            buffer_printf(&text, "%s%zu",
+                          named == 0          ? ""
+                          : named + 1 < count ? ", "
+                                              : " and ",
+                          before + i + 1);
             named++;
         }
     if (!named)
@@ -1613,21 +1659,28 @@ static const char *name_changes(struct headline *headline, size_t count, size_t 
     return kept;
 }
 
-/* From what a step takes to what it takes with the first finding, if that is a change, not a pause to be explained. */
+/* A change that saves less than this part of what the host does alone changes nothing that one sees. */
+#define LEAST_OF_ALL 0.01
+
+/* From what a step takes to what it takes with the first finding that is a change, not a pause to be explained. */
 static void add_change(struct headline *headline)
 {
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;
     size_t first = first_lasting(findings), count = 0;
-    if (!findings->priced || first == findings->count || findings->at[first].unexplained)
+    while (first < findings->count && !finding_is_change(&findings->at[first]))
+        first++;
+    if (!findings->priced || first == findings->count ||
+        LEAST_OF_ALL * headline->alone_ns > (double)findings->at[first].saves_ns)
         return;
+    size_t before = headline->alone_ns > 0; /* findings without a price stand before these */
     answer->from_ns = findings->step_ns;
     answer->to_ns = findings->at[first].then_ns;
     answer->together_ns = findings->together_ns;
     for (size_t i = 0; i < findings->count; i++)
         if (finding_is_change(&findings->at[i])) {
             answer->alone_ns += findings->at[i].saves_ns;
-            answer->last_change = i + 1;
+            answer->last_change = before + i + 1;
             count++;
         }
     const char *then = time_of(headline, (double)answer->to_ns, (double)answer->from_ns),
@@ -1636,11 +1689,11 @@ static void add_change(struct headline *headline)
                        : strcmp(then, together) == 0
                            ? "; the others add nothing to it"
                            : arena_printf(headline->texts, "; with %s: %s",
-                                          name_changes(headline, count, answer->last_change), together);
+                                          name_changes(headline, count, before), together);
     answer->change_note = arena_printf(
         headline->texts, "%s, at best, with change %zu (%s)%s; predicted by replay",
         is_replayed_less(headline, 0.9995) ? "the replayed part of the recording" : whole_word(headline),
-        first + 1, change_of(headline, &findings->at[first]), rest);
+        before + first + 1, change_of(headline, &findings->at[first]), rest);
 }
 
 /* What takes longest on devices; without them on the host. */
@@ -1657,10 +1710,10 @@ static void add_rows(struct headline *headline)
     if (summary->gpu) /* else the bar shows them */
         headline->answer->rows_word = summary->top_is_work ? "Kernels" : "Operators";
     headline->answer->rows_section = "operators";
-    headline->answer->rows_title = arena_printf(
-        headline->texts, "%s, of %s %s",
-        summary->gpu ? "Operators whose work takes devices longest" : "What takes the host longest",
-        time_text(headline, summary->top_ns), recorded_word(headline));
+    headline->answer->rows_title =
+        arena_printf(headline->texts, "Operators by time on the %s, of %s %s",
+                     summary->gpu ? summary_device_word(summary) : "host",
+                     time_text(headline, summary->top_ns), recorded_word(headline));
 }
 
 /* ---- figures of sections ---- */
@@ -1697,7 +1750,10 @@ static void add_figures(struct headline *headline)
     add_figure(headline, "communication", share_text(headline, use.used_ns[USE_COMMUNICATION], use.span_ns));
 }
 
-/* The phases of a step in a line, largest first, if they explain half of it. */
+/* A phase that takes more of a step is the step. */
+#define NEARLY_ALL 0.9
+
+/* The phases of a step in a line, largest first, if they explain half of it, and there are several. */
 static void add_phases(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
@@ -1707,6 +1763,7 @@ static void add_phases(struct headline *headline)
     struct step_phases *phases = step_phases_open(summary->trace, summary->account);
     struct buffer text = { 0 };
     bool shown[PHASES] = { false };
+    double largest = 0;
     for (size_t n = 0; n < PHASES; n++) {
         size_t most = PHASES;
         for (size_t p = 0; p < PHASES; p++)
@@ -1714,11 +1771,12 @@ static void add_phases(struct headline *headline)
                 most = p;
         double share = (double)phases->all.phase_ns[most] / (double)phases->all.step_ns;
         shown[most] = true;
+        largest = share > largest ? share : largest;
         if (share >= 0.0005)
             buffer_printf(&text, "%s%s %.1f %%", n ? ", " : "By phase: ", phase_names[most],
                           quantity_percent(share));
     }
-    if (phases->told && phases->all.phase_ns[PHASE_OTHER] <= phases->all.step_ns / 2)
+    if (phases->told && phases->all.phase_ns[PHASE_OTHER] <= phases->all.step_ns / 2 && largest < NEARLY_ALL)
         headline->answer->phases = arena_strndup(headline->texts, text.at, text.count);
     buffer_release(&text);
     arena_free(phases);
@@ -1803,6 +1861,27 @@ static void add_to_record_again(struct headline *headline)
     };
 }
 
+/* What the host does most of the recording, in which devices have no work, would have to be known. */
+static void add_alone(struct headline *headline)
+{
+    const char *word = summary_device_word(headline->summary);
+    double share = headline->alone_ns / recorded_of_devices(headline->summary);
+    const char *price = arena_printf(headline->texts, "%s, %.1f %%", time_text(headline, headline->alone_ns),
+                                     quantity_percent(share));
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .action = arena_printf(headline->texts, "See what the host does without the %s", word),
+        .title =
+            arena_printf(headline->texts, "the %s has no work before its first and after its last", word),
+        .advice =
+            "mark it with ranges (NVTX, roctx, record_function), or sample the host (perf, py-spy); if it is set-up, record without it",
+        .saves =
+            arena_printf(headline->texts, "gain not known: %s of the recording, is the host's alone", price),
+        .gain = price,
+        .command = "tpa top",
+        .section = "operators",
+    };
+}
+
 /* Where no finding saves enough: what the largest part would have to do, or what to record. */
 static void add_instead(struct headline *headline)
 {
@@ -1821,6 +1900,16 @@ static void add_instead(struct headline *headline)
         add_unpriced_longest(headline);
     headline->answer->nothing = arena_printf(headline->texts, "No single change would save %.1f %% of %s.",
                                              100 * FINDINGS_LEAST_SHARE, whole_word(headline));
+}
+
+/* On a page; a notice says the same in text. */
+static void add_nothing(struct headline *headline)
+{
+    headline->answer->headline = "Nothing that takes time was recorded.";
+    headline->answer->because = "";
+    if (headline->answer->findings.count == 0)
+        headline->answer->nothing =
+            arena_printf(headline->texts, "Record again: %s.", headline->findings->recipe);
 }
 
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
@@ -1846,15 +1935,20 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_phases(&headline);
     if (headline.step && summary->by == SUMMARY_BY_ALL)
         headline.answer->pattern = account_pattern_sentence(summary->account, headline.texts);
+    if (headline.alone_ns > 0)
+        add_alone(&headline);
     if (findings->count && findings->half.at)
         add_longest(&headline);
-    for (size_t i = 0; i < findings->count && i < MOST; i++)
+    size_t room = MOST - headline.answer->findings.count;
+    for (size_t i = 0; i < findings->count && i < room; i++)
         add_priced(&headline, &findings->at[i]);
-    headline.answer->more_findings = findings->count > MOST ? findings->count - MOST : 0;
+    headline.answer->more_findings = findings->count > room ? findings->count - room : 0;
     add_now_and_then(&headline);
     headline.answer->in_text = summary->by == SUMMARY_BY_ALL;
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0)
         add_instead(&headline);
+    if (!findings->priced && !findings->withheld && !headline.answer->verdict)
+        add_nothing(&headline);
     add_figures(&headline);
 }

@@ -15,9 +15,12 @@
 void summary_add_headline(const struct summary *summary, const struct findings *findings,
                           struct result *result);
 
+#define PROGRAM_NOT_RECORDED "not recorded"
+
 /* The program, at most 48 characters, shortened in the middle: the command line of the first file that records one; else the
  * script of the Python frame that lasts longest; else that of most stacks of operators; else the name of a process that is not just Python; else the XLA module
- * whose work took devices longest. "not recorded" where nothing tells. New in TEXTS. Needs WANT(MODULE) and WANT(CALL_STACK). */
+ * whose work took devices longest. PROGRAM_NOT_RECORDED where nothing tells, with what it
+ * does, if the operators of PyTorch tell that: "not recorded (training)". New in TEXTS. Needs WANT(MODULE) and WANT(CALL_STACK). */
 const char *summary_program(const struct trace *trace, struct arena *texts);
 
 #endif

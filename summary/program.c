@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/sum.h"
 #include "derive/python_names.h"
+#include "derive/workload.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,8 +195,15 @@ const char *summary_program(const struct trace *trace, struct arena *texts)
 {
     static const char *(*const sources[])(
         const struct trace *, struct arena *) = { command_of, script_of, stacks_of, process_of, module_of };
+    static const char *const kinds[WORKLOADS] = {
+        [WORKLOAD_UNKNOWN] = PROGRAM_NOT_RECORDED,
+        [WORKLOAD_TRAINING] = PROGRAM_NOT_RECORDED " (training)",
+        [WORKLOAD_VLLM] = PROGRAM_NOT_RECORDED " (vLLM)",
+        [WORKLOAD_SGLANG] = PROGRAM_NOT_RECORDED " (SGLang)",
+        [WORKLOAD_INFERENCE] = PROGRAM_NOT_RECORDED, /* or it trains, and does not say so */
+    };
     const char *program = NULL;
     for (size_t i = 0; i < sizeof sources / sizeof *sources && !program; i++)
         program = sources[i](trace, texts);
-    return program ? program : "not recorded";
+    return program ? program : kinds[workload_of(trace)];
 }

@@ -57,6 +57,8 @@ TEST(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls)
     assert_string_equal(
         result->answer->verdict,
         "b/run.py:1(leaf) takes 54.5 % of the time itself; b/run.py:1(work) takes 81.8 % with what it calls.");
+    /* No module was called, so what main, of this file, takes is the program's. */
+    assert_string_equal(result->answer->facts.at[0].text, "run.py");
     assert_int_equal(result->tables.count, 4);
     assert_int_equal(result->tables.at[0]->row_count, 2);
     assert_string_equal(table_cell(result->tables.at[0], 0, 0)->text.at, "/a/b/run.py:1(leaf)");
@@ -65,6 +67,22 @@ TEST(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls)
     assert_int_equal(result->answer->bars.count, 1);
     assert_int_equal(result->answer->bars.at[0].parts.count, 3);
     assert_string_equal(result->answer->bars.at[0].parts.at[2].figure, "2.000s");
+    result_free(result);
+    profile_free(profile);
+}
+
+/* leaf alone takes 8 of 11 s, what calls it all, and small 1 s with all that it calls, which tells nothing. */
+TEST(a_function_that_takes_less_with_all_it_calls_is_not_named)
+{
+    profile = profile_open();
+    list("main", 1, 1, 11, NULL, 0, false);
+    list("work", 2, 1, 10, "main", 2, false);
+    list("leaf", 6, 8, 8, "work", 6, false);
+    list("small", 1, 1, 1, "work", 1, false);
+    struct result *result = result_open("tpa.test/1");
+    struct tpa_error err = { 0 };
+    assert_true(profile_add_overview(result, profile, 4, &err));
+    assert_string_equal(result->answer->verdict, "b/run.py:1(leaf) takes 72.7 % of the time itself.");
     result_free(result);
     profile_free(profile);
 }
