@@ -2,11 +2,14 @@
 #include "summary/figures.h"
 
 #include "base/rows.h"
+#include "base/quantity.h"
 #include "base/search.h"
+#include "base/sum.h"
 #include "analyze/top/top.h"
 #include "derive/collective_matches.h"
 #include "derive/features.h"
 #include "derive/python_names.h"
+#include "derive/teardown.h"
 #include "trace/lost_work.h"
 #include <math.h>
 
@@ -552,6 +555,64 @@ static void add_device_costs(struct costs *costs)
     VEC_FREE(&tally.met);
 }
 
+/* The row of NAME in FILE, of COUNT costs; NULL: there is none. */
+static const struct cost *cost_called(const struct costs *costs, size_t count, uint32_t file,
+                                      const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (costs->at[i].file == file && strcmp(costs->at[i].name, name) == 0)
+            return &costs->at[i];
+    return NULL;
+}
+
+/* Take OWN_NS of COUNT calls of NAME out of its row in FILE, if it has one of the first ROWS. */
+static void take_out(struct costs *costs, size_t rows, uint32_t file, name_id name, int64_t own_ns,
+                     int64_t count)
+{
+    struct summary *summary = costs->summary;
+    const char *text = names_text(summary->trace->names, name);
+    if (!cost_called(costs, rows, file, text))
+        return;
+    *VEC_PUSH(costs) = (struct cost){ .file = file,
+                                      .device = TABLE_INT_MISSING,
+                                      .name = text,
+                                      .name_length = names_length(summary->trace->names, name),
+                                      .time_ns = -own_ns,
+                                      .count = -count,
+                                      .is_operator = true };
+    sum_add(&summary->teardown_ns, own_ns);
+    if (own_ns > summary->teardown_longest_ns) {
+        summary->teardown = text;
+        summary->teardown_longest_ns = own_ns;
+    }
+}
+
+/* A program releases what it holds once: that is not how it runs. The rows of those calls get less by it. */
+static void take_teardown_out(struct costs *costs)
+{
+    const struct trace *trace = costs->summary->trace;
+    const struct teardown *teardown = teardown_of(trace);
+    size_t rows = costs->count;
+    int64_t *own_ns = mem_zalloc(names_count(trace->names) + 1, sizeof *own_ns),
+            *counts = mem_zalloc(names_count(trace->names) + 1, sizeof *counts);
+    for (size_t i = 0; i < teardown->count; i++) {
+        event_id call = teardown->at[i].call;
+        uint32_t file = trace->tracks[trace->track[call]].file;
+        if (selection_holds(costs->summary->selection, call)) {
+            sum_add(&own_ns[trace->name[call]], teardown->at[i].own_ns);
+            counts[trace->name[call]]++;
+        }
+        bool is_last =
+            i + 1 == teardown->count || trace->tracks[trace->track[teardown->at[i + 1].call]].file != file;
+        for (name_id id = 0; is_last && id < names_count(trace->names); id++)
+            if (counts[id]) {
+                take_out(costs, rows, first_file(costs->summary, file), id, own_ns[id], counts[id]);
+                own_ns[id] = counts[id] = 0;
+            }
+    }
+    EACH(free, own_ns, counts);
+}
+
 /* By the operators, Python functions and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`. */
 static void add_host_costs(struct costs *costs)
 {
@@ -625,6 +686,8 @@ void summary_add_operators(struct summary *summary, struct result *result)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS || is_of_ranges(summary))
         add_host_costs(&costs);
+    if (!devices)
+        take_teardown_out(&costs);
     if (costs.count)
         arrange_costs(&costs);
     if (!devices)
@@ -659,6 +722,16 @@ void summary_add_operators(struct summary *summary, struct result *result)
     table_drop_hidden(table);
     result_add_table(result, table);
     VEC_FREE(&costs);
+    if (summary->teardown_ns > 0) {
+        struct buffer time = { 0 };
+        quantity_append_rounded_time(&time, (double)summary->teardown_ns);
+        result_add_notice(
+            result, "teardown", 1, NULL, TPA_NOWHERE,
+            "%s behind all else, mostly in %s, is not counted: what a program holds is released once, when it ends",
+            time.at, summary->teardown);
+        result_make_minor(result);
+        buffer_release(&time);
+    }
 }
 
 const struct table_shape figures_tables[] = {

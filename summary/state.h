@@ -97,9 +97,12 @@ struct summary {
     VEC_OF(struct stake) stakes;         /* while the rules look */
     struct summary_top top[SUMMARY_TOP]; /* what summary_add_operators found, the costliest first */
     size_t top_count;
-    double top_ns;      /* the time of all operators */
-    bool top_is_work;   /* they are kernels and copies: no operator is known */
-    struct arena arena; /* texts of findings */
+    double top_ns; /* the time of all operators */
+    int64_t teardown_ns,
+        teardown_longest_ns; /* left out of it: what only released something, behind all else */
+    const char *teardown;    /* which of these took longest; NULL: there were none */
+    bool top_is_work;        /* they are kernels and copies: no operator is known */
+    struct arena arena;      /* texts of findings */
 };
 
 /* How long FILE is, as far as it was requested. */

@@ -13,6 +13,7 @@
 #include "derive/launch_calls.h"
 #include "derive/page_moves.h"
 #include "derive/step_list.h"
+#include "derive/teardown.h"
 #include "whatif/host_work.h"
 
 /* ---- data loading ---- */
@@ -491,15 +492,19 @@ void edit_cuda_graph(const struct editing *editing)
 
 /* ---- allocation ---- */
 
+/* What a program frees when it ends is no saving of what it does before. */
 void edit_no_alloc(const struct editing *editing)
 {
     const struct replay_graph *graph = editing->graph;
+    const struct teardown *teardown = teardown_of(editing->trace);
     unsigned char *sorts = call_sorts_open(editing->trace->names);
     event_id last = EVENT_NONE;
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
-        if (call == EVENT_NONE || (sorts[editing->trace->name[call]] != CALL_ALLOC &&
-                                   sorts[editing->trace->name[call]] != CALL_HOST_ALLOC))
+        if (call == EVENT_NONE ||
+            (sorts[editing->trace->name[call]] != CALL_ALLOC &&
+             sorts[editing->trace->name[call]] != CALL_HOST_ALLOC) ||
+            teardown_holds(teardown, call))
             continue;
         editing_scale_piece(editing, m, 0);
         editing->effect->count += call != last;

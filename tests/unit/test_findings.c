@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "tests/unit/unit.h"
+#include "derive/teardown.h"
 #include "summary/finding_kit.h"
 #include "tests/unit/summarized.h"
 #include <stdio.h>
@@ -584,6 +585,47 @@ TEST(unified_memory_is_advised_to_move_ahead)
     assert_string_equal(on_screen->findings.at[1].action, "Move pages to the host before it uses them");
     assert_int_equal(row_of("launches"), SIZE_MAX);
     release();
+}
+
+/*
+ * Products take 3 ms, and what they computed is deleted for 20. Behind all else that is the end of the program, and the products take
+ * longest; before another product, or in a step, it is what the program does.
+ */
+TEST(to_release_at_the_end_is_not_what_takes_longest)
+{
+    enum { LAST, BEFORE, IN_STEP, CASES };
+    for (int at = LAST; at < CASES; at++) {
+        draw_begin(&summary_wants);
+        if (at == IN_STEP)
+            for (int64_t n = 0; n < 2; n++)
+                draw_op_us("user_annotation", n ? "ProfilerStep#1" : "ProfilerStep#0", 12000 * n, 12000);
+        draw_op_us("cpu_op", "aten::mm", 0, 2000);
+        draw_op_us("cpu_op", "aten::mm", 2000, 1000);
+        draw_op_us("cpu_op", "TFE_DeleteTensorHandle", 3000, 20000);
+        if (at == BEFORE)
+            draw_op_us("cpu_op", "aten::mm", 23000, 100);
+        trace = draw_end();
+        answer();
+        const char *verdict = result_answer(result)->verdict;
+        assert_non_null(
+            strstr(verdict, at == LAST ? "aten::mm takes 100.0 %" : "TFE_DeleteTensorHandle takes "));
+        assert_int_equal(strncmp(notice_of("teardown"), "20.000ms behind all else", 24) == 0, at == LAST);
+        assert_int_equal(teardown_of(trace)->count, at == LAST);
+        release();
+    }
+}
+
+/* Words of a name, not letters within others. */
+TEST(calls_that_release_are_told_by_words)
+{
+    static const char *const releases[] = { "TFE_DeleteTensorHandle", "cudaFreeHost", "destroy_process_group",
+                                            "torch/x.py(3): __del__", "MPI_Finalize" };
+    static const char *const others[] = { "aten::freeze", "aten::mm", "Undeleted", "carefree",
+                                          "FreezeLayers" };
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
+        assert_true(teardown_releases(releases[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(teardown_releases(others[i]));
 }
 
 /* Four steps of 4 ms. A pause of 2 ms in one of them costs each step 500 us. A pause of 3.98 ms in each, beside kernels of 3.5 ms, saves

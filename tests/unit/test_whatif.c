@@ -301,6 +301,20 @@ TEST(a_graph_leaves_what_the_host_does_with_pages)
     }
 }
 
+/* In us: cudaMalloc takes 100, cudaFree before a launch 50, and cudaFree behind all else 200, which steps would not do. 500 less 150. */
+TEST(what_a_program_frees_at_its_end_is_no_saving)
+{
+    draw_begin(&wants);
+    draw_call("cudaMalloc", 1, 0, 100000, 1);
+    draw_call("cudaFree", 1, 100000, 50000, 2);
+    draw_call("cudaLaunchKernel", 1, 150000, 150000, 3);
+    draw_work("kernel", "gemm", 0, 7, 290000, 10000, 3);
+    draw_call("cudaFree", 1, 300000, 200000, 4);
+    struct trace *trace = draw_end();
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, true), 350000);
+    trace_free(trace);
+}
+
 TEST(gains_of_edits_do_not_add_up)
 {
     struct trace *trace = draw_steps();
