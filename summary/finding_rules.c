@@ -1125,6 +1125,8 @@ void finding_rules_look(struct pricing *pricing)
     finding_add_optimizer(pricing);
     if (summary->gpu)
         finding_rules_find_devices(pricing);
+    else
+        finding_add_host_fusion(pricing);
     find_communication(pricing);
     if (summary->gpu)
         find_contention(pricing);

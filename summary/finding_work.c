@@ -1,8 +1,10 @@
 #include "summary/finding_work.h"
+#include "analyze/host_chains.h"
 
 #include "analyze/roofline.h"
 #include "analyze/sequences/sequences.h"
 #include "analyze/unfused_attention.h"
+#include "base/quantity.h"
 #include "derive/advice.h"
 #include "derive/callers.h"
 #include "derive/device_types.h"
@@ -151,6 +153,48 @@ void finding_add_fusion(struct pricing *pricing)
                                      .edit = { .kind = EDIT_FUSE } },
                         .subject = "fusion",
                         .complete = complete_fusion });
+}
+
+/* "aten::mul, aten::pow and 6 others, 48 chains, 12.3ms in all": the chain that would gain most, and how many there are. */
+static void complete_host_fusion(struct pricing *pricing, struct priced_finding *finding,
+                                 const struct offer *offer)
+{
+    const struct trace *trace = pricing->trace;
+    struct host_chains chains = host_chains_find(trace);
+    struct buffer where = { 0 };
+    const char *first = trace_name(trace, chains.at[chains.first].op),
+               *second = trace_name(trace, chains.at[chains.first + 1].op);
+    size_t others = chains.length - 2;
+    buffer_printf(&where, "%s, %s", first, second);
+    if (others)
+        buffer_printf(&where, " and %zu other%s", others, others == 1 ? "" : "s");
+    buffer_printf(&where, "; %zu chain%s, ", chains.chains, chains.chains == 1 ? "" : "s");
+    quantity_append_rounded_time(&where, (double)offer->effect.time_ns);
+    buffer_puts(&where, " in all");
+    finding->where = pricing_keep(pricing, &where);
+    finding->place = as_text(first);
+    finding->advice = as_text(
+        chains.sized
+            ? "torch.compile makes one of them, which passes over the memory once: saved at most, by the sizes of their tensors and the best "
+              "rate that one of them reached"
+            : "torch.compile makes one of them, which passes over the memory once: saved at most, as if all took as long as the shortest of a "
+              "chain; sizes were not recorded (record_shapes=True)");
+    VEC_FREE(&chains);
+}
+
+/* Without devices: element-wise operators of the host in a row. Where there are none, nothing is said. */
+void finding_add_host_fusion(struct pricing *pricing)
+{
+    if (trace_framework(pricing->trace) != FRAMEWORK_TORCH || is_compiled(pricing->trace))
+        return;
+    finding_offer(
+        pricing, FINDING_FUSION,
+        (struct offer){
+            .finding = { .title = as_text("element-wise operators pass over the memory one after the other"),
+                         .action = as_text("Fuse element-wise operators"),
+                         .code = as_text(trace_code(pricing->trace, ADVICE_FUSE).now),
+                         .edit = { .kind = EDIT_FUSE } },
+            .complete = complete_host_fusion });
 }
 
 /* "aten::softmax, model.py(12): attend". */

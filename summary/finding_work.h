@@ -7,6 +7,7 @@
 
 /* Add findings to PRICING, or say that nothing was found, or why the rule could not look: these functions. */
 void finding_add_fusion(struct pricing *pricing);
+void finding_add_host_fusion(struct pricing *pricing);
 void finding_add_attention(struct pricing *pricing);
 void finding_add_optimizer(struct pricing *pricing);
 void finding_add_tensor_cores(struct pricing *pricing);

@@ -1,6 +1,7 @@
-/* edits_fuse.c - several operations on a stream are done by one kernel. */
+/* edits_fuse.c - several operations on a stream are done by one kernel, or several operators of the host by one. */
 #include "whatif/editing.h"
 
+#include "analyze/host_chains.h"
 #include "analyze/sequences/sequences.h"
 #include "analyze/unfused_attention.h"
 
@@ -26,6 +27,19 @@ static void drop_launches(const struct editing *editing, const bool *gone)
     free(gone_calls);
 }
 
+/* All of operator E takes FACTOR. */
+static void scale_operator(const struct editing *editing, event_id e, double factor)
+{
+    const struct replay_graph *graph = editing->graph;
+    uint32_t thread = graph->thread_of_track[editing->trace->track[e]];
+    if (thread == UINT32_MAX)
+        return;
+    changes_scale_range(editing->changes, thread, replay_event_start(graph, e), replay_event_end(graph, e),
+                        factor);
+    editing->effect->time_ns += trace_dur_ns(editing->trace, e);
+    editing->effect->count++;
+}
+
 void edit_fuse(const struct editing *editing)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
@@ -41,19 +55,10 @@ void edit_fuse(const struct editing *editing)
     }
     drop_launches(editing, gone);
     free(gone);
-}
-
-/* All of operator E takes FACTOR. */
-static void scale_operator(const struct editing *editing, event_id e, double factor)
-{
-    const struct replay_graph *graph = editing->graph;
-    uint32_t thread = graph->thread_of_track[editing->trace->track[e]];
-    if (thread == UINT32_MAX)
-        return;
-    changes_scale_range(editing->changes, thread, replay_event_start(graph, e), replay_event_end(graph, e),
-                        factor);
-    editing->effect->time_ns += trace_dur_ns(editing->trace, e);
-    editing->effect->count++;
+    struct host_chains chains = host_chains_find(editing->trace);
+    for (size_t i = 0; i < chains.count; i++)
+        scale_operator(editing, chains.at[i].op, chains.at[i].factor);
+    VEC_FREE(&chains);
 }
 
 void edit_fuse_attention(const struct editing *editing)
