@@ -340,8 +340,6 @@ static void comm_leave_out_unrecorded(const struct comm_query *query)
     }
 }
 
-/* ---- all ---- */
-
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
                           const struct comm_options *options, struct tpa_error *err)
 {

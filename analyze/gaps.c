@@ -516,8 +516,6 @@ struct table *gaps_table(const struct gaps *gaps)
     return table;
 }
 
-/* ---- the command ---- */
-
 static const struct opt options[] = {
     OPT_TIME('m', "min", struct gaps_options, min_ns, "TIME",
              "list gaps of TIME and more; shorter ones count for the causes, but are not listed"),

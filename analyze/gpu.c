@@ -724,8 +724,6 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
             names_text(gpu->trace->names, gpu->first_other), gpu->others_differ ? " and others" : "");
 }
 
-/* ---- the command ---- */
-
 static bool run_gpu(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     (void)err;

@@ -412,8 +412,6 @@ static struct table *device_table(const struct trace *trace)
     return table;
 }
 
-/* --- categories ---------------------------------------------------------------------------------------------- */
-
 struct category_row {
     struct text category, kind;
     int64_t events;
@@ -563,8 +561,6 @@ static struct table *track_table(const struct trace *trace)
     TABLE_SORT(table, struct track_row, events);
     return table;
 }
-
-/* --- all ----------------------------------------------------------------------------------------------- */
 
 static void add_unless_empty(struct result *result, struct table *table)
 {

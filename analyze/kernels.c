@@ -354,8 +354,6 @@ static void kernels_add_rows(struct kernel_query *query, struct kernel_run *runs
         kernels_add_row(query, &runs[first], end - first);
 }
 
-/* ---- all ---- */
-
 /* Kernels of one name are adjacent in RUNS: those of name n from end[n - 1] to end[n]. */
 struct by_name {
     struct kernel_run *runs;

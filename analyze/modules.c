@@ -364,8 +364,6 @@ static void add_tree(struct modules_query *query, const struct table_column *col
     add_outside(query)->order = ++query->order;
 }
 
-/* ---- without the tree ---- */
-
 /* Totals by group: of a path, by its label, or by its class. A path inside another of its group adds to the group's own
  * time and calls, but not again to its total. */
 static void add_flat(const struct modules_query *query)
@@ -415,8 +413,6 @@ static void add_flat(const struct modules_query *query)
     EACH(free, entered, around, self, total, group_of);
     names_free(groups);
 }
-
-/* ---- all ---- */
 
 /* Remove rows whose names are not selected; the figures of the others do not change. */
 static bool filter_rows(struct modules *modules, const struct modules_options *options, struct tpa_error *err)

@@ -190,8 +190,6 @@ static bool has_category(const struct trace *trace, event_id e, const char *cate
     return strcmp(names_text(trace->texts, trace->categories[trace->category[e]].text), category) == 0;
 }
 
-/* ---- one event, one sample ---- */
-
 static bool nsys_reports_collect(const struct trace *trace, enum nsys_report report, event_id e,
                                  struct sample *sample)
 {

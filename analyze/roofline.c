@@ -671,8 +671,6 @@ struct roofline_slow roofline_find_slow(const struct roofline *roofline, double 
     return slow;
 }
 
-/* ---- all ---- */
-
 struct roofline *roofline_open(const struct trace *trace, const struct selection *selection, unsigned by,
                                const struct device_peaks *override)
 {

@@ -406,8 +406,6 @@ static void join_launches(struct roofline_calls *calls, uint32_t *index)
     EACH(free, leaders, first);
 }
 
-/* ---- calls ---- */
-
 /* Add the calls with known costs, in order of the file; INDEX, by event, gets their indices, counted from 1. */
 static void price_calls(struct roofline_calls *calls, struct pricer *pricer, const struct namer *namer,
                         uint32_t *index)

@@ -291,8 +291,6 @@ static bool select_range(struct selection *selection, const char *text, struct t
     return true;
 }
 
-/* --- all ----------------------------------------------------------------------------------------------- */
-
 struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
                                  struct tpa_error *err)
 {

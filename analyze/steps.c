@@ -573,8 +573,6 @@ static void summarize_ranks(struct steps *steps)
         summarize(steps, at[first].rank, at + first, end - first);
 }
 
-/* ---- all ---- */
-
 static bool has_calls(const struct trace *trace)
 {
     return ANY(e, trace->event_count, event_is_call(trace->kind[e]));

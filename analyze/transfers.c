@@ -475,8 +475,6 @@ static void add_stalls(struct transfers_query *query)
     names_free(lines);
 }
 
-/* ---- all ---- */
-
 /* The callers of calls that waited and, for rows by operator, of calls that copied. NULL if there are none. */
 static struct callers *open_callers(const struct transfers_query *query)
 {

@@ -163,8 +163,6 @@ static void views_add_work(struct flame *flame, const struct calltree *tree, con
     free(node_of);
 }
 
-/* ---- all ---- */
-
 static void add_view(struct views *views, const struct trace *trace, const char *key, const char *title,
                      const struct window *window)
 {

@@ -119,8 +119,6 @@ static double median_of(const struct runs *runs, size_t count)
     return middle[0] == middle[1] ? middle[0] : middle[0] + 0.5 * (middle[1] - middle[0]);
 }
 
-/* ---- ranks ---- */
-
 /* Equal values of both samples get the mean of their ranks; twice that is an integer. */
 struct tie {
     uint64_t doubled;
@@ -406,8 +404,6 @@ void shift_compare_samples(const struct shift_sample *before, const struct shift
         compare_pairs(&pairs, after->count, shift);
     EACH(free, pairs.from.at, pairs.to.at);
 }
-
-/* ---- Holm ---- */
 
 struct hypothesis {
     double p;

@@ -135,8 +135,6 @@ int64_t pace_next_change(const struct pace *pace)
     return pace->open ? pace->window_start_ns + pace->settings->window_ns : pace->next;
 }
 
-/* ---- slow steps ---- */
-
 bool pace_is_slow(struct pace *pace, int64_t duration_ns, int64_t *usual_ns)
 {
     *usual_ns = median(&pace->usual);

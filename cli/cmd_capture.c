@@ -170,8 +170,6 @@ static void capture_print_trouble(struct capture_listener *listener, const char 
     collect_sentence(&listener->troubles, sentence, &listener->arena);
 }
 
-/* ---- the environment ---- */
-
 #define LIBRARY "libtpa_capture.so"
 
 struct capture_args {

@@ -464,8 +464,6 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     return picture;
 }
 
-/* ---- two sides ---- */
-
 /* New; NULL and ERR when the sides are not given or cannot be compared. */
 static struct picture *picture_of_diff(const struct invocation *call, struct tpa_error *err)
 {
@@ -503,8 +501,6 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
     return picture;
 }
 
-/* ---- a store ---- */
-
 /* New; NULL and ERR when there is nothing to draw. */
 static struct picture *picture_of_store(const struct invocation *call, struct tpa_error *err)
 {
@@ -539,8 +535,6 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     store_close(store);
     return picture;
 }
-
-/* ---- dumps ---- */
 
 /* New; NULL and ERR when there is nothing to draw. */
 static struct picture *picture_of_dumps(const struct invocation *call, struct tpa_error *err)

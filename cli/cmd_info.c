@@ -27,8 +27,6 @@ static const struct opt info_opts[] = {
     OPT_END,
 };
 
-/* --- formats ------------------------------------------------------------------------------------------------- */
-
 static const struct table_column format_columns[] = {
     { "format", "Format", TABLE_NAME, "name of the format" },
     { "description", "Who writes it", TABLE_TEXT, "who writes it" },

@@ -20,8 +20,6 @@ static const struct nightly_args nightly_defaults = {
     .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
-/* ---- subcommands ---- */
-
 static int nightly_show(const struct nightly_args *args, struct tpa_error *err);
 
 static const struct {

@@ -272,8 +272,6 @@ static void view_stop(void *context)
     ((struct viewing *)context)->stop = 1;
 }
 
-/* ---- findings ---- */
-
 /* For view_commands. Those of all are made once. Separate runs have none together. */
 static bool view_findings(void *context, const struct view_spans *spans, int64_t from_ns, int64_t to_ns,
                           struct buffer *out, struct tpa_error *err)
@@ -366,8 +364,6 @@ static void view_describe(void *context, struct buffer *out)
     json_end_array(&json);
 }
 
-/* ---- the page ---- */
-
 /* For view_commands. */
 static bool view_page(void *context, const struct view_spans *spans, const struct buffer *first,
                       struct buffer *out, struct tpa_error *err)
@@ -393,8 +389,6 @@ static bool view_page(void *context, const struct view_spans *spans, const struc
     free(text);
     return good;
 }
-
-/* ---- the browser ---- */
 
 /* Open ADDRESS in the browser of the user. The browser goes on when tpa ends. */
 static void open_browser(const char *address)

@@ -304,8 +304,6 @@ static bool add_sweep(const struct replay_graph *graph, const struct whatif_args
     return fine;
 }
 
-/* ---- the predicted timeline ---- */
-
 static bool write_timeline(const struct replay *replay, const struct whatif_args *args, struct tpa_error *err)
 {
     const struct replay_graph *graph = replay->graph;

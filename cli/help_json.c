@@ -318,8 +318,6 @@ void help_json_brief(const struct command *command, struct buffer *out)
     }
 }
 
-/* ---- all of it ---- */
-
 void help_json(const struct command *command, struct buffer *out)
 {
     struct json_writer json = { .text = out };

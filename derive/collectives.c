@@ -463,8 +463,6 @@ static void fill_hosts(struct search *search, const bool *wanted)
     }
 }
 
-/* ---- all ---- */
-
 struct place_and_start {
     uint32_t place;
     int64_t start_ns;

@@ -10,8 +10,6 @@
 #include "derive/device_types.h"
 #include "trace/derived.h"
 
-/* ---- devices ---- */
-
 static const struct key by_file_id[] = { ASC(struct gpu_device, file), ASC(struct gpu_device, id), KEY_END };
 
 /* Fill in the devices, given the number of operations of each track; sets device->count. */
@@ -46,8 +44,6 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
             trace_file_device(&trace->files[gpu->devices[d].file], gpu->devices[d].id);
     }
 }
-
-/* ---- order ---- */
 
 static bool gpu_events_starts_after(const void *context, const void *a, const void *b)
 {
@@ -122,8 +118,6 @@ static void link_work(struct gpu_events *gpu, const struct attribution *launches
     }
     free(facts);
 }
-
-/* ---- all ---- */
 
 static void *gpu_events_derive(const struct trace *trace)
 {

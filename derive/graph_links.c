@@ -604,8 +604,6 @@ name_id graph_link_name_id(const struct graph_links *links, event_id e)
     return op ? op->name : links->unmatched;
 }
 
-/* ---- notices ---- */
-
 void graph_links_notice(const struct graph_links *links, struct result *result)
 {
     if (!links)

@@ -132,8 +132,6 @@ void op_cost_attention(const struct op_model *model, const struct op_call *call,
     cost->bytes = count_plus(read, written);
 }
 
-/* ---- variable length ---- */
-
 /* Queries, keys and values of all sequences are concatenated: the inputs do not show which tokens see which. */
 void op_cost_attention_varied(const struct op_model *model, const struct op_call *call, struct op_cost *cost)
 {

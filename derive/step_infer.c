@@ -47,8 +47,6 @@ struct inferring {
 
 enum marker { MARKER_NONE, MARKER_OPTIMIZER, MARKER_BATCH };
 
-/* ---- names ---- */
-
 static void read_names(struct inferring *inferring)
 {
     const struct names *names = inferring->trace->names;

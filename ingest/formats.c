@@ -178,8 +178,6 @@ static bool list_directory(const char *path, int depth, const char *const *endin
     return ok;
 }
 
-/* ---- sniffing ---- */
-
 /* The certainty that a file in a directory needs if its name says nothing. */
 enum { BY_CONTENT_ALONE = 70 };
 

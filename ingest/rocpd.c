@@ -561,8 +561,6 @@ static void release_set(struct rocpd *rocpd)
     arena_release(&rocpd->arena);
 }
 
-/* ---- all ---- */
-
 /* Sets are found by this table: every set has strings. */
 static const char set_table[] = "rocpd_string";
 

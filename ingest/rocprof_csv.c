@@ -354,8 +354,6 @@ static void write_allocation(struct recording *recording, const struct table_row
                                          });
 }
 
-/* ---- all ---- */
-
 /* The process is that of the first call that has one. */
 static void find_pid(struct recording *recording)
 {

@@ -567,8 +567,6 @@ static void rocprof_json_read_counters(struct tool *tool, struct json_pull *in)
     }
 }
 
-/* ---- all ---- */
-
 /* The positions of the values of a process, which are needed in another order than in the file. */
 struct sections {
     struct json_pull metadata, agents, strings, kernels, counters, callbacks, records;

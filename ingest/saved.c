@@ -453,8 +453,6 @@ static bool read_notices(struct reader *reader)
     return left(reader, ']');
 }
 
-/* ---- all ---- */
-
 /* Schemas whose columns have another meaning than in their first version, and what they are now. */
 static const char *const changed_schemas[] = { "tpa.whatif/2", NULL };
 

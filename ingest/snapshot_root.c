@@ -150,8 +150,6 @@ static bool device_after(const void *context, const void *a, const void *b)
     return ((const struct snapshot_device *)a)->device > ((const struct snapshot_device *)b)->device;
 }
 
-/* ---- annotations ---- */
-
 /* An END belongs to the last START of its name and device that has none yet. Scopes nest, so the search from the last
  * open one is short; unclosed ones are dropped after this many. */
 static void pair_annotations(struct objects *o, const struct object *list)
@@ -242,8 +240,6 @@ static void read_settings(struct objects *o, value v)
     }
     EACH(buffer_release, &text, &key);
 }
-
-/* ---- all ---- */
 
 /* A number, or the largest in a list of them, one per device; MISSING for anything else. */
 static int64_t snapshot_root_number_of(const struct objects *o, value v, int64_t missing)

@@ -170,8 +170,6 @@ uint32_t life_name(const struct life_names *names, size_t i)
     return life->born < 0 ? names->before : names->none;
 }
 
-/* ---- memory in use ---- */
-
 static const struct key by_bytes_name[] = { DESC(struct alive_row, bytes), ASC(struct alive_row, name),
                                             KEY_END };
 

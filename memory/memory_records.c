@@ -235,8 +235,6 @@ static void find_owners(struct memory_records *records, const struct raw_record 
     EACH(free, owners, is_step);
 }
 
-/* ---- the two ends of a block ---- */
-
 /* Find the record that ends each block of DEVICE, whose records are RAW. Returns the bytes that were freed but never
  * allocated. */
 static int64_t match_blocks(struct memory_records *records, struct memory_device *device,
@@ -307,8 +305,6 @@ static void fill_device(struct memory_records *records, struct memory_device *de
     else
         count_levels(records, device, device->has_addresses ? before : least_before(first, device->count));
 }
-
-/* ---- all ---- */
 
 struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
 {

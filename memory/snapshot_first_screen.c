@@ -205,8 +205,6 @@ static void add_facts(const struct screen *screen)
     add_fact(screen, "Reserved at the end", bytes_text(screen, row->sums.reserved));
 }
 
-/* ---- memory at the peak ---- */
-
 static void add_bar(const struct screen *screen)
 {
     enum { LINES = 5 };

@@ -71,8 +71,6 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
     sums_add_notices(result, &profile->origin);
 }
 
-/* --- actions ------------------------------------------------------------------------------------------------- */
-
 struct action_row {
     struct text stage;
     int64_t actions, calls, time_ns;

@@ -375,8 +375,6 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
     return good;
 }
 
-/* ---- the chart ---- */
-
 struct bar_row {
     struct text name;
     int64_t own_ns;

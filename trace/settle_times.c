@@ -485,8 +485,6 @@ static void drop_work_before_calls(struct dropping *dropping, const struct trace
     free(starts.start_ns);
 }
 
-/* ---- all ---- */
-
 /* Drop what is far from the recording of FILE. */
 static void drop_far(struct dropping *dropping, const struct trace_file *of)
 {

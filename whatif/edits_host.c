@@ -490,8 +490,6 @@ void edit_cuda_graph(const struct editing *editing)
     VEC_FREE(&all);
 }
 
-/* ---- allocation ---- */
-
 /* What a program frees when it ends is no saving of what it does before. */
 void edit_no_alloc(const struct editing *editing)
 {

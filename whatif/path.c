@@ -402,8 +402,6 @@ void path_add_up(const struct path *path, int64_t *sums_ns)
         sums_ns[path->at[i].part] += path->at[i].end_ns - path->at[i].start_ns;
 }
 
-/* ---- items ---- */
-
 /* A name and part, and the event it was seen of: an event that the path left and came back to counts once. */
 struct seen {
     enum path_part part;

@@ -521,8 +521,6 @@ static void add_turn_edges(struct threads *threads, const struct handovers *turn
                        false);
 }
 
-/* ---- the edges of both ---- */
-
 /* Of those at one time the latest first: it is the one that may bind. */
 static const struct key handovers_by_time[] = { ASC(struct handover, thread), ASC(struct handover, to_ns),
                                                 DESC(struct handover, from_ns), KEY_END };

@@ -232,8 +232,6 @@ static bool differs_by_place(const struct run *runs, size_t count)
     return degrees > 0 && chi_square_tail(h, degrees) < 0.001;
 }
 
-/* ---- kernels ---- */
-
 /* Add the pairs of the COUNT RUNS of a kernel, by cell. */
 static void add_pairs(struct contention *contention, struct pair_query *query, const struct run *runs,
                       size_t count)
@@ -395,8 +393,6 @@ const struct contention_sum *contention_communication(const struct contention *c
             found = &contention->sums.at[i];
     return found;
 }
-
-/* ---- all ---- */
 
 static const struct key by_overlap[] = { DESC(struct contention_pair, overlapped_ns), KEY_END };
 

@@ -284,8 +284,6 @@ static void find_levels(struct contention_runs *all)
     EACH(VEC_FREE, &residuals, &levels);
 }
 
-/* ---- all ---- */
-
 static void number_runs(struct contention_runs *all, const struct beside *beside)
 {
     struct run_orders orders = { order_open(all->runs.count), order_open(all->runs.count) };

@@ -170,8 +170,6 @@ int64_t activity_operations_ns(const struct activity *activity, size_t i)
     return sum_ns;
 }
 
-/* ---- the whole ---- */
-
 struct activity *activity_open(const struct trace *trace)
 {
     struct activity *activity = arena_open(sizeof *activity);

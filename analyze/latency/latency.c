@@ -426,8 +426,6 @@ static void latency_add_bars(struct latency *latency, const struct latency_row *
     }
 }
 
-/* ---- the whole ---- */
-
 static const struct key by_total[] = { DESC(struct latency_row, total_ns), KEY_END };
 
 static void fill_rows(struct latency *latency, struct activity *activity)

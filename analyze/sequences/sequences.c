@@ -88,8 +88,6 @@ static const struct table_column pattern_columns[] = {
 };
 /* clang-format on */
 
-/* ---- the whole ---- */
-
 const struct sequence_options sequence_defaults = { .short_ns = 10000, .least = 3 };
 
 struct sequences *sequences_analyze(const struct trace *trace, const struct selection *selection, unsigned by,

@@ -167,8 +167,6 @@ static void chrome_append_place(const struct chrome_output *output, struct buffe
     chrome_append(out, output->place[output->first_track + track]);
 }
 
-/* ---- several files in one ---- */
-
 static void place_tracks(struct chrome_output *output)
 {
     const struct trace *trace = output->all;
@@ -475,8 +473,6 @@ static void chrome_make_samples(const struct chrome_output *output, size_t part,
         PUT(out, "}}");
     }
 }
-
-/* ---- all of it ---- */
 
 static void chrome_make_head(const void *context, size_t part, struct buffer *out)
 {

@@ -413,8 +413,6 @@ static void find_memory(struct perfetto_output *output, struct buffer *out)
         SORT(levels, by_event);
 }
 
-/* ---- all of it ---- */
-
 static size_t perfetto_parts_of(size_t count, size_t per_part)
 {
     return (count + per_part - 1) / per_part;

@@ -281,8 +281,6 @@ int nightly_accept(const struct nightly_args *args, struct tpa_error *err)
     return EXIT_TROUBLE;
 }
 
-/* ---- prune ---- */
-
 int nightly_prune(const struct nightly_args *args, struct tpa_error *err)
 {
     struct store_prune what = { .label = args->label, .keep = args->keep, .run = (int64_t)args->run };

@@ -166,8 +166,6 @@ static void read_all_ids(struct reading *reading)
     read_ids(reading, "MSTX_EVENTS", COLUMNS("connectionId", "message"), &reading->shadows, push_shadow);
 }
 
-/* ---- stacks ---- */
-
 /* The frames of a stack are rows of one id, the innermost first. */
 static void read_stacks(struct reading *reading)
 {
@@ -642,8 +640,6 @@ static void read_counter(struct reading *reading, const struct counter *counter)
                         value);
     }
 }
-
-/* ---- all ---- */
 
 static void fill_file(struct reading *reading, struct source *source)
 {

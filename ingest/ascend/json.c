@@ -423,8 +423,6 @@ static void copy_samples(struct reading *reading)
     trace_chunk_count_skipped(chunk, trace->flows_seen, trace->samples_seen, trace->metadata_seen);
 }
 
-/* ---- all ---- */
-
 static name_id *open_known(size_t texts)
 {
     name_id *known = mem_alloc(mem_times(texts + 1, sizeof *known));

@@ -163,8 +163,6 @@ void nsys_read_facts(struct nsys *nsys)
     read_versions(nsys, "META_DATA_EXPORT");
 }
 
-/* ---- threads, when it is known which of them have events ---- */
-
 void nsys_name_threads(struct nsys *nsys)
 {
     enum { NAME, TID, COLUMNS };

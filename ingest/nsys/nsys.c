@@ -197,8 +197,6 @@ int64_t nsys_gpu_of(struct nsys *nsys, const struct nsys_process *process, int64
     return ordinal;
 }
 
-/* ---- all ---- */
-
 bool nsys_flush(struct nsys *nsys, struct tpa_error *err)
 {
     struct recorder *first = nsys->processes.count ? nsys->processes.at[0].recorder : NULL;

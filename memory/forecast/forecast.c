@@ -300,8 +300,6 @@ static struct peak replay_plan(const struct plan *plan, bool reserves)
     return peak;
 }
 
-/* ---- growth by name ---- */
-
 static const struct key by_name[] = { ASC(struct forecast_grown, name), KEY_END };
 static const struct key by_growth[] = { DESC(struct forecast_grown, growth_bytes),
                                         DESC(struct forecast_grown, bytes), KEY_END };
@@ -349,8 +347,6 @@ static void find_grown(const struct plan *plan, const struct peak *peak, struct 
         forecast->grown.at[i].share = all ? (double)forecast->grown.at[i].growth_bytes / (double)all : NAN;
     SORT(&forecast->grown, by_growth);
 }
-
-/* ---- all ---- */
 
 /* The peak that the recordings other than WITHOUT predict for it, against its own, as a share of that. */
 static double error_of(const struct forecast_recording *recordings, size_t count, size_t without)

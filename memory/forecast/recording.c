@@ -70,8 +70,6 @@ static double steps_vary(const struct forecast_recording *recording)
     return all > 0 ? differ / all : 0;
 }
 
-/* ---- totals ---- */
-
 static void find_totals(struct forecast_recording *recording)
 {
     int64_t level = 0;
