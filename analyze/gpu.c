@@ -221,8 +221,7 @@ static void gpu_add_copies(struct gpu_query *query, const struct gpu_row *row, s
                            const struct intervals *kernels, struct copies_times *times)
 {
     const struct trace *trace = query->trace;
-    for (size_t i = 0; i < times->count; i++) {
-        struct copies_time *time = &times->at[i];
+    FOR_EACH(time, times) {
         intervals_clear(&time->when);
         intervals_add(&time->when, walk->start_ns,
                       time->until_ns < walk->end_ns ? time->until_ns : walk->end_ns);
@@ -463,8 +462,7 @@ static void join_cycles(struct gpu_query *query)
             query->rows.at[kept++] = query->rows.at[i];
     query->rows.count = kept;
     kept = 0;
-    for (size_t i = 0; i < gpu->copies.count; i++) {
-        const struct gpu_copies *more = &gpu->copies.at[i];
+    FOR_EACH(more, &gpu->copies) {
         struct gpu_copies *same =
             FIND_OF(one, gpu->copies.at, kept,
                     rows_compare(&one->key, &more->key, of_place) == 0 && one->name.at == more->name.at);

@@ -30,8 +30,7 @@ static double ratio_of(uint64_t a, uint64_t b)
 
 static void add_kinds(const struct trace_container *container, struct table *table)
 {
-    for (size_t i = 0; i < container->kinds.count; i++) {
-        const struct trace_container_kind *kind = &container->kinds.at[i];
+    FOR_EACH(kind, &container->kinds) {
         struct container_row row = { .kind = as_text(kind->word),
                                      .blocks = (int64_t)kind->blocks,
                                      .records = (int64_t)kind->records,

@@ -419,8 +419,7 @@ static void collect_projected(const struct trace *trace, struct samples *samples
     }
     SORT(&ranges, by_track_start_end);
     nest(ranges.at, ranges.count);
-    for (size_t i = 0; i < ranges.count; i++) {
-        const struct projected *range = &ranges.at[i];
+    FOR_EACH(range, &ranges) {
         struct sample *sample = VEC_PUSH(samples);
         *sample = (struct sample){ .key = { .second = "",
                                             .first = range->range,

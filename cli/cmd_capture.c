@@ -63,8 +63,7 @@ static void collect_end(struct capture_listener *listener, char *fields)
     if (!bytes)
         return;
     *bytes++ = '\0';
-    for (size_t i = 0; i < listener->logs.count; i++) {
-        struct capture_log *log = &listener->logs.at[i];
+    FOR_EACH(log, &listener->logs) {
         if (strcmp(log->path, fields) == 0 && !log->ended)
             log->ended = sscanf( // NOLINT(cert-err34-c): what our own library wrote
                              bytes, "%" SCNd64 "\t%" SCNd64 "\t%" SCNd64, &log->bytes, &log->records,

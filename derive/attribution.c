@@ -112,8 +112,7 @@ static void launches_describe_processes(struct attribution *launches, const bool
     }
     launches->processes =
         arena_zalloc(arena_of(launches), launches->process_count + 1, sizeof *launches->processes);
-    for (size_t p = 0; p < launches->process_count; p++) {
-        struct process_calls *of = &launches->processes[p];
+    FOR_EACH_OF(of, launches->processes, launches->process_count) {
         ARENA_OWNS(arena_of(launches), NUMBER_TABLE_MEMORY(&of->calls), NUMBER_TABLE_MEMORY(&of->operators),
                    &of->operator_of);
     }

@@ -61,8 +61,7 @@ static void cycles_add_peak(struct memory_peak *sum, const struct memory_peak *r
 static void keep_alive(struct memory *memory, struct names *rows)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < memory->alive.count; i++) {
-        const struct memory_blocks *row = &memory->alive.at[i];
+    FOR_EACH(row, &memory->alive) {
         const struct memory_peak *peak = &memory->peaks.at[row_number(rows, &row->place, NULL, NO_SIZE)];
         if (peak->place.cycle == row->place.cycle)
             memory->alive.at[kept++] = *row;

@@ -136,8 +136,7 @@ static void add_pools(struct snapshot_answers *answers, const struct snapshot *s
 {
     struct segment_groups groups = { 0 };
     segment_groups_find(snapshot, &groups);
-    for (size_t i = 0; i < groups.rows.count; i++) {
-        const struct segment_sums *sums = &groups.rows.at[i];
+    FOR_EACH(sums, &groups.rows) {
         bool host = sums->device == SNAPSHOT_HOST;
         if (!host && !ranges_hold(devices, sums->device))
             continue;

@@ -261,8 +261,7 @@ static struct held_row held_by(const struct snapshot *snapshot, struct arena *ar
 
 static void add_actions(const struct snapshot *snapshot, struct table *table)
 {
-    for (size_t d = 0; d < snapshot->devices.count; d++) {
-        const struct snapshot_device *device = &snapshot->devices.at[d];
+    FOR_EACH(device, &snapshot->devices) {
         struct action_row rows[ENTRY_ACTIONS] = { 0 };
         for (uint64_t e = device->first; e < device->end; e++) {
             rows[snapshot->entries.action[e]].count++;

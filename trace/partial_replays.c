@@ -350,8 +350,7 @@ static void find_replays(struct hole_search *search)
     for (size_t i = 0; i < search->replays.count; i++)
         *VEC_PUSH(&sequences) = search->replays.at[i].sequence;
     SORT(&sequences, ascending);
-    for (size_t i = 0; i < search->replays.count; i++) {
-        struct replay *replay = &search->replays.at[i];
+    FOR_EACH(replay, &search->replays) {
         const uint64_t *found =
             rows_find(sequences.at, sequences.count, sizeof *found, ascending, &replay->sequence);
         replay->is_whole = replay->changes >= WHOLE_CHANGES && found + 1 < sequences.at + sequences.count &&

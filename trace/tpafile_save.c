@@ -443,8 +443,7 @@ static void save_events_and_flows(struct saver *saver)
 static void save_samples(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
-    for (size_t i = 0; i < trace->sample_count; i++) {
-        const struct trace_sample *sample = &trace->samples[i];
+    FOR_EACH_OF(sample, trace->samples, trace->sample_count) {
         int64_t bits;
         memcpy(&bits, &sample->value, sizeof bits);
         int64_t row[TPAFILE_SAMPLE_FIELDS_END] = {

@@ -251,8 +251,7 @@ static struct beside *beside_derive(const struct trace *trace)
              beside->streams->at[end].device == beside->streams->at[first].device)
         if (end - first > 1) /* nothing runs beside a stream that is alone */
             sweep_device(&sweep, (uint32_t)first, (uint32_t)end);
-    for (size_t s = 0; s < beside->streams->count; s++) {
-        const struct beside_stream *of = &beside->of_stream[s];
+    FOR_EACH_OF(of, beside->of_stream, beside->streams->count) {
         for (size_t i = 0; i < of->sets.count; i++)
             count_before(&of->sets.at[i]);
         ARENA_OWNS_EACH(arena_of(beside), of->sets.at, of->sets.count, when);

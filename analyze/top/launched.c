@@ -73,8 +73,7 @@ void top_launched_find(struct top_launched *launched, size_t index)
 
 void top_launched_join(struct top_launched *launched)
 {
-    for (size_t part = 0; part < launched->part_count; part++) {
-        struct top_launched_part *found = &launched->parts[part];
+    FOR_EACH_OF(found, launched->parts, launched->part_count) {
         for (size_t i = 0; i < found->alike.count; i++)
             *VEC_PUSH(&launched->alike) = found->alike.at[i];
         VEC_FREE(&found->alike);

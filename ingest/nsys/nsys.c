@@ -123,8 +123,7 @@ struct nsys_process *nsys_process_of(struct nsys *nsys, int64_t global, bool cre
     memset(process->copies, 0xff, sizeof process->copies); /* NAME_NONE */
     memset(process->sets, 0xff, sizeof process->sets);
     free(name);
-    for (size_t i = 0; i < nsys->head.devices.count; i++) {
-        const struct trace_device *device = &nsys->head.devices.at[i];
+    FOR_EACH(device, &nsys->head.devices) {
         recorder_device(process->recorder, device->id, device->sm_count, device->warp_size);
     }
     nsys->last_process = nsys->processes.count - 1;

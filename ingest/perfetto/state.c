@@ -98,8 +98,7 @@ void pf_sequence_defaults(struct pf_sequence *sequence, struct wire in)
 
 void pf_sequences_release(struct pf_sequences *sequences)
 {
-    for (size_t i = 0; i < sequences->at.count; i++) {
-        struct pf_sequence *sequence = &sequences->at.at[i];
+    FOR_EACH(sequence, &sequences->at) {
         id_table_release(&sequence->places);
         EACH(VEC_FREE, &sequence->interned, &sequence->default_counters);
     }

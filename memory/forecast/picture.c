@@ -199,8 +199,7 @@ bool forecast_draw(struct forecast_query *query, const char *const *targets, siz
             most[i] = fmax(most[i], target[i]);
         }
     }
-    for (size_t d = 0; d < query->devices.count; d++) {
-        const struct forecast_device *device = &query->devices.at[d];
+    FOR_EACH(device, &query->devices) {
         const struct forecast_recording *largest = &device->recordings.at[0];
         for (size_t r = 1; r < device->recordings.count; r++)
             if (device->recordings.at[r].peak_bytes > largest->peak_bytes)
