@@ -14,10 +14,7 @@ struct calls_args {
 
 static const struct printer *const own_formats[] = { &profile_pstats_text, NULL };
 
-static bool calls_format_at(size_t index, struct opt_choice *choice)
-{
-    return output_format_of(own_formats, index, choice);
-}
+OUTPUT_FORMATS(calls_format_at, own_formats);
 
 static const struct calls_args calls_defaults = {
     .output = { .own = own_formats, .limit = { .share = LIMIT_NOT_GIVEN } },

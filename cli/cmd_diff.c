@@ -40,10 +40,7 @@ static const struct opt_choice by_words[] = {
     { 0 },
 };
 
-static bool diff_format_at(size_t index, struct opt_choice *choice)
-{
-    return output_format_of(gate_printers, index, choice);
-}
+OUTPUT_FORMATS(diff_format_at, gate_printers);
 
 static const struct opt diff_opts[] = {
     OPT_GROUP("Sides"),

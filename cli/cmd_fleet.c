@@ -24,10 +24,7 @@ static const struct fleet_args fleet_defaults = {
     .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
-static bool fleet_format_at(size_t index, struct opt_choice *choice)
-{
-    return output_format_of(own_printers, index, choice);
-}
+OUTPUT_FORMATS(fleet_format_at, own_printers);
 
 static const struct opt fleet_opts[] = {
     OPT_GROUP("Job"),

@@ -31,10 +31,7 @@ static const struct hang_args hang_defaults = {
     .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
-static bool format_at(size_t index, struct opt_choice *choice)
-{
-    return output_format_of(own_printers, index, choice);
-}
+OUTPUT_FORMATS(format_at, own_printers);
 
 static const struct opt hang_opts[] = {
     OPT_GROUP("Verdict"),

@@ -26,10 +26,7 @@ static const struct job_args job_defaults = {
     .load = LOAD_DEFAULTS,
 };
 
-static bool job_format_at(size_t index, struct opt_choice *choice)
-{
-    return output_format_of(own_printers, index, choice);
-}
+OUTPUT_FORMATS(job_format_at, own_printers);
 
 static const struct opt job_opts[] = {
     OPT_GROUP("Selection"),

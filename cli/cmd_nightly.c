@@ -76,10 +76,7 @@ static const struct opt_choice fail_on_words[] = {
     { 0 },
 };
 
-static bool nightly_format_at(size_t index, struct opt_choice *choice)
-{
-    return output_format_of(own_printers, index, choice);
-}
+OUTPUT_FORMATS(nightly_format_at, own_printers);
 
 static const struct opt nightly_opts[] = {
     OPT_GROUP("Run"),

@@ -230,10 +230,7 @@ static const struct opt_choice rows_by[] = {
     { 0 },
 };
 
-static bool top_format_at(size_t index, struct opt_choice *choice)
-{
-    return output_format_of(own_formats, index, choice);
-}
+OUTPUT_FORMATS(top_format_at, own_formats);
 
 static bool wants_torch_text(const struct top_args *args)
 {

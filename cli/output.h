@@ -51,15 +51,18 @@ opt_choice_at output_format_at;
  *
  *     static const struct printer *const own_printers[] = { &printer_junit, &printer_github, NULL };
  *     static const struct diff_args diff_defaults = { .output = { .own = own_printers } };
- *     static bool diff_format_at(size_t index, struct opt_choice *choice)
- *     {
- *         return output_format_of(own_printers, index, choice);
- *     }
+ *     OUTPUT_FORMATS(diff_format_at, own_printers);
  *     ... OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at) ...
  *
  * If the text is written by the command itself instead of from a result, the printer's print is NULL, and the
  * command looks whether output_printer() is that one.
  */
+#define OUTPUT_FORMATS(format_at, own)                                                                       \
+    static bool format_at(size_t index, struct opt_choice *choice)                                           \
+    {                                                                                                        \
+        return output_format_of(own, index, choice);                                                         \
+    }                                                                                                        \
+    static bool format_at(size_t index, struct opt_choice *choice)
 bool output_format_of(const struct printer *const *own, size_t index, struct opt_choice *choice);
 
 /* The selected printer. */

@@ -46,17 +46,12 @@ static int64_t cpuprofile_read_integer(struct json_pull *in, int64_t missing)
     return json_read(in, &value) && !value.is_string ? json_text_integer(&value, missing) : missing;
 }
 
-static bool cpuprofile_enter(struct json_pull *in, char bracket)
-{
-    return json_enter(in, bracket) || (json_skip(in) && false);
-}
-
 static function_id read_call_frame(struct v8 *reader, struct json_pull *in)
 {
     struct json_text key, value;
     struct buffer name = { 0 }, url = { 0 };
     int64_t line = -1;
-    if (cpuprofile_enter(in, '{'))
+    if (json_enter_or_skip(in, '{'))
         while (json_next_key(in, &key) && json_read(in, &value)) {
             if (json_text_is(&key, "functionName"))
                 json_text_decode(&value, &name);
@@ -82,7 +77,7 @@ static void cpuprofile_read_node(struct v8 *reader, struct json_pull *in)
     struct json_text key;
     int64_t offset = in->at - reader->text;
     size_t first = reader->edges.count;
-    if (cpuprofile_enter(in, '{'))
+    if (json_enter_or_skip(in, '{'))
         while (json_next_key(in, &key)) {
             if (json_text_is(&key, "id"))
                 node.id = cpuprofile_read_integer(in, -1);
@@ -171,7 +166,7 @@ static void cpuprofile_add_samples(struct v8 *reader)
 
 static void read_integers(struct json_pull *in, v8_numbers *numbers)
 {
-    if (cpuprofile_enter(in, '['))
+    if (json_enter_or_skip(in, '['))
         while (json_next_element(in))
             *VEC_PUSH(numbers) = cpuprofile_read_integer(in, 0);
 }
@@ -227,9 +222,7 @@ static int sniff_cpuprofile(const char *bytes, size_t len)
 {
     static const char *const words[] = { "\"nodes\"", "\"callFrame\"", "\"functionName\"" };
     static const char trace[] = "\"traceEvents\"";
-    size_t at = 0;
-    while (at < len && json_is_blank(bytes[at]))
-        at++;
+    size_t at = json_behind_blanks(bytes, len, 0);
     if (at == len || bytes[at] != '{' || memmem(bytes, len, trace, sizeof trace - 1))
         return 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -646,9 +646,7 @@ static bool read_flight_text(struct flight_reader *reader, struct source *source
 /* May the text that begins with these bytes be the JSON of a dump, which has to be read to its end to know? */
 static bool may_be_json(const char *bytes, size_t len)
 {
-    size_t i = 0;
-    while (i < len && strchr(" \t\r\n", bytes[i]) && bytes[i])
-        i++;
+    size_t i = json_behind_blanks(bytes, len, 0);
     return i < len && bytes[i] == '{';
 }
 

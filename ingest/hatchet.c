@@ -45,7 +45,7 @@ static void read_metrics(struct json_pull *in, struct node *node)
 {
     struct json_text key, value;
     double number;
-    bool more = json_enter(in, '{') || (json_skip(in) && false);
+    bool more = json_enter_or_skip(in, '{');
     while (more && json_next_key(in, &key) && json_read(in, &value)) {
         const char *end = value.at + value.len;
         if (json_text_is(&key, "time (ns)"))
@@ -66,7 +66,7 @@ static void read_metrics(struct json_pull *in, struct node *node)
 static void hatchet_read_frame(struct json_pull *in, struct node *node)
 {
     struct json_text key;
-    bool more = json_enter(in, '{') || (json_skip(in) && false);
+    bool more = json_enter_or_skip(in, '{');
     while (more && json_next_key(in, &key))
         more = json_text_is(&key, "name") ? json_read(in, &node->name) : json_skip(in);
 }
@@ -203,9 +203,7 @@ static struct profile *read_hatchet(struct source *source, struct tpa_error *err
 
 static int sniff_hatchet(const char *bytes, size_t len)
 {
-    size_t at = 0;
-    while (at < len && json_is_blank(bytes[at]))
-        at++;
+    size_t at = json_behind_blanks(bytes, len, 0);
     bool is_list = at < len && bytes[at] == '[';
     return is_list && memmem(bytes, len, "\"frame\"", 7) && memmem(bytes, len, "\"metrics\"", 9) ? 95 : 0;
 }

@@ -17,6 +17,11 @@ bool json_enter(struct json_pull *in, char bracket)
     return true;
 }
 
+bool json_enter_or_skip(struct json_pull *in, char bracket)
+{
+    return json_enter(in, bracket) || (json_skip(in) && false);
+}
+
 /* Skip blanks and commas. Is there something other than CLOSE? Consumes CLOSE. */
 static bool more_before(struct json_pull *in, char close)
 {
@@ -126,4 +131,10 @@ int64_t json_text_integer(const struct json_text *text, int64_t missing)
 {
     int64_t value;
     return json_integer(text->at, text->at + text->len, &value) ? value : missing;
+}
+
+int64_t json_read_integer(struct json_pull *in, int64_t missing)
+{
+    struct json_text value;
+    return json_read(in, &value) ? json_text_integer(&value, missing) : missing;
 }

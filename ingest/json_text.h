@@ -25,6 +25,14 @@ static inline const char *json_skip_blanks(const char *at)
     return at;
 }
 
+/* The place of the first of LEN bytes, from AT on, that is no white space; LEN if there is none. */
+static inline size_t json_behind_blanks(const char *bytes, size_t len, size_t at)
+{
+    while (at < len && json_is_blank(bytes[at]))
+        at++;
+    return at;
+}
+
 /* Can a number or a word (true, NaN) end before C? */
 static inline bool json_ends_value(char c)
 {
@@ -81,6 +89,9 @@ struct json_text {
 /* Step into the object ('{') or array ('[') that comes next. False, and nothing consumed, if it is something else. */
 bool json_enter(struct json_pull *in, char bracket);
 
+/* The same; something else is skipped. */
+bool json_enter_or_skip(struct json_pull *in, char bracket);
+
 /* Read the next key of the object, and consume its colon; false after the last, with the '}' consumed. */
 bool json_next_key(struct json_pull *in, struct json_text *key);
 
@@ -92,6 +103,9 @@ bool json_read(struct json_pull *in, struct json_text *value);
 
 /* Skip the next value. False if there is none. */
 bool json_skip(struct json_pull *in);
+
+/* Read the next value as an integer (also a string of digits); MISSING if it is none. */
+int64_t json_read_integer(struct json_pull *in, int64_t missing);
 
 /* The characters of a string, unescaped; any other value unchanged. OUT is replaced; the result, borrowed from it, is
  * never NULL. */

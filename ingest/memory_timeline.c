@@ -334,13 +334,11 @@ static int sniff_timeline(const char *bytes, size_t len)
 {
     size_t at = 0;
     for (int brackets = 0; brackets < 2; brackets++) {
-        while (at < len && bytes[at] && strchr(" \t\r\n", bytes[at]))
-            at++;
+        at = json_behind_blanks(bytes, len, at);
         if (at == len || bytes[at++] != '[')
             return 0;
     }
-    while (at < len && bytes[at] && strchr(" \t\r\n", bytes[at]))
-        at++;
+    at = json_behind_blanks(bytes, len, at);
     return at < len && bytes[at] && strchr("-0123456789]", bytes[at]) ? 40 : 0;
 }
 

@@ -55,28 +55,16 @@ struct tool {
 
 /* ---- helpers ---- */
 
-/* Enter the next object or array, or skip another value. */
-static bool rocprof_json_enter(struct json_pull *in, char bracket)
-{
-    return json_enter(in, bracket) || (json_skip(in) && false);
-}
-
-static int64_t rocprof_json_read_integer(struct json_pull *in)
-{
-    struct json_text value;
-    return json_read(in, &value) ? json_text_integer(&value, RECORDER_NONE) : RECORDER_NONE;
-}
-
 /* The number under KEY of the next object: {"handle": 17}, {"internal": 4, "external": 0}. */
 static int64_t read_member(struct json_pull *in, const char *key)
 {
     int64_t number = RECORDER_NONE;
     struct json_text name;
-    if (!rocprof_json_enter(in, '{'))
+    if (!json_enter_or_skip(in, '{'))
         return number;
     while (json_next_key(in, &name))
         if (json_text_is(&name, key))
-            number = rocprof_json_read_integer(in);
+            number = json_read_integer(in, RECORDER_NONE);
         else if (!json_skip(in))
             break;
     return number;
@@ -119,7 +107,7 @@ static void rocprof_json_read_entries(struct json_pull *in, const char *id, cons
                                       const char *text, struct entries *entries)
 {
     struct json_text key;
-    if (!rocprof_json_enter(in, '['))
+    if (!json_enter_or_skip(in, '['))
         return;
     while (json_next_element(in)) {
         struct entry entry = { RECORDER_NONE, RECORDER_NONE, { 0 } };
@@ -129,10 +117,10 @@ static void rocprof_json_read_entries(struct json_pull *in, const char *id, cons
             bool ok = true;
             struct json_pull ahead = *in;
             if (json_text_is(&key, id))
-                entry.id =
-                    json_enter(&ahead, '{') ? read_member(in, "handle") : rocprof_json_read_integer(in);
+                entry.id = json_enter(&ahead, '{') ? read_member(in, "handle")
+                                                   : json_read_integer(in, RECORDER_NONE);
             else if (number && json_text_is(&key, number))
-                entry.number = rocprof_json_read_integer(in);
+                entry.number = json_read_integer(in, RECORDER_NONE);
             else if (text && json_text_is(&key, text))
                 ok = json_read(in, &entry.text);
             else
@@ -151,7 +139,7 @@ static void rocprof_json_read_agents(struct tool *tool, struct json_pull *in)
     enum { GPU = 2 };
     struct trace_file *file = trace_builder_current_file(tool->builder);
     struct json_text key;
-    if (!rocprof_json_enter(in, '['))
+    if (!json_enter_or_skip(in, '['))
         return;
     while (json_next_element(in) && json_enter(in, '{')) {
         struct entry agent = { RECORDER_NONE, -1, { 0 } };
@@ -162,13 +150,13 @@ static void rocprof_json_read_agents(struct tool *tool, struct json_pull *in)
             if (json_text_is(&key, "id"))
                 agent.id = read_member(in, "handle");
             else if (json_text_is(&key, "type"))
-                type = rocprof_json_read_integer(in);
+                type = json_read_integer(in, RECORDER_NONE);
             else if (json_text_is(&key, "logical_node_type_id"))
-                index = rocprof_json_read_integer(in);
+                index = json_read_integer(in, RECORDER_NONE);
             else if (json_text_is(&key, "cu_count"))
-                units = rocprof_json_read_integer(in);
+                units = json_read_integer(in, RECORDER_NONE);
             else if (json_text_is(&key, "wave_front_size"))
-                wave = rocprof_json_read_integer(in);
+                wave = json_read_integer(in, RECORDER_NONE);
             else if (json_text_is(&key, "product_name") || (json_text_is(&key, "name") && !name.len))
                 ok = json_read(in, &name);
             else
@@ -194,7 +182,7 @@ static void read_operations(struct tool *tool, struct json_pull *in)
 {
     struct json_text key, value;
     struct operations *operations = &tool->operations;
-    if (!rocprof_json_enter(in, '['))
+    if (!json_enter_or_skip(in, '['))
         return;
     while (json_next_element(in) && json_enter(in, '{')) {
         *VEC_PUSH(&operations->first) = operations->names.count;
@@ -214,7 +202,7 @@ static void read_operations(struct tool *tool, struct json_pull *in)
 static void read_strings(struct tool *tool, struct json_pull *in)
 {
     struct json_text key;
-    if (!rocprof_json_enter(in, '{'))
+    if (!json_enter_or_skip(in, '{'))
         return;
     while (json_next_key(in, &key)) {
         if (json_text_is(&key, "buffer_records"))
@@ -249,11 +237,11 @@ static int64_t read_metadata(struct tool *tool, struct json_pull *in, struct buf
     struct trace_file *file = trace_builder_current_file(tool->builder);
     int64_t pid = 0;
     struct json_text key, value;
-    if (!rocprof_json_enter(in, '{'))
+    if (!json_enter_or_skip(in, '{'))
         return pid;
     while (json_next_key(in, &key)) {
         if (json_text_is(&key, "pid")) {
-            pid = rocprof_json_read_integer(in);
+            pid = json_read_integer(in, RECORDER_NONE);
         } else if (json_text_is(&key, "command") && json_enter(in, '[')) {
             read_command(tool, in, name);
         } else if (json_text_is(&key, "node") && json_enter(in, '{')) {
@@ -283,41 +271,51 @@ static void read_three(struct json_pull *in, int64_t numbers[3])
 {
     struct json_text key;
     numbers[0] = numbers[1] = numbers[2] = RECORDER_NONE;
-    if (!rocprof_json_enter(in, '{'))
+    if (!json_enter_or_skip(in, '{'))
         return;
     while (json_next_key(in, &key)) {
-        int64_t number = rocprof_json_read_integer(in);
+        int64_t number = json_read_integer(in, RECORDER_NONE);
         if (key.len == 1 && *key.at >= 'x' && *key.at <= 'z')
             numbers[*key.at - 'x'] = number;
     }
 }
 
+/* The members that are numbers. */
+static const struct {
+    const char *key, *member; /* NULL: a number */
+    size_t offset;
+} record_fields[] = {
+    { "kind", NULL, offsetof(struct record, kind) },
+    { "operation", NULL, offsetof(struct record, operation) },
+    { "thread_id", NULL, offsetof(struct record, thread) },
+    { "correlation_id", "internal", offsetof(struct record, correlation) },
+    { "start_timestamp", NULL, offsetof(struct record, start_ns) },
+    { "end_timestamp", NULL, offsetof(struct record, end_ns) },
+    { "agent_id", "handle", offsetof(struct record, agent) },
+    { "src_agent_id", "handle", offsetof(struct record, from) },
+    { "dst_agent_id", "handle", offsetof(struct record, to) },
+    { "queue_id", "handle", offsetof(struct record, queue) },
+    { "stream_id", "handle", offsetof(struct record, stream) },
+    { "kernel_id", NULL, offsetof(struct record, kernel) },
+    { "group_segment_size", NULL, offsetof(struct record, shared) },
+    { "bytes", NULL, offsetof(struct record, bytes) },
+    { "allocation_size", NULL, offsetof(struct record, bytes) },
+};
+
+enum { RECORD_FIELDS = sizeof record_fields / sizeof *record_fields };
+
+static int64_t *record_number(struct record *record, size_t field)
+{
+    return (int64_t *)((char *)record + record_fields[field].offset);
+}
+
 static bool read_field(struct json_pull *in, const struct json_text *key, struct record *record)
 {
-    static const struct {
-        const char *key, *member; /* NULL: a number */
-        size_t offset;
-    } fields[] = {
-        { "kind", NULL, offsetof(struct record, kind) },
-        { "operation", NULL, offsetof(struct record, operation) },
-        { "thread_id", NULL, offsetof(struct record, thread) },
-        { "correlation_id", "internal", offsetof(struct record, correlation) },
-        { "start_timestamp", NULL, offsetof(struct record, start_ns) },
-        { "end_timestamp", NULL, offsetof(struct record, end_ns) },
-        { "agent_id", "handle", offsetof(struct record, agent) },
-        { "src_agent_id", "handle", offsetof(struct record, from) },
-        { "dst_agent_id", "handle", offsetof(struct record, to) },
-        { "queue_id", "handle", offsetof(struct record, queue) },
-        { "stream_id", "handle", offsetof(struct record, stream) },
-        { "kernel_id", NULL, offsetof(struct record, kernel) },
-        { "group_segment_size", NULL, offsetof(struct record, shared) },
-        { "bytes", NULL, offsetof(struct record, bytes) },
-        { "allocation_size", NULL, offsetof(struct record, bytes) },
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (json_text_is(key, fields[i].key)) {
-            int64_t *to = (int64_t *)((char *)record + fields[i].offset);
-            *to = fields[i].member ? read_member(in, fields[i].member) : rocprof_json_read_integer(in);
+    for (size_t i = 0; i < RECORD_FIELDS; i++)
+        if (json_text_is(key, record_fields[i].key)) {
+            const char *member = record_fields[i].member;
+            *record_number(record, i) =
+                member ? read_member(in, member) : json_read_integer(in, RECORDER_NONE);
             return true;
         }
     if (json_text_is(key, "address"))
@@ -335,22 +333,9 @@ static bool read_field(struct json_pull *in, const struct json_text *key, struct
 static bool rocprof_json_read_record(struct json_pull *in, struct record *record)
 {
     struct json_text key;
-    *record = (struct record){ .kind = RECORDER_NONE,
-                               .operation = RECORDER_NONE,
-                               .thread = RECORDER_NONE,
-                               .correlation = RECORDER_NONE,
-                               .start_ns = RECORDER_NONE,
-                               .end_ns = RECORDER_NONE,
-                               .agent = RECORDER_NONE,
-                               .from = RECORDER_NONE,
-                               .to = RECORDER_NONE,
-                               .bytes = RECORDER_NONE,
-                               .queue = RECORDER_NONE,
-                               .stream = RECORDER_NONE,
-                               .kernel = RECORDER_NONE,
-                               .shared = RECORDER_NONE,
-                               .grid = { RECORDER_NONE },
-                               .block = { RECORDER_NONE } };
+    *record = (struct record){ .grid = { RECORDER_NONE }, .block = { RECORDER_NONE } };
+    for (size_t i = 0; i < RECORD_FIELDS; i++)
+        *record_number(record, i) = RECORDER_NONE;
     if (!json_enter(in, '{'))
         return false;
     while (json_next_key(in, &key)) {
@@ -496,7 +481,7 @@ static bool rocprof_json_read_list(struct tool *tool, struct json_pull *in, cons
          is_memory = strcmp(name, "memory_allocation") == 0;
     if (!is_call && !is_kernel && !is_copy && !is_memory)
         return json_skip(in);
-    if (!rocprof_json_enter(in, '['))
+    if (!json_enter_or_skip(in, '['))
         return true;
     while (!tool->full && json_next_element(in)) {
         struct record record;
@@ -693,13 +678,10 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
 
 static int sniff_rocprof(const char *bytes, size_t len)
 {
-    size_t at = 0;
-    while (at < len && json_is_blank(bytes[at]))
-        at++;
+    size_t at = json_behind_blanks(bytes, len, 0);
     if (at == len || bytes[at++] != '{')
         return 0;
-    while (at < len && json_is_blank(bytes[at]))
-        at++;
+    at = json_behind_blanks(bytes, len, at);
     return len - at > sizeof top_key && bytes[at] == '"' &&
                    memcmp(bytes + at + 1, top_key, sizeof top_key - 1) == 0
                ? 95

@@ -25,8 +25,7 @@ int saved_sniff(const char *bytes, size_t len)
     for (size_t i = 0; i < need; i++) { /* blanks between the words do not matter */
         if (beginning[i] == ' ')
             continue;
-        while (at < len && json_is_blank(bytes[at]))
-            at++;
+        at = json_behind_blanks(bytes, len, at);
         if (at == len || bytes[at++] != beginning[i])
             return 0;
     }

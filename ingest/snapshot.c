@@ -44,9 +44,7 @@ static int sniff_json(const char *bytes, size_t len)
     static const char *const keys[] = { "\"segments\"",           "\"device_traces\"",
                                         "\"allocator_settings\"", "\"external_annotations\"",
                                         "\"host_segments\"",      "\"host_traces\"" };
-    size_t at = 0;
-    while (at < len && bytes[at] && strchr(" \t\r\n", bytes[at]))
-        at++;
+    size_t at = json_behind_blanks(bytes, len, 0);
     if (at == len || (bytes[at] != '{' && bytes[at] != '['))
         return 0;
     bool list = bytes[at++] == '[';

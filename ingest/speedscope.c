@@ -69,14 +69,12 @@ static function_id frame_of(const struct speedscope *reader, const struct json_t
 static void speedscope_read_samples(struct speedscope *reader, struct json_pull *in)
 {
     struct json_text value;
-    if (!json_enter(in, '[')) {
-        json_skip(in);
+    if (!json_enter_or_skip(in, '['))
         return;
-    }
     while (json_next_element(in)) {
         int64_t offset = in->at - reader->text;
         stack_id stack = STACK_ROOT;
-        bool good = json_enter(in, '[') || (json_skip(in) && false);
+        bool good = json_enter_or_skip(in, '[');
         bool whole = good;
         while (good && json_next_element(in) && json_read(in, &value)) {
             function_id function = frame_of(reader, &value);
@@ -93,10 +91,8 @@ static void speedscope_read_samples(struct speedscope *reader, struct json_pull 
 static void read_weights(struct speedscope *reader, struct json_pull *in)
 {
     double weight;
-    if (!json_enter(in, '[')) {
-        json_skip(in);
+    if (!json_enter_or_skip(in, '['))
         return;
-    }
     while (json_next_element(in))
         *VEC_PUSH(&reader->weights) = speedscope_read_number(in, &weight) ? weight : -1;
 }
@@ -126,18 +122,15 @@ static void speedscope_read_events(struct speedscope *reader, struct json_pull *
     struct json_text key, value, type = { 0 };
     double last = 0;
     bool began = false;
-    if (!json_enter(in, '[')) {
-        json_skip(in);
+    if (!json_enter_or_skip(in, '['))
         return;
-    }
     while (json_next_element(in)) {
         int64_t offset = in->at - reader->text;
         function_id frame = FUNCTION_NONE;
         double at = 0;
         bool has_time = false;
         type.len = 0;
-        if (!json_enter(in, '{')) {
-            json_skip(in);
+        if (!json_enter_or_skip(in, '{')) {
             stack_sums_odd(&reader->sums, offset);
             continue;
         }
@@ -171,8 +164,7 @@ static void read_profile(struct speedscope *reader, struct json_pull *in)
     struct json_text key, unit = { 0 };
     int64_t offset = in->at - reader->text;
     reader->samples.count = reader->weights.count = reader->open.count = 0;
-    if (!json_enter(in, '{')) {
-        json_skip(in);
+    if (!json_enter_or_skip(in, '{')) {
         stack_sums_odd(&reader->sums, offset);
         return;
     }
@@ -248,9 +240,7 @@ static struct profile *read_speedscope(struct source *source, struct tpa_error *
 static int sniff_speedscope(const char *bytes, size_t len)
 {
     static const char schema[] = "speedscope.app/file-format-schema";
-    size_t at = 0;
-    while (at < len && json_is_blank(bytes[at]))
-        at++;
+    size_t at = json_behind_blanks(bytes, len, 0);
     return at < len && bytes[at] == '{' && memmem(bytes, len, schema, sizeof schema - 1) ? 96 : 0;
 }
 

@@ -297,9 +297,7 @@ bool unread_fail(const char *name, const char *bytes, size_t len, const char *da
         tpa_hint(err, "was the program stopped before it had written its trace?");
         return tpa_unread(err, TPA_LEFT_OUT);
     }
-    size_t at = 0;
-    while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
-        at++;
+    size_t at = json_behind_blanks(bytes, len, 0);
     if (at == len)
         return fail_as("blank", NULL, TPA_LEFT_OUT, err);
     FOR_EACH_OF(magic, magics, sizeof magics / sizeof *magics) {

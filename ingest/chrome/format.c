@@ -8,8 +8,7 @@
 static size_t first_byte(const char *bytes, size_t len)
 {
     size_t at = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (at < len && json_is_blank(bytes[at]))
-        at++;
+    at = json_behind_blanks(bytes, len, at);
     return at;
 }
 
