@@ -12,20 +12,23 @@ static void *function_of_driver(const char *name)
     return function;
 }
 
+/* The number that the function NAME of the driver stores; 0 if it fails. */
+static int number_of_driver(const char *name)
+{
+    int (*get)(int *) = NULL;
+    *(void **)&get = function_of_driver(name);
+    int number = 0;
+    return get && get(&number) == 0 ? number : 0;
+}
+
 int driver_version(void)
 {
-    int (*get_version)(int *) = NULL;
-    *(void **)&get_version = function_of_driver("cuDriverGetVersion");
-    int version = 0;
-    return get_version && get_version(&version) == 0 ? version : 0;
+    return number_of_driver("cuDriverGetVersion");
 }
 
 int driver_device_count(void)
 {
-    int (*get_count)(int *) = NULL;
-    *(void **)&get_count = function_of_driver("cuDeviceGetCount");
-    int count = 0;
-    return get_count && get_count(&count) == 0 ? count : 0;
+    return number_of_driver("cuDeviceGetCount");
 }
 
 int driver_attribute(int number, enum driver_attribute attribute)

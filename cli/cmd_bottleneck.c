@@ -101,12 +101,6 @@ static void sort_paths(char **paths, size_t count)
     SORT_BY(paths, count, i, !strstr(paths[i], "/main."));
 }
 
-static bool bottleneck_ends_in(const char *name, const char *ending)
-{
-    size_t len = strlen(name), tail = strlen(ending);
-    return len > tail && strcmp(name + len - tail, ending) == 0;
-}
-
 /* If ranks were recorded, the started process is their launcher, and only they are analyzed. */
 static void leave_out_launcher(char **paths, size_t *count)
 {
@@ -123,11 +117,11 @@ static void find_files(struct recording *recording)
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         struct buffer path = { 0 };
         buffer_printf(&path, "%s/%s", recording->folder, entry->d_name);
-        if (bottleneck_ends_in(entry->d_name, ".prof"))
+        if (text_ends_with(entry->d_name, ".prof"))
             *VEC_PUSH(&recording->profiles) = path.at;
-        else if (bottleneck_ends_in(entry->d_name, ".json"))
+        else if (text_ends_with(entry->d_name, ".json"))
             *VEC_PUSH(&recording->traces) = path.at;
-        else if (bottleneck_ends_in(entry->d_name, ".txt"))
+        else if (text_ends_with(entry->d_name, ".txt"))
             *VEC_PUSH(&recording->texts) = path.at;
         else
             buffer_release(&path);
@@ -420,7 +414,7 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
     VEC_OF(char *) words = { 0 };
     char python[] = "python3";
     const char *program = call->operands[0];
-    if (bottleneck_ends_in(program, ".py") && access(program, F_OK) == 0 && access(program, X_OK) != 0)
+    if (text_ends_with(program, ".py") && access(program, F_OK) == 0 && access(program, X_OK) != 0)
         *VEC_PUSH(&words) = python;
     for (size_t i = 0; i < call->operand_count; i++)
         *VEC_PUSH(&words) = call->operands[i];

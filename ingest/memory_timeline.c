@@ -16,6 +16,7 @@
  * The third form, .html, is a picture without data.
  */
 #include "ingest/formats.h"
+#include "ingest/json_text.h"
 
 #include "trace/memory_change.h"
 

@@ -262,4 +262,13 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
 bool snapshot_pickle_read(struct source *source, struct objects *o, struct snapshot *snapshot,
                           struct tpa_error *err);
 
+/* The number of COUNT bytes, at most 8, the lowest first. */
+static inline uint64_t little_endian(const uint8_t *bytes, size_t count)
+{
+    uint64_t number = 0;
+    for (size_t i = count; i-- > 0;)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
 #endif

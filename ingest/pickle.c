@@ -74,14 +74,6 @@ bool pickle_fill(struct pickle *in)
     return in->at < in->end;
 }
 
-static uint64_t little_endian(const uint8_t *bytes, size_t count)
-{
-    uint64_t number = 0;
-    for (size_t i = count; i-- > 0;)
-        number = number << 8 | bytes[i];
-    return number;
-}
-
 static uint64_t pickle_read_number(struct pickle *in, size_t count)
 {
     return little_endian(pickle_take(in, count), count);

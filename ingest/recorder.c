@@ -121,14 +121,15 @@ struct trace_chunk *recorder_chunk(struct recorder *recorder)
     return recorder->chunk;
 }
 
-size_t recorder_waiting(const struct recorder *recorder)
-{
-    return trace_chunk_count_events(recorder->chunk);
-}
-
 bool recorder_append(struct recorder *recorder, struct tpa_error *err)
 {
     return trace_builder_append(recorder->builder, recorder->chunk, err);
+}
+
+bool recorder_flush(struct recorder *recorder, struct tpa_error *err)
+{
+    enum { FLUSH_EVENTS = 32768 };
+    return trace_chunk_count_events(recorder->chunk) < FLUSH_EVENTS || recorder_append(recorder, err);
 }
 
 static void tell(const struct recorder *recorder, const char *kind, const char *text, uint64_t count)

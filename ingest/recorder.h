@@ -57,11 +57,10 @@ void recorder_call_devices(struct recorder *recorder, const char *word);
 int64_t recorder_pid(const struct recorder *recorder);
 struct trace_chunk *recorder_chunk(struct recorder *recorder);
 
-/* The number of events waiting to be appended. */
-size_t recorder_waiting(const struct recorder *recorder);
-
-/* Append them to the builder's current file. False and ERR if it has no room. */
+/* Append the waiting events to the builder's current file; recorder_flush does so only if they are many. False and ERR if it has no
+ * room. */
 bool recorder_append(struct recorder *recorder, struct tpa_error *err);
+bool recorder_flush(struct recorder *recorder, struct tpa_error *err);
 
 /* Add notices about odd data to the current file. */
 void recorder_describe(const struct recorder *recorder);

@@ -257,12 +257,6 @@ static int64_t rocpd_gpu_of(const struct rocpd *rocpd, int64_t agent)
     return row ? row->number : agent == RECORDER_NONE ? -1 : agent;
 }
 
-static bool rocpd_flush(struct rocpd *rocpd, struct tpa_error *err)
-{
-    enum { FLUSH_EVENTS = 32768 };
-    return recorder_waiting(rocpd->recorder) < FLUSH_EVENTS || recorder_append(rocpd->recorder, err);
-}
-
 static bool read_regions(struct rocpd *rocpd, struct tpa_error *err)
 {
     enum { TID, START, END, NAME, EVENT, COLUMNS };
@@ -285,7 +279,7 @@ static bool read_regions(struct rocpd *rocpd, struct tpa_error *err)
             else
                 recorder_arg(rocpd->recorder, ARG_CORRELATION, event->more);
         }
-        ok = rocpd_flush(rocpd, err);
+        ok = recorder_flush(rocpd->recorder, err);
     }
     return ok;
 }
@@ -310,7 +304,7 @@ static bool rocpd_read_samples(struct rocpd *rocpd, struct tpa_error *err)
         recorder_event(rocpd->recorder, kind, rocpd_thread_of(rocpd, thread),
                        recorder_name(rocpd->recorder, shown, strlen(shown)), time, time,
                        kind == RECORDER_ANNOTATION ? EVENT_POINT : 0);
-        ok = rocpd_flush(rocpd, err);
+        ok = recorder_flush(rocpd->recorder, err);
     }
     VEC_FREE(&tracks);
     return ok;
@@ -380,7 +374,7 @@ static bool read_kernels(struct rocpd *rocpd, struct tpa_error *err)
             work.grid[0] = work.block[0] = RECORDER_NONE;
         if (recorder_work(rocpd->recorder, &work))
             record_time(rocpd, event, &work);
-        ok = rocpd_flush(rocpd, err);
+        ok = recorder_flush(rocpd->recorder, err);
     }
     return ok;
 }
@@ -407,7 +401,7 @@ static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
         work.correlation = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE))->more;
         table_scan_int(&scan, BYTES, &work.bytes);
         recorder_work(rocpd->recorder, &work);
-        ok = rocpd_flush(rocpd, err);
+        ok = recorder_flush(rocpd->recorder, err);
     }
     return ok;
 }

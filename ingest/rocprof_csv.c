@@ -158,7 +158,6 @@ static struct table_rows open_rows(const struct csv_table *table)
 static void each_row(struct recording *recording, enum csv_kind kind,
                      void (*do_row)(struct recording *recording, const struct table_rows *rows))
 {
-    enum { FLUSH_EVENTS = 32768 };
     for (size_t i = 0; i < recording->tables.count && !recording->full; i++) {
         struct csv_table *table = &recording->tables.at[i];
         if (table->kind != kind)
@@ -169,8 +168,8 @@ static void each_row(struct recording *recording, enum csv_kind kind,
             table->odd += rows.csv.fields.count != rows.csv.columns.count;
             if (do_row)
                 do_row(recording, &rows);
-            if (recording->recorder && recorder_waiting(recording->recorder) >= FLUSH_EVENTS)
-                recording->full = !recorder_append(recording->recorder, recording->err);
+            if (recording->recorder)
+                recording->full = !recorder_flush(recording->recorder, recording->err);
         }
         csv_release(&rows.csv);
     }

@@ -463,13 +463,6 @@ static void add_call(struct tool *tool, const char *list, const struct record *r
                           record->end_ns);
 }
 
-static void rocprof_json_flush(struct tool *tool)
-{
-    enum { FLUSH_EVENTS = 32768 };
-    if (!tool->full && recorder_waiting(tool->recorder) >= FLUSH_EVENTS)
-        tool->full = !recorder_append(tool->recorder, tool->err);
-}
-
 /* The records of the list LIST: "kernel_dispatch", "hip_api" ... */
 static bool rocprof_json_read_list(struct tool *tool, struct json_pull *in, const struct json_text *list)
 {
@@ -495,7 +488,7 @@ static bool rocprof_json_read_list(struct tool *tool, struct json_pull *in, cons
             rocprof_json_add_memory(tool, &record);
         else
             add_call(tool, name, &record);
-        rocprof_json_flush(tool);
+        tool->full = tool->full || !recorder_flush(tool->recorder, tool->err);
     }
     return !tool->full;
 }

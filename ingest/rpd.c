@@ -70,12 +70,6 @@ static const char *string_of(const struct rpd *rpd, int64_t id)
     return row && row->text ? row->text : "";
 }
 
-static bool rpd_flush(struct rpd *rpd, struct tpa_error *err)
-{
-    enum { FLUSH_EVENTS = 32768 };
-    return recorder_waiting(rpd->recorder) < FLUSH_EVENTS || recorder_append(rpd->recorder, err);
-}
-
 static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tpa_error *err)
 {
     enum { ID, PID, TID, START, END, NAME, ARGS, COLUMNS };
@@ -102,7 +96,7 @@ static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tp
                 step_guess_record(rpd->guess, name, strlen(name), step_guess_thread(pid, tid), start_ns,
                                   end_ns);
         }
-        ok = rpd_flush(rpd, err);
+        ok = recorder_flush(rpd->recorder, err);
     }
     if (!rpd->recorder)
         rpd->recorder = recorder_open(builder, 0, NULL);
@@ -157,7 +151,7 @@ static bool read_work(struct rpd *rpd, struct tpa_error *err)
         if (copy)
             work.bytes = copy->numbers[0];
         recorder_work(rpd->recorder, &work);
-        ok = rpd_flush(rpd, err);
+        ok = recorder_flush(rpd->recorder, err);
     }
     return ok;
 }

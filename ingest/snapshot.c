@@ -3,6 +3,7 @@
 
 #include "ingest/flight.h"
 #include "ingest/formats.h"
+#include "ingest/json_text.h"
 #include "ingest/object_readers.h"
 
 struct snapshot *snapshot_read(struct source *source, struct tpa_error *err)

@@ -3,14 +3,6 @@
 
 #include "ingest/object_values.h"
 
-static inline uint64_t snapshot_little_endian(const uint8_t *bytes, size_t count)
-{
-    uint64_t number = 0;
-    for (size_t i = count; i-- > 0;)
-        number = number << 8 | bytes[i];
-    return number;
-}
-
 /* The most common operations, with all of their bytes buffered: dicts that are records, references, and small numbers.
  * False if OP is another; nothing was done. */
 static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
@@ -29,7 +21,7 @@ static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
         in->at += 2;
         return true;
     case 'j':
-        if (!objects_quick_get(o, (uint32_t)snapshot_little_endian(at, 4)))
+        if (!objects_quick_get(o, (uint32_t)little_endian(at, 4)))
             return false;
         in->at += 5;
         return true;
@@ -38,18 +30,17 @@ static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
         in->at += 2;
         return true;
     case 'M':
-        objects_quick_int(o, (int64_t)snapshot_little_endian(at, 2));
+        objects_quick_int(o, (int64_t)little_endian(at, 2));
         in->at += 3;
         return true;
     case 'J':
-        objects_quick_int(o, (int32_t)(uint32_t)snapshot_little_endian(at, 4));
+        objects_quick_int(o, (int32_t)(uint32_t)little_endian(at, 4));
         in->at += 5;
         return true;
     case 0x8a: /* LONG1 of up to seven bytes: addresses, times */
         if (*at == 0 || *at > 7)
             return false;
-        objects_quick_int(o,
-                          (int64_t)(snapshot_little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
+        objects_quick_int(o, (int64_t)(little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
         in->at += 2 + (size_t)*at;
         return true;
     default: return false;

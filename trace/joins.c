@@ -185,11 +185,6 @@ struct late_arg {
 
 static const struct key by_late_args[] = { ASC(struct late_arg, event), KEY_END };
 
-static bool arg_is_present(const struct arg_storage *arg, event_id e)
-{
-    return e / 64 * sizeof(uint64_t) < arg->present_bytes && (arg->present[e / 64] >> (e % 64) & 1);
-}
-
 /* Rebuild the column of ARG with the COUNT values of LATE, sorted by event, put in their places. */
 static void merge_args(struct arg_storage *arg, const struct late_arg *late, size_t count)
 {
@@ -224,7 +219,7 @@ static void hand_over_args(struct trace_builder *builder, const uint32_t *end_of
         late.count = 0;
         FOR_EACH(given, &builder->end_args) {
             event_id e = event_of[given->end];
-            if ((int)given->arg == arg && e != EVENT_NONE && !arg_is_present(column, e))
+            if ((int)given->arg == arg && e != EVENT_NONE && !arg_storage_has(column, e))
                 *VEC_PUSH(&late) = (struct late_arg){ e, given->value };
         }
         if (late.count == 0)

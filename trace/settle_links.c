@@ -10,11 +10,6 @@
 #include "trace/storage.h"
 #include "base/rows.h"
 
-static bool arg_has(const struct arg_storage *arg, size_t e)
-{
-    return e / 64 * sizeof(uint64_t) < arg->present_bytes && (arg->present[e / 64] >> (e % 64) & 1);
-}
-
 /* ---- 0 is no number ---- */
 
 /* Blocks of numbers above 0 need no look at each. */
@@ -65,11 +60,11 @@ static bool collect_ids(struct trace_storage *storage, size_t first, size_t end,
     bool any_correlation = false;
     for (size_t e = first; e < end; e++) {
         enum event_kind kind = (enum event_kind)storage->kind[e];
-        bool is_linked = event_is_call(kind) || event_is_launched(kind), has_id = arg_has(ids, e);
+        bool is_linked = event_is_call(kind) || event_is_launched(kind), has_id = arg_storage_has(ids, e);
         int64_t id = has_id ? packing_value(&ids->values, (*value)++) : 0;
         if (!is_linked)
             continue;
-        any_correlation |= arg_has(&storage->args[ARG_CORRELATION], e);
+        any_correlation |= arg_storage_has(&storage->args[ARG_CORRELATION], e);
         if (id > 0)
             *VEC_PUSH(event_is_call(kind) ? calls : work) = id;
     }
@@ -98,8 +93,8 @@ static void copy_ids(struct trace_storage *storage, const bool *by_ids)
     for (size_t e = 0; e < storage->count; e++) {
         enum event_kind kind = (enum event_kind)storage->kind[e];
         bool is_linked = event_is_call(kind) || event_is_launched(kind);
-        int64_t id = arg_has(ids, e) ? packing_value(&ids->values, next_id++) : 0;
-        if (arg_has(old, e))
+        int64_t id = arg_storage_has(ids, e) ? packing_value(&ids->values, next_id++) : 0;
+        if (arg_storage_has(old, e))
             arg_storage_add(&merged, (event_id)e, packing_value(&old->values, next++));
         else if (is_linked && id > 0 && by_ids[storage->tracks.at[storage->track[e]].file])
             arg_storage_add(&merged, (event_id)e, id);
@@ -136,7 +131,7 @@ static bool may_lack_correlations(const struct trace_storage *storage)
             enum event_kind kind = (enum event_kind)storage->kind[e];
             bool is_linked = event_is_call(kind) || event_is_launched(kind);
             any_linked |= is_linked;
-            any |= is_linked && arg_has(correlations, e);
+            any |= is_linked && arg_storage_has(correlations, e);
         }
         if (any_linked && !any)
             return true;

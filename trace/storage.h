@@ -44,6 +44,12 @@ struct arg_storage {
     uint32_t *rank; /* once it is frozen */
 };
 
+/* Has event E the argument? */
+static inline bool arg_storage_has(const struct arg_storage *arg, size_t e)
+{
+    return e / 64 * sizeof(uint64_t) < arg->present_bytes && (arg->present[e / 64] >> (e % 64) & 1);
+}
+
 struct trace_derived {
     const struct derivation *derivation;
     void *value;

@@ -11,6 +11,20 @@ bool *editing_names(const struct editing *editing, struct tpa_error *err)
     return matches;
 }
 
+struct name_flags name_flags_of(const struct trace *trace, bool (*are)(const char *name))
+{
+    struct name_flags names = { trace, mem_zalloc(names_count(trace->names) + 1, sizeof *names.flags) };
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        names.flags[id] = are(names_text(trace->names, id));
+    return names;
+}
+
+bool name_flags_has(const void *names, event_id e)
+{
+    const struct name_flags *flags = names;
+    return flags->flags[flags->trace->name[e]];
+}
+
 bool editing_piece_is_own(const struct replay_graph *graph, moment_id m)
 {
     if (!(graph->has_edges[m / 64] >> (m % 64) & 1))

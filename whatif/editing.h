@@ -18,6 +18,14 @@ struct editing {
 /* New, by name, free with free(): does it match the edit's pattern? NULL and ERR: it is not a regular expression. */
 bool *editing_names(const struct editing *editing, struct tpa_error *err);
 
+/* Which names are something, for editing_ranges: name_flags_has of a struct name_flags. */
+struct name_flags {
+    const struct trace *trace;
+    bool *flags; /* by name; free with free() */
+};
+struct name_flags name_flags_of(const struct trace *trace, bool (*are)(const char *name));
+bool name_flags_has(const void *names, event_id e);
+
 /* Is M a piece that ended on its own, rather than because of work, of another thread, or of room in a queue? */
 bool editing_piece_is_own(const struct replay_graph *graph, moment_id m);
 

@@ -18,30 +18,11 @@
 
 /* ---- data loading ---- */
 
-struct name_flags {
-    const struct trace *trace;
-    bool *flags; /* by name */
-};
-
-static bool has_flag(const void *context, event_id e)
-{
-    const struct name_flags *names = context;
-    return names->flags[names->trace->name[e]];
-}
-
-static struct name_flags names_that(const struct trace *trace, bool (*are)(const char *name))
-{
-    struct name_flags names = { trace, mem_zalloc(names_count(trace->names) + 1, sizeof *names.flags) };
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        names.flags[id] = are(names_text(trace->names, id));
-    return names;
-}
-
 /* All that the host does in ranges whose names ARE says takes no time. */
 static void take_out(const struct editing *editing, bool (*are)(const char *name))
 {
-    struct name_flags names = names_that(editing->trace, are);
-    struct intervals *ranges = editing_ranges(editing, has_flag, &names);
+    struct name_flags names = name_flags_of(editing->trace, are);
+    struct intervals *ranges = editing_ranges(editing, name_flags_has, &names);
     editing_scale_ranges(editing, ranges, 0);
     arena_free(ranges);
     free(names.flags);
@@ -127,7 +108,7 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
     struct edit_effect ignored = { 0, 0 };
     struct editing around = *editing;
     around.effect = &ignored;
-    struct intervals *ranges = editing_ranges(&around, has_flag, &names);
+    struct intervals *ranges = editing_ranges(&around, name_flags_has, &names);
     unsigned char *sorts = call_sorts_open(trace->names);
     bool *at_begins = waits_at_begins(trace);
     event_id last = EVENT_NONE;
@@ -467,13 +448,13 @@ static int64_t usual_pause(const struct editing *editing)
 void edit_cuda_graph(const struct editing *editing)
 {
     const struct trace *trace = editing->trace;
-    struct name_flags names = names_that(trace, annotation_is_data_loading);
+    struct name_flags names = name_flags_of(trace, annotation_is_data_loading);
     for (name_id id = 0; id < names_count(trace->names); id++)
         names.flags[id] |= operator_is_communication(names_text(trace->names, id));
     struct edit_effect ignored = { 0, 0 };
     struct editing quietly = *editing;
     quietly.effect = &ignored;
-    struct intervals *kept = editing_ranges(&quietly, has_flag, &names);
+    struct intervals *kept = editing_ranges(&quietly, name_flags_has, &names);
     struct host_work *work = host_work_open(editing->graph);
     struct launchings all = { 0 };
     collect_launchings(editing, &all);

@@ -16,30 +16,10 @@ enum { LEAST_CALLS = 8 };
 /* ns; of recorded steps of torch 2.15 with fused=True: 1.1 us a parameter of SGD with 3 calls for each, 7 us of Adam with 9 to 13. */
 #define LEFT_OF_A_CALL 500
 
-struct optimizer_names {
-    const struct trace *trace;
-    bool *are_steps; /* by name */
-};
-
-static struct optimizer_names optimizer_names_open(const struct trace *trace)
-{
-    struct optimizer_names names = { trace,
-                                     mem_zalloc(names_count(trace->names) + 1, sizeof *names.are_steps) };
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        names.are_steps[id] = edit_is_optimizer_step(names_text(trace->names, id));
-    return names;
-}
-
-static bool is_optimizer_step(const void *context, event_id e)
-{
-    const struct optimizer_names *names = context;
-    return names->are_steps[names->trace->name[e]];
-}
-
 static bool is_operator(const void *context, event_id e)
 {
-    const struct optimizer_names *names = context;
-    return names->trace->kind[e] == EVENT_OP && !is_optimizer_step(context, e);
+    const struct name_flags *names = context;
+    return names->trace->kind[e] == EVENT_OP && !name_flags_has(context, e);
 }
 
 /* An operator that a step calls, or a kernel that it launches: of a NAME in a RANGE, which is one of its thread. */
@@ -88,7 +68,7 @@ static void add_part(struct parts *parts, const struct editing *editing, const s
 
 /* The outermost operators in RANGES, sorted by range and name. */
 static struct parts operators_of(const struct editing *editing, const struct intervals *ranges,
-                                 const struct optimizer_names *names)
+                                 const struct name_flags *names)
 {
     struct parts parts = { 0 };
     struct calltree *tree = calltree_open(editing->trace, is_operator, names);
@@ -184,8 +164,8 @@ void edit_fuse_optimizer(const struct editing *editing)
     struct edit_effect ignored = { 0, 0 };
     struct editing quiet = *editing;
     quiet.effect = &ignored;
-    struct optimizer_names names = optimizer_names_open(editing->trace);
-    struct intervals *ranges = editing_ranges(&quiet, is_optimizer_step, &names);
+    struct name_flags names = name_flags_of(editing->trace, edit_is_optimizer_step);
+    struct intervals *ranges = editing_ranges(&quiet, name_flags_has, &names);
     struct intervals *loops = arena_open(mem_times(editing->graph->thread_count + 1, sizeof *loops));
     ARENA_OWNS_EACH(arena_of(loops), loops, editing->graph->thread_count, at);
     struct parts parts = { 0 };
@@ -211,6 +191,6 @@ void edit_fuse_optimizer(const struct editing *editing)
         shorten_work(editing, loops);
     arena_free(loops);
     arena_free(ranges);
-    EACH(free, shortest, names.are_steps);
+    EACH(free, shortest, names.flags);
     VEC_FREE(&parts);
 }

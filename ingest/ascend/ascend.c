@@ -262,14 +262,6 @@ static const struct arrow *find_arrow(const struct ascend *ascend, const struct 
     return NULL;
 }
 
-/* ---- writing ---- */
-
-static bool flush(struct ascend *ascend, struct tpa_error *err)
-{
-    enum { MANY = 32768 };
-    return recorder_waiting(ascend->recorder) < MANY || recorder_append(ascend->recorder, err);
-}
-
 /* A task that has no role yet gets one: a piece of a collective has its connection, but a wait for an event is of the
  * stream's own. */
 static void settle_role(struct ascend *ascend, struct ascend_task *task)
@@ -335,7 +327,7 @@ static bool write_hosts(struct ascend *ascend, ascend_set_args *set_args, void *
         if (ascend->id_of_host[i])
             recorder_arg(recorder, ARG_EXTERNAL_ID, FIRST_ID + ascend->id_of_host[i]);
         set_args(context, recorder, host);
-        ok = flush(ascend, err);
+        ok = recorder_flush(ascend->recorder, err);
     }
     return ok;
 }
@@ -473,7 +465,7 @@ static bool write_memory(struct ascend *ascend, struct tpa_error *err)
     bool ok = true;
     for (size_t i = 0; i < ascend->blocks.count && ok; i++) {
         write_block(ascend, &ascend->blocks.at[i], (int64_t)i + 1);
-        ok = flush(ascend, err);
+        ok = recorder_flush(ascend->recorder, err);
     }
     for (size_t i = 0; i < ascend->levels.count && ok; i++) {
         const struct ascend_level *level = &ascend->levels.at[i];
@@ -483,7 +475,7 @@ static bool write_memory(struct ascend *ascend, struct tpa_error *err)
                                                  .device = level->device,
                                                  .allocated = level->allocated,
                                                  .reserved = level->reserved });
-        ok = flush(ascend, err);
+        ok = recorder_flush(ascend->recorder, err);
     }
     return ok;
 }
@@ -513,7 +505,7 @@ bool ascend_write(struct ascend *ascend, ascend_set_args *set_args, void *contex
             write_mark(ascend, task);
         else
             write_work(ascend, task, &links[i]);
-        ok = flush(ascend, err);
+        ok = recorder_flush(ascend->recorder, err);
     }
     free(links);
     ok = ok && write_memory(ascend, err) && recorder_append(ascend->recorder, err);

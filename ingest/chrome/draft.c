@@ -99,12 +99,6 @@ void draft_copy_args(struct draft *draft, event_id e, uint64_t args)
     }
 }
 
-bool draft_flush(struct draft *draft, struct tpa_error *err)
-{
-    enum { MANY = 32768 };
-    return recorder_waiting(draft->recorder) < MANY || recorder_append(draft->recorder, err);
-}
-
 static const char *text_or_empty(const struct trace *trace, name_id id)
 {
     return id == NAME_NONE ? "" : names_text(trace->texts, id);
@@ -302,7 +296,7 @@ static bool copy_all(struct draft *draft, struct tpa_error *err)
     bool ok = true;
     for (event_id e = 0; e < trace->event_count && ok; e++) {
         copy_event(draft, e, tracks);
-        ok = draft_flush(draft, err);
+        ok = recorder_flush(draft->recorder, err);
     }
     for (size_t i = 0; i < trace->flow_count && draft->options->wants.flows; i++) {
         struct trace_flow flow = trace_flow(trace, i);

@@ -12,7 +12,7 @@
  *         draft_record(draft, pid, "python3");
  *         for (event_id e = 0; e < draft->trace->event_count; e++)
  *             ... recorder_event(draft->recorder, RECORDER_OPERATOR, thread, draft_name(draft, e), start, end, 0);
- *             ... draft_flush(draft, err)
+ *             ... recorder_flush(draft->recorder, err)
  *         return recorder_append(draft->recorder, err);
  *     }
  */
@@ -65,9 +65,6 @@ name_id draft_text(struct draft *draft, name_id text);
 
 /* Give the event added last those arguments of E, an event of the draft, that are wanted and in the set ARGS. */
 void draft_copy_args(struct draft *draft, event_id e, uint64_t args);
-
-/* Append the events that wait, if they are many. False and ERR if there is no room. */
-bool draft_flush(struct draft *draft, struct tpa_error *err);
 
 /* The name of the process or thread of TRACK; "" if it has none. Borrowed. */
 const char *draft_process(const struct trace *trace, track_id track);

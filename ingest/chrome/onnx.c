@@ -285,7 +285,7 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
                 step_guess_record(guess, trace_name(trace, e), strlen(trace_name(trace, e)),
                                   step_guess_thread(track->pid, track->tid), start_ns, end_ns);
         }
-        ok = draft_flush(draft, err);
+        ok = recorder_flush(draft->recorder, err);
     }
     ok = ok && recorder_append(draft->recorder, err);
     recorder_describe(draft->recorder);

@@ -241,7 +241,7 @@ static bool rocprof_write(struct draft *draft, struct tpa_error *err)
             rocprof_write_work(&rocprof, e, lane);
         else
             rocprof_write_host(&rocprof, guess, e, lane);
-        ok = draft_flush(draft, err);
+        ok = recorder_flush(draft->recorder, err);
     }
     ok = ok && recorder_append(draft->recorder, err);
     recorder_describe(draft->recorder);

@@ -357,7 +357,7 @@ static bool unitrace_write(struct draft *draft, struct tpa_error *err)
             write_device(&unitrace, e);
         else
             write_host(&unitrace, guess, e);
-        ok = draft_flush(draft, err);
+        ok = recorder_flush(draft->recorder, err);
     }
     ok = ok && recorder_append(draft->recorder, err);
     recorder_describe(draft->recorder);

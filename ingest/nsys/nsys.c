@@ -11,8 +11,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-enum { FLUSH_EVENTS = 32768 };
-
 /* ---- strings ---- */
 
 static const struct key strings_by_id[] = { ASC(struct nsys_string, id), KEY_END };
@@ -199,7 +197,7 @@ int64_t nsys_gpu_of(struct nsys *nsys, const struct nsys_process *process, int64
 bool nsys_flush(struct nsys *nsys, struct tpa_error *err)
 {
     struct recorder *first = nsys->processes.count ? nsys->processes.at[0].recorder : NULL;
-    return !first || recorder_waiting(first) < FLUSH_EVENTS || recorder_append(first, err);
+    return !first || recorder_flush(first, err);
 }
 
 /* Copy the common properties of the export to the file begun last. */
