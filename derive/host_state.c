@@ -9,8 +9,16 @@
 
 bool host_blocks_until_ready(const char *name)
 {
-    return strstr(name, "block_until_ready") || strstr(name, "BlockHostUntilReady") ||
-           strstr(name, "::Await") != NULL;
+    static const char *const parts[] = { "block_until_ready", "BlockHostUntil", "::Await" };
+    static const char *const names[] = {
+        "Acquire semaphore",       /* TPU: room for one more program in flight */
+        "ComputeSemaphoreAcquire", /* GPU: the same */
+        "Wait for usage holds",    /* of a buffer, before it is given away or freed */
+        "Wait for donation holds",
+        "np.asarray(jax.Array)", /* the array is computed, then copied to the host */
+    };
+    return ANY(i, sizeof parts / sizeof *parts, strstr(name, parts[i])) ||
+           ANY(i, sizeof names / sizeof *names, strcmp(name, names[i]) == 0);
 }
 
 /* The activity of a name, by name id; HOST_ACTIVITIES: none. */

@@ -38,7 +38,7 @@ struct host_state {
 /* That of TRACE, derived when first requested; reads HOST_WAITS_WANTS. Borrowed; lives as long as TRACE. */
 const struct host_state *host_state_of(const struct trace *trace);
 
-/* Does a program of JAX wait for its devices in a function of this name? */
+/* Does a program of JAX, or XLA in one of its threads, wait for devices in a function of this name? */
 bool host_blocks_until_ready(const char *name);
 
 #endif

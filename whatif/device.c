@@ -681,6 +681,27 @@ static void add_sync_edges(struct graph_device *device)
     free(may_wait);
 }
 
+/* The gaps of threads that end as XLA waited no longer: for work of their file. */
+static void add_ready_edges(struct graph_device *device)
+{
+    struct replay_graph *graph = device->graph;
+    struct latest *latest =
+        device->maker->ready.count ? open_latest(device, process_of, describe_of_process) : NULL;
+    for (size_t i = 0; i < device->maker->ready.count; i++) {
+        struct ready_wait ready = device->maker->ready.at[i];
+        int64_t start_ns = call_start(device, ready.wait);
+        size_t work = latest_find(latest, (uint32_t)attribution_process(device->maker->launches, ready.wait),
+                                  start_ns, ready.until_ns, LATEST_ANY_STREAM);
+        moment_id m = replay_moment_from(graph, ready.thread, ready.until_ns);
+        if (work != LATEST_NONE && m != MOMENT_NONE && graph->inner[m] == EVENT_NONE &&
+            work_end(device, work) > start_ns)
+            graph_add_edge(device->maker, replay_work_end(graph, work), m,
+                           ready.is_host_time ? RELATION_SYNC : RELATION_HANDOVER, true);
+    }
+    arena_free(latest);
+    VEC_FREE(&device->maker->ready);
+}
+
 void graph_add_device(struct graph_maker *maker)
 {
     struct graph_device *device = mem_zalloc(1, sizeof *device);
@@ -700,6 +721,7 @@ void graph_add_device(struct graph_maker *maker)
     add_copies(device);
     sort_awaited(device);
     add_sync_edges(device);
+    add_ready_edges(device);
     VEC_FREE(&device->awaited);
     device->before = stream_work_before(device->streams);
     device->streams = NULL;

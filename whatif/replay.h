@@ -530,9 +530,19 @@ struct loose_edge {
     struct replay_edge edge;
 };
 
+/* A thread had nothing to do until WAIT, an event in which XLA waited for devices, was over. */
+struct ready_wait {
+    uint32_t thread; /* of the graph */
+    event_id wait;
+    int64_t
+        until_ns; /* a moment of the thread: the end of WAIT, or if the host did nothing from there on, of the thread's gap */
+    bool is_host_time; /* the former: what follows takes the host's time */
+};
+
 struct graph_maker {
     struct replay_graph *graph;
     const struct attribution *launches;
+    VEC_OF(struct ready_wait) ready;
     VEC_OF(struct loose_edge) loose;   /* except those to the start of work, which are most */
     VEC_OF(struct replay_edge) starts; /* those to the start of one piece of work */
     struct graph_device *device;       /* what tells these */
@@ -548,7 +558,7 @@ static inline void graph_add_edge(struct graph_maker *maker, moment_id from, mom
     *VEC_PUSH(&maker->loose) = (struct loose_edge){ to, { from, (uint8_t)relation, binds, binds } };
 }
 
-/* Find the moments of host threads, their pieces, and where linked threads hand over. */
+/* Find the moments of host threads, their pieces, where linked threads hand over, and which waited for devices without a call. */
 void graph_add_threads(struct graph_maker *maker);
 
 /* Add the moments of device work; find what streams waited for, and which calls waited for work. */

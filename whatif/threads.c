@@ -6,6 +6,7 @@
  * overlap without nesting, which shows when the stack hands them out in disorder.
  */
 #include "base/search.h"
+#include "derive/host_state.h"
 #include "trace/arg_scan.h"
 #include "trace/step_name.h"
 #include "whatif/replay.h"
@@ -521,6 +522,128 @@ static void add_turn_edges(struct threads *threads, const struct handovers *turn
                        false);
 }
 
+/* ---- waits of XLA ---- */
+
+/* XLA waits for its devices in functions, not in calls, and its threads launch for one another: a program takes its place in the
+ * queue on one thread ("Acquire semaphore") and is launched by another, which has nothing to do until then. */
+
+struct xla_wait {
+    uint32_t file;
+    track_id track;
+    event_id event;
+    int64_t end_ns;
+};
+
+struct xla_waits {
+    VEC_OF(struct xla_wait);        /* by file, then end */
+    struct intervals *in_functions; /* by track */
+    struct intervals *waiting;      /* by file: when any thread waits */
+};
+
+static const struct key by_file_end[] = { ASC(struct xla_wait, file), ASC(struct xla_wait, end_ns),
+                                          ASC(struct xla_wait, event), KEY_END };
+
+static bool is_function(enum event_kind kind)
+{
+    return kind == EVENT_PYTHON || kind == EVENT_OTHER || kind == EVENT_ANNOTATION;
+}
+
+enum { LEAST_WAIT_NS = 10000 }; /* what returned sooner had nothing to wait for */
+
+static void find_xla_waits(const struct threads *threads, const bool *is_wait, struct xla_waits *waits)
+{
+    const struct trace *trace = threads->trace;
+    waits->in_functions = mem_zalloc(trace->track_count + 1, sizeof *waits->in_functions);
+    waits->waiting = mem_zalloc(trace->file_count + 1, sizeof *waits->waiting);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!is_function(trace->kind[e]) || trace->flags[e] & (EVENT_ASYNC | EVENT_POINT | EVENT_NO_DURATION))
+            continue;
+        uint32_t file = trace->tracks[trace->track[e]].file;
+        if (threads->maker->graph->thread_of_track[trace->track[e]] != UINT32_MAX)
+            intervals_add(&waits->in_functions[trace->track[e]], threads_start_of(threads, e),
+                          threads_end_of(threads, e));
+        if (!is_wait[trace->name[e]] || trace_dur_ns(trace, e) < LEAST_WAIT_NS)
+            continue;
+        *VEC_PUSH(waits) = (struct xla_wait){ file, trace->track[e], e, threads_end_of(threads, e) };
+        intervals_add(&waits->waiting[file], threads_start_of(threads, e), threads_end_of(threads, e));
+    }
+    if (waits->count)
+        SORT(waits, by_file_end);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        intervals_merge(&waits->waiting[f]);
+    for (track_id t = 0; t < trace->track_count; t++)
+        intervals_merge(&waits->in_functions[t]);
+}
+
+/* The last wait in FILE that ended after FROM_NS and by TO_NS, which TRACK may have been for: in a function of its own, or in none. NULL:
+ * there is none. */
+static const struct xla_wait *last_wait(const struct xla_waits *waits, uint32_t file, track_id track,
+                                        int64_t from_ns, int64_t to_ns)
+{
+    enum { MOST_WAITS_BACK = 64 };
+    size_t i, steps = 0;
+    SEARCH(i, waits->count,
+           waits->at[i].file < file || (waits->at[i].file == file && waits->at[i].end_ns <= to_ns));
+    for (; i-- > 0 && waits->at[i].file == file && waits->at[i].end_ns > from_ns && steps < MOST_WAITS_BACK;
+         steps++)
+        if (waits->at[i].track == track ||
+            !intervals_contain(&waits->in_functions[track], waits->at[i].end_ns - 1))
+            return &waits->at[i];
+    return NULL;
+}
+
+/* The gap of THREAD from FROM_NS, INT64_MIN before its first span, to TO_NS was a wait if threads of the file waited during most of it.
+ * Cut it where the first of them began, and where the last ended. */
+static void cut_at_wait(struct threads *threads, const struct xla_waits *waits, uint32_t thread,
+                        int64_t from_ns, int64_t to_ns)
+{
+    track_id track = threads->maker->graph->threads[thread].track;
+    uint32_t file = threads->trace->tracks[track].file;
+    const struct intervals *waiting = &waits->waiting[file];
+    const struct xla_wait *wait = last_wait(waits, file, track, from_ns, to_ns);
+    if (!wait)
+        return;
+    size_t i; /* the set of waits that this one is of */
+    SEARCH(i, waiting->count, waiting->at[i].end_ns < wait->end_ns);
+    bool is_first = from_ns == INT64_MIN;
+    int64_t start_ns = waiting->at[i].start_ns > from_ns ? waiting->at[i].start_ns : from_ns;
+    from_ns = is_first ? start_ns : from_ns;
+    if (intervals_length_within(waiting, from_ns, to_ns) < (to_ns - from_ns) / 2)
+        return;
+    if (start_ns > from_ns)
+        add_cut(threads, thread, start_ns);
+    /* Where threads wait again meanwhile, the host does not work from there on. */
+    bool is_host_time =
+        intervals_length_within(waiting, wait->end_ns, to_ns) < (to_ns - wait->end_ns + 1) / 2;
+    if (is_host_time)
+        add_cut(threads, thread, wait->end_ns);
+    *VEC_PUSH(&threads->maker->ready) =
+        (struct ready_wait){ thread, wait->event, is_host_time ? wait->end_ns : to_ns, is_host_time };
+}
+
+static void find_ready_waits(struct threads *threads)
+{
+    const struct names *names = threads->trace->names;
+    struct xla_waits waits = { 0 };
+    bool *is_wait = mem_zalloc(names_count(names) + 1, sizeof *is_wait), any = false;
+    for (name_id id = 0; id < names_count(names); id++)
+        any |= is_wait[id] = host_blocks_until_ready(names_text(names, id));
+    if (any)
+        find_xla_waits(threads, is_wait, &waits);
+    for (uint32_t t = 0; t < threads->maker->graph->thread_count && waits.count; t++) {
+        const struct intervals *own = &threads->bursts[t];
+        add_bursts(threads, t);
+        for (size_t b = 0; b < own->count; b++)
+            cut_at_wait(threads, &waits, t, b ? own->at[b - 1].end_ns : INT64_MIN, own->at[b].start_ns);
+    }
+    for (uint32_t f = 0; f < threads->trace->file_count && any; f++)
+        intervals_release(&waits.waiting[f]);
+    for (track_id t = 0; t < threads->trace->track_count && any; t++)
+        intervals_release(&waits.in_functions[t]);
+    VEC_FREE(&waits);
+    EACH(free, waits.in_functions, waits.waiting, is_wait);
+}
+
 /* Of those at one time the latest first: it is the one that may bind. */
 static const struct key handovers_by_time[] = { ASC(struct handover, thread), ASC(struct handover, to_ns),
                                                 DESC(struct handover, from_ns), KEY_END };
@@ -658,6 +781,7 @@ void graph_add_threads(struct graph_maker *maker)
     find_bursts(&threads, links);
     find_handovers(&threads, links, &handovers);
     find_turns(&threads, links, &turns);
+    find_ready_waits(&threads);
     forget_bursts(&threads);
     arena_free(links);
     sort_cuts(&threads);

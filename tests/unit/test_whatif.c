@@ -1237,3 +1237,43 @@ TEST(the_first_sentence_is_true)
     arena_free(whatif);
     trace_free(trace);
 }
+
+/*
+ * Four programs of XLA of 100 ms, of which two may be in flight: one thread waits for its place, another launches. In ms:
+ *
+ *     thread 1  [Acquire semaphore 5-103][Acquire semaphore FROM-203][Acquire semaphore FROM + 100-303]
+ *     thread 2  A 0  B 1                C LAUNCH                      D LAUNCH + 100; each call takes 1
+ *     device     [A 2-102][B 102-202][C 202-302][D 302-402]
+ */
+static struct trace *draw_programs(int64_t from, int64_t launch)
+{
+    const int64_t launches[] = { 0, 1, launch, launch + 100 };
+    draw_begin(&wants);
+    draw_host("python_function", "Acquire semaphore", 1, 5 * MS, 98 * MS);
+    draw_host("python_function", "Acquire semaphore", 1, from * MS, (203 - from) * MS);
+    draw_host("python_function", "Acquire semaphore", 1, (from + 100) * MS, (203 - from) * MS);
+    for (int64_t i = 0; i < 4; i++) {
+        draw_call("cudaLaunchKernel", 2, launches[i] * MS, MS, i + 1);
+        draw_work("kernel", "program", 0, 7, (2 + 100 * i) * MS, 100 * MS, i + 1);
+    }
+    return draw_end();
+}
+
+/*
+ * The host waits on, so the 6 ms from the end of A to the launch of C are the device's. Ten times as fast: A ends at 12, so C is
+ * launched at 18, before B ends at 22; that launches D at 28. Without any time A ends at 2, C is launched at 8, and D behind
+ * that call at 9, which returns at 10. Where the host works for 20 ms from the end of the wait to the launch, 1 ms after A or after
+ * the begin of the wait at 5 it goes on, at 6: C is launched at 26, D 1 + 20 ms after that call at 48, which returns at 49.
+ */
+TEST(a_thread_of_xla_waits_for_room_for_a_program)
+{
+    struct trace *trace = draw_programs(103, 108);
+    assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
+    assert_int_equal(then_scaled(trace, "kernel:program=0.1"), 42 * MS);
+    assert_int_equal(then_scaled(trace, "kernel:program=0"), 10 * MS);
+    trace_free(trace);
+    trace = draw_programs(124, 123);
+    assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
+    assert_int_equal(then_scaled(trace, "kernel:program=0"), 49 * MS);
+    trace_free(trace);
+}
