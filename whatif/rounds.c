@@ -664,13 +664,21 @@ static int64_t behind_stream(const struct turning *turning, moment_id m, int64_t
     return turning->round > 0 && least_ns > shift_ns ? least_ns : shift_ns;
 }
 
-/* M, if it is the end of an open wait, comes when all work of the round before has ended. */
+enum { MOST_RETURN_NS = 20000 }; /* what a wait takes that has nothing to wait for */
+
+/* Is M the end of an open wait, of which the round before has the work? */
+static bool ends_open_wait(const struct turning *turning, moment_id m)
+{
+    const struct rounds *rounds = turning->rounds;
+    return turning->round > 0 && ANY(i, rounds->open_waits.count, rounds->open_waits.at[i] == m);
+}
+
+/* M, the end of an open wait, comes when all work of the round before has ended, SHIFT_NS if that was before the wait. */
 static int64_t behind_all_work(const struct turning *turning, moment_id m, int64_t shift_ns)
 {
     const struct rounds *rounds = turning->rounds;
     const struct replay_graph *graph = turning->pass.graph;
-    bool waits = turning->round > 0 && ANY(i, rounds->open_waits.count, rounds->open_waits.at[i] == m);
-    for (size_t s = 0; waits && s < rounds->streams->count; s++) {
+    for (size_t s = 0; s < rounds->streams->count; s++) {
         const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
         bool of_file = graph->gpu->devices[rounds->streams->at[s].device].file ==
                        rounds->file_of_thread[replay_thread_of(graph, m)];
@@ -705,8 +713,11 @@ static void place_moments(struct turning *turning, const struct moment_run *run)
             last_ns = ns;
             shift_ns = has_edges ? replay_shift_of(&turning->pass, m, &before, range, factor)
                                  : replay_shift_behind(before.shift_ns, before.own_ns, factor);
-            if (rounds_wait)
+            if (rounds_wait && ends_open_wait(turning, m)) {
+                if (before.own_ns > MOST_RETURN_NS) /* the wait that was recorded is not of a step */
+                    shift_ns = before.shift_ns - (before.own_ns - MOST_RETURN_NS);
                 shift_ns = behind_all_work(turning, m, shift_ns);
+            }
         } else if (replay_moment_kind(graph, m) == MOMENT_WORK_END) {
             struct replay_before before = { shifts_get(shifts, m - 1),
                                             replay_recorded_ns(graph, m) - replay_recorded_ns(graph, m - 1) };

@@ -124,6 +124,36 @@ TEST(a_single_step_takes_no_less_than_its_devices)
 }
 
 /*
+ * In us. The only step begins with a wait for work from before the recording, and its own work ends after it:
+ *
+ *     thread   [ step 0-1000: cudaDeviceSynchronize 0-400, ten launches of 10 from 450 on, 50 apart ]
+ *     stream   [ gemm before 0-400 ]                           [ten kernels of 70, 462-1162]
+ *
+ * The next step waits for these kernels, not for 400: from the end of one wait to the next 50 to the launch, 12 to the first kernel and
+ * 700 of kernels. Seven eighths of these are 612.5. Without any, the host takes its 600 and 20 for a call that waits for nothing.
+ */
+TEST(a_wait_for_what_came_before_is_of_no_step)
+{
+    enum { US = 1000 };
+    draw_begin(&wants);
+    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 1000 * US);
+    draw_call("cudaDeviceSynchronize", 1, 0, 400 * US, 1);
+    draw_work("kernel", "gemm before", 0, 7, 0, 400 * US, 100);
+    for (int64_t i = 0; i < 10; i++) {
+        draw_call("cudaLaunchKernel", 1, (450 + 50 * i) * US, 10 * US, i + 2);
+        draw_work("kernel", "gemm", 0, 7, (462 + 70 * i) * US, 70 * US, i + 2);
+    }
+    struct trace *trace = draw_end();
+    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "^gemm$", .factor = 1 };
+    assert_int_equal(then_with(trace, faster, false), 762 * US);
+    faster.factor = 0.875;
+    assert_int_equal(then_with(trace, faster, false), 674500);
+    faster.factor = 0;
+    assert_int_equal(then_with(trace, faster, false), 620 * US);
+    trace_free(trace);
+}
+
+/*
  * In ms. An annotation from 0 to 100, of which operators fill 20 to 60 and 80 to 100. The recording begins at 20: the annotation's
  * first 20 are before it, and gain nothing. All of it in a fifth of its time: 80 become 16, of which 12 are operators.
  */
