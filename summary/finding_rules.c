@@ -61,6 +61,12 @@ static bool is_pinned_upload(const struct trace *trace, event_id e)
     return is_upload_from(trace, e, MEMORY_PINNED);
 }
 
+/* Programs of JAX and TensorFlow do not choose the memory: runtimes of XLA stage what is copied. */
+static bool is_upload(const struct trace *trace, event_id e)
+{
+    return is_pageable_upload(trace, e) || is_pinned_upload(trace, e);
+}
+
 static bool is_copy_within(const struct trace *trace, event_id e)
 {
     return trace->kind[e] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, e)).direction == COPY_DTOD;
@@ -445,7 +451,8 @@ static void find_other_copies(struct pricing *pricing)
 static void find_copies(struct pricing *pricing)
 {
     const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
-    if (pricing->summary->features & FEATURE_LAUNCHES)
+    bool of_xla = trace_framework(pricing->trace) == FRAMEWORK_XLA;
+    if (pricing->summary->features & FEATURE_LAUNCHES && !of_xla)
         find_copies_of(
             pricing, FINDING_PAGEABLE_COPIES, is_pageable_upload,
             (struct priced_finding){ .title = as_text("copies from pageable memory block the host"),
@@ -453,11 +460,13 @@ static void find_copies(struct pricing *pricing)
                                      .edit = { .kind = EDIT_PINNED_COPIES } },
             trace_code(pricing->trace, ADVICE_PIN_BATCHES), "copies from pageable memory");
     find_copies_of(
-        pricing, FINDING_PINNED_COPIES, is_pinned_upload,
-        (struct priced_finding){ .title = as_text("copies from pinned memory to the device"),
+        pricing, FINDING_PINNED_COPIES, of_xla ? is_upload : is_pinned_upload,
+        (struct priced_finding){ .title = as_text(of_xla ? "copies to the device that are not made ahead"
+                                                         : "copies from pinned memory to the device"),
                                  .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_AHEAD)),
                                  .edit = without },
-        trace_code(pricing->trace, ADVICE_COPY_AHEAD), "copies from pinned memory");
+        trace_code(pricing->trace, ADVICE_COPY_AHEAD),
+        of_xla ? "copies to the device" : "copies from pinned memory");
     find_copies_of(
         pricing, FINDING_COPIES_TO_HOST, is_download,
         (struct priced_finding){

@@ -1135,6 +1135,30 @@ TEST(a_copy_from_pageable_memory_is_one_finding)
     release();
 }
 
+/* The same of JAX: a batch that jax.device_put copied ahead takes none of the 380 us of its copy, which the call waits for. There is no
+ * memory to pin. */
+TEST(jax_copies_ahead)
+{
+    draw_begin(&summary_wants);
+    trace_builder_current_file(draw_builder)->producer = PRODUCER_JAX;
+    for (int64_t n = 0; n < 3; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+        draw_op_us("user_annotation", name, 1000 * n, 1000);
+        draw_pageable_copies(true, 1000 * n, n);
+    }
+    trace = draw_end();
+    answer();
+    size_t row = row_of("pinned_copies");
+    assert_true(row_of("pageable_copies") == SIZE_MAX);
+    assert_true(row != SIZE_MAX);
+    const struct table *findings = table_called(result, "findings");
+    assert_int_equal(int_called(findings, row, "saves"), 380000);
+    assert_non_null(strstr(text_called(findings, row, "advice"), "jax.device_put"));
+    assert_string_equal(text_called(findings, row, "action"), "Copy ahead of the computation");
+    release();
+}
+
 /* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
 TEST(the_wait_that_would_save_most_stands_for_its_operator)
 {
