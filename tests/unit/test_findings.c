@@ -1054,6 +1054,9 @@ TEST(bars_are_of_the_mean_device)
                         "What a GPU did from its first to its last work, 1.000ms, on average of 2");
     assert_int_equal(result->answer->bars_ns, 1000000);
     assert_string_equal(result->answer->findings.at[0].action, "Make the longest kernel faster");
+    /* Not a share: the bar is of 1 ms, the replay from the first call at 0 to the end of the kernels at 1.02. */
+    assert_string_equal(result->answer->findings.at[0].gain,
+                        "if it took half its time: 500.000us of 1.020ms replayed");
     release();
 }
 
