@@ -1,5 +1,6 @@
 #include "derive/device_types.h"
 
+#include "base/sum.h"
 #include "trace/derived.h"
 #include <strings.h>
 
@@ -52,6 +53,20 @@ static enum device_type recorded_type(const struct trace_file *file)
                                            : DEVICE_TYPE_CUDA;
 }
 
+/* The type of device that works longest in the first file of TRACE (of equals, the first). Copies of an HPU have the categories of CUDA's. */
+static enum device_type longest_type(const struct trace *trace, const struct device_types *types)
+{
+    int64_t time_ns[UINT8_MAX + 1] = { 0 };
+    size_t longest = DEVICE_TYPE_CUDA;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->tracks[trace->track[e]].file == 0 && event_is_gpu_work((enum event_kind)trace->kind[e]))
+            sum_add(&time_ns[event_device_type(trace, types, e)], trace_dur_ns(trace, e));
+    for (size_t type = 0; type <= UINT8_MAX; type++)
+        if (time_ns[type] > time_ns[longest])
+            longest = type;
+    return (enum device_type)longest;
+}
+
 static void *device_types_derive(const struct trace *trace)
 {
     struct device_types *types = arena_open(sizeof *types);
@@ -61,12 +76,13 @@ static void *device_types_derive(const struct trace *trace)
     for (size_t f = 0; f < trace->file_count; f++)
         types->of_file[f] = recorded_type(&trace->files[f]);
     uint8_t *runtime = mem_zalloc(trace->category_count + 1, 1);
-    bool any = false;
+    bool any = false, has_own_types = false;
     for (size_t c = 0; c < trace->category_count; c++) {
         const char *text = names_text(trace->texts, trace->categories[c].text);
         types->of_category[c] = begins_with(text, "mtia_")        ? DEVICE_TYPE_MTIA
                                 : strcasecmp(text, "hpu_op") == 0 ? DEVICE_TYPE_HPU
                                                                   : DEVICE_TYPE_CUDA;
+        has_own_types |= types->of_category[c] != DEVICE_TYPE_CUDA;
         runtime[c] = (uint8_t)runtime_of(text);
         any |= runtime[c] != DEVICE_TYPE_CPU;
     }
@@ -79,9 +95,10 @@ static void *device_types_derive(const struct trace *trace)
             first_work = e;
     }
     free(runtime);
-    types->first = first_work != EVENT_NONE ? event_device_type(trace, types, first_work)
-                   : trace->file_count      ? (enum device_type)types->of_file[0]
-                                            : DEVICE_TYPE_CUDA;
+    types->first = first_work == EVENT_NONE
+                       ? (trace->file_count ? (enum device_type)types->of_file[0] : DEVICE_TYPE_CUDA)
+                   : has_own_types ? longest_type(trace, types)
+                                   : event_device_type(trace, types, first_work);
     return types;
 }
 

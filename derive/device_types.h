@@ -32,7 +32,7 @@ enum device_type {
 struct device_types {
     uint8_t *of_category; /* enum device_type, of device events in a file of CUDA */
     uint8_t *of_file; /* DEVICE_TYPE_CUDA, HIP, XLA, XPU, PRIVATEUSE1, NPU or GPU: whose runtime it calls */
-    enum device_type first;
+    enum device_type first; /* see trace_device_type */
 };
 
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
@@ -55,8 +55,8 @@ static inline enum device_type event_device_type(const struct trace *trace, cons
     return accelerator == DEVICE_TYPE_PRIVATEUSE1 && own != DEVICE_TYPE_HPU ? accelerator : own;
 }
 
-/* The type of the devices of TRACE: that of the first work of its first file; CUDA if it has none and calls no other
- * runtime. */
+/* The type of the devices of TRACE: that of the first work of its first file; where categories name types, of the work that takes
+ * longest there; CUDA if it has none and calls no other runtime. */
 enum device_type trace_device_type(const struct trace *trace);
 
 /* Is it programmed in terms of CUDA, as AMD's devices are in PyTorch, too? */

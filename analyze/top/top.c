@@ -179,20 +179,22 @@ static struct top_row row_of(struct top *top, const struct top_rows *rows, const
     return row;
 }
 
-/* What headings call the devices: the type of their work; CUDA where it is of several, or there is none. */
+/* What headings call the devices: the type of their work; where it is of several, of that which takes longest; CUDA where there is none. */
 static const char *device_name_of(const struct top_rows *rows)
 {
-    enum device_type found = DEVICE_TYPE_CPU;
+    int64_t time_ns[UINT8_MAX + 1] = { 0 };
+    enum device_type longest = DEVICE_TYPE_CPU;
     for (size_t i = 0; i < rows->count; i++) {
-        enum device_type type = (enum device_type)rows->at[i].key.device_type;
+        const struct row_sums *sums = &rows->at[i];
+        enum device_type type = (enum device_type)sums->key.device_type;
         if (type == DEVICE_TYPE_CPU ||
-            !event_is_gpu_work((enum event_kind)rows->events->trace->kind[rows->at[i].first.event]))
+            !event_is_gpu_work((enum event_kind)rows->events->trace->kind[sums->first.event]))
             continue;
-        if (found != DEVICE_TYPE_CPU && found != type)
-            return device_type_name(DEVICE_TYPE_CUDA);
-        found = type;
+        add_wrapped(&time_ns[type], sums->self_device_ns);
+        if (longest == DEVICE_TYPE_CPU || time_ns[type] > time_ns[longest])
+            longest = type;
     }
-    return device_type_name(found == DEVICE_TYPE_CPU ? DEVICE_TYPE_CUDA : found);
+    return device_type_name(longest == DEVICE_TYPE_CPU ? DEVICE_TYPE_CUDA : longest);
 }
 
 struct listed_row {

@@ -302,6 +302,23 @@ TEST(the_device_type_is_torchs)
     }
 }
 
+/* Copies of an HPU have the category of CUDA's. The device that works longest heads the columns, whatever came first. */
+TEST(the_device_that_works_longest_heads_the_columns)
+{
+    for (int longer = 0; longer < 2; longer++) {
+        struct small small = small_begin(ALL_ARGS);
+        operator_(&small, "mm", 0, 20, 1);
+        small_host(&small, SMALL_PID, "cuda_runtime", "launch", 2, 2);
+        small_device(&small, 7, "gpu_memcpy", "Memcpy HtoD", 10, longer ? 40 : 5);
+        small_device(&small, 7, "hpu_op", "gemm", 50, 30);
+        struct trace *trace = small_end(&small);
+        struct top *top = top_analyze(trace, &(struct top_options){ 0 });
+        assert_string_equal(top->device_name, longer ? "CUDA" : "HPU");
+        arena_free(top);
+        trace_free(trace);
+    }
+}
+
 /*
  *   [allreduce====================)          its name says that it is asynchronous
  *      [mm=====)                             so mm is no callee of it
