@@ -295,6 +295,35 @@ static const char *write_coordinates(struct trace *trace, const struct part *par
     return text;
 }
 
+/* Are all devices of FILE of one model? */
+static bool devices_are_alike(const struct trace_file *file)
+{
+    const struct trace_device *at = file->devices.at;
+    return file->devices.count > 0 && at->name &&
+           ALL_FROM(i, 1, file->devices.count,
+                    at[i].name && strcmp(at[i].name, at->name) == 0 &&
+                        at[i].total_memory == at->total_memory);
+}
+
+/* What merges recordings shifts processes, which are numbers of devices, too: let those of FILE that it does not list be as the listed
+ * ones, if these are alike. */
+static void list_shifted_devices(const struct trace *trace, uint32_t number, struct trace_file *file)
+{
+    for (track_id t = 0; t < trace->track_count && devices_are_alike(file); t++) {
+        const struct track *track = &trace->tracks[t];
+        if (track->file != number || track->kind != TRACK_STREAM || !track->event_count ||
+            track->device < 0 || trace_file_device(file, track->device))
+            continue;
+        struct trace_device device = file->devices.at[0];
+        device.id = track->device;
+        size_t i = file->devices.count;
+        *VEC_PUSH(&file->devices) = device;
+        for (; i > 0 && file->devices.at[i - 1].id > device.id; i--)
+            file->devices.at[i] = file->devices.at[i - 1];
+        file->devices.at[i] = device;
+    }
+}
+
 static void describe_part(const struct parts *parts, uint32_t place)
 {
     struct trace_file *file = trace_file_to_change(parts->trace, parts->file + place);
@@ -303,6 +332,7 @@ static void describe_part(const struct parts *parts, uint32_t place)
     for (uint32_t i = 0; i < parts->ranks.count; i++)
         if (file->world_size <= rank_parts_number_of(parts, i))
             file->world_size = rank_parts_number_of(parts, i) + 1;
+    list_shifted_devices(parts->trace, parts->file + place, file);
     file->groups.count = 0;
     file->has_all_groups = false;
     *VEC_PUSH(&file->properties) = (struct trace_property){ TRACE_RANK_BY, parts->by, true };
