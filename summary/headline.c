@@ -354,12 +354,18 @@ static void add_device_bar(struct headline *headline, const struct use *use, con
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
+/* The step whose work on devices the bars show; NULL: all that was recorded, where none is marked, or those that count launched nothing. */
+static const struct account_rank *step_of_bars(const struct headline *headline)
+{
+    return headline->step && account_for(headline->summary, TABLE_INT_MISSING) ? headline->step : NULL;
+}
+
 /* WHOLE_NS is that of the mean device, in a step or in what was recorded. */
 static const char *bars_title(struct headline *headline, double whole_ns)
 {
     const char *device = summary_device_word(headline->summary), *whole = time_text(headline, whole_ns);
     size_t count = headline_device_count(headline->summary->gpu);
-    if (!headline->step)
+    if (!step_of_bars(headline))
         return count > 1
                    ? arena_printf(headline->texts,
                                   "What a %s did from its first to its last work, %s, on average of %zu",
@@ -401,16 +407,16 @@ static void add_device_bars(struct headline *headline)
     struct use all = use_of(summary, TABLE_INT_MISSING);
     if (!(all.span_ns > 0))
         return;
-    double whole_ns = headline->step ? (double)headline->step->step_ns
-                                     : all.span_ns / (double)headline_device_count(summary->gpu);
+    const struct account_rank *step = step_of_bars(headline);
+    double whole_ns =
+        step ? (double)step->step_ns : all.span_ns / (double)headline_device_count(summary->gpu);
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
     headline->answer->bars_ns = (int64_t)whole_ns;
-    headline->answer->bars_of =
-        arena_printf(headline->texts, "what the %s%s did %s%s", summary_device_word(summary),
-                     headline_device_count(summary->gpu) > 1 ? "s" : "",
-                     headline->step ? "in it" : "from the first to the last work",
-                     headline->step && headline->step->count > 1 ? ", on average" : "");
+    headline->answer->bars_of = arena_printf(
+        headline->texts, "what the %s%s did %s%s", summary_device_word(summary),
+        headline_device_count(summary->gpu) > 1 ? "s" : "",
+        step ? "in it" : "from the first to the last work", step && step->count > 1 ? ", on average" : "");
     bool each = several && !headline->findings->count; /* else the scale is that of the savings below */
     add_device_bar(headline, &all, each ? "all ranks" : NULL, 1, whole_ns);
     size_t count = each ? choose_ranks(summary, chosen) : 0;

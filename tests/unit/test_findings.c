@@ -1060,6 +1060,27 @@ TEST(bars_are_of_the_mean_device)
     release();
 }
 
+/* Steps in which nothing is launched, and a kernel after the last of them: the bar is of the recording, not of a step. */
+TEST(a_bar_is_of_no_step_without_work)
+{
+    draw_begin(&summary_wants);
+    for (int64_t n = 0; n < 3; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+        draw_op_us("user_annotation", name, 1000 * n, 1000);
+        draw_op_us("cpu_op", "aten::add", 1000 * n, 900);
+    }
+    draw_call_us("cudaLaunchKernel", 4000, 10, 1);
+    draw_work_us("kernel", "elementwise", 4020, 500, 1);
+    trace = draw_end();
+    answer();
+    assert_string_equal(result->answer->bars_of, "what the GPU did from the first to the last work");
+    assert_string_equal(result->answer->bars_title,
+                        "What the GPU did from its first to its last work, 500.000us");
+    assert_int_equal(result->answer->bars_ns, 500000);
+    release();
+}
+
 /* With one rank nothing is known of waits for collectives on the host: their price is unknown, not 0. */
 TEST(communication_on_the_host_of_one_rank_is_not_looked_at)
 {
