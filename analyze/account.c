@@ -117,7 +117,41 @@ struct choosing {
     struct account_rank *rank;
     struct account_step *steps; /* COUNT of them */
     size_t count;
+    size_t *places; /* by step: how many steps ran since the first, also those that were not recorded */
 };
+
+/* New, free with free(): the places of COUNT steps. Numbers tell how many are missing between two, if there was room for half a step. */
+static size_t *find_places(const struct account_step *steps, size_t count)
+{
+    enum { MOST_MISSING = 1000 };
+    size_t *places = mem_zalloc(count + 1, sizeof *places);
+    for (size_t i = 1; i < count; i++) {
+        int64_t jump, before_ns = steps[i - 1].host_ns;
+        bool jumps = !__builtin_sub_overflow(steps[i].number, steps[i - 1].number, &jump) && jump > 1 &&
+                     jump <= MOST_MISSING && before_ns > 0 &&
+                     steps[i].start_ns - steps[i - 1].start_ns - before_ns > before_ns / 2;
+        places[i] = places[i - 1] + (jumps ? (size_t)jump : 1);
+    }
+    return places;
+}
+
+/* New, free with free(): VALUES of the COUNT steps at OF by their places, *SPREAD of them, where few are missing between them; else as they
+ * are. */
+static int64_t *spread_out(const struct choosing *choosing, const int64_t *values, const size_t *of,
+                           size_t count, size_t *spread)
+{
+    enum { MOST_LOST = 4 }; /* of so many one */
+    size_t first = count ? choosing->places[of[0]] : 0,
+           places = count ? choosing->places[of[count - 1]] - first + 1 : 0;
+    bool few = places - count <= count / MOST_LOST;
+    *spread = few ? places : count;
+    int64_t *out = mem_alloc(mem_times(*spread + 1, sizeof *out));
+    for (size_t i = 0; i < *spread; i++)
+        out[i] = STEP_PATTERN_LOST;
+    for (size_t i = 0; i < count; i++)
+        out[few ? choosing->places[of[i]] - first : i] = values[i];
+    return out;
+}
 
 static int64_t time_of(const struct account_step *step, enum account_limit limit)
 {
@@ -269,6 +303,37 @@ static size_t first_unstarved(const struct choosing *choosing, const int64_t *ns
     return count - first >= LEAST_STEPS && count - first >= period ? first : 0;
 }
 
+/* Where steps are missing among those of COUNTED from START on, those of whole periods count, and come last. Not if there are none. */
+static void leave_part_periods(const struct choosing *choosing, struct counted *counted, size_t start)
+{
+    size_t count = counted->count, period = counted->period, spread, left = 0, kept = 0;
+    if (period == 1 || count - start < period)
+        return;
+    int64_t *places = spread_out(choosing, counted->ns + start, counted->of + start, count - start, &spread),
+            *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
+    size_t *of = mem_alloc(mem_times(count + 1, sizeof *of)),
+           *in_period = mem_zalloc(spread / period + 2, sizeof *in_period);
+    for (size_t i = 0; i < spread; i++)
+        in_period[(spread - 1 - i) / period] += places[i] != STEP_PATTERN_LOST;
+    for (size_t i = 0; i < spread / period; i++)
+        kept += in_period[i] == period ? period : 0;
+    if (kept && spread > count - start) {
+        size_t whole = count - kept;
+        for (size_t i = 0; i < count; i++) {
+            size_t place =
+                i < start ? 0 : choosing->places[counted->of[i]] - choosing->places[counted->of[start]];
+            bool counts = i >= start && in_period[(spread - 1 - place) / period] == period;
+            size_t to = counts ? whole++ : left++;
+            ns[to] = counted->ns[i];
+            of[to] = counted->of[i];
+        }
+        memcpy(counted->ns, ns, count * sizeof *ns);
+        memcpy(counted->of, of, count * sizeof *of);
+        counted->first = left;
+    }
+    EACH(free, places, ns, of, in_period);
+}
+
 static struct counted *counted_of(const struct choosing *choosing, enum account_limit limit, size_t period)
 {
     assert(period > 0);
@@ -280,6 +345,7 @@ static struct counted *counted_of(const struct choosing *choosing, enum account_
                        ? first_unstarved(choosing, counted->ns, counted->of, counted->count, period)
                        : 0;
     counted->first = counted->count < period ? start : start + (counted->count - start) % period;
+    leave_part_periods(choosing, counted, start);
     double sum_ns = 0;
     for (size_t i = counted->first; i < counted->count; i++)
         sum_ns += (double)counted->ns[i];
@@ -290,10 +356,11 @@ static struct counted *counted_of(const struct choosing *choosing, enum account_
 
 static size_t period_of(const struct choosing *choosing, enum account_limit limit)
 {
-    size_t *of, count;
-    int64_t *ns = known_times(choosing, limit, &of, &count);
-    size_t period = step_pattern_period(ns, count);
-    EACH(free, ns, of);
+    size_t *of, count, spread;
+    int64_t *ns = known_times(choosing, limit, &of, &count),
+            *places = spread_out(choosing, ns, of, count, &spread);
+    size_t period = step_pattern_period(places, spread);
+    EACH(free, ns, places, of);
     return period;
 }
 
@@ -322,20 +389,24 @@ static bool has_most_calls(const struct choosing *choosing)
  * Where work is missing, chance decides how much each step seems to have launched and waited for. */
 static size_t period_of_all(const struct choosing *choosing)
 {
+    size_t period = larger_of(period_of(choosing, LIMIT_HOST), period_of(choosing, LIMIT_DEVICES));
+    if (!has_all_work(choosing))
+        return period;
     int64_t *waits = mem_alloc(mem_times(choosing->count + 1, sizeof *waits)),
             *work = mem_alloc(mem_times(choosing->count + 1, sizeof *work));
-    size_t count = 0;
+    size_t *of = mem_alloc(mem_times(choosing->count + 1, sizeof *of)), count = 0, spread;
     for (size_t i = 0; i < choosing->count; i++)
         if (choosing->steps[i].host_ns > 0 || choosing->steps[i].device_ns > 0) {
+            of[count] = i;
             waits[count] = (int64_t)choosing->steps[i].waits;
             work[count++] = (int64_t)choosing->steps[i].work;
         }
-    size_t period = larger_of(period_of(choosing, LIMIT_HOST), period_of(choosing, LIMIT_DEVICES));
-    if (has_all_work(choosing)) {
-        period = larger_of(period, step_pattern_period_of_counts(waits, count));
-        period = larger_of(period, step_pattern_period_of_counts(work, count));
+    for (int k = 0; k < 2; k++) {
+        int64_t *places = spread_out(choosing, k ? work : waits, of, count, &spread);
+        period = larger_of(period, step_pattern_period_of_counts(places, spread));
+        free(places);
     }
-    EACH(free, waits, work);
+    EACH(free, waits, work, of);
     return period;
 }
 
@@ -389,6 +460,18 @@ static bool move_singular(struct choosing *choosing, struct account_step *late)
     return true;
 }
 
+/* The first number between those of the steps that was not recorded, and how many were not. */
+static void name_missing(struct choosing *choosing)
+{
+    struct account_rank *rank = choosing->rank;
+    for (size_t i = 1; i < choosing->count; i++) {
+        size_t missing = choosing->places[i] - choosing->places[i - 1] - 1;
+        if (missing && rank->missing == 0)
+            rank->missing_first = choosing->steps[i - 1].number + 1;
+        rank->missing += missing;
+    }
+}
+
 /* Choose the steps of a file that count. */
 static void account_choose(struct choosing *choosing)
 {
@@ -427,6 +510,8 @@ static void account_choose(struct choosing *choosing)
     }
     rank->median_ns = step_pattern_median(used->ns + used->first, used->count - used->first);
     describe_unusual(choosing, used->ns, used->of, used->first, used->count, period);
+    if (period > 1)
+        name_missing(choosing);
     EACH(arena_free, host, devices);
 }
 
@@ -537,9 +622,12 @@ static void account_add_file(struct account *account, const struct trace *trace,
     sum_add(&rank->recorded_ns, span.end_ns - span.start_ns);
     if (account->steps.count > added) {
         check_last(&account->steps.at[added], account->steps.count - added);
-        struct choosing choosing = { trace, account, rank, &account->steps.at[added],
-                                     account->steps.count - added };
+        struct choosing choosing = {
+            trace, account, rank, &account->steps.at[added], account->steps.count - added, NULL
+        };
+        choosing.places = find_places(choosing.steps, choosing.count);
         account_choose(&choosing);
+        free(choosing.places);
         find_windows(choosing.steps, choosing.count, rank->limit, &windows);
         if (rank->limit == LIMIT_HOST)
             follow_work(choosing.steps, choosing.count, &windows);
@@ -680,6 +768,11 @@ void account_describe_pattern(const struct account_rank *of, struct buffer *text
     } else if (of->period > 1) {
         buffer_printf(text, "steps differ, and repeat every %zu", of->period);
     }
+    if (of->period > 1 && of->missing)
+        buffer_printf(text, "; %s%s %" PRId64 "%s not recorded, and the others of %s do not count",
+                      of->missing > 1 ? "steps" : "step", of->missing > 1 ? " from" : "", of->missing_first,
+                      of->missing > 1 ? " on were" : " was",
+                      of->missing > 1 ? "their periods" : "its period");
     if (of->singular != INT64_MIN) {
         buffer_printf(text, "%sstep %" PRId64 " does not count: it took ", text->count ? "; " : "",
                       of->singular);

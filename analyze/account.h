@@ -21,6 +21,7 @@
  *   Of device steps those count after the last whose first work began late (2 % of a step), if these are three: at first, devices
  *   that will fall behind still wait for launches.
  * - Steps that differ by plan (step_pattern.h) count in whole periods, the last of the recording. Where nothing repeats, all steps count.
+ *   A period does not count in which a step was not recorded, as numbers say, or is singular, unless none is whole.
  * - A singular step does not count: one that takes more than 1.5 times the time of all others, records the same events as they
  *   do or is the first, and neither waits longer for a batch nor has longer work on devices; or the first, if it mostly compiles. An
  *   unusual step that was recorded once and does differ counts, as it may be of a plan: once_without_ns is the mean without it.
@@ -80,8 +81,11 @@ struct account_rank {
     int64_t unusual_ns; /* their mean; 0: none is unusual */
     int64_t usual_ns;   /* the mean of the others */
     struct text
-        reason;   /* what the unusual ones do that others do not: "waits for the device"; empty: not known */
-    int64_t once; /* number of the unusual step that was recorded once and counts; INT64_MIN: none */
+        reason; /* what the unusual ones do that others do not: "waits for the device"; empty: not known */
+    size_t
+        missing; /* steps that ran between those of the file and are not in it, as their numbers say; 0: none, or nothing repeats */
+    int64_t missing_first; /* the number of the first of them */
+    int64_t once;          /* number of the unusual step that was recorded once and counts; INT64_MIN: none */
     int64_t once_without_ns;
     int64_t singular; /* number of the step left out as singular; INT64_MIN: none */
     int64_t singular_ns;

@@ -9,11 +9,13 @@ enum { LEAST_STEPS = 4, MOST_STEPS = 4096 };
 
 int64_t step_pattern_median(const int64_t *ns, size_t count)
 {
-    if (count == 0)
-        return 0;
-    int64_t *copy = mem_alloc(mem_times(count, sizeof *copy));
-    memcpy(copy, ns, count * sizeof *copy);
-    int64_t median_ns = stats_value_at(copy, count, (count - 1) / 2);
+    int64_t *copy = mem_alloc(mem_times(count + 1, sizeof *copy)), median_ns = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (ns[i] != STEP_PATTERN_LOST)
+            copy[known++] = ns[i];
+    if (known)
+        median_ns = stats_value_at(copy, known, (known - 1) / 2);
     free(copy);
     return median_ns;
 }
@@ -23,25 +25,30 @@ bool step_pattern_is_unusual(int64_t ns, int64_t median_ns)
     return fabs((double)ns - (double)median_ns) > STEP_UNUSUAL * (double)median_ns;
 }
 
+/* The mean of every PERIOD-th of COUNT values from the first on, *KNOWN of which were not lost. */
+static double mean_of(const int64_t *ns, size_t count, size_t period, size_t *known)
+{
+    double sum_ns = 0;
+    *known = 0;
+    for (size_t i = 0; i < count; i += period) {
+        sum_ns += ns[i] == STEP_PATTERN_LOST ? 0 : (double)ns[i];
+        *known += ns[i] != STEP_PATTERN_LOST;
+    }
+    return *known ? sum_ns / (double)*known : 0;
+}
+
 /* The mean distance of each value from the mean of those a multiple of PERIOD apart. */
 static double distance_from_means(const int64_t *ns, size_t count, size_t period)
 {
     double sum_ns = 0;
+    size_t all = 0, own;
     for (size_t place = 0; place < period; place++) {
-        double mean_ns = 0;
-        size_t own = 0;
-        for (size_t i = place; i < count; i += period, own++)
-            mean_ns += (double)ns[i];
+        double mean_ns = mean_of(ns + place, count - place, period, &own);
         for (size_t i = place; i < count; i += period)
-            sum_ns += fabs((double)ns[i] - mean_ns / (double)own);
+            sum_ns += ns[i] == STEP_PATTERN_LOST ? 0 : fabs((double)ns[i] - mean_ns);
+        all += own;
     }
-    return sum_ns / (double)count;
-}
-
-static double mean_of(const int64_t *ns, size_t count)
-{
-    double sum_ns = SUM(double, i, count, (double)ns[i]);
-    return sum_ns / (double)count;
+    return all ? sum_ns / (double)all : 0;
 }
 
 /* The smallest period that was recorded twice; 1: there is none. */
@@ -49,34 +56,38 @@ static size_t repeated_period(const int64_t *ns, size_t count)
 {
     const double differs = 0.02, alike = 0.2;
     double all_ns = distance_from_means(ns, count, 1);
-    if (all_ns < differs * mean_of(ns, count))
+    size_t known;
+    if (all_ns < differs * mean_of(ns, count, 1, &known))
         return 1;
-    for (size_t period = 2; 2 * period <= count; period++) {
-        double corrected = (double)count / (double)(count - period);
+    for (size_t period = 2; 2 * period <= known; period++) {
+        double corrected = (double)known / (double)(known - period);
         if (distance_from_means(ns, count, period) * corrected <= alike * all_ns)
             return period;
     }
     return 1;
 }
 
-/* How many steps unusual ones are apart; 1: not as many everywhere, or fewer than two are. */
+/* How many steps unusual ones are apart; 1: not as many everywhere, or fewer than two are. Lost ones are as they fit. */
 static size_t period_of_unusual(const int64_t *ns, size_t count)
 {
     int64_t median_ns = step_pattern_median(ns, count);
-    size_t first = SIZE_MAX, last = SIZE_MAX, period = 1, unusual = 0;
+    size_t first = SIZE_MAX, last = SIZE_MAX, period = SIZE_MAX, unusual = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!step_pattern_is_unusual(ns[i], median_ns))
+        if (ns[i] == STEP_PATTERN_LOST || !step_pattern_is_unusual(ns[i], median_ns))
             continue;
         unusual++;
-        if (last != SIZE_MAX && period != 1 && i - last != period)
-            return 1;
-        if (last != SIZE_MAX)
+        if (last != SIZE_MAX && i - last < period)
             period = i - last;
         first = first == SIZE_MAX ? i : first;
         last = i;
     }
-    bool fits = period > 1 && 2 * unusual <= count && first < period && count - last <= period;
-    return fits ? period : 1;
+    if (unusual < 2 || period == 1 || 2 * unusual > count || first >= period || count - last > period)
+        return 1;
+    for (size_t i = 0; i < count; i++)
+        if (ns[i] != STEP_PATTERN_LOST &&
+            step_pattern_is_unusual(ns[i], median_ns) != (i % period == first % period))
+            return 1;
+    return period;
 }
 
 size_t step_pattern_period(const int64_t *ns, size_t count)
@@ -95,9 +106,25 @@ static bool is_recorded_twice(const int64_t *counts, size_t count)
     int64_t median = step_pattern_median(counts, count);
     for (size_t i = 0; i < count; i++) {
         size_t alike = 0;
-        for (size_t k = 0; k < count && counts[i] != median && alike < 2; k++)
+        if (counts[i] == median || counts[i] == STEP_PATTERN_LOST)
+            continue;
+        for (size_t k = 0; k < count && alike < 2; k++)
             alike += counts[k] == counts[i];
-        if (counts[i] != median && alike < 2)
+        if (alike < 2)
+            return false;
+    }
+    return true;
+}
+
+/* Are those of COUNT values equal that lie PERIOD apart? */
+static bool repeats_exactly(const int64_t *counts, size_t count, size_t period)
+{
+    for (size_t i = 0, last; i < count; i++) {
+        if (counts[i] == STEP_PATTERN_LOST)
+            continue;
+        for (last = i; last >= period && (last == i || counts[last] == STEP_PATTERN_LOST); last -= period)
+            ;
+        if (counts[last] != STEP_PATTERN_LOST && counts[last] != counts[i])
             return false;
     }
     return true;
@@ -109,12 +136,8 @@ size_t step_pattern_period_of_counts(const int64_t *counts, size_t count)
         return step_pattern_period_of_counts(counts + (count - MOST_STEPS), MOST_STEPS);
     if (count < LEAST_STEPS || !is_recorded_twice(counts, count))
         return 1;
-    for (size_t period = 1; period < count - 1; period++) {
-        size_t i = 0;
-        while (i + period < count && counts[i] == counts[i + period])
-            i++;
-        if (i + period == count)
+    for (size_t period = 1; period < count - 1; period++)
+        if (repeats_exactly(counts, count, period))
             return period;
-    }
     return 1;
 }

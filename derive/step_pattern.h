@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Stands for the time, or count, of a step that was not recorded between others, or does not count: it may be any. */
+#define STEP_PATTERN_LOST INT64_MIN
+
 /* A time further than this share of the median from it is unusual. */
 #define STEP_UNUSUAL 0.25
 
@@ -32,7 +35,7 @@ size_t step_pattern_period_of_counts(const int64_t *counts, size_t count);
 /* Is NS unusual where the median is MEDIAN_NS? */
 bool step_pattern_is_unusual(int64_t ns, int64_t median_ns);
 
-/* The median of COUNT values, the lower of the middle two; 0 if there are none. */
+/* The median of those of COUNT values that were not lost, the lower of the middle two; 0 if there are none. */
 int64_t step_pattern_median(const int64_t *ns, size_t count);
 
 #endif

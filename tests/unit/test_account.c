@@ -49,6 +49,31 @@ TEST(counts_repeat_exactly_or_not_at_all)
     assert_int_equal(step_pattern_period_of_counts(alike, COUNT(alike)), 1);
 }
 
+/* A step that was lost may have been any, but has its place. */
+TEST(a_lost_step_has_its_place_in_a_pattern)
+{
+    enum { LOST = -1 };
+    int64_t usual[] = { 10, 11, 40, 10, LOST, 41, 11, 10, 40 };
+    int64_t unusual[] = { 10, 11, 40, 10, 10, LOST, 11, 10, 40, 10, 11, 40 };
+    int64_t two[] = { 10, 40, 10, LOST, 10, 10, 41, 10 };
+    int64_t none[] = { 10, 40, 10, LOST, 40, 10, 40, 10, 10, 10, 40, 10 };
+    int64_t counts[] = { 2, 3, 2, LOST, 2, 3, 2, 3 }, other[] = { 2, 2, 2, LOST, 2, 2, 3, 3 };
+    int64_t *const series[] = { usual, unusual, two, none, counts, other };
+    const size_t lengths[] = { COUNT(usual), COUNT(unusual), COUNT(two),
+                               COUNT(none),  COUNT(counts),  COUNT(other) };
+    for (size_t k = 0; k < COUNT(series); k++)
+        for (size_t i = 0; i < lengths[k]; i++)
+            if (series[k][i] == LOST)
+                series[k][i] = STEP_PATTERN_LOST;
+    assert_int_equal(step_pattern_median(usual, COUNT(usual)), 11);
+    assert_int_equal(step_pattern_period(usual, COUNT(usual)), 3);
+    assert_int_equal(step_pattern_period(unusual, COUNT(unusual)), 3);
+    assert_int_equal(step_pattern_period(two, COUNT(two)), 5);
+    assert_int_equal(step_pattern_period(none, COUNT(none)), 1);
+    assert_int_equal(step_pattern_period_of_counts(counts, COUNT(counts)), 2);
+    assert_int_equal(step_pattern_period_of_counts(other, COUNT(other)), 1);
+}
+
 /* ---- accounts ---- */
 
 static void draw_step(int number, int64_t start_ns, int64_t dur_ns)
@@ -95,6 +120,46 @@ TEST(loading_before_the_first_work_is_loading)
     assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 90);
     check_sum(all);
     trace_free(trace);
+}
+
+/*
+ * Every third of twelve steps takes 400, others 100; step LOST is not in the file, if any. Of the four periods the three that are whole
+ * count: 600 for three steps. As a usual step and an unusual one may be lost, the mean of the others would be 209 or 181.
+ */
+TEST(a_lost_step_takes_its_period_along)
+{
+    static const int lost[] = { -1, 7, 5 };
+    for (size_t k = 0; k < COUNT(lost); k++) {
+        int64_t at = 0;
+        draw_begin(&gaps_wants);
+        for (int i = 0; i < 12; i++) {
+            int64_t dur_ns = i % 3 == 2 ? 400 : 100;
+            if (i != lost[k]) {
+                draw_step(i, at, dur_ns);
+                draw_host("cpu_op", "aten::mm", 1, at + 10, dur_ns - 20);
+            }
+            at += dur_ns;
+        }
+        struct trace *trace = draw_end();
+        const struct account_rank *all = &account_of(trace)->all;
+        struct buffer text = { 0 };
+        account_describe_pattern(all, &text);
+        assert_int_equal(all->period, 3);
+        assert_int_equal(all->count, k ? 9 : 12);
+        assert_int_equal(all->step_ns, 200);
+        assert_int_equal(all->total_ns, k ? 1800 : 2400);
+        assert_int_equal(all->missing, k ? 1 : 0);
+        assert_non_null(strstr(text.at, "every 3rd step takes longer: 400ns instead of 100ns"));
+        if (k) {
+            char says[128];
+            snprintf(says, sizeof says, "step %d was not recorded, and the others of its period do not count",
+                     lost[k]);
+            assert_non_null(strstr(text.at, says));
+        }
+        check_sum(all);
+        buffer_release(&text);
+        trace_free(trace);
+    }
 }
 
 /*
