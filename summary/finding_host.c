@@ -129,6 +129,8 @@ struct host_search {
     struct ranges_of_name *of; /* by name */
     struct moments *busy; /* by file: launches, waits, and operators whose work another thread launches */
     struct intervals *operators; /* by file, without devices: when an operator was open; else NULL */
+    int64_t
+        *starts_ns; /* by file, with devices: what ends before is of the start of the process; else NULL */
 };
 
 /* What another thread launches counts as well: a thread that is in the backward pass waits for the one that runs it. */
@@ -214,6 +216,8 @@ static void add_range(struct host_search *search, event_id e)
     struct ranges_of_name *of = &search->of[trace->name[e]];
     uint32_t thread = search->pricing->graph->thread_of_track[trace->track[e]];
     if (of->is_out || thread == UINT32_MAX || trace_dur_ns(trace, e) < LEAST_RANGE_NS ||
+        (search->starts_ns &&
+         trace_end_ns(trace, e) <= search->starts_ns[trace->tracks[trace->track[e]].file]) ||
         (trace->kind[e] != EVENT_ANNOTATION && trace->kind[e] != EVENT_PYTHON) ||
         trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
         return;
@@ -631,7 +635,8 @@ void finding_add_host_time(struct pricing *pricing)
     const struct trace *trace = pricing->trace;
     struct host_search search = { .pricing = pricing,
                                   .trace = trace,
-                                  .of = mem_zalloc(names_count(trace->names) + 1, sizeof *search.of) };
+                                  .of = mem_zalloc(names_count(trace->names) + 1, sizeof *search.of),
+                                  .starts_ns = pricing->summary->gpu ? host_starts_open(trace) : NULL };
     bool has_devices = pricing->summary->gpu != NULL;
     if (has_devices)
         find_busy(&search);
@@ -654,7 +659,7 @@ void finding_add_host_time(struct pricing *pricing)
         if (search.operators)
             intervals_release(&search.operators[f]);
     }
-    EACH(free, search.busy, search.operators, search.of);
+    EACH(free, search.busy, search.operators, search.of, search.starts_ns);
 }
 
 /* ---- compilation ---- */

@@ -210,9 +210,7 @@ static bool is_pause(const struct replay_graph *graph, const struct intervals *o
            is_in_step(step_list_of(graph->trace), file, start_ns - shift_ns, end_ns - shift_ns);
 }
 
-/* New, by file: when its first work was launched, on its clock, if the recorder begins with the process: until then it starts, which
- * is done once. INT64_MIN of others. */
-static int64_t *ends_of_starts(const struct trace *trace)
+int64_t *host_starts_open(const struct trace *trace)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
     int64_t *ends_ns = mem_alloc(mem_times(trace->file_count + 1, sizeof *ends_ns));
@@ -234,7 +232,7 @@ struct host_pauses host_pauses_find(const struct replay_graph *graph)
     struct host_pauses pauses = { 0 };
     struct intervals *others = other_ranges(graph);
     bool *without = tracks_without_python(graph->trace);
-    int64_t *starts_ns = ends_of_starts(graph->trace);
+    int64_t *starts_ns = host_starts_open(graph->trace);
     for (size_t t = 0; t < graph->thread_count; t++) {
         const struct replay_thread *thread = &graph->threads[t];
         uint32_t file = graph->trace->tracks[thread->track].file;

@@ -44,6 +44,10 @@ struct host_pauses {
     VEC_OF(moment_id); /* ascending */
 };
 
+/* New, by file of TRACE, free with free(): when its first work was launched, on its clock, if the recorder begins with the process: until
+ * then it starts, which is done once. INT64_MIN of others. */
+int64_t *host_starts_open(const struct trace *trace);
+
 /* Of GRAPH. Release with VEC_FREE. */
 struct host_pauses host_pauses_find(const struct replay_graph *graph);
 

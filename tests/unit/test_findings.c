@@ -733,6 +733,26 @@ TEST(calls_of_the_system_tell_nothing_of_the_program)
     }
 }
 
+/* What a process does before it launches anything is done once, where the recorder begins with it: 5 ms of 9 that no loop repeats. Between
+ * two launches they are time of the host. */
+TEST(what_comes_before_the_first_launch_is_of_no_loop)
+{
+    for (int later = 0; later < 2; later++) {
+        draw_begin(&summary_wants);
+        trace_builder_current_file(draw_builder)->producer = PRODUCER_NSYS;
+        draw_host("user_annotation", "prepare", 1, later ? 2100000 : 0, 5000000);
+        for (int64_t n = 0; n < 2; n++) {
+            int64_t us = n == 0 ? (later ? 100 : 6000) : 7500;
+            draw_call_us("cudaLaunchKernel", us, 10, n + 1);
+            draw_work_us("kernel", "elementwise", us + 20, 1000, n + 1);
+        }
+        trace = draw_end();
+        answer();
+        assert_int_equal(row_of("host_time") != SIZE_MAX, later);
+        release();
+    }
+}
+
 /* The same time in the step of an optimizer, which is no part of a loop that can go. */
 TEST(an_optimizer_is_no_time_of_the_host_alone)
 {
