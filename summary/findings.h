@@ -52,6 +52,12 @@ static inline bool finding_is_change(const struct priced_finding *finding)
     return !finding->once && !finding->unexplained;
 }
 
+/* "up to", before what FINDING saves: it is the most. "about" where the edit itself is an estimate that may be exceeded. */
+static inline const char *finding_price_word(const struct priced_finding *finding)
+{
+    return finding->edit.kind == EDIT_FUSE ? "about" : "up to";
+}
+
 struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
     bool priced; /* false: nothing that takes time was recorded, and there are no findings */

@@ -307,9 +307,9 @@ static void notice_answer(const struct findings *findings, struct result *result
     } else {
         append_now_and_then(&step, findings->step_ns, findings->step_ns - first->saves_ns);
         result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
-                          "what pays most: %s; without that up to %.1f %% of %s is saved, %s%s: %s",
-                          first->title.at, quantity_percent(first->saves_share), of, step.at,
-                          doubt_of(findings), first->advice.at);
+                          "what pays most: %s; without that %s %.1f %% of %s is saved, %s%s: %s",
+                          first->title.at, finding_price_word(first), quantity_percent(first->saves_share),
+                          of, step.at, doubt_of(findings), first->advice.at);
     }
     on_top(result);
     result_make_answered(result);

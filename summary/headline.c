@@ -1265,8 +1265,8 @@ static const char *describe_order(struct headline *headline, size_t first)
         if (change->saves_share >= headline->largest_share / 2)
             return "";
         return arena_printf(
-            headline->texts, " Of %s, change %zu saves up to %.1f %% of %s%s.", part, first + 1,
-            quantity_percent(change->saves_share), whole_word(headline),
+            headline->texts, " Of %s, change %zu saves %s %.1f %% of %s%s.", part, first + 1,
+            finding_price_word(change), quantity_percent(change->saves_share), whole_word(headline),
             rule_of(change) == FINDING_COMMUNICATION ? ", as there is no more computation to hide it behind"
             : findings->bound.kind == BOUND_HOST     ? ", as then the host is the limit"
             : findings->bound.kind == BOUND_DEVICE || findings->bound.kind == BOUND_WORK
@@ -1524,13 +1524,12 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
                      ? arena_printf(headline->texts,
                                     "%s of %s, in the first step only: later steps do not have it", price,
                                     whole_word(headline))
-                     : arena_printf(headline->texts, "saves up to %s of %s%s", price, whole_word(headline),
+                     : arena_printf(headline->texts, "saves %s %s of %s%s", finding_price_word(finding),
+                                    price, whole_word(headline),
                                     is_of_first_steps ? ", which is not like later steps" : ""),
-        .gain = arena_printf(headline->texts,
-                             unexplained     ? "%s"
-                             : finding->once ? "%s, in the first step only"
-                                             : "up to %s",
-                             price),
+        .gain = unexplained     ? price
+                : finding->once ? arena_printf(headline->texts, "%s, in the first step only", price)
+                                : arena_printf(headline->texts, "%s %s", finding_price_word(finding), price),
         .was = copy(headline, finding->was),
         .code = copy(headline, finding->code),
         .where = copy(headline, finding->where),

@@ -3,8 +3,8 @@
  *
  * Two neighbours could be one when neither is a matrix product, convolution, attention, collective, copy between
  * memories or pass of a sort or scan, and they belong together: one operator or module launched both, or the second reads a tensor of the size
- * and type that the first wrote. What that would gain has an upper bound: the gap between them, and the time to write
- * and read the tensor.
+ * and type that the first wrote. What that would gain is estimated: the gap between them, and the time to write
+ * and read the tensor at the bandwidth of the memory. It is more where kernels run below that, or read other tensors twice.
  */
 #include "analyze/sequences/parts.h"
 

@@ -57,7 +57,7 @@ static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, host_ns, "gaps_host", "By host", TABLE_NS, "of the gaps, before operations that were launched after the stream had run empty: fusion or a graph saves them"),
     COLUMN(struct fusion_row, device_ns, "gaps_device", "By device", TABLE_NS, "of the gaps, all others: a graph hardly helps", .flags = TABLE_OPTIONAL),
     COLUMN(struct fusion_row, bytes, "bytes", "Between", TABLE_BYTES, "tensors that one wrote and the next read; missing without sizes", .flags = TABLE_OPTIONAL),
-    COLUMN(struct fusion_row, gain_ns, "gain", "Gains at most", TABLE_NS, "the gaps, and the time to write and read these tensors"),
+    COLUMN(struct fusion_row, gain_ns, "gain", "Gains about", TABLE_NS, "estimated: the gaps, and the time to write and read these tensors at the bandwidth of the memory"),
     COLUMN(struct fusion_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 
@@ -220,7 +220,7 @@ static struct table *fusions_table(const struct sequences *sequences)
                                         sequences->fusions.at, sequences->fusions.count);
     table->none = "No two operations in a row could be one.";
     table->sort_column = table_column_at(table, offsetof(struct fusion_row, gain_ns));
-    table_add_footer(table, "fusion_gain", "Fusion gains at most", TABLE_NS,
+    table_add_footer(table, "fusion_gain", "Fusion gains about", TABLE_NS,
                      table_int(sequences->fusion_gain_ns));
     return table;
 }
@@ -288,8 +288,8 @@ const struct analysis analysis_sequences = {
     .description =
         "Runs of short kernels, copies and memsets on a stream, with the time between them in which the device had "
         "nothing to do. Either the host launched the next too late, or it was queued and the device was late. A CUDA graph "
-        "saves the former. Then neighbours that one kernel could do instead, and what that "
-        "gains at most. Then chains of 2 to 16 operations that repeat; of those that differ only in where they begin, one "
+        "saves the former. Then neighbours that one kernel could do instead, and an estimate of what that "
+        "gains. Then chains of 2 to 16 operations that repeat; of those that differ only in where they begin, one "
         "is shown.\n\n"
         "With --op, the operations that the calls of an operator launched, and how often.",
     .schema = "tpa.sequences/1",

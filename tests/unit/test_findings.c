@@ -733,6 +733,24 @@ TEST(calls_of_the_system_tell_nothing_of_the_program)
     }
 }
 
+/* Kernels below the bandwidth of the memory gain more than what fusion is priced with: that is an estimate, of which no screen says that it is the
+ * most. */
+TEST(fusion_is_an_estimate)
+{
+    static const struct price_case of = { FINDING_FUSION, draw_two_elementwise, 200 };
+    draw_case(&of, true);
+    answer();
+    const struct answer *on_screen = result_answer(result);
+    size_t found = 0;
+    for (size_t i = 0; i < on_screen->findings.count; i++) {
+        bool fuses = strcmp(on_screen->findings.at[i].action, "Fuse operations on the device") == 0;
+        found += fuses;
+        assert_int_equal(strncmp(on_screen->findings.at[i].gain, "about ", 6) == 0, fuses);
+    }
+    assert_int_equal(found, 1);
+    release();
+}
+
 /* What a process does before it launches anything is done once, where the recorder begins with it: 5 ms of 9 that no loop repeats. Between
  * two launches they are time of the host. */
 TEST(what_comes_before_the_first_launch_is_of_no_loop)
