@@ -583,9 +583,8 @@ static enum step_part first_part_of(const struct trace *trace, const struct gpu_
 {
     if (gpu->count)
         return STEP_KERNEL;
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        if (collective_runs_on_host(names_text(trace->names, id)))
-            return STEP_COMMUNICATION;
+    if (ANY(id, names_count(trace->names), collective_runs_on_host(names_text(trace->names, id))))
+        return STEP_COMMUNICATION;
     return has_calls(trace) ? STEP_RUNTIME : STEP_DATA_LOADING;
 }
 

@@ -130,12 +130,10 @@ static enum inflated why_bad(const char *message)
     static const char *const checksum[] = { "incorrect data check", "incorrect length check" };
     static const char *const header[] = { "incorrect header check", "unknown compression method",
                                           "unknown header flags set", "header crc mismatch" };
-    for (size_t i = 0; i < sizeof checksum / sizeof *checksum; i++)
-        if (strcmp(message, checksum[i]) == 0)
-            return INFLATED_BAD_CHECKSUM;
-    for (size_t i = 0; i < sizeof header / sizeof *header; i++)
-        if (strcmp(message, header[i]) == 0)
-            return INFLATED_BAD_HEADER;
+    if (ANY(i, sizeof checksum / sizeof *checksum, strcmp(message, checksum[i]) == 0))
+        return INFLATED_BAD_CHECKSUM;
+    if (ANY(i, sizeof header / sizeof *header, strcmp(message, header[i]) == 0))
+        return INFLATED_BAD_HEADER;
     return INFLATED_BAD_DATA;
 }
 

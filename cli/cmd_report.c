@@ -723,9 +723,8 @@ static bool are_one_job(const struct invocation *call, const struct report_args 
     struct tpa_error ignored = { 0 };
     load.results = true;
     load.captures = (struct opt_list){ 0 };
-    for (size_t i = 0; i < call->operand_count; i++)
-        if (!can_be_read_twice(call->operands[i]))
-            return false;
+    if (ANY(i, call->operand_count, !can_be_read_twice(call->operands[i])))
+        return false;
     if (!load_any(call, &load, &(struct trace_wants){ 0 }, &ingested, &ignored))
         return false;
     const struct file_set *set = ingested.trace ? file_set_of(ingested.trace) : NULL;

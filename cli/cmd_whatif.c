@@ -126,9 +126,8 @@ static void add_edit(struct edits *edits, bool given, enum edit_kind kind)
 
 static bool collect_edits(const struct whatif_args *args, struct edits *edits, struct tpa_error *err)
 {
-    for (size_t i = 0; i < args->scales.count; i++)
-        if (!edit_parse_scale(args->scales.at[i], VEC_PUSH(edits), err))
-            return false;
+    if (ANY(i, args->scales.count, !edit_parse_scale(args->scales.at[i], VEC_PUSH(edits), err)))
+        return false;
     for (size_t i = 0; i < args->syncs.count; i++)
         *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_NO_SYNC,
                                           .pattern = args->syncs.at[i],

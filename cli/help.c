@@ -36,9 +36,8 @@ static const struct {
 bool help_lists(const char *name)
 {
     size_t len = strlen(name);
-    for (size_t i = 0; i < sizeof first_commands / sizeof *first_commands; i++)
-        if (strcmp(first_commands[i], name) == 0)
-            return true;
+    if (ANY(i, sizeof first_commands / sizeof *first_commands, strcmp(first_commands[i], name) == 0))
+        return true;
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
         for (const char *at = questions[i].commands; *at; at += strspn(at, " ")) {
             size_t word = strcspn(at, " ");

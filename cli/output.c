@@ -152,9 +152,8 @@ static bool was_listed(const struct result *result, size_t t, size_t c, const ch
 {
     for (size_t i = 0; i <= t; i++) {
         const struct table *table = result->tables.at[i];
-        for (size_t k = 0; k < (i == t ? c : table->column_count); k++)
-            if (strcmp(table->columns[k].key, key) == 0)
-                return true;
+        if (ANY(k, (i == t ? c : table->column_count), strcmp(table->columns[k].key, key) == 0))
+            return true;
     }
     return false;
 }

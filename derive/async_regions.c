@@ -117,9 +117,8 @@ static bool any_was_open(const struct trace *trace)
         size_t end = trace->event_count - first < TRACE_BLOCK ? trace->event_count : first + TRACE_BLOCK;
         if (!may_hold_open(trace, first / TRACE_BLOCK, (event_id)first, (event_id)end, &window_ends))
             continue;
-        for (event_id e = (event_id)first; e < end; e++)
-            if (async_regions_is_region(trace, e) && region_was_open(trace, e))
-                return true;
+        if (ANY_FROM(e, (event_id)first, end, async_regions_is_region(trace, e) && region_was_open(trace, e)))
+            return true;
     }
     return false;
 }

@@ -35,9 +35,8 @@ static bool ends_with_word(const char *name, const char *word)
 
 bool name_is_compilation(const char *name)
 {
-    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        if (strcmp(name, records[i]) == 0)
-            return true;
+    if (ANY(i, sizeof records / sizeof *records, strcmp(name, records[i]) == 0))
+        return true;
     return ANY(i, sizeof frames / sizeof *frames,
                ends_with_word(name, frames[i].function) && strstr(name, frames[i].file)) ||
            ends_with_word(name, "(dynamo_timed)") || strstr(name, "Client::Compile") != NULL;

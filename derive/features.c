@@ -173,9 +173,8 @@ static unsigned features_of_name(const char *name)
     int64_t step;
     if (step_number(name, &step))
         return FEATURE_STEPS;
-    for (int change = 0; change < MEMORY_CHANGES; change++)
-        if (strcmp(name, memory_change_names[change]) == 0)
-            return FEATURE_MEMORY;
+    if (ANY(change, MEMORY_CHANGES, strcmp(name, memory_change_names[change]) == 0))
+        return FEATURE_MEMORY;
     return 0;
 }
 

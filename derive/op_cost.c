@@ -155,9 +155,8 @@ const char *op_model_lacks(const char *name)
 {
     static const char *const without_weights[] = { "vllm::moe_forward", "vllm::moe_forward_shared" };
     struct op_model model;
-    for (size_t i = 0; i < sizeof without_weights / sizeof *without_weights; i++)
-        if (strcmp(name, without_weights[i]) == 0)
-            return "the experts' weights are none of its inputs";
+    if (ANY(i, sizeof without_weights / sizeof *without_weights, strcmp(name, without_weights[i]) == 0))
+        return "the experts' weights are none of its inputs";
     return op_model_find(name, &model) ? "its sizes were not recorded, or do not fit" : NULL;
 }
 

@@ -15,9 +15,8 @@ enum python_frame python_frame_of(const char *name)
     const char *library = strstr(name, "/lib/python"); /* "/usr/lib/python3.11/contextlib.py(81): inner" */
     if (library && (library = strchr(library + strlen("/lib/python"), '/')))
         name = library + 1;
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
-            return FRAME_OF_TORCH;
+    if (ANY(i, sizeof libraries / sizeof *libraries, strncmp(name, libraries[i], strlen(libraries[i])) == 0))
+        return FRAME_OF_TORCH;
     return strstr(name, "/torch/") ? FRAME_OF_TORCH : FRAME_OF_USER;
 }
 

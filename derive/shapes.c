@@ -112,9 +112,8 @@ bool shape_of_input(const char *input_dims, size_t index, struct shape *shape)
 static int64_t product_of(const struct shape *shape)
 {
     int64_t product = 1;
-    for (size_t i = 0; i < shape->count; i++)
-        if (shape->size[i] < 0 || __builtin_mul_overflow(product, shape->size[i], &product))
-            return -1;
+    if (ANY(i, shape->count, shape->size[i] < 0 || __builtin_mul_overflow(product, shape->size[i], &product)))
+        return -1;
     return product;
 }
 

@@ -103,9 +103,8 @@ static int sniff_folded(const char *bytes, size_t len)
         size_t end = newline ? (size_t)(newline - bytes) : len;
         int64_t weight;
         size_t last = end > at && bytes[end - 1] == '\r' ? end - 1 : end;
-        for (size_t i = at; i < last; i++)
-            if ((unsigned char)bytes[i] < ' ' && bytes[i] != '\t')
-                return 0;
+        if (ANY_FROM(i, at, last, (unsigned char)bytes[i] < ' ' && bytes[i] != '\t'))
+            return 0;
         if (last > at && !is_comment(bytes + at, bytes + last)) {
             const char *stop = weight_of(bytes + at, bytes + last, &weight);
             others += !stop && newline;

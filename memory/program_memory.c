@@ -63,9 +63,8 @@ static const char *program_of(const struct trace_property *property)
 unsigned program_memory_features(const struct trace *trace)
 {
     for (size_t f = 0; f < trace->file_count; f++)
-        for (size_t i = 0; i < trace->files[f].properties.count; i++)
-            if (program_of(&trace->files[f].properties.at[i]))
-                return trace_features(trace) | FEATURE_MEMORY;
+        if (ANY(i, trace->files[f].properties.count, program_of(&trace->files[f].properties.at[i])))
+            return trace_features(trace) | FEATURE_MEMORY;
     return trace_features(trace);
 }
 

@@ -154,9 +154,8 @@ static bool only_leads(const struct snapshot *snapshot, const struct snapshot_fr
     static const char *const libraries[] = { "cu", "nccl", "rccl", "hip", "miopen", "roc" };
     const char *file = names_text(snapshot->names, frame->file),
                *name = names_text(snapshot->names, frame->function), *dot = strrchr(file, '.');
-    for (size_t i = 0; i < sizeof recorder / sizeof *recorder; i++)
-        if (strncmp(name, recorder[i], strlen(recorder[i])) == 0)
-            return true;
+    if (ANY(i, sizeof recorder / sizeof *recorder, strncmp(name, recorder[i], strlen(recorder[i])) == 0))
+        return true;
     if (strstr(name, "::gather_with_cpp("))
         return true;
     bool c_file = !*file || strcmp(file, "??") == 0 ||

@@ -67,9 +67,8 @@ static int authorize(void *context, int action, const char *a, const char *b, co
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE: return SQLITE_OK;
     case SQLITE_PRAGMA:
-        for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas; i++)
-            if (sqlite3_stricmp(a, pragmas[i]) == 0)
-                return SQLITE_OK;
+        if (ANY(i, sizeof pragmas / sizeof *pragmas, sqlite3_stricmp(a, pragmas[i]) == 0))
+            return SQLITE_OK;
         break;
     default: break;
     }
@@ -259,9 +258,8 @@ static struct table *table_called(const struct result *result, const char *key)
 static bool ask(struct trace_sql *sql, const char *name, const char *options, const char *call,
                 struct tpa_error *err)
 {
-    for (size_t i = 0; i < sql->answers.count; i++)
-        if (strcmp(sql->answers.at[i].call, call) == 0)
-            return true;
+    if (ANY(i, sql->answers.count, strcmp(sql->answers.at[i].call, call) == 0))
+        return true;
     struct result *result = sql->functions->answer(name, options, sql->source.trace, err);
     if (!result)
         return tpa_while(err, "asking %s", call);

@@ -142,9 +142,8 @@ static bool names_are_of_tensorflow(const struct trace_storage *storage, const s
             continue;
         last = storage->name[e];
         const char *name = names_text(storage->names, last);
-        for (size_t i = 0; i < sizeof jax / sizeof *jax; i++)
-            if (strncmp(name, jax[i], strlen(jax[i])) == 0)
-                return false;
+        if (ANY(i, sizeof jax / sizeof *jax, strncmp(name, jax[i], strlen(jax[i])) == 0))
+            return false;
         for (size_t i = 0; i < sizeof tensorflow / sizeof *tensorflow && !found; i++)
             found = strncmp(name, tensorflow[i], strlen(tensorflow[i])) == 0;
     }

@@ -106,19 +106,27 @@ static void append(struct tpafile_encoder *encoder, struct bytes *bytes, const v
     }
 }
 
-/* Room for a column in another form; NULL as above. */
+/* BLOCK, of *CAPACITY values of SIZE bytes, with room for COUNT. NULL, with the encoder failed, if there is no memory: then
+ * BLOCK stays as it is. */
+static void *reserve_values(struct tpafile_encoder *encoder, void *block, size_t *capacity, size_t count,
+                            size_t size)
+{
+    if (count <= *capacity)
+        return block;
+    void *moved = realloc(block, count * size);
+    if (moved)
+        *capacity = count;
+    else
+        encoder->failed = true;
+    return moved;
+}
+
 static int64_t *reserve_numbers(struct tpafile_encoder *encoder, size_t count)
 {
-    if (count > encoder->numbers_capacity) {
-        int64_t *moved = realloc(encoder->numbers, count * sizeof *moved);
-        if (!moved) {
-            encoder->failed = true;
-            return NULL;
-        }
-        encoder->numbers = moved;
-        encoder->numbers_capacity = count;
-    }
-    return encoder->numbers;
+    int64_t *numbers =
+        reserve_values(encoder, encoder->numbers, &encoder->numbers_capacity, count, sizeof *numbers);
+    encoder->numbers = numbers ? numbers : encoder->numbers;
+    return numbers;
 }
 
 /* ---- planes ---- */
@@ -209,21 +217,6 @@ static void find_range(const int64_t *values, size_t count, int64_t *least, int6
     *most = high;
 }
 
-/* Room for COUNT numbers of 32 bits; NULL as above. */
-static uint32_t *reserve_narrow(struct tpafile_encoder *encoder, size_t count)
-{
-    if (count > encoder->narrow_capacity) {
-        uint32_t *moved = realloc(encoder->narrow, count * sizeof *moved);
-        if (!moved) {
-            encoder->failed = true;
-            return NULL;
-        }
-        encoder->narrow = moved;
-        encoder->narrow_capacity = count;
-    }
-    return encoder->narrow;
-}
-
 /* Bits SHIFT to SHIFT + 31 of how much more than LEAST each value is. */
 static void narrow_values(uint32_t *restrict narrow, const int64_t *restrict values, size_t count,
                           int64_t least, unsigned shift)
@@ -265,7 +258,9 @@ static void append_numbers(struct tpafile_encoder *encoder, struct bytes *out, u
     out->count += TPAFILE_COLUMN_HEAD + 4 * planes;
     encoder->plane.count = 0;
     unsigned char *plane = tpafile_encode_reserve(encoder, &encoder->plane, count);
-    uint32_t *narrow = reserve_narrow(encoder, count);
+    uint32_t *narrow =
+        reserve_values(encoder, encoder->narrow, &encoder->narrow_capacity, count, sizeof *narrow);
+    encoder->narrow = narrow ? narrow : encoder->narrow;
     for (unsigned p = 0; p < planes && plane && narrow; p++) {
         if (p % 4 == 0)
             narrow_values(narrow, values, count, least, 8 * p);
@@ -310,27 +305,14 @@ static size_t tpafile_encode_find_slot(const struct tpafile_encoder *encoder, in
     return slot;
 }
 
-/* Room for the slots of COUNT values; NULL as above. */
-static uint16_t *reserve_slots(struct tpafile_encoder *encoder, size_t count)
-{
-    if (count > encoder->slots_capacity) {
-        uint16_t *moved = realloc(encoder->slot_of, count * sizeof *moved);
-        if (!moved) {
-            encoder->failed = true;
-            return NULL;
-        }
-        encoder->slot_of = moved;
-        encoder->slots_capacity = count;
-    }
-    return encoder->slot_of;
-}
-
 /* Collect the distinct values of a column, and the slot of each. How many; 0 when there are more than AT_MOST. */
 static size_t collect_distinct(struct tpafile_encoder *encoder, const int64_t *values, size_t count,
                                size_t at_most)
 {
     size_t distinct = 0, slot = 0;
-    uint16_t *slot_of = reserve_slots(encoder, count);
+    uint16_t *slot_of =
+        reserve_values(encoder, encoder->slot_of, &encoder->slots_capacity, count, sizeof *slot_of);
+    encoder->slot_of = slot_of ? slot_of : encoder->slot_of;
     for (size_t i = 0; i < count && slot_of; i++) {
         if (i == 0 || values[i] != values[i - 1])
             slot = tpafile_encode_find_slot(encoder, values[i]);

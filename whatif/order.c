@@ -253,9 +253,8 @@ static bool place_at_once(struct ordering *ordering, moment_id m)
         return false;
     if (has_bit(ordering->graph->has_edges, m)) {
         struct edge_range edges = replay_edges_of(ordering->graph, m);
-        for (uint32_t k = edges.first; k < edges.end; k++)
-            if (!has_bit(ordering->placed, ordering->graph->edges.from[k]))
-                return false;
+        if (ANY_FROM(k, edges.first, edges.end, !has_bit(ordering->placed, ordering->graph->edges.from[k])))
+            return false;
     }
     flip_bit(ordering->placed, m);
     append(ordering, m);

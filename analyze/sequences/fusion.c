@@ -190,9 +190,8 @@ static struct between bytes_between(struct fusion_query *query, const struct str
     if (op_a == EVENT_NONE || op_b == EVENT_NONE || op_a == op_b)
         return (struct between){ 0, false };
     const struct inputs of[] = { inputs_of(trace, op_a), inputs_of(trace, op_b) };
-    for (int i = 0; i < 2; i++)
-        if (of[i].dims == NAME_NONE || of[i].types == NAME_NONE)
-            return (struct between){ 0, false };
+    if (ANY(i, 2, of[i].dims == NAME_NONE || of[i].types == NAME_NONE))
+        return (struct between){ 0, false };
     name_id id = names_add(query->pairs, (const char *)of, sizeof of);
     if (id == query->pair.count)
         *VEC_PUSH(&query->pair) = compare_inputs(trace, &of[0], &of[1]);

@@ -214,9 +214,8 @@ bool convert_snapshot_csv(const struct snapshots *snapshots, const struct conver
     struct parts parts = { 0 };
     struct arena arena = { 0 };
     int64_t entries = 0;
-    for (size_t i = 0; i < snapshots->of.count; i++)
-        if (!check_csv_size(snapshots->of.at[i], args, err))
-            return false;
+    if (ANY(i, snapshots->of.count, !check_csv_size(snapshots->of.at[i], args, err)))
+        return false;
     for (size_t i = 0; i < snapshots->of.count; i++) {
         const struct snapshot *snapshot = snapshots->of.at[i];
         const char **lines = name_lines(snapshot, &arena);

@@ -94,9 +94,8 @@ static bool measure_fleet_run(const struct invocation *call, struct measures *me
 /* An empty recording would be the fastest night of all. */
 static bool check_figures(const struct night *night, struct tpa_error *err)
 {
-    for (size_t i = 0; i < night->figures.count; i++)
-        if (strcmp(night->figures.at[i].table, NIGHT_HEAD) != 0)
-            return true;
+    if (ANY(i, night->figures.count, strcmp(night->figures.at[i].table, NIGHT_HEAD) != 0))
+        return true;
     tpa_fail(err, TPA_NOWHERE, "the files hold nothing that could be compared from run to run");
     return tpa_hint(err, "tpa info FILE shows what is in them");
 }

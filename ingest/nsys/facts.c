@@ -183,9 +183,8 @@ static bool is_remark(const char *text)
 {
     static const char *const parts[] = { "perf event paranoid", "Failed to load symbols", "OpenGL", "Vulkan",
                                          "events collected. Does the process use" };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(text, parts[i]))
-            return true;
+    if (ANY(i, sizeof parts / sizeof *parts, strstr(text, parts[i])))
+        return true;
     return false;
 }
 

@@ -593,9 +593,8 @@ static enum wire_type type_of(uint32_t number)
     static const uint8_t numbers[] = { 8, 10, 13, 41, 42, 58, 3, 4, 79, 87, 98 };
     if (number > 1200 || number == 0)
         return WIRE_GROUP;
-    for (size_t i = 0; i < sizeof numbers; i++)
-        if (number == numbers[i])
-            return number == 3 || number == 4 ? WIRE_GROUP : WIRE_VARINT;
+    if (ANY(i, sizeof numbers, number == numbers[i]))
+        return number == 3 || number == 4 ? WIRE_GROUP : WIRE_VARINT;
     return WIRE_BYTES;
 }
 

@@ -705,17 +705,15 @@ static struct wire_text module_in(struct wire_text scope)
                                        "branch_0_fun",
                                        "branch_1_fun" };
     static const char *const programs[] = { "jit(", "pjit(", "xla_call(", "pmap(", "shmap_body" };
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (wire_text_begins(scope, programs[i]))
-            return (struct wire_text){ "", 0 };
+    if (ANY(i, sizeof programs / sizeof *programs, wire_text_begins(scope, programs[i])))
+        return (struct wire_text){ "", 0 };
     const char *open;
     while (scope.len && scope.at[scope.len - 1] == ')' && (open = memchr(scope.at, '(', scope.len))) {
         scope.len -= (size_t)(open + 1 - scope.at) + 1;
         scope.at = open + 1;
     }
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (wire_text_is(scope, own[i]))
-            return (struct wire_text){ "", 0 };
+    if (ANY(i, sizeof own / sizeof *own, wire_text_is(scope, own[i])))
+        return (struct wire_text){ "", 0 };
     return scope;
 }
 

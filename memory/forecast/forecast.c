@@ -396,9 +396,8 @@ static const char *doubt_of(const struct forecast_recording *recordings, size_t 
                             const struct peak *peak)
 {
     static const double much = 0.1;
-    for (size_t k = 0; k < count; k++)
-        if (recordings[k].steps_vary > much)
-            return "steps of a recording differ: memory depends on more than the sizes named";
+    if (ANY(k, count, recordings[k].steps_vary > much))
+        return "steps of a recording differ: memory depends on more than the sizes named";
     if (peak->vague > much * peak->bytes)
         return "the recordings do not show how much of the peak grows";
     if (peak->high - peak->low > 2 * much * peak->bytes)
