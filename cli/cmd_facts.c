@@ -1,7 +1,6 @@
 /* cmd_facts.c - `tpa facts`: the data of a rank for tpa fleet, as a small mergeable file. */
 #include "cli/commands.h"
 #include "cli/fleet_map.h"
-#include "cli/load.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "figures/facts_file.h"
@@ -10,15 +9,13 @@
 #include <unistd.h>
 
 struct facts_args {
-    const char *path, *apart, *job, *step_range;
+    const char *path, *apart, *job;
     int round;
-    uint64_t slices, jobs, max_ratio;
-    bool progress, strict;
+    uint64_t slices;
+    struct load_args load;
 };
 
-static const struct facts_args facts_defaults = { .slices = 64,
-                                                  .max_ratio = SOURCE_DEFAULT_MAX_RATIO,
-                                                  .progress = true };
+static const struct facts_args facts_defaults = { .slices = 64, .load = LOAD_DEFAULTS };
 
 enum round { ROUND_NONE, ROUND_JOB, ROUND_ENDS, ROUND_CLOCKS, ROUND_JUDGE };
 
@@ -43,15 +40,7 @@ static const struct opt facts_opts[] = {
     OPT_COUNT(0, "slices", struct facts_args, slices, 1, 100000, "N", "so many files at most"),
     OPT_CHOICE(0, "round", struct facts_args, round, rounds, "ROUND",
                "for engines that have collectives in files apart on many machines: write what a round makes"),
-    OPT_GROUP("Input"),
-    OPT_TEXT(0, "step-range", struct facts_args, step_range, "REGEX",
-             "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
-    OPT_COUNT('j', "jobs", struct facts_args, jobs, 1, 1024, "N",
-              "read N files at once; without it one per CPU"),
-    OPT_COUNT(0, "max-ratio", struct facts_args, max_ratio, 0, INT64_MAX, "N",
-              "give up on a file that inflates to more than N times its size; 0 never does"),
-    OPT_FLAG(0, "strict", struct facts_args, strict, STRICT_HELP),
-    OPT_FLAG(0, "progress", struct facts_args, progress, "show no progress on the terminal while reading"),
+    LOAD_OPTIONS_APART(struct facts_args, load),
     OPT_END,
 };
 
@@ -171,13 +160,7 @@ static void warn_of_lacks(const struct facts *facts)
 static int facts_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct facts_args *args = call->args;
-    struct fleet_map map = { .jobs = args->jobs,
-                             .max_ratio = args->max_ratio,
-                             .step_range = args->step_range,
-                             .job = args->job,
-                             .progress = args->progress,
-                             .strict = args->strict,
-                             .apart = args->round != ROUND_NONE };
+    struct fleet_map map = { .load = args->load, .job = args->job, .apart = args->round != ROUND_NONE };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     if (good && map.failures.count) { /* merging relies on complete facts */
         good = tpa_fail(err, TPA_NOWHERE, "%s", map.failures.at[0].reason);

@@ -4,24 +4,21 @@
 #include "derive/features.h"
 #include "cli/fleet_map.h"
 #include "cli/kept.h"
-#include "cli/load.h"
 #include "fleet/fleet.h"
 #include "report/page.h"
 #include "report/svg.h"
 
 struct fleet_args {
-    const char *job, *step_range;
-    uint64_t jobs, max_ratio;
-    bool progress, strict;
+    const char *job;
     struct output_args output;
+    struct load_args load;
 };
 
 static const struct printer *const own_printers[] = { &printer_html, &printer_svg, NULL };
 
 static const struct fleet_args fleet_defaults = {
-    .max_ratio = SOURCE_DEFAULT_MAX_RATIO,
-    .progress = true,
     .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
+    .load = LOAD_DEFAULTS,
 };
 
 OUTPUT_FORMATS(fleet_format_at, own_printers);
@@ -31,15 +28,7 @@ static const struct opt fleet_opts[] = {
     OPT_TEXT(0, "job", struct fleet_args, job, "NAME",
              "name of the job that traces are of; facts hold their own"),
     OUTPUT_OPTIONS_WITH(struct fleet_args, output, fleet_format_at),
-    OPT_GROUP("Input"),
-    OPT_TEXT(0, "step-range", struct fleet_args, step_range, "REGEX",
-             "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
-    OPT_COUNT('j', "jobs", struct fleet_args, jobs, 1, 1024, "N",
-              "read N files at once; without it one per CPU"),
-    OPT_COUNT(0, "max-ratio", struct fleet_args, max_ratio, 0, INT64_MAX, "N",
-              "give up on a file that inflates to more than N times its size; 0 never does"),
-    OPT_FLAG(0, "strict", struct fleet_args, strict, STRICT_HELP),
-    OPT_FLAG(0, "progress", struct fleet_args, progress, "show no progress on the terminal while reading"),
+    LOAD_OPTIONS_APART(struct fleet_args, load),
     OPT_END,
 };
 
@@ -53,17 +42,11 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
     struct result *known = kept_find(&query);
     if (known)
         return output_result(known, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
-    struct fleet_map map = { .jobs = args->jobs,
-                             .max_ratio = args->max_ratio,
-                             .step_range = args->step_range,
-                             .job = args->job,
-                             .progress = args->progress,
-                             .strict = args->strict,
-                             .apart = true };
+    struct fleet_map map = { .load = args->load, .job = args->job, .apart = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     struct fleet *fleet = good ? fleet_open_apart(map.facts, fleet_map_apart(&map), err) : NULL;
     good = fleet != NULL;
-    load_bound_results(args->max_ratio);
+    load_bound_results(args->load.max_ratio);
     if (good) {
         struct result *result = result_open("tpa.fleet/1");
         fleet_add_result(fleet, result);

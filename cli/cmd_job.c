@@ -105,13 +105,7 @@ static bool run_on_traces(const struct invocation *call, struct tpa_error *err)
 static bool run_on_facts(const struct invocation *call, struct tpa_error *err)
 {
     const struct job_args *args = call->args;
-    struct fleet_map map = { .jobs = args->load.jobs,
-                             .max_ratio = args->load.max_ratio,
-                             .step_range = args->load.step_range,
-                             .progress = args->load.progress,
-                             .strict = args->load.strict,
-                             .apart = true,
-                             .for_job = true };
+    struct fleet_map map = { .load = args->load, .apart = true, .for_job = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     struct job *job = good ? job_open(map.facts, fleet_map_apart(&map), &args->steps, err) : NULL;
     load_bound_results(args->load.max_ratio);

@@ -125,8 +125,8 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
     struct ingest_options options = {
         .wants = { .args = gather_wants.args | OPERATIONS_WANTS },
         .workers = workers,
-        .max_ratio = map->max_ratio == 0 ? UINT64_MAX : map->max_ratio,
-        .step_range = map->step_range,
+        .max_ratio = map->load.max_ratio == 0 ? UINT64_MAX : map->load.max_ratio,
+        .step_range = map->load.step_range,
         .may_read = fleet_map_may_read,
     };
     struct trace *trace = ingest_read(&path, 1, &options, err);
@@ -149,7 +149,7 @@ enum { NO_FACTS = -1, WHOLE_FACTS = FLEET_FILES };
  * read; a pipe, which can be read only once, is never facts. */
 static bool find_kind(const struct fleet_map *map, const char *path, int *kind, struct tpa_error *err)
 {
-    struct source_limits limits = { .max_ratio = map->max_ratio };
+    struct source_limits limits = { .max_ratio = map->load.max_ratio };
     struct stat about;
     *kind = NO_FACTS;
     if (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
@@ -167,7 +167,7 @@ static bool find_kind(const struct fleet_map *map, const char *path, int *kind, 
  * ERR, on failure. */
 static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
-    struct source_limits limits = { .max_ratio = map->max_ratio };
+    struct source_limits limits = { .max_ratio = map->load.max_ratio };
     int kind;
     if (!find_kind(map, path, &kind, err) || kind == NO_FACTS)
         return false;
@@ -211,7 +211,8 @@ bool fleet_map_wanted(char *const *operands, size_t count)
 
 static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
-    struct source *source = source_open(path, &(struct source_limits){ .max_ratio = map->max_ratio }, err);
+    struct source *source =
+        source_open(path, &(struct source_limits){ .max_ratio = map->load.max_ratio }, err);
     bool good = source && slice_merge(map->facts, source, err);
     source_free(source);
     return good || tpa_in_file(err, path);
@@ -525,7 +526,7 @@ static bool map_by_processes(struct fleet_map *map, const struct paths *files, s
     bool good = mapping.next != MAP_FAILED || tpa_fail_errno(err, "cannot share memory with processes");
     if (good) {
         mapping.done = mem_zalloc(mapping.traces.count, sizeof *mapping.done);
-        mapping.progress = map->progress ? progress_begin(stderr) : (struct progress){ 0 };
+        mapping.progress = map->load.progress ? progress_begin(stderr) : (struct progress){ 0 };
         run_workers(&mapping, jobs, err);
         progress_end(&mapping.progress);
         good = !err->failed;
@@ -548,7 +549,7 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
         return true;
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
-    bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
+    bool good = !err->failed && gather_trace(map, path, (unsigned)map->load.jobs, facts, err);
     /* through the same encoding as with processes, so that invalid UTF-8 in names gives the same result */
     if (good) {
         facts_finish(facts);
@@ -571,7 +572,7 @@ static bool fleet_map_check_complete(const struct fleet_map *map, struct tpa_err
 {
     const struct facts *facts = map->facts;
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
-    if (!map->strict)
+    if (!map->load.strict)
         return true;
     if (map->failures.count) {
         tpa_fail(err, TPA_NOWHERE, "%s", map->failures.at[0].reason);
@@ -595,7 +596,7 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
     map->facts = facts_open();
     bool good = list_files(map, operands, count, &files, err);
     map->files = files.at.count;
-    size_t jobs = map->jobs ? (size_t)map->jobs : processors();
+    size_t jobs = map->load.jobs ? (size_t)map->load.jobs : processors();
     if (jobs > files.at.count)
         jobs = files.at.count;
     if (good && files.at.count == 1 && map->failures.count == 0)

@@ -15,6 +15,7 @@
 #ifndef TPA_CLI_FLEET_MAP_H
 #define TPA_CLI_FLEET_MAP_H
 
+#include "cli/load.h"
 #include "figures/gather.h"
 #include "fleet/meetings.h"
 
@@ -25,14 +26,10 @@ struct fleet_failure {
 
 struct fleet_map {
     /* The query: */
-    uint64_t jobs;          /* processes at once; 0: one per CPU */
-    uint64_t max_ratio;     /* as struct source_limits */
-    const char *step_range; /* as struct ingest_options; NULL: as the files tell */
-    const char *job;        /* name of the job; NULL: not recorded */
-    bool progress;          /* show it on a terminal */
-    bool strict;            /* fail if a file cannot be read, or is not complete */
-    bool apart;             /* do not load collectives from separate files */
-    bool for_job;           /* only what tpa job needs of them: job_trim */
+    struct load_args load; /* JOBS: processes at once; also max_ratio, step_range, progress and strict */
+    const char *job;       /* name of the job; NULL: not recorded */
+    bool apart;            /* do not load collectives from separate files */
+    bool for_job;          /* only what tpa job needs of them: job_trim */
     /* The result: */
     struct facts *facts;                   /* finished */
     size_t files;                          /* number of files processed */

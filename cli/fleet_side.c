@@ -64,11 +64,7 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
                         const struct load_args *load, const struct measure_options *options,
                         struct result *result, struct fleet_map *map, struct tpa_error *err)
 {
-    *map = (struct fleet_map){ .jobs = load->jobs,
-                               .max_ratio = load->max_ratio,
-                               .step_range = load->step_range,
-                               .progress = load->progress,
-                               .strict = load->strict };
+    *map = (struct fleet_map){ .load = *load };
     if (!fleet_side_check_options(options, err) || !fleet_map(paths, count, map, err))
         return false;
     struct arena scratch = { 0 };

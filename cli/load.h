@@ -41,15 +41,25 @@ extern const struct opt_choice load_files_are[];
 
 #define LOAD_OPTIONS(T, field) \
     OPT_GROUP("Input"), \
-    OPT_TEXT(0, "step-range", T, field.step_range, "REGEX", \
-             "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"), \
+    OPT_TEXT(0, "step-range", T, field.step_range, "REGEX", STEP_RANGE_HELP), \
     OPT_FLAG(0, "infer-steps", T, field.infer_steps, "without marked steps there are none: infer none from what repeats"), \
     OPT_CHOICE(0, "as", T, field.files_are, load_files_are, "WHAT", "what several files are together"), \
-    OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "work with N threads; without it one per CPU"), \
+    LOAD_OPTIONS_OF_ALL(T, field, "work with N threads; without it one per CPU")
+
+/* For commands that read each file by itself. */
+#define LOAD_OPTIONS_APART(T, field) \
+    OPT_GROUP("Input"), \
+    OPT_TEXT(0, "step-range", T, field.step_range, "REGEX", STEP_RANGE_HELP), \
+    LOAD_OPTIONS_OF_ALL(T, field, "read N files at once; without it one per CPU")
+
+#define LOAD_OPTIONS_OF_ALL(T, field, jobs_help) \
+    OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", jobs_help), \
     OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
               "give up on a file that inflates to more than N times its size; 0 never does"), \
     OPT_FLAG(0, "strict", T, field.strict, STRICT_HELP), \
     OPT_FLAG(0, "progress", T, field.progress, "show no progress on the terminal while reading")
+
+#define STEP_RANGE_HELP "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"
 
 #define STRICT_HELP "fail if a file is cut short, damaged or unreadable, or if its profiler lost records"
 
