@@ -344,7 +344,7 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
                           const struct comm_options *options, struct tpa_error *err)
 {
     struct comm *comm = arena_open(sizeof *comm);
-    ARENA_OWNS(arena_of(comm), &comm->rows, &comm->ranks, &comm->waits, &comm->lateness);
+    ARENA_OWNS(arena_of(comm), &comm->rows, &comm->ranks, &comm->waits, &comm->lateness, &comm->blame);
     struct comm_query query = { .trace = trace,
                                 .selection = selection,
                                 .by = options->by ? options->by : COMM_BY_DEFAULT,
@@ -359,6 +359,7 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
         add_unions(&query);
         comm_find_ranks(&query);
         comm_find_lateness(&query);
+        comm_find_blame(&query);
         count_unknown(&query);
     }
     free(query.held);

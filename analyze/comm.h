@@ -68,7 +68,15 @@ struct comm_late {
         before_ns; /* they add up to LATE; missing if there is no collective before */
     struct text grew;
     int64_t grew_ns;
-    int64_t at_ns; /* when the last began, on the clock of the first rank */
+    int64_t at_ns;               /* when the last began, on the clock of the first rank */
+    size_t match, index_of_last; /* of collective_matches; of collectives */
+};
+
+/* A rank, and the waiting for it: in collectives that it was last to, or whose last it had made wait in another one before. */
+struct comm_blame {
+    int64_t rank;
+    int64_t caused_ns; /* of all others, added up */
+    int64_t waited_ns; /* it waited for others */
 };
 
 struct comm {
@@ -76,6 +84,8 @@ struct comm {
     VEC_OF(struct comm_rank) ranks;     /* largest lateness first; empty if nothing was matched, like waits */
     VEC_OF(struct comm_wait) waits;     /* largest waiting time first */
     VEC_OF(struct comm_late) lateness;  /* by time */
+    VEC_OF(struct comm_blame) blame;    /* most waiting caused first; empty if nobody waited */
+    bool in_turn;                       /* ranks_take_turns: none of BLAME is slower than the rest */
     /* time in which any of them ran, on each device; part of it without computation */
     int64_t union_ns, exposed_ns;
     int64_t waited_union_ns; /* of the ranks, added up */
@@ -132,6 +142,11 @@ void comm_add_lateness_table(const struct comm *comm, struct result *result);
 
 /* The table that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape comm_late_tables[];
+
+/* comm_blame.c - whom the ranks waited for; for analyze/comm.c only. */
+
+/* Compute comm->blame, of comm->lateness. */
+void comm_find_blame(const struct comm_query *query);
 
 /*
  * comm.c - collectives: size, bandwidth, exposed time, and, over several ranks, who waited for whom.

@@ -472,7 +472,9 @@ static void comm_late_add_row(struct lateness *late, const struct collective_mat
                              .cost_ns = difference_saturated(last_ns, next_ns),
                              .grew_ns = TABLE_INT_MISSING,
                              .apart_ns = TABLE_INT_MISSING,
-                             .at_ns = last_ns };
+                             .at_ns = last_ns,
+                             .match = (size_t)(match - late->query->matches->at),
+                             .index_of_last = last };
     if (collective_joins_all(all->at[last].kind)) {
         int64_t apart_ns = difference_saturated(set_right(late, last, end_of(late, last)),
                                                 set_right(late, earliest, end_of(late, earliest)));

@@ -159,7 +159,8 @@ struct fleet {
         computation_ns; /* time of devices within steps, and its part with computation */
     int64_t
         unrecorded_ns; /* in communication before the recording of another rank began: nobody's fault that is known */
-    size_t messages;                         /* meetings of a sender and a receiver: ranks form a pipeline */
+    bool in_turn;    /* ranks_take_turns: others wait for each in turn, and none is slower than the rest */
+    size_t messages; /* meetings of a sender and a receiver: ranks form a pipeline */
     int64_t waited_ns, blamed_ns, unsure_ns; /* waited = attributed to ranks + unattributed */
 };
 

@@ -3,6 +3,7 @@
 #include "fleet/fleet.h"
 
 #include "base/sum.h"
+#include "derive/rank_turns.h"
 #include <math.h>
 
 /* "0 (default_pg)"; missing if the group has no name. */
@@ -83,7 +84,7 @@ static void set_shares(struct fleet *fleet)
         struct fleet_rank_row *row = &fleet->ranks.at[i];
         enum fleet_cause most = FLEET_CAUSES;
         for (int c = 0; c < FLEET_CAUSES; c++)
-            if (row->caused_by_ns[c] > (most == FLEET_CAUSES ? 0 : row->caused_by_ns[most]))
+            if (row->caused_by_ns[c] > row->caused_by_ns[most]) /* unknown: where that is most */
                 most = (enum fleet_cause)c;
         row->why = why_text(most);
         if (fleet->blamed_ns > 0)
@@ -163,6 +164,16 @@ static void forget_waiting(struct fleet *fleet)
     fleet->waited_ns = fleet->blamed_ns = fleet->unsure_ns = FACTS_MISSING;
 }
 
+static bool are_in_turn(const struct fleet *fleet)
+{
+    struct rank_turn *turns = mem_alloc(mem_times(fleet->ranks.count + 1, sizeof *turns));
+    for (size_t i = 0; i < fleet->ranks.count; i++)
+        turns[i] = (struct rank_turn){ fleet->ranks.at[i].caused_ns, fleet->ranks.at[i].waited_ns };
+    bool in_turn = ranks_take_turns(turns, fleet->ranks.count);
+    free(turns);
+    return in_turn;
+}
+
 void fleet_find_blame(struct fleet *fleet)
 {
     for (size_t m = 0; m < fleet->meetings.count; m++) {
@@ -170,6 +181,7 @@ void fleet_find_blame(struct fleet *fleet)
         blame(fleet, &fleet->meetings.at[m]);
     }
     set_shares(fleet);
+    fleet->in_turn = are_in_turn(fleet);
     find_groups(fleet);
     if (fleet->meetings.count == 0)
         forget_waiting(fleet);

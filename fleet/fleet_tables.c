@@ -197,6 +197,30 @@ static void append_reason(const struct fleet_rank_row *row, bool of_steps, struc
         buffer_printf(out, "; its %s takes longer", row->why.at);
 }
 
+/* What the ranks that others wait for do longer, by the waiting for them; NULL: is not known. */
+static const char *cause_of_all(const struct fleet *fleet)
+{
+    int64_t sums_ns[FLEET_CAUSES] = { 0 };
+    enum fleet_cause most = 0;
+    for (size_t i = 0; i < fleet->ranks.count; i++)
+        for (int c = 0; c < FLEET_CAUSES; c++)
+            sum_add(&sums_ns[c], fleet->ranks.at[i].caused_by_ns[c]);
+    for (int c = 1; c < FLEET_CAUSES; c++)
+        most = sums_ns[c] > sums_ns[most] ? (enum fleet_cause)c : most;
+    return sums_ns[most] > 0 ? fleet_cause_name(most) : NULL;
+}
+
+/* SUBJECT: "Ranks" or "ranks". "Ranks take turns: no rank is slower than the rest, but in each step all wait for the last, whose computation takes longer" */
+static void append_turns(const struct fleet *fleet, const char *subject, struct buffer *out)
+{
+    const char *cause = cause_of_all(fleet);
+    buffer_printf(out,
+                  "%s take turns: no rank is slower than the rest, but all wait for the last of each step",
+                  subject);
+    if (cause)
+        buffer_printf(out, ", whose %s takes longer", cause);
+}
+
 static void append_who(const struct fleet *fleet, struct buffer *out)
 {
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
@@ -219,6 +243,15 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         buffer_puts(out, "no rank holds the others up by much: waiting for others takes ");
         append_share(out, waited);
         buffer_printf(out, " of the time, most of it for rank %" PRId64, row->rank);
+        return;
+    }
+    if (fleet->in_turn) {
+        append_turns(fleet, "ranks", out);
+        if (fleet->total_ns > 0) {
+            buffer_puts(out, ": ");
+            append_share(out, waited);
+            buffer_puts(out, " of the time");
+        }
         return;
     }
     buffer_puts(out, is_one_of_several(fleet) ? "others wait for several ranks, most for "
@@ -314,7 +347,9 @@ static void say_who(struct answer *answer, const char *who, struct arena *texts)
     }
     answer->headline = arena_printf(texts, "%s.", who);
     const char *verdict = answer->verdict ? answer->verdict : "",
-               *wait = strstr(verdict, "; the others wait "), *rest = wait ? strchr(wait + 2, ';') : NULL;
+               *others = strstr(verdict, "; the others wait "),
+               *wait = others ? others : strstr(verdict, "; ranks take turns"),
+               *rest = wait ? strchr(wait + 2, ';') : NULL;
     answer->because = at > 0 && at < answer->findings.count
                           ? arena_printf(texts, "Change %zu evens that out; change 1 saves more.", at + 1)
                       : wait && rest /* which is said above */
@@ -332,7 +367,16 @@ void fleet_add_answer(const struct fleet *fleet, struct answer *answer, struct a
     int64_t steps = has_marked_steps(fleet) ? (int64_t)fleet->steps.count : 0;
     if (!is_held_up(fleet))
         return;
-    append_blame(fleet, steps, &who);
+    if (fleet->in_turn) {
+        append_turns(fleet, "Ranks", &who);
+        if (steps) {
+            buffer_puts(&who, ": ");
+            quantity_append_rounded_time(&who, (double)fleet->waited_ns / (double)steps /
+                                                   (double)fleet->ranks.count);
+            buffer_puts(&who, " of a step");
+        }
+    } else
+        append_blame(fleet, steps, &who);
     say_who(answer, arena_strndup(texts, who.at, who.count), texts);
     buffer_release(&who);
     for (size_t i = 0; i < fleet->ranks.count; i++) {
@@ -378,6 +422,21 @@ void fleet_add_findings(const struct fleet *fleet, struct answer *answer, struct
         *VEC_PUSH(&answer->facts) =
             (struct answer_fact){ has_marked_steps(fleet) ? "Median step" : "Recorded",
                                   fleet_time_text(fleet->step_ns, texts) };
+    if (fleet->in_turn && answer->culprits.count) {
+        const char *cause = cause_of_all(fleet);
+        *VEC_PUSH(&answer->findings) = (struct answer_finding){
+            .title = "ranks wait for one another in turn",
+            .action = cause ? arena_printf(texts, "Make the %s of all ranks equally long in each step", cause)
+                            : "Give all ranks equally long work in each step",
+            .advice =
+                "no rank is slower than the rest: batches of one length, the same work on all; the table of steps names the last of each",
+            .saves =
+                arena_printf(texts, "ranks wait %s, all added up", fleet_time_text(fleet->waited_ns, texts)),
+            .command = "tpa summary",
+            .section = "steps",
+        };
+        return;
+    }
     for (size_t i = 0; i < answer->culprits.count && i < fleet->ranks.count; i++) {
         const struct fleet_rank_row *row = &fleet->ranks.at[i];
         const struct answer_culprit *culprit = &answer->culprits.at[i];

@@ -740,16 +740,18 @@ static struct text advise_overlap(const struct pricing *pricing)
 static const char *add_latest_rank(const struct summary *summary, struct buffer *out)
 {
     const struct comm *comm = summary->comm;
-    const struct comm_rank *latest = NULL;
-    for (size_t i = 0; comm && i < comm->ranks.count; i++)
-        if (comm->ranks.at[i].late_ns > (latest ? latest->late_ns : 0))
-            latest = &comm->ranks.at[i];
-    if (!latest || summary->trace->file_count >
-                       summary->rank_count) /* of cycles, meetings are known of the first alone */
+    const struct comm_blame *latest = comm && comm->blame.count ? comm->blame.at : NULL;
+    if (!latest || latest->caused_ns == 0 ||
+        summary->trace->file_count >
+            summary->rank_count) /* of cycles, meetings are known of the first alone */
         return NULL;
+    if (comm->in_turn) {
+        buffer_puts(out, "in turn: no rank is slower than the rest");
+        return NULL;
+    }
     buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
     struct rank_excess excess = rank_excess_of(summary, latest->rank);
-    if (excess.name == NAME_NONE || excess.time_ns < latest->late_ns / 4)
+    if (excess.name == NAME_NONE || excess.time_ns < latest->caused_ns / (int64_t)(comm->blame.count - 1) / 4)
         return NULL;
     const char *name = names_text(summary->trace->names, excess.name);
     size_t steps = steps_of_rank(summary->trace, latest->rank);

@@ -796,15 +796,21 @@ static const char *describe_idle(struct headline *headline, const struct use *us
                         where ? where : "");
 }
 
-/* "exposed communication; the others wait 18.001ms for rank 9", where a rank holds the others up. */
+/* "exposed communication; the others wait 18.001ms for rank 9", where a rank holds the others up; of several ranks, the one for which
+ * they wait most. */
 static const char *describe_communication(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
-    for (size_t i = 0; i < summary->findings.count; i++)
-        if (summary->findings.at[i].rule == RULE_STRAGGLER)
-            return arena_printf(
-                headline->texts, "exposed communication; the others wait %s for rank %" PRId64,
-                time_text(headline, (double)summary->findings.at[i].time_ns), summary->findings.at[i].rank);
+    const struct comm *comm = summary->comm;
+    for (size_t i = 0; i < summary->findings.count; i++) {
+        const struct finding *finding = &summary->findings.at[i];
+        if (finding->rule == RULE_TURNS)
+            return "exposed communication; ranks take turns, none is slower than the rest";
+        if (finding->rule == RULE_STRAGGLER && finding->rank == comm->blame.at[0].rank)
+            return arena_printf(headline->texts,
+                                "exposed communication; the others wait %s for rank %" PRId64,
+                                time_text(headline, (double)finding->time_ns), finding->rank);
+    }
     return "communication that no computation hides";
 }
 
@@ -1563,7 +1569,7 @@ static const char *stake_text(struct headline *headline, const struct finding *f
 static bool is_priced(const struct headline *headline, enum rule rule)
 {
     const char *priced = finding_rules[FINDING_SLOW_RANKS].name;
-    for (size_t i = 0; rule == RULE_STRAGGLER && i < headline->findings->count; i++)
+    for (size_t i = 0; (rule == RULE_STRAGGLER || rule == RULE_TURNS) && i < headline->findings->count; i++)
         if (strcmp(headline->findings->at[i].rule.at, priced) == 0)
             return true;
     return false;

@@ -24,6 +24,10 @@ const struct summary_rule summary_rules[RULES] = {
     [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", "See why the others wait for a rank",
                          0.05, "late", "of the recording", "communication", "tpa comm",
                          "see what that rank does meanwhile: its share of the work, its data, its machine" },
+    [RULE_TURNS] = { "turns", "ranks wait for one another in turn",
+                     "Give all ranks equally long work in each step", 0.05, "waited by a rank",
+                     "of the recording", "communication", "tpa fleet",
+                     "no rank is slower than the rest, but in each step another is last: batches of one length, the same work on all; tpa fleet names the last of each step" },
     [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", "Use less memory", 0.90, "in use",
                            "of the device", "memory", "tpa memory",
                            "recompute activations (checkpointing), use mixed precision or a smaller batch" },
@@ -235,17 +239,21 @@ static void find_backends(struct summary *summary)
     }
 }
 
-/* Of all that was recorded of the rank. */
+/* What each other rank waited for a rank on average, of all that was recorded of it; if ranks take turns, what each waited. */
 static void find_ranks(struct summary *summary)
 {
     const struct comm *comm = summary->comm;
-    for (size_t i = 0; comm && i < comm->ranks.count && !summary_is_pipeline(summary); i++) {
-        const struct comm_rank *rank = &comm->ranks.at[i];
+    for (size_t i = 0; comm && i < comm->blame.count && !summary_is_pipeline(summary); i++) {
+        const struct comm_blame *rank = &comm->blame.at[i];
         const struct summary_rank *of = summary_rank_of(summary, rank->rank);
-        if (of)
+        double ranks = (double)comm->blame.count;
+        if (of && comm->in_turn)
+            add_stake(summary, RULE_TURNS, TABLE_INT_MISSING, TABLE_INT_MISSING, NULL,
+                      (double)rank->waited_ns / ranks, (double)of->time_ns / ranks);
+        else if (of)
             add_stake(summary, RULE_STRAGGLER, rank->rank, TABLE_INT_MISSING,
                       arena_printf(&summary->arena, "rank %lld", (long long)rank->rank),
-                      (double)rank->late_ns, (double)of->time_ns);
+                      (double)rank->caused_ns / (ranks - 1), (double)of->time_ns);
     }
 }
 

@@ -216,6 +216,29 @@ static void draw_straggler(bool wrong)
     }
 }
 
+/* Each of two ranks waits 50 for the other; or 1. */
+static void draw_turns(bool wrong)
+{
+    int64_t late_ns = wrong ? 50 : 1;
+    for (int rank = 0; rank < 2; rank++) {
+        if (rank == 1)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        draw_host("cpu_op", "aten::add", 1, 0, 200);
+        draw_call("cudaLaunchKernel", 1, 1, 1, 1);
+        draw_call("cudaLaunchKernel", 1, 3, 1, 2);
+        for (int n = 0; n < 2; n++) {
+            int64_t start_ns = 10 + 100 * n + (n == rank ? late_ns : 0);
+            draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, start_ns,
+                      90 + 100 * n - start_ns, n + 1);
+            draw_text(ARG_COLLECTIVE, "allreduce");
+            draw_text(ARG_GROUP_NAME, "0");
+            draw_arg(ARG_GROUP_SIZE, 2);
+            draw_arg(ARG_SEQ_IN_GROUP, n + 1);
+        }
+    }
+}
+
 /* 95 of the device's 100 bytes, or 80. */
 static void draw_memory_full(bool wrong)
 {
@@ -307,9 +330,13 @@ TEST(every_rule_finds_and_is_quiet)
         const char *rule;
         void (*draw)(bool wrong);
     } cases[] = {
-        { "slow_step", draw_slow_step },     { "data_parallel", draw_data_parallel },
-        { "backend", draw_backend },         { "straggler", draw_straggler },
-        { "memory_full", draw_memory_full }, { "memory_grows", draw_memory_grows },
+        { "slow_step", draw_slow_step },
+        { "data_parallel", draw_data_parallel },
+        { "backend", draw_backend },
+        { "straggler", draw_straggler },
+        { "turns", draw_turns },
+        { "memory_full", draw_memory_full },
+        { "memory_grows", draw_memory_grows },
     };
     assert_int_equal(sizeof cases / sizeof *cases, RULES);
     for (size_t i = 0; i < RULES; i++) {
