@@ -18,6 +18,7 @@
 #include "cli/report/snapshot.h"
 #include "derive/features.h"
 #include "job/job.h"
+#include "summary/steps_over_time.h"
 #include <sys/stat.h>
 
 struct report_args {
@@ -208,14 +209,28 @@ static void add_views(struct page *page, const struct report_content *content)
         *VEC_PUSH(&section->flames) = content->views->at[i];
 }
 
+/* Let RESULT begin with the ranks that hold the job of FLEET up; steps are those of the first of them, of which one is drawn. */
+static void add_fleet(struct result *result, const struct fleet *fleet, const struct trace *trace,
+                      const struct selection *selection)
+{
+    fleet_add_answer(fleet, result->answer, &result->arena);
+    if (result->answer->culprits.count == 0 || result->answer->steps.count == 0)
+        return;
+    const struct account *account = account_open(trace, selection);
+    if (account && account->has_steps)
+        summary_add_steps(result->answer, trace, account, fleet->ranks.at[0].rank, &result->arena);
+    arena_free(account);
+}
+
 /* The page of a job begins with the ranks that hold it up. */
-static void add_culprits(const struct page *page, const struct report_content *contents)
+static void add_culprits(const struct page *page, const struct report_content *contents,
+                         const struct trace *trace, const struct selection *selection)
 {
     for (size_t i = 0; i < REPORT_MOST_SECTIONS; i++)
         for (size_t k = 0; contents[i].fleet && k < REPORT_MOST_SECTIONS; k++)
             if (contents[k].result && contents[k].result->answer &&
                 contents[k].result->answer == page->answer)
-                fleet_add_answer(contents[i].fleet, contents[k].result->answer, &contents[k].result->arena);
+                add_fleet(contents[k].result, contents[i].fleet, trace, selection);
 }
 
 /* Give each section the figure that the answer has for it. */
@@ -373,8 +388,9 @@ static void release_contents(struct report_content *contents)
     }
 }
 
-static bool add_trace(const struct invocation *call, const struct trace *trace, uint64_t chosen,
-                      enum report_format format, struct report_content *contents, struct tpa_error *err)
+static bool add_trace(const struct invocation *call, const struct trace *trace,
+                      const struct selection *selection, uint64_t chosen, enum report_format format,
+                      struct report_content *contents, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
     struct result *notes = result_open("tpa.report/1");
@@ -396,7 +412,7 @@ static bool add_trace(const struct invocation *call, const struct trace *trace, 
         for (size_t i = 0; report_sections()[i].key; i++)
             add_views(&page, &contents[i]);
         add_figures(&page);
-        add_culprits(&page, contents);
+        add_culprits(&page, contents, trace, selection);
         if (!page.answer)
             page.subtitle = report_own_describe(trace, &notes->arena);
         if (notes->notices.count) {
@@ -512,7 +528,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
         file_set_check_job(trace, err) ? selection_open(trace, &args->selection, err) : NULL;
     struct report_content contents[REPORT_MOST_SECTIONS] = { 0 };
     bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
-                add_trace(call, trace, chosen, format, contents, err);
+                add_trace(call, trace, selection, chosen, format, contents, err);
     release_contents(contents);
     arena_free(selection);
     trace_free(trace);

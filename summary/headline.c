@@ -15,6 +15,7 @@
 #include "summary/finding_kit.h"
 #include "summary/finding_pipeline.h"
 #include "summary/rules.h"
+#include "summary/steps_over_time.h"
 #include "trace/lost_work.h"
 #include "summary/unexplained.h"
 #include "trace/span.h"
@@ -546,35 +547,6 @@ static void add_host_bar(struct headline *headline)
                                     ? "own time of operators and Python functions"
                                     : arena_printf(headline->texts, "own time of %s on the host", op_word);
     *VEC_PUSH(&headline->answer->bars) = bar;
-}
-
-/* The steps of the first rank, in order of time: those of the host, or of devices that fall behind. */
-static void add_steps(struct headline *headline)
-{
-    const struct summary *summary = headline->summary;
-    const struct account *account = headline->step ? summary->account : NULL;
-    const struct trace *trace = summary->trace;
-    size_t others = 0;
-    for (size_t i = 0; account && i < account->steps.count; i++) {
-        const struct account_step *step = &account->steps.at[i];
-        int64_t ns = headline->step->limit == LIMIT_HOST ? step->host_ns : step->device_ns;
-        if (step->rank != summary->ranks[0].rank) {
-            others++;
-            continue;
-        }
-        if (ns <= 0)
-            continue;
-        *VEC_PUSH(&headline->answer->steps) = (struct answer_step){
-            .label = arena_printf(headline->texts, "%" PRId64, step->number),
-            .ns = ns,
-            .start_ns = step->start_ns - trace_file_span(trace, step->file).start_ns,
-        };
-    }
-    const struct account_rank *first = account ? account_rank_of(account, summary->ranks[0].rank) : NULL;
-    headline->answer->steps_median_ns = first && first->has_steps ? first->median_ns : 0;
-    headline->answer->steps_title =
-        others ? arena_printf(headline->texts, "Steps over time, rank %" PRId64, summary->ranks[0].rank)
-               : "Steps over time";
 }
 
 /* ---- the verdict ---- */
@@ -1940,7 +1912,9 @@ void summary_add_headline(const struct summary *summary, const struct findings *
         .texts = &result->arena,
         .step = summary->account && summary->account->has_steps ? &summary->account->all : NULL,
     };
-    add_steps(&headline);
+    if (headline.step)
+        summary_add_steps(headline.answer, summary->trace, summary->account, summary->ranks[0].rank,
+                          headline.texts);
     add_facts(&headline);
     add_verdict(&headline, result);
     add_change(&headline);
