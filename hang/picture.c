@@ -340,7 +340,13 @@ static void draw_job(struct picture *picture, struct hang_job *job, size_t numbe
 
 struct picture *hang_picture(struct hang *hang)
 {
-    struct picture *picture = picture_open("hang", "Stuck job");
+    static const char *const titles[] = {
+        [HANG_CLEAN] = "Job in which nothing is pending",
+        [HANG_MOVING] = "Moving job",
+        [HANG_WAITING] = "Waiting job",
+        [HANG_STUCK] = "Stuck job",
+    };
+    struct picture *picture = picture_open("hang", titles[hang_worst(hang)]);
     for (size_t j = 0; j < hang->jobs.count && picture->charts.count < CHART_JOBS; j++)
         draw_job(picture, hang->jobs.at[j], j + 1);
     if (picture->charts.count)
