@@ -323,6 +323,7 @@ static void count_unknown(const struct comm_query *query)
     }
     comm->without_kernel = (int64_t)all->without_kernel;
     comm->refuted = (int64_t)query->matches->refuted;
+    comm->found_groups = (int64_t)query->matches->found_groups;
 }
 
 /* What a rank did before its recording began is not recorded: collectives that waited for it then are left out, on all ranks. */
@@ -459,6 +460,13 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
                           " collectives have no counterpart in the files of the other ranks; all their "
                           "time counts as transfer",
                           comm->unmatched);
+    if (comm->found_groups)
+        result_add_notice(
+            result, "groups_unknown", comm->found_groups, NULL, TPA_NOWHERE,
+            "ranks record no process groups, and not all of them end their collectives together: those that do, "
+            "%" PRId64
+            " groups of one rank or more, are judged by themselves; who waited for a rank of another is not known",
+            comm->found_groups);
     if (comm->refuted)
         result_add_notice(
             result, "not_together", comm->refuted, NULL, TPA_NOWHERE,

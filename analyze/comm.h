@@ -94,9 +94,11 @@ struct comm {
     bool several_devices; /* has a file several devices, so that the rank does not identify them? */
     int64_t untimed;      /* issued, but when they ran is unknown */
     int64_t without_size, without_group;
-    int64_t without_kernel;   /* issued, but no kernel was found: not in any row */
-    int64_t unmatched;        /* without a counterpart on other ranks */
-    int64_t refuted;          /* same place in the order, but different ends */
+    int64_t without_kernel; /* issued, but no kernel was found: not in any row */
+    int64_t unmatched;      /* without a counterpart on other ranks */
+    int64_t
+        found_groups; /* of hosts that record none, where not all end together: see collective_identity.h */
+    int64_t refuted;  /* same place in the order, but different ends */
     int64_t before_recording; /* began before the recording of the last to arrive did: not in any row */
     int64_t incomplete;       /* found on fewer ranks than their group has */
     struct group *group;

@@ -1,8 +1,12 @@
 #include "derive/collective_identity.h"
 
+#include "base/stats.h"
+#include "base/sum.h"
+#include <math.h>
+
 /* clang-format off */
 #define ID(member) ASC(struct identity, member)
-#define GROUP_KEYS ID(job), ID(group_name), ID(group_ranks), ID(paired), ID(source), ID(target)
+#define GROUP_KEYS ID(job), ID(group_name), ID(group_ranks), ID(paired), ID(source), ID(target), ID(apart)
 #define KIND_KEYS GROUP_KEYS, ID(kind), ID(size), ID(step), ID(round), ID(number)
 /* clang-format on */
 
@@ -76,8 +80,99 @@ static void settle_beginnings(struct identity *at, size_t count)
     }
 }
 
-void identities_match(struct identity *at, size_t count)
+/* ---- groups that are not recorded ---- */
+
+/* A member of a collective. */
+struct part_taken {
+    uint64_t seat;
+    size_t collective; /* counts up */
+    const struct identity *of;
+};
+
+static const struct key by_seat_collective[] = { ASC(struct part_taken, seat),
+                                                 ASC(struct part_taken, collective), KEY_END };
+static const struct key of_one_seat[] = { ASC(struct part_taken, seat), KEY_END };
+
+/* Do the seats of A and B, A_COUNT and B_COUNT parts in order of collectives, end together? Then their ends lie apart by their clocks
+ * alone, and that varies by a tenth of what their durations differ by at most, or by too little to matter. True if too few tell. */
+static bool end_together(const struct part_taken *a, size_t a_count, const struct part_taken *b,
+                         size_t b_count)
 {
+    enum { LEAST = 3, TENTH = 10, LITTLE_NS = 25000, LITTLE_OF_TIME = 500 };
+    int64_t *apart_ns = mem_alloc(mem_times(a_count + 1, sizeof *apart_ns)), *sorted_ns;
+    double varies_ns = 0, differ_ns = 0, first_ns = INFINITY, last_ns = -INFINITY;
+    size_t both = 0;
+    for (size_t i = 0, k = 0; i < a_count; i++) {
+        while (k < b_count && b[k].collective < a[i].collective)
+            k++;
+        if (k == b_count || b[k].collective != a[i].collective || !a[i].of->joins_all)
+            continue;
+        const struct identity *one = a[i].of, *other = b[k].of;
+        apart_ns[both++] = difference_saturated(other->end_ns, one->end_ns);
+        differ_ns += fabs(((double)one->end_ns - (double)one->start_ns) -
+                          ((double)other->end_ns - (double)other->start_ns));
+        first_ns = fmin(first_ns, (double)one->end_ns);
+        last_ns = fmax(last_ns, (double)one->end_ns);
+    }
+    sorted_ns = mem_alloc(mem_times(both + 1, sizeof *sorted_ns));
+    memcpy(sorted_ns, apart_ns, both * sizeof *sorted_ns);
+    double clock_ns = both ? (double)stats_lower_median(sorted_ns, both) : 0;
+    for (size_t i = 0; i < both; i++)
+        varies_ns += fabs((double)apart_ns[i] - clock_ns);
+    EACH(free, apart_ns, sorted_ns);
+    return both < LEAST || varies_ns <= differ_ns / TENTH || varies_ns <= (double)both * LITTLE_NS ||
+           varies_ns <= (last_ns - first_ns) / LITTLE_OF_TIME;
+}
+
+/* Tell the groups of the COUNT identities AT of a group that is not recorded apart, in order of collectives; returns how many there are, or 0
+ * where all are of one. Of very many none is known: then each seat is alone. */
+static size_t find_groups(struct identity *at, size_t count)
+{
+    enum { LEAST_SEATS = 3, MOST_GROUPS = 64 };
+    struct part_taken *parts = mem_alloc(mem_times(count + 1, sizeof *parts));
+    size_t collective = 0, seats = 0, groups = 0;
+    FOR_GROUPS_OF(at, count, identities_by_collective, first, end) {
+        for (size_t i = first; i < end; i++)
+            parts[i] = (struct part_taken){ at[i].seat, collective, &at[i] };
+        collective++;
+    }
+    SORT_ARRAY(parts, count, by_seat_collective);
+    struct { /* the seat of each group that was found first */
+        const struct part_taken *parts;
+        size_t count;
+    } known[MOST_GROUPS];
+    uint32_t *group_of = mem_zalloc(count + 1, sizeof *group_of);
+    FOR_GROUPS_OF(parts, count, of_one_seat, first, end) {
+        size_t g = 0;
+        while (g < groups && g < MOST_GROUPS &&
+               !end_together(known[g].parts, known[g].count, &parts[first], end - first))
+            g++;
+        if (g == groups && groups < MOST_GROUPS) {
+            known[g].parts = &parts[first];
+            known[g].count = end - first;
+        }
+        groups += g == groups;
+        seats++;
+        for (size_t i = first; i < end; i++)
+            group_of[parts[i].of - at] = (uint32_t)g + 1;
+    }
+    bool several = seats >= LEAST_SEATS && groups > 1;
+    for (size_t i = 0; i < count && several; i++)
+        at[i].apart = at[i].is_message ? 0 : group_of[i]; /* that is of pairs of ranks */
+    EACH(free, parts, group_of);
+    return several ? groups : 0;
+}
+
+/* Is the group of ONE not recorded, so that its members have to be found? */
+static bool has_no_group(const struct identity *one)
+{
+    return one->group_name == NAME_NONE && one->group_ranks == NAME_NONE && !one->paired && one->number < 0 &&
+           one->on_host;
+}
+
+size_t identities_match(struct identity *at, size_t count)
+{
+    size_t groups = 0;
     settle_numbers(at, count);
     SORT_ARRAY(at, count, by_round_seat_index);
     FOR_GROUPS_OF(at, count, round_of_group, first, end)
@@ -87,4 +182,10 @@ void identities_match(struct identity *at, size_t count)
         for (size_t i = first; i < end; i++)
             at[i].order = at[i].step == IDENTITY_BEFORE ? end - 1 - i : i - first;
     SORT_ARRAY(at, count, by_order_index);
+    FOR_GROUPS_OF(at, count, by_pair, first, end)
+        if (has_no_group(&at[first]))
+            groups += find_groups(at + first, end - first);
+    if (groups)
+        SORT_ARRAY(at, count, by_order_index);
+    return groups;
 }

@@ -5,6 +5,9 @@
  *     identities_match(at, count);
  *     FOR_GROUPS_OF(at, count, identities_by_collective, first, end)
  *         ... at[first] to at[end - 1] are one collective ...
+ *
+ * Where three hosts or more record no process groups, those whose collectives end together count as a group: the members of a
+ * collective leave it together, however late one of them came.
  */
 #ifndef TPA_DERIVE_COLLECTIVE_IDENTITY_H
 #define TPA_DERIVE_COLLECTIVE_IDENTITY_H
@@ -25,11 +28,17 @@ struct identity {
     bool paired;            /* a send or receive whose two sides are known */
     int64_t source, target; /* of paired ones; else -1 */
     int64_t kind;
-    int64_t size;   /* if it must be the same on all ranks */
-    int64_t step;   /* INT64_MIN: in none, or ignored */
-    int64_t number; /* in the group; -1: not recorded, or ignored */
-    uint32_t round; /* of the recording; 0 for numbered ones, as numbers go on */
-    uint64_t seat;  /* rank and device */
+    int64_t size;             /* if it must be the same on all ranks */
+    int64_t step;             /* INT64_MIN: in none, or ignored */
+    int64_t number;           /* in the group; -1: not recorded, or ignored */
+    uint32_t round;           /* of the recording; 0 for numbered ones, as numbers go on */
+    uint64_t seat;            /* rank and device */
+    bool on_host;             /* it is of a library on the host */
+    bool is_message;          /* a send or receive */
+    bool joins_all;           /* it ends for all members together */
+    int64_t start_ns, end_ns; /* by a clock of the seat */
+    uint32_t
+        apart; /* set by identities_match: which group of those that are not recorded, from 1; 0: all are in one, or it is recorded */
     size_t
         order; /* set by identities_match: index among those of one seat that are equal in the fields above the seat; before the steps from the last on */
     size_t index; /* of the record; those of a seat are in order of time */
@@ -42,8 +51,9 @@ extern const struct key identity_by_group[], identity_of_seat[];
 bool collective_has_one_size(enum collective_kind kind);
 
 /* Settle what counts, and sort COUNT identities so that those of one collective are adjacent, by index. If all of a group
- * have a number, only the number counts; else the n-th of its kind does. */
-void identities_match(struct identity *at, size_t count);
+ * have a number, only the number counts; else the n-th of its kind does. Returns how many groups were found where none are recorded and
+ * not all ranks are in one; else 0. */
+size_t identities_match(struct identity *at, size_t count);
 
 extern const struct key identities_by_collective[];
 

@@ -41,6 +41,16 @@ static bool *find_repeats(const struct file_set *set)
     return repeats;
 }
 
+/* MOMENT of a file as a time that is comparable between files, if they record the origin of their clocks. */
+static int64_t absolute(const struct collectives *all, const struct collective *one, int64_t moment_ns)
+{
+    const struct trace_file *file = &all->trace->files[all->places[one->place].file];
+    int64_t absolute_ns;
+    if (!file->has_base || __builtin_add_overflow(moment_ns, file->base_ns, &absolute_ns))
+        return moment_ns;
+    return absolute_ns;
+}
+
 static struct identity *make_identities(const struct collectives *all, size_t *count)
 {
     struct step_list *steps = step_list_open(all->trace);
@@ -73,6 +83,11 @@ static struct identity *make_identities(const struct collectives *all, size_t *c
             .number = one->sequence,
             .round = set->files[place->file].round,
             .seat = seat_of(set, place),
+            .on_host = place->device < 0,
+            .is_message = one_way,
+            .joins_all = collective_joins_all(one->kind),
+            .start_ns = absolute(all, one, trace_start_ns(all->trace, one->event)),
+            .end_ns = absolute(all, one, trace_end_ns(all->trace, one->event)),
             .job = set->files[place->file].job,
             .index = i,
         };
@@ -102,16 +117,6 @@ static void find_matches(struct collective_matches *matches, const struct identi
 /* ---- clocks ---- */
 
 enum { CLOCKS_DRIFT_NS = 1000000 }; /* smaller differences may be caused by the network */
-
-/* MOMENT of a file as a time that is comparable between files, if they record the origin of their clocks. */
-static int64_t absolute(const struct collectives *all, const struct collective *one, int64_t moment_ns)
-{
-    const struct trace_file *file = &all->trace->files[all->places[one->place].file];
-    int64_t absolute_ns;
-    if (!file->has_base || __builtin_add_overflow(moment_ns, file->base_ns, &absolute_ns))
-        return moment_ns;
-    return absolute_ns;
-}
 
 /* The offsets of clocks, by the ends of collectives that ended for all at about the same time. Each round is compared with the
  * first place in it, as clocks drift from round to round. */
@@ -429,7 +434,7 @@ struct collective_matches *collective_matches_open(const struct collectives *all
                &matches->clock_ns, &matches->deviation_ns, &matches->anchors, &matches->clocks);
     size_t count;
     struct identity *identities = make_identities(all, &count);
-    identities_match(identities, count);
+    matches->found_groups = identities_match(identities, count);
     matches->collectives = all;
     matches->member = mem_alloc(mem_times(count + 1, sizeof *matches->member));
     find_matches(matches, identities, count);

@@ -61,7 +61,8 @@ struct collective_matches {
     struct rank_clock
         /* by file: the same, from the matches that were kept, with one clock for all places of a file */
         *clocks;
-    uint64_t refuted; /* collectives whose match was dropped because of the clocks */
+    uint64_t found_groups; /* of hosts that record none, by who ends together, where not all do; else 0 */
+    uint64_t refuted;      /* collectives whose match was dropped because of the clocks */
 };
 
 /* Exposed communication that waited for a rank whose recording had not begun: what that rank did is not recorded, so it is neither

@@ -166,17 +166,28 @@ static void append_share(struct buffer *out, double share)
 
 #define WORTH_A_FINDING 0.02 /* of the time of all devices */
 
-/* The share of the devices' time that waiting in collectives takes; 0: not known. */
+/* The time of all devices in complete steps; without devices that of all ranks in steps. 0: not known. */
+static double whole_time_of(const struct fleet *fleet)
+{
+    double whole_ns = (double)fleet->total_ns;
+    for (size_t i = 0; i < fleet->steps.count && fleet->total_ns <= 0; i++)
+        if (fleet->steps.at[i].median_ns > 0)
+            whole_ns += (double)fleet->steps.at[i].median_ns * (double)fleet->steps.at[i].ranks;
+    return whole_ns;
+}
+
+/* The share of that time that waiting in collectives takes; 0: not known. */
 static double waiting_share_of(const struct fleet *fleet)
 {
-    return fleet->total_ns > 0 ? (double)fleet->waited_ns / (double)fleet->total_ns : 0;
+    double whole_ns = whole_time_of(fleet);
+    return whole_ns > 0 ? (double)fleet->waited_ns / whole_ns : 0;
 }
 
 /* Is a rank known for which others wait, for longer than is worth a finding? */
 static bool is_held_up(const struct fleet *fleet)
 {
     return fleet->meetings.count && fleet->ranks.count && fleet->ranks.at[0].caused_ns > 0 &&
-           fleet->blamed_ns != 0 && (fleet->total_ns <= 0 || waiting_share_of(fleet) >= WORTH_A_FINDING);
+           fleet->blamed_ns != 0 && (whole_time_of(fleet) <= 0 || waiting_share_of(fleet) >= WORTH_A_FINDING);
 }
 
 /* Do others wait for a second rank for at least two thirds of the time for which they wait for the first? */
@@ -247,7 +258,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
     }
     if (fleet->in_turn) {
         append_turns(fleet, "ranks", out);
-        if (fleet->total_ns > 0) {
+        if (waited > 0) {
             buffer_puts(out, ": ");
             append_share(out, waited);
             buffer_puts(out, " of the time");
@@ -262,7 +273,7 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
     buffer_puts(out, ": ");
     append_share(out, row->caused_share);
     buffer_puts(out, " of the waiting");
-    if (fleet->total_ns > 0) {
+    if (waited > 0) {
         buffer_puts(out, ", which takes ");
         append_share(out, waited);
         buffer_puts(out, " of the time");
@@ -609,6 +620,13 @@ static void notice_clocks(const struct fleet *fleet, struct result *result)
             "%" PRIu64
             " collective%s waited for a rank that was late since before its recording began: what it did then is not recorded, so the waiting is attributed to none",
             fleet->meetings.unrecorded, fleet->meetings.unrecorded == 1 ? "" : "s");
+    if (fleet->meetings.found_groups)
+        result_add_notice(
+            result, "groups_unknown", (int64_t)fleet->meetings.found_groups, NULL, TPA_NOWHERE,
+            "ranks record no process groups, and not all of them end their collectives together: those that do, "
+            "%" PRIu64
+            " groups of one rank or more, are judged by themselves; who waited for a rank of another is not known",
+            fleet->meetings.found_groups);
     if (fleet->messages)
         result_add_notice(
             result, "pipeline", (int64_t)fleet->messages, NULL, TPA_NOWHERE,

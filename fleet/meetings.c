@@ -384,6 +384,7 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
     }
     add_sums(meetings, slice, waits);
     meetings->unmatched += slice->unmatched;
+    meetings->found_groups += slice->found_groups;
     EACH(free, ways, steps, waits);
 }
 

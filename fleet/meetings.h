@@ -91,6 +91,7 @@ struct fleet_meetings {
     int64_t unrecorded_ns;   /* of complete steps: exposed waiting since before a recording began */
     uint64_t unrecorded;     /* meetings that have before_recording */
     uint64_t unmatched;      /* those that met no other */
+    uint64_t found_groups;   /* as identities_match counts them; not in files of results */
     uint64_t refuted;        /* those that did not end together, and are no meetings */
     uint64_t absent;         /* mentioned in the facts, but in files that were not given */
     uint64_t strangers;      /* in files, of recordings whose facts were not given */

@@ -116,7 +116,8 @@ struct slice {
     struct slice_arrival *arrivals; /* of all meetings */
     size_t arrival_count;
     VEC_OF(struct slice_meeting) meetings;
-    uint64_t unmatched; /* rows that met no other */
+    uint64_t unmatched;    /* rows that met no other */
+    uint64_t found_groups; /* as identities_match counts them */
 };
 
 /* All collectives of the members of JOB, which must outlive the slice. New; free with arena_free. Time is n log n. */

@@ -233,12 +233,39 @@ class Job:
                 if kind[2] == "before":
                     key = kind, sum(o.rank is c.rank and kind_of(o) == kind for o in group) - len(those) + 1
             alike.setdefault(key, []).append(c)
-        for key, members in alike.items():
-            if len(members) > 1:
-                match = Match(members)
-                if not has_numbers:
-                    match.number = key[1]
-                yield match, has_numbers
+        found = {} if has_numbers or group[0].group or group[0].library != "gloo" else self.find_groups(list(alike.values()))
+        for key, all_members in alike.items():
+            for number in sorted({found.get(c.rank.number, 0) for c in all_members}):
+                members = [c for c in all_members if found.get(c.rank.number, 0) == number]
+                if len(members) > 1:
+                    match = Match(members)
+                    if not has_numbers:
+                        match.number = key[1]
+                    yield match, has_numbers
+
+    def find_groups(self, alike):
+        """By rank, the group of hosts that record none: ranks of which what they do together ends together; nothing of fewer than three ranks."""
+        by_rank = {}
+        for number, members in enumerate(alike):
+            for c in members:
+                by_rank.setdefault(c.rank, {})[number] = c
+        firsts, group_of = [], {}
+        for rank in (rank for rank in self.ranks if rank in by_rank):
+            group = next((i for i, first in enumerate(firsts) if self.end_together(by_rank[first], by_rank[rank])), len(firsts))
+            firsts += [rank] if group == len(firsts) else []
+            group_of[rank.number] = group
+        return group_of if len(by_rank) >= 3 else {}
+
+    def end_together(self, one, other):
+        """Their ends vary by a tenth of what their durations differ by, by 25 us, or by a 500th of the time between two."""
+        both = [(a, other[number]) for number, a in sorted(one.items()) if number in other and a.name not in ONE_SENDS_TO_ALL]
+        apart = [b.rank.base + b.event.end - a.rank.base - a.event.end for a, b in both]
+        if len(both) < 3:
+            return True
+        varies = sum(abs(x - statistics.median_low(apart)) for x in apart)
+        ends = [a.event.end for a, _ in both]
+        return (varies <= sum(abs(a.duration - b.duration) for a, b in both) / 10 or varies <= 25000 * len(both)
+                or varies <= (max(ends) - min(ends)) / 500)
 
     def before_steps(self, group, step_of):
         """Those before the first step that all ranks have, if a rank has any before its steps."""

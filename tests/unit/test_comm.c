@@ -399,6 +399,49 @@ TEST(regions_of_gloo_are_collectives)
     release();
 }
 
+/* Five times, 10 ms after one another, ranks 0 and 1, and 2 and 3, reduce; the begins of 1 and 3 vary, and they are waited for. Both
+ * pairs end together, 0.5 ms after the last began. Without BY_PAIRS all four do, after rank 3. */
+static void draw_pairs(bool by_pairs)
+{
+    static const int64_t began_us[4][5] = {
+        { 0, 0, 0, 0, 0 }, { 900, 300, 100, 700, 500 }, { 0, 0, 0, 0, 0 }, { 2000, 3500, 2900, 3900, 2500 }
+    };
+    draw_begin(&comm_wants);
+    for (int rank = 0; rank < 4; rank++) {
+        draw_rank(rank, 0);
+        draw_host("user_annotation", "before", 1, -1000000, 10);
+        for (int i = 0; i < 5; i++) {
+            int64_t last_us = began_us[by_pairs ? rank | 1 : 3][i], first_us = 10000 * i;
+            draw_host("user_annotation", "gloo:all_reduce", 2, 1000 * (first_us + began_us[rank][i]),
+                      1000 * (last_us + 500 - began_us[rank][i]));
+        }
+    }
+    trace = draw_end();
+    answer();
+}
+
+TEST(ranks_that_end_together_are_a_group_where_none_is_recorded)
+{
+    draw_pairs(true);
+    const struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
+    assert_int_equal(notice_called(result, "groups_unknown"), 2);
+    assert_int_equal(waits->row_count, 10);
+    for (size_t row = 0; row < waits->row_count; row++)
+        assert_int_equal(int_called(waits, row, "seen"), 2);
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "waited"), 2500000);
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 2), "waited"), 14800000);
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "late"), 2500000);
+    release();
+
+    draw_pairs(false);
+    ranks = table_called(result, "ranks"), waits = table_called(result, "waits");
+    assert_int_equal(notice_called(result, "groups_unknown"), 0);
+    assert_int_equal(waits->row_count, 5);
+    assert_int_equal(int_called(waits, 0, "seen"), 4);
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "waited"), 12300000);
+    release();
+}
+
 /* UCC serves hosts and devices. A region around a launch is the issue of that kernel; one on its own in a process with a
  * device is an issue without its kernel; in a process without a device it ran on the host. */
 TEST(regions_of_ucc_are_issues_where_a_device_communicates)
