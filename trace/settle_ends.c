@@ -2,11 +2,12 @@
  * settle_ends.c - bounds ends that cannot be, and leaves out records that were written twice, when a trace is finished.
  *
  * A kernel whose end is stamped late lasts over the work behind it on its stream. It ends where the next work of its stream
- * begins, or sooner if no other run of its name takes so long.
+ * begins, or sooner if no other run of its name in its file takes so long.
  */
 #include "trace/storage.h"
 
 #include "base/rows.h"
+#include "base/search.h"
 #include "trace/arg_scan.h"
 #include "trace/slice.h"
 
@@ -273,26 +274,64 @@ static void bound_streams(struct late_ends *late)
     }
 }
 
-/* Let no late work take longer than the longest other run of its name. */
+/* A name of late work in a file, and its longest other run there; -1: there is none. */
+struct late_name {
+    uint32_t file;
+    name_id name;
+    int64_t longest_ns;
+};
+
+static const struct key by_file_name[] = { ASC(struct late_name, file), ASC(struct late_name, name),
+                                           KEY_END };
+
+/* The entry of the name of E, which is late somewhere, in the file of E; NULL: it is not late there. */
+static struct late_name *late_name_of(const struct trace *trace, struct late_name *names, size_t count,
+                                      event_id e)
+{
+    struct late_name key = { .file = trace->tracks[trace->track[e]].file, .name = trace->name[e] };
+    size_t i;
+    SEARCH(i, count, rows_compare(&names[i], &key, by_file_name) < 0);
+    return i < count && rows_compare(&names[i], &key, by_file_name) == 0 ? &names[i] : NULL;
+}
+
+/* Let no late work take longer than the longest other run of its name in its file; where there is none, in all files: ranks
+ * may differ in speed. */
 static void shorten_to_usual(struct late_ends *late)
 {
     const struct trace *trace = late->trace;
+    VEC_OF(struct late_name) names = { 0 };
     int64_t *longest_ns = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *longest_ns));
+    bool *is_late = mem_zalloc(names_count(trace->names) + 1, sizeof *is_late);
     for (name_id id = 0; id < names_count(trace->names); id++)
         longest_ns[id] = -1;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (event_is_gpu_work(trace->kind[e]) && late->dur_ns[e] < 0 &&
-            trace_dur_ns(trace, e) > longest_ns[trace->name[e]])
-            longest_ns[trace->name[e]] = trace_dur_ns(trace, e);
+        if (late->dur_ns[e] >= 0) {
+            is_late[trace->name[e]] = true;
+            *VEC_PUSH(&names) = (struct late_name){ trace->tracks[trace->track[e]].file, trace->name[e], -1 };
+        }
+    SORT(&names, by_file_name);
+    names.count = rows_unique(names.at, names.count, sizeof *names.at, by_file_name);
     for (event_id e = 0; e < trace->event_count; e++) {
-        int64_t usual_ns = longest_ns[trace->name[e]];
+        if (!is_late[trace->name[e]] || !event_is_gpu_work(trace->kind[e]) || late->dur_ns[e] >= 0)
+            continue;
+        int64_t dur_ns = trace_dur_ns(trace, e);
+        struct late_name *own = late_name_of(trace, names.at, names.count, e);
+        if (own && dur_ns > own->longest_ns)
+            own->longest_ns = dur_ns;
+        if (dur_ns > longest_ns[trace->name[e]])
+            longest_ns[trace->name[e]] = dur_ns;
+    }
+    for (event_id e = 0; e < trace->event_count; e++) {
         if (late->dur_ns[e] < 0)
             continue;
+        const struct late_name *own = late_name_of(trace, names.at, names.count, e);
+        int64_t usual_ns = own && own->longest_ns >= 0 ? own->longest_ns : longest_ns[trace->name[e]];
         if (usual_ns >= 0 && usual_ns < late->dur_ns[e])
             late->dur_ns[e] = usual_ns;
         late->late_ns[trace->tracks[trace->track[e]].file] += late->dur_ns[e];
     }
-    free(longest_ns);
+    VEC_FREE(&names);
+    EACH(free, longest_ns, is_late);
 }
 
 /* ---- ends behind the last wait, or behind the recording ---- */

@@ -115,6 +115,35 @@ TEST(ends_behind_followers_are_bounded)
     trace_free(trace);
 }
 
+/*
+ *     0      100    200    300    400       us, one stream of each of two files
+ *     [ a 30 ][ b    [ a: 10 s .........     a fast rank
+ *     [ a 90 ][ b    [ a: 10 s .........     a slow one
+ * The late "a" is taken to last as long as the other of its own file: the ranks differ in speed. The late "c" of the first file has no
+ * other run there: it lasts as that of the second, 20.
+ */
+TEST(ends_are_bounded_by_the_runs_of_their_file)
+{
+    struct small small = small_begin(WANTS);
+    for (int file = 0; file < 2; file++) {
+        if (file == 1)
+            small_next_file(&small, "slow.json", 1);
+        add_kernel(&small, "a", 1, 0, us(file ? 90 : 30));
+        add_kernel(&small, "b", 2, us(100), us(60));
+        add_kernel(&small, "a", 3, us(200), 10 * SECOND);
+        add_kernel(&small, "b", 4, us(300), us(60));
+        add_kernel(&small, "b", 5, us(400), us(60));
+        add_kernel(&small, "c", 6, us(500), file ? us(20) : 10 * SECOND);
+        add_kernel(&small, "b", 7, us(600), us(60));
+        add_kernel(&small, "b", 8, us(700), us(60));
+    }
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace_dur_ns(trace, 2), us(30));
+    assert_int_equal(trace_dur_ns(trace, 5), us(20));
+    assert_int_equal(trace_dur_ns(trace, 10), us(90));
+    trace_free(trace);
+}
+
 /* Nodes of one graph run side by side, a dependent launch begins 20 us early, and a stream that always overlaps is none. */
 TEST(work_that_may_overlap_is_believed)
 {
