@@ -1232,6 +1232,23 @@ static bool is_as_good(const struct headline *headline, size_t about, size_t fir
            findings->at[about].saves_share >= AS_GOOD_AS * findings->at[first].saves_share;
 }
 
+/* Were fewer ranks recorded than the job has, or than one of its groups? True, too, if neither is known, as of a single rank. */
+static bool lacks_ranks(const struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    int64_t most = summary->rank_count > 1 ? 0 : INT64_MAX, count = (int64_t)summary->rank_count;
+    for (uint32_t f = 0; f < summary->trace->file_count; f++) {
+        const struct trace_file *file = &summary->trace->files[f];
+        most = file->world_size > most ? file->world_size : most;
+        for (size_t i = 0; i < file->groups.count; i++)
+            most = file->groups.at[i].size > most ? file->groups.at[i].size : most;
+    }
+    for (size_t i = 0; summary->comm && i < summary->comm->rows.count; i++)
+        if (summary->comm->rows.at[i].group_size > most)
+            most = summary->comm->rows.at[i].group_size;
+    return most <= 0 || most > count;
+}
+
 /* Why the first change, which is not about the largest part, or saves little of it, comes first: a sentence; "": it needs none. */
 static const char *describe_order(struct headline *headline, size_t first)
 {
@@ -1264,7 +1281,7 @@ static const char *describe_order(struct headline *headline, size_t first)
                             about + 1, part, first + 1);
     if (headline->rules && change->saves_share >= AS_GOOD_AS * headline->largest_share)
         return arena_printf(headline->texts, " Change %zu saves about as much.", first + 1);
-    if (headline->part && strstr(headline->part, "communication") && headline->summary->rank_count == 1)
+    if (headline->part && strstr(headline->part, "communication") && lacks_ranks(headline))
         return " The recordings of all ranks would tell whether it waits for a slower one.";
     if (headline->rules)
         return arena_printf(headline->texts, " No change was found that is about %s.",

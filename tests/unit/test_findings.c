@@ -1078,6 +1078,64 @@ TEST(a_rank_that_holds_the_others_up_comes_first)
     release();
 }
 
+/*
+ *   each rank   [ 1 us )[ all-reduce, 600 us )     the host waits for it, and 300 us for the next batch; 1000 us
+ *
+ * Most is communication, with nothing to hide it behind; RANKS that its group has, or of the job, tell whether all were recorded.
+ */
+static const char *verdict_of_communication(int64_t group, int64_t job, struct arena *texts)
+{
+    draw_begin(&summary_wants);
+    for (int rank = 0; rank < 2; rank++) {
+        if (rank == 1)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        trace_builder_current_file(draw_builder)->world_size = job;
+        for (int n = 0; n < 4; n++) {
+            int64_t us = 1000 * n;
+            char name[32];
+            snprintf(name, sizeof name, "ProfilerStep#%d", n);
+            draw_op_us("user_annotation", name, us, 1000);
+            draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us,
+                       300);
+            draw_call_us("cudaLaunchKernel", us + 310, 10, 3 * n + 1);
+            draw_work_us("kernel", "product", us + 322, 1, 3 * n + 1);
+            draw_call_us("cudaLaunchKernel", us + 320, 5, 3 * n + 2);
+            draw_work_us("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us + 326, 600, 3 * n + 2);
+            draw_text(ARG_COLLECTIVE, "allreduce");
+            draw_text(ARG_GROUP_NAME, "0");
+            if (group)
+                draw_arg(ARG_GROUP_SIZE, group);
+            draw_arg(ARG_SEQ_IN_GROUP, n + 1);
+            draw_call_us("cudaDeviceSynchronize", us + 330, 660, 3 * n + 3);
+        }
+    }
+    trace = draw_end();
+    answer();
+    const char *verdict = arena_strndup(texts, result->answer->verdict, strlen(result->answer->verdict));
+    release();
+    return verdict;
+}
+
+/* Of 2 of 8 ranks, or of an unknown number, nobody knows whether they wait for one that is not here. */
+TEST(ranks_that_are_not_recorded_may_be_waited_for)
+{
+    static const struct {
+        int64_t group, job;
+        bool missing;
+    } cases[] = { { 2, 2, false }, { 2, 0, false }, { 2, 8, true }, { 8, 0, true }, { 0, 0, true } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena texts = { 0 };
+        const char *verdict = verdict_of_communication(cases[i].group, cases[i].job, &texts);
+        bool missing =
+                 strstr(verdict, "The recordings of all ranks would tell whether it waits for a slower one"),
+             none = strstr(verdict, "No change was found that is about the communication");
+        assert_int_equal(missing, cases[i].missing);
+        assert_int_equal(none, !cases[i].missing);
+        arena_release(&texts);
+    }
+}
+
 /* Two devices that work for 1 ms at once: the bar is of the mean device, not of 2 ms, and nothing is written of others beside it. */
 TEST(bars_are_of_the_mean_device)
 {
