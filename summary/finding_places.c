@@ -1,10 +1,14 @@
 #include "summary/finding_places.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "trace/call_names.h"
 #include "trace/derived.h"
 #include "derive/callers.h"
+#include "derive/gpu_events.h"
+#include "derive/gpu_names.h"
+#include "derive/host_waits.h"
 #include "summary/findings.h"
 #include <math.h>
 
@@ -277,30 +281,144 @@ double *shares_of_idle_time(const struct summary *summary, const enum gap_cause 
     return shares;
 }
 
-struct rank_excess rank_excess_of(const struct summary *summary, int64_t rank)
+/* ---- what a rank does longer ---- */
+
+/* Of events of a name: on the rank, and on all others. */
+struct name_sums {
+    double own_ns, rest_ns, own, rest;
+};
+
+static void add_to_name(struct name_sums *sums, bool is_own, double dur_ns)
+{
+    *(is_own ? &sums->own_ns : &sums->rest_ns) += dur_ns;
+    *(is_own ? &sums->own : &sums->rest) += 1;
+}
+
+/* How much longer all of the COUNT names take on the rank, and the name that most: the one with most time among those that explain nearly
+ * all of the largest difference. */
+static double longer_name_of(const struct name_sums *sums, size_t count, double others,
+                             struct rank_difference *most)
+{
+    const double nearly_all = 0.8;
+    double all_ns = 0, most_ns = 0;
+    most->name = NAME_NONE;
+    for (name_id id = 0; id < count; id++) {
+        double longer_ns = sums[id].own_ns - sums[id].rest_ns / others;
+        all_ns += longer_ns;
+        most_ns = fmax(most_ns, longer_ns);
+    }
+    for (name_id id = 0; id < count && most_ns > 0; id++) {
+        double longer_ns = sums[id].own_ns - sums[id].rest_ns / others;
+        if (longer_ns < nearly_all * most_ns ||
+            (most->name != NAME_NONE && sums[id].own_ns > sums[most->name].own_ns))
+            continue;
+        most->name = id;
+        most->time_ns = (int64_t)fmin(longer_ns, 9.2e18);
+    }
+    return all_ns;
+}
+
+struct name_pace {
+    double pace, weight_ns;
+};
+
+static const struct key by_pace[] = { ASC(struct name_pace, pace), KEY_END };
+
+/* How long the rank takes for kernels of one name relative to the others, at least in three quarters of the time: NAN of a single name, of
+ * which it may do more. */
+static double pace_of(const struct name_sums *sums, size_t count, double others)
+{
+    VEC_OF(struct name_pace) paces = { 0 };
+    double whole_ns = 0, until_ns = 0, pace = NAN;
+    for (name_id id = 0; id < count; id++)
+        if (sums[id].own > 0 && sums[id].rest_ns > 0) {
+            *VEC_PUSH(&paces) =
+                (struct name_pace){ (sums[id].own_ns / sums[id].own) / (sums[id].rest_ns / sums[id].rest),
+                                    sums[id].rest_ns / others };
+            whole_ns += sums[id].rest_ns / others;
+        }
+    SORT(&paces, by_pace);
+    for (size_t i = 0; i < paces.count && paces.count > 1 && until_ns <= whole_ns / 4; i++) {
+        pace = paces.at[i].pace;
+        until_ns += paces.at[i].weight_ns;
+    }
+    VEC_FREE(&paces);
+    return pace;
+}
+
+static struct rank_difference difference_of_kernels(const struct name_sums *kernels, size_t count,
+                                                    double others, double late_ns)
+{
+    const double slower = 1.03, more_often = 1.02;
+    struct rank_difference most = { .longer = LONGER_UNKNOWN };
+    double own = 0, rest = 0;
+    if (longer_name_of(kernels, count, others, &most) < late_ns / 2 || most.name == NAME_NONE)
+        return (struct rank_difference){ .longer = LONGER_UNKNOWN, .name = NAME_NONE };
+    for (name_id id = 0; id < count; id++) {
+        own += kernels[id].own;
+        rest += kernels[id].rest / others;
+    }
+    most.more = own - rest;
+    most.pace = pace_of(kernels, count, others);
+    most.longer = own > more_often * rest ? LONGER_KERNELS
+                  : most.pace >= slower   ? LONGER_DEVICE
+                                          : LONGER_KERNEL;
+    return most;
+}
+
+/* By how much longer the host of RANK waits for devices, in ns: that is no work of its own. */
+static double longer_waits_of(const struct summary *summary, int64_t rank, double others)
 {
     const struct trace *trace = summary->trace;
-    const double nearly_all = 0.8;
-    struct rank_excess excess = { NAME_NONE, 0 };
-    size_t name_count = names_count(trace->names), others = summary->rank_count - 1;
-    double *own = mem_zalloc(name_count + 1, sizeof *own), *rest = mem_zalloc(name_count + 1, sizeof *rest);
-    double most = 0;
-    if (summary->rank_count < 2)
-        others = 1;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        bool is_own = selection_rank(trace, trace->tracks[trace->track[e]].file) == rank;
-        (is_own ? own : rest)[trace->name[e]] += (double)trace_dur_ns(trace, e);
+    const struct host_waits *waits = host_waits_of(trace);
+    struct name_sums sums = { 0 };
+    for (size_t i = 0; i < waits->count; i++)
+        add_to_name(&sums, selection_rank(trace, trace->tracks[trace->track[waits->at[i].call]].file) == rank,
+                    (double)trace_dur_ns(trace, waits->at[i].call));
+    return sums.own_ns - sums.rest_ns / others;
+}
+
+struct rank_difference rank_difference_of(const struct summary *summary, int64_t rank, int64_t late_ns)
+{
+    const struct trace *trace = summary->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    size_t count = names_count(trace->names);
+    double others = summary->rank_count > 2 ? (double)summary->rank_count - 1 : 1, least_ns = (double)late_ns;
+    struct name_sums *kernels = mem_zalloc(count + 1, sizeof *kernels),
+                     *events = mem_zalloc(count + 1, sizeof *events),
+                     *loading = mem_zalloc(count + 1, sizeof *loading);
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->work[i] == GPU_COMPUTATION && trace->kind[gpu->event[i]] == EVENT_KERNEL)
+            add_to_name(&kernels[trace->name[gpu->event[i]]],
+                        selection_rank(trace, trace->tracks[trace->track[gpu->event[i]]].file) == rank,
+                        (double)trace_dur_ns(trace, gpu->event[i]));
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (!event_on_device((enum event_kind)trace->kind[e]) || trace->kind[e] == EVENT_MEMCPY)
+            add_to_name(&events[trace->name[e]],
+                        selection_rank(trace, trace->tracks[trace->track[e]].file) == rank,
+                        (double)trace_dur_ns(trace, e));
+    for (name_id id = 0; id < count; id++) {
+        const char *name = names_text(trace->names, id);
+        if (annotation_is_data_loading(name))
+            loading[id] = events[id];
+        if (kernels[id].own + kernels[id].rest > 0)
+            events[id] = kernels[id];
+        if (strstr(name, " object at 0x")) /* which differs from process to process */
+            events[id] = (struct name_sums){ 0 };
     }
-    for (name_id id = 0; id < name_count; id++)
-        most = fmax(most, own[id] - rest[id] / (double)others);
-    for (name_id id = 0; id < name_count && most > 0; id++) {
-        double longer = own[id] - rest[id] / (double)others;
-        if (longer < nearly_all * most || (excess.name != NAME_NONE && own[id] > own[excess.name]))
-            continue;
-        excess = (struct rank_excess){ id, (int64_t)fmin(longer, 9.2e18) };
+    struct rank_difference found = difference_of_kernels(kernels, count, others, least_ns);
+    if (found.longer == LONGER_UNKNOWN && longer_name_of(loading, count, others, &found) >= least_ns / 2)
+        found.longer = LONGER_LOADING;
+    if (found.longer == LONGER_UNKNOWN) {
+        longer_name_of(events, count, others, &found);
+        if (found.name != NAME_NONE && found.time_ns >= late_ns / 4 &&
+            longer_waits_of(summary, rank, others) < (double)found.time_ns / 2)
+            found.longer = kernels[found.name].own > 0 ? LONGER_KERNEL : LONGER_EVENT;
     }
-    EACH(free, own, rest);
-    return excess;
+    if (found.longer == LONGER_UNKNOWN)
+        found.name = NAME_NONE;
+    EACH(free, kernels, events, loading);
+    return found;
 }
 
 int64_t idle_time_for(const struct summary *summary, const enum gap_cause *causes, size_t count)

@@ -38,14 +38,28 @@ double *shares_of_idle_time(const struct summary *summary, const enum gap_cause 
 /* Add "16 of 16 ranks, 37.0 to 42.4 %, worst rank 0" to OUT; nothing for a single rank. */
 void shares_add_ranks(const struct summary *summary, const double *shares, struct buffer *out);
 
-/* What RANK takes longer for than the other ranks, by the mean of theirs: NAME_NONE where it takes for nothing longer. */
-struct rank_excess {
-    name_id name;
-    int64_t time_ns; /* longer, in all */
+enum rank_longer {
+    LONGER_UNKNOWN,
+    LONGER_DEVICE,  /* its kernels, of all names alike, as often as on the others */
+    LONGER_KERNELS, /* it runs more of them */
+    LONGER_KERNEL,  /* that of one name */
+    LONGER_LOADING, /* the loop waits longer for its batches */
+    LONGER_EVENT,   /* operators, calls or ranges of one name on the host */
 };
 
-/* Of what nests, such as an operator and the step around it, the innermost that explains most of the difference. */
-struct rank_excess rank_excess_of(const struct summary *summary, int64_t rank);
+/* What a rank does longer than the mean of the others. */
+struct rank_difference {
+    enum rank_longer longer;
+    name_id
+        name; /* the one that explains most of it, of what nests the innermost; NAME_NONE: LONGER_UNKNOWN */
+    int64_t time_ns; /* what takes longer, of that name, in all */
+    double pace; /* LONGER_DEVICE: how long its kernels take relative to the others': 1.05 is 5 % longer */
+    double more; /* LONGER_KERNELS: how many it runs more */
+};
+
+/* That of RANK, which is LATE_NS late in all: UNKNOWN where nothing takes a fourth of that longer, or where its
+ * host only waits longer for its devices. */
+struct rank_difference rank_difference_of(const struct summary *summary, int64_t rank, int64_t late_ns);
 
 /* How long the devices of all ranks idled for CAUSES, in ns. */
 int64_t idle_time_for(const struct summary *summary, const enum gap_cause *causes, size_t count);

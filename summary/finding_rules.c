@@ -735,33 +735,86 @@ static struct text advise_overlap(const struct pricing *pricing)
     return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice);
 }
 
-/* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why: returned. NULL: it is
- * not known. */
-static const char *add_latest_rank(const struct summary *summary, struct buffer *out)
+/* What to do about a rank that does something longer: what comes before and after its number, and how. */
+static const struct {
+    const char *before, *after, *advice;
+} of_slow_rank[] = {
+    [LONGER_UNKNOWN] = { "See what rank ", " does longer",
+                         "the recording does not tell: record operators and Python's calls of all ranks "
+                         "(with_stack=True); tpa comm shows how late it is at each collective" },
+    [LONGER_DEVICE] = { "Check the device of rank ", "",
+                        "all kernels take longer on that rank: look at the clocks, temperature, power limit and "
+                        "other processes of its device, or use another" },
+    [LONGER_KERNELS] = { "Give rank ", " as much work as the others",
+                         "that rank computes more often: batches of one size and length, layers and experts "
+                         "split evenly" },
+    [LONGER_KERNEL] = { "Even out the work of rank ", "",
+                        "a kernel takes longer on that rank: larger inputs (record_shapes=True shows them), or a "
+                        "slower device: clocks, temperature, other processes" },
+    [LONGER_LOADING] = { "Load the batches of rank ", " faster",
+                         "the others have theirs in time: look at the storage and host of that rank, its "
+                         "num_workers, and how long its samples are" },
+    [LONGER_EVENT] = { "See why the host of rank ", " is slow",
+                       "look at what takes longer on that rank: larger inputs (record_shapes=True shows them), other "
+                       "processes on its host, affinity, garbage collection" },
+};
+
+/* Add what DIFFERENCE is, of a rank with so many STEPS: ": gemm takes 27.9ms of a step longer there than on the others". */
+static void add_difference(const struct trace *trace, const struct rank_difference *difference, size_t steps,
+                           struct buffer *out)
 {
+    const char *name = difference->name == NAME_NONE ? "" : names_text(trace->names, difference->name);
+    double each = steps ? (double)steps : 1;
+    if (difference->longer == LONGER_UNKNOWN)
+        return;
+    if (difference->longer == LONGER_DEVICE) {
+        buffer_printf(out, ": its kernels take %.3g %% longer than the same on the others",
+                      100 * (difference->pace - 1));
+        return;
+    }
+    if (difference->longer == LONGER_KERNELS)
+        buffer_printf(out, ": it runs %.3g kernels more%s, mostly ", difference->more / each,
+                      steps ? " in a step" : "");
+    else
+        buffer_puts(out, ": ");
+    if (!demangle_name(out, name))
+        buffer_puts(out, name);
+    if (difference->longer == LONGER_KERNELS)
+        return;
+    buffer_puts(out, " takes ");
+    quantity_append_rounded_time(out, (double)difference->time_ns / each);
+    buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
+}
+
+/* Let FINDING name the rank that the others waited for longest, what it does longer, and what to do about that; nothing where it is
+ * not known. */
+static void name_latest_rank(struct pricing *pricing, struct priced_finding *finding)
+{
+    const struct summary *summary = pricing->summary;
     const struct comm *comm = summary->comm;
-    const struct comm_blame *latest = comm && comm->blame.count ? comm->blame.at : NULL;
+    const struct comm_blame *latest = comm && comm->blame.count > 1 ? comm->blame.at : NULL;
+    struct buffer where = { 0 }, action = { 0 };
     if (!latest || latest->caused_ns == 0 ||
         summary->trace->file_count >
             summary->rank_count) /* of cycles, meetings are known of the first alone */
-        return NULL;
+        return;
     if (comm->in_turn) {
-        buffer_puts(out, "in turn: no rank is slower than the rest");
-        return NULL;
+        finding->where = as_text("in turn: no rank is slower than the rest");
+        finding->action = as_text(summary_rules[RULE_TURNS].action);
+        finding->advice = as_text(summary_rules[RULE_TURNS].advice);
+        return;
     }
-    buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
-    struct rank_excess excess = rank_excess_of(summary, latest->rank);
-    if (excess.name == NAME_NONE || excess.time_ns < latest->caused_ns / (int64_t)(comm->blame.count - 1) / 4)
-        return NULL;
-    const char *name = names_text(summary->trace->names, excess.name);
-    size_t steps = steps_of_rank(summary->trace, latest->rank);
-    buffer_puts(out, ": ");
-    if (!demangle_name(out, name))
-        buffer_puts(out, name);
-    buffer_puts(out, " takes ");
-    quantity_append_rounded_time(out, (double)excess.time_ns / (double)(steps ? steps : 1));
-    buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
-    return name;
+    int64_t late_ns = latest->caused_ns / ((int64_t)comm->blame.count - 1);
+    struct rank_difference difference = rank_difference_of(summary, latest->rank, late_ns);
+    buffer_printf(&where, "mostly rank %lld", (long long)latest->rank);
+    add_difference(summary->trace, &difference, steps_of_rank(summary->trace, latest->rank), &where);
+    buffer_printf(&action, "%s%lld%s", of_slow_rank[difference.longer].before, (long long)latest->rank,
+                  of_slow_rank[difference.longer].after);
+    finding->where = pricing_keep(pricing, &where);
+    finding->action = pricing_keep(pricing, &action);
+    finding->advice = as_text(of_slow_rank[difference.longer].advice);
+    if (difference.name != NAME_NONE)
+        finding->place = as_text(names_text(summary->trace->names, difference.name));
 }
 
 /* What FINDING saves at the ends of the interval of what contention costs, where that was measured. */
@@ -829,18 +882,12 @@ static void find_communication(struct pricing *pricing)
                                   .unpriced = alone });
     if (pricing->summary->rank_count < 2)
         return;
-    struct buffer latest = { 0 };
-    const char *longer = add_latest_rank(pricing->summary, &latest);
-    finding_add(
-        pricing, FINDING_SLOW_RANKS,
-        (struct priced_finding){
-            .title = as_text("ranks wait for slower ones"),
-            .where = pricing_keep(pricing, &latest),
-            .place = as_text(longer),
-            .advice = as_text("look at what the slower ranks do: their share of the work, their data, their "
-                              "machine (tpa comm)"),
-            .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
-        "slow ranks");
+    struct priced_finding slow = { .title = as_text("ranks wait for slower ones"),
+                                   .advice = as_text("look at what the slower ranks do: their share of the "
+                                                     "work, their data, their machine (tpa comm)"),
+                                   .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } };
+    name_latest_rank(pricing, &slow);
+    finding_add(pricing, FINDING_SLOW_RANKS, slow, "slow ranks");
 }
 
 /* What costs computation most by running beside it, if that is proven. */

@@ -1078,6 +1078,93 @@ TEST(a_rank_that_holds_the_others_up_comes_first)
     release();
 }
 
+/* What makes rank 1 late, by about 200 us. */
+enum slowness { SLOW_DEVICE, SLOW_MORE_KERNELS, SLOW_KERNEL, SLOW_LOADING, SLOW_OPERATOR, SLOW_UNKNOWN };
+
+/*
+ *   host     0 next batch 50 [ aten::mm 50 ) launches  [ cudaDeviceSynchronize                )
+ *   device           110 [ gemm 100 )[ relu 60 )[ all-reduce: waits, then transfers 200 )
+ *
+ * Of rank 1 both kernels take twice as long, or gemm three times, or there are four, or the batch comes 200 us later, or the operator takes
+ * 200 us longer, or the host does for 200 us what is not recorded.
+ */
+static void draw_slow_rank(enum slowness slowness, bool slow, int64_t us, int64_t n)
+{
+    int64_t batch_us = slow && slowness == SLOW_LOADING ? 250 : 50,
+            operator_us = slow && slowness == SLOW_OPERATOR ? 250 : 50,
+            pause_us = slow && slowness == SLOW_UNKNOWN ? 200 : 0,
+            gemm_us = slow && slowness == SLOW_KERNEL   ? 300
+                      : slow && slowness == SLOW_DEVICE ? 200
+                                                        : 100,
+            relu_us = slow && slowness == SLOW_DEVICE ? 120 : 60, at_us = us + batch_us,
+            kernels = slow && slowness == SLOW_MORE_KERNELS ? 4 : 2, last_us = us + 510;
+    draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us,
+               batch_us);
+    draw_op_us("cpu_op", "aten::mm", at_us, operator_us);
+    at_us += operator_us + pause_us;
+    for (int64_t i = 0; i < kernels; i++)
+        draw_call_us("cudaLaunchKernel", at_us + i, 1, 10 * n + i + 1);
+    draw_call_us("cudaLaunchKernel", at_us + 4, 1, 10 * n + 9);
+    draw_call_us("cudaDeviceSynchronize", at_us + 5, last_us + 205 - at_us - 5, 10 * n + 10);
+    for (int64_t i = 0, start_us = at_us + 10; i < kernels; i++) {
+        int64_t dur_us = i % 2 ? relu_us : gemm_us;
+        draw_work_us("kernel", i % 2 ? "relu" : "gemm", start_us, dur_us, 10 * n + i + 1);
+        start_us += dur_us;
+        if (i + 1 == kernels) {
+            draw_work_us("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", start_us,
+                         last_us + 200 - start_us, 10 * n + 9);
+            draw_text(ARG_COLLECTIVE, "allreduce");
+            draw_text(ARG_GROUP_NAME, "0");
+            draw_arg(ARG_GROUP_SIZE, 2);
+            draw_arg(ARG_SEQ_IN_GROUP, n + 1);
+        }
+    }
+}
+
+TEST(what_a_late_rank_does_longer_is_named)
+{
+    static const struct {
+        const char *action, *where;
+    } cases[] = {
+        [SLOW_DEVICE] = { "Check the device of rank 1",
+                          "mostly rank 1: its kernels take 100 % longer than the same on the others" },
+        [SLOW_MORE_KERNELS] = { "Give rank 1 as much work as the others",
+                                "mostly rank 1: it runs 2 kernels more in a step, mostly gemm" },
+        [SLOW_KERNEL] = { "Even out the work of rank 1",
+                          "mostly rank 1: gemm takes 200.000us of a step longer there than on the others" },
+        [SLOW_LOADING] = { "Load the batches of rank 1 faster",
+                           "mostly rank 1: enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ takes "
+                           "200.000us of a step longer there than on the others" },
+        [SLOW_OPERATOR] = { "See why the host of rank 1 is slow",
+                            "mostly rank 1: aten::mm takes 200.000us of a step longer there than on the others" },
+        [SLOW_UNKNOWN] = { "See what rank 1 does longer", "mostly rank 1" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        draw_begin(&summary_wants);
+        for (int rank = 0; rank < 2; rank++) {
+            if (rank == 1)
+                draw_file("rank1.json");
+            trace_builder_current_file(draw_builder)->rank = rank;
+            for (int n = 0; n < 4; n++) {
+                char name[32];
+                snprintf(name, sizeof name, "ProfilerStep#%d", n);
+                draw_op_us("user_annotation", name, 800 * n, 800);
+                draw_slow_rank((enum slowness)i, rank == 1, 800 * n, n);
+            }
+        }
+        trace = draw_end();
+        answer();
+        const struct answer_finding *finding = NULL;
+        for (size_t f = 0; f < result->answer->findings.count; f++)
+            if (result->answer->findings.at[f].of_ranks)
+                finding = &result->answer->findings.at[f];
+        assert_non_null(finding);
+        assert_string_equal(finding->action, cases[i].action);
+        assert_string_equal(finding->where, cases[i].where);
+        release();
+    }
+}
+
 /*
  *   each rank   [ 1 us )[ all-reduce, 600 us )     the host waits for it, and 300 us for the next batch; 1000 us
  *
