@@ -605,6 +605,9 @@ static void cut_at_wait(struct threads *threads, const struct xla_waits *waits, 
         return;
     size_t i; /* the set of waits that this one is of */
     SEARCH(i, waiting->count, waiting->at[i].end_ns < wait->end_ns);
+    while (i > 0 && waiting->at[i].start_ns > from_ns &&
+           waiting->at[i].start_ns - waiting->at[i - 1].end_ns < REST_NS)
+        i--; /* between two waits they are about to wait again */
     bool is_first = from_ns == INT64_MIN;
     int64_t start_ns = waiting->at[i].start_ns > from_ns ? waiting->at[i].start_ns : from_ns;
     from_ns = is_first ? start_ns : from_ns;

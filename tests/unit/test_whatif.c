@@ -1307,3 +1307,22 @@ TEST(a_thread_of_xla_waits_for_room_for_a_program)
     assert_int_equal(then_scaled(trace, "kernel:program=0"), 49 * MS);
     trace_free(trace);
 }
+
+/* In ms, as above, but B and D are launched by a third thread, and half a millisecond lies between waits. It had nothing to do from 5 on, not
+ * from the last wait on: without any time B ends at 2, and D is launched 6 later; the call returns at 9. */
+TEST(a_thread_of_xla_has_nothing_to_do_during_several_waits)
+{
+    draw_begin(&wants);
+    for (int64_t i = 0; i < 3; i++)
+        draw_host("python_function", "Acquire semaphore", 1, i ? (103 + 100 * (i - 1)) * MS + MS / 2 : 5 * MS,
+                  i ? 99 * MS + MS / 2 : 98 * MS);
+    const int64_t launches[] = { 0, 1, 108, 208 };
+    for (int64_t i = 0; i < 4; i++) {
+        draw_call("cudaLaunchKernel", 2 + i % 2, launches[i] * MS, MS, i + 1);
+        draw_work("kernel", "program", 0, 7, (2 + 100 * i) * MS, 100 * MS, i + 1);
+    }
+    struct trace *trace = draw_end();
+    assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
+    assert_int_equal(then_scaled(trace, "kernel:program=0"), 9 * MS);
+    trace_free(trace);
+}
