@@ -1026,28 +1026,29 @@ static struct text advise_longest(struct pricing *pricing, name_id name)
     return pricing_keep(pricing, &advice);
 }
 
-/* What the findings save, if none of them is more than a pause to be explained, which saves nothing yet; else INT64_MAX. */
-static int64_t saved_by_pauses(const struct findings *findings)
+/* What takes longest is priced if halving it saves more than this: without changes than the longest pause to be explained, which saves
+ * nothing yet; with changes than all findings alone. INT64_MAX: where devices worked, changes are the answer. */
+static int64_t saved_by_others(const struct pricing *pricing)
 {
-    int64_t most_ns = 0;
+    const struct findings *findings = pricing->findings;
+    int64_t most_ns = 0, all_ns = 0;
     for (size_t i = 0; i < findings->count; i++) {
-        if (!findings->at[i].unexplained)
-            return INT64_MAX;
         most_ns = findings->at[i].saves_ns > most_ns ? findings->at[i].saves_ns : most_ns;
+        sum_add(&all_ns, findings->at[i].saves_ns);
     }
-    return most_ns;
+    return findings_are_pauses(findings) ? most_ns : pricing->summary->gpu ? INT64_MAX : all_ns;
 }
 
-/* Where no rule finds a change, what would pay is to make that faster which takes longest: unless pauses take more. */
+/* Where no rule finds a change, or only small ones elsewhere, what would pay is to make that faster which takes longest. */
 static void find_longest(struct pricing *pricing)
 {
-    int64_t pauses_ns = saved_by_pauses(pricing->findings);
-    if (pauses_ns == INT64_MAX)
+    int64_t others_ns = saved_by_others(pricing);
+    if (others_ns == INT64_MAX)
         return;
     struct edit edit = edit_of_longest(pricing);
     struct step_gain gain = edit.pattern ? pricing_gain(pricing, &edit) : (struct step_gain){ 0 };
     double share = gain.now_ns > 0 ? (double)(gain.now_ns - gain.then_ns) / (double)gain.now_ns : 0;
-    if (share < FINDINGS_LEAST_SHARE || gain.now_ns - gain.then_ns <= pauses_ns)
+    if (share < FINDINGS_LEAST_SHARE || gain.now_ns - gain.then_ns <= others_ns)
         return;
     enum { MOST_COLUMNS = 120 };
     struct buffer command = { 0 };

@@ -83,7 +83,7 @@ struct findings {
     bool no_launches;     /* devices worked, and nothing of what the host did for them was recorded */
     const char *unpriced; /* what takes time, and could not be priced; NULL: nothing known */
     struct text
-        half; /* without findings, or only pauses that save less: a command, by which what takes longest takes half of its time */
+        half; /* without findings, or where they save less: a command, by which what takes longest takes half of its time */
     double half_saves_share; /* what that saves */
     int64_t half_saves_ns;   /* the same */
     const char *longest;     /* what it is: "kernel" */
@@ -93,6 +93,15 @@ struct findings {
     int64_t end_wait_ns;         /* the wait with which the recording ends; 0: none */
     struct text end_wait;        /* its call */
 };
+
+/* Is none of FINDINGS more than a pause to be explained, which saves nothing yet? True without findings. */
+static inline bool findings_are_pauses(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (!findings->at[i].unexplained)
+            return false;
+    return true;
+}
 
 /* Is there a part of a step, LARGEST_SHARE (0..1) of it, for the rest of which no change was found? All changes together then save less than
  * half of it, and it is not known what else would be the limit. */

@@ -1357,7 +1357,7 @@ static const char *lead_to_change(struct headline *headline, const char *verdict
     const struct findings *findings = headline->findings;
     struct answer *answer = headline->answer;
     size_t first = first_lasting(findings);
-    if (findings->count && findings->half.at) /* no finding is a change, and that comes before them */
+    if (findings->count && findings->half.at && findings_are_pauses(findings)) /* that comes before them */
         return verdict;
     for (size_t i = 0; first == findings->count && findings->count && i < sizeof firsts / sizeof *firsts; i++)
         if (rule_of(&findings->at[0]) == firsts[i].rule && findings->at[0].saves_share >= 0.5) {
@@ -1819,12 +1819,13 @@ static void add_longest(struct headline *headline)
         .title = "it takes longest",
         .where = copy(headline, findings->longest_name),
         .advice =
-            findings->longest_advice.len
-                ? copy(headline, findings->longest_advice)
-                : arena_printf(
+            findings->longest_advice.len ? copy(headline, findings->longest_advice)
+            : findings_are_pauses(findings)
+                ? arena_printf(
                       headline->texts,
                       "no change was found that saves at least %.1f %%: do less in it, use smaller types or a faster implementation",
-                      100 * FINDINGS_LEAST_SHARE),
+                      100 * FINDINGS_LEAST_SHARE)
+                : "no change was found for it: do less in it, use smaller types or a faster implementation",
         .saves =
             arena_printf(headline->texts, "if it took half its time: %s of %s", half, whole_word(headline)),
         .gain = arena_printf(headline->texts, "if it took half its time: %s", gain),
@@ -1945,12 +1946,15 @@ void summary_add_headline(const struct summary *summary, const struct findings *
         headline.answer->pattern = account_pattern_sentence(summary->account, headline.texts);
     if (headline.alone_ns > 0)
         add_alone(&headline);
-    if (findings->count && findings->half.at)
+    bool longest_first = findings->count && findings->half.at && findings_are_pauses(findings);
+    if (longest_first)
         add_longest(&headline);
     size_t room = MOST - headline.answer->findings.count;
     for (size_t i = 0; i < findings->count && i < room; i++)
         add_priced(&headline, &findings->at[i]);
     headline.answer->more_findings = findings->count > room ? findings->count - room : 0;
+    if (findings->count && findings->half.at && !longest_first && headline.answer->findings.count < MOST)
+        add_longest(&headline);
     add_now_and_then(&headline);
     headline.answer->in_text = summary->by == SUMMARY_BY_ALL;
     add_unpriced(&headline, MOST);

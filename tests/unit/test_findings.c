@@ -582,6 +582,35 @@ TEST(what_takes_longest_comes_before_shorter_pauses)
 }
 
 /*
+ *   host     each step [ next batch, 4.9 or 5.1 ms ) [ aten::mm, 10 ms )
+ *
+ * Half of aten::mm is 5 ms: a faster product stands behind the change that saves less, not behind the one that saves more.
+ */
+TEST(what_takes_longest_stands_behind_small_changes)
+{
+    for (int64_t load_us = 4900; load_us <= 5100; load_us += 200) {
+        draw_begin(&summary_wants);
+        for (int64_t n = 0; n < 4; n++) {
+            char name[32];
+            int64_t us = (load_us + 10000) * n;
+            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+            draw_op_us("user_annotation", name, us, load_us + 10000);
+            draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us,
+                       load_us);
+            draw_op_us("cpu_op", "aten::mm", us + load_us, 10000);
+        }
+        trace = draw_end();
+        answer();
+        const struct answer *on_screen = result_answer(result);
+        assert_string_equal(on_screen->findings.at[0].action, "Load batches beside the loop");
+        assert_int_equal(on_screen->findings.count, load_us < 5000 ? 2 : 1);
+        if (load_us < 5000)
+            assert_string_equal(on_screen->findings.at[1].action, "Make the longest operation faster");
+        release();
+    }
+}
+
+/*
  *   host     launch [ cudaDeviceSynchronize   20 ms ) touches pages, 6 ms [ cudaFree
  *   device   10 us [ add, 20 ms                     )  page  page  page
  *
