@@ -424,11 +424,81 @@ static const char *fleet_time_text(int64_t ns, struct arena *texts)
     return kept;
 }
 
+static void add_fact(struct answer *answer, const char *label, const char *text)
+{
+    if (text && *text)
+        *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
+}
+
+/* "node0"; "2: node0, node1"; "5: node0, node1 and 3 more", in order of names; NULL: none is known. */
+static const char *hosts_text(const struct fleet *fleet, struct arena *texts)
+{
+    enum { MOST_SHOWN = 2 };
+    size_t count = fleet->hosts.count, shown = 0;
+    struct buffer text = { 0 };
+    const char *last = "";
+    if (count > 1)
+        buffer_printf(&text, "%zu: ", count);
+    while (shown < count && shown < MOST_SHOWN) {
+        const char *next = NULL;
+        for (size_t i = 0; i < count; i++) {
+            const char *host = fleet->hosts.at[i].host.at;
+            if (strcmp(host, last) > 0 && (!next || strcmp(host, next) < 0))
+                next = host;
+        }
+        if (!next)
+            break;
+        buffer_printf(&text, "%s%s", shown++ ? ", " : "", next);
+        last = next;
+    }
+    if (count > shown)
+        buffer_printf(&text, " and %zu more", count - shown);
+    const char *kept = count ? arena_strndup(texts, text.at, text.count) : NULL;
+    buffer_release(&text);
+    return kept;
+}
+
+/* "15 x NVIDIA A100": the devices of ranks that record a model, if it is the same; NULL: none does. */
+static const char *devices_text(const struct fleet *fleet, struct arena *texts)
+{
+    size_t count = 0, others = 0;
+    const char *model = NULL;
+    for (size_t i = 0; i < fleet->ranks.count; i++) {
+        const char *device = fleet->ranks.at[i].device.at;
+        model = model ? model : device;
+        count += device != NULL;
+        others += device && strcmp(device, model) != 0;
+    }
+    return !model       ? NULL
+           : others     ? arena_printf(texts, "%zu, %s and others", count, model)
+           : count == 1 ? model
+                        : arena_printf(texts, "%zu x %s", count, model);
+}
+
+/* What ran, as far as facts of ranks tell: they do not know the program. */
+static void fleet_add_facts(const struct fleet *fleet, struct answer *answer, struct arena *texts)
+{
+    const struct facts *facts = fleet->job.facts;
+    const struct facts_recording *first =
+        fleet->job.members.count ? fleet->job.members.at[0].recording : NULL;
+    bool missing = fleet->job.world_size > fleet->job.ranks;
+    add_fact(answer, "Devices", devices_text(fleet, texts));
+    add_fact(answer, fleet->hosts.count > 1 ? "Hosts" : "Host", hosts_text(fleet, texts));
+    if (first)
+        add_fact(answer, "Backend", fleet_text(facts, first->backend).at);
+    if (first)
+        add_fact(answer, "Written by", fleet_text(facts, first->producer).at);
+    if (answer->facts.count == 0)
+        add_fact(answer, "Program", "not recorded");
+    add_fact(answer, "Ranks",
+             missing ? arena_printf(texts, "%" PRId64 " of %" PRId64 " recorded", fleet->job.ranks,
+                                    fleet->job.world_size)
+                     : arena_printf(texts, "%" PRId64, fleet->job.ranks));
+}
+
 void fleet_add_findings(const struct fleet *fleet, struct answer *answer, struct arena *texts)
 {
-    *VEC_PUSH(&answer->facts) = (struct answer_fact){ "Program", "not recorded" };
-    *VEC_PUSH(&answer->facts) =
-        (struct answer_fact){ "Ranks", arena_printf(texts, "%" PRId64, fleet->job.ranks) };
+    fleet_add_facts(fleet, answer, texts);
     if (fleet->step_ns != FACTS_MISSING)
         *VEC_PUSH(&answer->facts) =
             (struct answer_fact){ has_marked_steps(fleet) ? "Median step" : "Recorded",
