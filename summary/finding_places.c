@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "trace/call_names.h"
 #include "trace/derived.h"
+#include "trace/step_name.h"
 #include "derive/callers.h"
 #include "derive/gpu_events.h"
 #include "derive/gpu_names.h"
@@ -403,7 +404,8 @@ struct rank_difference rank_difference_of(const struct summary *summary, int64_t
             loading[id] = events[id];
         if (kernels[id].own + kernels[id].rest > 0)
             events[id] = kernels[id];
-        if (strstr(name, " object at 0x")) /* which differs from process to process */
+        /* Names of objects differ from process to process, and steps hold all that is longer. */
+        if (strstr(name, " object at 0x") || step_name_is_mark(name, strlen(name)))
             events[id] = (struct name_sums){ 0 };
     }
     struct rank_difference found = difference_of_kernels(kernels, count, others, least_ns);
