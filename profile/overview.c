@@ -166,7 +166,10 @@ static void add_facts(const struct profile *profile, struct answer *answer, stru
 {
     add_fact(answer, "Program", program_of(profile, texts));
     add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
-    add_fact(answer, profile->sampled ? "Samples" : "Calls", tally_of(profile->total.calls, texts));
+    if (profile->sampled)
+        add_fact(answer, "Samples", tally_of(profile->total.primitive_calls, texts));
+    else
+        add_fact(answer, "Calls", tally_of(profile->total.calls, texts));
     add_fact(answer, "Functions", tally_of((int64_t)profile->listed_count, texts));
     if (profile->files.count > 1)
         add_fact(answer, "Files", arena_printf(texts, "%zu, added up", profile->files.count));

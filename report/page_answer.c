@@ -485,17 +485,15 @@ static void append_steps(struct buffer *out, const struct answer *answer, const 
                   "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"the time of each step\">",
                   links ? "</a>" : "");
     append_columns(out, answer, slowest, stands_out);
-    buffer_printf(out, "</svg>\n<p class=\"faint\">%zu %ss, ", count, step_word(answer));
-    append_text(out, answer->steps.at[0].label);
-    buffer_puts(out, " to ");
-    append_text(out, answer->steps.at[count - 1].label);
-    buffer_puts(out, ": fastest ");
-    append_time(out, fastest->ns);
+    buffer_puts(out, "</svg>\n<p class=\"faint\">"); /* a fact says how many they are */
     if (count > 2) {
-        buffer_puts(out, ", median ");
+        buffer_puts(out, "median ");
         append_time(out, median);
+        buffer_puts(out, ", ");
     }
-    buffer_printf(out, ", <span%s>slowest ", stands_out ? " class=\"worse\"" : "");
+    buffer_puts(out, "from ");
+    append_time(out, fastest->ns);
+    buffer_printf(out, " to <span%s>", stands_out ? " class=\"worse\"" : "");
     append_time(out, slowest->ns);
     buffer_printf(out, " (%s ", step_word(answer));
     append_text(out, slowest->label);
@@ -515,8 +513,9 @@ static void append_breakable(struct buffer *out, const char *text, size_t len)
         bool figure = strchr(".:", text[i]) && next >= '0' && next <= '9', /* "1.2", "train.py:20" */
             line = next == '(' && second >= '0' && second <= '9',          /* "train.py(20)" */
             opens = (next == '(' || next == '<') && !line, scope = text[i] == ':' && next == ':',
-             python = text[i] == '.' && next == 'p' && second == 'y';
-        if (next && (figure || scope || python || (!opens && !strchr("_,:./", text[i]))))
+             python = text[i] == '.' && next == 'p' && second == 'y',
+             rest = text[i] == '.' && (next == '.' || next == ')'); /* "gemm(...)" */
+        if (next && (figure || scope || python || rest || (!opens && !strchr("_,:./", text[i]))))
             continue;
         append_prose(out, text + from, i + 1 - from);
         buffer_puts(out, i + 1 < len ? "<wbr/>" : "");
@@ -563,6 +562,7 @@ static void append_unrepeated(struct buffer *out, const char *text, size_t len, 
 {
     struct buffer kept = { 0 }, all = { 0 };
     buffer_add(&all, text, len);
+    enum { SHORT = 60 }; /* a longer clause says more than the line */
     for (const char *at = all.at; at && *at; at++) {
         const char *end = at + 2;
         bool repeats = code && at[1] && begins_with_code(end, code);
@@ -570,7 +570,8 @@ static void append_unrepeated(struct buffer *out, const char *text, size_t len, 
             for (int depth = 1; *end && depth > 0; end++)
                 depth += (*end == '(') - (*end == ')');
             at = end - 1;
-        } else if (repeats && strncmp(at, ": ", 2) == 0 && !strstr(end, "; ") && !strstr(end, ". ")) {
+        } else if (repeats && strncmp(at, ": ", 2) == 0 && strlen(end) < SHORT && !strstr(end, "; ") &&
+                   !strstr(end, ". ")) {
             break;
         } else {
             buffer_putc(&kept, *at);
@@ -862,7 +863,8 @@ static unsigned culprit_columns(const struct answer *answer)
 
 static void append_culprits(struct buffer *out, const struct answer *answer, const struct page *page)
 {
-    static const char *const heads[] = { "<th>Host</th>", "<th>What grew</th>", "<th>When</th>" };
+    static const char *const heads[] = { "<th class=\"less\">Host</th>", "<th>What grew</th>",
+                                         "<th class=\"less\">When</th>" };
     if (answer->culprits.count == 0)
         return;
     const char *key = find_section(page, "fleet") ? "fleet" : find_section(page, "ranks") ? "ranks" : NULL;
@@ -888,7 +890,7 @@ static void append_culprits(struct buffer *out, const struct answer *answer, con
         buffer_puts(out, "</td>");
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             if (filled & 1U << k) {
-                buffer_puts(out, "<td>");
+                buffer_puts(out, k == CULPRIT_GREW ? "<td>" : "<td class=\"less\">");
                 append_text(out, texts[k] ? texts[k] : "");
                 buffer_puts(out, "</td>");
             }

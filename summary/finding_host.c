@@ -554,8 +554,8 @@ static const char *advise_pauses(const struct pricing *pricing)
     if (pricing->summary->has_frames)
         return "mark what the program does there (record_function, NVTX ranges); then do it less often, ahead, or in another thread or "
                "process";
-    return "record it: with_stack=True names lines of Python, and record_function() or NVTX ranges mark parts; it may be garbage "
-           "collection, logging, preprocessing or a checkpoint, to be done less often, ahead, or in another thread or process";
+    return "record it: with_stack=True names lines of Python, and record_function() or NVTX ranges mark parts; often it is garbage "
+           "collection or logging: do it less often, or in another thread";
 }
 
 /* What to record, as code; NULL: it is not known. */

@@ -2,15 +2,11 @@
 
 #include "profile/view.h"
 
-enum { BARS = 15 };
-
 bool report_profile_make(const struct profile *profile, struct report_profile *report, struct tpa_error *err)
 {
     report->result = result_open("tpa.report/1");
-    report->picture = picture_open("functions", "Functions");
     if (!profile_add_overview(report->result, profile, PAGE_MOST_ROWS, err))
         return false;
-    profile_draw(report->picture, profile, BARS);
     report->has_stacks = profile->stacks.count > 0;
     report->flame = profile_has_callers(profile) ? profile_flame(profile) : NULL;
     if (report->flame && report->flame->frames.count <
@@ -24,15 +20,12 @@ bool report_profile_make(const struct profile *profile, struct report_profile *r
 void report_actions_make(const struct action_report *actions, struct report_profile *report)
 {
     report->result = result_open("tpa.report/1");
-    report->picture = picture_open("actions", "Actions");
     actions_add_overview(report->result, actions);
-    actions_draw(report->picture, actions, BARS);
 }
 
 void report_profile_release(struct report_profile *report)
 {
     flame_free(report->flame);
-    picture_free(report->picture);
     result_free(report->result);
 }
 
@@ -60,8 +53,6 @@ void report_profile_fill(const struct report_profile *report, struct page *page)
         *VEC_PUSH(&section->tables) = table;
         if (i++ > 0)
             continue;
-        if (report->picture->charts.count)
-            *VEC_PUSH(&section->pictures) = report->picture;
         for (size_t n = 0; n < result->notices.count; n++)
             if (!result->notices.at[n].on_top)
                 *VEC_PUSH(&section->notices) = result->notices.at[n];

@@ -10,10 +10,9 @@ struct flame;
 
 /* The contents of the report; zero-initialise. */
 struct report_profile {
-    struct result *result;   /* tables, notices, and the answer */
-    struct picture *picture; /* the most expensive functions */
-    struct flame *flame;     /* the call tree; NULL: none */
-    bool has_stacks;         /* the call tree is that of the file, not estimated */
+    struct result *result; /* tables, notices, and the answer */
+    struct flame *flame;   /* the call tree; NULL: none */
+    bool has_stacks;       /* the call tree is that of the file, not estimated */
 };
 
 /* Fill the report of ACTIONS. */
