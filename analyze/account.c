@@ -600,7 +600,7 @@ static int64_t mean_of(int64_t total_ns, int64_t count)
 }
 
 static void account_add_file(struct account *account, const struct trace *trace,
-                             const struct selection *selection, uint32_t file)
+                             const struct selection *selection, uint32_t file, struct gaps_query *gaps)
 {
     const struct device_steps *all = device_steps_of(trace);
     size_t first, end = device_steps_of_file(all, file, &first), added = account->steps.count;
@@ -639,7 +639,7 @@ static void account_add_file(struct account *account, const struct trace *trace,
         sum_add(&rank->total_ns, span.end_ns - span.start_ns);
         intervals_add(&windows.in, span.start_ns, span.end_ns);
     }
-    size_t devices = account_add_parts(trace, file, &windows, rank->part_ns);
+    size_t devices = account_add_parts(trace, file, &windows, rank->part_ns, gaps);
     rank->device_count = devices > rank->device_count ? devices : rank->device_count;
     rank->step_ns = rank->count ? mean_of(rank->total_ns, (int64_t)rank->count) : 0;
     intervals_release(&windows.in);
@@ -672,9 +672,12 @@ static struct account *account_find(const struct trace *trace, const struct sele
 {
     struct account *account = arena_open(sizeof *account);
     ARENA_OWNS(arena_of(account), &account->at, &account->steps);
+    struct gaps_query *gaps = selection ? NULL : gaps_open_usual(trace);
     for (uint32_t file = 0; file < trace->file_count; file++)
         if (!selection || !selection->files || selection->files[file])
-            account_add_file(account, trace, selection, file);
+            account_add_file(account, trace, selection, file, gaps);
+    if (gaps)
+        gaps_close_usual(gaps);
     for (size_t i = 0; i < account->count; i++)
         account->has_steps |= account->at[i].has_steps;
     account->overlapping = step_list_of(trace)->count - device_steps_of(trace)->count;

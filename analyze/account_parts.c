@@ -49,6 +49,8 @@ struct device_parts {
     const struct trace *trace;
     int64_t *part_ns;
     size_t near_first, near_end, near_in; /* where was searched last */
+    bool counts;                          /* the device worked within the windows */
+    struct gaps_query *gaps;              /* gets all gaps, too; NULL: nobody does */
 };
 
 static int64_t later_of(int64_t a_ns, int64_t b_ns)
@@ -98,6 +100,10 @@ static void add_account_gap(void *context, const struct gap *gap)
     struct device_parts *parts = context;
     const struct intervals *in = &parts->windows->in;
     size_t i;
+    if (parts->gaps)
+        gaps_add_usual(parts->gaps, gap);
+    if (!parts->counts)
+        return;
     SEARCH_NEAR(i, parts->near_in, in->count, in->at[i].end_ns <= gap->start_ns);
     parts->near_in = i;
     for (; i < in->count && in->at[i].start_ns < gap->end_ns; i++)
@@ -262,23 +268,26 @@ static void add_host_parts(const struct trace *trace, uint32_t file, const struc
 }
 
 size_t account_add_parts(const struct trace *trace, uint32_t file, const struct account_windows *windows,
-                         int64_t part_ns[ACCOUNT_PARTS])
+                         int64_t part_ns[ACCOUNT_PARTS], struct gaps_query *gaps)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
     size_t devices = 0;
-    if (windows->in.count == 0)
+    if (windows->in.count == 0 && !gaps)
         return 0;
     struct gap_finder *finder = gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS);
-    struct device_parts parts = { finder, windows, trace, part_ns, 0, 0, 0 };
+    struct device_parts parts = {
+        .finder = finder, .windows = windows, .trace = trace, .part_ns = part_ns, .gaps = gaps
+    };
     for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++) {
-        if (!add_uses(&parts, &gpu->devices[d]))
-            continue;
-        add_ends(&parts, &gpu->devices[d]);
-        gap_finder_visit(finder, (uint32_t)d, add_account_gap, &parts);
-        devices++;
+        parts.counts = windows->in.count > 0 && add_uses(&parts, &gpu->devices[d]);
+        if (parts.counts)
+            add_ends(&parts, &gpu->devices[d]);
+        if (parts.counts || gaps)
+            gap_finder_visit(finder, (uint32_t)d, add_account_gap, &parts);
+        devices += parts.counts;
     }
     arena_free(finder);
-    if (devices == 0)
+    if (devices == 0 && windows->in.count > 0)
         add_host_parts(trace, file, windows, part_ns);
     return devices;
 }

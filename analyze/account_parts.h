@@ -4,14 +4,14 @@
  *     struct account_windows windows = { 0 };
  *     intervals_add(&windows.in, start_ns, end_ns);
  *     int64_t part_ns[ACCOUNT_PARTS] = { 0 };
- *     size_t devices = account_add_parts(trace, file, &windows, part_ns);    // each adds end_ns - start_ns
+ *     size_t devices = account_add_parts(trace, file, &windows, part_ns, NULL);    // each adds end_ns - start_ns
  *
  * What account.h is made of.
  */
 #ifndef TPA_ANALYZE_ACCOUNT_PARTS_H
 #define TPA_ANALYZE_ACCOUNT_PARTS_H
 
-#include "analyze/gap_finder.h"
+#include "analyze/gaps.h"
 
 /* Parts of a step, disjoint. With devices: */
 enum account_part {
@@ -41,9 +41,9 @@ struct account_windows {
 };
 
 /* Add to PART_NS the parts of FILE within WINDOWS: of each of its devices that worked there, whose number is returned; of the host
- * where none did. Of each the length of WINDOWS is added. */
+ * where none did. Of each the length of WINDOWS is added. GAPS, of gaps_open_usual, get all gaps of FILE on the way; NULL: nobody does. */
 size_t account_add_parts(const struct trace *trace, uint32_t file, const struct account_windows *windows,
-                         int64_t part_ns[ACCOUNT_PARTS]);
+                         int64_t part_ns[ACCOUNT_PARTS], struct gaps_query *gaps);
 
 /* A step for account_reason. */
 struct account_stretch {

@@ -14,7 +14,9 @@
 #include "trace/span.h"
 
 const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS | CODE_PATHS_WANTS };
-const struct gaps_options gaps_defaults = { .min_ns = 10000, .latency_below_ns = GAP_LATENCY_BELOW_NS };
+enum { LISTED_FROM_NS = 10000 };
+const struct gaps_options gaps_defaults = { .min_ns = LISTED_FROM_NS,
+                                            .latency_below_ns = GAP_LATENCY_BELOW_NS };
 
 /* ---- listing ---- */
 
@@ -332,16 +334,34 @@ static void gaps_sum_up(struct gaps_query *query)
         SORT_ARRAY(gaps->causes, gaps->cause_count, by_time);
 }
 
-/* The gaps that are listed are not described. */
-static struct gaps *gaps_own_analyze(const struct trace *trace, const struct selection *selection,
-                                     unsigned by, const struct gaps_options *options)
+/* A query for the gaps of TRACE, of which none is there yet. OPTIONS are borrowed. */
+static struct gaps_query gaps_query_of(const struct trace *trace, unsigned by,
+                                       const struct gaps_options *options)
 {
     struct gaps *gaps = arena_open(sizeof *gaps);
     ARENA_OWNS(arena_of(gaps), &gaps->at, &gaps->causes);
     gaps->trace = trace;
     gaps->by = by;
     gaps->group = arena_hold(arena_of(gaps), group_open(trace, by));
-    struct gaps_query query = { .options = options, .gaps = gaps };
+    return (struct gaps_query){ .options = options, .gaps = gaps };
+}
+
+/* The gaps of QUERY, all of which are there. */
+static struct gaps *gaps_finish(struct gaps_query *query)
+{
+    gaps_sum_up(query);
+    cut_list(query);
+    query->gaps->at = query->listed.at;
+    query->gaps->count = query->listed.count;
+    VEC_FREE(&query->sums);
+    return query->gaps;
+}
+
+/* The gaps that are listed are not described. */
+static struct gaps *gaps_own_analyze(const struct trace *trace, const struct selection *selection,
+                                     unsigned by, const struct gaps_options *options)
+{
+    struct gaps_query query = gaps_query_of(trace, by, options);
     struct gap_finder *finder = gap_finder_open(trace, selection, 0, options->latency_below_ns);
     if (by & BY(STREAM))
         gap_finder_visit_streams(finder, add_gap, &query);
@@ -349,26 +369,43 @@ static struct gaps *gaps_own_analyze(const struct trace *trace, const struct sel
         for (uint32_t d = 0; d < gpu_events_of(trace)->device_count; d++)
             gap_finder_visit(finder, d, add_gap, &query);
     arena_free(finder);
-    gaps_sum_up(&query);
-    cut_list(&query);
-    gaps->at = query.listed.at;
-    gaps->count = query.listed.count;
-    VEC_FREE(&query.sums);
-    return gaps;
+    return gaps_finish(&query);
 }
 
 /* What a report asks for its first screen, its section and the colours of the timeline: computed once. */
 enum { USUALLY_LISTED = 1000 };
+static const struct gaps_options usual_options = { .min_ns = LISTED_FROM_NS,
+                                                   .latency_below_ns = GAP_LATENCY_BELOW_NS,
+                                                   .most_gaps = USUALLY_LISTED };
 
 static struct gaps *gaps_find_usual(const struct trace *trace)
 {
-    struct gaps_options options = gaps_defaults;
-    options.most_gaps = USUALLY_LISTED;
-    return gaps_own_analyze(trace, NULL, BY(DEVICE), &options);
+    return gaps_own_analyze(trace, NULL, BY(DEVICE), &usual_options);
 }
 
 static const struct gaps *gaps_usual(const struct trace *trace);
 DERIVED(gaps, gaps_usual, gaps_find_usual);
+
+struct gaps_query *gaps_open_usual(const struct trace *trace)
+{
+    if (trace_derived(trace, &gaps_usual_derivation))
+        return NULL;
+    struct gaps_query *query = mem_alloc(sizeof *query);
+    *query = gaps_query_of(trace, BY(DEVICE), &usual_options);
+    return query;
+}
+
+void gaps_add_usual(void *query, const struct gap *gap)
+{
+    add_gap(query, gap);
+}
+
+void gaps_close_usual(struct gaps_query *query)
+{
+    struct gaps *gaps = gaps_finish(query);
+    free(query);
+    trace_offer(gaps->trace, &gaps_usual_derivation, gaps);
+}
 
 /* The same with the first MOST gaps, to be described; borrows causes and group. */
 static struct gaps *with_gaps_of(const struct gaps *usual, size_t most)

@@ -71,6 +71,12 @@ extern const struct gaps_options gaps_defaults;
 const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                 const struct gaps_options *options);
 
+/* For one who visits all gaps of TRACE for another purpose, by gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS), device after device: what
+ * gaps_analyze keeps comes along. New, NULL where it is known; pass it to gaps_close_usual, which frees it. */
+struct gaps_query *gaps_open_usual(const struct trace *trace);
+gap_taker gaps_add_usual;
+void gaps_close_usual(struct gaps_query *query);
+
 /* The tables "causes" and "gaps". New; free with table_free. */
 struct table *gaps_causes_table(const struct gaps *gaps);
 struct table *gaps_table(const struct gaps *gaps);

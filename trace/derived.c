@@ -82,6 +82,21 @@ void trace_attach(const struct trace *trace, const struct derivation *derivation
     finish(trace->storage, derivation, value);
 }
 
+void trace_offer(const struct trace *trace, const struct derivation *derivation, void *value)
+{
+    struct trace_storage *storage = trace->storage;
+    pthread_mutex_lock(&lock);
+    bool taken =
+        !find(storage, derivation) && find_unfinished(storage, derivation) == storage->deriving.count;
+    if (taken)
+        *VEC_PUSH(&storage->deriving) = derivation;
+    pthread_mutex_unlock(&lock);
+    if (taken)
+        finish(storage, derivation, value);
+    else
+        arena_free(value);
+}
+
 size_t trace_count_derived(const struct trace *trace)
 {
     pthread_mutex_lock(&lock);

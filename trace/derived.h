@@ -40,6 +40,9 @@ const void *trace_derived(const struct trace *trace, const struct derivation *de
 /* Keep VALUE, opened by arena_open and taken, as what DERIVATION gives: where it cannot be computed from TRACE alone. Once, before anyone asks. */
 void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value);
 
+/* The same for what came along with something else: VALUE is freed if somebody asked for it meanwhile, or asks now. */
+void trace_offer(const struct trace *trace, const struct derivation *derivation, void *value);
+
 /* How many values are kept with TRACE. */
 size_t trace_count_derived(const struct trace *trace);
 

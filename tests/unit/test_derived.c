@@ -85,3 +85,16 @@ TEST(what_cannot_be_computed_is_requested_again)
     trace_free(trace);
     assert_int_equal(released, 1);
 }
+
+TEST(an_offer_is_taken_once)
+{
+    struct trace *trace = empty_trace();
+    made = released = 0;
+    void *first = new_value();
+    trace_offer(trace, &slow, first);
+    trace_offer(trace, &slow, new_value());
+    assert_int_equal(released, 1);
+    assert_ptr_equal(trace_derive(trace, &slow), first);
+    trace_free(trace);
+    assert_int_equal(released, 2);
+}
