@@ -300,43 +300,65 @@ struct doing {
     double *name_ns; /* of annotations, by name */
 };
 
-struct annotations {
-    VEC_OF(event_id);
+enum { KINDS = 2, MOST_OF_A_KIND = 4 }; /* steps of the sample: enough for means */
+
+/* A step of the sample, and to what it adds. */
+struct sampled_step {
+    const struct account_stretch *step;
+    struct doing *doing;
 };
 
-/* All of TRACE but marked steps; release with VEC_FREE. */
-static struct annotations annotations_find(const struct trace *trace)
-{
-    struct annotations found = { 0 };
-    bool *is_step = account_step_names(trace);
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_ANNOTATION && !is_step[trace->name[e]])
-            *VEC_PUSH(&found) = e;
-    free(is_step);
-    return found;
-}
+struct step_sample {
+    const struct trace *trace;
+    struct sampled_step at[KINDS * MOST_OF_A_KIND];
+    size_t count;
+    int64_t first_ns, end_ns; /* from the first begin to the last end of these */
+};
 
-static void add_doing(struct doing *doing, const struct trace *trace, const struct annotations *annotations,
-                      const struct account_stretch *step)
+/* Let STEP be one of SAMPLE, for DOING. */
+static void step_sample_add(struct step_sample *sample, const struct account_stretch *step,
+                            struct doing *doing)
 {
-    const track_id track = trace->track[step->event];
-    const struct host_thread *thread = &host_state_of(trace)->threads[track];
+    const struct host_thread *thread =
+        &host_state_of(sample->trace)->threads[sample->trace->track[step->event]];
     int64_t start_ns = step->start_ns, end_ns = step->end_ns;
     doing->steps++;
     doing->time_ns += (double)(end_ns - start_ns);
     doing->work += (double)step->work;
     doing->loading_ns += (double)intervals_length_within(&thread->in[HOST_DATA_LOADING], start_ns, end_ns);
     doing->waiting_ns += (double)intervals_length_within(&thread->in[HOST_WAITING], start_ns, end_ns);
-    for (size_t i = 0; i < annotations->count; i++) {
-        event_id e = annotations->at[i];
-        if (trace->track[e] == track && trace_start_ns(trace, e) >= start_ns &&
-            trace_start_ns(trace, e) < end_ns)
-            doing->name_ns[trace->name[e]] += (double)trace_dur_ns(trace, e);
+    sample->first_ns = sample->count ? earlier_of(sample->first_ns, start_ns) : start_ns;
+    sample->end_ns = sample->count ? later_of(sample->end_ns, end_ns) : end_ns;
+    sample->at[sample->count++] = (struct sampled_step){ step, doing };
+}
+
+/* Is event E, at NS, of the thread of the step at K, and in it? */
+static bool step_sample_holds(const struct step_sample *sample, size_t k, event_id e, int64_t ns)
+{
+    const struct account_stretch *step = sample->at[k].step;
+    return ns >= step->start_ns && ns < step->end_ns &&
+           sample->trace->track[e] == sample->trace->track[step->event];
+}
+
+/* The annotations in the steps of SAMPLE, but for marked steps, and the waits. */
+static void step_sample_find(const struct step_sample *sample)
+{
+    const struct trace *trace = sample->trace;
+    bool *is_step = account_step_names(trace);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_ANNOTATION || is_step[trace->name[e]])
+            continue;
+        int64_t ns = trace_start_ns(trace, e);
+        for (size_t k = 0; ns >= sample->first_ns && ns < sample->end_ns && k < sample->count; k++)
+            if (step_sample_holds(sample, k, e, ns))
+                sample->at[k].doing->name_ns[trace->name[e]] += (double)trace_dur_ns(trace, e);
     }
+    free(is_step);
     const struct host_waits *waits = host_waits_of(trace);
     for (size_t i = 0; i < waits->count; i++) {
-        int64_t call_ns = trace_start_ns(trace, waits->at[i].call);
-        doing->waits += trace->track[waits->at[i].call] == track && call_ns >= start_ns && call_ns < end_ns;
+        int64_t ns = trace_start_ns(trace, waits->at[i].call);
+        for (size_t k = 0; ns >= sample->first_ns && ns < sample->end_ns && k < sample->count; k++)
+            sample->at[k].doing->waits += step_sample_holds(sample, k, waits->at[i].call, ns);
     }
 }
 
@@ -355,17 +377,16 @@ static void doing_average(struct doing *doing, size_t name_count)
 struct text account_reason(struct arena *texts, const struct trace *trace,
                            const struct account_stretch *steps, size_t count)
 {
-    enum { MOST_OF_A_KIND = 4 }; /* enough for means */
     const double much = 0.5, more_work = 1.1;
     size_t name_count = names_count(trace->names);
-    struct doing kinds[2] = { 0 };
-    for (size_t kind = 0; kind < 2; kind++)
+    struct doing kinds[KINDS] = { 0 };
+    struct step_sample sample = { .trace = trace };
+    for (size_t kind = 0; kind < KINDS; kind++)
         kinds[kind].name_ns = mem_zalloc(name_count + 1, sizeof(double));
-    struct annotations annotations = annotations_find(trace);
     for (size_t i = 0; i < count; i++)
         if (kinds[steps[i].unusual].steps < MOST_OF_A_KIND)
-            add_doing(&kinds[steps[i].unusual], trace, &annotations, &steps[i]);
-    VEC_FREE(&annotations);
+            step_sample_add(&sample, &steps[i], &kinds[steps[i].unusual]);
+    step_sample_find(&sample);
     doing_average(&kinds[0], name_count);
     doing_average(&kinds[1], name_count);
     double excess_ns = kinds[1].time_ns - kinds[0].time_ns;
