@@ -418,10 +418,10 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         if (!selection_holds_launched(selection, e, gpu->call[i]))
             continue;
         uint32_t d = rows[gpu->device_of_track[trace->track[e]]], call = roofline->calls.of_work[i];
-        roofline->devices.at[d].time_ns += trace_dur_ns(trace, e);
+        int64_t time_ns = trace_dur_ns(trace, e);
+        roofline->devices.at[d].time_ns += time_ns;
         if (call) {
-            add_to_device(&roofline->devices.at[d], &sums[d], &roofline->calls.at[call - 1],
-                          trace_dur_ns(trace, e));
+            add_to_device(&roofline->devices.at[d], &sums[d], &roofline->calls.at[call - 1], time_ns);
             continue;
         }
         name_id name = roofline_name_of_work(trace, links, e, gpu->call[i], gpu->op[i]);
@@ -433,7 +433,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         }
         struct roofline_rest *rest = &roofline->rest.at[place[name] - 1];
         rest->count++;
-        rest->time_ns += trace_dur_ns(trace, e);
+        rest->time_ns += time_ns;
     }
     finish_devices(roofline, sums);
     EACH(free, place, sums, rows);
@@ -541,9 +541,11 @@ static void open_steps(struct roofline *roofline, const struct selection *select
                                                               .duration_ns = duration_ns };
     }
     for (uint32_t file = 0; file < trace->file_count; file++) {
-        struct interval span = recording_of(gpu, selection, file);
         of_file[file] = SIZE_MAX;
-        if (has_steps[file] || span.end_ns <= span.start_ns)
+        if (has_steps[file])
+            continue;
+        struct interval span = recording_of(gpu, selection, file);
+        if (span.end_ns <= span.start_ns)
             continue;
         of_file[file] = roofline->steps.count;
         *VEC_PUSH(&roofline->steps) = (struct roofline_step){ .rank = selection_rank(trace, file),
@@ -640,34 +642,30 @@ static void find_steps(struct roofline *roofline, const struct selection *select
 
 /* ---- slow work ---- */
 
-/* Is work I of a call that does not reach SHARE, and longer than the shortest kernel, of FLOOR_NS? */
-static const struct roofline_call *slow_call(const struct roofline *roofline, const struct gpu_events *gpu,
-                                             size_t i, double share, int64_t floor_ns)
-{
-    uint32_t place = roofline->calls.of_work[i];
-    const struct roofline_call *call = place ? &roofline->calls.at[place - 1] : NULL;
-    bool is_slow =
-        call && roofline_is_below(call, share) && trace_dur_ns(gpu->trace, gpu->event[i]) > floor_ns;
-    return is_slow ? call : NULL;
-}
-
 struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share, struct arena *arena)
 {
-    const struct gpu_events *gpu = gpu_events_of(roofline->trace);
-    int64_t floor_ns = roofline_shortest_kernel_ns(roofline->trace, gpu);
+    const struct trace *trace = roofline->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    int64_t floor_ns = roofline_shortest_kernel_ns(trace, gpu);
     struct roofline_slow slow = { NULL, NULL, 0 };
-    size_t count = SUM(size_t, i, gpu->count, slow_call(roofline, gpu, i, share, floor_ns) != NULL);
-    slow.work = arena_alloc(arena, mem_times(count + 1, sizeof *slow.work));
-    slow.factor = arena_alloc(arena, mem_times(count + 1, sizeof *slow.factor));
+    VEC_OF(uint32_t) works = { 0 };
     for (size_t i = 0; i < gpu->count; i++) {
-        const struct roofline_call *call = slow_call(roofline, gpu, i, share, floor_ns);
-        if (!call)
-            continue;
-        double least = (double)floor_ns / (double)trace_dur_ns(roofline->trace, gpu->event[i]),
-               factor = roofline_at_peak_ns(call) / share / (double)call->time_ns;
-        slow.work[slow.count] = (uint32_t)i;
-        slow.factor[slow.count++] = factor > least ? factor : least;
+        uint32_t place = roofline->calls.of_work[i];
+        if (place && roofline_is_below(&roofline->calls.at[place - 1], share) &&
+            trace_dur_ns(trace, gpu->event[i]) > floor_ns)
+            *VEC_PUSH(&works) = (uint32_t)i;
     }
+    slow.work = arena_alloc(arena, mem_times(works.count + 1, sizeof *slow.work));
+    slow.factor = arena_alloc(arena, mem_times(works.count + 1, sizeof *slow.factor));
+    for (; slow.count < works.count; slow.count++) {
+        uint32_t i = works.at[slow.count];
+        const struct roofline_call *call = &roofline->calls.at[roofline->calls.of_work[i] - 1];
+        double least = (double)floor_ns / (double)trace_dur_ns(trace, gpu->event[i]),
+               factor = roofline_at_peak_ns(call) / share / (double)call->time_ns;
+        slow.work[slow.count] = i;
+        slow.factor[slow.count] = factor > least ? factor : least;
+    }
+    VEC_FREE(&works);
     return slow;
 }
 

@@ -640,8 +640,9 @@ static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
             call->work = e;
             call->call = gpu->call[i];
         }
-        call->time_ns += trace_dur_ns(trace, e);
-        call->tf32_ns += *says & WORDS_TF32 ? trace_dur_ns(trace, e) : 0;
+        int64_t time_ns = trace_dur_ns(trace, e);
+        call->time_ns += time_ns;
+        call->tf32_ns += *says & WORDS_TF32 ? time_ns : 0;
         /* Is E a copy from or to another memory? The memory's bandwidth does not bound it, and that of the link is
          * unknown. */
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
