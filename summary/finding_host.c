@@ -127,7 +127,8 @@ struct host_search {
     struct pricing *pricing;
     const struct trace *trace;
     struct ranges_of_name *of; /* by name */
-    struct moments *busy; /* by file: launches, waits, and operators whose work another thread launches */
+    /* By file: launches, waits, and operators whose work another thread launches; NULL: not asked for yet. */
+    struct moments *busy;
     struct intervals *operators; /* by file, without devices: when an operator was open; else NULL */
     int64_t
         *starts_ns; /* by file, with devices: what ends before is of the start of the process; else NULL */
@@ -138,6 +139,14 @@ static void add_busy(struct host_search *search, event_id e)
 {
     uint32_t file = search->trace->tracks[search->trace->track[e]].file;
     *VEC_PUSH(&search->busy[file]) = trace_start_ns(search->trace, e);
+}
+
+/* The same for E, which may be EVENT_NONE, unless it is *LAST, the one before it: a call launches several, an operator many. */
+static void add_busy_once(struct host_search *search, event_id e, event_id *last)
+{
+    if (e != EVENT_NONE && e != *last)
+        add_busy(search, e);
+    *last = e;
 }
 
 /* Operators that wait for a number of a device, where no call tells. */
@@ -160,11 +169,10 @@ static void find_busy(struct host_search *search)
     const struct gpu_events *gpu = gpu_events_of(trace);
     const struct host_waits *waits = host_waits_of(trace);
     search->busy = mem_zalloc(trace->file_count + 1, sizeof *search->busy);
+    event_id last_call = EVENT_NONE, last_op = EVENT_NONE;
     for (size_t i = 0; i < gpu->count; i++) {
-        if (gpu->call[i] != EVENT_NONE)
-            add_busy(search, gpu->call[i]);
-        if (gpu->op[i] != EVENT_NONE)
-            add_busy(search, gpu->op[i]);
+        add_busy_once(search, gpu->call[i], &last_call);
+        add_busy_once(search, gpu->op[i], &last_op);
     }
     for (size_t i = 0; i < waits->count; i++)
         if (waits->at[i].kind != WAIT_PINNING)
@@ -187,7 +195,7 @@ static void find_operators(struct host_search *search)
 }
 
 /* Does the host only compute, or wait for nothing known, in E? Where devices work and no launches were recorded, that is not known of any. */
-static bool is_of_host_alone(const struct host_search *search, event_id e)
+static bool is_of_host_alone(struct host_search *search, event_id e)
 {
     if (!search->operators && !(search->pricing->summary->features & FEATURE_LAUNCHES))
         return false;
@@ -195,6 +203,8 @@ static bool is_of_host_alone(const struct host_search *search, event_id e)
     int64_t start_ns = trace_start_ns(search->trace, e), end_ns = trace_end_ns(search->trace, e);
     if (search->operators)
         return 5 * intervals_length_within(&search->operators[file], start_ns, end_ns) <= end_ns - start_ns;
+    if (!search->busy) /* few recordings have ranges that ask for it */
+        find_busy(search);
     const struct moments *busy = &search->busy[file];
     size_t i;
     SEARCH(i, busy->count, busy->at[i] < start_ns);
@@ -402,13 +412,12 @@ static struct text line_that_makes(struct pricing *pricing, const char *line, co
 static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
 {
     const struct trace *trace = pricing->trace;
-    struct host_work *work = host_work_open(pricing->graph);
+    const struct host_work *work = host_work_of(pricing->graph);
     struct buffer pattern = { 0 }, where = { 0 };
     name_id largest;
     *time_ns = 0;
     if (!name_computing(pricing, work, &pattern, &largest, time_ns)) {
         pricing_add_quiet(pricing, "operators on the host");
-        arena_free(work);
         return EVENT_NONE;
     }
     event_id longest = longest_of(trace, largest);
@@ -430,7 +439,6 @@ static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
                               .pattern = names.at,
                               .pattern_len = names.len } },
                 "operators on the host");
-    arena_free(work);
     return longest;
 }
 
@@ -638,9 +646,7 @@ void finding_add_host_time(struct pricing *pricing)
                                   .of = mem_zalloc(names_count(trace->names) + 1, sizeof *search.of),
                                   .starts_ns = pricing->summary->gpu ? host_starts_open(trace) : NULL };
     bool has_devices = pricing->summary->gpu != NULL;
-    if (has_devices)
-        find_busy(&search);
-    else
+    if (!has_devices)
         find_operators(&search);
     for (event_id e = 0; e < trace->event_count; e++)
         add_range(&search, e);

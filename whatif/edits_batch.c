@@ -160,7 +160,7 @@ static void grow_host(const struct editing *editing, const struct intervals *kep
 {
     const struct replay_graph *graph = editing->graph;
     const struct trace *trace = editing->trace;
-    struct host_work *computing = host_work_open(graph);
+    const struct host_work *computing = host_work_of(graph);
     double factor = editing->edit->factor;
     for (moment_id m = 1; m < graph->host_count; m++) {
         event_id op = graph->inner[m];
@@ -176,7 +176,6 @@ static void grow_host(const struct editing *editing, const struct intervals *kep
         editing_scale_piece(editing, m, growth_at(growth, editing->edit->bound));
         editing->effect->count++;
     }
-    arena_free(computing);
 }
 
 void edit_batch(const struct editing *editing)

@@ -455,7 +455,7 @@ void edit_cuda_graph(const struct editing *editing)
     struct editing quietly = *editing;
     quietly.effect = &ignored;
     struct intervals *kept = editing_ranges(&quietly, name_flags_has, &names);
-    struct host_work *work = host_work_open(editing->graph);
+    const struct host_work *work = host_work_of(editing->graph);
     struct launchings all = { 0 };
     collect_launchings(editing, &all);
     size_t near = 0;
@@ -465,7 +465,6 @@ void edit_cuda_graph(const struct editing *editing)
     }
     editing->changes->least_pause_ns = usual_pause(editing);
     editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
-    arena_free(work);
     arena_free(kept);
     free(names.flags);
     VEC_FREE(&all);

@@ -7,7 +7,9 @@
 #include "derive/host_waits.h"
 #include "derive/python_names.h"
 #include "derive/step_list.h"
+#include "trace/derived.h"
 #include "whatif/editing.h"
+#include "whatif/whatif.h"
 
 /* By name, what is known of it: 0 at first. */
 struct host_names {
@@ -90,10 +92,12 @@ static void leave_out_launching(const struct replay_graph *graph, bool *computes
     free(starts);
 }
 
-struct host_work *host_work_open(const struct replay_graph *graph)
+/* The graphs of a trace have the same moments of threads and the same edges to them: any of them will do. */
+static struct host_work *host_work_open(const struct trace *trace)
 {
     const double mostly = 0.8;
-    const struct trace *trace = graph->trace;
+    const struct replay_graph *graph = replay_graph_known(trace);
+    graph = graph ? graph : rounds_graph_of(trace);
     size_t names = names_count(trace->names);
     bool any = false;
     struct host_work *work = arena_open(sizeof *work);
@@ -119,6 +123,14 @@ struct host_work *host_work_open(const struct replay_graph *graph)
     if (any)
         leave_out_launching(graph, work->computes);
     return work;
+}
+
+static const struct host_work *host_work_of_trace(const struct trace *trace);
+DERIVED(host_work, host_work_of_trace, host_work_open);
+
+const struct host_work *host_work_of(const struct replay_graph *graph)
+{
+    return host_work_of_trace(graph->trace);
 }
 
 /* ---- pauses ---- */
@@ -194,15 +206,17 @@ static bool is_in_step(const struct step_list *steps, uint32_t file, int64_t sta
     return steps->count == 0 || (step && end_ns <= step->end_ns);
 }
 
-/* Is the gap before M a pause? */
-static bool is_pause(const struct replay_graph *graph, const struct intervals *others, size_t thread,
-                     moment_id m)
+/* Is the gap from START_NS to END_NS before M, of THREAD, a pause? *OTHERS: other_ranges, NULL until the first gap asks for them. */
+static bool is_pause(const struct replay_graph *graph, struct intervals **others, size_t thread, moment_id m,
+                     int64_t start_ns, int64_t end_ns)
 {
-    int64_t start_ns = replay_moment_ns(graph, m - 1), end_ns = replay_moment_ns(graph, m);
     uint32_t file = graph->trace->tracks[graph->threads[thread].track].file;
     int64_t shift_ns = graph->shift_ns[file];
-    return end_ns - start_ns >= HOST_PAUSE_NS && editing_piece_is_own(graph, m) &&
-           2 * intervals_length_within(&others[file], start_ns - shift_ns, end_ns - shift_ns) <
+    if (end_ns - start_ns < HOST_PAUSE_NS || !editing_piece_is_own(graph, m))
+        return false;
+    if (!*others)
+        *others = other_ranges(graph);
+    return 2 * intervals_length_within(&(*others)[file], start_ns - shift_ns, end_ns - shift_ns) <
                end_ns - start_ns &&
            2 * intervals_length_within(&host_state_of(graph->trace)->overhead[file], start_ns - shift_ns,
                                        end_ns - shift_ns) <
@@ -214,11 +228,13 @@ int64_t *host_starts_open(const struct trace *trace)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);
     int64_t *ends_ns = mem_alloc(mem_times(trace->file_count + 1, sizeof *ends_ns));
+    bool any = false;
     for (uint32_t f = 0; f < trace->file_count; f++) {
         enum trace_producer producer = trace->files[f].producer;
         ends_ns[f] = producer == PRODUCER_NSYS || producer == PRODUCER_ROCPROF ? INT64_MAX : INT64_MIN;
+        any |= ends_ns[f] == INT64_MAX;
     }
-    for (size_t i = 0; i < gpu->count; i++) {
+    for (size_t i = 0; any && i < gpu->count; i++) {
         event_id call = gpu->call[i];
         int64_t *end_ns = call == EVENT_NONE ? NULL : &ends_ns[trace->tracks[trace->track[call]].file];
         if (end_ns && trace_start_ns(trace, call) < *end_ns)
@@ -230,21 +246,24 @@ int64_t *host_starts_open(const struct trace *trace)
 struct host_pauses host_pauses_find(const struct replay_graph *graph)
 {
     struct host_pauses pauses = { 0 };
-    struct intervals *others = other_ranges(graph);
+    struct intervals *others = NULL;
     bool *without = tracks_without_python(graph->trace);
     int64_t *starts_ns = host_starts_open(graph->trace);
     for (size_t t = 0; t < graph->thread_count; t++) {
         const struct replay_thread *thread = &graph->threads[t];
         uint32_t file = graph->trace->tracks[thread->track].file;
-        for (moment_id m = thread->first + 1; m < thread->first + thread->count && !without[thread->track];
-             m++)
-            if (graph->inner[m] == EVENT_NONE &&
-                replay_moment_ns(graph, m - 1) - graph->shift_ns[file] >= starts_ns[file] &&
-                is_pause(graph, others, t, m))
+        if (without[thread->track] || thread->count == 0)
+            continue;
+        int64_t before_ns = replay_moment_ns(graph, thread->first), ns;
+        for (moment_id m = thread->first + 1; m < thread->first + thread->count; m++, before_ns = ns) {
+            ns = replay_moment_ns(graph, m);
+            if (graph->inner[m] == EVENT_NONE && before_ns - graph->shift_ns[file] >= starts_ns[file] &&
+                is_pause(graph, &others, t, m, before_ns, ns))
                 *VEC_PUSH(&pauses) = m;
+        }
     }
     EACH(free, without, starts_ns);
-    for (uint32_t f = 0; f < graph->trace->file_count; f++)
+    for (uint32_t f = 0; others && f < graph->trace->file_count; f++)
         intervals_release(&others[f]);
     free(others);
     return pauses;

@@ -1,10 +1,9 @@
 /*
  * host_work.h - operators that compute on the host in a program whose devices do the rest.
  *
- *     struct host_work *work = host_work_open(graph);
+ *     const struct host_work *work = host_work_of(graph);
  *     if (host_work_holds(work, graph, m))
  *         ... the piece that leads to moment M is computation of the host ...
- *     arena_free(work);
  *
  * An operator computes on the host if nothing is launched in any call of its name, if a call takes 100 us of its own on average (those
  * that only prepare tensors, such as empty and view, take less), and if that is four fifths of its time (others call operators for
@@ -24,8 +23,8 @@ struct host_work {
         *own_ns; /* by name: its own time, without waits; also of operators that do not compute on the host */
 };
 
-/* Of GRAPH. New; free with arena_free. */
-struct host_work *host_work_open(const struct replay_graph *graph);
+/* Of GRAPH, and of any other graph of its trace: computed when first requested. Borrowed; lives as long as the trace. */
+const struct host_work *host_work_of(const struct replay_graph *graph);
 
 static inline bool host_work_holds(const struct host_work *work, const struct replay_graph *graph,
                                    moment_id m)
