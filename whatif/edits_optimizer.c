@@ -16,6 +16,12 @@ enum { LEAST_CALLS = 8 };
 /* ns; of recorded steps of torch 2.15 with fused=True: 1.1 us a parameter of SGD with 3 calls for each, 7 us of Adam with 9 to 13. */
 #define LEFT_OF_A_CALL 500
 
+/* Does an operator called NAME take lists of tensors, all parameters at once? */
+static bool takes_lists(const char *name)
+{
+    return strstr(name, "_foreach_") || strstr(name, "_fused_");
+}
+
 static bool is_operator(const void *context, event_id e)
 {
     const struct name_flags *names = context;
@@ -35,6 +41,8 @@ struct parts {
 };
 
 static const struct key by_range[] = { ASC(struct part, thread), ASC(struct part, range), KEY_END };
+static const struct key by_calls[] = { ASC(struct part, thread), ASC(struct part, range),
+                                       ASC(struct part, name), KEY_END };
 static const struct key by_range_and_name[] = { ASC(struct part, thread), ASC(struct part, range),
                                                 ASC(struct part, name), ASC(struct part, item), KEY_END };
 
@@ -66,6 +74,30 @@ static void add_part(struct parts *parts, const struct editing *editing, const s
     *VEC_PUSH(parts) = part;
 }
 
+static struct part operator_part(const struct trace *trace, event_id e)
+{
+    return (struct part){ .name = trace->name[e], .item = e, .dur_ns = trace_dur_ns(trace, e) };
+}
+
+/* Is any operator that takes no list called so often in one of RANGES that it may loop? Inner ones count as well: which are the outermost
+ * takes much longer to find. */
+static bool any_may_loop(const struct editing *editing, const struct intervals *ranges,
+                         const struct name_flags *steps, const struct name_flags *lists)
+{
+    const struct trace *trace = editing->trace;
+    struct parts parts = { 0 };
+    bool any = false;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && !name_flags_has(lists, e) && is_operator(steps, e))
+            add_part(&parts, editing, ranges, e, (struct part){ .name = trace->name[e] });
+    SORT(&parts, by_range_and_name);
+    FOR_GROUPS(&parts, by_calls, first, end) {
+        any |= end - first >= LEAST_CALLS;
+    }
+    VEC_FREE(&parts);
+    return any;
+}
+
 /* The outermost operators in RANGES, sorted by range and name. */
 static struct parts operators_of(const struct editing *editing, const struct intervals *ranges,
                                  const struct name_flags *names)
@@ -74,13 +106,13 @@ static struct parts operators_of(const struct editing *editing, const struct int
     struct calltree *tree = calltree_open(editing->trace, is_operator, names);
     calltree_nest(tree);
     size_t near = 0;
-    for (node_id n = 0; n < tree->count; n++)
-        if (tree->parent[n] == NODE_NONE ||
-            !range_around(editing, ranges, tree->event[tree->parent[n]], &near))
-            add_part(&parts, editing, ranges, tree->event[n],
-                     (struct part){ .name = editing->trace->name[tree->event[n]],
-                                    .item = tree->event[n],
-                                    .dur_ns = trace_dur_ns(editing->trace, tree->event[n]) });
+    for (node_id n = 0; n < tree->count; n++) {
+        size_t count = parts.count;
+        add_part(&parts, editing, ranges, tree->event[n], operator_part(editing->trace, tree->event[n]));
+        if (parts.count > count && tree->parent[n] != NODE_NONE &&
+            range_around(editing, ranges, tree->event[tree->parent[n]], &near))
+            parts.count = count; /* it lies in another */
+    }
     arena_free(tree);
     SORT(&parts, by_range_and_name);
     return parts;
@@ -113,12 +145,11 @@ static int64_t *shortest_of(const struct trace *trace, const struct parts *parts
 }
 
 /* Does the step that calls PARTS loop over parameters? */
-static bool is_loop(const struct trace *trace, const struct part *parts, size_t count)
+static bool is_loop(const struct name_flags *lists, const struct part *parts, size_t count)
 {
     size_t most = 0, alike = 0;
     for (size_t i = 0; i < count; i++) {
-        const char *name = names_text(trace->names, parts[i].name);
-        if (strstr(name, "_foreach_") || strstr(name, "_fused_"))
+        if (lists->flags[parts[i].name])
             return false;
         alike = i > 0 && parts[i].name == parts[i - 1].name ? alike + 1 : 1;
         most = alike > most ? alike : most;
@@ -164,18 +195,19 @@ void edit_fuse_optimizer(const struct editing *editing)
     struct edit_effect ignored = { 0, 0 };
     struct editing quiet = *editing;
     quiet.effect = &ignored;
-    struct name_flags names = name_flags_of(editing->trace, edit_is_optimizer_step);
+    struct name_flags names = name_flags_of(editing->trace, edit_is_optimizer_step),
+                      lists = name_flags_of(editing->trace, takes_lists);
     struct intervals *ranges = editing_ranges(&quiet, name_flags_has, &names);
     struct intervals *loops = arena_open(mem_times(editing->graph->thread_count + 1, sizeof *loops));
     ARENA_OWNS_EACH(arena_of(loops), loops, editing->graph->thread_count, at);
     struct parts parts = { 0 };
-    if (ignored.count > 0)
+    if (ignored.count > 0 && any_may_loop(editing, ranges, &names, &lists))
         parts = operators_of(editing, ranges, &names);
     int64_t *shortest = shortest_of(editing->trace, &parts);
     FOR_GROUPS(&parts, by_range, i, end) {
         const struct interval range = ranges[parts.at[i].thread].at[parts.at[i].range];
         double length_ns = (double)(range.end_ns - range.start_ns);
-        if (!is_loop(editing->trace, &parts.at[i], end - i))
+        if (!is_loop(&lists, &parts.at[i], end - i))
             continue;
         double left_ns = host_left_ns(editing, &parts.at[i], end - i, shortest, length_ns);
         if (left_ns < length_ns)
@@ -191,6 +223,6 @@ void edit_fuse_optimizer(const struct editing *editing)
         shorten_work(editing, loops);
     arena_free(loops);
     arena_free(ranges);
-    EACH(free, shortest, names.flags);
+    EACH(free, shortest, names.flags, lists.flags);
     VEC_FREE(&parts);
 }
