@@ -171,6 +171,7 @@ struct threads {
     VEC_OF(struct cut) cuts;
     struct moment_times *times; /* of the graph */
     size_t moment_count;
+    int64_t last_ns; /* of the last moment, while spans nest */
     VEC_OF(int64_t) ends;
     VEC_OF(struct open_span) open;
     struct intervals *bursts; /* by thread: when it is busy; of linked threads */
@@ -292,9 +293,13 @@ static void add_bursts(struct threads *threads, uint32_t t)
     const struct calltree_thread *thread = &threads->spans->threads[t];
     if (threads->bursts[t].count)
         return;
-    for (node_id n = thread->first; n < thread->first + thread->count; n++)
-        intervals_add(&threads->bursts[t], threads_start_of(threads, threads->spans->event[n]),
-                      threads_end_of(threads, threads->spans->event[n]));
+    int64_t shift_ns = threads->maker->graph->shift_ns[threads->trace->tracks[thread->track].file];
+    for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+        int64_t start_ns = trace_start_ns(threads->trace, threads->spans->event[n]) + shift_ns, end_ns;
+        if (__builtin_add_overflow(start_ns, trace_dur_ns(threads->trace, threads->spans->event[n]), &end_ns))
+            end_ns = INT64_MAX;
+        intervals_add(&threads->bursts[t], start_ns, end_ns);
+    }
     intervals_merge(&threads->bursts[t]);
 }
 
@@ -337,13 +342,6 @@ static bool busy_until(const struct intervals *bursts, int64_t ns, int64_t *unti
     return busy_until_near(bursts, ns, until_ns, &(size_t){ 0 });
 }
 
-/* Is a thread in a gap just before NS, or has it not begun? */
-static bool is_idle_before(const struct intervals *bursts, int64_t ns)
-{
-    int64_t until_ns;
-    return !busy_until(bursts, ns, &until_ns) || until_ns < ns;
-}
-
 enum { THREAD_BITS = INT32_MAX }; /* a thread has events of its own, of which there are fewer */
 
 /* The end of a gap of THREAD; OTHER was busy until FROM_NS. */
@@ -368,7 +366,8 @@ static void add_handover(struct threads *threads, struct handovers *handovers, s
     *VEC_PUSH(handovers) = (struct handover){ link.thread, link.other & THREAD_BITS, later, to_ns, from_ns };
 }
 
-/* For each link, what it says about the gaps of its thread. Cuts are sorted; those of a thread begin at first_cut. */
+/* For each link, what it says about the gaps of its thread, by time: before its bursts, and before cuts within them. Cuts are
+ * sorted. */
 static void find_handovers(struct threads *threads, const struct thread_links *links,
                            struct handovers *handovers)
 {
@@ -376,17 +375,18 @@ static void find_handovers(struct threads *threads, const struct thread_links *l
     for (size_t l = 0; l < links->count; l++) {
         struct thread_link link = links->at[l];
         const struct intervals *own = &threads->bursts[link.thread];
-        size_t low, near[2] = { 0, 0 };
-        for (size_t b = 0; b < own->count; b++)
-            add_handover(threads, handovers, link, own->at[b].start_ns, near);
-        SEARCH(low, cut_count, threads->cuts.at[low].thread < link.thread);
-        for (; low < cut_count && threads->cuts.at[low].thread == link.thread; low++) {
-            int64_t cut_ns = threads->cuts.at[low].time_ns;
-            size_t next = burst_from(own, cut_ns);
+        size_t cut, next = 0, near[2] = { 0, 0 };
+        SEARCH(cut, cut_count, threads->cuts.at[cut].thread < link.thread);
+        for (; cut < cut_count && threads->cuts.at[cut].thread == link.thread; cut++) {
+            int64_t cut_ns = threads->cuts.at[cut].time_ns;
+            for (; next < own->count && own->at[next].start_ns < cut_ns; next++)
+                add_handover(threads, handovers, link, own->at[next].start_ns, near);
             bool is_start = next < own->count && own->at[next].start_ns == cut_ns;
-            if (!is_start && is_idle_before(own, cut_ns))
+            if (!is_start && (next == 0 || own->at[next - 1].end_ns < cut_ns))
                 add_handover(threads, handovers, link, cut_ns, near);
         }
+        for (; next < own->count; next++)
+            add_handover(threads, handovers, link, own->at[next].start_ns, near);
     }
     for (size_t i = 0; i < handovers->count;
          i++) /* else it is the end of a burst, which is a moment anyway */
@@ -647,7 +647,7 @@ static void find_ready_waits(struct threads *threads)
     EACH(free, waits.in_functions, waits.waiting, is_wait);
 }
 
-/* Of those at one time the latest first: it is the one that may bind. */
+/* Of those at one time the latest first: it is the one that may bind. Of alike ones that of the first link, by other thread. */
 static const struct key handovers_by_time[] = { ASC(struct handover, thread), ASC(struct handover, to_ns),
                                                 DESC(struct handover, from_ns), KEY_END };
 
@@ -655,8 +655,7 @@ static void add_handover_edges(struct threads *threads, struct handovers *handov
 {
     const struct replay_graph *graph = threads->maker->graph;
     size_t *near_from = mem_zalloc(graph->thread_count + 1, sizeof *near_from), near_to = 0;
-    SORT_BY(handovers->at, handovers->count, i, handovers->at[i].other);
-    SORT(handovers, handovers_by_time);
+    SORT(handovers, handovers_by_time); /* mostly they are */
     for (size_t i = 0; i < handovers->count; i++) {
         const struct handover *one = &handovers->at[i];
         bool first =
@@ -714,7 +713,8 @@ static void threads_add_time(struct threads *threads, size_t first, int64_t ns)
         moment_times_set(threads->times, (moment_id)threads->moment_count++, ns);
 }
 
-/* The moments of the thread at INDEX: its starts, ends and cuts, merged. *CUT is the first of them not yet taken. */
+/* The moments of the thread at INDEX, whose spans may overlap without nesting: its starts, ends and cuts, merged. *CUT is the first of
+ * them not yet taken. */
 static void add_times(struct threads *threads, size_t index, size_t *cut)
 {
     const struct calltree_thread *thread = &threads->spans->threads[index];
@@ -768,6 +768,67 @@ static void add_pieces(struct threads *threads, size_t index)
     }
 }
 
+/* A moment at NS, unless the last one is: the piece that leads to it is of the innermost span. FIRST: of its thread. */
+static void add_nested(struct threads *threads, size_t first, int64_t ns)
+{
+    size_t m = threads->moment_count;
+    if (m > first && threads->last_ns == ns)
+        return;
+    threads->last_ns = ns;
+    threads->maker->graph->inner[m] =
+        threads->open.count ? threads->open.at[threads->open.count - 1].event : EVENT_NONE;
+    moment_times_set(threads->times, (moment_id)threads->moment_count++, ns);
+}
+
+/* The ends and cuts up to NS; *CUT is the first cut not yet taken of those before CUT_END. */
+static void add_nested_until(struct threads *threads, size_t first, size_t *cut, size_t cut_end, int64_t ns)
+{
+    for (;;) {
+        int64_t end_ns = threads->open.count ? threads->open.at[threads->open.count - 1].end_ns : INT64_MAX;
+        int64_t cut_ns = *cut < cut_end ? threads->cuts.at[*cut].time_ns : INT64_MAX;
+        bool is_cut = *cut < cut_end && cut_ns <= end_ns;
+        if ((is_cut ? cut_ns : end_ns) > ns || (!is_cut && threads->open.count == 0))
+            return;
+        add_nested(threads, first, is_cut ? cut_ns : end_ns);
+        if (is_cut)
+            ++*cut;
+        close_spans(threads, is_cut ? cut_ns : end_ns);
+    }
+}
+
+/* The moments of the thread at INDEX and their pieces in one pass, as its spans nest, so that the one on top of the stack ends first. False,
+ * and all is as it was: they do not. */
+static bool add_nested_moments(struct threads *threads, size_t index, size_t *cut)
+{
+    const struct calltree_thread *thread = &threads->spans->threads[index];
+    const struct trace *trace = threads->trace;
+    struct replay_graph *graph = threads->maker->graph;
+    int64_t shift_ns = graph->shift_ns[trace->tracks[thread->track].file];
+    size_t first = threads->moment_count, first_cut = *cut, cut_end = first_cut;
+    while (cut_end < threads->cuts.count && threads->cuts.at[cut_end].thread == index)
+        cut_end++;
+    threads->open.count = 0;
+    for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+        event_id e = threads->spans->event[n];
+        int64_t start_ns = trace_start_ns(trace, e) + shift_ns, dur_ns = trace_dur_ns(trace, e), end_ns;
+        if (__builtin_add_overflow(start_ns, dur_ns, &end_ns))
+            end_ns = INT64_MAX;
+        add_nested_until(threads, first, cut, cut_end, start_ns);
+        if (threads->open.count && threads->open.at[threads->open.count - 1].end_ns < end_ns) {
+            threads->moment_count = first;
+            *cut = first_cut;
+            return false;
+        }
+        add_nested(threads, first, start_ns);
+        if (dur_ns > 0)
+            *VEC_PUSH(&threads->open) = (struct open_span){ e, end_ns };
+    }
+    add_nested_until(threads, first, cut, cut_end, INT64_MAX);
+    graph->threads[index].first = (moment_id)first;
+    graph->threads[index].count = (uint32_t)(threads->moment_count - first);
+    return true;
+}
+
 void graph_add_threads(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
@@ -791,20 +852,23 @@ void graph_add_threads(struct graph_maker *maker)
 
     size_t cut = 0;
     threads.times = &graph->times;
-    moment_times_resize(threads.times, 2 * threads.spans->count + threads.cuts.count);
-    for (size_t i = 0; i < graph->thread_count; i++)
+    size_t most = 2 * threads.spans->count + threads.cuts.count;
+    moment_times_resize(threads.times, most);
+    graph->inner = mem_alloc(mem_times(most + 1, sizeof *graph->inner));
+    for (size_t i = 0; i < graph->thread_count; i++) {
+        if (add_nested_moments(&threads, i, &cut))
+            continue;
         add_times(&threads, i, &cut);
+        add_pieces(&threads, i);
+    }
     moment_times_resize(threads.times, threads.moment_count);
     graph->host_count = threads.moment_count;
-    EACH(VEC_FREE, &threads.cuts, &threads.ends);
+    graph->inner = mem_realloc(graph->inner, mem_times(graph->host_count + 1, sizeof *graph->inner));
+    EACH(VEC_FREE, &threads.cuts, &threads.ends, &threads.open);
     add_handover_edges(&threads, &handovers);
     VEC_FREE(&handovers);
     add_turn_edges(&threads, &turns);
     VEC_FREE(&turns);
-    graph->inner = mem_alloc(mem_times(graph->host_count + 1, sizeof *graph->inner));
-    for (size_t i = 0; i < graph->thread_count; i++)
-        add_pieces(&threads, i);
-    VEC_FREE(&threads.open);
     arena_free(threads.spans);
     EACH(free, threads.program, threads.any_event, threads.is_mark);
 }
