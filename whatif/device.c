@@ -173,8 +173,9 @@ struct graph_device {
     uint32_t *before;                 /* by work: the one before it on its stream; UINT32_MAX: none */
     size_t place;                     /* of gpu->devices: that of the work looked at */
     uint32_t latest; /* of the work looked at so far on this device, what ends last; UINT32_MAX: none */
-    size_t wait;     /* of waits: the first that is not of work looked at so far */
-    size_t *near;    /* by thread: where the last launch was found */
+    int64_t latest_end_ns;
+    size_t wait;  /* of waits: the first that is not of work looked at so far */
+    size_t *near; /* by thread: where the last launch was found */
 };
 
 /* What a call waited for. */
@@ -319,12 +320,16 @@ struct grouping {
     group_of_work *group_of;
 };
 
-/* By group, then by end. */
+/* By group, then by end. That of work of one track is the same. */
 static bool work_comes_after(const void *context, const void *left, const void *right)
 {
     const struct grouping *by = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right, group_a = by->group_of(by->device, a),
-             group_b = by->group_of(by->device, b);
+    const struct graph_device *device = by->device;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const track_id *track = device->trace->track;
+    if (track[device->gpu->event[a]] == track[device->gpu->event[b]])
+        return work_end(device, a) > work_end(device, b);
+    uint32_t group_a = by->group_of(device, a), group_b = by->group_of(device, b);
     return group_a != group_b ? group_a > group_b : work_end(by->device, a) > work_end(by->device, b);
 }
 
@@ -511,8 +516,11 @@ static void begin_work(struct graph_device *device, size_t i)
 
 static void end_work(struct graph_device *device, size_t i)
 {
-    if (device->latest == UINT32_MAX || work_end(device, i) >= work_end(device, device->latest))
-        device->latest = (uint32_t)i;
+    int64_t end_ns = work_end(device, i);
+    if (device->latest != UINT32_MAX && end_ns < device->latest_end_ns)
+        return;
+    device->latest = (uint32_t)i;
+    device->latest_end_ns = end_ns;
 }
 
 void graph_find_starts(struct graph_maker *maker, size_t i)

@@ -241,7 +241,15 @@ static void find_ends(struct replay_graph *graph)
         extend_to(graph, graph->threads[t].first);
         extend_to(graph, graph->threads[t].first + graph->threads[t].count - 1);
     }
-    for (moment_id m = (moment_id)graph->host_count; m < graph->moment_count; m++)
+    size_t of_work = 2 * graph->gpu->count;
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        int64_t start_ns = replay_event_start(graph, graph->gpu->event[i]), end_ns;
+        if (__builtin_add_overflow(start_ns, trace_dur_ns(graph->trace, graph->gpu->event[i]), &end_ns))
+            end_ns = INT64_MAX;
+        graph->start_ns = start_ns < graph->start_ns ? start_ns : graph->start_ns;
+        graph->end_ns = end_ns > graph->end_ns ? end_ns : graph->end_ns;
+    }
+    for (moment_id m = (moment_id)(graph->host_count + of_work); m < graph->moment_count; m++)
         extend_to(graph, m);
 }
 
