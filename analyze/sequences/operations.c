@@ -7,56 +7,36 @@
 
 /* ---- what a device did ---- */
 
-/* Disjoint, by start, with the time that the device had been busy before. */
 struct busy_time {
-    struct interval *at;
-    int64_t *before_ns;
-    size_t count, near; /* near: where was searched last */
+    struct intervals set;
+    size_t near; /* where was searched last */
 };
 
-static struct busy_time busy_of(const struct trace *trace, const struct gpu_events *gpu,
-                                const struct gpu_device *device, struct arena *arena)
+static struct intervals busy_of(const struct trace *trace, const struct gpu_events *gpu,
+                                const struct gpu_device *device)
 {
     struct intervals set = { 0 };
-    VEC_RESERVE(&set, device->count);
     for (size_t i = device->first; i < device->first + device->count; i++)
         intervals_add(&set, trace_start_ns(trace, gpu->event[i]), trace_end_ns(trace, gpu->event[i]));
     intervals_merge(&set);
-    struct busy_time busy = { .at = set.at, .count = set.count };
-    busy.before_ns = arena_alloc(arena, mem_times(set.count + 1, sizeof *busy.before_ns));
-    busy.before_ns[0] = 0;
-    for (size_t i = 0; i < set.count; i++)
-        busy.before_ns[i + 1] = busy.before_ns[i] + (set.at[i].end_ns - set.at[i].start_ns);
-    return busy;
-}
-
-/* How long the device had been busy at MOMENT. */
-static int64_t busy_until_ns(struct busy_time *busy, int64_t moment_ns)
-{
-    size_t i;
-    SEARCH_NEAR(i, busy->near, busy->count, busy->at[i].start_ns < moment_ns);
-    busy->near = i;
-    if (i == 0)
-        return 0;
-    int64_t end_ns = busy->at[i - 1].end_ns;
-    return end_ns <= moment_ns ? busy->before_ns[i] : busy->before_ns[i] - (end_ns - moment_ns);
+    return set;
 }
 
 int64_t busy_times_idle_ns(struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
-    busy += device;
     return start_ns >= end_ns
                ? 0
-               : end_ns - start_ns - (busy_until_ns(busy, end_ns) - busy_until_ns(busy, start_ns));
+               : end_ns - start_ns -
+                     intervals_length_near(&busy[device].set, start_ns, end_ns, &busy[device].near);
 }
 
 struct busy_time *busy_times_open(const struct stream_operations *operations)
 {
     const struct gpu_events *gpu = operations->gpu;
     struct busy_time *busy = arena_open(mem_times(gpu->device_count + 1, sizeof *busy));
-    ARENA_OWNS_EACH(arena_of(busy), busy, gpu->device_count, at);
+    ARENA_OWNS_EACH(arena_of(busy), busy, gpu->device_count, set.at);
     for (size_t d = 0; d < gpu->device_count; d++)
-        busy[d] = busy_of(operations->trace, gpu, &gpu->devices[d], arena_of(busy));
+        busy[d] = (struct busy_time){ busy_of(operations->trace, gpu, &gpu->devices[d]), 0 };
     return busy;
 }
 

@@ -138,11 +138,11 @@ struct text operations_in_few_words(struct work_words *words, const name_id *nam
 /* The same whole, demangled, with " | " between; AT is NULL when left out. */
 struct text operations_in_full(struct work_words *words, const name_id *names, size_t count);
 
-/* Each adds its rows to SEQUENCES. */
+/* Each adds its rows to SEQUENCES. ONLY_GAINS: no rows, what graphs gain alone. */
 void sequences_add_repeats(struct sequences *sequences, const struct stream_operations *operations,
                            struct work_words *words, bool all);
 void sequences_add_runs(struct sequences *sequences, const struct stream_operations *operations,
-                        const struct sequence_options *options);
+                        const struct sequence_options *options, bool only_gains);
 void sequences_add_fusions(struct sequences *sequences, const struct stream_operations *operations,
                            struct work_words *words);
 

@@ -17,6 +17,7 @@
 struct short_rows {
     struct sequences *sequences;
     struct busy_time *busy;
+    bool only_gains;    /* no rows are made */
     uint64_t *last_run; /* by group: the run that it was counted in last; runs count up from 1 */
     size_t capacity;
     uint64_t run;
@@ -72,6 +73,22 @@ static void judge(struct sequences *sequences, struct run_row *row)
     sum_add(&sequences->graph_gain_ns, row->gain_ns);
 }
 
+/* What one graph for the run of COUNT operations from FIRST on, of STREAM, would gain. */
+static void add_gain(struct short_rows *rows, const struct stream_operations *operations,
+                     const struct operations_of_stream *stream, const struct stream_work *first, size_t count)
+{
+    struct run_row row = { .operations = (int64_t)count };
+    int64_t end_ns = work_start_ns(operations, first);
+    for (const struct stream_work *work = first; work < first + count; work++) {
+        int64_t start_ns = work_start_ns(operations, work),
+                own_end_ns = start_ns + work_dur_ns(operations, work);
+        sum_add(&row.idle_ns, busy_times_idle_ns(rows->busy, stream->device, end_ns, start_ns));
+        row.not_queued += work->because == LATE_HOST;
+        end_ns = own_end_ns > end_ns ? own_end_ns : end_ns;
+    }
+    judge(rows->sequences, &row);
+}
+
 /* The run of COUNT operations from FIRST on, of STREAM. */
 static void add_run(struct short_rows *rows, const struct stream_operations *operations,
                     const struct operations_of_stream *stream, const struct stream_work *first, size_t count)
@@ -121,7 +138,7 @@ static void add_runs_of(struct short_rows *rows, const struct stream_operations 
                           (end == first || !at[end].alone);)
             end++;
         if (end - first >= (size_t)options->least)
-            add_run(rows, operations, stream, &at[first], end - first);
+            (rows->only_gains ? add_gain : add_run)(rows, operations, stream, &at[first], end - first);
         end += end == first;
     }
 }
@@ -132,9 +149,11 @@ static const struct key by_gain_idle[] = { DESC(struct run_row, gain_ns), DESC(s
 static const struct key by_idle[] = { DESC(struct short_row, idle_ns), KEY_END };
 
 void sequences_add_runs(struct sequences *sequences, const struct stream_operations *operations,
-                        const struct sequence_options *options)
+                        const struct sequence_options *options, bool only_gains)
 {
-    struct short_rows rows = { .sequences = sequences, .busy = busy_times_open(operations) };
+    struct short_rows rows = { .sequences = sequences,
+                               .busy = busy_times_open(operations),
+                               .only_gains = only_gains };
     for (size_t s = 0; s < operations->streams.count; s++)
         add_runs_of(&rows, operations, &operations->streams.at[s], options);
     free(rows.last_run);

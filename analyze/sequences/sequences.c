@@ -107,7 +107,7 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
     if (options->op) {
         good = sequences_add_patterns(sequences, operations, words, options->op, err);
     } else {
-        sequences_add_runs(sequences, operations, options);
+        sequences_add_runs(sequences, operations, options, false);
         sequences_add_fusions(sequences, operations, words);
         sequences_add_repeats(sequences, operations, words, options->all);
     }
@@ -128,7 +128,7 @@ static struct sequences *sequences_find_gains(const struct trace *trace)
     struct stream_operations *operations = stream_operations_open(trace, selection_all(trace), true);
     struct work_words *words = work_words_open(trace, arena_of(sequences));
     sequences->group = arena_hold(arena_of(sequences), group_open(trace, 0));
-    sequences_add_runs(sequences, operations, &sequence_defaults);
+    sequences_add_runs(sequences, operations, &sequence_defaults, true);
     sequences_add_fusions(sequences, operations, words);
     arena_free(words);
     arena_free(operations);
