@@ -146,14 +146,14 @@ const struct trace_wants summary_wants = {
 };
 
 /* What the rules look at; independent of each other. The order is that in which two threads end at about the same time:
- * the graph takes as long as all that follows it. Records of memory and the roofline take most memory for a while: both are
- * early, and not at the same time. */
+ * the graph takes as long as all that follows it. Records of memory and the roofline take most memory for a while: both come before the
+ * graph, which stays, and not at the same time. */
 enum input {
     INPUT_MEMORY,
     INPUT_STEPS,
-    INPUT_TRANSFERS,
-    INPUT_GRAPH, /* of the replay, for the prices */
     INPUT_ROOFLINE,
+    INPUT_GRAPH, /* of the replay, for the prices */
+    INPUT_TRANSFERS,
     INPUT_GAPS,
     INPUT_GPU,
     INPUT_COMM,
