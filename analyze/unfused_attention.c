@@ -241,7 +241,7 @@ static void search_streams(struct attention_search *search)
 {
     enum { FARTHEST = 12 };
     const struct gpu_events *gpu = gpu_events_of(search->trace);
-    struct gpu_streams *streams = gpu_streams_open(gpu);
+    const struct gpu_streams *streams = gpu_streams_of(gpu->trace);
     search->farthest = FARTHEST;
     FOR_EACH(stream, streams) {
         const struct trace_device *device = gpu->devices[stream->device].properties;
@@ -255,7 +255,6 @@ static void search_streams(struct attention_search *search)
             look_at_softmax(search, &all, i);
         VEC_FREE(&all);
     }
-    arena_free(streams);
 }
 
 static bool is_attention_operator(const void *context, event_id e)

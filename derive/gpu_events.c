@@ -197,6 +197,13 @@ struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
     return streams;
 }
 
+static void *gpu_streams_derive(const struct trace *trace)
+{
+    return gpu_streams_open(gpu_events_of(trace));
+}
+
+DERIVED(gpu_streams, gpu_streams_of, gpu_streams_derive);
+
 const char *trace_device_word(const struct trace *trace)
 {
     const struct gpu_events *gpu = gpu_events_of(trace);

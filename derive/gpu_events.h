@@ -79,6 +79,9 @@ struct gpu_streams {
 /* New; free with arena_free (NULL is allowed). One pass over the work. */
 struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu);
 
+/* Those of gpu_events_of(TRACE), computed when first requested. Borrowed; live as long as TRACE. */
+const struct gpu_streams *gpu_streams_of(const struct trace *trace);
+
 /* Those of TRACE, with its launches, computed when first requested. Borrowed; live as long as TRACE. */
 const struct gpu_events *gpu_events_of(const struct trace *trace);
 

@@ -240,7 +240,7 @@ static struct beside *beside_derive(const struct trace *trace)
     beside->trace = trace;
     beside->gpu = gpu_events_of(trace);
     beside->collectives = arena_hold(arena_of(beside), collectives_open(trace));
-    beside->streams = arena_hold(arena_of(beside), gpu_streams_open(beside->gpu));
+    beside->streams = gpu_streams_of(trace);
     beside->of_stream =
         arena_vectors(arena_of(beside), beside->streams->count + 1, sizeof *beside->of_stream);
     find_classes(beside);

@@ -41,7 +41,7 @@ struct beside {
     const struct trace *trace; /* borrowed, as collectives' gpu events */
     const struct gpu_events *gpu;
     struct collectives *collectives;
-    struct gpu_streams *streams;
+    const struct gpu_streams *streams;
     VEC_OF(struct beside_class) classes;
     uint32_t *class_of; /* by position of gpu->event */
     struct beside_stream {

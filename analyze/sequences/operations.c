@@ -124,10 +124,9 @@ struct stream_operations *stream_operations_open(const struct trace *trace, cons
                                .gpu = operations->gpu,
                                .steps = by_steps ? step_list_of(trace) : NULL };
     operations->at = mem_alloc(mem_times(operations->gpu->count + 1, sizeof *operations->at));
-    struct gpu_streams *streams = gpu_streams_open(operations->gpu);
+    const struct gpu_streams *streams = gpu_streams_of(trace);
     for (size_t s = 0; s < streams->count; s++)
         add_stream(operations, &query, streams, &streams->at[s]);
-    arena_free(streams);
     return operations;
 }
 
