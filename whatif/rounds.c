@@ -48,9 +48,10 @@ struct rounds {
     VEC_OF(moment_id)
     open_waits;             /* ends of calls that would have waited for work from before the recording */
     int64_t usual_pause_ns; /* of a stream between operations that are queued */
-    struct gpu_streams *streams;
-    uint32_t *stream_of, *place_of; /* by work: its stream, and its place there */
-    struct span *of_stream;         /* places, by stream, then segment */
+    const struct gpu_streams *streams;
+    uint32_t *stream_of_track; /* of tracks with work */
+    uint32_t *place_of;        /* by work within: 1 + its place on its stream; 0: see place_on_stream */
+    struct span *of_stream;    /* places, by stream, then segment */
 };
 
 static const struct segment *segment_of(const struct rounds *rounds, uint32_t file, size_t k)
@@ -253,22 +254,40 @@ static void find_thread_moments(struct rounds *rounds, const struct replay_graph
         }
 }
 
+/* The stream of work I. */
+static size_t stream_of_work(const struct rounds *rounds, const struct replay_graph *graph, size_t i)
+{
+    return rounds->stream_of_track[graph->trace->track[graph->gpu->event[i]]];
+}
+
+/* The place of work I on its stream S. That of work which is not within is searched, as few ask for it: so most of PLACE_OF is never
+ * touched, and takes no memory. */
+static uint32_t place_on_stream(const struct rounds *rounds, size_t s, size_t i)
+{
+    const struct gpu_stream *stream = &rounds->streams->at[s];
+    const uint32_t *position = &rounds->streams->position[stream->first];
+    size_t place;
+    if (rounds->place_of[i])
+        return rounds->place_of[i] - 1;
+    SEARCH(place, stream->count, position[place] < i);
+    return (uint32_t)place;
+}
+
 /* The same of work, by when it was launched, and of_stream. */
 static void find_work_moments(struct rounds *rounds, const struct replay_graph *graph)
 {
     const struct gpu_events *gpu = graph->gpu;
     size_t streams = rounds->streams->count;
-    rounds->stream_of = mem_alloc(mem_times(gpu->count + 1, sizeof *rounds->stream_of));
-    rounds->place_of = mem_alloc(mem_times(gpu->count + 1, sizeof *rounds->place_of));
+    rounds->stream_of_track = mem_zalloc(graph->trace->track_count + 1, sizeof *rounds->stream_of_track);
+    rounds->place_of = mem_zalloc(gpu->count + 1, sizeof *rounds->place_of);
     rounds->of_stream = mem_zalloc(streams * rounds->segment_count + 1, sizeof *rounds->of_stream);
     for (size_t s = 0; s < streams; s++) {
+        rounds->stream_of_track[rounds->streams->at[s].track] = (uint32_t)s;
         bool launched = false; /* work before is of steps that were not recorded */
         size_t near = 0;
         for (size_t place = 0; place < rounds->streams->at[s].count; place++) {
             size_t i = rounds->streams->position[rounds->streams->at[s].first + place];
             uint32_t file = gpu->devices[rounds->streams->at[s].device].file;
-            rounds->stream_of[i] = (uint32_t)s;
-            rounds->place_of[i] = (uint32_t)place;
             event_id launch = gpu->call[i] == EVENT_NONE ? gpu->event[i] : gpu->call[i];
             launched |= gpu->call[i] != EVENT_NONE;
             if (!launched)
@@ -278,7 +297,7 @@ static void find_work_moments(struct rounds *rounds, const struct replay_graph *
                 continue;
             struct span *span = &rounds->of_stream[s * rounds->segment_count + k];
             span->first = span->end == 0 || place < span->first ? (uint32_t)place : span->first;
-            span->end = (uint32_t)place + 1;
+            span->end = rounds->place_of[i] = (uint32_t)place + 1;
             rounds->segments_of[replay_work_start(graph, i)] =
                 rounds->segments_of[replay_work_end(graph, i)] = (uint8_t)(1 + k);
         }
@@ -403,7 +422,7 @@ static struct rounds *rounds_open(const struct replay_graph *graph)
     struct rounds *rounds = arena_open(sizeof *rounds);
     ARENA_OWNS(arena_of(rounds), &rounds->segments, &rounds->own_count, &rounds->steps, &rounds->main_thread,
                &rounds->runs, &rounds->open_waits, &rounds->segments_of, &rounds->within, &rounds->begins,
-               &rounds->place_of_block, &rounds->of_thread, &rounds->file_of_thread, &rounds->stream_of,
+               &rounds->place_of_block, &rounds->of_thread, &rounds->file_of_thread, &rounds->stream_of_track,
                &rounds->place_of, &rounds->of_stream);
     if (!find_segments(rounds, graph) || rounds->length_ns <= 0) {
         arena_free(rounds);
@@ -412,7 +431,7 @@ static struct rounds *rounds_open(const struct replay_graph *graph)
     find_main_threads(rounds, graph);
     rounds->host_count = graph->host_count;
     rounds->begins = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->begins);
-    rounds->streams = arena_hold(arena_of(rounds), gpu_streams_open(graph->gpu));
+    rounds->streams = gpu_streams_of(graph->trace);
     rounds->segments_of = mem_zalloc(graph->moment_count + 1, sizeof *rounds->segments_of);
     find_thread_moments(rounds, graph);
     find_work_moments(rounds, graph);
@@ -626,15 +645,15 @@ static int64_t shift_of_earlier(const struct replay_pass *pass, moment_id from, 
         return is_within(rounds, from) && shifts_are_known(&pass->replay->shifts, from)
                    ? shifts_get(&pass->replay->shifts, from)
                    : INT64_MIN;
-    size_t i = replay_work_of(graph, from), s = rounds->stream_of[i];
+    size_t i = replay_work_of(graph, from), s = stream_of_work(rounds, graph, i);
     const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
-    if (own->first < own->end ? rounds->place_of[i] >= own->first : is_within(rounds, from))
+    uint32_t place = place_on_stream(rounds, s, i);
+    if (own->first < own->end ? place >= own->first : is_within(rounds, from))
         return shifts_are_known(&pass->replay->shifts, from) ? shifts_get(&pass->replay->shifts, from)
                                                              : INT64_MIN;
     if (own->first >= own->end)
         return INT64_MIN;
-    return shift_of_work(turning, s, rounds->place_of[i], replay_recorded_ns(graph, from),
-                         kind == MOMENT_WORK_END);
+    return shift_of_work(turning, s, place, replay_recorded_ns(graph, from), kind == MOMENT_WORK_END);
 }
 
 /* What host moment M follows. */
@@ -655,9 +674,9 @@ static struct replay_before before_host(const struct turning *turning, moment_id
 static int64_t behind_stream(const struct turning *turning, moment_id m, int64_t shift_ns)
 {
     const struct rounds *rounds = turning->rounds;
-    size_t i = replay_work_of(turning->pass.graph, m), s = rounds->stream_of[i];
+    size_t i = replay_work_of(turning->pass.graph, m), s = stream_of_work(rounds, turning->pass.graph, i);
     const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
-    if (rounds->place_of[i] != own->first)
+    if (place_on_stream(rounds, s, i) != own->first)
         return shift_ns;
     int64_t least_ns =
         shift_of_work(turning, s, (int64_t)own->first - 1, replay_recorded_ns(turning->pass.graph, m), true);
