@@ -6,13 +6,14 @@
  *     draw_call("cudaLaunchKernel", 1, 5, 5, 100);          // name, thread, start, duration, correlation
  *     draw_work("kernel", "gemm", 0, 7, 20, 40, 100);       // category, name, device, stream, start, duration, correlation
  *     draw_arg(ARG_BYTES, 64);                              // of the event drawn last
- *     struct trace *trace = draw_end();
+ *     struct trace *trace = draw_end();                     // freed after the test
  */
 #ifndef TPA_TESTS_DRAWN_H
 #define TPA_TESTS_DRAWN_H
 
 #include "analyze/analysis.h"
 #include "base/result.h"
+#include "tests/unit/scratch.h"
 #include "trace/builder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ __attribute__((unused)) static struct trace *draw_end(void)
         abort();
     trace_chunk_free(draw_chunk);
     draw_chunk = NULL;
-    return trace_builder_finish(draw_builder);
+    return scratch_trace(trace_builder_finish(draw_builder));
 }
 
 static void draw_event(const char *category, const char *name, int64_t pid, int64_t tid, int64_t start_ns,

@@ -5,12 +5,12 @@
  *     small_host(&small, 1, "cpu_op", "aten::mm", 10, 40);
  *     small_device(&small, 7, "kernel", "gemm", 30, 20);
  *     small_arg(&small, ARG_CORRELATION, 5);               // of the event just added
- *     struct trace *trace = small_end(&small);             // trace_free(trace)
+ *     struct trace *trace = small_end(&small);             // freed after the test
  */
 #ifndef TPA_TESTS_SMALL_TRACE_H
 #define TPA_TESTS_SMALL_TRACE_H
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "trace/builder.h"
 #include <string.h>
 
@@ -94,7 +94,7 @@ static inline struct trace *small_end(struct small *small)
     struct tpa_error err = { 0 };
     assert_true(trace_builder_append(small->builder, small->chunk, &err));
     trace_chunk_free(small->chunk);
-    return trace_builder_finish(small->builder);
+    return scratch_trace(trace_builder_finish(small->builder));
 }
 
 #endif

@@ -119,7 +119,6 @@ TEST(loading_before_the_first_work_is_loading)
     assert_int_equal(all->part_ns[ACCOUNT_IDLE + GAP_DATA_LOADING], 80);
     assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 90);
     check_sum(all);
-    trace_free(trace);
 }
 
 /*
@@ -158,7 +157,6 @@ TEST(a_lost_step_takes_its_period_along)
         }
         check_sum(all);
         buffer_release(&text);
-        trace_free(trace);
     }
 }
 
@@ -206,7 +204,6 @@ TEST(steps_of_a_host_that_waits)
     assert_int_equal(all->part_ns[ACCOUNT_IDLE + GAP_LAUNCH_LATENCY], 16);
     check_sum(all);
     assert_int_equal(account->steps.at[3].role, STEP_CUT);
-    trace_free(trace);
 }
 
 /*
@@ -228,7 +225,6 @@ TEST(devices_that_fall_behind_are_how_fast_the_job_is)
     assert_int_equal(all->host_step_ns, 10);
     assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 4 * 28);
     check_sum(all);
-    trace_free(trace);
 }
 
 /*
@@ -255,7 +251,6 @@ TEST(a_long_step_of_the_host_counts_where_devices_fall_behind)
     assert_int_equal(all->period, 2);
     assert_int_equal(all->step_ns, 30);
     check_sum(all);
-    trace_free(trace);
 }
 
 /*
@@ -280,7 +275,6 @@ TEST(a_pause_of_the_host_is_singular_on_devices_too)
     assert_int_equal(all->count, 7);
     assert_int_equal(all->step_ns, 10);
     check_sum(all);
-    trace_free(trace);
 }
 
 /*
@@ -303,7 +297,6 @@ TEST(the_only_step_leaves_out_what_was_launched_before)
         assert_int_equal(all->step_ns, devices ? 125 - 40 : 100 - 38);
         assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], devices ? 80 : 40 + 2);
         check_sum(all);
-        trace_free(trace);
     }
 }
 
@@ -323,7 +316,6 @@ TEST(the_parts_of_a_few_steps_hold_their_work)
     assert_int_equal(all->count, 3);
     assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 3 * 60);
     check_sum(all);
-    trace_free(trace);
 }
 
 /* The same where the calls of half the work are not in the file: which work of a step is its last is not known. */
@@ -340,7 +332,6 @@ TEST(steps_whose_work_is_not_known_are_those_of_the_host)
     assert_int_equal(trace->files[0].lost.callless, 5);
     assert_int_equal(account_of(trace)->all.limit, LIMIT_HOST);
     assert_int_equal(account_of(trace)->all.step_ns, 10);
-    trace_free(trace);
 }
 
 /* Steps of 100, every third of 400 as it runs eval: 8 and the last, not as long as any. The last two whole periods: 2 * 600 / 6. */
@@ -374,7 +365,6 @@ TEST(steps_that_differ_by_plan_count_in_whole_periods)
     account_describe_pattern(all, &text);
     assert_string_equal(text.at, "every 3rd step runs eval: 400ns instead of 100ns");
     buffer_release(&text);
-    trace_free(trace);
 }
 
 /* Six steps of 100, and step NUMBER of 700: with a range called DOES in it it may count; with NULL it is singular. */
@@ -403,7 +393,6 @@ TEST(a_step_that_is_long_for_no_reason_is_left_out)
     assert_int_equal(account->all.singular_ns, 700);
     assert_int_equal(account->steps.at[3].role, STEP_SINGULAR);
     check_sum(&account->all);
-    trace_free(trace);
 }
 
 /* Later steps do not compile what the first did; what compiles later may do so again. */
@@ -421,11 +410,9 @@ TEST(a_first_step_that_compiles_is_left_out)
     assert_string_equal(text.at,
                         "step 0 does not count: it took 700ns, as programs are compiled in it, once");
     buffer_release(&text);
-    trace_free(trace);
     trace = draw_one_long_step(3, "compile_fx_inner (dynamo_timed)");
     assert_int_equal(account_of(trace)->all.count, 7);
     assert_int_equal(account_of(trace)->all.once, 3);
-    trace_free(trace);
 }
 
 /* Steps 0, 1, 2, 5, 6 and 9 of 100 each were recorded: no step is as long as the time to the next that was. Where numbers jump without
@@ -439,13 +426,11 @@ TEST(steps_between_which_others_ran_end_with_their_own_range)
     struct trace *trace = draw_end();
     assert_int_equal(account_of(trace)->all.count, 6);
     assert_int_equal(account_of(trace)->all.step_ns, 100);
-    trace_free(trace);
     draw_begin(&gaps_wants);
     for (int i = 0; i < 6; i++)
         draw_step(10 * i, 120 * i, 100);
     trace = draw_end();
     assert_int_equal(account_of(trace)->all.step_ns, 120);
-    trace_free(trace);
 }
 
 /* Twelve steps on the host, of which every fourth is long; the first three launch work that takes devices far longer: two steps. */
@@ -464,7 +449,6 @@ TEST(fewer_device_steps_than_a_period_have_none)
     const struct account_rank *all = &account_of(trace)->all;
     assert_int_equal(all->limit, LIMIT_DEVICES);
     assert_int_equal(all->period, 1);
-    trace_free(trace);
 }
 
 TEST(a_step_that_may_be_of_a_plan_counts)
@@ -477,7 +461,6 @@ TEST(a_step_that_may_be_of_a_plan_counts)
     assert_int_equal(all->once_without_ns, 100);
     assert_int_equal(all->singular, INT64_MIN);
     check_sum(all);
-    trace_free(trace);
 }
 
 /* Steps of 900, 30, 10 and 20 us (the last step's end is not known): the median is no guide, but one is far longer than all others. */
@@ -502,7 +485,6 @@ TEST(one_step_far_longer_than_uneven_ones_is_named)
     assert_string_equal(text.at, "step 0 takes longer, perhaps by plan (a longer recording tells): 900.000us "
                                  "instead of 20.000us");
     buffer_release(&text);
-    trace_free(trace);
 }
 
 TEST(a_recording_without_steps_is_one)
@@ -517,7 +499,6 @@ TEST(a_recording_without_steps_is_one)
     assert_int_equal(account->all.part_ns[ACCOUNT_HOST_OPERATORS], 90);
     assert_int_equal(account->all.part_ns[ACCOUNT_HOST_OUTSIDE], 10);
     check_sum(&account->all);
-    trace_free(trace);
 }
 
 /* Rank 1 takes 120 for a step, rank 0 100: the job takes 120. */
@@ -539,5 +520,4 @@ TEST(the_slowest_rank_is_how_fast_a_job_is)
     assert_int_equal(account_rank_of(account, 0)->step_ns, 100);
     assert_int_equal(account->all.step_ns, 120);
     check_sum(account_rank_of(account, 1));
-    trace_free(trace);
 }

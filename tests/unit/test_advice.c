@@ -1,7 +1,7 @@
 /* test_advice.c - derive/advice.c and derive/features.c: no advice names functions of another framework. */
 #include <string.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "derive/advice.h"
 #include "derive/features.h"
 #include "trace/builder.h"
@@ -14,7 +14,7 @@ static struct trace *trace_by(enum trace_producer producer, const char *name)
     struct trace_file *file = trace_builder_current_file(builder);
     file->producer = producer;
     *VEC_PUSH(&file->devices) = (struct trace_device){ .id = 0, .name = name };
-    return trace_builder_finish(builder);
+    return scratch_trace(trace_builder_finish(builder));
 }
 
 static void check_says_none_of(const char *text, const char *const *words)
@@ -35,7 +35,6 @@ static void check_advice(enum trace_producer producer, const char *device, const
     }
     for (unsigned feature = 0; feature < FEATURE_COUNT; feature++)
         check_says_none_of(trace_feature_recipe(trace, (enum trace_feature)(1u << feature)), words);
-    trace_free(trace);
 }
 
 TEST(advice_for_jax_and_tensorflow_names_nothing_of_pytorch)
@@ -76,5 +75,4 @@ TEST(advice_without_a_framework_names_none)
     struct trace *trace = trace_by(PRODUCER_NSYS, "V100");
     for (int advice = 0; advice < ADVICES; advice++)
         check_says_none_of(trace_advice(trace, (enum advice)advice), of_frameworks);
-    trace_free(trace);
 }

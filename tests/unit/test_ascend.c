@@ -1,6 +1,6 @@
 /* test_ascend.c - ingest/ascend: what tasks are, and the operators that issued them. */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "derive/attribution.h"
 #include "derive/gpu_events.h"
 #include "ingest/ascend/ascend.h"
@@ -28,7 +28,7 @@ static void end(void)
     struct tpa_error err = { 0 };
     assert_true(ascend_write(ascend, no_args, NULL, &err));
     ascend_free(ascend);
-    trace = trace_builder_finish(builder);
+    trace = scratch_trace(trace_builder_finish(builder));
 }
 
 static void host(enum ascend_host_kind kind, const char *name, int64_t tid, int64_t start_ns, int64_t end_ns,
@@ -95,7 +95,6 @@ TEST(work_is_of_the_operator_around_its_enqueue)
     assert_true(
         attribution_issued(trace, gpu_events_of(trace)->event[0], gpu_events_of(trace)->call[0], &issued_ns));
     assert_int_equal(issued_ns, 20); /* not 60, when the call began */
-    trace_free(trace);
 }
 
 /* Without a queue the operator is around the call; without calls an arrow says where it was. */
@@ -114,7 +113,6 @@ TEST(work_is_of_the_operator_around_its_call_or_arrow)
     assert_string_equal(operator_of(0), "aten::mm");
     assert_string_equal(operator_of(1), "aten::add");
     assert_string_equal(operator_of(2), "");
-    trace_free(trace);
 }
 
 /* A collective is one, on the stream of its pieces; an event wait of its connection is the stream's own. */
@@ -143,7 +141,6 @@ TEST(pieces_of_a_collective_are_not_work)
     }
     assert_int_equal(waits, 1);
     assert_int_equal(marks, 1);
-    trace_free(trace);
 }
 
 TEST(lists_become_those_of_torch)

@@ -1,5 +1,5 @@
 /* test_builder.c - trace/builder.h: chunks become columns; begins and ends become events. */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "trace/builder.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static struct trace *finish(struct scene *scene)
     struct tpa_error err = { 0 };
     assert_true(trace_builder_append(scene->builder, scene->chunk, &err));
     trace_chunk_free(scene->chunk);
-    return trace_builder_finish(scene->builder);
+    return scratch_trace(trace_builder_finish(scene->builder));
 }
 
 static void check(const struct trace *trace, event_id e, const char *name, int64_t start, int64_t dur)
@@ -76,7 +76,6 @@ TEST(ends_close_the_innermost_event)
     check(trace, 0, "b", 10, 10);
     check(trace, 1, "a", 0, 30);
     assert_int_equal(trace->notice_count, 0);
-    trace_free(trace);
 }
 
 /*
@@ -93,7 +92,6 @@ TEST(events_that_cross_keep_their_length)
     struct trace *trace = finish(&scene);
     check(trace, 0, "o", 0, 10);
     check(trace, 1, "i", 5, 15);
-    trace_free(trace);
 }
 
 /* B a 0, E a 10, B a 10, E a 10: equal times go by the file's order, so the second lasts 0. */
@@ -107,7 +105,6 @@ TEST(equal_times_go_by_the_order_of_the_file)
     struct trace *trace = finish(&scene);
     check(trace, 0, "a", 0, 10);
     check(trace, 1, "a", 10, 0);
-    trace_free(trace);
 }
 
 /* An end that names nothing open is counted; an event never ended lasts until the last moment, 50. */
@@ -122,7 +119,6 @@ TEST(what_is_open_or_lone_is_said)
     assert_true(trace->flags[0] & EVENT_UNFINISHED);
     assert_int_equal(find_notice(trace, "end_without_begin")->count, 1);
     assert_int_equal(find_notice(trace, "begin_without_end")->count, 1);
-    trace_free(trace);
 }
 
 /* Async events of one id nest by themselves, apart from the thread's B and E. */
@@ -145,7 +141,6 @@ TEST(async_events_have_stacks_of_their_own)
     assert_true(trace->flags[0] & EVENT_ASYNC);
     assert_false(trace->flags[1] & EVENT_ASYNC);
     assert_true(trace->flags[3] & EVENT_POINT);
-    trace_free(trace);
 }
 
 TEST(args_of_an_end_join_those_of_its_begin)
@@ -162,7 +157,6 @@ TEST(args_of_an_end_join_those_of_its_begin)
     assert_int_equal(trace_arg_or(trace, ARG_STREAM, 0, -1), 7);
     assert_int_equal(trace_arg_or(trace, ARG_BYTES, 0, -1), 512);
     assert_int_equal(trace_arg_or(trace, ARG_BYTES, 1, -1), 8);
-    trace_free(trace);
 }
 
 /* Every third event has a value; one in the middle needs 8 bytes, so all are widened. */
@@ -184,7 +178,6 @@ TEST(sparse_arguments_are_found_by_event)
         assert_true(e % 512 == 511 ? occupancy == e / 2.0 : isnan(occupancy));
     }
     assert_int_equal(trace_arg_or(trace, ARG_ADDRESS, 0, 5), 5);
-    trace_free(trace);
 }
 
 /* 7 and "07", and 2^40 and its low 32 bits, are tracks of their own; 7 and "7" are one. A stream shows by its events. */
@@ -219,7 +212,6 @@ TEST(tracks_are_distinguished_by_their_numbers)
     assert_int_equal(trace->tracks[trace->track[0]].device, 0);
     assert_int_equal(trace->tracks[trace->track[0]].stream, 7);
     assert_int_equal(trace->tracks[trace->track[0]].event_count, 3);
-    trace_free(trace);
 }
 
 /* 2^61 ns may all last together: 4 events, of which none may be longer than 2^59 when they last more. */
@@ -239,7 +231,6 @@ TEST(durations_that_no_sum_could_hold_are_not_known)
     assert_true(trace->flags[0] & EVENT_NO_DURATION);
     assert_false(trace->flags[1] & EVENT_NO_DURATION);
     assert_int_equal(find_notice(trace, "absurd_duration")->count, 2);
-    trace_free(trace);
 
     scene = open_scene();
     add(&scene, 'X', "whole", 0, whole - 15);
@@ -247,5 +238,4 @@ TEST(durations_that_no_sum_could_hold_are_not_known)
     trace = finish(&scene);
     check(trace, 0, "whole", 0, whole - 15);
     assert_null(find_notice(trace, "absurd_duration"));
-    trace_free(trace);
 }

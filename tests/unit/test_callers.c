@@ -19,7 +19,7 @@ static event_id named(const struct trace *trace, const char *name)
 static void assert_line(const struct trace *trace, const char *call, const char *line)
 {
     event_id e = named(trace, call);
-    struct callers *callers = callers_open(trace, &e, 1);
+    struct callers *callers = scratch(callers_open(trace, &e, 1));
     size_t len;
     const char *found = callers_line(callers, e, &len);
     if (line) {
@@ -29,7 +29,6 @@ static void assert_line(const struct trace *trace, const char *call, const char 
     } else {
         assert_null(found);
     }
-    arena_free(callers);
 }
 
 /* A stack holds torch's frames first; the step around is an operator in old files, and not what called. */
@@ -52,10 +51,8 @@ TEST(a_line_is_the_users)
     assert_line(trace, "cudaMalloc", "train.py(42): <module>");
     assert_line(trace, "bare", torch_frame);
     event_id next = named(trace, "next");
-    struct callers *callers = callers_open(trace, &next, 1);
+    struct callers *callers = scratch(callers_open(trace, &next, 1));
     assert_int_equal(callers_operator(callers, next), EVENT_NONE);
-    arena_free(callers);
-    trace_free(trace);
 }
 
 TEST(frames_know_whose_they_are)

@@ -49,7 +49,7 @@ TEST(events_nest_by_time_whatever_their_order)
     small_host(&small, 1, "cpu_op", "a", 0, 25);
     small_host(&small, 1, "cpu_op", "b", 1, 9);
     struct trace *trace = small_end(&small);
-    struct calltree *tree = nested(trace);
+    struct calltree *tree = scratch(nested(trace));
     assert_int_equal(tree->count, 5);
     assert_int_equal(tree->thread_count, 1);
     assert_string_equal(caller(tree, "a"), "-");
@@ -59,8 +59,6 @@ TEST(events_nest_by_time_whatever_their_order)
     assert_string_equal(caller(tree, "e"), "-");
     for (node_id n = 1; n < tree->count; n++)
         assert_true(tree->parent[n] == NODE_NONE || tree->parent[n] < n);
-    arena_free(tree);
-    trace_free(trace);
 }
 
 /*
@@ -78,12 +76,10 @@ TEST(a_child_may_end_with_its_parent_but_not_start_at_its_end)
     small_host(&small, 1, "cpu_op", "next", 10, 5);
     small_host(&small, 1, "cpu_op", "point", 10, 0);
     struct trace *trace = small_end(&small);
-    struct calltree *tree = nested(trace);
+    struct calltree *tree = scratch(nested(trace));
     assert_string_equal(caller(tree, "end"), "a");
     assert_string_equal(caller(tree, "next"), "-");
     assert_string_equal(caller(tree, "point"), "next");
-    arena_free(tree);
-    trace_free(trace);
 }
 
 /*
@@ -105,15 +101,13 @@ TEST(what_only_overlaps_closes_the_call_it_leaves)
     small_host(&small, 1, "cpu_op", "e", 16, 9);
     small_host(&small, 1, "cpu_op", "f", 17, 2);
     struct trace *trace = small_end(&small);
-    struct calltree *tree = nested(trace);
+    struct calltree *tree = scratch(nested(trace));
     assert_string_equal(caller(tree, "b"), "a");
     assert_string_equal(caller(tree, "c"), "a");
     assert_string_equal(caller(tree, "d"), "c");
     assert_string_equal(caller(tree, "e"), "-");
     assert_string_equal(caller(tree, "f"), "e");
     assert_int_equal(tree->overlaps, 2);
-    arena_free(tree);
-    trace_free(trace);
 }
 
 /* Equal intervals nest in order of the file, and the longer of two that start together is the parent. */
@@ -124,12 +118,10 @@ TEST(of_equal_events_the_first_is_the_parent)
     small_host(&small, 1, "cpu_op", "first", 0, 9);
     small_host(&small, 1, "cpu_op", "second", 0, 9);
     struct trace *trace = small_end(&small);
-    struct calltree *tree = nested(trace);
+    struct calltree *tree = scratch(nested(trace));
     assert_string_equal(caller(tree, "first"), "-");
     assert_string_equal(caller(tree, "second"), "first");
     assert_string_equal(caller(tree, "short"), "second");
-    arena_free(tree);
-    trace_free(trace);
 }
 
 /*
@@ -145,7 +137,7 @@ TEST(moved_events_nest_on_their_new_thread)
     small_host(&small, 2, "cuda_runtime", "call", 2, 6);
     small_host(&small, 2, "cuda_runtime", "lost", 1, 1);
     struct trace *trace = small_end(&small);
-    struct calltree *tree = calltree_open(trace, takes_all, NULL);
+    struct calltree *tree = scratch(calltree_open(trace, takes_all, NULL));
     struct calltree_move moves[] = { { 2, trace->track[0] }, { 3, 77 } };
     calltree_move(tree, moves, 2);
     calltree_nest(tree);
@@ -158,8 +150,6 @@ TEST(moved_events_nest_on_their_new_thread)
     for (event_id e = 0; e < 4; e++)
         assert_int_equal(tree->event[nodes[e]], e);
     free(nodes);
-    arena_free(tree);
-    trace_free(trace);
 }
 
 /*
@@ -178,7 +168,7 @@ TEST(an_only_child_of_the_same_name_is_folded)
     small_host(&small, 1, "cpu_op", "copy", 3, 5);
     small_host(&small, 1, "cpu_op", "copy", 10, 5);
     struct trace *trace = small_end(&small);
-    struct calltree *tree = nested(trace);
+    struct calltree *tree = scratch(nested(trace));
     uint8_t *folded = calltree_fold(tree, same_name, trace);
     /* Kernels of the innermost of the three are the call's; those of the other two are nobody's. */
     assert_int_equal(folded[0], NODE_KERNELS_GONE);
@@ -189,8 +179,6 @@ TEST(an_only_child_of_the_same_name_is_folded)
     assert_int_equal(tree->parent[3], 0);
     assert_int_equal(tree->parent[4], 0);
     free(folded);
-    arena_free(tree);
-    trace_free(trace);
 }
 
 /* Many events in an order that has only short runs: sorted, each with the parent a slow search finds. */
@@ -205,7 +193,7 @@ TEST(random_events_get_the_parents_a_slow_search_finds)
         small_host(&small, 1 + (i % 3), "cpu_op", "op", start, length);
     }
     struct trace *trace = small_end(&small);
-    struct calltree *tree = nested(trace);
+    struct calltree *tree = scratch(nested(trace));
     assert_int_equal(tree->count, COUNT);
     for (size_t t = 0; t < tree->thread_count; t++) {
         node_id first = tree->threads[t].first;
@@ -233,8 +221,6 @@ TEST(random_events_get_the_parents_a_slow_search_finds)
             assert_int_equal(tree->parent[n], found);
         }
     }
-    arena_free(tree);
-    trace_free(trace);
 }
 
 /* Nested up to 400 deep, in each of several threads: the same as one step after the other. */
@@ -248,7 +234,7 @@ TEST(what_is_around_is_found_by_skips)
                    i % 400 < 380 ? 2000 - 2 * i : (int64_t)(seed >> 26));
     }
     struct trace *trace = small_end(&small);
-    struct calltree *tree = nested(trace);
+    struct calltree *tree = scratch(nested(trace));
     node_id *skips = calltree_skips(tree);
     size_t deepest = 0;
     for (node_id n = 0; n < tree->count; n++) {
@@ -279,8 +265,6 @@ TEST(what_is_around_is_found_by_skips)
         }
     assert_int_equal(calltree_around(tree, skips, NODE_NONE, 0), NODE_NONE);
     free(skips);
-    arena_free(tree);
-    trace_free(trace);
 }
 
 static bool takes_two_of_three(const void *context, event_id e)
@@ -319,5 +303,4 @@ TEST(trees_are_the_same_with_the_order_kept)
             assert_int_equal(after[i]->threads[t].first, before[i]->threads[t].first);
         EACH(arena_free, before[i], after[i]);
     }
-    trace_free(trace);
 }

@@ -1,6 +1,6 @@
 /* test_chart_store.c - `tpa chart --type trend`: from a store of runs to the script of a picture. */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "cli/commands.h"
 #include "history/store.h"
 #include <math.h>
@@ -14,7 +14,7 @@ static void add_run(struct store *store, const char *label, int day, double step
 {
     enum { STEPS = 4 };
     struct tpa_error err = { 0 };
-    struct night *night = arena_open(sizeof *night);
+    struct night *night = scratch(arena_open(sizeof *night));
     ARENA_OWNS(arena_of(night), &night->figures, &night->facts);
     night->unit = "step";
     night->gpu = "GPU 1";
@@ -38,7 +38,6 @@ static void add_run(struct store *store, const char *label, int day, double step
     memset(&about.hash, day + 1 + (int)strlen(label) * 50, sizeof about.hash);
     struct store_added added;
     assert_true(store_add(store, night, &about, &added, &err));
-    arena_free(night);
 }
 
 /* Run `tpa chart WORDS`; its exit code, and what is wrong in ERR. */

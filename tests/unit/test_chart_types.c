@@ -17,25 +17,27 @@ static struct trace *trace;
 static struct picture *picture;
 static struct tpa_error error;
 
+static void free_picture(void *of)
+{
+    picture_free(of);
+}
+
+static void open_picture(const char *name, const char *title)
+{
+    picture = picture_open(name, title);
+    arena_defer(&unit_scratch, free_picture, picture);
+}
+
 /* The picture of that type, with time cut into COLUMNS; whether there was something to draw. */
 static bool draw(const struct chart_type *type, struct selection_query query, size_t columns, size_t bars)
 {
     error = (struct tpa_error){ 0 };
-    struct selection *selection = selection_open(trace, &query, &error);
-    assert_non_null(selection);
-    picture = picture_open(type->name, type->title);
+    const struct selection *selection = scratch_selection(trace, query);
+    open_picture(type->name, type->title);
     struct chart_request request = {
         .trace = trace, .selection = selection, .devices = query.devices, .columns = columns, .bars = bars
     };
-    bool drawn = type->draw(&request, picture, &error);
-    arena_free(selection);
-    return drawn;
-}
-
-static void release(void)
-{
-    picture_free(picture);
-    trace_free(trace);
+    return type->draw(&request, picture, &error);
 }
 
 /* The figure of series S of chart C in ROW. */
@@ -90,7 +92,6 @@ TEST(utilization_is_shares_of_each_part)
     assert_true(x_of(0, 0, 4) == 80);
     assert_string_equal(picture->charts.at[0]->note,
                         "computes 37.5 %, only communicates 12.5 %, only copies 25.0 %, idle 25.0 %");
-    release();
 }
 
 /* What was launched (or without a call began) in 10..50: nccl at 10..30 and b at 40..50. */
@@ -102,7 +103,6 @@ TEST(utilization_of_a_requested_time)
     assert_true(x_of(0, 0, 0) == 10 && x_of(0, 0, 1) == 30);
     assert_true(y_of(0, 0, 0) == 0 && y_of(0, 0, 1) == 0.5);
     assert_true(y_of(0, 1, 0) == 1 && y_of(0, 1, 1) == 0);
-    release();
 }
 
 TEST(overlap_is_alone_and_both)
@@ -116,7 +116,6 @@ TEST(overlap_is_alone_and_both)
         for (size_t row = 0; row < 8; row++)
             assert_true(y_of(0, s, row) == wanted[s][row]);
     assert_string_equal(picture->charts.at[0]->note, "50.0 % of the communication runs beside computation");
-    release();
 }
 
 TEST(nothing_communicates)
@@ -126,7 +125,6 @@ TEST(nothing_communicates)
     trace = draw_end();
     assert_false(draw(&chart_type_overlap, (struct selection_query){ 0 }, 8, 0));
     assert_string_equal(error.message, "there is nothing to draw: no kernel communicates");
-    release();
 }
 
 /* More columns than nanoseconds: parts that would be empty are left out, and nothing is divided by 0. */
@@ -140,7 +138,6 @@ TEST(a_short_span_has_few_parts)
     assert_int_equal(table->row_count, 4);
     for (size_t row = 0; row < 3; row++)
         assert_true(y_of(0, 0, row) == 1);
-    release();
 }
 
 /*
@@ -165,7 +162,6 @@ TEST(the_depth_whenever_it_changes)
         assert_true(x_of(0, 0, row) == times[row]);
         assert_true(y_of(0, 0, row) == depths[row]);
     }
-    release();
 }
 
 /*
@@ -192,7 +188,6 @@ TEST(gaps_fall_into_ranges)
         assert_string_equal(label_of(0, row), labels[row]);
         assert_true(y_of(0, 0, row) == sums[row]);
     }
-    release();
 }
 
 /* 4096 B in 2048 ns are 2 GB/s; a copy that tells no size has no dot. 1000 of its 2048 ns a kernel hides. */
@@ -213,7 +208,6 @@ TEST(copies_are_dots_and_bars)
     assert_true(y_of(1, 0, 0) == 1000 && y_of(1, 1, 0) == 1048);
     assert_string_equal(label_of(1, 1), "DtoH pageable");
     assert_true(y_of(1, 0, 1) == 0 && y_of(1, 1, 1) == 10);
-    release();
 }
 
 /* k: 3 x 10, on tensor cores by its name; l: 20; m: 5. Two bars of three hold 50 of 55. */
@@ -231,7 +225,6 @@ TEST(kernels_are_ranked)
     assert_true(y_of(0, 0, 0) == 30 && isnan(y_of(0, 0, 1)));
     assert_string_equal(picture->charts.at[0]->series.at[0].title, "Tensor cores");
     assert_string_equal(picture->charts.at[0]->note, "the first 2 of 3 kernels: 90.9 % of the time of all");
-    release();
 }
 
 /* How often chart I of the picture, drawn, says TEXT. */
@@ -262,7 +255,6 @@ TEST(many_devices_are_not_all_drawn)
         assert_int_equal(count_in_svg(i, ">Exposed copies<"), i == 0);
         assert_int_equal(count_in_svg(i, ">Time from the start of the trace (ns)<"), i == 15);
     }
-    release();
 }
 
 /* Twenty launches wait on stream 7; one on stream 8, whose chart would tell nothing. */
@@ -278,7 +270,6 @@ TEST(streams_that_wait_for_little_are_not_drawn)
     assert_int_equal(picture->charts.count, 1);
     assert_string_equal(picture->charts.at[0]->note,
                         "not shown: 1 other stream, with no more than 1 launch waiting");
-    release();
 }
 
 /* ---- diff ---- */
@@ -318,7 +309,7 @@ TEST(a_waterfall_meets_its_end)
     add_diff_metric(&diff, "exposed_copies", "copies", 10, 10, VERDICT_SAME);
     add_diff_metric(&diff, "gpu_idle", "idle", 30, 41, VERDICT_MORE);
     add_diff_metric(&diff, "host_time", "host time", 7, 9, VERDICT_MORE);
-    picture = picture_open("diff", "Diff");
+    open_picture("diff", "Diff");
     chart_diff(picture, &diff, 0);
     assert_int_equal(picture->charts.count, 1);
     const struct table *table = picture->charts.at[0]->tables.at[0];
@@ -333,17 +324,15 @@ TEST(a_waterfall_meets_its_end)
     }
     assert_null(picture->charts.at[0]->note); /* 80..100 of 100: seen from 0 on */
     assert_false(picture->charts.at[0]->y.has_least);
-    picture_free(picture);
     VEC_FREE(&diff.metrics);
     diff = (struct diff){ .unit = "step" };
     add_diff_metric(&diff, "step_time", "step time", 1000, 990, VERDICT_LESS);
     add_diff_metric(&diff, "computation", "computation", 600, 580, VERDICT_LESS);
     add_diff_metric(&diff, "gpu_idle", "idle", 30, 40, VERDICT_MORE);
-    picture = picture_open("diff", "Diff");
+    open_picture("diff", "Diff");
     chart_diff(picture, &diff, 0);
     assert_string_equal(picture->charts.at[0]->note, "the axis does not begin at 0"); /* 980..1000 of 1000 */
     assert_true(picture->charts.at[0]->y.least == 960);
-    picture_free(picture);
     VEC_FREE(&diff.metrics);
 }
 
@@ -358,7 +347,7 @@ TEST(a_waterfall_sums_up_the_rest)
     add_diff_row(rows, "c", 5, 8, VERDICT_SAME);
     add_diff_row(rows, "d", 5, 4, VERDICT_SAME);
     add_diff_row(rows, "e", 5, 5, VERDICT_SAME);
-    picture = picture_open("diff", "Diff");
+    open_picture("diff", "Diff");
     chart_diff(picture, &diff, 2);
     assert_int_equal(chart_category_count(picture->charts.at[0]), 5);
     assert_string_equal(label_of(0, 3), "(2 more)");
@@ -366,7 +355,6 @@ TEST(a_waterfall_sums_up_the_rest)
     assert_int_equal(table_cell(table, 3, 1)->i, 65); /* 45 + 40 - 20 */
     assert_int_equal(table_cell(table, 3, 5)->i, 67);
     assert_int_equal(table_cell(table, 4, 2)->i, 67);
-    picture_free(picture);
     VEC_FREE(&rows->rows);
     VEC_FREE(&diff.tables);
 }
@@ -398,7 +386,7 @@ TEST(a_trend_has_levels_and_a_band)
     struct history_options options = HISTORY_DEFAULTS;
     nightly_judge(&nightly, RUNS - 1, &options);
     assert_int_equal(series->now.verdict, HISTORY_NEW);
-    picture = picture_open("trend", "Trend");
+    open_picture("trend", "Trend");
     assert_true(chart_trend(picture, &nightly, NULL, &error));
     assert_int_equal(picture->charts.count, 1);
     const struct chart *chart = picture->charts.at[0];
@@ -417,13 +405,11 @@ TEST(a_trend_has_levels_and_a_band)
     for (size_t i = 0; i < RUNS; i++) /* every level is one dot */
         assert_int_equal(!isnan(y_of(0, 2, i)) + !isnan(y_of(0, 3, i)) + !isnan(y_of(0, 4, i)), 1);
     assert_true(y_of(0, 2, 0) == 100e6 && isnan(y_of(0, 2, RUNS - 1)));
-    picture_free(picture);
 
-    picture = picture_open("trend", "Trend");
+    open_picture("trend", "Trend");
     error = (struct tpa_error){ 0 };
     assert_false(chart_trend(picture, &nightly, "aten::mm", &error));
     assert_string_equal(error.message, "the runs have no figure or row called 'aten::mm'");
-    picture_free(picture);
     nightly_release(&nightly);
 }
 
@@ -455,7 +441,7 @@ TEST(a_trend_goes_with_time_and_leaves_out_what_was_never_there)
     size_t absent = add_steady(&nightly, "memory peak", NAN);
     struct history_options options = HISTORY_DEFAULTS;
     nightly_judge(&nightly, 2, &options);
-    picture = picture_open("trend", "Trend");
+    open_picture("trend", "Trend");
     size_t all[] = { 0, 1, absent };
     chart_trends(picture, &nightly, all, 3, 0, 9);
     assert_int_equal(picture->charts.count, 1);
@@ -466,20 +452,17 @@ TEST(a_trend_goes_with_time_and_leaves_out_what_was_never_there)
     assert_non_null(strstr(table_cell(table, 1, table->column_count - 2)->text.at, "run 3, 1970-01-01"));
     assert_non_null(strstr(chart->note, "0 in every run and not drawn: exposed copies"));
     assert_null(strstr(chart->note, "memory"));
-    picture_free(picture);
 
-    picture = picture_open("trend", "Trend");
+    open_picture("trend", "Trend");
     chart_trends(picture, &nightly, all, 3, 1, 9); /* the last run alone: its number grows */
     assert_string_equal(picture->charts.at[0]->x.title, "Run: its day and commit");
     assert_int_equal(picture->charts.at[0]->series.at[0].table->row_count, 1);
     assert_true(x_of(0, 0, 0) == 9);
-    picture_free(picture);
 
-    picture = picture_open("trend", "Trend");
+    open_picture("trend", "Trend");
     error = (struct tpa_error){ 0 };
     assert_true(chart_trend(picture, &nightly, "exposed copies", &error)); /* requested, so drawn */
     assert_int_equal(picture->charts.count, 1);
-    picture_free(picture);
     nightly_release(&nightly);
 }
 
@@ -506,7 +489,6 @@ TEST(utilization_is_cut_at_steps)
         assert_true(x_of(0, 0, row) == (double)starts[row]);
     for (size_t row = 0; row < 5; row++)
         assert_true(y_of(0, 0, row) == (row % 2 ? 0 : 1));
-    release();
 }
 
 static void draw_steps(int64_t odd_ns)
@@ -538,7 +520,6 @@ TEST(step_times_make_a_histogram)
     assert_true(x_of(1, 0, 0) == 100 && y_of(1, 0, 0) == count - 1);
     assert_true(x_of(1, 0, table->row_count - 2) == 110 && y_of(1, 0, table->row_count - 2) == 1);
     assert_true(y_of(1, 0, table->row_count - 1) == 0); /* where the axis ends */
-    release();
 }
 
 /* One of 5 s would leave the others one bin. Nine tenths are within 100 ns, of which a twentieth is room, and the axis ends at 107: the
@@ -554,7 +535,6 @@ TEST(an_outlier_does_not_stretch_the_axis)
     assert_true(x_of(1, 0, 0) == 100 && y_of(1, 0, 0) == 10);
     assert_true(x_of(1, 0, 7) == 107 && y_of(1, 0, 7) == 1);
     assert_true(x_of(1, 0, 8) == 108 && y_of(1, 0, 8) == 0);
-    release();
 }
 
 /*
@@ -600,7 +580,6 @@ TEST(flames_add_up_calls_of_a_name)
             }
         assert_int_equal(found, c ? 5 : 4);
     }
-    release();
 }
 
 /* Two ranks, 100 ns each: the first computes 60 and is idle 40, the second computes all the time. */
@@ -618,5 +597,4 @@ TEST(ranks_have_a_bar_each)
     assert_string_equal(label_of(0, 1), "1");
     assert_true(y_of(0, 0, 0) == 60 && y_of(0, 3, 0) == 40);
     assert_true(y_of(0, 0, 1) == 100 && y_of(0, 3, 1) == 0);
-    release();
 }

@@ -5,7 +5,7 @@
  * a notice is written kind:count@mark, where mark 1 is the place of the first \1. A notice without
  * @ names no place. Each row is read in windows of every size and must come out the same.
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/memory.h"
 #include "tests/unit/trace_dump.h"
 
@@ -512,7 +512,7 @@ static struct trace *read_text(const char *text)
     struct trace *trace = trace_from_bytes(text, strlen(text), 1, 0, &err);
     if (!trace)
         fail_msg("%s", err.message);
-    return trace;
+    return scratch_trace(trace);
 }
 
 static void expect_tracks(const char *text, const char *expected)
@@ -522,7 +522,6 @@ static void expect_tracks(const char *text, const char *expected)
     dump_tracks(&tracks, trace);
     assert_string_equal(tracks.at, expected);
     buffer_release(&tracks);
-    trace_free(trace);
 }
 
 #define ON(name, where) "{\"ph\":\"X\",\"name\":\"" name "\",\"ts\":1,\"dur\":1" where "}"
@@ -550,7 +549,6 @@ TEST(tracks_are_what_their_numbers_say)
         "b", ",\"pid\":0,\"tid\":7") "," ON("c", ",\"pid\":0,\"tid\":7") "]");
     assert_int_equal(trace->track_count, 1); /* a number is one thread, however it is written */
     assert_int_equal(trace->tracks[trace->track[0]].event_count, 3);
-    trace_free(trace);
 }
 
 #define META(name, pid, tid, args)                                                                           \
@@ -584,7 +582,6 @@ TEST(names_of_tracks_come_from_anywhere_and_the_last_one_wins)
     assert_int_equal(track->process_sort_index, -5);
     assert_int_equal(track->thread_sort_index, 536870912);
     assert_int_equal(trace->metadata_seen, 11);
-    trace_free(trace);
 }
 
 TEST(counters_have_a_sample_for_each_series)
@@ -607,7 +604,6 @@ TEST(counters_have_a_sample_for_each_series)
     assert_int_equal(trace->notices[0].count,
                      9); /* eight series that are no numbers, and one counter without any */
     buffer_release(&samples);
-    trace_free(trace);
 }
 
 TEST(flows_are_kept_as_written)
@@ -645,7 +641,6 @@ TEST(flows_are_kept_as_written)
     assert_int_equal(trace->notice_count, 1);
     assert_string_equal(trace->notices[0].kind, "bad_flow");
     assert_int_equal(trace->notices[0].count, 2);
-    trace_free(trace);
 }
 
 /* unitrace numbers categories by ids, which are read once; numbers of other writers are theirs. Events written alike are read
@@ -665,7 +660,6 @@ TEST(categories_of_arrows_lose_only_ids)
         assert_string_equal(names_text(trace->texts, flow.category), wanted[i]);
         assert_string_equal(names_text(trace->texts, flow.name), "Flow_H2D_1");
     }
-    trace_free(trace);
 }
 
 TEST(args_are_decoded)
@@ -701,7 +695,6 @@ TEST(args_are_decoded)
     assert_false(trace_arg(trace, ARG_CORRELATION, 5, &value));
     assert_false(trace_arg(trace, ARG_BYTES, 5, &value));
     assert_false(trace_arg(trace, ARG_DEVICE, 5, &value));
-    trace_free(trace);
 }
 
 TEST(a_begin_takes_the_args_of_its_end)
@@ -710,7 +703,6 @@ TEST(a_begin_takes_the_args_of_its_end)
                                     "{\"ph\":\"E\",\"ts\":2,\"args\":{\"stream\":2}}]");
     assert_int_equal(trace_arg_or(trace, ARG_DEVICE, 0, 7), 1);
     assert_int_equal(trace_arg_or(trace, ARG_STREAM, 0, 7), 2);
-    trace_free(trace);
 }
 
 TEST(top_level_values_are_kept)
@@ -730,7 +722,6 @@ TEST(top_level_values_are_kept)
         assert_string_equal(file->properties.at[i].value, expected[i][1]);
     }
     assert_string_equal(file->trace_name, "/tmp/t");
-    trace_free(trace);
 }
 
 /* What is no trace at all is refused, with the reason. */
@@ -770,7 +761,6 @@ TEST(deep_nesting_is_passed_over)
         assert_int_equal(trace_arg_or(trace, ARG_DEVICE, 1, 0), 3);
         buffer_release(&events);
         buffer_release(&text);
-        trace_free(trace);
     }
 }
 
@@ -786,7 +776,6 @@ TEST(long_names_are_kept_whole)
         assert_int_equal(trace->event_count, 3);
         assert_int_equal(names_length(trace->names, trace->name[1]), len);
         assert_int_equal(trace->notice_count, 0);
-        trace_free(trace);
         buffer_release(&text);
     }
 }
@@ -803,6 +792,5 @@ TEST(a_million_names)
     assert_int_equal(trace->event_count, count);
     assert_int_equal(names_count(trace->names), count);
     assert_string_equal(trace_name(trace, 999999), "n999999");
-    trace_free(trace);
     buffer_release(&text);
 }

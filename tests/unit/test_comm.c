@@ -28,24 +28,15 @@ static struct table *collectives;
 
 static void answer_with(struct selection_query query, struct comm_options options)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    result = result_open("tpa.comm/1");
+    const struct selection *selection = scratch_selection(trace, query);
+    result = scratch_result(result_open("tpa.comm/1"));
     assert_true(ask_comm(trace, selection, options, result));
-    arena_free(selection);
     collectives = table_called(result, "collectives");
 }
 
 static void answer(void)
 {
     answer_with((struct selection_query){ 0 }, (struct comm_options){ 0 });
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 /* A further file, of RANK, whose times count from BASE. */
@@ -241,7 +232,6 @@ TEST(bandwidth_and_exposed_time_of_an_all_reduce)
     assert_int_equal(collectives->footers.at[1].value.i, 20);
     assert_int_equal(notice_called(result, "one_rank"), 1);
     assert_int_equal(notice_called(result, "no_size"), 0);
-    release();
 }
 
 /*
@@ -263,7 +253,6 @@ TEST(the_union_counts_moments_once)
     assert_int_equal(collectives->footers.at[0].value.i, 60);
     assert_int_equal(collectives->footers.at[1].value.i, 40);
     assert_true(number_called(collectives, 0, "bandwidth") == 100); /* 8000 bytes in 80 ns */
-    release();
 }
 
 /* Nothing is told but the kernel's name: the row is there, and what is not known is missing. */
@@ -287,7 +276,6 @@ TEST(missing_facts_are_missing_and_drop_no_row)
     assert_string_equal(text_called(collectives, 1, "collective"), "nvshmemi_transfer_rma");
     assert_string_equal(text_called(collectives, 1, "library"), "NVSHMEM");
     assert_int_equal(notice_called(result, "no_size"), 2);
-    release();
 }
 
 /*
@@ -316,7 +304,6 @@ TEST(old_files_tell_by_what_is_around_the_launch)
     assert_true(number_called(collectives, 0, "bandwidth") == 50); /* 2000 bytes in 40 ns */
     assert_int_equal(notice_called(result, "no_group"), 1);
     assert_int_equal(notice_called(result, "without_kernel"), 0);
-    release();
 }
 
 /* What 16 regions tell is learnt: the type of the outermost of 16, but not of the outermost of 17. */
@@ -337,7 +324,6 @@ TEST(regions_around_a_launch_are_looked_at_so_far)
         assert_string_equal(text_called(collectives, 0, "operator"), "c10d::outermost");
         bool known = !table_is_missing(collectives, 0, (size_t)table_find_column(collectives, "dtype", 5));
         assert_int_equal(known, depth == 16);
-        release();
     }
 }
 
@@ -358,7 +344,6 @@ TEST(an_all_gather_tells_its_ranks)
     assert_int_equal(int_called(collectives, 0, "ranks"), 8);
     assert_int_equal(int_called(collectives, 0, "size"), 800);
     assert_true(number_called(collectives, 0, "bus_bandwidth") == 7); /* 8 GB/s, of which 7/8 */
-    release();
 }
 
 /* An asynchronous send lasts until it is received, while its thread goes on: of 40, an operator with its own code hides 25. What
@@ -375,7 +360,6 @@ TEST(a_send_is_hidden_by_what_its_own_thread_computes)
     answer();
     assert_int_equal(int_called(collectives, 0, "time"), 40);
     assert_int_equal(int_called(collectives, 0, "exposed"), 15);
-    release();
 }
 
 /* gloo runs on threads of the host; an operator of another thread computes beside it, 20..30. */
@@ -396,7 +380,6 @@ TEST(regions_of_gloo_are_collectives)
     assert_int_equal(int_called(collectives, 0, "exposed"), 30);
     assert_int_equal(int_called(collectives, 0, "size"), 400);
     assert_true(number_called(collectives, 0, "bandwidth") == 10);
-    release();
 }
 
 /* Five times, 10 ms after one another, ranks 0 and 1, and 2 and 3, reduce; the begins of 1 and 3 vary, and they are waited for. Both
@@ -431,7 +414,6 @@ TEST(ranks_that_end_together_are_a_group_where_none_is_recorded)
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "waited"), 2500000);
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 2), "waited"), 14800000);
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "late"), 2500000);
-    release();
 
     draw_pairs(false);
     ranks = table_called(result, "ranks"), waits = table_called(result, "waits");
@@ -439,7 +421,6 @@ TEST(ranks_that_end_together_are_a_group_where_none_is_recorded)
     assert_int_equal(waits->row_count, 5);
     assert_int_equal(int_called(waits, 0, "seen"), 4);
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "waited"), 12300000);
-    release();
 }
 
 /* UCC serves hosts and devices. A region around a launch is the issue of that kernel; one on its own in a process with a
@@ -456,7 +437,6 @@ TEST(regions_of_ucc_are_issues_where_a_device_communicates)
     assert_int_equal(collectives->row_count, 1);
     assert_int_equal(int_called(collectives, 0, "count"), 1);
     assert_int_equal(int_called(collectives, 0, "time"), 100);
-    release();
 
     draw_begin(&comm_wants);
     draw_host("user_annotation", "ucc:all_reduce", 1, 0, 50);
@@ -465,7 +445,6 @@ TEST(regions_of_ucc_are_issues_where_a_device_communicates)
     assert_int_equal(int_called(collectives, 0, "count"), 1);
     assert_int_equal(int_called(collectives, 0, "time"), 50);
     assert_string_equal(text_called(collectives, 0, "library"), "UCC");
-    release();
 }
 
 /* No device was recorded: what was issued to NCCL counts, but nobody knows its time. "wait" is no collective. */
@@ -485,7 +464,6 @@ TEST(issued_collectives_without_a_device_have_no_time)
     assert_int_equal(int_called(collectives, 0, "time"), TABLE_INT_MISSING);
     assert_int_equal(notice_called(result, "not_timed"), 1);
     assert_int_equal(notice_called(result, "one_rank"), 0);
-    release();
 }
 
 TEST(calls_without_a_kernel_are_reported)
@@ -498,7 +476,6 @@ TEST(calls_without_a_kernel_are_reported)
     answer();
     assert_int_equal(int_called(collectives, 0, "count"), 1);
     assert_int_equal(notice_called(result, "without_kernel"), 1);
-    release();
 }
 
 /* Chosen by when it was issued: the kernel of a call in step 1 runs in step 2. */
@@ -514,11 +491,9 @@ TEST(a_collective_is_of_the_step_that_issued_it)
                 (struct comm_options){ .by = BY(STEP) });
     assert_int_equal(collectives->row_count, 1);
     assert_int_equal(int_called(collectives, 0, "step"), 1);
-    result_free(result);
     answer_with((struct selection_query){ .steps = { .at = { { 2, 2 } }, .count = 1 } },
                 (struct comm_options){ .by = BY(STEP) });
     assert_int_equal(collectives->row_count, 0);
-    release();
 }
 
 TEST(filters_look_at_collective_kernel_and_operator)
@@ -529,14 +504,11 @@ TEST(filters_look_at_collective_kernel_and_operator)
     trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct comm_options){ .filter = "^all_reduce$" });
     assert_int_equal(collectives->row_count, 1);
-    result_free(result);
     answer_with((struct selection_query){ 0 }, (struct comm_options){ .filter = "Kernel_Broad" });
     assert_string_equal(text_called(collectives, 0, "collective"), "broadcast");
-    result_free(result);
     answer_with((struct selection_query){ 0 }, (struct comm_options){ .exclude = "broadcast" });
     assert_int_equal(collectives->row_count, 1);
     assert_string_equal(text_called(collectives, 0, "collective"), "all_reduce");
-    release();
 }
 
 /* ---- several ranks ---- */
@@ -591,7 +563,6 @@ TEST(the_last_to_arrive_tells_the_transfer)
     assert_true(number_called(waits, 0, "transfer_bus_bandwidth") == 200);
     assert_int_equal(notice_called(result, "unmatched"), 1); /* number 5 */
     assert_int_equal(notice_called(result, "clocks"), 0);    /* a millisecond may be the network's doing */
-    release();
 }
 
 /*
@@ -624,14 +595,10 @@ TEST(what_a_rank_did_before_its_recording_is_not_known)
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "late"), 10);
     assert_int_equal(int_called(collectives, 0, "count"), 4);
     assert_int_equal(notice_called(result, "before_recording"), 2);
-    struct tpa_error err = { 0 };
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    const struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
+    const struct selection *all = selection_all(trace);
+    const struct gpu *gpu = scratch(gpu_analyze(trace, all, BY(DEVICE)));
     assert_int_equal(gpu->at[0].unrecorded_ns,
                      1000); /* of the 1100 it waited, rank 1 was recorded in the last 100 */
-    arena_free(gpu);
-    arena_free(all);
-    release();
 }
 
 /* The recording of rank 1 begins at 10, when rank 0 has waited for 10 of 100: most of its lateness is recorded, and counts. */
@@ -649,13 +616,9 @@ TEST(a_rank_that_was_recorded_for_most_of_its_lateness_is_last)
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "late"), 100);
     assert_int_equal(int_called(collectives, 0, "waited"), 100);
     assert_int_equal(notice_called(result, "before_recording"), 0);
-    struct tpa_error err = { 0 };
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    const struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
+    const struct selection *all = selection_all(trace);
+    const struct gpu *gpu = scratch(gpu_analyze(trace, all, BY(DEVICE)));
     assert_int_equal(gpu->at[0].unrecorded_ns, 10);
-    arena_free(gpu);
-    arena_free(all);
-    release();
 }
 
 /* Rank 1 counts from 0 and does not tell since when: ten times the difference of the clocks would not fit 64 bits. */
@@ -674,7 +637,6 @@ TEST(clocks_may_be_decades_apart)
     struct table *ranks = table_called(result, "ranks");
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "clock"), -base_ns);
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "count"), 10);
-    release();
 }
 
 /* Without numbers: the n-th of the group. Equal durations: nobody waited, nobody was last. */
@@ -697,7 +659,6 @@ TEST(without_numbers_the_order_decides)
     assert_null(text_called(waits, 1, "last"));
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "last"), 1);
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "last"), 0);
-    release();
 }
 
 /*
@@ -723,7 +684,6 @@ TEST(what_did_not_end_together_is_not_the_same)
     assert_int_equal(table_called(result, "waits")->row_count, 3);
     assert_int_equal(notice_called(result, "not_together"), 4);
     assert_int_equal(notice_called(result, "unmatched"), 5);
-    release();
 }
 
 /*
@@ -748,7 +708,6 @@ TEST(clocks_that_are_known_well_tell_neighbours_apart)
     answer();
     assert_int_equal(table_called(result, "waits")->row_count, ALIKE);
     assert_int_equal(notice_called(result, "not_together"), 2 * (ALL - 1));
-    release();
 }
 
 /* Of rank 0 a kernel from before the recording runs during step 1: it is of no step, so that the first of step 1 is the one launched there. */
@@ -771,7 +730,6 @@ TEST(work_from_before_the_recording_is_not_counted_in_a_step)
     assert_int_equal(int_called(waits, 0, "step"), 1);
     assert_int_equal(int_called(waits, 0, "longest_wait"), 0);
     assert_int_equal(notice_called(result, "unmatched"), 1);
-    release();
 }
 
 /* Rank 0 was recorded from earlier on: two of its kernels are from before the recording, one of rank 1's. The last of each ended together. */
@@ -795,7 +753,6 @@ TEST(before_the_steps_the_last_are_the_same)
     assert_int_equal(int_called(waits, 0, "longest_wait"), 10); /* not 15, that of [10 15] and [70 90] */
     assert_int_equal(int_called(waits, 1, "longest_wait"), 0);
     assert_int_equal(notice_called(result, "unmatched"), 1);
-    release();
 }
 
 /* Rank 0 sends to 1 and to 2; the group's order alone would match the wrong ones. */
@@ -830,7 +787,6 @@ TEST(sends_are_matched_with_their_receives)
     assert_int_equal(int_called(waits, 0, "longest_wait"), 40);
     assert_string_equal(text_called(waits, 1, "last"), "0"); /* 0->1: 20 against 30 */
     assert_int_equal(int_called(waits, 1, "longest_wait"), 10);
-    release();
 }
 
 /* Two devices of one process are two ranks; the tables tell them apart. */
@@ -846,7 +802,6 @@ TEST(devices_of_one_file_are_ranks_too)
     assert_int_equal(ranks->row_count, 2);
     assert_int_equal(ranks->columns[1].flags, 0); /* the device is shown */
     assert_string_equal(text_called(waits, 0, "last"), "0, device 3");
-    release();
 }
 
 /* Of a rank of the test below: aten::index, which takes OP_NS and holds INNER_NS of another, and k, which it launches. */
@@ -892,7 +847,6 @@ TEST(an_operator_makes_a_rank_late)
     assert_int_equal(int_called(late, 3, "before"), 0);
     assert_string_equal(text_called(late, 3, "grew"), "aten::nonzero");
     assert_int_equal(int_called(late, 3, "grew_by"), 80);
-    release();
 }
 
 /* Two files of rank 0, which ran at the same time, are two runs: nothing in them is the same collective. */
@@ -906,14 +860,12 @@ TEST(files_of_one_rank_are_not_matched)
     draw_all_reduce(0, 20, 30, 1);
     trace = draw_end();
     struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    result = result_open("tpa.comm/1");
+    const struct selection *selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.comm/1"));
     struct analysis_query query = { .trace = trace, .selection = selection, .by = COMM_BY_DEFAULT };
     assert_false(analysis_comm.run(&query, result, &err));
     assert_string_equal(err.message, "the files are 2 separate runs, and this answers for one job");
     assert_int_equal(result->tables.count, 0);
-    arena_free(selection);
-    release();
 }
 
 /* Only rank 1 was requested: its row and the waits it took part in, told against all files. */
@@ -933,7 +885,6 @@ TEST(a_rank_is_judged_against_the_files_left_out)
     assert_int_equal(ranks->row_count, 1);
     assert_int_equal(int_called(ranks, 0, "late"), 20);
     assert_int_equal(table_called(result, "waits")->row_count, 1);
-    release();
 }
 
 TEST(an_empty_trace_gives_empty_tables)
@@ -944,7 +895,6 @@ TEST(an_empty_trace_gives_empty_tables)
     assert_int_equal(collectives->row_count, 0);
     assert_int_equal(result->tables.count, 1);
     assert_int_equal(result->notices.count, 0);
-    release();
 }
 
 static void draw_on_host(int64_t rank, const char *host)
@@ -995,7 +945,6 @@ TEST(on_one_host_the_clock_tells_who_came_last)
         size_t row = int_called(ranks, 0, "rank") == 0 ? 0 : 1;
         assert_int_equal(int_called(ranks, row, "waited"), cases[i].waited_a + cases[i].waited_b);
         assert_int_equal(int_called(ranks, row, "transfer") + int_called(ranks, row, "waited"), 90);
-        release();
     }
 }
 
@@ -1023,5 +972,4 @@ TEST(waits_at_once_add_up_but_the_union_is_wall_time)
     assert_int_equal(int_called(ranks, row, "waited"), 50);
     assert_int_equal(int_called(ranks, row, "waited_union"), 30);
     assert_int_equal(int_called(collectives, 0, "waited"), 50);
-    release();
 }

@@ -41,12 +41,11 @@ static bool ask_comm(const struct trace *of, const struct selection *selection, 
 }
 
 static struct trace *trace;
-static struct selection *selection;
+static const struct selection *selection;
 static struct result *result;
 
 static void draw_corners(struct selection_query query)
 {
-    struct tpa_error err = { 0 };
     struct trace_wants wants = { .args = gpu_wants.args | gaps_wants.args | kernels_wants.args |
                                          launches_wants.args | transfers_wants.args | steps_wants.args |
                                          comm_wants.args | memory_wants.args };
@@ -71,16 +70,8 @@ static void draw_corners(struct selection_query query)
     for (int64_t i = 0; i < 502; i++)
         draw_work("kernel", "g", 0, 7, 120 + 4 * i, 2, 8);
     trace = draw_end();
-    selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    result = result_open("tpa.corners/1");
-}
-
-static void release(void)
-{
-    result_free(result);
-    arena_free(selection);
-    trace_free(trace);
+    selection = scratch_selection(trace, query);
+    result = scratch_result(result_open("tpa.corners/1"));
 }
 
 /* The row in which the column KEY holds VALUE. */
@@ -128,7 +119,6 @@ TEST(devices_share_no_stream)
     assert_int_equal(int_called(devices, row, "exposed_memcpy"), 20);
     assert_int_equal(int_called(devices, row, "idle"), 0);
     assert_int_equal(int_called(devices, row, "gaps"), 0);
-    release();
 }
 
 /*
@@ -154,7 +144,6 @@ TEST(streams_are_distinguished_by_device)
     row = row_with(streams, "device", 1);
     assert_int_equal(int_called(streams, row, "stream"), 7);
     assert_int_equal(int_called(streams, row, "idle"), 0);
-    release();
 }
 
 /*
@@ -164,15 +153,13 @@ TEST(streams_are_distinguished_by_device)
 TEST(gaps_are_split_by_what_the_host_did)
 {
     draw_corners((struct selection_query){ 0 });
-    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
+    const struct gaps *gaps = scratch(gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults));
     assert_int_equal(gaps->part_ns[GAP_SYNCHRONIZATION], 32);
     assert_int_equal(gaps->part_ns[GAP_HOST], 8);
     assert_int_equal(gaps->part_ns[GAP_LAUNCH_CALL], 10);
     assert_int_equal(gaps->part_ns[GAP_LAUNCH_LATENCY], 10);
     assert_int_equal(gaps->part_ns[GAP_GRAPH], 1002);
     assert_int_equal(gaps->idle_ns, 1062);
-    arena_free(gaps);
-    release();
 }
 
 /* In 65..123 the graph was launched, of whose 502 kernels most run later: 120..2126, of which 2 in 4 are idle. */
@@ -181,16 +168,14 @@ TEST(a_range_may_end_before_the_work_that_was_launched)
     draw_corners(
         (struct selection_query){ .range = "65ns..123ns", .devices = { .at = { { 0, 0 } }, .count = 1 } });
     ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
-    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
+    const struct gaps *gaps = scratch(gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults));
     assert_int_equal(gaps->idle_ns, 1002);
-    arena_free(gaps);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 1);
     assert_int_equal(int_called(devices, 0, "span"), 2006);
     assert_int_equal(int_called(devices, 0, "busy"), 1004);
     assert_int_equal(int_called(devices, 0, "idle"), 1002);
     assert_int_equal(int_called(devices, 0, "gaps"), 501);
-    release();
 }
 
 /* b ran on both devices, 30 each; z took no time and counts. By stream, streams 7 are two rows of b. */
@@ -211,7 +196,6 @@ TEST(kernels_count_whatever_their_length_and_place)
     assert_int_equal(int_called(kernels, b, "total"), 60);
     assert_int_equal(int_called(kernels, z, "count"), 1);
     assert_int_equal(int_called(kernels, z, "total"), 0);
-    release();
 
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
@@ -225,7 +209,6 @@ TEST(kernels_count_whatever_their_length_and_place)
             of_b++;
         }
     assert_int_equal(of_b, 2);
-    release();
 }
 
 /*
@@ -250,7 +233,6 @@ TEST(launches_with_none_one_and_502_kernels)
     assert_int_equal(int_called(launches, graph, "kernel_time"), 1004);
     const struct table *queues = table_called(result, "queues");
     assert_int_equal(queues->row_count, 3); /* streams 0 and 7 of device 0, 7 of device 1 */
-    release();
 }
 
 /* The copy runs on device 1 after b, at whose end it begins: all of its 20 are exposed; the host sat in the call for 32. */
@@ -266,7 +248,6 @@ TEST(a_copy_that_touches_a_kernel_is_exposed)
     assert_int_equal(int_called(transfers, 0, "exposed"), 20);
     assert_int_equal(int_called(transfers, 0, "blocked"), 32);
     assert_true(number_called(transfers, 0, "bandwidth") == 2);
-    release();
 }
 
 /*
@@ -289,7 +270,6 @@ TEST(a_step_is_the_sum_of_its_parts)
     assert_int_equal(int_called(steps, 0, "cpu"), 2);
     assert_int_equal(int_called(steps, 0, "other"), 1020);
     assert_int_equal(int_called(steps, 0, "gpu_events"), 508); /* a, b, a, z, b, the copy and 502 times g */
-    release();
 }
 
 /* Nothing communicates and no allocator was recorded: empty tables, no guesses. */
@@ -301,7 +281,6 @@ TEST(what_is_not_there_gives_no_rows)
     size_t count = result->tables.count;
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
     assert_int_equal(result->tables.count, count); /* `tpa memory` adds no empty table */
-    release();
 }
 
 /* ---- collectives ---- */
@@ -338,13 +317,12 @@ static void draw_collectives(void)
 
 TEST(collectives_overlap_touch_and_take_no_time)
 {
-    struct tpa_error err = { 0 };
     static const int64_t rows[4][4] = {
         { 0, 0, 20, 20 }, { 0, 7, 20, 15 }, { 0, 9, 0, 0 }, { 1, 7, 20, 20 }
     };
     draw_collectives();
-    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    result = result_open("tpa.corners/1");
+    selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.corners/1"));
     struct comm_options options = { .by = BY(DEVICE) | BY(STREAM) };
     assert_true(ask_comm(trace, selection, options, result));
     const struct table *collectives = table_called(result, "collectives");
@@ -367,7 +345,6 @@ TEST(collectives_overlap_touch_and_take_no_time)
         assert_int_equal(int_called(devices, row, "communication"), first ? 25 : 20);
         assert_int_equal(int_called(devices, row, "exposed_communication"), 20);
     }
-    release();
 }
 
 /* ---- modules ---- */
@@ -405,8 +382,8 @@ TEST(modules_have_the_work_of_their_calls)
         draw_work("kernel", "g", 0, 7, 100 + 4 * i, 2, 2);
     draw_work("kernel", "c", 1, 7, 60, 10, 3);
     trace = draw_end();
-    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    result = result_open("tpa.corners/1");
+    selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.corners/1"));
     assert_true(modules_add_table(trace, selection, &(struct modules_options){ 0 }, result, &err));
     const struct table *modules = table_called(result, "modules");
     assert_int_equal(modules->row_count, 4);
@@ -419,7 +396,6 @@ TEST(modules_have_the_work_of_their_calls)
     }
     assert_int_equal(modules->footers.at[0].value.i, 80);
     assert_int_equal(modules->footers.at[1].value.i, 1014 + 10 + 5);
-    release();
 }
 
 /* ---- memory ---- */
@@ -437,7 +413,6 @@ TEST(modules_have_the_work_of_their_calls)
  */
 TEST(moments_at_the_edges_of_steps_and_operators)
 {
-    struct tpa_error err = { 0 };
     static const struct {
         const char *step;
         int64_t allocated, freed;
@@ -458,8 +433,8 @@ TEST(moments_at_the_edges_of_steps_and_operators)
     draw_memory(60, 1, 0, 0xF00, 0, 160);
     draw_memory(100, 1, 0, 0xD00, -100, 60);
     trace = draw_end();
-    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    result = result_open("tpa.corners/1");
+    selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.corners/1"));
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
     const struct table *memory = table_called(result, "memory"), *steps = table_called(result, "steps"),
                        *operators = table_called(result, "operators"),
@@ -486,9 +461,8 @@ TEST(moments_at_the_edges_of_steps_and_operators)
     }
     assert_int_equal(unfreed->row_count, 3); /* B and C; E, which nothing on its own device ends */
     assert_int_equal(int_called(unfreed, row_named(unfreed, "device", "cuda:1"), "bytes"), 7);
-    result_free(result);
 
-    result = result_open("tpa.corners/1");
+    result = scratch_result(result_open("tpa.corners/1"));
     memory_add_tables(trace, selection, &(struct memory_options){ .by = MEMORY_BY_STEP }, result);
     const struct table *apart = table_called(result, "allocations");
     for (size_t i = 0; i < 3; i++)
@@ -499,5 +473,4 @@ TEST(moments_at_the_edges_of_steps_and_operators)
                 assert_int_equal(int_called(apart, row, "freed"), sums[i].freed);
             }
     assert_int_equal(apart->row_count, 4); /* three of cuda:0, E of cuda:1 */
-    release();
 }

@@ -64,7 +64,6 @@ TEST(work_far_from_the_recording_is_left_out)
     assert_int_equal(notice_of(trace, "untimed_work")->count, 2);
     assert_true(trace->files[0].lacks & LACKS_RECORDS);
     assert_true(trace_left_out_much(trace));
-    trace_free(trace);
 }
 
 /* One call and one copy, hours apart: neither tells that the other is wrong. */
@@ -75,7 +74,6 @@ TEST(work_far_from_a_few_records_stays)
     add_kernel(&small, "far", 7, 3600 * SECOND, us(20));
     struct trace *trace = small_end(&small);
     assert_int_equal(trace->event_count, 2);
-    trace_free(trace);
 }
 
 /* Time 0 is a time like others where others are near. */
@@ -87,7 +85,6 @@ TEST(time_zero_is_a_time_near_others)
     struct trace *trace = small_end(&small);
     assert_int_equal(trace->event_count, 2);
     assert_int_equal(trace->notice_count, 0);
-    trace_free(trace);
 }
 
 /*
@@ -112,7 +109,6 @@ TEST(ends_behind_followers_are_bounded)
     assert_int_equal(trace_dur_ns(trace, 5), us(100));
     assert_int_equal(trace_dur_ns(trace, 6), us(60));
     assert_int_equal(notice_of(trace, "late_end")->count, 2);
-    trace_free(trace);
 }
 
 /*
@@ -141,7 +137,6 @@ TEST(ends_are_bounded_by_the_runs_of_their_file)
     assert_int_equal(trace_dur_ns(trace, 2), us(30));
     assert_int_equal(trace_dur_ns(trace, 5), us(20));
     assert_int_equal(trace_dur_ns(trace, 10), us(90));
-    trace_free(trace);
 }
 
 /* Nodes of one graph run side by side, a dependent launch begins 20 us early, and a stream that always overlaps is none. */
@@ -156,13 +151,11 @@ TEST(work_that_may_overlap_is_believed)
     assert_int_equal(trace_dur_ns(trace, 0), us(1000));
     assert_int_equal(trace_dur_ns(trace, 2), us(100));
     assert_null(notice_of(trace, "late_end"));
-    trace_free(trace);
     small = small_begin(WANTS);
     for (int i = 0; i < 10; i++)
         add_kernel(&small, "side by side", 10 + i, us(1000 * i), us(1500 + 900 * (i % 2)));
     trace = small_end(&small);
     assert_null(notice_of(trace, "late_end"));
-    trace_free(trace);
 }
 
 /* Of three graphs the work of two is missing, though the host waited for it; the last launch may still have been queued. */
@@ -193,7 +186,6 @@ TEST(launches_without_work_are_lost)
     assert_int_equal(waits->count, 3);
     assert_int_equal(waits->at[0].kind, WAIT_FOR_KERNEL);
     assert_int_equal(waits->at[1].kind, WAIT_FOR_UNKNOWN); /* not: for nothing */
-    trace_free(trace);
 }
 
 /* Nodes are made, not run, while a graph is captured; work without a number may be that of a launch. */
@@ -214,7 +206,6 @@ TEST(captures_and_unnumbered_work_are_not_lost)
     event_id kernel = event_of(trace, "ncclDevKernel");
     assert_int_equal(attribution_call(attribution_of(trace), kernel), EVENT_NONE);
     assert_int_equal(unlinked_sort_of(unlinked_work_of(trace), kernel), UNLINKED_NO_NUMBER);
-    trace_free(trace);
 }
 
 /* Pages of unified memory, which no call launches, are no lack: neither of calls, nor in place of work of a launch that was lost. */
@@ -234,7 +225,6 @@ TEST(pages_of_unified_memory_lack_no_call)
     assert_int_equal(lost->launches, 2);
     assert_int_equal(lost->lost_launches, 1);
     assert_false(trace_misses_calls(trace));
-    trace_free(trace);
 }
 
 /* Without correlations the External id that a call shares with its work links them, and the operator is the one around it. */
@@ -253,7 +243,6 @@ TEST(ids_link_where_correlations_are_missing)
     const struct attribution *launches = attribution_of(trace);
     assert_int_equal(attribution_call(launches, 3), 1);
     assert_int_equal(attribution_operator(launches, 3), 0);
-    trace_free(trace);
 }
 
 /* A stream keeps order: only what runs before all work whose call is in the file was launched before recording began. */
@@ -268,7 +257,6 @@ TEST(work_behind_recorded_launches_was_not_early)
     const struct unlinked_work *unlinked = unlinked_work_of(trace);
     assert_int_equal(unlinked_sort_of(unlinked, event_of(trace, "early")), UNLINKED_EARLY);
     assert_int_equal(unlinked_sort_of(unlinked, event_of(trace, "orphan")), UNLINKED_LOST);
-    trace_free(trace);
 }
 
 /* Launch a graph of COUNT nodes at START_NS, 10 us each, 1 us apart; those whose bit of LOST is set are not recorded. */
@@ -287,7 +275,6 @@ static uint64_t partial_graphs(struct small *small)
     struct trace *trace = small_end(small);
     uint64_t count = trace->files[0].lost.partial_graphs;
     assert_int_equal(trace_lost_much(trace), count > 0);
-    trace_free(trace);
     return count;
 }
 
@@ -369,7 +356,6 @@ TEST(doubles_count_once)
     struct trace *trace = small_end(&small);
     assert_int_equal(trace->event_count, 3);
     assert_int_equal(notice_of(trace, "doubled_work")->count, 2);
-    trace_free(trace);
 }
 
 /* Shorter than 1 us, with a part of a microsecond, and with a longer one between both. Of whole microseconds both count. */
@@ -384,7 +370,6 @@ TEST(short_doubles_count_once)
     struct trace *trace = small_end(&small);
     assert_int_equal(trace->event_count, 4);
     assert_int_equal(notice_of(trace, "doubled_work")->count, 1);
-    trace_free(trace);
 }
 
 /* Ten kernels on a stream, a call for each: the second and third lack theirs, or all have one number. */
@@ -403,7 +388,6 @@ TEST(launches_that_are_gone_or_have_one_number_are_said)
                                   *odd = notice_of(trace, "odd_values");
         assert_int_equal(gone ? gone->count : 0, one_number ? 0 : 2);
         assert_int_equal(odd ? odd->count : 0, one_number ? 10 : 0);
-        trace_free(trace);
     }
 }
 
@@ -427,7 +411,6 @@ TEST(marks_tell_nothing_of_work)
     const struct host_waits *waits = host_waits_of(trace);
     assert_int_equal(waits->count, 1);
     assert_int_equal(waits->at[0].kind, WAIT_FOR_NOTHING); /* the work is all there */
-    trace_free(trace);
 }
 
 /* Calls that begin minutes after their work, or before it and all other records; not those of work that waited for minutes. */
@@ -446,7 +429,6 @@ TEST(calls_far_from_their_work_are_left_out)
     assert_int_equal(event_of(trace, "after"), EVENT_NONE);
     assert_int_equal(event_of(trace, "before"), EVENT_NONE);
     assert_int_equal(notice_of(trace, "untimed")->count, 2);
-    trace_free(trace);
 }
 
 /* One copy at time 0 ends 1 ms before its call, and the other work begins after its calls. */
@@ -462,7 +444,6 @@ TEST(work_at_zero_before_its_call_is_left_out)
     assert_int_equal(event_of(trace, "zero"), EVENT_NONE);
     assert_int_equal(notice_of(trace, "untimed_work")->count, 1);
     assert_true(trace_left_out_much(trace)); /* one of three */
-    trace_free(trace);
 }
 
 /* The last kernel of a stream, launched before the host waited for the device, ends 10 s after that; the other behind the recording. */
@@ -482,7 +463,6 @@ TEST(ends_behind_the_recording_are_bounded)
     assert_int_equal(notice_of(trace, "late_end")->count, 2);
     assert_non_null(notice_of(trace, "unknown_time"));
     assert_true(trace_knows_no_durations(trace));
-    trace_free(trace);
 }
 
 /* What the host may have copied itself is told, and is never much. */
@@ -499,5 +479,4 @@ TEST(copies_of_hip_may_be_of_the_host)
         "1 of 2 copies of HIP has no work in the file: made by the host, or lost by the profiler");
     assert_false(trace_lost_much(trace));
     assert_int_equal(trace->files[0].lost.lost_copies, 0);
-    trace_free(trace);
 }

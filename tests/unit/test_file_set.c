@@ -3,7 +3,7 @@
  * 10 us per step, and steps of 10 us each.
  */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "derive/file_set.h"
 #include "trace/builder.h"
 #include <stdio.h>
@@ -51,7 +51,7 @@ static struct trace *make(const struct file *files, size_t count, enum trace_fil
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     for (size_t i = 0; i < count; i++)
         add_file(builder, &files[i]);
-    struct trace *trace = trace_builder_finish(builder);
+    struct trace *trace = scratch_trace(trace_builder_finish(builder));
     trace->files_are = files_are;
     return trace;
 }
@@ -73,7 +73,6 @@ static void expect(struct trace *trace, const char *sentence, const char *places
         assert_string_equal(found, places[f]);
         assert_int_equal(file->number, numbers[f]);
     }
-    trace_free(trace);
 }
 
 TEST(ranks_and_cycles_by_distributed_info)
@@ -200,11 +199,9 @@ TEST(copies_are_dropped_unless_ranks_or_hosts_differ)
     assert_string_equal(trace->notices[0].kind, FILE_SET_COPIES);
     assert_int_equal(trace->notices[0].count, 2);
     assert_int_equal(trace_lacks(trace), 0);
-    trace_free(trace);
     trace = make(files, 2, TRACE_FILES_ARE_APART);
     file_set_settle(trace);
     assert_int_equal(trace->file_count, 2);
-    trace_free(trace);
 }
 
 /* What rank 1 lacks where it has STEPS from FIRST on, and ranks 0 and 2 have 8 from 0 on. */
@@ -217,7 +214,6 @@ static unsigned lacks_of(int first, int steps)
     file_set_settle(trace);
     assert_int_equal(trace->files[0].lacks | trace->files[2].lacks, 0);
     unsigned lacks = trace->files[1].lacks;
-    trace_free(trace);
     return lacks;
 }
 

@@ -486,7 +486,6 @@ TEST(every_finding_has_its_price)
                 assert_non_null(strstr(text_called(findings, row, "advice"), of->advice ? of->advice : ""));
                 assert_true(strncmp(text_called(findings, row, "check"), "tpa ", 4) == 0);
             }
-            release();
         }
 }
 
@@ -521,7 +520,6 @@ TEST(a_first_step_that_compiles_is_left_out)
                       : "Step 3 runs compile_fx_inner (dynamo_timed), perhaps by plan (a longer "
                         "recording tells): 700.000us instead of 100.000us.");
         assert_int_equal(slow, compiles != 0);
-        release();
     }
 }
 
@@ -550,7 +548,6 @@ TEST(a_pause_at_the_end_of_one_step_is_no_advice)
         answer();
         assert_int_equal(row_of("pauses") != SIZE_MAX, steps > 1);
         assert_int_equal(row_of("launches") != SIZE_MAX, steps > 1);
-        release();
     }
 }
 
@@ -577,7 +574,6 @@ TEST(what_takes_longest_comes_before_shorter_pauses)
                          is_shorter);
         if (is_shorter)
             assert_string_equal(on_screen->findings.at[0].gain, "if it took half its time: 5.000ms, 31.4 %");
-        release();
     }
 }
 
@@ -606,7 +602,6 @@ TEST(what_takes_longest_stands_behind_small_changes)
         assert_int_equal(on_screen->findings.count, load_us < 5000 ? 2 : 1);
         if (load_us < 5000)
             assert_string_equal(on_screen->findings.at[1].action, "Make the longest operation faster");
-        release();
     }
 }
 
@@ -645,7 +640,6 @@ TEST(unified_memory_is_advised_to_move_ahead)
         "(cudaMemPrefetchAsync, cudaMemAdvise)");
     assert_string_equal(on_screen->findings.at[1].action, "Move pages to the host before it uses them");
     assert_int_equal(row_of("launches"), SIZE_MAX);
-    release();
 }
 
 /*
@@ -672,7 +666,6 @@ TEST(to_release_at_the_end_is_not_what_takes_longest)
             strstr(verdict, at == LAST ? "aten::mm takes 100.0 %" : "TFE_DeleteTensorHandle takes "));
         assert_int_equal(strncmp(notice_of("teardown"), "20.000ms behind all else", 24) == 0, at == LAST);
         assert_int_equal(teardown_of(trace)->count, at == LAST);
-        release();
     }
 }
 
@@ -713,7 +706,6 @@ TEST(the_longest_pause_is_compared_with_the_saving)
             each ? "longest: 3.980ms (4 in 4 steps) at 10.000us, after cudaLaunchKernel, before aten::add; "
                    "without them the devices are the limit"
                  : "longest: 2.000ms (1 in 4 steps) at 4.010ms, after cudaLaunchKernel, before aten::add");
-        release();
     }
 }
 
@@ -743,7 +735,6 @@ TEST(two_changes_that_save_the_same_time_are_named)
     assert_int_equal(int_called(findings, row_of("data_loading"), "saves"),
                      int_called(findings, row_of("host_time"), "saves"));
     assert_non_null(strstr(notice_of("together"), " save the same time"));
-    release();
 }
 
 /* A file of Nsight Systems with calls of the operating system alone: that is said, rather than that nothing would save much. */
@@ -758,7 +749,6 @@ TEST(calls_of_the_system_tell_nothing_of_the_program)
         trace = draw_end();
         answer();
         assert_int_equal(strstr(notice_of("verdict"), "what the operating system did") != NULL, !call);
-        release();
     }
 }
 
@@ -777,7 +767,6 @@ TEST(fusion_is_an_estimate)
         assert_int_equal(strncmp(on_screen->findings.at[i].gain, "about ", 6) == 0, fuses);
     }
     assert_int_equal(found, 1);
-    release();
 }
 
 /* What a process does before it launches anything is done once, where the recorder begins with it: 5 ms of 9 that no loop repeats. Between
@@ -796,7 +785,6 @@ TEST(what_comes_before_the_first_launch_is_of_no_loop)
         trace = draw_end();
         answer();
         assert_int_equal(row_of("host_time") != SIZE_MAX, later);
-        release();
     }
 }
 
@@ -808,7 +796,7 @@ TEST(an_optimizer_is_no_time_of_the_host_alone)
     draw_case(&of, true);
     answer();
     assert_true(row_of(finding_rules[of.rule].name) == SIZE_MAX);
-    release();
+
     tokenize_name = "tokenize";
 }
 
@@ -824,7 +812,6 @@ TEST(reading_a_number_is_no_computation_of_the_host)
         answer();
         assert_true(row_of(finding_rules[FINDING_HOST_OPERATORS].name) == SIZE_MAX);
         assert_true(row_of(finding_rules[FINDING_HOST_TIME].name) == SIZE_MAX);
-        release();
     }
     host_operator = "aten::normal_";
 }
@@ -890,7 +877,6 @@ TEST(every_price_is_of_the_change_alone)
     assert_int_equal(findings->footers.at[1].value.i, 611000);
     assert_int_equal(int_called(findings, graph, "saves"), 389000);
     assert_string_equal(text_called(findings, graph, "check"), "tpa whatif --cuda-graph");
-    release();
 }
 
 /*
@@ -923,7 +909,6 @@ TEST(a_graph_leaves_the_profiler_its_time)
     answer();
     const struct table *findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("launches"), "saves"), 170000);
-    release();
 }
 
 /*
@@ -960,13 +945,12 @@ TEST(allocation_is_priced_on_top_of_first_use)
     const struct table *findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("first_use"), "saves"), 1089000);
     assert_int_equal(row_of("allocation"), SIZE_MAX);
-    release();
+
     assert_non_null(strstr(verdict_of_mallocs(300, 300, 10), "allocates or frees memory."));
     assert_int_equal(row_of("first_use"), SIZE_MAX);
     findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("allocation"), "saves"), 900000);
     assert_non_null(strstr(text_called(findings, row_of("allocation"), "advice"), "leave the first steps"));
-    release();
 }
 
 /* What first use takes is not now and then: later steps do not have it. That is nearly all of this recording, 1089 of 1205 us. */
@@ -982,7 +966,6 @@ TEST(what_only_first_steps_have_is_no_saving)
     assert_int_equal(of->findings.at[0].saves_ns, 0);
     assert_int_equal(of->from_ns, 0);
     assert_null(strstr(of->now_and_then, "->"));
-    release();
 }
 
 /* Three steps: eleven launches 48 us apart of kernels of 10 us, and within them a wait of LOADS_US for the batch. */
@@ -1018,14 +1001,13 @@ TEST(the_headline_leads_to_the_first_change)
     assert_non_null(strstr(of->because, "% is data loading"));
     assert_non_null(strstr(of->because, "Change 2 removes that, but saves less than change 1."));
     assert_non_null(strstr(of->verdict, "Change 2 removes that"));
-    release();
+
     draw_loads_between_launches(480);
     trace = draw_end();
     answer();
     of = result->answer;
     assert_int_equal(row_of("data_loading"), 1);
     assert_non_null(strstr(of->because, "Change 2 is about that, and saves about as much as change 1."));
-    release();
 }
 
 /* A product of 600 us without tensor cores saves more than 100 us of copies beside nothing: the first sentence is about computing, 1800 us of 2360. */
@@ -1051,7 +1033,6 @@ TEST(computing_leads_where_it_can_be_faster)
         result->answer->verdict,
         "76.3 % of the GPU's time is computing, partly products without tensor cores; 12.7 % is copies that no "
         "computation hides.");
-    release();
 }
 
 /* Three times: 100 us of computing, 700 us of communication: there is little to hide it behind, and the first sentence says so. */
@@ -1074,7 +1055,6 @@ TEST(little_computation_hides_little_communication)
     assert_non_null(strstr(result->answer->headline, "is communication that no computation hides."));
     assert_non_null(strstr(result->answer->because, " Of the communication, change 1 saves up to "));
     assert_non_null(strstr(result->answer->because, "as there is no more computation to hide it behind."));
-    release();
 }
 
 /* A device that works for 10 us of 1 ms is not idle for what the host does. */
@@ -1092,7 +1072,6 @@ TEST(devices_that_hardly_work_are_named)
     assert_string_equal(
         result->answer->verdict,
         "1 of 2 GPUs hardly works; GPU 1 for 10.000us, GPU 0 for 980.000us of 998.000us. 47.9 % of their time is idle.");
-    release();
 }
 
 /* The others idle for 300 us of 1000 and communicate for 288, of which they wait 200 for one rank: to even them out saves most. */
@@ -1104,7 +1083,6 @@ TEST(a_rank_that_holds_the_others_up_comes_first)
     assert_int_equal(row_of("slow_ranks"), 0);
     assert_non_null(
         strstr(result->answer->verdict, "is exposed communication; the others wait 600.000us for rank 1"));
-    release();
 }
 
 /* What makes rank 1 late, by about 200 us. */
@@ -1192,7 +1170,6 @@ TEST(what_a_late_rank_does_longer_is_named)
         assert_non_null(finding);
         assert_string_equal(finding->action, cases[i].action);
         assert_string_equal(finding->where, cases[i].where);
-        release();
     }
 }
 
@@ -1231,7 +1208,7 @@ static const char *verdict_of_communication(int64_t group, int64_t job, struct a
     trace = draw_end();
     answer();
     const char *verdict = arena_strndup(texts, result->answer->verdict, strlen(result->answer->verdict));
-    release();
+
     return verdict;
 }
 
@@ -1271,7 +1248,6 @@ TEST(bars_are_of_the_mean_device)
     /* Not a share: the bar is of 1 ms, the replay from the first call at 0 to the end of the kernels at 1.02. */
     assert_string_equal(result->answer->findings.at[0].gain,
                         "if it took half its time: 500.000us of 1.020ms replayed");
-    release();
 }
 
 /* Steps in which nothing is launched, and a kernel after the last of them: the bar is of the recording, not of a step. */
@@ -1292,7 +1268,6 @@ TEST(a_bar_is_of_no_step_without_work)
     assert_string_equal(result->answer->bars_title,
                         "What the GPU did from its first to its last work, 500.000us");
     assert_int_equal(result->answer->bars_ns, 500000);
-    release();
 }
 
 /* With one rank nothing is known of waits for collectives on the host: their price is unknown, not 0. */
@@ -1309,7 +1284,6 @@ TEST(communication_on_the_host_of_one_rank_is_not_looked_at)
         for (size_t i = 0; i < result->notices.count; i++)
             said |= strstr(result->notices.at[i].text, "communication on the host") != NULL;
         assert_int_equal(said, on_host);
-        release();
     }
 }
 
@@ -1332,7 +1306,6 @@ TEST(the_wait_that_ends_the_recording_saves_nothing)
     for (size_t i = 0; i < result->notices.count; i++)
         reported += strcmp(result->notices.at[i].kind, "end_of_recording") == 0;
     assert_int_equal(reported, 1);
-    release();
 }
 
 /* Copies of 30 us by aten::clone, ten or two, then one of 50 by aten::cat and one by aten::stack: 300 us of 400, or 60 of 160. */
@@ -1358,7 +1331,6 @@ TEST(the_operator_that_copies_most_is_named)
         assert_non_null(
             strstr(text_called(table_called(result, "findings"), row_of("device_copies"), "where"),
                    clones == 10 ? ", mostly by aten::clone" : ", the most by aten::clone"));
-        release();
     }
 }
 
@@ -1370,7 +1342,6 @@ TEST(a_copy_from_pageable_memory_is_one_finding)
     answer();
     assert_true(row_of("pageable_copies") != SIZE_MAX);
     assert_true(row_of("host_wait") == SIZE_MAX);
-    release();
 }
 
 /* The same of JAX: a batch that jax.device_put copied ahead takes none of the 380 us of its copy, which the call waits for. There is no
@@ -1394,7 +1365,6 @@ TEST(jax_copies_ahead)
     assert_int_equal(int_called(findings, row, "saves"), 380000);
     assert_non_null(strstr(text_called(findings, row, "advice"), "jax.device_put"));
     assert_string_equal(text_called(findings, row, "action"), "Copy ahead of the computation");
-    release();
 }
 
 /* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
@@ -1417,7 +1387,6 @@ TEST(the_wait_that_would_save_most_stands_for_its_operator)
                         "cudaMemcpy, synchronous copy (DtoH pageable)");
     assert_non_null(
         strstr(text_called(findings, row_of("host_wait"), "advice"), "x.to(\"cpu\", non_blocking=True)"));
-    release();
 }
 
 /* What a rule needs is in the trace, and it found nothing; or it is not, and the rule could not look. */
@@ -1438,7 +1407,6 @@ TEST(rules_that_could_not_look_are_named)
         assert_int_equal(strstr(notice_of("answer"), "launches were not recorded") == NULL, launches);
         assert_non_null(strstr(notice_of("not_looked_at"),
                                "data loading, tensor cores (profile with ProfilerActivity.CPU)"));
-        release();
     }
 }
 
@@ -1457,7 +1425,6 @@ TEST(the_capture_of_a_graph_is_no_slow_launch)
         answer();
         assert_int_equal(row_of("launches") == SIZE_MAX, captures);
         assert_int_equal(strstr(notice_of("not_looked_at"), "the capture of a graph") != NULL, captures);
-        release();
     }
 }
 
@@ -1469,5 +1436,4 @@ TEST(where_nothing_takes_time_that_is_the_answer)
     trace = draw_end();
     answer();
     assert_non_null(strstr(notice_of("answer"), "nothing that takes time was recorded"));
-    release();
 }

@@ -12,7 +12,7 @@
  * Between 1 and 2, rank 1 computes 200 us and is idle for nothing, ranks 0 and 2 compute 100 and 110 us.
  */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "fleet/fleet.h"
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const int64_t end_us[COLLECTIVES][RANKS] = { { 210, 210, 210 }, { 420, 42
 
 static void add_rank(struct facts *all, int rank, int64_t world_size, const char *file)
 {
-    struct facts *facts = facts_open();
+    struct facts *facts = scratch(facts_open());
     facts_add(facts, FACTS_RECORDINGS,
               &(struct facts_recording){ .rank = rank,
                                          .world_size = world_size,
@@ -63,7 +63,6 @@ static void add_rank(struct facts *all, int rank, int64_t world_size, const char
     }
     facts_seal(facts);
     facts_merge(all, facts);
-    arena_free(facts);
 }
 
 static struct facts *make_job(void)
@@ -86,9 +85,9 @@ static const struct fleet_rank_row *row_of(const struct fleet *fleet, int64_t ra
  * 2. */
 TEST(clocks_are_set_by_ends)
 {
-    struct facts *facts = make_job();
+    struct facts *facts = scratch(make_job());
     facts_finish(facts);
-    struct fleet *fleet = fleet_open(facts);
+    struct fleet *fleet = scratch(fleet_open(facts));
     assert_int_equal(row_of(fleet, 0)->clock_ns, 0);
     assert_int_equal(row_of(fleet, 1)->clock_ns, 7000 * us);
     assert_int_equal(row_of(fleet, 1)->clock_error_ns, 1 * us);
@@ -96,15 +95,13 @@ TEST(clocks_are_set_by_ends)
     assert_int_equal(row_of(fleet, 2)->clock_error_ns, 0);
     assert_int_equal(row_of(fleet, 2)->anchors, 3);
     assert_true(row_of(fleet, 1)->clock_sure && row_of(fleet, 2)->clock_sure);
-    arena_free(fleet);
-    arena_free(facts);
 }
 
 TEST(the_last_is_blamed_for_all_waiting)
 {
-    struct facts *facts = make_job();
+    struct facts *facts = scratch(make_job());
     facts_finish(facts);
-    struct fleet *fleet = fleet_open(facts);
+    struct fleet *fleet = scratch(fleet_open(facts));
     assert_int_equal(fleet->collectives.count, 3);
     const struct fleet_collective_row *row = fleet->collectives.at;
     assert_int_equal(row[0].last, 2);
@@ -123,8 +120,6 @@ TEST(the_last_is_blamed_for_all_waiting)
     assert_int_equal(row_of(fleet, 0)->waited_ns, 201 * us);
     assert_int_equal(fleet->waited_ns, fleet->blamed_ns + fleet->unsure_ns);
     assert_int_equal(fleet->ranks.at[0].rank, 1); /* who is waited for most comes first */
-    arena_free(fleet);
-    arena_free(facts);
 }
 
 /* Ten collectives of two ranks end together. Of the last, rank 0's is over, at 1010 us, before rank 1's begins, at 1200 us: whatever this is,
@@ -132,9 +127,9 @@ TEST(the_last_is_blamed_for_all_waiting)
 TEST(nobody_waits_for_one_that_begins_after_the_end)
 {
     enum { KNOWN = 10 };
-    struct facts *all = facts_open();
+    struct facts *all = scratch(facts_open());
     for (int rank = 0; rank < 2; rank++) {
-        struct facts *facts = facts_open();
+        struct facts *facts = scratch(facts_open());
         facts_add(facts, FACTS_RECORDINGS,
                   &(struct facts_recording){ .rank = rank,
                                              .world_size = 2,
@@ -164,25 +159,22 @@ TEST(nobody_waits_for_one_that_begins_after_the_end)
                                                   .duration_ns = c == KNOWN && rank ? 9 * us : 10 * us });
         facts_seal(facts);
         facts_merge(all, facts);
-        arena_free(facts);
     }
     facts_finish(all);
-    struct fleet *fleet = fleet_open(all);
+    struct fleet *fleet = scratch(fleet_open(all));
     const struct fleet_collective_row *row = &fleet->collectives.at[KNOWN];
     assert_int_equal(row->number, KNOWN + 1);
     assert_int_equal(row->late_ns, 200 * us);
     assert_false(row->sure);
     assert_int_equal(row_of(fleet, 1)->caused_ns, 0);
-    arena_free(fleet);
-    arena_free(all);
 }
 
 /* Rank 2 held others up for 150 us, rank 1 for 190 us. */
 TEST(ranks_that_are_waited_for_in_turn_are_several)
 {
-    struct facts *facts = make_job();
+    struct facts *facts = scratch(make_job());
     facts_finish(facts);
-    struct fleet *fleet = fleet_open(facts);
+    struct fleet *fleet = scratch(fleet_open(facts));
     struct result *result = result_open("tpa.fleet/1");
     fleet_add_result(fleet, result);
     bool said = false;
@@ -191,34 +183,30 @@ TEST(ranks_that_are_waited_for_in_turn_are_several)
                        "others wait for several ranks, most for rank 1: 55.9 %") != NULL;
     assert_true(said);
     result_free(result);
-    arena_free(fleet);
-    arena_free(facts);
 }
 
 /* Before number 2 rank 1 computed 200 us, rank 2, in the middle, 110 us: 90 us of the 100 us; the rest is rank 0's
  * being early. */
 TEST(what_grew_is_reported)
 {
-    struct facts *facts = make_job();
+    struct facts *facts = scratch(make_job());
     facts_finish(facts);
-    struct fleet *fleet = fleet_open(facts);
+    struct fleet *fleet = scratch(fleet_open(facts));
     const struct fleet_collective_row *row = &fleet->collectives.at[1];
     assert_string_equal(row->why.at, "computation");
     assert_int_equal(row->grew_ns[CAUSE_COMPUTATION], 90 * us);
     assert_int_equal(row->carried_ns, 10 * us);
     assert_int_equal(row_of(fleet, 1)->caused_by_ns[CAUSE_COMPUTATION], 190 * us);
-    arena_free(fleet);
-    arena_free(facts);
 }
 
 /* Rank 3 of 4 is missing. A second recording of rank 1 at the same time is left out, as is one of a job of 64 ranks. */
 TEST(what_is_not_of_the_job_is_left_out)
 {
-    struct facts *facts = make_job();
+    struct facts *facts = scratch(make_job());
     add_rank(facts, 1, 4, "trace.again.json");
     add_rank(facts, 2, 64, "other.json");
     facts_finish(facts);
-    struct fleet *fleet = fleet_open(facts);
+    struct fleet *fleet = scratch(fleet_open(facts));
     assert_int_equal(fleet->job.ranks, 3);
     assert_int_equal(fleet->job.world_size, 4);
     assert_int_equal(fleet->job.missing_count, 1);
@@ -227,20 +215,16 @@ TEST(what_is_not_of_the_job_is_left_out)
     assert_int_equal(fleet->left_out.at[0].rank, 1);
     assert_string_equal(fleet->left_out.at[1].file.at, "other.json");
     assert_int_equal(row_of(fleet, 1)->caused_ns, 190 * us);
-    arena_free(fleet);
-    arena_free(facts);
 }
 
 TEST(one_rank_alone_tells_nothing_of_waiting)
 {
-    struct facts *facts = facts_open();
+    struct facts *facts = scratch(facts_open());
     add_rank(facts, 0, 4, "trace.json");
     facts_finish(facts);
-    struct fleet *fleet = fleet_open(facts);
+    struct fleet *fleet = scratch(fleet_open(facts));
     assert_int_equal(fleet->collectives.count, 0);
     assert_int_equal(fleet->ranks.at[0].caused_ns, FACTS_MISSING);
     assert_int_equal(fleet->ranks.at[0].waited_ns, FACTS_MISSING);
     assert_true(isnan(fleet->ranks.at[0].caused_share));
-    arena_free(fleet);
-    arena_free(facts);
 }

@@ -1,7 +1,7 @@
 /* test_fleet_facts.c - figures/facts.h, figures/facts_file.h: facts merge in any order to the same bytes, and damage
  * is found. */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "figures/facts_file.h"
 #include "figures/sketch.h"
 #include "tests/unit/facts_bytes.h"
@@ -56,7 +56,7 @@ static struct facts *make_rank(int64_t rank)
 /* A list of 100 ranks is cut, and still differs from another that begins alike; a short one stays as it is. */
 TEST(a_long_list_of_ranks_is_cut)
 {
-    struct facts *facts = facts_open();
+    struct facts *facts = scratch(facts_open());
     struct buffer list = { 0 };
     for (int rank = 0; rank < 100; rank++)
         buffer_printf(&list, "%s%d", rank ? ", " : "[", rank);
@@ -75,7 +75,6 @@ TEST(a_long_list_of_ranks_is_cut)
     buffer_pad(&list, 'x', 1000); /* no list at all */
     assert_in_range(names_length(facts->texts, facts_list(facts, list.at)), 1, 200);
     buffer_release(&list);
-    arena_free(facts);
 }
 
 static void write_bytes(struct facts *facts, struct buffer *bytes)
@@ -131,21 +130,19 @@ TEST(any_tree_gives_the_same_bytes)
 /* Every cut leaves an error and no rows; the whole is read. */
 TEST(a_cut_file_is_refused_wherever_it_is_cut)
 {
-    struct facts *facts = make_rank(1);
+    struct facts *facts = scratch(make_rank(1));
     struct buffer bytes = { 0 };
     write_bytes(facts, &bytes);
     for (size_t len = 0; len <= bytes.count; len++) {
-        struct facts *read = facts_open();
+        struct facts *read = scratch(facts_open());
         struct tpa_error err = { 0 };
         char *copy = malloc(len ? len : 1); /* so that reading too far is found */
         memcpy(copy, bytes.at, len);
         assert_true(read_bytes(read, copy, len, &err) == (len == bytes.count));
         assert_true(err.failed == (len < bytes.count));
         assert_int_equal(read->tables[FACTS_RECORDINGS].count, len == bytes.count);
-        arena_free(read);
         free(copy);
     }
-    arena_free(facts);
     buffer_release(&bytes);
 }
 
@@ -153,12 +150,12 @@ TEST(a_cut_file_is_refused_wherever_it_is_cut)
  * gives an error, or what was written. */
 TEST(damage_does_no_harm)
 {
-    struct facts *facts = make_rank(1);
+    struct facts *facts = scratch(make_rank(1));
     struct buffer bytes = { 0 }, again = { 0 };
     unsigned seed = 11;
     write_bytes(facts, &bytes);
     for (int round = 0; round < 20000; round++) {
-        struct facts *read = facts_open();
+        struct facts *read = scratch(facts_open());
         struct tpa_error err = { 0 };
         char *copy = malloc(bytes.count);
         memcpy(copy, bytes.at, bytes.count);
@@ -178,10 +175,8 @@ TEST(damage_does_no_harm)
             assert_memory_equal(again.at, bytes.at, bytes.count);
             buffer_clear(&again);
         }
-        arena_free(read);
         free(copy);
     }
-    arena_free(facts);
     buffer_release(&again);
     buffer_release(&bytes);
 }

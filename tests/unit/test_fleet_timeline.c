@@ -64,7 +64,7 @@ TEST(intervals_begin_and_end_anywhere)
     draw_work("kernel", "gemm", 0, 7, 50, 10, 1);
     struct trace *trace = draw_end();
     const struct gpu_events *gpu = gpu_events_of(trace);
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    const struct selection *all = selection_all(trace);
     const struct gaps *gaps = gaps_analyze(
         trace, all, BY(DEVICE), &(struct gaps_options){ .latency_below_ns = GAP_LATENCY_BELOW_NS });
     assert_int_equal(gaps->count, 2);
@@ -72,13 +72,10 @@ TEST(intervals_begin_and_end_anywhere)
         for (int64_t end_ns = start_ns; end_ns < 64; end_ns++) {
             struct split fast = { start_ns, end_ns, { 0 }, 0 }, slow = fast;
             struct timeline_moment moments[] = { { end_ns, 0, 1 }, { start_ns, 0, 0 } };
-            struct gap_finder *finder = gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS);
+            struct gap_finder *finder = scratch(gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS));
             assert_int_equal(timeline_walk(gpu, 0, finder, moments, 2, stop, &fast), 44);
-            arena_free(finder);
             split_slowly(gpu, gaps, &slow);
             assert_memory_equal(&fast, &slow, sizeof fast);
         }
     arena_free(gaps);
-    arena_free(all);
-    trace_free(trace);
 }

@@ -13,11 +13,8 @@ static const struct gaps *gaps;
 
 static void answer_by(struct selection_query query, unsigned by, struct gaps_options options)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    gaps = gaps_analyze(trace, selection, by, &options);
-    arena_free(selection);
+    const struct selection *selection = scratch_selection(trace, query);
+    gaps = scratch(gaps_analyze(trace, selection, by, &options));
     for (size_t i = 0; i < gaps->count; i++) {
         int64_t parts_ns = 0;
         for (size_t c = 0; c < GAP_CAUSES; c++)
@@ -35,12 +32,6 @@ static void answer_with(struct selection_query query, struct gaps_options option
 static void answer(void)
 {
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 10 });
-}
-
-static void release(void)
-{
-    arena_free(gaps);
-    trace_free(trace);
 }
 
 /* The trace has one gap, LENGTH long, and all of it is due to CAUSE. */
@@ -105,7 +96,6 @@ TEST(a_gap_is_split_by_its_launch)
     assert_int_equal(gaps->cause_count, 3);
     assert_int_equal(gaps->causes[0].cause, GAP_HOST);
     assert_float_equal(gaps->causes[0].share, 20.0 / 30, 1e-12);
-    release();
 }
 
 /* XLA's calls are on a track of their own: while its functions wait until what was computed is ready (24..36), so does that. */
@@ -117,7 +107,7 @@ TEST(calls_on_a_track_of_their_own_wait_as_the_program_does)
     answer();
     assert_part(GAP_SYNCHRONIZATION, 12);
     assert_part(GAP_HOST, 8);
-    release();
+
     draw_gap(40);
     draw_host("python_function", "api.py(3154): block_until_ready", 2, 24, 12);
     draw_host("python_function", "train.py(3): step", 1, 0,
@@ -125,7 +115,6 @@ TEST(calls_on_a_track_of_their_own_wait_as_the_program_does)
     trace = draw_end();
     answer();
     assert_part(GAP_HOST, 20);
-    release();
 }
 
 /*
@@ -145,10 +134,8 @@ TEST(the_host_is_not_blamed_for_queued_work)
     assert_part(GAP_QUEUED, 22);
     assert_int_equal(gaps->at[0].cause, GAP_QUEUED);
     assert_string_equal(NAME_OF(meanwhile), "");
-    arena_free(gaps);
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 23 });
     assert_part(GAP_LAUNCH_LATENCY, 22);
-    release();
 }
 
 /* The same, and the thread told a stream to wait for an event at 21. Before a's launch it does not concern b. */
@@ -160,20 +147,19 @@ TEST(queued_behind_a_wait_for_an_event)
     answer();
     assert_part(GAP_STREAM_WAIT, 22);
     assert_string_equal(NAME_OF(meanwhile), "cudaStreamWaitEvent");
-    release();
+
     draw_gap_of(22, 6);
     draw_call("cudaStreamWaitEvent", 1, -3, 1, 9);
     trace = draw_end();
     answer();
     assert_part(GAP_QUEUED, 22);
-    release();
+
     draw_gap_of(22, 6); /* the file says that another stream waits */
     draw_call("cudaStreamWaitEvent", 1, 21, 1, 9);
     draw_work("cuda_sync", "Stream Wait Event", 0, 9, 21, 1, 9);
     trace = draw_end();
     answer();
     assert_part(GAP_QUEUED, 22);
-    release();
 }
 
 /* The first launch of b takes 25: its code is loaded. A second launch as long is a launch call. */
@@ -186,14 +172,13 @@ TEST(first_use)
     assert_part(GAP_FIRST_USE, 25);
     assert_part(GAP_LAUNCH_LATENCY, 2);
     assert_string_equal(NAME_OF(meanwhile), "cudaLaunchKernel");
-    release();
+
     draw_gap_of(23, 25);
     draw_call("cudaLaunchKernel", 1, 3, 2, 3);
     draw_work("kernel", "b", 0, 7, 12, 3, 3);
     trace = draw_end();
     answer();
     assert_part(GAP_LAUNCH_CALL, 25);
-    release();
 }
 
 /* "thinking" takes 9 of the 20 before the call, less than half; "step" holds all, "ProfilerStep#1" does not count. */
@@ -206,14 +191,13 @@ TEST(what_the_host_did_meanwhile)
     trace = draw_end();
     answer();
     assert_string_equal(NAME_OF(meanwhile), "step");
-    release();
+
     draw_gap(40);
     draw_host("user_annotation", "step", 1, 5, 60);
     draw_host("user_annotation", "thinking", 1, 26, 10);
     trace = draw_end();
     answer();
     assert_string_equal(NAME_OF(meanwhile), "thinking");
-    release();
 }
 
 /* With stacks: the innermost of outer 15..45 and inner 24..36, which took 12 of the 20 before the call. */
@@ -228,7 +212,6 @@ TEST(with_stacks_the_line_is_shown)
     answer();
     assert_string_equal(NAME_OF(meanwhile), "train.py(9): inner");
     assert_string_equal(gaps->at[0].line.at, "train.py(9): inner");
-    release();
 }
 
 /* l2 at 15..17: in the queue before the device ran dry. The call of the second begins as it does. */
@@ -238,16 +221,14 @@ TEST(queued_work_is_latency_if_short)
     trace = draw_end();
     answer();
     assert_one_gap(30, GAP_QUEUED);
-    arena_free(gaps);
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 31 });
     assert_one_gap(30, GAP_LAUNCH_LATENCY);
-    release();
+
     draw_gap(20);
     trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 31 });
     assert_part(GAP_LAUNCH_CALL, 2);
     assert_part(GAP_LAUNCH_LATENCY, 28);
-    release();
 }
 
 /* The thread sits in a synchronization from 12 to 24: 4 of the 20 before the call, and 16 are its own. */
@@ -260,14 +241,13 @@ TEST(a_synchronization_takes_what_it_took)
     assert_part(GAP_SYNCHRONIZATION, 4);
     assert_part(GAP_HOST, 16);
     assert_int_equal(gaps->at[0].cause, GAP_HOST);
-    release();
+
     /* The other thread's does not count. */
     draw_gap(40);
     draw_call("cudaStreamSynchronize", 2, 12, 12, 3);
     trace = draw_end();
     answer();
     assert_part(GAP_HOST, 20);
-    release();
 }
 
 /*
@@ -293,7 +273,6 @@ TEST(a_blocking_copy_synchronizes)
     assert_part(GAP_LAUNCH_CALL, 2);
     assert_part(GAP_LAUNCH_LATENCY, 8);
     assert_string_equal(NAME_OF(before), "Memcpy DtoH (Device -> Pageable)");
-    release();
 }
 
 /* Of the 20 before the call the thread spends 8 in cudaMalloc, in two pieces, and 5 in a synchronization. */
@@ -311,7 +290,6 @@ TEST(what_is_before_the_call_is_split_by_what_the_thread_did)
     assert_int_equal(gaps->at[0].cause,
                      GAP_ALLOCATION); /* of equals, 8 after the call, the first of the enum */
     assert_string_equal(NAME_OF(meanwhile), "cudaMalloc");
-    release();
 }
 
 /* Of 20..38 in the loader 3 went to an allocation within: the innermost counts. */
@@ -325,7 +303,6 @@ TEST(data_loading)
     assert_part(GAP_DATA_LOADING, 15);
     assert_part(GAP_ALLOCATION, 3);
     assert_part(GAP_HOST, 2);
-    release();
 }
 
 /* In gloo until 35; and in an operator from 18 to 48 that launches the work itself. */
@@ -337,14 +314,13 @@ TEST(communication)
     answer();
     assert_part(GAP_COMMUNICATION, 15);
     assert_part(GAP_HOST, 5);
-    release();
+
     draw_gap(40);
     draw_host("cpu_op", "c10d::allreduce_", 1, 18, 30);
     trace = draw_end();
     answer();
     assert_part(GAP_COMMUNICATION, 20);
     assert_part(GAP_LAUNCH_CALL, 2);
-    release();
 }
 
 /* The profiler is at work from 30 to 45: 10 before the call, 2 in it, 3 after it; it comes before all other causes. */
@@ -359,7 +335,7 @@ TEST(profiler_overhead)
     assert_part(GAP_ALLOCATION, 10);
     assert_part(GAP_LAUNCH_CALL, 0);
     assert_part(GAP_LAUNCH_LATENCY, 5);
-    release();
+
     /* A full queue is no work of the profiler. */
     draw_gap(40);
     draw_call("cudaMalloc", 1, 20, 20, 3);
@@ -368,7 +344,6 @@ TEST(profiler_overhead)
     answer();
     assert_part(GAP_PROFILER, 0);
     assert_part(GAP_ALLOCATION, 20);
-    release();
 }
 
 TEST(a_launch_that_is_not_in_the_file_is_unknown)
@@ -380,7 +355,6 @@ TEST(a_launch_that_is_not_in_the_file_is_unknown)
     answer();
     assert_one_gap(30, GAP_UNKNOWN);
     assert_int_equal(gaps->at[0].call, EVENT_NONE);
-    release();
 }
 
 /* Pages of unified memory have no call: they move as the host touches them, 20-50, or the kernel that runs. */
@@ -398,7 +372,6 @@ TEST(pages_of_unified_memory_wait_for_the_host)
     const struct page_moves *moves = page_moves_of(trace);
     assert_int_equal(intervals_length(&moves->by_host[0]), 10);
     assert_int_equal(intervals_length(&moves->by_kernels[0]), 3);
-    release();
 }
 
 /* By the clocks' skew the call seems to begin at 55, after its kernel did at 50. */
@@ -410,7 +383,6 @@ TEST(a_call_after_its_kernel)
     answer();
     assert_part(GAP_ALLOCATION, 16);
     assert_part(GAP_HOST, 14);
-    release();
 }
 
 /*
@@ -447,7 +419,6 @@ TEST(streams_devices_and_empty_work)
     assert_int_equal(gaps->causes[0].time_ns, 20);
     assert_int_equal(gaps->causes[1].time_ns, 12);
     assert_int_equal(gaps->causes[1].key.device, 1);
-    arena_free(gaps);
 
     /* Stream by stream, stream 0 of device 0 is idle 30..40 too; stream 7 never. */
     answer_by((struct selection_query){ .devices = { { { 0, 0 } }, 1 } }, BY(STREAM),
@@ -455,7 +426,6 @@ TEST(streams_devices_and_empty_work)
     assert_int_equal(gaps->cause_count, 1);
     assert_int_equal(gaps->causes[0].time_ns, 10 + 5 + 10);
     assert_int_equal(gaps->causes[0].key.stream, 0);
-    release();
 }
 
 /* Work is chosen by its launch: a's at 0 and b's at 40. With both the gap 20..50 counts, whole; with one there is none. */
@@ -465,13 +435,10 @@ TEST(a_range_chooses_by_the_launch)
     trace = draw_end();
     answer_with((struct selection_query){ .range = "0..41ns" }, (struct gaps_options){ 0 });
     assert_int_equal(gaps->idle_ns, 30);
-    arena_free(gaps);
     answer_with((struct selection_query){ .range = "0..40ns" }, (struct gaps_options){ 0 });
     assert_int_equal(gaps->idle_ns, 0);
-    arena_free(gaps);
     answer_with((struct selection_query){ .range = "45ns..70ns" }, (struct gaps_options){ 0 });
     assert_int_equal(gaps->idle_ns, 0);
-    release();
 }
 
 /*
@@ -492,7 +459,6 @@ TEST(one_launch_of_502_kernels)
     assert_int_equal(gaps->causes[0].count, 501);
     assert_int_equal(gaps->short_count, 501);
     assert_int_equal(gaps->short_ns, 501);
-    release();
 }
 
 /* Gaps of 1, 2 and 3: with two the longest two are listed, and it is known that there are three. */
@@ -513,7 +479,6 @@ TEST(the_longest_are_listed)
     assert_int_equal(table->row_count, 2);
     assert_int_equal(table->total_rows, 3);
     table_free(table);
-    release();
 }
 
 /* Gaps of 1 to 3001, each once, mixed: far more than are listed. */
@@ -534,10 +499,8 @@ TEST(of_many_gaps_the_longest_are_listed)
         assert_int_equal(gaps->listed, MANY);
         for (int64_t i = 0; i < most[m]; i++)
             assert_int_equal(gaps->at[i].end_ns - gaps->at[i].start_ns, MANY - i);
-        arena_free(gaps);
     }
     gaps = NULL;
-    release();
 }
 
 /* What is asked in the usual way is kept with the trace: the causes alone, and then with the longest gaps. */
@@ -562,7 +525,6 @@ TEST(usual_gaps_are_found_once)
     assert_int_equal(gaps->listed, 2);
     assert_int_equal(gaps->at[0].end_ns, 60010);
     assert_string_equal(NAME_OF(meanwhile), "aten::mm");
-    release();
 }
 
 /*
@@ -598,7 +560,6 @@ TEST(causes_are_summed_up_by_operator_step_and_thread)
             assert_string_equal(gaps->causes[0].key.op.at, "aten::mm");
         if (cases[i].by == BY(STEP))
             assert_int_equal(gaps->causes[1].key.step, TABLE_INT_MISSING); /* the other is in no step */
-        release();
     }
 }
 

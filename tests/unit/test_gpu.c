@@ -14,12 +14,9 @@ static struct table *devices, *efficiency, *copies;
 
 static void analyze_by(struct selection_query query, unsigned by)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    result = result_open("tpa.gpu/1");
+    const struct selection *selection = scratch_selection(trace, query);
+    result = scratch_result(result_open("tpa.gpu/1"));
     ask_analysis(&analysis_gpu, trace, selection, by, result);
-    arena_free(selection);
     devices = table_called(result, "devices");
     efficiency = table_called(result, "efficiency");
     copies = table_called(result, "copies");
@@ -28,12 +25,6 @@ static void analyze_by(struct selection_query query, unsigned by)
 static void analyze(struct selection_query query)
 {
     analyze_by(query, BY(DEVICE));
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 /*
@@ -85,7 +76,6 @@ TEST(each_moment_counts_once)
     assert_int_equal(int_called(devices, 0, "kernel_union"), 60);
     assert_int_equal(int_called(devices, 0, "events"), 7);
     assert_string_equal(text_called(devices, 0, "streams"), "7, 20, 21");
-    release();
 }
 
 /* The memset takes no time, but the gap ends there: 75..80 and 80..90. */
@@ -95,7 +85,6 @@ TEST(work_without_duration_ends_a_gap)
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(devices, 0, "gaps"), 2);
     assert_int_equal(int_called(devices, 0, "longest_gap"), 10);
-    release();
 }
 
 /* HtoD 20..40 runs under kernels but for 30..40; DtoH 50..75 under one until 60. */
@@ -110,7 +99,6 @@ TEST(copies_are_exposed_where_no_kernel_runs)
     assert_int_equal(int_called(copies, 0, "exposed"), 15);
     assert_string_equal(text_called(copies, 1, "name"), "Memcpy HtoD (Pinned -> Device)");
     assert_int_equal(int_called(copies, 1, "exposed"), 10);
-    release();
 }
 
 /*
@@ -128,8 +116,6 @@ TEST(a_range_chooses_work_by_its_launch)
     assert_int_equal(int_called(devices, 0, "idle"), 0);
     assert_int_equal(int_called(devices, 0, "kernels"), 1);
     assert_int_equal(int_called(efficiency, 0, "window"), 55);
-    result_free(result);
-    trace_free(trace);
     draw_begin(&gpu_wants); /* both are launched by 12, and run later */
     draw_call("cudaLaunchKernel", 1, 5, 1, 1);
     draw_call("cudaLaunchKernel", 1, 11, 1, 2);
@@ -138,10 +124,8 @@ TEST(a_range_chooses_work_by_its_launch)
     trace = draw_end();
     analyze((struct selection_query){ .range = "5ns..7ns" });
     assert_int_equal(int_called(devices, 0, "span"), 15);
-    result_free(result);
     analyze((struct selection_query){ .range = "0ns..5ns" });
     assert_int_equal(int_called(devices, 0, "span"), 10);
-    release();
 }
 
 /* Stream 7 alone: busy 0..20, 40..60, 90..100 of 100. */
@@ -153,7 +137,6 @@ TEST(a_stream_alone)
     assert_int_equal(int_called(devices, 0, "busy"), 50);
     assert_int_equal(int_called(devices, 0, "gaps"), 2);
     assert_string_equal(text_called(devices, 0, "streams"), "7");
-    release();
 }
 
 /* Streams 7 (busy 50 of 100), 20 (20 of 10..80) and 21 (45 of 20..75), each with gaps of its own. */
@@ -172,7 +155,6 @@ TEST(each_stream_for_itself)
     assert_int_equal(busy, 50 + 20 + 45);
     assert_int_equal(idle, spans - busy);
     assert_int_equal(int_called(devices, 0, "stream"), 7);
-    release();
 }
 
 /*
@@ -196,7 +178,6 @@ TEST(equal_streams_of_two_devices_are_two)
     assert_int_equal(int_called(devices, 1, "busy"), 10);
     assert_int_equal(int_called(devices, 2, "rank"), 1);
     assert_int_equal(int_called(devices, 2, "idle"), 0);
-    release();
 }
 
 /*
@@ -235,7 +216,6 @@ TEST(efficiency_looks_at_the_steps_as_they_ran)
     assert_float_equal(number_called(efficiency, 0, "tensor_core_share"), 20.0 / 65, 1e-12);
     assert_float_equal(number_called(efficiency, 0, "tensor_core_unknown_share"), 25.0 / 65, 1e-12);
     assert_int_equal(notice_called(result, "unlinked_gpu_work"), 1);
-    release();
 }
 
 /*
@@ -260,7 +240,6 @@ TEST(of_steps_that_overlap_the_first_is_the_window)
     assert_int_equal(int_called(efficiency, 0, "window"), 60);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 20.0 / 60, 1e-12);
     assert_true(table_is_missing(efficiency, 0, (size_t)table_find_column(efficiency, "sm_efficiency", 13)));
-    release();
 }
 
 /* A step of no length at 50: the operators from 0 to 40 are the window, in which a kernel ran for 20. */
@@ -274,7 +253,6 @@ TEST(steps_that_took_no_time_are_no_window)
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 40);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 0.5, 1e-12);
-    release();
 }
 
 /*
@@ -292,7 +270,6 @@ TEST(an_open_operator_ends_with_the_recording)
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 90);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 0.5, 1e-12);
-    release();
 }
 
 /* The name says nothing: it is the operator (by its id), or the arguments of the kernel, that tell. */
@@ -315,7 +292,6 @@ TEST(communication_is_recognised_by_operator_and_arguments)
     assert_int_equal(int_called(devices, 0, "computation"), 10);
     assert_int_equal(int_called(devices, 0, "nccl_union"), 0);
     assert_int_equal(int_called(devices, 0, "idle"), 20);
-    release();
 }
 
 TEST(no_work_gives_empty_tables)
@@ -325,7 +301,6 @@ TEST(no_work_gives_empty_tables)
     trace = draw_end();
     analyze((struct selection_query){ 0 });
     assert_int_equal(devices->row_count, 0);
-    release();
 }
 
 TEST(names_of_kernels)
@@ -386,18 +361,15 @@ TEST(a_row_of_a_step_is_the_work_it_launched)
         for (size_t i = 0; i < 8; i++)
             assert_int_equal(int_called(devices, row, keys[i]), figures[row][i]);
     assert_float_equal(number_called(efficiency, 1, "utilization"), 10.0 / 50.0, 1e-12);
-    result_free(result);
 
     for (int64_t step = 1; step <= 2; step++) { /* --steps says the same of a step */
         analyze((struct selection_query){ .steps = { .at = { { step, step } }, .count = 1 } });
         for (size_t i = 1; i < 8; i++)
             assert_int_equal(int_called(devices, 0, keys[i]), figures[step - 1][i]);
-        result_free(result);
     }
     analyze_by((struct selection_query){ 0 }, BY(STEP) | BY(STREAM));
     assert_int_equal(devices->row_count,
                      7); /* streams 7 and 21 of both steps, 20 of the second, 7 and 20 of none */
-    release();
 }
 
 /*
@@ -416,7 +388,6 @@ TEST(the_window_of_operators_reaches_to_the_end_of_their_work)
     analyze((struct selection_query){ 0 });
     assert_int_equal(int_called(efficiency, 0, "window"), 130);
     assert_float_equal(number_called(efficiency, 0, "utilization"), 100.0 / 130, 1e-12);
-    release();
 }
 
 /* Three devices that work 140 years apart: their spans together are more than 64 bits hold. */
@@ -434,5 +405,4 @@ TEST(spans_of_many_devices_do_not_overflow)
     assert_int_equal(int_called(devices, 0, "span"), 2 * far_ns + 1);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(devices->footers.at[i].value.i, INT64_MAX);
-    release();
 }

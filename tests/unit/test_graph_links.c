@@ -35,7 +35,6 @@ static struct graph_bodies *captured(const struct launch *launches, size_t count
     struct trace *trace = small_end(&small);
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, trace), 1);
-    trace_free(trace);
     return bodies;
 }
 
@@ -90,7 +89,6 @@ TEST(operations_get_the_operators_in_order)
     for (event_id e = 0; e < trace->event_count; e++)
         if (graph_link_op(links, e))
             assert_string_equal(graph_link_text(links, graph_link_op(links, e)->dims), "[[2,3]]");
-    trace_free(trace);
 }
 
 /* An operation more in front shifts nothing, and has no operator; of the launches one that did not run is passed over. */
@@ -101,7 +99,6 @@ TEST(what_was_not_captured_shifts_nothing)
     graph_links_attach(trace, captured(three, 3));
     assert_string_equal(operators_of(trace), "(graph) mm linear");
     assert_int_equal(graph_links_of(trace)->matched, 2);
-    trace_free(trace);
 }
 
 /* A trace with one capture of LAUNCHES, COUNT of them, whose nodes are NODES; -1: not known. */
@@ -120,7 +117,6 @@ static struct graph_bodies *captured_nodes(const struct launch *launches, const 
     struct trace *trace = small_end(&small);
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, trace), 1);
-    trace_free(trace);
     return bodies;
 }
 
@@ -154,7 +150,6 @@ TEST(numbered_nodes_are_matched_exactly)
     assert_string_equal(operators_of(trace), "linear mm (graph)");
     assert_int_equal(graph_links_of(trace)->matched, 2);
     assert_int_equal(graph_links_of(trace)->matched_ns, 8);
-    trace_free(trace);
 }
 
 /* A recording numbers some launches only: the others are matched by sequence, within the launches that are left. */
@@ -167,7 +162,6 @@ TEST(operations_without_a_node_are_matched_by_sequence)
     assert_string_equal(operators_of(trace), "linear mm add");
     assert_int_equal(graph_links_of(trace)->matched, 3);
     assert_int_equal(graph_links_of(trace)->matched_ns, 12);
-    trace_free(trace);
 }
 
 /* Programs number nodes from the same number: a node of another name is of another program. */
@@ -177,7 +171,6 @@ TEST(a_node_of_another_name_is_none)
     struct trace *trace = replayed_nodes(names, three_nodes, 3);
     graph_links_attach(trace, captured_nodes(three, three_nodes, 3));
     assert_string_equal(operators_of(trace), "add linear (graph)");
-    trace_free(trace);
 }
 
 TEST(less_than_half_is_refused_with_the_reason)
@@ -190,7 +183,6 @@ TEST(less_than_half_is_refused_with_the_reason)
     assert_int_equal(links->refused, 1);
     assert_non_null(strstr(links->reason, "number 2: add_k was captured, and x ran"));
     assert_string_equal(operators_of(trace), "(graph) (graph) (graph)");
-    trace_free(trace);
 }
 
 /* Without names the place tells, if the numbers are equal: that is said. */
@@ -202,11 +194,9 @@ TEST(without_names_the_place_tells)
     graph_links_attach(trace, captured(nameless, 3));
     assert_string_equal(operators_of(trace), "mm add linear");
     assert_int_equal(graph_links_of(trace)->by_place, 3);
-    trace_free(trace);
     trace = replayed(names, NULL, 4);
     graph_links_attach(trace, captured(nameless, 3));
     assert_int_equal(graph_links_of(trace)->matched, 0);
-    trace_free(trace);
 }
 
 /* Two streams: that with more operations takes first, and the other gets what is left. */
@@ -220,7 +210,6 @@ TEST(streams_share_a_body)
     struct trace *trace = replayed(names, streams, 5);
     graph_links_attach(trace, captured(body, 5));
     assert_string_equal(operators_of(trace), "S A B T C");
-    trace_free(trace);
 }
 
 /* Pieces that look alike are captured and replayed in one order: each replay gets the next body. */
@@ -233,7 +222,6 @@ TEST(alike_bodies_take_turns)
     struct trace *trace = small_end(&of_capture);
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, trace), 2);
-    trace_free(trace);
 
     const char *const names[] = { "k" };
     struct small small = small_begin(GRAPH_LINKS_WANTS);
@@ -242,7 +230,6 @@ TEST(alike_bodies_take_turns)
     trace = small_end(&small);
     graph_links_attach(trace, bodies);
     assert_string_equal(operators_of(trace), "first second first second");
-    trace_free(trace);
 }
 
 /* ---- sequences ---- */

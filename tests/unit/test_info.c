@@ -48,7 +48,7 @@ static struct result *draw(struct trace **trace)
     describe_file(1);
     draw_host("cpu_op", "add", 1, 1000, 7);
     *trace = draw_end();
-    struct result *result = result_open("tpa.info/1");
+    struct result *result = scratch_result(result_open("tpa.info/1"));
     info_add_tables(*trace, result);
     return result;
 }
@@ -71,8 +71,6 @@ TEST(files_tell_rank_span_and_steps)
     assert_int_equal(int_called(files, 1, "steps"), 0);
     assert_true(int_called(files, 1, "step_annotation_avg") == TABLE_INT_MISSING);
     assert_null(text_called(files, 0, "begin")); /* 100 ns after an unknown origin is no date */
-    result_free(result);
-    trace_free(trace);
 }
 
 TEST(what_files_say_alike_is_shown_once)
@@ -90,8 +88,6 @@ TEST(what_files_say_alike_is_shown_once)
         assert_string_equal(text_called(facts, row, "value"), expected[row][1]);
         assert_int_equal(int_called(facts, row, "files"), row < 3 ? 2 : 1);
     }
-    result_free(result);
-    trace_free(trace);
 }
 
 TEST(devices_tell_their_streams_and_events)
@@ -107,8 +103,6 @@ TEST(devices_tell_their_streams_and_events)
     assert_int_equal(int_called(devices, 0, "events"), 2);
     assert_int_equal(int_called(devices, 0, "files"), 2);
     assert_true(int_called(devices, 0, "warp_size") == TABLE_INT_MISSING);
-    result_free(result);
-    trace_free(trace);
 }
 
 TEST(categories_and_tracks_count_every_event_once)
@@ -131,8 +125,6 @@ TEST(categories_and_tracks_count_every_event_once)
     assert_string_equal(text_called(tracks, 1, "process"), "device 0");
     assert_int_equal(int_called(tracks, 1, "span"), 160); /* 200 to 360 */
     assert_int_equal(int_called(tracks, 2, "rank"), 1);
-    result_free(result);
-    trace_free(trace);
 }
 
 /* The recording goes from 0 to 100; of a region that was open then, the file tells 90 to 5090. */
@@ -143,12 +135,10 @@ TEST(a_region_open_at_the_end_makes_neither_file_nor_track_longer)
     draw_host("user_annotation", "forward", 1, 90, 5000);
     draw_host("Trace", "PyTorch Profiler (0)", 2, 0, 100);
     struct trace *trace = draw_end();
-    struct result *result = result_open("tpa.info/1");
+    struct result *result = scratch_result(result_open("tpa.info/1"));
     info_add_tables(trace, result);
     assert_int_equal(int_called(table_called(result, "files"), 0, "span"), 80);
     assert_int_equal(int_called(table_called(result, "tracks"), 0, "span"), 80);
-    result_free(result);
-    trace_free(trace);
 }
 
 TEST(a_date_needs_a_base_or_plain_times)
@@ -164,28 +154,24 @@ TEST(a_date_needs_a_base_or_plain_times)
     trace_builder_current_file(draw_builder)->base_ns = INT64_C(1751410836000000000);
     draw_host("Trace", "PyTorch Profiler (0)", 1, 0, 60);
     struct trace *trace = draw_end();
-    struct result *result = result_open("tpa.info/1");
+    struct result *result = scratch_result(result_open("tpa.info/1"));
     info_add_tables(trace, result);
     const struct table *files = table_called(result, "files");
     assert_string_equal(text_called(files, 0, "begin"), "2025-07-01 23:00:40"); /* date -u -d @1751410840 */
     assert_string_equal(text_called(files, 1, "begin"), "2022-08-22 21:24:22"); /* date -u -d @1661203462 */
     assert_null(text_called(files, 2, "begin"));
-    result_free(result);
-    trace_free(trace);
 }
 
 TEST(an_empty_trace_has_files_only)
 {
     draw_begin(&wants);
     struct trace *trace = draw_end();
-    struct result *result = result_open("tpa.info/1");
+    struct result *result = scratch_result(result_open("tpa.info/1"));
     info_add_tables(trace, result);
     assert_int_equal(result->tables.count, 1);
     assert_int_equal(int_called(table_called(result, "files"), 0, "events"), 0);
     assert_true(int_called(table_called(result, "files"), 0, "span") == TABLE_INT_MISSING);
     assert_int_equal(trace_features(trace), 0);
-    result_free(result);
-    trace_free(trace);
 }
 
 /* What a trace of one event of this category and name has. */
@@ -195,19 +181,16 @@ static unsigned features_with(const char *category, const char *name)
     draw_host(category, name, 1, 0, 5);
     struct trace *trace = draw_end();
     unsigned features = trace_features(trace);
-    trace_free(trace);
     return features & ~(unsigned)FEATURE_EVENTS;
 }
 
 TEST(features_come_from_kinds_and_names)
 {
     struct trace *trace;
-    struct result *result = draw(&trace);
+    draw(&trace);
     assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_GPU | FEATURE_LAUNCHES |
                                                 FEATURE_STEPS | FEATURE_MEMORY | FEATURE_ANNOTATIONS |
                                                 FEATURE_RANKS);
-    result_free(result);
-    trace_free(trace);
     assert_int_equal(features_with("python_function", "f"), FEATURE_STACKS);
     assert_int_equal(features_with("cuda_driver", "cuLaunchKernelEx"), FEATURE_LAUNCHES);
     assert_int_equal(features_with("user_annotation", "nccl:all_reduce"),
@@ -222,7 +205,6 @@ TEST(features_come_from_kinds_and_names)
     draw_text(ARG_INPUT_DIMS, "[[2,3]]");
     trace = draw_end();
     assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_SHAPES);
-    trace_free(trace);
 }
 
 TEST(features_have_a_name_and_a_recipe)

@@ -27,7 +27,6 @@ static void draw_shape(const char *grid, int64_t registers)
  */
 static void draw(unsigned by)
 {
-    struct tpa_error err = { 0 };
     draw_begin(&kernels_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
     draw_host("cpu_op", "aten::add", 1, 10, 10);
@@ -45,17 +44,10 @@ static void draw(unsigned by)
     draw_work("kernel", "_ZN3addEv", 0, 9, 40, 4, 77);
     draw_work("gpu_memset", "Memset (Device)", 0, 7, 50, 10, DRAW_NO_CALL);
     trace = draw_end();
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    result = result_open("tpa.kernels/1");
+    const struct selection *selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.kernels/1"));
     ask_analysis(&analysis_kernels, trace, selection, by, result);
-    arena_free(selection);
     table = table_called(result, "kernels");
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 /* gemm: 5, 10, 5: total 20 of 24, mean 6.67, median 5; squares 2 * 2.78 + 11.11 = 16.67, over 2 is 8.33, root 2.89. */
@@ -73,7 +65,6 @@ TEST(a_row_per_kernel)
     assert_int_equal(int_called(table, 0, "max"), 10);
     assert_int_equal(int_called(table, 0, "stddev"), 3);
     assert_string_equal(text_called(table, 0, "operators"), "aten::mm, aten::add");
-    release();
 }
 
 /* 8x1x1 took 10 in two launches, 64x2x1 took 10 in one: the first to run wins a tie. */
@@ -85,13 +76,11 @@ TEST(the_shape_is_that_with_the_most_time)
     assert_string_equal(text_called(table, 0, "block"), "128x1x1");
     assert_int_equal(int_called(table, 0, "registers"), 32);
     assert_true(table_is_missing(table, 1, (size_t)table_find_column(table, "registers", 9)));
-    release();
 }
 
 /* One launch each of two operators and two shapes, equally long; the file tells the later one first. */
 TEST(of_equals_the_first_to_run_is_named_first)
 {
-    struct tpa_error err = { 0 };
     draw_begin(&kernels_wants);
     draw_host("cpu_op", "aten::add", 1, 10, 10);
     draw_host("cpu_op", "aten::mm", 1, 0, 10);
@@ -102,15 +91,13 @@ TEST(of_equals_the_first_to_run_is_named_first)
     draw_work("kernel", "gemm", 0, 7, 20, 5, 1);
     draw_shape("[64,1,1]", 64);
     trace = draw_end();
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    result = result_open("tpa.kernels/1");
+    const struct selection *selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.kernels/1"));
     ask_analysis(&analysis_kernels, trace, selection, 0, result);
-    arena_free(selection);
     table = table_called(result, "kernels");
     assert_string_equal(text_called(table, 0, "grid"), "64x1x1");
     assert_int_equal(int_called(table, 0, "registers"), 64);
     assert_string_equal(text_called(table, 0, "operators"), "aten::mm, aten::add");
-    release();
 }
 
 /* 50 % for 5, 20 % for 10: (250 + 200) / 15 = 30 %. The third tells none. */
@@ -118,7 +105,6 @@ TEST(occupancy_is_weighted_by_time)
 {
     draw(0);
     assert_float_equal(number_called(table, 0, "occupancy"), 0.3, 1e-12);
-    release();
 }
 
 TEST(a_kernel_launched_before_recording_is_there)
@@ -126,7 +112,6 @@ TEST(a_kernel_launched_before_recording_is_there)
     draw(0);
     assert_string_equal(text_called(table, 1, "operators"), "(launch not recorded)");
     assert_int_equal(int_called(table, 1, "total"), 4);
-    release();
 }
 
 TEST(rows_by_shape_operator_and_stream)
@@ -135,24 +120,22 @@ TEST(rows_by_shape_operator_and_stream)
     assert_int_equal(table->row_count, 3);
     assert_int_equal(int_called(table, 0, "total"), 10);
     assert_int_equal(int_called(table, 1, "total"), 10);
-    release();
+
     draw(BY(OP));
     assert_int_equal(table->row_count, 3);
     assert_string_equal(text_called(table, 0, "op"), "aten::mm");
     assert_int_equal(int_called(table, 0, "total"), 15);
     assert_string_equal(text_called(table, 2, "op"), "(no operator)");
-    release();
+
     draw(BY(STREAM));
     assert_int_equal(table->row_count, 2);
     assert_int_equal(int_called(table, 0, "stream"), 7);
     assert_int_equal(int_called(table, 1, "stream"), 9);
-    release();
 }
 
 /* Launched in step 1, twice, and after it; the second runs only in step 2. */
 TEST(steps_have_what_they_launched)
 {
-    struct tpa_error err = { 0 };
     draw_begin(&kernels_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 10);
     draw_host("user_annotation", "ProfilerStep#2", 1, 10, 10);
@@ -163,16 +146,13 @@ TEST(steps_have_what_they_launched)
     draw_work("kernel", "gemm", 0, 7, 12, 5, 2);
     draw_work("kernel", "gemm", 0, 7, 31, 1, 3);
     trace = draw_end();
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    result = result_open("tpa.kernels/1");
+    const struct selection *selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.kernels/1"));
     ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
-    arena_free(selection);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 2);
     assert_int_equal(int_called(kernels, 0, "step"), 1);
     assert_int_equal(int_called(kernels, 0, "total"), 10);
     assert_int_equal(int_called(kernels, 1, "step"), TABLE_INT_MISSING);
     assert_int_equal(int_called(kernels, 1, "total"), 1);
-    result_free(result);
-    trace_free(trace);
 }

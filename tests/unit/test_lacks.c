@@ -55,7 +55,6 @@ TEST(the_file_that_lacks_something_is_known)
         const struct trace_notice *last = &trace->notices[trace->notice_count - 1];
         assert_string_equal(last->kind, lack_word((enum lack)i));
         assert_int_equal(last->offset, 77);
-        trace_free(trace);
     }
 }
 
@@ -69,7 +68,6 @@ TEST(files_that_cannot_be_read_are_of_no_file)
     trace_append(sum, trace, NULL);
     assert_int_equal(trace_lacks(sum), LACKS_FILES);
     trace_free(sum);
-    trace_free(trace);
 }
 
 TEST(merged_and_sliced_files_keep_it)
@@ -87,8 +85,6 @@ TEST(merged_and_sliced_files_keep_it)
     assert_int_equal(sum->files[0].lacks, 0);
     assert_int_equal(sum->files[1].lacks, LACKS_PARTS);
     trace_free(sum);
-    trace_free(other);
-    trace_free(trace);
 }
 
 TEST(a_dropped_file_lacks_nothing)
@@ -99,7 +95,6 @@ TEST(a_dropped_file_lacks_nothing)
     trace_builder_file(small.builder, "next.json", "Chrome JSON");
     struct trace *trace = small_end(&small);
     assert_int_equal(trace_lacks(trace), 0);
-    trace_free(trace);
 }
 
 static struct trace *read_tpa(const struct buffer *bytes, size_t len)
@@ -129,21 +124,18 @@ TEST(a_tpa_file_keeps_it_and_has_its_own)
     assert_int_equal(read->files[1].lacks, LACKS_END | LACKS_RECORDS);
     trace_free(read);
     buffer_release(&bytes);
-    trace_free(trace);
 }
 
 TEST(facts_mark_the_rank)
 {
     struct trace *trace = two_files(LACK_BAD_EVENT);
-    struct facts *facts = facts_open();
+    struct facts *facts = scratch(facts_open());
     facts_gather(facts, trace, &(struct gather_options){ 0 });
     facts_finish(facts);
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
     assert_int_equal(facts->tables[FACTS_RECORDINGS].count, 2);
     assert_int_equal(recordings[0].cut + recordings[1].cut, 1);
     assert_int_equal(facts_lacks(facts), LACKS_PARTS);
-    arena_free(facts);
-    trace_free(trace);
 }
 
 TEST(snapshots_sums_and_results_have_it)
@@ -161,10 +153,9 @@ TEST(snapshots_sums_and_results_have_it)
     assert_int_equal(first.lacks, LACKS_PARTS);
     sums_origin_release(&first);
 
-    struct result *result = result_open("tpa.top/1");
+    struct result *result = scratch_result(result_open("tpa.top/1"));
     result_add_notice(result, "unlinked_gpu_work", 3, NULL, TPA_NOWHERE, "3 kernels");
     assert_int_equal(result_lacks(result), 0);
     result_add_notice(result, "cut_short", 1, "a.json", 7, "the file ends");
     assert_int_equal(result_lacks(result), LACKS_END);
-    result_free(result);
 }

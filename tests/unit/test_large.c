@@ -20,25 +20,15 @@
 enum { MANY = 100000, MOST_SECONDS = 300 };
 
 static struct trace *trace;
-static struct selection *selection;
+static const struct selection *selection;
 static struct result *result;
 
 static void open_result(void)
 {
-    struct tpa_error err = { 0 };
     trace = draw_end();
-    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    assert_non_null(selection);
-    result = result_open("");
+    selection = selection_all(trace);
+    result = scratch_result(result_open(""));
     alarm(MOST_SECONDS);
-}
-
-static void release(void)
-{
-    alarm(0);
-    arena_free(selection);
-    result_free(result);
-    trace_free(trace);
 }
 
 /* Each stream has a copy and, when all others had theirs, a kernel: its gap lies over all that the host does. */
@@ -64,7 +54,7 @@ TEST(streams)
     assert_int_equal(table_called(result, "queues")->row_count, MANY);
     ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
-    release();
+    alarm(0);
 }
 
 /* Each step launches a kernel, a gap after the last, and allocates a block. */
@@ -98,5 +88,5 @@ TEST(steps_and_gaps)
     ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
     assert_true(summary_add_tables(trace, selection, SUMMARY_BY_ALL, result, &err));
-    release();
+    alarm(0);
 }

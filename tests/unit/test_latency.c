@@ -10,10 +10,8 @@ static const struct latency *latency;
 static void answer_with(struct selection_query query, unsigned by, struct latency_options options)
 {
     struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    latency = latency_analyze(trace, selection, by, &options, &err);
-    arena_free(selection);
+    const struct selection *selection = scratch_selection(trace, query);
+    latency = scratch(latency_analyze(trace, selection, by, &options, &err));
     assert_non_null(latency);
     for (size_t i = 0; i < latency->rows.count; i++) {
         const struct latency_row *row = &latency->rows.at[i];
@@ -27,12 +25,6 @@ static void answer_with(struct selection_query query, unsigned by, struct latenc
 static void answer(void)
 {
     answer_with((struct selection_query){ 0 }, 0, latency_defaults);
-}
-
-static void release(void)
-{
-    arena_free(latency);
-    trace_free(trace);
 }
 
 /* COUNT annotations called NAME one after the other, FIRST long, each longer than the one before by MORE. */
@@ -68,7 +60,6 @@ TEST(percentiles_are_durations_that_occurred)
     assert_int_equal(row->stddev_ns, 6);               /* sqrt(35) */
     assert_int_equal(row->busy_ns, TABLE_INT_MISSING); /* there is no device */
     assert_int_equal(row->outliers, 0);
-    release();
 }
 
 TEST(names_that_differ_in_numbers_are_one_row)
@@ -85,10 +76,8 @@ TEST(names_that_differ_in_numbers_are_one_row)
     assert_string_equal(latency->rows.at[0].name.at, "ProfilerStep#*");
     assert_string_equal(latency->rows.at[1].name.at, "fp8 all2all");
     assert_int_equal(latency->single, 1);
-    arena_free(latency);
     answer_with((struct selection_query){ 0 }, 0, (struct latency_options){ .least = 1, .exact = true });
     assert_int_equal(latency->rows.count, 4);
-    release();
 }
 
 TEST(operators_are_selected_by_name)
@@ -100,11 +89,9 @@ TEST(operators_are_selected_by_name)
     trace = draw_end();
     answer();
     assert_int_equal(latency->rows.count, 0);
-    arena_free(latency);
     answer_with((struct selection_query){ 0 }, 0, (struct latency_options){ .least = 2, .name = "mm$" });
     assert_int_equal(latency->rows.count, 1);
     assert_int_equal(latency->rows.at[0].total_ns, 40);
-    release();
 }
 
 /* ---- what they went to ---- */
@@ -136,7 +123,6 @@ TEST(parts_add_up_to_the_range)
     assert_int_equal(row->part_ns[LATENCY_HOST], 62);
     assert_int_equal(row->operations, 1);
     assert_int_equal(row->work_ns, 20);
-    release();
 }
 
 /* Six ranges of 100 and one of 300, in which a copy takes 150. */
@@ -156,7 +142,6 @@ TEST(outlier_tells_what_grew)
     assert_int_equal(outlier->longer_ns, 200);
     assert_string_equal(outlier->part.at, "copies");
     assert_int_equal(outlier->grew_ns, 150);
-    release();
 }
 
 /* By a tenth and no more is no outlier, however alike the others are. */
@@ -168,7 +153,6 @@ TEST(a_tenth_longer_is_no_outlier)
     trace = draw_end();
     answer();
     assert_int_equal(latency->outliers.count, 0);
-    release();
 }
 
 /* 1, 2, 3 and 700: from 1, 2 (twice) and 500 on. */
@@ -186,7 +170,6 @@ TEST(histogram_has_bars_with_something_in_them)
         assert_int_equal(latency->bars.at[i].to_ns, to[i]);
         assert_int_equal(latency->bars.at[i].count, count[i]);
     }
-    release();
 }
 
 /* ---- phases ---- */
@@ -228,7 +211,6 @@ TEST(steps_last_until_their_work_has_ended)
     assert_int_equal(decode->least_batch, 4);
     assert_int_equal(decode->most_batch, 6);
     assert_int_equal(latency->serving.batches.count, 3);
-    release();
 }
 
 /* SGLang's outer annotation does not tell the tokens, the inner one does. */
@@ -245,7 +227,6 @@ TEST(inner_annotation_tells_what_the_outer_lacks)
     assert_int_equal(latency->serving.all.at[0].tokens, 70);
     assert_int_equal(latency->serving.all.at[0].wall_ns, 100);
     assert_int_equal(latency->serving.all.at[0].busy_ns, TABLE_INT_MISSING);
-    release();
 }
 
 TEST(tokens_are_missing_where_a_step_does_not_tell)
@@ -258,7 +239,6 @@ TEST(tokens_are_missing_where_a_step_does_not_tell)
     assert_int_equal(latency->serving.all.at[0].requests, 4);
     assert_int_equal(latency->serving.all.at[0].tokens, TABLE_INT_MISSING);
     assert_int_equal(latency->serving.all.at[0].token_ns, TABLE_INT_MISSING);
-    release();
 }
 
 /* PyTorch 1.8 records steps as operators; operators of other names are no ranges unless requested. */
@@ -274,5 +254,4 @@ TEST(steps_recorded_as_operators_are_ranges)
     assert_int_equal(latency->rows.count, 1);
     assert_string_equal(latency->rows.at[0].name.at, "ProfilerStep#*");
     assert_int_equal(latency->rows.at[0].total_ns, 40);
-    release();
 }

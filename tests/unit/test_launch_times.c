@@ -12,12 +12,9 @@ static struct table *launches, *queues;
 
 static void answer_by(unsigned by)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    assert_non_null(selection);
-    result = result_open("tpa.launches/1");
+    const struct selection *selection = selection_all(trace);
+    result = scratch_result(result_open("tpa.launches/1"));
     ask_analysis(&analysis_launches, trace, selection, by, result);
-    arena_free(selection);
     launches = table_called(result, "launches");
     queues = table_called(result, "queues");
 }
@@ -25,12 +22,6 @@ static void answer_by(unsigned by)
 static void answer(void)
 {
     answer_by(LAUNCHES_BY_DEFAULT);
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 /*
@@ -66,7 +57,6 @@ TEST(the_phases_of_a_launch)
     assert_int_equal(int_called(launches, 0, "total_time"), 20 + 33 + 28);
     assert_int_equal(int_called(launches, 0, "launch_bound"), 2);
     assert_int_equal(launches->footers.at[2].value.i, 1); /* the old one */
-    release();
 }
 
 /*
@@ -93,7 +83,6 @@ TEST(the_depth_of_a_queue)
     assert_int_equal(int_called(queues, 0, "max_depth"), 2);
     assert_float_equal(number_called(queues, 0, "mean_depth"), 54.0 / 45, 1e-12);
     assert_float_equal(number_called(queues, 0, "empty"), 0, 0);
-    release();
 }
 
 /* Calls 0..10 and 50..60, kernels at 5 and 70: the queue is empty 5..50 of 0..70. */
@@ -113,7 +102,6 @@ TEST(an_empty_queue)
     for (size_t row = 0; row < launches->row_count; row++)
         assert_int_equal(int_called(launches, row, "queued"),
                          strcmp(text_called(launches, row, "kernel"), "b") == 0);
-    release();
 }
 
 /* By the clocks' skew the kernel seems to begin before its call: no queue time, none below zero. */
@@ -127,7 +115,6 @@ TEST(a_kernel_before_its_call)
     assert_int_equal(int_called(launches, 0, "queue_time"), 0);
     assert_int_equal(int_called(launches, 0, "total_time"), 25);
     assert_int_equal(int_called(queues, 0, "max_depth"), 0);
-    release();
 }
 
 /* A graph of 502 kernels, launched at 0..20, each of 2 from 25 on; one launch whose kernel is not there. */
@@ -155,7 +142,6 @@ TEST(one_launch_of_502_kernels)
     assert_int_equal(int_called(graphs, 0, "max_operations"), 502);
     assert_int_equal(int_called(graphs, 0, "work_average"), 1004);
     assert_int_equal(int_called(graphs, 0, "span_average"), 501 * 3 + 2);
-    release();
 }
 
 /* A graph that sets memory, 1, and runs a kernel, 2: 3 of work for a call of 10. */
@@ -168,7 +154,6 @@ TEST(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first)
     trace = draw_end();
     answer();
     assert_int_equal(int_called(launches, 0, "launch_bound"), 1);
-    release();
 }
 
 /* Copies are launched too, but a short copy is not launch-bound. */
@@ -181,7 +166,6 @@ TEST(copies_are_not_launch_bound)
     answer();
     assert_int_equal(int_called(launches, 0, "launch_bound"), 0);
     assert_int_equal(int_called(launches, 0, "kernel_time"), 2);
-    release();
 }
 
 /*
@@ -218,15 +202,12 @@ TEST(rows_may_be_of_anything_a_launch_has)
         assert_int_equal(int_called(launches, 0, ways[i].column), ways[i].first);
         assert_int_equal(int_called(launches, 0, "call_time"), ways[i].call_time);
         assert_int_equal(launches->footers.at[0].value.i, 3);
-        result_free(result);
     }
     answer_by(BY(OP));
     assert_string_equal(text_called(launches, 0, "op"), "aten::mm");
     assert_string_equal(text_called(launches, 1, "op"), "cudaLaunchKernel");
-    result_free(result);
     answer_by(BY(THREAD));
     assert_string_equal(text_called(launches, 0, "thread"), "1");
-    release();
 }
 
 /* The call of step 3 launches k, which runs in step 4; the call of step 4 has no work in the file. Each is of its own step. */
@@ -241,19 +222,14 @@ TEST(steps_choose_launches_by_their_calls)
     draw_work("kernel", "k", 0, 7, 60, 5, 1);
     trace = draw_end();
     for (int64_t i = 0; i < 2; i++) {
-        struct tpa_error err = { 0 };
         struct selection_query query = { .steps = { .at = { { 3 + i, 3 + i } }, .count = 1 } };
-        struct selection *selection = selection_open(trace, &query, &err);
-        assert_non_null(selection);
-        result = result_open("tpa.launches/1");
+        const struct selection *selection = scratch_selection(trace, query);
+        result = scratch_result(result_open("tpa.launches/1"));
         ask_analysis(&analysis_launches, trace, selection, LAUNCHES_BY_DEFAULT, result);
         launches = table_called(result, "launches");
         assert_int_equal(launches->row_count, 1);
         assert_string_equal(text_called(launches, 0, "kernel"), kernels[i]);
-        arena_free(selection);
-        result_free(result);
     }
-    trace_free(trace);
 }
 
 /*
@@ -294,5 +270,4 @@ TEST(calls_under_capture_are_no_launches)
     assert_int_equal(notice_called(result, "captured_calls"), 2);
     /* what a launch takes: the median of 4 and 6; the captured 2 would make it 4 */
     assert_int_equal(launch_calls_median_ns(launch_calls_of(trace), trace), 5);
-    release();
 }

@@ -87,7 +87,7 @@ static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
 /* Whatever the generation, the answers are the same. */
 static void check_drawn(struct trace *trace, int generation, enum launch_links links)
 {
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     assert_int_equal(attribution_generation(launches, 0), generation);
     assert_int_equal(attribution_links(launches, 0), links);
     assert_string_equal(operator_of(launches, trace, "launch"), "mm");
@@ -100,8 +100,6 @@ static void check_drawn(struct trace *trace, int generation, enum launch_links l
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "vec"))), "copy");
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "old"))), "-");
-    arena_free(launches);
-    trace_free(trace);
 }
 
 TEST(ids_that_repeat_the_correlation_link_nothing)
@@ -144,14 +142,12 @@ TEST(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent)
         if (!absent)
             id(&small, 7);
         struct trace *trace = small_end(&small);
-        struct attribution *launches = attribution_open(trace);
+        struct attribution *launches = scratch(attribution_open(trace));
         assert_int_equal(attribution_generation(launches, 0), absent ? 4 : 3);
         assert_string_equal(operator_of(launches, trace, "launch"), absent ? "mm" : "-");
         assert_string_equal(operator_of(launches, trace, "gemm"), absent ? "mm" : "-");
         assert_string_equal(operator_of(launches, trace, "copy"), "add");
         assert_string_equal(operator_of(launches, trace, "query"), "-");
-        arena_free(launches);
-        trace_free(trace);
     }
 }
 
@@ -169,13 +165,11 @@ TEST(calls_without_ids_beside_operators_with_ids_nest_but_for_mtia)
         small_device(&small, 7, mtia ? "mtia_ccp_events" : "kernel", "gemm", 10, 10);
         small_arg(&small, ARG_CORRELATION, 3);
         struct trace *trace = small_end(&small);
-        struct attribution *launches = attribution_open(trace);
+        struct attribution *launches = scratch(attribution_open(trace));
         assert_int_equal(attribution_links(launches, 0), mtia ? LINKS_BY_ID : LINKS_BY_NESTING);
         assert_string_equal(operator_of(launches, trace, "gemm"), mtia ? "-" : "mm");
         assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))),
                             "launch");
-        arena_free(launches);
-        trace_free(trace);
     }
 }
 
@@ -188,12 +182,10 @@ TEST(the_first_generation_means_every_id)
     small_host(&small, 1, "Runtime", "launch", 2, 2), small_arg(&small, ARG_CORRELATION, 5), id(&small, 5);
     small_host(&small, 1, "Runtime", "other", 32, 2), small_arg(&small, ARG_CORRELATION, 7), id(&small, 6);
     struct trace *trace = small_end(&small);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     assert_int_equal(attribution_generation(launches, 0), 1);
     assert_string_equal(operator_of(launches, trace, "launch"), "mm");
     assert_string_equal(operator_of(launches, trace, "other"), "add");
-    arena_free(launches);
-    trace_free(trace);
 }
 
 /*
@@ -210,11 +202,9 @@ TEST(equal_numbers_alone_are_no_link)
     call(&small, 2, "launch", 22, 3), id(&small, 3);
     kernel(&small, "gemm", 25, 3), id(&small, 3);
     struct trace *trace = small_end(&small);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     assert_string_equal(operator_of(launches, trace, "gemm"), "-");
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
-    arena_free(launches);
-    trace_free(trace);
 }
 
 /*
@@ -237,12 +227,10 @@ TEST(a_call_belongs_to_the_innermost_operator_around_its_start)
     call(&small, 1, "at end", 13, 2), id(&small, 2);
     call(&small, 1, "after", 14, 3), id(&small, 3);
     struct trace *trace = small_end(&small);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     assert_string_equal(operator_of(launches, trace, "at start"), "inner");
     assert_string_equal(operator_of(launches, trace, "at end"), "outer");
     assert_string_equal(operator_of(launches, trace, "after"), "-");
-    arena_free(launches);
-    trace_free(trace);
 }
 
 /* Numbers too far apart for a table: every one is found all the same, and none that is not there. */
@@ -256,11 +244,9 @@ TEST(scattered_numbers_are_found)
         kernel(&small, "gemm", 10 * i + 5, i % 5 ? correlation : correlation + 1);
     }
     struct trace *trace = small_end(&small);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     for (event_id e = 1; e < trace->event_count; e += 2)
         assert_int_equal(attribution_call(launches, e), e / 2 % 5 ? e - 1 : EVENT_NONE);
-    arena_free(launches);
-    trace_free(trace);
 }
 
 /* One launch of a graph, many kernels; and two files with equal numbers. */
@@ -274,15 +260,13 @@ TEST(kernels_share_a_call_but_files_do_not)
     call(&small, 1, "cudaLaunchKernel", 0, 8);
     kernel(&small, "third", 5, 8);
     struct trace *trace = small_end(&small);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     event_id graph = event_called(trace, "cudaGraphLaunch"), plain = event_called(trace, "cudaLaunchKernel");
     assert_int_equal(attribution_call(launches, event_called(trace, "first")), graph);
     assert_int_equal(attribution_call(launches, event_called(trace, "second")), graph);
     assert_int_equal(attribution_call(launches, event_called(trace, "third")), plain);
     assert_true(attribution_is_graph_launch(trace_name(trace, graph)));
     assert_false(attribution_is_graph_launch(trace_name(trace, plain)));
-    arena_free(launches);
-    trace_free(trace);
 }
 
 static void event_of(struct small *small, int64_t pid, int64_t tid, const char *category, const char *name,
@@ -311,7 +295,7 @@ TEST(processes_of_one_file_keep_their_numbers)
     event_of(&small, 100, 100, "cuda_runtime", "visiting", 400, 9);
     event_of(&small, 1, 7, "kernel", "visitor", 420, 9);
     struct trace *trace = small_end(&small);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     assert_int_equal(attribution_process_count(launches), 2);
     assert_int_equal(attribution_shared_calls(launches, 0), 6);
     for (event_id e = 1; e < 13; e += 4) {
@@ -324,6 +308,4 @@ TEST(processes_of_one_file_keep_their_numbers)
     /* Clocks may be skewed: work before its call is still its device's process's. */
     assert_int_equal(attribution_process(launches, 0),
                      attribution_process(launches, event_called(trace, "first")));
-    arena_free(launches);
-    trace_free(trace);
 }

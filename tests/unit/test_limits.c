@@ -2,7 +2,7 @@
  * test_limits.c - what a trace holds at most: with the ceiling lowered, what has as much is read, and what has one more
  * is refused with a sentence. docs/limits.md has the real ceiling.
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/buffer.h"
 #include "ingest/formats.h"
 #include "trace/tpafile_save.h"
@@ -25,7 +25,7 @@ static struct trace *read_text(const struct buffer *text, unsigned workers, stru
     close(fd);
     const char *paths[] = { path };
     struct ingest_options options = { .wants = all_wants, .workers = workers, .window_size = 4096 };
-    struct trace *trace = ingest_read(paths, 1, &options, err);
+    struct trace *trace = scratch_trace(ingest_read(paths, 1, &options, err));
     unlink(path);
     return trace;
 }
@@ -71,7 +71,6 @@ static void check_ceiling(const char *format, int count, const char *what)
                 assert_non_null(trace);
                 assert_false(err.failed);
             }
-            trace_free(trace);
             buffer_release(&text);
         }
     }
@@ -125,11 +124,9 @@ TEST(a_tpa_file_ends_at_the_ceiling)
     assert_true(tpafile_save(
         trace, &(struct tpafile_save_options){ .sink = collect, .context = &bytes, .block_events = 100 },
         NULL));
-    trace_free(trace);
     trace_ceiling = CEILING + 1;
     trace = read_text(&bytes, 1, &err);
     assert_non_null(trace);
-    trace_free(trace);
     trace_ceiling = CEILING;
     assert_null(read_text(&bytes, 1, &err));
     assert_non_null(strstr(err.message, "more than 1000 "));
@@ -162,7 +159,6 @@ TEST(categories_beyond_their_number_share_one)
             assert_int_equal(count_notices(trace, "many_categories"), more);
             const struct trace_category *last = &trace->categories[trace->category[trace->event_count - 1]];
             assert_string_equal(names_text(trace->texts, last->text), more ? "" : "c164998");
-            trace_free(trace);
         }
         buffer_release(&text);
     }
@@ -189,6 +185,5 @@ TEST(names_that_workers_forget_stay_the_same)
     assert_int_equal(names_count(trace->names), NAMES);
     for (int i = 0; i < EVENTS; i++)
         assert_int_equal(trace->name[i], i % NAMES);
-    trace_free(trace);
     buffer_release(&text);
 }

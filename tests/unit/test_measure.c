@@ -12,7 +12,6 @@ static void measure(struct trace *trace, const struct measure_options *options)
 {
     struct tpa_error err = { 0 };
     assert_true(measure_trace(measures, trace, options, &err));
-    trace_free(trace);
 }
 
 static void check_metric(const struct sampling *sampling, const char *key, size_t count, ...)
@@ -91,7 +90,7 @@ static struct trace *draw(const struct measure_options *options, int64_t gemm_ns
 TEST(steps_and_files_are_samples)
 {
     struct measure_options options = { 0 };
-    measures = measures_open();
+    measures = scratch(measures_open());
     measure(draw(&options, 10), &options);
     measures_finish(measures);
     assert_ptr_equal(measures_sampling(measures), &measures->by_step);
@@ -121,7 +120,6 @@ TEST(steps_and_files_are_samples)
     check_row(files, "operators", "aten::mm", 0, 14, 2);
     check_metric(files, "device_time", 1, 49);
     assert_string_equal(measures_fact(measures, "gpu"), "unknown GPU");
-    arena_free(measures);
 }
 
 /*
@@ -149,7 +147,7 @@ TEST(what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it)
     draw_host("user_annotation", "ProfilerStep#1", 1, 60, 30);
     draw_host("cpu_op", "b", 1, 64, 10);
     draw_work("kernel", "gemm", 0, 7, 34, 14, 1);
-    measures = measures_open();
+    measures = scratch(measures_open());
     measure(draw_end(), &options);
     measures_finish(measures);
     const struct sampling *steps = &measures->by_step;
@@ -161,13 +159,12 @@ TEST(what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it)
     check_row(steps, "kernels", "gemm", 0, 14, 1);
     check_metric(steps, "host_time", 1, 80);
     check_metric(steps, "device_time", 1, 14);
-    arena_free(measures);
 }
 
 TEST(parts_of_a_side_add_samples)
 {
     struct measure_options options = { .by = MEASURE_BY_KERNEL };
-    measures = measures_open();
+    measures = scratch(measures_open());
     measure(draw(&options, 10), &options);
     measure(draw(&options, 12), &options);
     measures_finish(measures);
@@ -182,20 +179,18 @@ TEST(parts_of_a_side_add_samples)
     measure_sample_text(measures, &measures->by_file.samples.at[1], &text);
     assert_string_equal(text.at, "file 2");
     buffer_release(&text);
-    arena_free(measures);
 }
 
 TEST(first_step_alone_with_what_it_called)
 {
     struct measure_options options = { .by = MEASURE_BY_NAME, .first_step = true, .inclusive = true };
-    measures = measures_open();
+    measures = scratch(measures_open());
     measure(draw(&options, 10), &options);
     measures_finish(measures);
     const struct sampling *steps = &measures->by_step;
     assert_int_equal(steps->samples.count, 1);
     check_row(steps, "rows", "aten::mm", 0, 26, 1);
     check_row(steps, "rows", "gemm", 0, 10, 1);
-    arena_free(measures);
 }
 
 /* A file without steps makes files the samples: a step cannot be compared with a whole file. */
@@ -203,7 +198,7 @@ TEST(without_steps_a_file_is_a_sample)
 {
     struct measure_options options = { 0 };
     struct trace_wants wants = measure_wants(&options);
-    measures = measures_open();
+    measures = scratch(measures_open());
     measure(draw(&options, 10), &options);
     draw_begin(&wants);
     draw_host("cpu_op", "aten::mm", 1, 100, 40);
@@ -213,18 +208,16 @@ TEST(without_steps_a_file_is_a_sample)
     check_metric(&measures->by_file, "window", 2, 75, 40);
     check_row(&measures->by_file, "operators", "aten::mm", 1, 40, 1);
     assert_true(isnan(sampling_metric(&measures->by_file, "gpu_idle")->values.at[1]));
-    arena_free(measures);
 }
 
 TEST(sorts_of_input_do_not_mix)
 {
     struct measure_options options = { 0 };
     struct tpa_error err = { 0 };
-    measures = measures_open();
+    measures = scratch(measures_open());
     measure(draw(&options, 10), &options);
     struct profile *profile = profile_open();
     assert_false(measure_profile(measures, profile, &options, &err));
     assert_string_equal(err.message, "this is a Python profile, but the rest of its side is a trace");
     profile_free(profile);
-    arena_free(measures);
 }

@@ -13,19 +13,10 @@ static enum memory_by by;
 
 static void answer(struct selection_query query)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    result = result_open("tpa.memory/1");
+    const struct selection *selection = scratch_selection(trace, query);
+    result = scratch_result(result_open("tpa.memory/1"));
     struct memory_options options = { .by = by, .filtered = query.filter, .devices = query.devices };
     memory_add_tables(trace, selection, &options, result);
-    arena_free(selection);
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 static size_t row_of(const struct table *table, const char *device, const char *owner)
@@ -100,7 +91,6 @@ TEST(a_stack_at_a_peak_has_an_end)
         const char *begin = depth == 64 ? "first > op > " : "... > first > op > ", *end = " > op > last";
         assert_memory_equal(stack, begin, strlen(begin));
         assert_string_equal(stack + strlen(stack) - strlen(end), end);
-        release();
     }
 }
 
@@ -122,7 +112,6 @@ TEST(a_peak_has_its_moment_step_and_stack)
     assert_int_equal(int_called(memory, row, "allocated"), 50 + 30 + 40 + 90);
     assert_int_equal(int_called(memory, row, "freed"), 50 + 30 + 30 + 90);
     assert_int_equal(int_called(memory, row, "frees"), 4);
-    release();
 }
 
 /* 90 + 40 + 70 = 200. Block B is gone by then, though the host has one at the same address. */
@@ -137,7 +126,6 @@ TEST(what_is_in_use_adds_up_to_the_peak)
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "[before recording]"), "bytes"), 70);
     assert_int_equal(int_called(alive, row_of(alive, "cpu", "aten::linear"), "bytes"), 8);
     assert_float_equal(number_called(alive, row_of(alive, "cuda:0", "aten::mm"), "share"), 0.45, 1e-12);
-    release();
 }
 
 /* linear allocates 30 itself, and 50 + 90 by mm; it frees 50. What lies in a step alone is in no operator. */
@@ -158,7 +146,6 @@ TEST(operators_have_self_and_total)
     assert_int_equal(int_called(operators, none, "freed"), 30 + 90);
     assert_int_equal(int_called(operators, none, "self_freed"), 30 + 90);
     assert_int_equal(operators->row_count, 5); /* mm, linear, loss, none; and linear on the host */
-    release();
 }
 
 TEST(steps_grow)
@@ -175,7 +162,6 @@ TEST(steps_grow)
     assert_int_equal(int_called(steps, 2, "growth"), 10);
     assert_int_equal(int_called(steps, 3, "peak"), 200);
     assert_int_equal(int_called(steps, 3, "growth"), 0);
-    release();
 }
 
 TEST(blocks_that_live_on)
@@ -189,7 +175,6 @@ TEST(blocks_that_live_on)
     assert_int_equal(int_called(unfreed, 0, "first"), 46);
     assert_int_equal(int_called(unfreed, 0, "first_step"), 1);
     assert_string_equal(text_called(unfreed, 1, "device"), "cpu");
-    release();
 }
 
 /* In step 1 the peak is 180, at 25: A 50, B 30, and 100 of before. */
@@ -206,7 +191,6 @@ TEST(a_step_has_its_own_peak)
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::linear"), "bytes"), 30);
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "[before recording]"), "bytes"), 100);
     assert_int_equal(table_called(result, "steps")->row_count, 2);
-    release();
 }
 
 TEST(devices_are_chosen_and_the_host_stays)
@@ -224,7 +208,6 @@ TEST(devices_are_chosen_and_the_host_stays)
     assert_int_equal(memory->row_count, 2);
     assert_int_equal(int_called(memory, row_of(memory, "cpu", NULL), "peak_allocated"), 30);
     assert_int_equal(int_called(memory, row_of(memory, "cuda:1", NULL), "peak_allocated"), 20);
-    release();
 }
 
 /* Nested calls of one name count once: 10 + 20, not 10 + 20 + 20. */
@@ -247,7 +230,6 @@ TEST(nested_calls_of_a_name_count_once)
     assert_int_equal(int_called(operators, to, "allocated"), 70);
     assert_int_equal(int_called(operators, row_of(operators, "cpu", "aten::copy_"), "allocated"), 20);
     assert_int_equal(int_called(operators, row_of(operators, "cpu", "[no operator]"), "allocated"), 80);
-    release();
 }
 
 /* As PyTorch 1.8 wrote them: counted from 0 on, and nothing is known of blocks. */
@@ -268,7 +250,6 @@ TEST(records_without_totals_and_addresses)
     assert_int_equal(notice_called(result, "untold_totals"), 4);
     assert_int_equal(notice_called(result, "untold_addresses"), 4);
     assert_int_equal(result->tables.count, 2); /* memory and operators */
-    release();
 }
 
 /*
@@ -311,7 +292,6 @@ TEST(records_of_the_driver_belong_to_calls)
     struct table *operators = table_called(result, "operators");
     assert_int_equal(int_called(operators, row_of(operators, "cuda:0", "aten::mm"), "allocated"), 50);
     assert_int_equal(int_called(operators, row_of(operators, "cuda:0", "cudaFree"), "freed"), 70);
-    release();
 }
 
 /* Counted, the second block takes the place of the first, whose free was lost: 35 are in use and not 45. */
@@ -324,7 +304,6 @@ TEST(a_lost_free_is_counted)
     trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(int_called(table_called(result, "memory"), 0, "peak_allocated"), 35);
-    release();
 }
 
 /* Reserved less in use: 100 - 40, then 100 - 90, then 200 - 95, which is the most; at the peak of 95 it is 105 of 200. */
@@ -345,7 +324,6 @@ TEST(fragmentation_is_what_is_reserved_and_not_used)
     assert_int_equal(int_called(memory, 0, "most_unused"), 105);
     assert_int_equal(int_called(memory, 0, "most_unused_time"), 30);
     assert_int_equal(int_called(table_called(result, "steps"), 0, "reserved"), 200);
-    release();
 }
 
 /* 200 are reserved between the steps; in step 2 nothing is recorded, so it ends with these. The host tells 0, which is no 0. */
@@ -371,7 +349,6 @@ TEST(what_is_reserved_between_steps_is_reserved_in_the_next)
     assert_int_equal(int_called(steps, 2, "reserved"), 100);
     assert_int_equal(int_called(steps, 3, "reserved"), 200);
     assert_int_equal(int_called(steps, 3, "growth"), 0);
-    release();
 }
 
 /*
@@ -391,7 +368,6 @@ TEST(a_peak_has_its_line)
     trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_string_equal(text_called(table_called(result, "memory"), 0, "peak_line"), "train.py(12): step");
-    release();
 }
 
 /* The free of the first block is not in the file: the second takes its place. */
@@ -409,7 +385,6 @@ TEST(a_lost_free_ends_the_block)
     assert_int_equal(unfreed->row_count, 1);
     assert_int_equal(int_called(unfreed, 0, "count"), 1);
     assert_int_equal(notice_called(result, "lost_frees"), 1);
-    release();
 }
 
 /* Sizes from a damaged file do not overflow. */
@@ -423,7 +398,6 @@ TEST(absurd_sizes_are_held)
     trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(int_called(table_called(result, "memory"), 0, "peak_allocated"), INT64_MAX);
-    release();
 }
 
 /* The row of TABLE about DEVICE in which column KEY is TEXT. */
@@ -463,12 +437,11 @@ TEST(steps_tell_which_left_blocks_behind)
     assert_int_equal(int_called(alive, row_with(alive, "cuda:0", "step", "ProfilerStep#2"), "bytes"), 90);
     assert_int_equal(int_called(alive, row_with(alive, "cuda:0", "step", "[before recording]"), "bytes"), 70);
     assert_int_equal(int_called(unfreed, row_with(unfreed, "cuda:0", "step", "ProfilerStep#1"), "bytes"), 40);
-    result_free(result);
 
     answer((struct selection_query){ .filter = "mm" });
     assert_allocations("step", "ProfilerStep#1", (int64_t[]){ 50, 0, 50, 1, 0 });
     assert_allocations("step", "ProfilerStep#2", (int64_t[]){ 90, 0, 90, 1, 0 });
-    release();
+
     by = MEMORY_BY_OPERATOR;
 }
 
@@ -486,7 +459,7 @@ TEST(a_device_is_one_row)
     assert_int_equal(int_called(alive, row, "largest"), 90);
     assert_int_equal(int_called(all, row_of(all, "cuda:0", NULL), "allocated"), 210);
     assert_int_equal(int_called(all, row_of(all, "cuda:0", NULL), "freed"), 200);
-    release();
+
     by = MEMORY_BY_OPERATOR;
 }
 
@@ -507,7 +480,6 @@ TEST(blocks_belong_to_the_innermost_module_and_line)
             assert_allocations("line", "train.py(7): train", (int64_t[]){ 120, 110, 10, 3, 3 });
             assert_allocations("line", "(outside any line)", (int64_t[]){ 90, 90, 0, 1, 1 });
         }
-        release();
     }
     by = MEMORY_BY_OPERATOR;
 }
@@ -528,7 +500,7 @@ TEST(records_with_a_stack_of_their_own_are_on_its_lines)
     assert_allocations("line", "/job/model.py(20): forward", (int64_t[]){ 70, 0, 70, 1, 0 });
     assert_allocations("line", "/job/train.py(88): main", (int64_t[]){ 30, 0, 30, 1, 0 });
     assert_allocations("line", "(outside any line)", (int64_t[]){ 5, 0, 5, 1, 0 });
-    release();
+
     by = MEMORY_BY_OPERATOR;
 }
 
@@ -544,7 +516,5 @@ TEST(filters_leave_out_what_is_in_no_operator)
         for (size_t row = 0; row < operators->row_count; row++)
             found |= strcmp(text_called(operators, row, "operator"), "[no operator]") == 0;
         assert_int_equal(found, with);
-        result_free(result);
     }
-    trace_free(trace);
 }

@@ -1,6 +1,6 @@
 /* test_memory_timeline.c - ingest/memory_timeline.c: both forms, and where they are damaged. */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "ingest/formats.h"
 #include "trace/memory_change.h"
 #include <string.h>
@@ -18,7 +18,7 @@ static struct trace *read_text(const char *text)
     trace_builder_file(builder, "test", format_memory_timeline.name);
     assert_true(format_memory_timeline.read(source, builder, &(struct ingest_options){ 0 }, &err));
     source_free(source);
-    return trace_builder_finish(builder);
+    return scratch_trace(trace_builder_finish(builder));
 }
 
 static void check(const struct trace *trace, event_id e, int64_t at_ns, enum memory_change change,
@@ -46,7 +46,6 @@ TEST(raw_records_keep_time_action_and_category)
     check(trace, 5, base + 3, MEMORY_BLOCK, -8, "gradient");
     check(trace, 6, base + 4, MEMORY_BLOCK, 16, "another");
     assert_int_equal(trace->notice_count, 0);
-    trace_free(trace);
 }
 
 /* Less comes first, so that nothing in between is larger than before and after. The first column stands for nothing. */
@@ -59,7 +58,6 @@ TEST(rows_become_what_they_differ_by)
     check(trace, 1, 7000, MEMORY_CATEGORY, 8, "input");
     check(trace, 2, 9000, MEMORY_CATEGORY, -8, "input");
     check(trace, 3, 9000, MEMORY_CATEGORY, 12, "gradient");
-    trace_free(trace);
 }
 
 /* Four times look like one record until the rows begin. */
@@ -72,10 +70,8 @@ TEST(four_times_are_no_record)
     check(trace, 1, 3000, MEMORY_CATEGORY, 1, "parameter");
     check(trace, 2, 4000, MEMORY_CATEGORY, -2, "parameter");
     assert_int_equal(trace->notice_count, 0);
-    trace_free(trace);
     trace = read_text("[[1,2,3,4]]");
     assert_int_equal(trace->event_count, 1);
-    trace_free(trace);
 }
 
 TEST(what_was_read_before_damage_stands)
@@ -99,7 +95,6 @@ TEST(what_was_read_before_damage_stands)
         assert_int_equal(trace->notice_count, cases[i].notice != NULL);
         if (cases[i].notice)
             assert_string_equal(trace->notices[0].kind, cases[i].notice);
-        trace_free(trace);
     }
 }
 

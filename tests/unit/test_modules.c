@@ -18,23 +18,15 @@ static struct table *modules;
 static void answer_with(struct selection_query query, struct modules_options options)
 {
     struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    result = result_open("tpa.modules/1");
+    const struct selection *selection = scratch_selection(trace, query);
+    result = scratch_result(result_open("tpa.modules/1"));
     assert_true(modules_add_table(trace, selection, &options, result, &err));
-    arena_free(selection);
     modules = table_called(result, "modules");
 }
 
 static void answer_by(enum modules_by by)
 {
     answer_with((struct selection_query){ 0 }, (struct modules_options){ .by = by });
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 static size_t row_called(const char *name)
@@ -171,7 +163,6 @@ TEST(time_goes_to_the_innermost_module)
     assert_int_equal(modules->footers.at[0].value.i, 170);
     assert_int_equal(notice_called(result, "unlinked_backward"), 0); /* adding up gradients has no forward */
     assert_parts_add_up();
-    release();
 }
 
 TEST(kernels_go_to_the_module_that_launched_them)
@@ -190,7 +181,6 @@ TEST(kernels_go_to_the_module_that_launched_them)
     assert_string_equal(text_called(modules, 0, "name"), "Net_0");
     assert_string_equal(text_called(modules, 1, "name"), "Linear_1");
     assert_string_equal(text_called(modules, 2, "name"), "Linear_0");
-    release();
 }
 
 TEST(classes_add_up_their_modules)
@@ -206,7 +196,6 @@ TEST(classes_add_up_their_modules)
     for (size_t row = 0; row < modules->row_count; row++)
         selfs_ns += int_called(modules, row, "self_cpu");
     assert_int_equal(selfs_ns, 170);
-    release();
 }
 
 TEST(deeper_modules_count_as_their_callers_own)
@@ -217,7 +206,6 @@ TEST(deeper_modules_count_as_their_callers_own)
     assert_int_equal(figure("Net_0", "self_cpu"), figure("Net_0", "cpu_total"));
     assert_int_equal(figure("Net_0", "self_device"), 43);
     assert_parts_add_up();
-    release();
 }
 
 TEST(the_tree_is_indented_and_sorted_among_siblings)
@@ -229,7 +217,6 @@ TEST(the_tree_is_indented_and_sorted_among_siblings)
     assert_string_equal(text_called(modules, 1, "name"), "  Linear_1"); /* 15 before 20 */
     assert_string_equal(text_called(modules, 2, "name"), "  Linear_0");
     assert_string_equal(text_called(modules, 3, "name"), "(outside any module)");
-    release();
 }
 
 TEST(unknown_columns_to_sort_by_are_refused)
@@ -240,13 +227,10 @@ TEST(unknown_columns_to_sort_by_are_refused)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct tpa_error err = { 0 };
         struct modules_options options = { .sort = keys[i] };
-        struct selection *selection = selection_open(trace, &query, &err);
-        result = result_open("tpa.modules/1");
+        const struct selection *selection = scratch_selection(trace, query);
+        result = scratch_result(result_open("tpa.modules/1"));
         assert_false(modules_add_table(trace, selection, &options, result, &err));
-        arena_free(selection);
-        result_free(result);
     }
-    trace_free(trace);
 }
 
 TEST(filters_choose_rows_and_change_no_figure)
@@ -257,7 +241,6 @@ TEST(filters_choose_rows_and_change_no_figure)
     assert_int_equal(modules->row_count, 1);
     assert_string_equal(text_called(modules, 0, "name"), "  Linear_0");
     assert_int_equal(int_called(modules, 0, "device_total"), 8);
-    release();
 }
 
 /* A row per function outside PyTorch. train 0..100 calls torch/nn/functional.py 10..50, which calls helper 20..40. */
@@ -276,7 +259,6 @@ TEST(lines_are_those_outside_pytorch)
     assert_int_equal(figure("train.py(1): step", "self_cpu"), 80);
     assert_int_equal(figure("own/model.py(7): helper", "self_cpu"), 20);
     assert_int_equal(figure("(outside any line)", "self_cpu"), 0);
-    release();
 }
 
 /*
@@ -297,19 +279,16 @@ TEST(recursion_counts_once_in_totals)
     assert_int_equal(figure("Block", "cpu_total"), 100);
     assert_int_equal(figure("Block", "self_cpu"), 80);
     assert_int_equal(figure("Linear", "cpu_total"), 30);
-    result_free(result);
     answer_by(MODULES_BY_INSTANCE);
     assert_int_equal(figure("Block_0", "count"), 2);
     assert_int_equal(figure("Block_0", "cpu_total"), 100);
     assert_int_equal(figure("Block_0", "self_cpu"), 20 + 30);
     assert_int_equal(figure("Block_1", "cpu_total"), 80);
     assert_int_equal(figure("Linear_0", "count"), 2);
-    result_free(result);
     answer_by(MODULES_BY_TREE); /* two rows Block_0, two rows Linear_0: by path */
     assert_int_equal(modules->row_count, 6);
     assert_int_equal(int_called(modules, 2, "depth"), 3);
     assert_parts_add_up();
-    release();
 }
 
 /*
@@ -329,7 +308,6 @@ TEST(the_last_forward_operator_made_the_node)
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("Linear_0", "cpu_backward"), 10);
     assert_int_equal(figure("Net_0", "self_cpu"), 30);
-    release();
 }
 
 /*
@@ -353,7 +331,6 @@ TEST(a_node_of_another_thread_is_another_node)
     assert_int_equal(figure("B_0", "cpu_backward"), 0);
     assert_int_equal(figure("(outside any module)", "cpu_backward"), 4);
     assert_parts_add_up();
-    release();
 }
 
 /*
@@ -377,7 +354,6 @@ TEST(equal_numbers_of_two_threads_are_distinguished)
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("A_0", "cpu_backward"), 3);
     assert_int_equal(figure("B_0", "cpu_backward"), 12);
-    release();
 }
 
 /* Checkpointing runs the forward pass again within the backward one: a module there is in that of the forward operator. */
@@ -397,7 +373,6 @@ TEST(code_that_runs_again_is_backward_within_its_module)
     assert_int_equal(figure("Net_0", "cpu_backward"), 50);
     assert_int_equal(modules->row_count, 3);
     assert_parts_add_up();
-    release();
 }
 
 /* No frames were recorded as events: each operator carries its stack, from the inside out. */
@@ -417,12 +392,10 @@ TEST(stacks_of_operators_tell_modules_too)
     assert_int_equal(figure("Linear_0", "self_cpu"), 20);
     assert_int_equal(figure("Linear_0", "count"), TABLE_INT_MISSING); /* calls are not recorded */
     assert_int_equal(figure("(outside any module)", "self_cpu"), 5);
-    result_free(result);
     answer_by(MODULES_BY_LINE);
     assert_int_equal(figure("model.py(7): forward", "self_cpu"), 20);
     assert_int_equal(figure("train.py(12): <module>", "cpu_total"), 20);
     assert_int_equal(figure("train.py(13): <module>", "self_cpu"), 5);
-    release();
 }
 
 /* TorchScript: SELF is a method that calls another of the same module. */
@@ -441,7 +414,6 @@ TEST(module_hierarchies_are_paths)
     assert_int_equal(figure("A0(A)", "self_cpu"), 20);
     assert_int_equal(figure("TOP(C)", "cpu_total"), 25);
     assert_int_equal(figure("(outside any module)", "self_cpu"), 3);
-    release();
 }
 
 /* Only what begins in 60..: the second call of Net_0, and its kernel, which runs long after. */
@@ -461,7 +433,6 @@ TEST(a_range_chooses_by_when_things_began)
     assert_int_equal(figure("Net_0", "cpu_total"), 30);
     assert_int_equal(figure("Net_0", "device_total"), 16);
     assert_parts_add_up();
-    release();
 }
 
 TEST(backward_operators_without_their_forward_count_where_they_ran)
@@ -477,7 +448,6 @@ TEST(backward_operators_without_their_forward_count_where_they_ran)
     assert_int_equal(figure("Net_0", "cpu_backward"), 5);
     assert_int_equal(figure("(outside any module)", "cpu_backward"), 7);
     assert_parts_add_up();
-    release();
 }
 
 TEST(a_trace_without_modules_has_all_outside)
@@ -490,7 +460,6 @@ TEST(a_trace_without_modules_has_all_outside)
     assert_int_equal(int_called(modules, 0, "self_cpu"), 5);
     assert_int_equal(notice_called(result, "unlinked_backward"), 0);
     assert_int_equal(result->notices.count, 1); /* no nn.Module */
-    release();
 }
 
 /* tpa top has the operators of a module, without those of the modules it called, and no frames. */
@@ -498,7 +467,7 @@ TEST(top_makes_rows_of_modules)
 {
     draw();
     struct top_options options = { .by = TOP_MODULE };
-    result = top_result(trace, &options);
+    result = scratch_result(top_result(trace, &options));
     modules = table_called(result, "operators");
     assert_int_equal(modules->row_count, 4);
     assert_int_equal(figure("Linear_1", "self_device_time_total"), 5 + 20);
@@ -506,10 +475,9 @@ TEST(top_makes_rows_of_modules)
     assert_int_equal(figure("Net_0", "self_device_time_total"), 3 + 7);
     assert_int_equal(figure("Net_0", "cpu_time_total"), 6 + 10);
     assert_int_equal(figure("(no module)", "self_device_time_total"), 2 + 11);
-    result_free(result);
 
     options.by = TOP_MODULE | TOP_OPERATOR;
-    result = top_result(trace, &options);
+    result = scratch_result(top_result(trace, &options));
     modules = table_called(result, "operators");
     int64_t linears = 0;
     for (size_t row = 0; row < modules->row_count; row++)
@@ -518,13 +486,11 @@ TEST(top_makes_rows_of_modules)
             assert_memory_equal(text_called(modules, row, "module"), "Linear_", 7);
         }
     assert_int_equal(linears, 2);
-    result_free(result);
 
     options.by = TOP_LINE;
-    result = top_result(trace, &options);
+    result = scratch_result(top_result(trace, &options));
     modules = table_called(result, "operators");
     assert_int_equal(figure("train.py(1): step", "self_device_time_total"), 8 + 5 + 3 + 2 + 7 + 20);
-    release();
 }
 
 /* An annotation nests in no frame, yet it was somewhere: within Net_0, 10..40, and after Linear_0, 15..20. */
@@ -543,7 +509,6 @@ TEST(no_moment_of_a_thread_counts_twice)
     answer_by(MODULES_BY_INSTANCE);
     assert_int_equal(figure("Linear_0", "self_cpu"), 60);
     assert_int_equal(figure("(outside any module)", "self_cpu"), 80);
-    release();
 }
 
 TEST(annotations_are_where_they_began)
@@ -555,11 +520,10 @@ TEST(annotations_are_where_they_began)
     draw_host("user_annotation", "mine", 1, 20, 50);
     draw_host("user_annotation", "late", 1, 40, 5);
     trace = draw_end();
-    result = top_result(trace, &options);
+    result = scratch_result(top_result(trace, &options));
     modules = table_called(result, "operators");
     assert_string_equal(text_called(modules, row_called("mine"), "module"), "Net_0");
     assert_string_equal(text_called(modules, row_called("late"), "module"), "(no module)");
-    release();
 }
 
 TEST(names_of_frames_tell_module_and_class)

@@ -1,5 +1,5 @@
 /* test_night.c - history/store.h: the samples of a run. */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "history/store.h"
 
 #include <math.h>
@@ -35,11 +35,11 @@ static const struct night_figure *figure(const struct night *night, const char *
 /* Rank 0 took 100 110 120, rank 1 took 104 114 124: one run with three steps of 102 112 122. */
 TEST(what_ranks_say_of_a_step_is_averaged)
 {
-    struct measures *measures = measures_open();
+    struct measures *measures = scratch(measures_open());
     add_rank(measures, 0, 3, 100);
     add_rank(measures, 1, 3, 104);
     measures_finish(measures);
-    struct night *night = night_of(measures);
+    struct night *night = scratch(night_of(measures));
     assert_int_equal(night->sample_count, 3);
     const struct night_figure *step = figure(night, "step_time");
     assert_int_equal(step->count, 3);
@@ -51,19 +51,17 @@ TEST(what_ranks_say_of_a_step_is_averaged)
     assert_int_equal(mm->count, 3);
     assert_true(mm->values[0] == 0 && mm->values[1] == 56 && mm->values[2] == 61);
     assert_true(fabs(mm->calls - 8.0 / 3) < 1e-12);
-    arena_free(night);
-    arena_free(measures);
 }
 
 /* The same rank twice is a second recording, not a second witness of the first: all five steps are samples, in two runs. The level
  * is the mean of both runs, 105 and 210, its error half of their distance. */
 TEST(the_same_rank_again_is_a_repetition)
 {
-    struct measures *measures = measures_open();
+    struct measures *measures = scratch(measures_open());
     add_rank(measures, 0, 2, 100);
     add_rank(measures, 0, 3, 200);
     measures_finish(measures);
-    struct night *night = night_of(measures);
+    struct night *night = scratch(night_of(measures));
     assert_int_equal(night->sample_count, 5);
     const struct night_figure *step = figure(night, "step_time");
     assert_int_equal(step->count, 5);
@@ -71,13 +69,11 @@ TEST(the_same_rank_again_is_a_repetition)
     assert_true(step->level.centre == 157.5 && fabs(step->level.error - 52.5) < 1e-9);
     for (size_t i = 0; i < 5; i++)
         assert_true(step->values[i] == expected[i]);
-    arena_free(night);
-    arena_free(measures);
 }
 
 TEST(a_peak_of_the_whole_is_one_sample)
 {
-    struct measures *measures = measures_open();
+    struct measures *measures = scratch(measures_open());
     add_rank(measures, 0, 3, 100);
     for (uint32_t sample = 0; sample < 3; sample++)
         sampling_set(&measures->by_step, "memory_peak", "memory peak", TABLE_BYTES, sample, 1000 + sample);
@@ -85,25 +81,23 @@ TEST(a_peak_of_the_whole_is_one_sample)
         if (strcmp(measures->by_step.metrics.at[i].key, "memory_peak") == 0)
             measures->by_step.metrics.at[i].whole = 4096;
     measures_finish(measures);
-    struct night *night = night_of(measures);
+    struct night *night = scratch(night_of(measures));
     const struct night_figure *peak = figure(night, "memory_peak");
     assert_int_equal(peak->count, 1);
     assert_true(peak->level.centre == 4096 && isnan(peak->level.error));
     assert_string_equal(night->gpu, "no GPU");
-    arena_free(night);
-    arena_free(measures);
 }
 
 /* One row that occurs in one of 400 steps, and one that occurs in each: night_values gives both whole. */
 TEST(a_row_that_is_mostly_absent_is_kept_as_what_it_has)
 {
     enum { STEPS = 400, WHERE = 123 };
-    struct measures *measures = measures_open();
+    struct measures *measures = scratch(measures_open());
     add_rank(measures, 0, STEPS, 1000);
     measure_rows_add(sampling_open_rows(&measures->by_step, "operators", "Operators", TABLE_NS), "once", 4,
                      WHERE, 7, 1);
     measures_finish(measures);
-    struct night *night = night_of(measures);
+    struct night *night = scratch(night_of(measures));
     double scratch[STEPS];
     const struct night_figure *once = figure(night, "once"), *mm = figure(night, "aten::mm");
     assert_int_equal(once->count, STEPS);
@@ -113,6 +107,4 @@ TEST(a_row_that_is_mostly_absent_is_kept_as_what_it_has)
         assert_true(values[i] == (i == WHERE ? 7 : 0));
     assert_int_equal(mm->listed, STEPS);
     assert_ptr_equal(night_values(mm, scratch), mm->values);
-    arena_free(night);
-    arena_free(measures);
 }

@@ -43,7 +43,6 @@ static void check(const int64_t *numbers, size_t count)
     }
     assert_int_equal(seen, (UINT64_C(1) << count) - 1);
     EACH(free, table.page_of, table.words, table.sorted, table.events);
-    trace_free(trace);
 }
 
 #define CHECK(...)                                                                                           \

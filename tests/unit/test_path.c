@@ -15,11 +15,11 @@ static const char *path_of(const struct trace *trace)
 {
     static char text[2048];
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct path_windows *windows = path_windows_whole(graph);
+    struct path_windows *windows = scratch(path_windows_whole(graph));
     size_t len = 0;
     text[0] = '\0';
     for (size_t w = 0; w < windows->count; w++) {
-        struct path *path = path_open(graph, &windows->at[w]);
+        struct path *path = scratch(path_open(graph, &windows->at[w]));
         for (size_t i = 0; i < path->count && len < sizeof text; i++) {
             const struct path_segment *one = &path->at[i];
             len += (size_t)snprintf(text + len, sizeof text - len, "%s%s %" PRId64 "-%" PRId64 "%s%s",
@@ -27,9 +27,7 @@ static const char *path_of(const struct trace *trace)
                                     one->event == EVENT_NONE ? "" : " ",
                                     one->event == EVENT_NONE ? "" : trace_name(trace, one->event));
         }
-        arena_free(path);
     }
-    arena_free(windows);
     return text;
 }
 
@@ -37,7 +35,7 @@ static const char *path_of(const struct trace *trace)
 static int64_t end_with(const struct trace *trace, const char *name, double factor)
 {
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct changes *changes = changes_open(graph);
+    struct changes *changes = scratch(changes_open(graph));
     for (size_t i = 0; i < graph->gpu->count; i++)
         if (strcmp(trace_name(trace, graph->gpu->event[i]), name) == 0)
             factors_set(&changes->work, i, (float)factor);
@@ -50,7 +48,6 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
         if (replay_time_of(replay, m) > end_ns)
             end_ns = replay_time_of(replay, m);
     replay_free(replay);
-    arena_free(changes);
     return end_ns;
 }
 
@@ -65,7 +62,6 @@ TEST(late_work_was_queued)
         assert_string_equal(path_of(trace),
                             late ? "call 0-5 cudaLaunchKernel, queued 5-30005 gemm, kernel 30005-30045 gemm"
                                  : "call 0-5 cudaLaunchKernel, launch 5-30004 gemm, kernel 30004-30044 gemm");
-        trace_free(trace);
     }
 }
 
@@ -86,7 +82,6 @@ TEST(a_wait_within_a_call_that_waits_is_one)
     assert_string_equal(path_of(trace), "call 0-5 hipLaunchKernel, launch 5-10 gemm, kernel 10-50 gemm, "
                                         "sync 50-60 hipStreamSynchronize");
     assert_int_equal(end_with(trace, "gemm", 0.5), 40);
-    trace_free(trace);
 }
 
 /*
@@ -112,7 +107,6 @@ TEST(a_synchronisation_that_waits_for_nothing_is_a_call)
     /* One of half its time changes nothing; an operator of half takes 5 + 5 + 12 and 20 + 10 for the rest. */
     assert_int_equal(end_with(trace, "gemm", 0.5), 70);
     assert_int_equal(end_with(trace, "aten::mm", 0.5), 52);
-    trace_free(trace);
 }
 
 /* Of more pieces than MOST those that take LEAST_NS: as one that is looked through afterwards. */
@@ -123,12 +117,12 @@ TEST(short_pieces_of_a_long_path_are_left_out)
         draw_host("cpu_op", i % 3 ? "aten::mm" : "aten::add", 1, i * 20, i % 7 + 3);
     struct trace *trace = draw_end();
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct path_windows *windows = path_windows_whole(graph);
-    struct path *all = path_open(graph, &windows->at[0]);
+    struct path_windows *windows = scratch(path_windows_whole(graph));
+    struct path *all = scratch(path_open(graph, &windows->at[0]));
     assert_int_equal(all->count, 79); /* and the gaps between them */
     for (size_t most = 0; most <= all->count; most++)
         for (int64_t least_ns = 0; least_ns < 18; least_ns += 4) {
-            struct path *some = path_open_long(graph, &windows->at[0], most, least_ns);
+            struct path *some = scratch(path_open_long(graph, &windows->at[0], most, least_ns));
             size_t k = 0;
             for (size_t i = 0; i < all->count; i++) {
                 const struct path_segment *piece = &all->at[i];
@@ -140,11 +134,7 @@ TEST(short_pieces_of_a_long_path_are_left_out)
                 assert_int_equal(some->at[k++].end_ns, piece->end_ns);
             }
             assert_int_equal(some->count, k);
-            arena_free(some);
         }
-    arena_free(all);
-    arena_free(windows);
-    trace_free(trace);
 }
 
 /*
@@ -174,7 +164,6 @@ TEST(a_wait_leads_to_the_work_and_through_its_queue_to_a_launch)
     assert_int_equal(end_with(trace, "b", 0), 67);
     /* b half as fast: 62-158, then 5. */
     assert_int_equal(end_with(trace, "b", 2), 163);
-    trace_free(trace);
 }
 
 /* A synchronisation does not wait for what was launched after it began, on another thread. */
@@ -189,7 +178,6 @@ TEST(work_launched_during_a_synchronisation_is_not_awaited)
     struct trace *trace = draw_end();
     assert_string_equal(path_of(trace), "call 0-5 cudaLaunchKernel, launch 5-10 a, kernel 10-30 a, "
                                         "sync 30-50 cudaDeviceSynchronize");
-    trace_free(trace);
 }
 
 /*
@@ -221,7 +209,6 @@ TEST(a_stream_waits_for_the_event_that_was_recorded)
                         "kernel 95-130 join, sync 130-135 cudaStreamSynchronize");
     /* side of no time ends at 5. join is launched at 50 and follows main at 40: 50-85, and the call ends 5 later. */
     assert_int_equal(end_with(trace, "side", 0), 90);
-    trace_free(trace);
 }
 
 /* Without records: of the work of other streams launched before the wait call at 20, what ended last before join began. */
@@ -239,7 +226,6 @@ TEST(without_records_a_wait_is_for_what_ended_last)
     assert_string_equal(path_of(trace),
                         "call 0-4 cudaLaunchKernel, launch 4-5 side, kernel 5-60 side, event 60-62 join, "
                         "kernel 62-70 join");
-    trace_free(trace);
 }
 
 /*
@@ -264,7 +250,6 @@ TEST(the_backward_thread_hands_over)
     /* Forward in half its time: all comes 10 earlier. Backward in none: 25 earlier. */
     assert_int_equal(end_with(trace, "forward", 0.5), 50);
     assert_int_equal(end_with(trace, "backward", 0), 35);
-    trace_free(trace);
 }
 
 /*
@@ -288,7 +273,6 @@ TEST(threads_that_take_turns_follow_one_another)
     assert_string_equal(path_of(trace), "call 0-10 cudaLaunchKernel, gap 10-60, call 60-70 cudaLaunchKernel");
     /* Thread 2's call in a tenth of its time: 20-23; the gap of 10 after it ends at 33, the last call at 43. */
     assert_int_equal(end_with(trace, "cuLaunchKernel", 0.1), 43);
-    trace_free(trace);
 }
 
 /* A copy that its call waited for; and one that was over when its call had not begun, which no clock can explain. */
@@ -303,7 +287,6 @@ TEST(a_copy_blocks_its_call_where_the_call_ended_after_it)
                         "operator 0-10 aten::item, call 10-20 cudaMemcpyAsync, "
                         "copy 20-35 Memcpy DtoH (Device -> Pageable), sync 35-45 cudaMemcpyAsync, "
                         "operator 45-50 aten::item");
-    trace_free(trace);
 }
 
 /* Work that began 3 before its call did: the path goes on where its thread was then. */
@@ -318,7 +301,6 @@ TEST(work_that_began_before_its_call_goes_on_where_the_thread_was)
     assert_int_equal(replay_graph_of(trace)->early_work, 1);
     /* The operator's first piece of 20 takes 10; the work is kept 17 behind the begin of the piece. */
     assert_int_equal(end_with(trace, "gemm", 0.5), 38);
-    trace_free(trace);
 }
 
 TEST(work_of_which_nothing_is_known_is_unknown)
@@ -329,7 +311,6 @@ TEST(work_of_which_nothing_is_known_is_unknown)
     struct trace *trace = draw_end();
     assert_string_equal(path_of(trace), "unknown 0-20, kernel 20-30 graph");
     assert_int_equal(replay_graph_of(trace)->unknown_starts, 1);
-    trace_free(trace);
 }
 
 /*
@@ -353,7 +334,6 @@ TEST(what_happens_at_one_moment_has_an_order)
         assert_int_equal(replay_time_of(replay, m), replay_moment_ns(graph, m));
     replay_free(replay);
     path_of(trace);
-    trace_free(trace);
 }
 
 /*
@@ -388,7 +368,6 @@ TEST(a_collective_leads_to_the_last_rank)
     assert_int_equal(end_with(trace, "slow", 0.5), 90);
     /* In none: it arrives at 10, and rank 0, at 30, is the last: 70, then 5. */
     assert_int_equal(end_with(trace, "slow", 0), 75);
-    trace_free(trace);
 }
 
 TEST(a_trace_of_other_events_has_a_path_of_these)
@@ -398,7 +377,6 @@ TEST(a_trace_of_other_events_has_a_path_of_these)
     draw_host("python_function", "load", 1, 5, 10);
     struct trace *trace = draw_end();
     assert_string_equal(path_of(trace), "operator 0-5 main, operator 5-15 load, operator 15-30 main");
-    trace_free(trace);
 }
 
 /* Spans that overlap and do not nest: the one that began last is the innermost. */
@@ -411,7 +389,6 @@ TEST(overlapping_spans_are_of_the_last_to_begin)
     struct trace *trace = draw_end();
     assert_string_equal(path_of(trace),
                         "operator 0-10 a, operator 10-15 b, operator 15-25 c, operator 25-40 b");
-    trace_free(trace);
 }
 
 /*
@@ -439,8 +416,8 @@ TEST(a_path_leads_through_modules_and_lines)
     } expected[] = {
         [CODE_MODULES] = { "Linear_0", 65, 65 }, [CODE_LINES] = { "train.py(1): step", 80, 80 }
     };
-    struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
-    struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
+    struct path_windows *windows = scratch(path_windows_whole(replay_graph_of(trace)));
+    struct path *path = scratch(path_open(replay_graph_of(trace), &windows->at[0]));
     for (int frames = 0; frames < 2; frames++) {
         const struct code_paths *code = code_paths_of(trace, (enum code_frames)frames);
         struct path_places places = path_places_of(replay_graph_of(trace), path, code);
@@ -450,9 +427,6 @@ TEST(a_path_leads_through_modules_and_lines)
         assert_int_equal(places.at[0].self_ns, expected[frames].self_ns);
         VEC_FREE(&places);
     }
-    arena_free(path);
-    arena_free(windows);
-    trace_free(trace);
 }
 
 /*
@@ -480,8 +454,8 @@ TEST(a_gap_is_where_the_thread_was_at_each_moment)
         { "train.py(9): log", 30, 30 },
         { "mine.py(3): sleep", 25, 25 },
     };
-    struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
-    struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
+    struct path_windows *windows = scratch(path_windows_whole(replay_graph_of(trace)));
+    struct path *path = scratch(path_open(replay_graph_of(trace), &windows->at[0]));
     const struct code_paths *code = code_paths_of(trace, CODE_LINES);
     struct path_places places = path_places_of(replay_graph_of(trace), path, code);
     assert_int_equal(places.count, 3);
@@ -491,9 +465,6 @@ TEST(a_gap_is_where_the_thread_was_at_each_moment)
         assert_int_equal(places.at[i].self_ns, expected[i].self_ns);
     }
     VEC_FREE(&places);
-    arena_free(path);
-    arena_free(windows);
-    trace_free(trace);
 }
 
 /*
@@ -515,8 +486,8 @@ TEST(annotations_say_what_gaps_are)
     draw_work("kernel", "gemm", 0, 7, 50, 40, 1);
     draw_call("cudaDeviceSynchronize", 1, 60, 32, 2);
     struct trace *trace = draw_end();
-    struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
-    struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
+    struct path_windows *windows = scratch(path_windows_whole(replay_graph_of(trace)));
+    struct path *path = scratch(path_open(replay_graph_of(trace), &windows->at[0]));
     const struct code_paths *code = code_paths_of(trace, CODE_ANNOTATIONS);
     struct path_places places = path_places_of(replay_graph_of(trace), path, code);
     assert_int_equal(places.count, 2);
@@ -525,7 +496,4 @@ TEST(annotations_say_what_gaps_are)
     assert_string_equal(code_path_name(code, places.at[1].path), "load");
     assert_int_equal(places.at[1].self_ns, 40);
     VEC_FREE(&places);
-    arena_free(path);
-    arena_free(windows);
-    trace_free(trace);
 }

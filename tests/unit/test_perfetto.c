@@ -23,7 +23,7 @@ static struct trace *read_source(struct source *source)
     trace_builder_file(builder, "test", format_perfetto.name);
     assert_true(format_perfetto.read(source, builder, &options, &err));
     source_free(source);
-    return trace_builder_finish(builder);
+    return scratch_trace(trace_builder_finish(builder));
 }
 
 static struct trace *read_bytes(const char *bytes, size_t len)
@@ -86,7 +86,6 @@ TEST(ends_close_the_innermost_slice)
     assert_int_equal(dur_of(trace, "y"), 20);
     assert_int_equal(trace->tracks[trace->track[0]].pid, 7);
     assert_int_equal(trace->tracks[trace->track[0]].tid, 8);
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -125,7 +124,6 @@ TEST(ends_of_torch_close_in_the_order_of_begins)
     assert_int_equal(dur_of(trace, "y"), 30);
     assert_int_equal(trace_start_ns(trace, 0), 10); /* the mark is the base of all times */
     assert_int_equal(trace->files[0].base_ns, 1000);
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -152,7 +150,6 @@ TEST(callers_that_torch_ends_too_early_are_moved)
         assert_int_equal(trace_start_ns(trace, e), slices[e].begin + slices[e].moved);
         assert_int_equal(trace_end_ns(trace, e), slices[e].end + slices[e].moved);
     }
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -172,7 +169,6 @@ TEST(clocks_are_converted_by_snapshots)
     struct trace *trace = read_bytes(text.at, text.count);
     assert_int_equal(trace->event_count, 1);
     assert_int_equal(trace_start_ns(trace, 0), 1050);
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -210,7 +206,6 @@ TEST(slices_that_cross_get_a_lane_of_their_own)
     assert_int_equal(seen, 6);
     assert_int_equal(crossing, 2);
     perfetto_plan_release(&plan);
-    trace_free(trace);
 }
 
 /* New: TRACE written as a Perfetto file and read again. */
@@ -269,8 +264,6 @@ TEST(events_of_one_moment_keep_their_order)
             assert_int_equal(trace_dur_ns(back, e), trace_dur_ns(trace, order[e]));
             assert_int_equal(back->tracks[back->track[e]].tid, trace->tracks[trace->track[order[e]]].tid);
         }
-        trace_free(back);
-        trace_free(trace);
     }
 }
 
@@ -305,8 +298,6 @@ TEST(what_is_written_is_read_back)
     }
     assert_string_equal(trace_arg_text(back, ARG_INPUT_DIMS, 0), "[[8,3],[]]");
     assert_int_equal(back->flow_count, 2); /* from the call to the kernel */
-    trace_free(back);
-    trace_free(trace);
 }
 
 /* An element of a list: TEXT. */
@@ -339,7 +330,6 @@ TEST(empty_lists_may_be_texts)
     struct trace *trace = read_bytes(text.at, text.count);
     assert_string_equal(trace_arg_text(trace, ARG_INPUT_DIMS, 0), "[[]]");
     assert_string_equal(trace_arg_text(trace, ARG_CONCRETE_INPUTS, 0), "[\"[]\"]"); /* a list of texts */
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -374,7 +364,5 @@ TEST(a_large_file_is_the_same_as_in_memory)
         assert_int_equal(trace_dur_ns(trace, e), trace_dur_ns(in_memory, e));
         assert_int_equal(trace->track[e], in_memory->track[e]);
     }
-    trace_free(in_memory);
-    trace_free(trace);
     buffer_release(&text);
 }

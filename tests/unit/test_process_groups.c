@@ -32,19 +32,11 @@ static void draw_info(const char *json)
 
 static void answer(void)
 {
-    struct tpa_error err = { 0 };
     trace = draw_end();
-    result = result_open("tpa.comm/1");
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = scratch_result(result_open("tpa.comm/1"));
+    const struct selection *selection = selection_all(trace);
     assert_true(ask_comm(trace, selection, (struct comm_options){ 0 }, result));
-    arena_free(selection);
     collectives = table_called(result, "collectives");
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 /* 400 bytes in 40 ns: 10 GB/s; on N ranks the bus carries 2 (N - 1) / N times that. */
@@ -74,7 +66,6 @@ TEST(the_only_group_is_that_of_collectives_that_tell_none)
     assert_int_equal(int_called(collectives, 0, "ranks"), 4);
     assert_true(number_called(collectives, 0, "bus_bandwidth") == 15);
     assert_int_equal(notice_called(result, "no_group"), 0);
-    release();
 }
 
 /* The group of the other backend does not come into question: 2 ranks, 10 * 2 * 1/2 = 10 GB/s. */
@@ -89,7 +80,6 @@ TEST(a_group_serves_the_libraries_of_its_backends)
     assert_string_equal(text_called(collectives, 0, "group"), "7");
     assert_int_equal(int_called(collectives, 0, "ranks"), 2);
     assert_true(number_called(collectives, 0, "bus_bandwidth") == 10);
-    release();
 }
 
 /* HSDP: one group shards, one replicates; which of them it was, nobody tells. The sizes differ, so the bus is not known. */
@@ -106,7 +96,6 @@ TEST(of_several_groups_only_a_common_size_is_known)
     assert_true(isnan(number_called(collectives, 0, "bus_bandwidth")));
     assert_true(number_called(collectives, 0, "bandwidth") == 10);
     assert_int_equal(notice_called(result, "no_group"), 1);
-    release();
 
     draw_begin(&comm_wants); /* the same with groups of 2 ranks each */
     draw_info(
@@ -117,7 +106,6 @@ TEST(of_several_groups_only_a_common_size_is_known)
     assert_null(text_called(collectives, 0, "group"));
     assert_int_equal(int_called(collectives, 0, "ranks"), 2);
     assert_true(number_called(collectives, 0, "bus_bandwidth") == 10);
-    release();
 }
 
 /* pg_count says that there are more groups than the file lists: it may have been any of those. */
@@ -130,7 +118,6 @@ TEST(a_list_that_is_cut_short_does_not_tell_by_itself)
     answer();
     assert_null(text_called(collectives, 0, "group"));
     assert_true(isnan(number_called(collectives, 0, "bus_bandwidth")));
-    release();
 }
 
 /* A kernel that names its group finds it among several, and in a list that is cut short: 2 ranks, 8 bytes a ns. */
@@ -156,7 +143,6 @@ TEST(a_name_finds_its_group)
     assert_true(number_called(collectives, known, "bus_bandwidth") == 8);
     assert_string_equal(text_called(collectives, !known, "group"), "9");
     assert_true(isnan(number_called(collectives, !known, "bus_bandwidth")));
-    release();
 }
 
 /* What an event says of its group goes before what the file lists. */
@@ -169,7 +155,6 @@ TEST(the_collective_itself_is_believed_first)
     answer();
     assert_null(text_called(collectives, 0, "group"));
     assert_int_equal(int_called(collectives, 0, "ranks"), 2);
-    release();
 }
 
 TEST(what_is_no_list_of_groups_is_left_alone)
@@ -189,6 +174,5 @@ TEST(what_is_no_list_of_groups_is_left_alone)
         answer();
         assert_int_equal(collectives->row_count, 1);
         assert_true(isnan(number_called(collectives, 0, "bus_bandwidth")));
-        release();
     }
 }

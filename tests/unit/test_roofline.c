@@ -24,23 +24,14 @@ static void draw_product(int64_t start_ns, int64_t dur_ns)
 
 static void answer_by(struct selection_query query, unsigned by, const struct device_peaks *peaks)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    roofline = roofline_analyze(trace, selection, by, peaks);
-    arena_free(selection);
+    const struct selection *selection = scratch_selection(trace, query);
+    roofline = scratch(roofline_analyze(trace, selection, by, peaks));
 }
 
 static void answer(const struct device_peaks *peaks)
 {
     trace = draw_end();
     answer_by((struct selection_query){ 0 }, BY(OP) | BY(SHAPE), peaks);
-}
-
-static void release(void)
-{
-    arena_free(roofline);
-    trace_free(trace);
 }
 
 static void assert_row(size_t row, const char *name, int64_t count, int64_t flops, int64_t bytes,
@@ -98,7 +89,6 @@ TEST(work_belongs_to_the_innermost_modelled)
     assert_int_equal(roofline->rest.at[0].time_ns, 26);
     assert_true(isnan(roofline->rows.at[0].share)); /* the device is not recorded */
     assert_int_equal(roofline->rows.at[0].won_ns, TABLE_INT_MISSING);
-    release();
 }
 
 /*
@@ -129,7 +119,6 @@ TEST(work_that_tells_its_cost_is_a_call)
     assert_row(0, "dot.1", 3, 3 * 1024, 3 * 384, 30);
     assert_int_equal(roofline->modelled_ns, 30);
     assert_int_equal(roofline->steps.at[0].flops, 3 * 1024);
-    release();
 }
 
 /*
@@ -155,7 +144,7 @@ TEST(shares_are_of_the_longer)
         assert_true(row->tflops == 1024.0 / 40 / 1e3);
         assert_true(row->intensity == 1024.0 / 384);
         assert_int_equal(roofline->devices.at[0].slow_ns, 0);
-        release();
+
         peaks.bandwidth = 16e9;
     }
 }
@@ -177,7 +166,6 @@ TEST(tf32_is_what_the_kernel_says)
         assert_int_equal(roofline->rows.at[0].at_peak_ns, round ? 102 : 10);
         assert_int_equal(roofline->rows.at[0].won_ns, round ? 0 : 54);
         assert_int_equal(roofline->rows.at[0].above, round);
-        release();
     }
 }
 
@@ -218,7 +206,6 @@ TEST(recomputed_operations_are_no_model_flops)
     assert_int_equal(step->model_flops, 2048);
     assert_true(fabs(step->hfu - 0.03072) < 1e-12);
     assert_true(fabs(step->mfu - 0.02048) < 1e-12);
-    release();
 }
 
 /* conv contains conv2 which launches: both have operations, the step counts those of the inner one. */
@@ -235,7 +222,6 @@ TEST(nested_matrix_operators_count_once)
     assert_row(0, "aten::bmm", 1, 1024, 384, 40);
     assert_row(1, "aten::mm", 1, 1024, 384, 10);
     assert_int_equal(roofline->steps.at[0].flops, 1024);
-    release();
 }
 
 /*
@@ -270,7 +256,6 @@ TEST(convolutions_of_old_versions_have_the_sizes_of_their_gradients)
     assert_int_equal(step->flops, 3 * 221184);
     assert_true(fabs(step->mfu - 0.663552) < 1e-9);
     assert_false(step->at_least);
-    release();
 }
 
 /* Of three products of 60 ns the operations of two are known: MFU is a lower bound; of one of three: it is not known. */
@@ -294,7 +279,6 @@ TEST(mfu_of_a_part_is_a_lower_bound)
         assert_true(fabs(step->modelled - known / 3.0) < 1e-9);
         assert_int_equal(step->at_least, known < 3);
         assert_int_equal(isnan(step->mfu), known == 1);
-        release();
     }
 }
 
@@ -314,24 +298,20 @@ TEST(rows_add_up)
     answer(NULL);
     assert_int_equal(roofline->rows.count, 3);
     assert_row(2, "triton_poi_fused_add_0", 1, TABLE_INT_MISSING, 64, 20);
-    arena_free(roofline);
     answer_by((struct selection_query){ 0 }, BY(OP), NULL);
     assert_int_equal(roofline->rows.count, 2);
     assert_row(0, "aten::mm", 2, 1024 + 512, 384 + 2 * (32 + 64 + 32), 70);
     assert_null(roofline->rows.at[0].shapes.at);
-    arena_free(roofline);
     answer_by((struct selection_query){ 0 }, BY(STREAM), NULL);
     assert_int_equal(roofline->rows.count, 2);
     assert_int_equal(roofline->rows.at[0].key.stream, 8);
     assert_int_equal(roofline->rows.at[0].time_ns, 50);
     assert_int_equal(roofline->rows.at[0].flops, TABLE_INT_MISSING);
     assert_int_equal(roofline->rows.at[1].flops, 1024);
-    arena_free(roofline);
     answer_by((struct selection_query){ .range = "100ns..180ns" }, BY(OP), NULL);
     assert_int_equal(roofline->rows.count, 1);
     assert_row(0, "aten::mm", 1, 512, 2 * (32 + 64 + 32), 30);
     assert_int_equal(roofline->time_ns, 30);
-    release();
 }
 
 /* Without a GPU the host's time counts, each call's without the modelled ones in it. */
@@ -344,7 +324,6 @@ TEST(without_a_device_the_host_counts)
     assert_row(0, "aten::relu", 1, 4, 32, 70);
     assert_row(1, "aten::clamp_min", 1, 4, 32, 30);
     assert_false(roofline->calls.on_device);
-    release();
 }
 
 /* A step of vLLM tells what its attention computes. */
@@ -367,5 +346,4 @@ TEST(serving_steps_tell_attention)
     assert_row(0, "vllm::unified_attention_with_output", 1, 2 * (2 * 20 - 8 + 2 * 30) * 16, TABLE_INT_MISSING,
                40);
     assert_int_equal(roofline->modelled_ns, 40);
-    release();
 }

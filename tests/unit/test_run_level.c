@@ -1,6 +1,6 @@
 /* test_run_level.c - base/run_level.h and diff/measure_runs.h: the level of a run, and which steps are one run. */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/run_level.h"
 #include "diff/measure_runs.h"
 #include <math.h>
@@ -79,7 +79,7 @@ TEST(quantiles_are_those_of_tables)
 /* Ranks 0 and 1 of one run, two steps each; and a second file of rank 0, which is another run. */
 TEST(a_second_file_of_a_rank_is_another_run)
 {
-    struct measures *measures = measures_open();
+    struct measures *measures = scratch(measures_open());
     struct sampling *sampling = &measures->by_step;
     const struct measure_sample samples[] = {
         { 0, 0, 0, 1, 1 }, { 0, 0, 0, 2, 1 }, { 1, 0, 1, 1, 1 }, { 1, 0, 1, 2, 1 }, { 2, 0, 0, 1, 1 }
@@ -89,13 +89,11 @@ TEST(a_second_file_of_a_rank_is_another_run)
         sampling_set(sampling, "step_time", "step time", TABLE_NS, sampling_add(sampling, &samples[i]),
                      times[i]);
     measures_finish(measures);
-    struct measure_runs *runs = measure_runs_open(sampling);
+    struct measure_runs *runs = scratch(measure_runs_open(sampling));
     assert_int_equal(runs->count, 2);
     assert_int_equal(runs->step_count, 3);
     assert_int_equal(runs->members[0], 2);
     double *values = measure_runs_metric(runs, sampling_metric(sampling, "step_time"));
     assert_true(values[0] == 11 && values[1] == 22 && values[2] == 50);
     free(values);
-    arena_free(runs);
-    arena_free(measures);
 }

@@ -10,10 +10,8 @@ static struct sequences *sequences;
 static void answer_with(struct selection_query query, unsigned by, struct sequence_options options)
 {
     struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    sequences = sequences_analyze(trace, selection, by, &options, &err);
-    arena_free(selection);
+    const struct selection *selection = scratch_selection(trace, query);
+    sequences = scratch(sequences_analyze(trace, selection, by, &options, &err));
     assert_non_null(sequences);
 }
 
@@ -22,12 +20,6 @@ static void answer(bool all)
 {
     answer_with((struct selection_query){ 0 }, BY(DEVICE),
                 (struct sequence_options){ .short_ns = 10, .least = 3, .all = all });
-}
-
-static void release(void)
-{
-    arena_free(sequences);
-    trace_free(trace);
 }
 
 /* Kernels of stream 7 called by the letters of NAMES, each 20 long, with 5 before the next; ' ' is a pause of 2 ms. */
@@ -65,7 +57,6 @@ TEST(occurrences_do_not_overlap)
     answer(true);
     assert_int_equal(sequences->repeats.count, 1); /* "aaa" fits once */
     assert_repeat(0, "a | a", 2, 2, 10);
-    release();
 }
 
 /* The time of five kernels of 1 s each has more than 32 bits. */
@@ -82,7 +73,6 @@ TEST(long_operations_add_up)
     assert_int_equal(sequences->repeats.at[0].length, 5);
     assert_int_equal(sequences->repeats.at[0].work_ns, 10 * long_ns);
     assert_int_equal(sequences->repeats.at[0].gaps_ns, 2 * 4 * 5);
-    release();
 }
 
 /* "ab" and "bc" occur as often as "abc" does, which says it all. */
@@ -92,7 +82,6 @@ TEST(chain_within_one_as_frequent_is_left_out)
     answer(true);
     assert_int_equal(sequences->repeats.count, 1);
     assert_repeat(0, "a | b | c", 2, 4, 20);
-    release();
 }
 
 /* "ab" occurs once more than "abc" does. */
@@ -103,7 +92,6 @@ TEST(chain_more_frequent_than_the_longer_stays)
     assert_int_equal(sequences->repeats.count, 2);
     assert_repeat(0, "a | b | c", 2, 4, 20);
     assert_repeat(1, "a | b", 3, 4, 15);
-    release();
 }
 
 TEST(no_chain_goes_over_a_pause)
@@ -113,7 +101,6 @@ TEST(no_chain_goes_over_a_pause)
     assert_int_equal(sequences->repeats.count, 2); /* "a b c" is there once: the first has a pause in it */
     assert_repeat(0, "a | b", 2, 2, 10);
     assert_repeat(1, "b | c", 2, 2, 10);
-    release();
 }
 
 /* Between operations that are exactly 1 ms apart a chain goes on. */
@@ -126,7 +113,6 @@ TEST(pause_of_a_millisecond_is_none)
     answer(true);
     assert_int_equal(sequences->repeats.count, 1);
     assert_repeat(0, "a | b", 2, 2, 2 * SEQUENCE_PAUSE_NS);
-    release();
 }
 
 /* Of a loop of three works, what begins behind the pause is shown, and not what holds it twice. */
@@ -137,10 +123,8 @@ TEST(loop_is_one_row_that_begins_where_it_does)
     assert_int_equal(sequences->repeats.count, 1);
     assert_repeat(0, "a | b | c", 4, 3, 40);
     assert_true(sequences->repeats.at[0].alike >= 2);
-    arena_free(sequences);
     answer(true);
     assert_true(sequences->repeats.count > 3);
-    release();
 }
 
 TEST(streams_have_chains_of_their_own)
@@ -153,7 +137,6 @@ TEST(streams_have_chains_of_their_own)
     trace = draw_end();
     answer(true);
     assert_int_equal(sequences->repeats.count, 0); /* once on each */
-    release();
 }
 
 /* More than 16 operations are cut into chains of 16, of which those that begin at a, b, ... repeat. */
@@ -164,7 +147,6 @@ TEST(chains_have_no_more_than_16_operations)
     assert_int_equal(sequences->repeats.count, 2);
     assert_int_equal(sequences->repeats.at[0].length, 16);
     assert_int_equal(sequences->repeats.at[1].length, 16);
-    release();
 }
 
 /* ---- runs of short operations ---- */
@@ -193,7 +175,6 @@ TEST(idle_time_is_that_of_the_device)
     assert_int_equal(sequences->total.late_ns, 10); /* no call is in the file */
     assert_int_equal(sequences->unlinked, 6);
     assert_int_equal(sequences->runs.at[0].gain_ns, TABLE_INT_MISSING);
-    release();
 }
 
 /*
@@ -220,7 +201,6 @@ TEST(gap_is_by_who_was_late)
     assert_int_equal(sequences->runs.at[0].not_queued, 2);
     assert_int_equal(sequences->runs.at[0].gain_ns, 4000 - 3 * GRAPH_WORK_NS);
     assert_int_equal(sequences->graphs, 1);
-    release();
 }
 
 /* Operations of one graph come from one call: whatever the clocks say, no launch was late. */
@@ -236,7 +216,6 @@ TEST(gaps_within_a_graph_are_the_devices)
     assert_int_equal(sequences->total.idle_ns, 30);
     assert_int_equal(sequences->total.device_ns, 30);
     assert_int_equal(sequences->graphs, 0);
-    release();
 }
 
 /* Groups hold the operations and the idle time before them; a run is of each that has an operation in it. */
@@ -256,7 +235,6 @@ TEST(rows_add_up_to_the_runs)
     assert_int_equal(sequences->shorts.at[1].idle_ns, 5);
     assert_int_equal(sequences->shorts.at[0].runs, 1);
     assert_int_equal(sequences->shorts.at[1].runs, 1);
-    release();
 }
 
 /* Two steps of two operations each: four in a row, of which none are when steps are requested. */
@@ -273,7 +251,6 @@ TEST(steps_cut_what_is_in_a_row)
     answer(true);
     assert_int_equal(sequences->total.operations, 4);
     assert_int_equal(sequences->repeats.count, 1);
-    arena_free(sequences);
     struct ranges both = { .at = { { 1, 2 } }, .count = 1 };
     answer_with((struct selection_query){ .steps = both }, BY(DEVICE),
                 (struct sequence_options){ .short_ns = 10, .least = 3, .all = true });
@@ -281,7 +258,6 @@ TEST(steps_cut_what_is_in_a_row)
     assert_int_equal(sequences->repeats.count, 1); /* "k k" is in each */
     assert_int_equal(sequences->repeats.at[0].count, 2);
     assert_int_equal(sequences->repeats.at[0].gaps_ns, 14);
-    release();
 }
 
 /* What was not selected parts its neighbours. */
@@ -293,7 +269,6 @@ TEST(operations_left_out_part_their_neighbours)
     assert_int_equal(sequences->repeats.count, 1);
     assert_repeat(0, "a | b", 3, 2, 15);
     assert_int_equal(sequences->total.runs, 3);
-    release();
 }
 
 /* ---- operations that could be one ---- */
@@ -327,7 +302,6 @@ TEST(neighbours_below_one_operator_could_be_one)
     assert_string_equal(sequences->fusions.at[1].names.at, "div | exp");
     assert_int_equal(sequences->fusions.at[1].gain_ns, 4);
     assert_int_equal(sequences->fusion_gain_ns, 19);
-    release();
 }
 
 /* aten::mul writes 4 x 8 floats and aten::add reads as much; aten::sum reads another size. */
@@ -354,7 +328,6 @@ TEST(neighbours_that_share_a_tensor_could_be_one)
     assert_int_equal(sequences->fusions.at[0].gaps_ns, 10);
     assert_int_equal(sequences->fusions.at[0].host_ns, 10);
     assert_int_equal(sequences->fusions.at[0].gain_ns, 20); /* the bandwidth of the device is not known */
-    release();
 }
 
 /* ---- by operator ---- */
@@ -385,7 +358,6 @@ TEST(outermost_calls_of_an_operator_have_the_operations)
     assert_int_equal(sequences->patterns.at[0].host_ns, 30);
     assert_string_equal(sequences->patterns.at[1].names.at, "a | b");
     assert_int_equal(sequences->patterns.at[1].host_ns, 50);
-    release();
 }
 
 TEST(unknown_operator_is_an_error)
@@ -395,10 +367,8 @@ TEST(unknown_operator_is_an_error)
     draw_work("kernel", "a", 0, 7, 3, 10, DRAW_NO_CALL);
     trace = draw_end();
     struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    const struct selection *selection = selection_all(trace);
     struct sequence_options options = { .op = "aten::adds" };
     assert_null(sequences_analyze(trace, selection, 0, &options, &err));
     assert_non_null(strstr(err.message, "aten::adds"));
-    arena_free(selection);
-    trace_free(trace);
 }

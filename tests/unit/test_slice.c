@@ -32,7 +32,6 @@ TEST(what_is_kept_moves_to_the_front_with_its_arguments)
     assert_int_equal(trace->files[0].event_count, 2);
     assert_int_equal(trace->tracks[trace->track[1]].event_count, 1);
     assert_int_equal(trace->categories[trace->category[0]].event_count, 1);
-    trace_free(trace);
 }
 
 TEST(a_file_goes_with_all_that_is_of_it)
@@ -43,7 +42,6 @@ TEST(a_file_goes_with_all_that_is_of_it)
     assert_int_equal(trace->file_count, 0);
     assert_int_equal(trace->event_count, 0);
     assert_int_equal(trace->track_count, 0);
-    trace_free(trace);
 }
 
 static int64_t twice_as_fast(const void *context, int64_t moment_ns)
@@ -63,7 +61,6 @@ TEST(a_file_moves_with_both_ends_of_its_events)
     const int64_t too_far_ns = TRACE_LATEST_NS;
     assert_false(trace_move(trace, 0, true, 78, twice_as_fast, &too_far_ns));
     assert_int_equal(trace_start_ns(trace, 1), 1010);
-    trace_free(trace);
 }
 
 TEST(arrows_of_a_category_are_replaced)
@@ -76,7 +73,6 @@ TEST(arrows_of_a_category_are_replaced)
     assert_int_equal(trace->flow_count, 3);
     assert_string_equal(names_text(trace->texts, trace_flow(trace, 0).category), "other");
     assert_string_equal(names_text(trace->texts, trace_flow(trace, 2).name), "collective");
-    trace_free(trace);
 }
 
 /* Members 0 and 1 meet COUNT times, 100 ms apart; then 1 and 2. The clock of 1 is 5000 ns ahead and gains 20 ppm, that of 2 is 900 behind

@@ -1,5 +1,5 @@
 /* test_snapshot.c - memory snapshots: reading pickles and JSON, replaying an allocator small enough to draw. */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/buffer.h"
 #include "ingest/formats.h"
 #include "ingest/snapshot.h"
@@ -65,7 +65,7 @@ TEST(the_peak_is_the_first_of_the_largest_and_counts_what_was_there_before)
 {
     struct snapshot *snapshot = read_text(drawn);
     assert_int_equal(snapshot->devices.count, 2);
-    struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[1]);
+    struct allocator_history *replay = scratch(allocator_history_open(snapshot, &snapshot->devices.at[1]));
     assert_int_equal(replay->allocated.start, 200);
     assert_int_equal(replay->allocated.peak, 1500);
     assert_int_equal(replay->allocated.peak_entry, 5);
@@ -79,15 +79,13 @@ TEST(the_peak_is_the_first_of_the_largest_and_counts_what_was_there_before)
         assert_int_equal(walk.reserved, 2048);
     }
     assert_int_equal(replay->frees_ignored + replay->realloc_of_live + replay->live_not_in_segments, 0);
-    struct alive *alive = alive_find(replay, 5, ALIVE_BY_LINE);
+    struct alive *alive = scratch(alive_find(replay, 5, ALIVE_BY_LINE));
     assert_int_equal(alive->rows.count, 3);
     assert_string_equal(alive->rows.at[0].name, "/u/m.py:8:g");
     assert_string_equal(alive->rows.at[1].name, alive_no_frames);
     assert_int_equal(alive->rows.at[1].bytes, 300);
     assert_string_equal(alive->rows.at[2].name, alive_before_recording);
     assert_int_equal(alive->before_bytes, 200);
-    arena_free(alive);
-    arena_free(replay);
     snapshot_free(snapshot);
 }
 
@@ -97,7 +95,7 @@ TEST(an_oom_is_judged_by_what_was_free_just_before)
     struct snapshot *snapshot = read_text(drawn);
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = snapshot;
-    struct snapshot_answers *answers = snapshot_answer(&all, &(struct snapshot_query){ 0 });
+    struct snapshot_answers *answers = scratch(snapshot_answer(&all, &(struct snapshot_query){ 0 }));
     assert_int_equal(answers->ooms.rows.count, 1);
     const struct oom_row *oom = &answers->ooms.rows.at[0];
     assert_int_equal(oom->entry, 6);
@@ -110,7 +108,6 @@ TEST(an_oom_is_judged_by_what_was_free_just_before)
     assert_int_equal(scope->start_bytes, 800);
     assert_int_equal(scope->peak_bytes, 1500);
     assert_int_equal(scope->growth_bytes, 700);
-    arena_free(answers);
     snapshot_free(snapshot);
     VEC_FREE(&all.of);
 }
@@ -119,7 +116,7 @@ TEST(an_oom_is_judged_by_what_was_free_just_before)
 TEST(segments_of_an_earlier_moment_have_holes_where_blocks_were)
 {
     struct snapshot *snapshot = read_text(drawn);
-    struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[1]);
+    struct allocator_history *replay = scratch(allocator_history_open(snapshot, &snapshot->devices.at[1]));
     struct state at;
     state_find(replay, 4, &at);
     assert_int_equal(at.ranges.count, 1);
@@ -133,7 +130,6 @@ TEST(segments_of_an_earlier_moment_have_holes_where_blocks_were)
     assert_int_equal(at.reserved, 0);
     assert_int_equal(at.outside, 1);
     EACH(VEC_FREE, &at.ranges, &at.pieces);
-    arena_free(replay);
     snapshot_free(snapshot);
 }
 
@@ -163,14 +159,13 @@ TEST(a_leak_grows_in_every_step_behind_the_second)
     buffer_puts(&text, "]}");
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = read_text(text.at);
-    struct snapshot_answers *answers = snapshot_answer(&all, &(struct snapshot_query){ 0 });
+    struct snapshot_answers *answers = scratch(snapshot_answer(&all, &(struct snapshot_query){ 0 }));
     assert_int_equal(answers->leaks.rows.count, 1);
     assert_string_equal(answers->leaks.rows.at[0].line.at, "/u/log.py:3:log");
     assert_int_equal(answers->leaks.rows.at[0].slope, 100);
     assert_int_equal(answers->leaks.rows.at[0].first_bytes, 200);
     assert_int_equal(answers->leaks.rows.at[0].last_bytes, 500);
     assert_int_equal(answers->leaks.rows.at[0].steps, 3);
-    arena_free(answers);
     snapshot_free(all.of.at[0]);
     VEC_FREE(&all.of);
     buffer_release(&text);
@@ -190,11 +185,10 @@ TEST(lifetimes_of_hours_keep_their_microseconds)
                                               "20") "," ACTION("free_requested", "3",
                                                                "22") "," ACTION("free_requested", "2",
                                                                                 "7200000013") "]]}");
-    struct snapshot_answers *answers = snapshot_answer(&all, &(struct snapshot_query){ 0 });
+    struct snapshot_answers *answers = scratch(snapshot_answer(&all, &(struct snapshot_query){ 0 }));
     assert_int_equal(answers->churn.rows.count, 1);
     assert_int_equal(answers->churn.rows.at[0].lifetime_median_ns, 2000);
     assert_int_equal(answers->churn.rows.at[0].lifetime_longest_ns, INT64_C(7200000003000));
-    arena_free(answers);
     snapshot_free(all.of.at[0]);
     VEC_FREE(&all.of);
 }
@@ -485,7 +479,7 @@ TEST(a_flame_leaves_out_frames_that_only_lead_to_others)
         "{\"action\":\"alloc\",\"addr\":8192,\"size\":100,\"stream\":0,\"time_us\":2,\"frames\":["
         "{\"name\":\"clone\",\"filename\":\"??\",\"line\":0}]}]],\"segments\":[]}";
     struct snapshot *snapshot = read_text(text);
-    struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[0]);
+    struct allocator_history *replay = scratch(allocator_history_open(snapshot, &snapshot->devices.at[0]));
     struct flame *flame = snapshot_flame(replay);
     static const char *const shown[] = { "train.py:9:main", "train.py:7:step", "at::empty(long)", "clone" };
     assert_int_equal(flame->frames.count, 4);
@@ -494,6 +488,5 @@ TEST(a_flame_leaves_out_frames_that_only_lead_to_others)
         assert_int_equal(flame->frames.at[i].host_ns, i < 3 ? 512 : 100);
     }
     flame_free(flame);
-    arena_free(replay);
     snapshot_free(snapshot);
 }

@@ -22,7 +22,7 @@ static void check(draw_body *body, const int64_t expected[PHASES])
         body(i * LENGTH, i);
     }
     struct trace *trace = draw_end();
-    struct step_phases *phases = step_phases_open(trace, account_of(trace));
+    struct step_phases *phases = scratch(step_phases_open(trace, account_of(trace)));
     assert_true(phases->told);
     assert_int_equal(phases->all.step_ns, LENGTH);
     assert_int_equal(phases->steps.count, STEPS);
@@ -31,8 +31,6 @@ static void check(draw_body *body, const int64_t expected[PHASES])
         for (size_t i = 0; i < STEPS; i++)
             assert_int_equal(phases->steps.at[i].phase_ns[p], expected[p]);
     }
-    arena_free(phases);
-    trace_free(trace);
 }
 
 /*
@@ -192,9 +190,7 @@ TEST(what_is_not_known_is_other)
     draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
     draw_host("cpu_op", "aten::linear", 1, 10, 50);
     struct trace *trace = draw_end();
-    struct step_phases *phases = step_phases_open(trace, account_of(trace));
+    struct step_phases *phases = scratch(step_phases_open(trace, account_of(trace)));
     assert_false(phases->told);
     assert_int_equal(phases->all.phase_ns[PHASE_OTHER], 100);
-    arena_free(phases);
-    trace_free(trace);
 }

@@ -11,31 +11,22 @@ static unsigned step_by;
 
 static bool analyze(struct selection_query query, const char *name, struct tpa_error *err)
 {
-    struct selection *selection = selection_open(trace, &query, err);
+    const struct selection *selection = scratch(selection_open(trace, &query, err));
     struct steps_options options = { .by = step_by, .name = name };
-    result = result_open("tpa.steps/1");
-    const struct steps *answer = steps_analyze(trace, selection, &options, err);
-    bool good = answer != NULL;
-    arena_free(selection);
-    if (good) {
-        steps_add_result(answer, result);
-        arena_free(answer);
-        steps = table_called(result, "steps");
-        summary = table_called(result, "summary");
-    }
-    return good;
+    result = scratch_result(result_open("tpa.steps/1"));
+    const struct steps *answer = scratch(steps_analyze(trace, selection, &options, err));
+    if (!answer)
+        return false;
+    steps_add_result(answer, result);
+    steps = table_called(result, "steps");
+    summary = table_called(result, "summary");
+    return true;
 }
 
 static void answer(struct selection_query query, const char *name)
 {
     struct tpa_error err = { 0 };
     assert_true(analyze(query, name, &err));
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 /*
@@ -83,7 +74,6 @@ TEST(each_moment_counts_for_what_has_precedence)
     assert_int_equal(int_called(steps, 0, "data_loading"), 12);
     assert_int_equal(int_called(steps, 0, "cpu"), 4);
     assert_int_equal(int_called(steps, 0, "other"), 8);
-    release();
 }
 
 TEST(a_step_lasts_as_long_as_its_work)
@@ -97,7 +87,6 @@ TEST(a_step_lasts_as_long_as_its_work)
     assert_int_equal(int_called(steps, 1, "runtime"), 2);
     assert_int_equal(int_called(steps, 1, "cpu"), 4);
     assert_int_equal(int_called(steps, 1, "other"), 2);
-    release();
 }
 
 /*
@@ -120,7 +109,6 @@ TEST(a_step_of_the_devices_is_their_range)
     assert_int_equal(int_called(steps, 0, "duration"), 55);
     assert_int_equal(int_called(steps, 0, "kernel"), 14);
     assert_int_equal(int_called(steps, 0, "memcpy"), 4);
-    release();
 }
 
 /* Steps of 50 and 25: mean and median 37.5; step 1 is over the median most in data loading, by 12 - 6. */
@@ -134,7 +122,6 @@ TEST(the_slowest_step_is_explained)
     assert_int_equal(int_called(summary, last, "difference"), 12);
     assert_string_equal(summary->footers.at[1].value.text.at, "ProfilerStep#1");
     assert_string_equal(summary->footers.at[2].value.text.at, "Data loading");
-    release();
 }
 
 TEST(steps_are_selected_by_number)
@@ -143,7 +130,6 @@ TEST(steps_are_selected_by_number)
     answer((struct selection_query){ .steps = { { { 2, 2 } }, 1 } }, NULL);
     assert_int_equal(steps->row_count, 1);
     assert_string_equal(text_called(steps, 0, "step"), "ProfilerStep#2");
-    release();
 }
 
 /*
@@ -172,7 +158,6 @@ TEST(steps_cut_by_the_end_of_recording_are_left_out)
     assert_int_equal(int_called(steps, 2, "complete"), 0);
     assert_int_equal(notice_called(result, "incomplete_steps"), 2);
     assert_int_equal(int_called(summary, summary->row_count - 1, "max"), 12);
-    release();
 }
 
 /* "outer" holds one "iter" and overlaps the other: of ranges that overlap the first counts. */
@@ -189,12 +174,10 @@ TEST(other_ranges_can_be_steps)
     assert_int_equal(int_called(steps, 0, "cpu"), 5);
     assert_int_equal(int_called(steps, 0, "other"), 5);
     assert_int_equal(notice_called(result, "overlapping_steps"), 1);
-    result_free(result);
 
     struct tpa_error err = { 0 };
     assert_false(analyze((struct selection_query){ 0 }, "^epoch", &err));
     assert_string_equal(err.message, "no annotation matches '^epoch'");
-    release();
 }
 
 /* The first ends 1 ns after the second begins: its start and its duration were both rounded up. */
@@ -210,7 +193,6 @@ TEST(steps_that_overlap_by_rounding_count)
     assert_int_equal(int_called(steps, 0, "duration"), 1000);
     assert_int_equal(int_called(steps, 1, "duration"), 1000);
     assert_int_equal(notice_called(result, "overlapping_steps"), 1);
-    release();
 }
 
 TEST(without_steps_all_is_one)
@@ -224,7 +206,6 @@ TEST(without_steps_all_is_one)
     assert_string_equal(text_called(steps, 0, "step"), "(all)");
     assert_int_equal(int_called(steps, 0, "duration"), 20);
     assert_int_equal(int_called(steps, 0, "cpu"), 15);
-    release();
 }
 
 /* forward at 0..10 and 30..36, backward at 10..30: by name two rows, by rank one; the parts add up to the time. */
@@ -248,7 +229,6 @@ TEST(calls_count_without_work_on_devices)
         assert_string_equal(text_called(summary, i, "part"), titles[i]);
         assert_int_equal(int_called(summary, i, "average"), times[i]);
     }
-    release();
 }
 
 /*
@@ -271,7 +251,6 @@ TEST(collectives_on_the_host_communicate)
     assert_int_equal(int_called(steps, 0, "cpu"), 10);
     assert_int_equal(int_called(steps, 0, "other"), 5);
     assert_string_equal(text_called(summary, 0, "part"), "Comm.");
-    release();
 }
 
 TEST(rows_are_added_up)
@@ -296,7 +275,6 @@ TEST(rows_are_added_up)
         assert_int_equal(int_called(steps, forward, "cpu"), 4);
         assert_int_equal(int_called(steps, forward, "other"), by_name ? 12 : 32);
         assert_int_equal(summary->footers.at[0].value.i, 3); /* the summary is still about steps */
-        release();
     }
     step_by = 0;
 }
@@ -334,7 +312,6 @@ TEST(a_stream_has_the_host_and_its_own_work)
         assert_int_equal(int_called(steps, second, parts[i].key), parts[i].second);
     }
     assert_int_equal(int_called(summary, 0, "max"), 17); /* kernel */
-    release();
 
     step_by = BY(STREAM);
     draw();
@@ -345,7 +322,7 @@ TEST(a_stream_has_the_host_and_its_own_work)
     assert_int_equal(int_called(steps, 0, "memcpy"), 10);
     assert_int_equal(int_called(steps, 0, "runtime"), 10);
     assert_int_equal(int_called(steps, 0, "other"), 29);
-    release();
+
     step_by = 0;
 }
 
@@ -368,7 +345,6 @@ TEST(devices_with_one_stream_number_stay_apart)
             assert_int_equal(int_called(steps, row, "other"), row ? 25 : 40);
         }
         assert_int_equal(int_called(summary, 0, "max"), 30); /* a kernel on either: 10..40 */
-        release();
     }
     step_by = 0;
 }
@@ -396,7 +372,6 @@ TEST(steps_of_all_files_of_a_rank_are_added_up)
         assert_int_equal(int_called(steps, 0, "kernel"), 40);
         assert_int_equal(int_called(steps, 1, "rank"), 5);
         assert_int_equal(int_called(steps, 1, "kernel"), 20);
-        release();
     }
     step_by = 0;
 }
@@ -423,6 +398,6 @@ TEST(sums_of_long_steps_do_not_overflow)
     assert_int_equal(int_called(steps, 0, "other"), INT64_MAX);
     assert_int_equal(int_called(steps, 0, "kernel"), 3);
     assert_int_equal(int_called(steps, 0, "average"), INT64_MAX / 3);
-    release();
+
     step_by = 0;
 }

@@ -33,7 +33,6 @@ TEST(a_busy_device_is_no_finding)
     assert_int_equal(result->answer->findings.count, 0);
     assert_non_null(result->answer->nothing);
     assert_string_equal(result->notices.at[1].kind, "answer"); /* which is that there is none */
-    release();
 }
 
 /* A step of 1000 has 600 of idle time. If all changes save 299, which is less than half of it, the sentence says that no change was found for
@@ -81,7 +80,6 @@ TEST(on_the_host_the_largest_part_of_a_step_is_the_verdict)
                             communicates
                                 ? "60.0 % of a step is communication; no GPU was recorded."
                                 : "aten::mm takes 60.0 % of the operators' own time; no GPU was recorded.");
-        release();
     }
 }
 
@@ -97,7 +95,6 @@ TEST(one_long_gap_is_named)
         }
         trace = draw_end();
         assert_int_equal(strstr(verdict(), ", in one gap of ") != NULL, once);
-        release();
     }
 }
 
@@ -112,7 +109,6 @@ TEST(what_is_no_operator_is_not_named)
         draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
         trace = draw_end();
         assert_string_equal(verdict(), "100.0 % of the GPU's time is computing.");
-        release();
     }
 }
 
@@ -158,7 +154,6 @@ TEST(memory_that_is_nearly_full_and_grows_is_a_remark)
     assert_string_equal(text_called(remarks, 0, "device"), "cuda:0");
     assert_string_equal(text_called(remarks, 1, "rule"), "memory_grows");
     assert_int_equal(int_called(remarks, 1, "bytes"), 9);
-    release();
 }
 
 /* ---- every rule finds something in one drawing, and nothing in nearly the same ---- */
@@ -276,7 +271,6 @@ TEST(growth_is_a_share_of_the_largest_step)
     assert_int_equal(remarks->row_count, 1);
     assert_string_equal(text_called(remarks, 0, "rule"), "memory_grows");
     assert_float_equal(number_called(remarks, 0, "share"), 1 / 60.0, 1e-12);
-    release();
 }
 
 /*
@@ -295,7 +289,6 @@ TEST(work_that_outlasts_the_operators_is_work)
     answer();
     for (size_t t = 0; t < result->tables.count; t++)
         assert_string_not_equal(result->tables.at[t]->key, "findings");
-    release();
 }
 
 /* Three steps of 1000 us, of which a forward pass takes FORWARD_US and a backward pass 100. */
@@ -319,9 +312,8 @@ static const char *phases_with_forward(int64_t forward_us)
 TEST(phases_are_told_if_they_explain_half_of_a_step)
 {
     assert_string_equal(phases_with_forward(400), "By phase: other 50.0 %, forward 40.0 %, backward 10.0 %");
-    release();
+
     assert_null(phases_with_forward(399));
-    release();
 }
 
 TEST(every_rule_finds_and_is_quiet)
@@ -363,7 +355,6 @@ TEST(every_rule_finds_and_is_quiet)
             if (found != (size_t)wrong)
                 fail_msg("%s is found %zu times where it is %s", cases[i].rule, found,
                          wrong ? "wrong" : "fine");
-            release();
         }
     }
 }

@@ -30,7 +30,6 @@ TEST(without_devices_operators_and_functions_come_by_their_own_time)
     assert_string_equal(text_called(operators, 1, "name"), "train.py(10): step");
     assert_int_equal(int_called(operators, 1, "time"), 20);
     assert_string_equal(text_called(operators, 2, "name"), "b");
-    release();
 }
 
 /* The annotations take no time themselves. That with the name of an operator is one of its calls, the other is no row. */
@@ -48,7 +47,6 @@ TEST(calls_of_one_name_count_also_where_they_take_no_time)
     assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
     assert_int_equal(int_called(operators, 0, "count"), 2);
     assert_string_equal(text_called(operators, 1, "name"), "c");
-    release();
 }
 
 /* mm launches 60 and 20. A graph launch without an operator launches 15, and 5 have no call in the file: they count by their kernel. */
@@ -74,7 +72,6 @@ TEST(the_most_expensive_operators_come_first)
     assert_string_equal(text_called(operators, 1, "name"), "gemm");
     assert_int_equal(int_called(operators, 1, "time"), 20);
     assert_int_equal(int_called(operators, 1, "count"), 2);
-    release();
 }
 
 /*
@@ -134,7 +131,6 @@ TEST(each_rank_has_figures_of_its_own)
     assert_int_equal(int_called(operators, 1, "time"), 20);
     assert_int_equal(int_called(operators, 2, "rank"), 1);
     assert_int_equal(int_called(operators, 2, "time"), 10);
-    release();
 }
 
 TEST(each_device_has_figures_of_its_own)
@@ -155,7 +151,6 @@ TEST(each_device_has_figures_of_its_own)
     }
     assert_string_equal(text_called(operators, 1, "name"), "aten::add");
     assert_int_equal(int_called(operators, 1, "count"), 2);
-    release();
 }
 
 /* Two files that say that they are of one rank are one row. */
@@ -177,7 +172,6 @@ TEST(files_of_one_rank_share_a_row)
         assert_int_equal(overview->row_count, 2);
         assert_int_equal(int_called(overview, 0, "rank"), 4);
         assert_int_equal(int_called(overview, 1, "rank"), 5);
-        release();
     }
 }
 
@@ -204,7 +198,6 @@ TEST(ranks_come_in_any_order)
             assert_int_equal(int_called(overview, row, "steps"), 1);
             assert_int_equal(int_called(overview, row, "step"), rank ? 100 : 40);
         }
-        release();
     }
 }
 
@@ -261,7 +254,6 @@ TEST(cycles_of_a_rank_are_added_up)
         assert_int_equal(int_called(operators, 0, "count"), 2);
         assert_float_equal(number_called(operators, 0, "share_of_all"), 1.0, 1e-12);
         assert_int_equal(int_called(operators, 1, "rank"), 5);
-        result_free(result);
 
         answer(); /* of all: two devices, and three files */
         overview = table_called(result, "overview");
@@ -269,7 +261,6 @@ TEST(cycles_of_a_rank_are_added_up)
         assert_int_equal(overview->footers.at[0].value.i, 1100);
         assert_string_equal(overview->footers.at[3].key, "devices");
         assert_int_equal(overview->footers.at[3].value.i, 2);
-        release();
     }
 }
 
@@ -300,16 +291,13 @@ TEST(memory_of_the_host_is_not_of_a_device)
             const struct table_footer *last = &overview->footers.at[overview->footers.count - 1];
             assert_string_equal(last->title, cases[i].title);
             assert_int_equal(last->value.i, cases[i].peak);
-            result_free(result);
 
             answer_by(SUMMARY_BY_RANK);
             assert_int_equal(int_called(table_called(result, "overview"), 0, "peak_memory"), cases[i].peak);
-            result_free(result);
 
             answer_by(SUMMARY_BY_DEVICE);
             assert_int_equal(int_called(table_called(result, "overview"), 0, "peak_memory"),
                              cases[i].device ? cases[i].device : TABLE_INT_MISSING);
-            release();
         }
 }
 
@@ -351,6 +339,5 @@ TEST(sums_of_long_files_do_not_overflow)
                 if (share < 0 || share > 1 || int_called(findings, row, "time") < 0)
                     fail_msg("%s: a share of %g", text_called(findings, row, "rule"), share);
             }
-        release();
     }
 }

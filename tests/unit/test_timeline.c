@@ -36,11 +36,8 @@ static struct trace *one_step(void)
 
 static struct timeline *timeline_of(const struct trace *trace)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    assert_non_null(selection);
+    const struct selection *selection = selection_all(trace);
     struct timeline *timeline = chart_timeline(trace, selection);
-    arena_free(selection);
     return timeline;
 }
 
@@ -71,7 +68,6 @@ TEST(devices_come_first_then_the_critical_path_then_threads)
     assert_int_equal(timeline->steps.count, 1);
     assert_int_equal(timeline->steps.at[0].number, 3);
     timeline_free(timeline);
-    trace_free(trace);
 }
 
 TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
@@ -89,7 +85,6 @@ TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
     assert_int_equal(mm->depth, 3);
     assert_int_equal(mm->inner, 1);
     timeline_free(timeline);
-    trace_free(trace);
 }
 
 /* A host that loads, in an annotation or, as older profilers record it, an operator; and that communicates. */
@@ -115,7 +110,6 @@ TEST(what_loads_and_what_communicates_on_the_host_have_kinds_of_their_own)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         assert_int_equal(span_called(timeline, wanted[i].name, TIMELINE_HOST)->kind, wanted[i].kind);
     timeline_free(timeline);
-    trace_free(trace);
 }
 
 TEST(work_knows_its_kind_and_call_and_gaps_their_cause)
@@ -134,7 +128,6 @@ TEST(work_knows_its_kind_and_call_and_gaps_their_cause)
     assert_int_equal(gap->start_ns, 300);
     assert_int_equal(gap->dur_ns, 400);
     timeline_free(timeline);
-    trace_free(trace);
 }
 
 /* Busy 200 + 100; the gap: host 300, call 5, latency 95. Before the first and after the last work nothing is said. */
@@ -150,7 +143,6 @@ TEST(a_strip_adds_up)
     assert_int_equal(sums[SPAN_MATRIX], 200);
     assert_int_equal(sums[SPAN_COMPUTATION], 100);
     timeline_free(timeline);
-    trace_free(trace);
 }
 
 /* Ten bins of 10 ns: 20 of the 40 ns from 15 to 55 are spread evenly: half of each bin that is covered. */
@@ -286,7 +278,6 @@ TEST(work_waits_in_the_queue_from_its_call_to_its_start)
                 timeline_series_most(timeline, 0, bin * timeline->finer, (bin + 1) * timeline->finer), waits);
     }
     timeline_free(timeline);
-    trace_free(trace);
 }
 
 TEST(an_empty_trace_has_no_timeline)
@@ -294,5 +285,4 @@ TEST(an_empty_trace_has_no_timeline)
     struct small small = small_begin(chart_timeline_wants().args);
     struct trace *trace = small_end(&small);
     assert_null(timeline_of(trace));
-    trace_free(trace);
 }

@@ -20,15 +20,9 @@ struct top_answer {
 static struct top_answer ask(struct trace *trace, struct top_options options)
 {
     struct top_answer answer = { .trace = trace };
-    answer.result = top_result(trace, &options);
+    answer.result = scratch_result(top_result(trace, &options));
     answer.table = answer.result->tables.at[0];
     return answer;
-}
-
-static void done(struct top_answer *answer)
-{
-    result_free(answer->result);
-    trace_free(answer->trace);
 }
 
 static size_t column(const struct top_answer *answer, const char *key)
@@ -162,7 +156,6 @@ TEST(times_go_to_rows_callers_and_kernels)
     for (size_t i = 0; i < 7; i++)
         assert_string_equal(text(&answer, i, "name"), order[i]);
     assert_int_equal(noticed(&answer, "no_gpu"), -1);
-    done(&answer);
 }
 
 /*
@@ -181,7 +174,6 @@ TEST(nested_calls_of_one_name_all_count)
     check_host(&answer, "f", 2, 26, 20 - 5 - 6 + 6 - 2);
     check_device(&answer, "f", 18, 9);
     assert_int_equal(noticed(&answer, "kernels_of_folded_calls"), -1);
-    done(&answer);
 }
 
 /*
@@ -204,7 +196,6 @@ TEST(a_call_with_one_callee_of_its_name_counts_once)
     check_device(&answer, "to", 7, 7);
     check_device(&answer, "k1*", 100, 100);
     assert_int_equal(noticed(&answer, "kernels_of_folded_calls"), 1);
-    done(&answer);
 }
 
 /*
@@ -225,7 +216,6 @@ TEST(a_call_without_operator_runs_where_the_profiler_was_stopped)
     check_host(&answer, "cudaEventQuery", 1, 4, 4);
     check_host(&answer, "ProfilerStep*", 1, 40, 20);
     assert_int_equal(noticed(&answer, "calls_without_operator"), 1);
-    done(&answer);
 }
 
 /* As above, but the call's correlation is the id of an operator: torch gives it that operator's kernels too. */
@@ -240,7 +230,6 @@ TEST(a_call_that_has_an_operators_number_gets_its_kernels)
     check_device(&answer, "mm", 5, 5);
     check_device(&answer, "cudaEventQuery", 5, 5);
     assert_int_equal(footer(&answer, "self_device_time_total"), 5);
-    done(&answer);
 }
 
 TEST(since_torch_2_15_an_equal_number_brings_no_kernels)
@@ -257,7 +246,6 @@ TEST(since_torch_2_15_an_equal_number_brings_no_kernels)
         check_device(&answer, "mm", 5, 5);
         check_device(&answer, "cudaEventQuery", given, given);
         assert_int_equal(noticed(&answer, "kernels_by_number"), versions[i] == TORCH_UNKNOWN ? 1 : -1);
-        done(&answer);
     }
 }
 
@@ -283,7 +271,7 @@ TEST(the_device_type_is_torchs)
         small_arg(&small, ARG_CORRELATION, 7), small_arg(&small, ARG_EXTERNAL_ID, 1);
         small_device(&small, 7, "gpu_user_annotation", "mine", 10, 30);
         struct trace *trace = small_end(&small);
-        struct top *top = top_analyze(trace, &(struct top_options){ 0 });
+        struct top *top = scratch(top_analyze(trace, &(struct top_options){ 0 }));
         assert_int_equal(top->count, 4);
         assert_string_equal(top->device_name, cases[i].type);
         assert_int_equal(gpu_events_of(trace)->count, 1); /* it occupies the device, to every command */
@@ -297,8 +285,6 @@ TEST(the_device_type_is_torchs)
                 assert_int_equal(at->self_device_ns, 30);
         }
         assert_int_equal(top->self_device_ns, 30);
-        arena_free(top);
-        trace_free(trace);
     }
 }
 
@@ -315,7 +301,6 @@ TEST(the_device_that_works_longest_heads_the_columns)
         struct top *top = top_analyze(trace, &(struct top_options){ 0 });
         assert_string_equal(top->device_name, longer ? "CUDA" : "HPU");
         arena_free(top);
-        trace_free(trace);
     }
 }
 
@@ -347,7 +332,6 @@ TEST(asynchronous_and_open_regions_have_a_total_only)
     assert_int_equal(noticed(&answer, "async_guessed"), 1);
     assert_int_equal(noticed(&answer, "unfinished_regions"), 1);
     assert_int_equal(noticed(&answer, "no_gpu"), 0);
-    done(&answer);
 }
 
 /*
@@ -374,7 +358,6 @@ TEST(an_open_region_ends_with_what_is_around_its_start)
     check_host(&answer, "second", 1, 10, 0);
     check_host(&answer, "third", 1, 30, 0);
     check_host(&answer, "outer", 1, 60, 40);
-    done(&answer);
 }
 
 /* Callees may overlap each other inside a caller, so what they take together may be more than it lasted. */
@@ -386,7 +369,6 @@ TEST(self_time_may_be_negative)
     operator_(&small, "c", 5, 14, 3);
     struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "a", 1, 20, 20 - 15 - 14);
-    done(&answer);
 }
 
 TEST(names_that_torch_drops_leave_their_time_to_the_caller)
@@ -398,7 +380,6 @@ TEST(names_that_torch_drops_leave_their_time_to_the_caller)
     struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     assert_false(has_row(&answer, "aten::is_leaf"));
     check_host(&answer, "a", 1, 20, 10);
-    done(&answer);
 }
 
 /*
@@ -428,7 +409,6 @@ TEST(memory_counts_from_start_to_end_on_any_thread)
     check_memory(&answer, "[memory]", 8, 8);
     assert_int_equal(figure(&answer, "[memory]", "count"), 1);
     check_host(&answer, "[memory]", 1, 0, 0);
-    done(&answer);
 }
 
 /*
@@ -451,7 +431,6 @@ TEST(a_region_and_its_shadow_on_a_stream_are_two_rows)
     check_device(&answer, "## fwd ##*", 6999, 6999);
     assert_int_equal(footer(&answer, "self_device_time_total"), 6000);
     assert_int_equal(figure(&answer, "## fwd ##*", "is_user_annotation"), 1);
-    done(&answer);
 }
 
 /* 9: launched before recording began; 8: a graph of two kernels in no operator. Nothing is lost. */
@@ -472,7 +451,6 @@ TEST(gpu_work_without_operator_keeps_its_rows)
     assert_int_equal(noticed(&answer, "gpu_work_without_call"), 1);
     assert_int_equal(noticed(&answer, "gpu_work_without_operator"), 3);
     assert_int_equal(noticed(&answer, "cuda_graph"), 2);
-    done(&answer);
 }
 
 TEST(python_frames_hold_but_have_no_rows_unless_requested)
@@ -488,7 +466,6 @@ TEST(python_frames_hold_but_have_no_rows_unless_requested)
         assert_int_equal(figure(&answer, "mm", "is_top_level"), 0);
         check_host(&answer, "Python GC", 1, 4, 4);
         assert_int_equal(footer(&answer, "self_cpu_time_total"), python ? 50 : 24);
-        done(&answer);
     }
 }
 
@@ -508,7 +485,6 @@ TEST(shapes_tell_calls_apart)
     assert_string_equal(text(&answer, 1, "input_shapes"), "[[2, 3], [3, 5]]");
     check_host(&answer, "aten::mm", 2, 22, 22);
     assert_int_equal(figure(&answer, "aten::mm", "flops"), 2 * 48);
-    done(&answer);
 }
 
 static struct trace *two_steps(void)
@@ -538,7 +514,6 @@ TEST(a_step_has_its_own_time_and_what_it_launched)
     check_device(&answer, "ProfilerStep#7", 40, 40);
     check_device(&answer, "ProfilerStep#8", 40, 40);
     check_host(&answer, "(outside steps)", 1, 5, 5);
-    done(&answer);
 }
 
 /* A step is one run of it: two of one number are two rows. */
@@ -553,23 +528,18 @@ TEST(steps_of_one_number_are_two_rows)
     assert_int_equal(answer.table->row_count, 4);
     assert_int_equal(figure(&answer, "mm", "step"), 7);
     assert_int_equal(figure(&answer, "mm", "cpu_time_total"), 20);
-    done(&answer);
 }
 
 TEST(choosing_a_step_takes_what_it_launched)
 {
     struct trace *trace = two_steps();
-    struct tpa_error err = { 0 };
     struct selection_query query = { .steps = { .at = { { 7, 7 } }, .count = 1 } };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
+    const struct selection *selection = scratch_selection(trace, query);
     struct top_answer answer = ask(trace, (struct top_options){ .selection = selection });
     check_host(&answer, "mm", 1, 20, 18);
     check_device(&answer, "mm", 40, 40);
     check_device(&answer, "gemm*", 40, 40);
     assert_false(has_row(&answer, "after"));
-    arena_free(selection);
-    done(&answer);
 }
 
 /* Filters choose rows; the figures and the whole that shares are of stay what they were. */
@@ -579,7 +549,6 @@ TEST(filters_choose_rows_and_change_no_figure)
     assert_int_equal(answer.table->row_count, 1);
     check_host(&answer, "mm", 2, 40, 36);
     assert_int_equal(footer(&answer, "self_cpu_time_total"), 90 + 90 + 5);
-    done(&answer);
 }
 
 TEST(files_add_up_or_are_distinguished_by_rank)
@@ -602,7 +571,6 @@ TEST(files_add_up_or_are_distinguished_by_rank)
             check_host(&answer, "mm", 2, 30, 26);
             check_device(&answer, "mm", 36, 36);
         }
-        done(&answer);
     }
 }
 
@@ -621,30 +589,25 @@ TEST(places_count_nested_time_once)
     check_device(&answer, "cpu_op", 50, 50);
     check_host(&answer, "cuda_runtime", 1, 2, 2);
     check_device(&answer, "kernel*", 50, 50);
-    result_free(answer.result);
 
     answer = ask(trace, (struct top_options){ .by = TOP_THREAD });
     assert_int_equal(answer.table->row_count, 1);
     check_host(&answer, "thread 100", 3, 40, 40);
     check_device(&answer, "thread 100", 50, 50);
-    result_free(answer.result);
 
     answer = ask(trace, (struct top_options){ .by = TOP_STREAM });
     assert_int_equal(answer.table->row_count, 2);
     check_device(&answer, "GPU 0 stream 7*", 50, 50);
     check_device(&answer, "GPU 0 stream 9*", 7, 7);
-    result_free(answer.result);
 
     answer = ask(trace, (struct top_options){ .by = TOP_DEVICE });
     assert_int_equal(answer.table->row_count, 1);
     check_device(&answer, "GPU 0*", 57, 57);
-    result_free(answer.result);
 
     answer = ask(trace, (struct top_options){ .by = TOP_KERNEL });
     assert_int_equal(answer.table->row_count, 2);
     assert_false(has_row(&answer, "outer"));
     check_device(&answer, "gemm*", 50, 50);
-    done(&answer);
 }
 
 /* torch's float64 figures differ from ours by no more than rounding. */
@@ -662,7 +625,6 @@ TEST(torchs_arithmetic_agrees_with_exact_sums)
             assert_true(torch_us > exact_us - 1e-9 && torch_us < exact_us + 1e-9);
         }
     }
-    done(&answer);
 }
 
 /* torch's own rules are for torch's traces: elsewhere a recursion is two calls in the time of one. */
@@ -678,7 +640,6 @@ TEST(other_producers_get_plain_nesting)
     check_host(&answer, "fib", 2, 30, 30);
     check_host(&answer, "gloo:read", 1, 10, 7);
     assert_int_equal(noticed(&answer, "async_guessed"), -1);
-    done(&answer);
 }
 
 TEST(an_empty_trace_has_no_rows)
@@ -687,5 +648,4 @@ TEST(an_empty_trace_has_no_rows)
     struct top_answer answer = ask(small_end(&small), (struct top_options){ .float_times = true });
     assert_int_equal(answer.table->row_count, 0);
     assert_int_equal(footer(&answer, "self_cpu_time_total"), 0);
-    done(&answer);
 }

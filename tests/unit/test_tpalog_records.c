@@ -5,7 +5,7 @@
  *                    |cudaLaunchKernel 110..115 (corr. 1)|
  *     stream 7                 |gemm 130..150| |copy 155..157|
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/tpa_bytes.h"
 #include "tests/unit/trace_dump.h"
 #include "trace/tpafile_write.h"
@@ -104,7 +104,7 @@ static struct trace *read_log(struct buffer *bytes)
     struct tpa_error err = { 0 };
     struct trace *trace = trace_from_bytes(bytes->at, bytes->count, 1, 0, &err);
     assert_non_null(trace);
-    return trace;
+    return scratch_trace(trace);
 }
 
 /* The only event called NAME. */
@@ -172,7 +172,6 @@ TEST(device_work_and_calls_are_events_as_kineto_names_them)
     assert_true(trace_arg_decimal(trace, ARG_WARPS_PER_SM, kernel) == 16.0);
     assert_true(trace_arg_decimal(trace, ARG_BANDWIDTH, copy) == 2.0);
     assert_null(find_notice(trace, "unfinished_file"));
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -207,7 +206,6 @@ TEST(facts_become_the_file_s)
     const struct track *track = &trace->tracks[trace->track[find_event(trace, "driver call 7")]];
     assert_string_equal(names_text(trace->texts, track->thread_name), "loader");
     assert_string_equal(names_text(trace->texts, track->process_name), "python3");
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -245,7 +243,6 @@ TEST(messages_of_emit_nvtx_become_operators)
     assert_string_equal(trace_arg_text(trace, ARG_NVTX_CATEGORY, find_event(trace, "here")), "8");
     assert_null(trace_arg_text(trace, ARG_NVTX_CATEGORY, find_event(trace, "NCCL: ncclAllReduce")));
     check_event(trace, "autograd::engine::evaluate_function: MmBackward0", EVENT_OP, 180000, 10000, 9, 9);
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -281,7 +278,6 @@ TEST(halves_of_ranges_find_each_other)
     check_event(trace, "ProfilerStep#0", EVENT_ANNOTATION, 60000, 20000, 9, 9);
     check_event(trace, "ProfilerStep#1", EVENT_ANNOTATION, 80000, 15000, 9, 9);
     assert_int_equal(find_notice(trace, "lone_ends")->count, 1);
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -330,7 +326,6 @@ TEST(memory_records_tell_what_is_in_use)
         found++;
     }
     assert_int_equal(found, 5);
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -357,7 +352,6 @@ TEST(what_went_wrong_is_reported)
     assert_int_equal(find_notice(trace, "no_time")->count, 1);
     assert_non_null(find_notice(trace, "unfinished_file"));
     assert_false(trace->files[0].container->closed);
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -373,7 +367,6 @@ TEST(a_log_can_be_read_while_it_is_written)
         struct trace *trace = read_log(&bytes);
         assert_int_equal(trace->event_count, i);
         assert_non_null(find_notice(trace, "unfinished_file"));
-        trace_free(trace);
     }
     tpafile_writer_free(log);
     buffer_release(&bytes);
@@ -401,8 +394,6 @@ TEST(a_log_can_be_converted)
         assert_int_equal(trace_start_ns(again, e), trace_start_ns(trace, e));
         assert_int_equal(again->kind[e], trace->kind[e]);
     }
-    trace_free(again);
-    trace_free(trace);
     buffer_release(&converted);
     buffer_release(&bytes);
 }
@@ -424,10 +415,8 @@ TEST(an_unfinished_log_stays_one)
         assert_string_equal(find_notice(again, "unfinished_file")->text,
                             find_notice(trace, "unfinished_file")->text);
         assert_int_equal(find_notice(again, "unfinished_file")->count, 1);
-        trace_free(trace);
         trace = again;
         buffer_release(&converted);
     }
-    trace_free(trace);
     buffer_release(&bytes);
 }

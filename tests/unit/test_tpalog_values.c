@@ -2,7 +2,7 @@
  * Numbers in .tpa files whose checksums are right: each is checked once, when its block is decoded, and what is outside of
  * its bounds is told with its block.
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "base/memory.h"
 #include "ingest/formats.h"
 #include "tests/unit/tpa_bytes.h"
@@ -24,7 +24,7 @@ static struct trace *read_bytes(const struct buffer *bytes)
     trace_builder_file(builder, "file", "tpa");
     assert_true(format_tpa.read(source, builder, &options, &err));
     source_free(source);
-    return trace_builder_finish(builder);
+    return scratch_trace(trace_builder_finish(builder));
 }
 
 static const struct trace_notice *find_notice(const struct trace *trace, const char *kind)
@@ -64,7 +64,6 @@ TEST(values_at_their_bounds_are_taken)
     assert_int_equal(trace_start_ns(trace, 1), TPAFILE_LARGEST);
     assert_int_equal(trace_arg_or(trace, ARG_SHARED_MEMORY, 1, -1), TPAFILE_LARGEST);
     assert_null(find_notice(trace, "odd_values"));
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -96,7 +95,6 @@ TEST(values_beyond_their_bounds_are_not_known)
     struct tpafile_head head;
     assert_true(tpafile_decode_head((const unsigned char *)bytes.at + odd->offset, &head));
     assert_int_equal(head.kind, TPAFILE_KERNEL);
-    trace_free(trace);
     buffer_release(&bytes);
 }
 
@@ -177,7 +175,6 @@ TEST(an_argument_of_another_type_than_its_key_is_left_out)
             assert_int_equal(find_notice(trace, "odd_arguments") != NULL, type != arguments[a].type);
             if (arguments[a].type == TPAFILE_ARGUMENT_TEXT) /* asserts that it is one of the texts */
                 trace_arg_text(trace, (enum trace_arg)a, 0);
-            trace_free(trace);
         }
 }
 
@@ -190,7 +187,6 @@ TEST(a_damaged_argument_costs_the_argument_and_no_event)
     assert_non_null(odd);
     assert_int_equal(odd->count, 2);
     assert_non_null(strstr(odd->text, "grid"));
-    trace_free(trace);
 }
 
 TEST(a_block_of_events_with_a_number_that_none_can_have_is_reported)
@@ -216,14 +212,12 @@ TEST(a_block_of_events_with_a_number_that_none_can_have_is_reported)
         assert_true(bad->offset > 0);
         assert_non_null(strstr(bad->text, cases[i].reason));
         assert_non_null(strstr(bad->text, "number "));
-        trace_free(trace);
     }
     /* The largest number is one. A kernel at such a time is left out as it cannot be of this recording. */
     struct trace *trace = read_odd(&(struct odd){ "stream", 0, TPAFILE_LARGEST, 1, 0, 7, 0, 0 });
     assert_null(find_notice(trace, "bad_block"));
     assert_non_null(find_notice(trace, "untimed_work"));
     assert_int_equal(trace->event_count, 1);
-    trace_free(trace);
 }
 
 TEST(a_flow_arrow_is_begin_step_or_end)
@@ -235,11 +229,9 @@ TEST(a_flow_arrow_is_begin_step_or_end)
         bool known = phase == 's' || phase == 't' || phase == 'f';
         assert_int_equal(trace->flow_count, known);
         assert_int_equal(find_notice(trace, "odd_flows") != NULL, !known);
-        trace_free(trace);
     }
     struct trace *trace = read_odd(&(struct odd){ "stream", 0, 20, 1, 0, 7, 0, 's' });
     assert_int_equal(trace->flow_count, 1);
-    trace_free(trace);
 }
 
 /* ---- what a small file may cost ---- */
@@ -274,7 +266,6 @@ TEST(flows_and_samples_without_a_name_have_an_empty_one)
         assert_int_not_equal(ids[i], NAME_NONE);
         assert_string_equal(names_text(trace->texts, ids[i]), "");
     }
-    trace_free(trace);
 }
 
 /* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is checked before they are decoded, by one thread or four. */
@@ -304,6 +295,5 @@ TEST(a_block_of_more_numbers_than_one_may_hold_is_left_out)
     struct trace *trace = read_bytes(&bytes);
     assert_int_equal(trace->event_count, 0);
     assert_non_null(strstr(find_notice(trace, "bad_block")->text, "it holds more numbers than a block may"));
-    trace_free(trace);
     buffer_release(&bytes);
 }

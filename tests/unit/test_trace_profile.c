@@ -1,5 +1,5 @@
 /* test_trace_profile.c - profile/view.h: calls of a trace summed up, on a trace small enough to draw. */
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "profile/view.h"
 
 #include "trace/builder.h"
@@ -52,8 +52,8 @@ TEST(calls_are_summed_up_by_caller)
     struct tpa_error err = { 0 };
     assert_true(trace_builder_append(builder, chunk, &err));
     trace_chunk_free(chunk);
-    struct trace *trace = trace_builder_finish(builder);
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    struct trace *trace = scratch_trace(trace_builder_finish(builder));
+    const struct selection *all = selection_all(trace);
     struct profile *profile = trace_profile(trace, all);
 
     function_id step = profile_find(profile, "~", PROFILE_NAME_LINE, "ProfilerStep*");
@@ -82,8 +82,6 @@ TEST(calls_are_summed_up_by_caller)
             check(&edge->cost, 1, 1, 3, 3);
     }
     profile_free(profile);
-    arena_free(all);
-    trace_free(trace);
 }
 
 /*
@@ -105,8 +103,8 @@ TEST(regions_of_no_stack_call_nobody)
     struct tpa_error err = { 0 };
     assert_true(trace_builder_append(builder, chunk, &err));
     trace_chunk_free(chunk);
-    struct trace *trace = trace_builder_finish(builder);
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    struct trace *trace = scratch_trace(trace_builder_finish(builder));
+    const struct selection *all = selection_all(trace);
     struct profile *profile = trace_profile(trace, all);
     const struct profile_function *f = profile->functions;
     function_id wrap = profile_find(profile, "~", PROFILE_NAME_LINE, "wrap");
@@ -123,6 +121,4 @@ TEST(regions_of_no_stack_call_nobody)
     assert_memory_equal(text.at, "<forward op>", 12);
     buffer_release(&text);
     profile_free(profile);
-    arena_free(all);
-    trace_free(trace);
 }

@@ -13,12 +13,9 @@ static struct table *transfers, *stalls;
 
 static void answer_by(struct selection_query query, unsigned by)
 {
-    struct tpa_error err = { 0 };
-    struct selection *selection = selection_open(trace, &query, &err);
-    assert_non_null(selection);
-    result = result_open("tpa.transfers/1");
+    const struct selection *selection = scratch_selection(trace, query);
+    result = scratch_result(result_open("tpa.transfers/1"));
     ask_analysis(&analysis_transfers, trace, selection, by, result);
-    arena_free(selection);
     transfers = table_called(result, "transfers");
     stalls = table_called(result, "stalls");
 }
@@ -26,12 +23,6 @@ static void answer_by(struct selection_query query, unsigned by)
 static void answer(struct selection_query query)
 {
     answer_by(query, TRANSFERS_BY_DEFAULT);
-}
-
-static void release(void)
-{
-    result_free(result);
-    trace_free(trace);
 }
 
 /* The row of TABLE whose COLUMN is TEXT. */
@@ -94,7 +85,6 @@ TEST(copies_by_direction_and_memory)
     assert_string_equal(text_called(transfers, 1, "direction"), "DtoH");
     assert_int_equal(int_called(transfers, 1, "exposed"), 6);
     assert_int_equal(int_called(transfers, 1, "blocked"), 6 + 10);
-    release();
 }
 
 TEST(stalls_by_operator_and_cause)
@@ -116,7 +106,6 @@ TEST(stalls_by_operator_and_cause)
     assert_string_equal(text_called(stalls, wait, "operator"), "aten::item");
     assert_int_equal(int_called(stalls, wait, "blocked"), 10);
     assert_int_equal(stalls->footers.at[0].value.i, 20 + 16 + 6 + 10);
-    release();
 }
 
 /* PyTorch's own frame is innermost, but the line is the user's. */
@@ -126,7 +115,6 @@ TEST(stalls_name_the_line)
     answer((struct selection_query){ 0 });
     size_t wait = row_with(stalls, "cause", "wait for a copy");
     assert_string_equal(text_called(stalls, wait, "line"), "train.py(3): step");
-    release();
 }
 
 /*
@@ -158,7 +146,6 @@ TEST(a_stream_is_waited_for_alone)
     assert_string_equal(text_called(stalls, 2, "cause"), "pinning");
     assert_int_equal(int_called(transfers, row_with(transfers, "direction", "HtoD"), "blocked"), 0);
     assert_int_equal(int_called(transfers, row_with(transfers, "direction", "DtoH"), "blocked"), 10);
-    release();
 }
 
 /*
@@ -191,7 +178,6 @@ TEST(waits_for_several_streams_below_python)
     assert_string_equal(text_called(stalls, 0, "cause"), "wait for a copy");
     assert_string_equal(text_called(stalls, 1, "operator"), "MyFunction");
     assert_string_equal(text_called(stalls, 1, "cause"), "pinning");
-    release();
 }
 
 /* One call copies from 10 on to the host, from 20 on to device 0, whose stream comes first in the file: it counts for the first. */
@@ -207,7 +193,6 @@ TEST(a_call_that_copied_twice_counts_for_the_first_copy)
     assert_string_equal(text_called(stalls, 0, "transfer"), "DtoH pinned");
     assert_int_equal(int_called(transfers, row_with(transfers, "direction", "DtoH"), "blocked"), 30);
     assert_int_equal(int_called(transfers, row_with(transfers, "direction", "HtoD"), "blocked"), 0);
-    release();
 }
 
 /*
@@ -231,7 +216,6 @@ TEST(a_wait_within_a_wait_does_not_count)
     size_t stream = row_with(stalls, "call", "cudaStreamSynchronize");
     assert_int_equal(int_called(stalls, stream, "count"), 2);
     assert_int_equal(int_called(stalls, stream, "blocked"), 17);
-    release();
 }
 
 /* Work launched after the synchronisation began, or over before it began, is not what it waits for; also where no work ends in it. */
@@ -249,7 +233,6 @@ TEST(a_wait_without_work_is_empty)
         assert_int_equal(stalls->row_count, 1);
         assert_string_equal(text_called(stalls, 0, "cause"), "empty wait");
         assert_int_equal(transfers->row_count, 0);
-        release();
     }
 }
 
@@ -265,7 +248,6 @@ TEST(hidden_copies_and_missing_sizes)
     assert_string_equal(text_called(transfers, 0, "memory"), "unknown");
     assert_int_equal(int_called(transfers, 0, "exposed"), 10);
     assert_true(table_is_missing(transfers, 0, (size_t)table_find_column(transfers, "bandwidth", 9)));
-    release();
 }
 
 TEST(names_of_copies_and_calls)
@@ -315,7 +297,6 @@ TEST(what_the_device_waits_for_as_well_is_no_saving)
     assert_int_equal(int_called(stalls, 0, "blocked"), 53 * ms);
     assert_int_equal(int_called(stalls, 0, "won"), 53 * ms - (50 * ms - 40 * us) - 5 * us);
     assert_non_null(strstr(text_called(stalls, 0, "advice"), "the device waited, too"));
-    release();
 }
 
 /* The same, of a wait of 0.5 ms at the end of 5 ms in which the device waits for the event: all of it lies there. */
@@ -336,7 +317,6 @@ TEST(a_short_wait_while_the_device_waits_is_no_saving)
     assert_int_equal(stalls->row_count, 1);
     assert_int_equal(int_called(stalls, 0, "blocked"), 500 * us);
     assert_int_equal(int_called(stalls, 0, "won"), 500 * us - 470 * us - 5 * us);
-    release();
 }
 
 /*
@@ -366,7 +346,6 @@ TEST(copies_may_be_grouped_by_stream_step_and_operator)
     assert_int_equal(int_called(transfers, 0, "bytes"), 50);
     assert_int_equal(int_called(transfers, 1, "stream"), 9);
     assert_int_equal(int_called(transfers, 1, "blocked"), 6);
-    result_free(result);
 
     answer_by((struct selection_query){ 0 }, BY(STEP));
     assert_int_equal(transfers->row_count, 3);
@@ -378,7 +357,6 @@ TEST(copies_may_be_grouped_by_stream_step_and_operator)
     }
     assert_int_equal(bytes_of_3, 40);
     assert_int_equal(bytes_outside, 10);
-    result_free(result);
 
     answer_by((struct selection_query){ 0 }, BY(OP));
     assert_int_equal(transfers->row_count, 3); /* pinned and pageable by aten::to, pinned by none */
@@ -386,5 +364,4 @@ TEST(copies_may_be_grouped_by_stream_step_and_operator)
     assert_int_equal(int_called(transfers, row_with(transfers, "memory", "pageable"), "blocked"), 6);
     assert_string_equal(text_called(transfers, row_with(transfers, "memory", "pageable"), "operator"),
                         "aten::to");
-    release();
 }

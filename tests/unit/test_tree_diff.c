@@ -74,7 +74,6 @@ static struct compared compare(const char *before, const char *after)
         compared.trees[side] = work_tree_open(compared.names);
         assert_true(work_tree_add(compared.trees[side], trace, &(struct work_tree_options){ 0 }, &err));
         work_tree_finish(compared.trees[side]);
-        trace_free(trace);
     }
     compared.diff = tree_diff_open(compared.trees[0], compared.trees[1], 0);
     return compared;
@@ -339,7 +338,7 @@ TEST(lists_that_are_too_long_are_cut_and_counted)
     struct compared compared = compare(texts[0], texts[1]);
     const struct tree_sum *sum = &compared.diff->sums[TREE_ALIGNED];
     assert_int_equal(compared.diff->cut_lists, 0);
-    struct tree_aligner *aligner = tree_aligner_open(compared.trees[0], compared.trees[1]);
+    struct tree_aligner *aligner = scratch(tree_aligner_open(compared.trees[0], compared.trees[1]));
     aligner->most_cells = 5000;
     tree_align_all(aligner);
     assert_true(aligner->cut_lists > 0);
@@ -358,7 +357,6 @@ TEST(lists_that_are_too_long_are_cut_and_counted)
     }
     assert_true(found <= sum->operators[0] + sum->operations[0]);
     assert_true(found > (sum->operators[0] + sum->operations[0]) / 2);
-    arena_free(aligner);
     release(&compared);
     free(texts[0]);
     free(texts[1]);
@@ -460,12 +458,10 @@ TEST(deep_calls_are_no_trouble)
         trees[side] = work_tree_open(names);
         assert_true(work_tree_add(trees[side], trace, &(struct work_tree_options){ 0 }, &err));
         work_tree_finish(trees[side]);
-        trace_free(trace);
     }
-    struct tree_diff *diff = tree_diff_open(trees[0], trees[1], 0);
+    struct tree_diff *diff = scratch(tree_diff_open(trees[0], trees[1], 0));
     assert_int_equal(diff->sums[TREE_ALIGNED].operators[0], DEPTH);
     assert_twins_add_up(diff);
-    arena_free(diff);
     arena_free(trees[0]);
     arena_free(trees[1]);
     names_free(names);

@@ -54,7 +54,6 @@ TEST(each_moment_of_a_track_counts_once)
     assert_int_equal(time_between(spans, 1, 0, 1300), 1200);
     assert_int_equal(time_between(spans, 1, 1000, 1100), 0);
     view_spans_free(spans);
-    trace_free(trace);
 }
 
 TEST(a_picture_of_it_says_that_it_is_not_complete)
@@ -75,7 +74,6 @@ TEST(a_picture_of_it_says_that_it_is_not_complete)
     buffer_release(&out);
     view_spans_free(spans);
     view_spans_free(outline);
-    trace_free(trace);
 }
 
 /* The picture of the first 10 us of a stream on which 9000 kernels overlap, in a recording of LENGTH_NS; to be released. */
@@ -90,7 +88,6 @@ static struct buffer picture_of_many(int64_t length_ns)
     struct buffer out = { 0 };
     view_tile(spans, &(struct view_stretch){ .to_ns = 10240, .pixels = 10, .lanes = &(uint64_t){ 2 } }, &out);
     view_spans_free(spans);
-    trace_free(trace);
     return out;
 }
 
@@ -112,5 +109,4 @@ TEST(without_anything_that_takes_time_there_is_none)
     struct small small = small_begin(0);
     struct trace *trace = small_end(&small);
     assert_null(view_outline_open(trace, &(struct view_sides){ .count = 1 }));
-    trace_free(trace);
 }

@@ -15,10 +15,9 @@ static int64_t then_with(const struct trace *trace, struct edit edit, bool whole
     struct tpa_error err = { 0 };
     if (edit.pattern)
         edit.pattern_len = strlen(edit.pattern);
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, whole, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, whole, &err));
     assert_non_null(whatif);
     int64_t then_ns = whatif->steps->then_ns;
-    arena_free(whatif);
     return then_ns;
 }
 
@@ -27,10 +26,9 @@ static int64_t then_scaled(const struct trace *trace, const char *text)
     struct edit edit;
     struct tpa_error err = { 0 };
     assert_true(edit_parse_scale(text, &edit, &err));
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &err));
     assert_non_null(whatif);
     int64_t then_ns = whatif->steps->then_ns;
-    arena_free(whatif);
     return then_ns;
 }
 
@@ -73,14 +71,12 @@ TEST(a_larger_batch_is_a_range)
     struct trace *trace = draw_steps();
     struct tpa_error err = { 0 };
     struct edit edit = { .kind = EDIT_BATCH, .factor = 2 };
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, false, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->batch, 2);
     assert_int_equal(whatif->then_low_ns, 140 * MS);
     assert_int_equal(whatif->then_high_ns, 187 * MS);
     assert_in_range(whatif->steps->then_ns, 141 * MS, 186 * MS);
-    arena_free(whatif);
-    trace_free(trace);
 }
 
 TEST(a_step_takes_from_begin_to_begin)
@@ -98,7 +94,6 @@ TEST(a_step_takes_from_begin_to_begin)
                      54 * MS);
     /* The copy of results to the host is not one that pinned memory would free. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_PINNED_COPIES }, false), 100 * MS);
-    trace_free(trace);
 }
 
 /*
@@ -120,7 +115,6 @@ TEST(a_single_step_takes_no_less_than_its_devices)
     struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "forward", .factor = 0.1 };
     assert_int_equal(then_with(trace, faster, false), 60 * MS);
-    trace_free(trace);
 }
 
 /*
@@ -150,7 +144,6 @@ TEST(a_wait_for_what_came_before_is_of_no_step)
     assert_int_equal(then_with(trace, faster, false), 674500);
     faster.factor = 0;
     assert_int_equal(then_with(trace, faster, false), 620 * US);
-    trace_free(trace);
 }
 
 /*
@@ -167,14 +160,12 @@ TEST(what_comes_before_a_recording_gains_nothing)
     struct tpa_error err = { 0 };
     struct edit edit;
     assert_true(edit_parse_scale("annotation:outer=0.2", &edit, &err));
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 80 * MS);
     assert_int_equal(whatif->steps->then_ns, 16 * MS);
     assert_int_equal(whatif->then_parts_ns[PART_OPERATOR], 12 * MS);
     assert_int_equal(whatif->then_parts_ns[PART_GAP], 4 * MS);
-    arena_free(whatif);
-    trace_free(trace);
 }
 
 /* In ms: the host takes 10 for a step and its device 20; nothing waits for anything but at the end. The job takes 20 a step. */
@@ -196,7 +187,6 @@ TEST(devices_that_fall_behind_are_the_step)
     assert_int_equal(then_with(trace, half, false), 10 * MS);
     half.factor = 0.75;
     assert_int_equal(then_with(trace, half, false), 15 * MS);
-    trace_free(trace);
 }
 
 /*
@@ -219,13 +209,11 @@ TEST(an_uneven_host_keeps_its_own_time)
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
     half.pattern_len = strlen(half.pattern);
     struct tpa_error err = { 0 };
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &half, 1, false, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &half, 1, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 20 * MS);
     assert_int_equal(whatif->steps->then_ns, 20 * MS);
     assert_int_equal(whatif->steps->bound.kind, BOUND_HOST);
-    arena_free(whatif);
-    trace_free(trace);
 }
 
 /*
@@ -248,7 +236,6 @@ TEST(a_launch_waits_for_room_in_the_queue)
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
     /* The host takes 950 for the first step and 3 for the second; of two the median is the mean. */
     assert_int_equal(then_with(trace, faster, false), (950000 + 3000) / 2);
-    trace_free(trace);
 }
 
 /*
@@ -267,7 +254,6 @@ TEST(a_recorded_wait_for_room_is_one)
     struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
     assert_int_equal(then_with(trace, faster, true), 910000);
-    trace_free(trace);
 }
 
 /* Three kernels of a day each may take a thousand times as long, 8 years, but not a million times. */
@@ -286,7 +272,6 @@ TEST(what_is_scaled_fits_into_64_bits)
     assert_true(edit_parse_scale("kernel:gemm=1000000%", &longer, &err));
     assert_null(whatif_open(replay_graph_of(trace), &longer, 1, true, &err));
     assert_string_equal(err.message, "what is scaled would take 82.1 years, expected at most 73");
-    trace_free(trace);
 }
 
 /*
@@ -304,7 +289,6 @@ TEST(pages_of_managed_memory_are_not_the_end)
     struct trace *trace = draw_end();
     struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
     assert_int_equal(then_with(trace, faster, true), 65000);
-    trace_free(trace);
 }
 
 /*
@@ -327,7 +311,6 @@ TEST(a_graph_leaves_what_the_host_does_with_pages)
             assert_in_range(then_ns, 490000, 522000);
         else
             assert_in_range(then_ns, 20000, 40000);
-        trace_free(trace);
     }
 }
 
@@ -342,7 +325,6 @@ TEST(what_a_program_frees_at_its_end_is_no_saving)
     draw_call("cudaFree", 1, 300000, 200000, 4);
     struct trace *trace = draw_end();
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, true), 350000);
-    trace_free(trace);
 }
 
 TEST(gains_of_edits_do_not_add_up)
@@ -353,7 +335,7 @@ TEST(gains_of_edits_do_not_add_up)
         { .kind = EDIT_NO_DATA_WAIT },
         { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .pattern_len = 4, .factor = 0 }
     };
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), edits, 2, false, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), edits, 2, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 100 * MS);
     assert_int_equal(whatif->gains[0].then_ns, 60 * MS);
@@ -365,11 +347,9 @@ TEST(gains_of_edits_do_not_add_up)
     assert_int_equal(whatif->steps->then_ns, 17 * MS);
     assert_int_equal(whatif->gains[0].effect.count, 2);
     assert_int_equal(whatif->gains[1].effect.count, 2);
-    arena_free(whatif);
     struct step_gain gain;
     assert_true(whatif_gain(replay_graph_of(trace), edits, 2, &gain, &err));
     assert_int_equal(gain.then_ns, 17 * MS);
-    trace_free(trace);
 }
 
 static size_t moments_in_order(const struct replay_graph *graph)
@@ -419,10 +399,9 @@ TEST(the_graph_of_the_rounds_prices_as_the_whole_does)
         struct step_gain gains[2];
         struct edit_effect effects[2];
         for (size_t g = 0; g < 2; g++) {
-            struct changes *changes = changes_open(graphs[g]);
+            struct changes *changes = scratch(changes_open(graphs[g]));
             assert_true(edit_apply(&edits[i], changes, &effects[g], &err));
             gains[g] = step_times_gain(changes);
-            arena_free(changes);
         }
         assert_int_equal(gains[0].now_ns, gains[1].now_ns);
         assert_int_equal(gains[0].then_ns, gains[1].then_ns);
@@ -431,7 +410,6 @@ TEST(the_graph_of_the_rounds_prices_as_the_whole_does)
         if (edits[i].kind != EDIT_NO_FIRST_USE)
             assert_true(gains[0].then_ns < gains[0].now_ns);
     }
-    trace_free(trace);
 }
 
 /* A wait takes what waits in it along, whether the kernel, 10-50, was still running, or was over at 15. */
@@ -449,7 +427,6 @@ TEST(a_wait_goes_with_the_wait_in_it)
                                    (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "^hipStreamSynchronize$" },
                                    true),
                          120);
-        trace_free(trace);
     }
 }
 
@@ -475,7 +452,6 @@ TEST(a_kernel_waits_for_the_end_of_a_late_launch)
     draw_call("cudaDeviceSynchronize", 1, 1025000, 20000, 3);
     struct trace *trace = draw_end();
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 150000);
-    trace_free(trace);
 }
 
 /*
@@ -494,7 +470,6 @@ TEST(a_graph_launches_all_at_once)
     struct trace *trace = draw_end();
     /* Launched at 0, b is ready 10 us later as it was recorded, and a microsecond after a is over, at 21: 21-31, then 5. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 36000);
-    trace_free(trace);
 }
 
 /* The same, but from 20 to 90 us a graph is captured, which the next step would not do again: that stays. */
@@ -513,7 +488,6 @@ TEST(the_capture_of_a_graph_is_no_launching)
     struct trace *trace = draw_end();
     /* Launched at 70, b is ready 10 us later: 80-90, then 5. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 95000);
-    trace_free(trace);
 }
 
 /*
@@ -533,7 +507,6 @@ TEST(a_graph_keeps_what_was_queued_for_no_known_reason)
         struct trace *trace = draw_end();
         assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
                          queued ? 525000 : 510000);
-        trace_free(trace);
     }
 }
 
@@ -567,7 +540,6 @@ TEST(a_step_of_the_devices_begins_with_its_work)
                          two ? 40000 : 21000);
         assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, false),
                          two ? 100000 : 65000);
-        trace_free(trace);
     }
 }
 
@@ -587,7 +559,7 @@ TEST(a_mark_of_devices_moves_with_its_work)
     struct edit as_graph = { .kind = EDIT_CUDA_GRAPH };
     struct replay *replay = whatif_replay(graph, &as_graph, 1, &err);
     assert_non_null(replay);
-    struct moved *moved = moved_open(replay);
+    struct moved *moved = scratch(moved_open(replay));
     for (event_id e = 0; e < trace->event_count; e++) {
         struct moved_times times = moved_times_of(moved, e);
         if (strcmp(trace_name(trace, e), "device [step 0]") == 0) {
@@ -598,9 +570,7 @@ TEST(a_mark_of_devices_moves_with_its_work)
             assert_int_equal(times.end_ns, 37000);
         }
     }
-    arena_free(moved);
     replay_free(replay);
-    trace_free(trace);
 }
 
 /*
@@ -634,13 +604,11 @@ TEST(a_path_finds_what_began_long_before_its_step)
     struct trace *trace = draw_end();
     struct tpa_error err = { 0 };
     struct edit nothing = { .kind = EDIT_NO_ALLOC };
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &nothing, 1, false, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &nothing, 1, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->now_parts_ns[PART_KERNEL], 90000);
     assert_int_equal(whatif->now_parts_ns[PART_OPERATOR], 5000);
     assert_memory_equal(whatif->then_parts_ns, whatif->now_parts_ns, sizeof whatif->now_parts_ns);
-    arena_free(whatif);
-    trace_free(trace);
 }
 
 /* Two steps as far apart as times can be: no window around the first fits 64 bits. Half of its operator is gone, and the pause stays. */
@@ -655,7 +623,6 @@ TEST(a_step_may_be_as_long_as_time)
     struct trace *trace = draw_end();
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "op", .factor = 0.5 };
     assert_int_equal(then_with(trace, half, false), 2 * far_ns - long_ns / 2);
-    trace_free(trace);
 }
 
 /*
@@ -680,7 +647,6 @@ TEST(a_first_use_shortens_one_step)
         }
         struct trace *trace = draw_end();
         assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, false), 10 * MS);
-        trace_free(trace);
     }
 }
 
@@ -706,7 +672,6 @@ TEST(kinds_of_steps_share_the_devices)
     struct trace *trace = draw_end();
     struct edit edit = { .kind = EDIT_NO_SYNC, .pattern = "." };
     assert_int_equal(then_with(trace, edit, false), 16500000);
-    trace_free(trace);
 }
 
 /*
@@ -728,7 +693,6 @@ TEST(devices_that_keep_up_are_not_the_step)
     struct trace *trace = draw_end();
     struct edit gone = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "k", .factor = 0 };
     assert_int_equal(then_with(trace, gone, false), 100000);
-    trace_free(trace);
 }
 
 /*
@@ -752,7 +716,6 @@ TEST(first_uses_do_not_count_as_usual)
     struct trace *trace = draw_end();
     assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 339990,
                     340000); /* factors are of 24 bits */
-    trace_free(trace);
 }
 
 /*
@@ -773,7 +736,6 @@ TEST(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded)
         struct trace *trace = draw_end();
         assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true),
                          recorded ? 150000 : 251000);
-        trace_free(trace);
     }
 }
 
@@ -790,7 +752,6 @@ static int64_t then_as_graphs_around(const char *operator, const char * kernel)
     draw_work("kernel", "gemm", 0, 7, 320000, 10000, 3);
     struct trace *trace = draw_end();
     int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
-    trace_free(trace);
     return then_ns;
 }
 
@@ -818,7 +779,6 @@ TEST(a_pinned_upload_frees_the_host_and_not_the_device)
      * bound it with a lag of 10, 60 + 10): 490-500.
      */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_PINNED_COPIES }, true), 500000);
-    trace_free(trace);
 }
 
 /* Copies of 2 MiB whose calls return at once: 1 ms from pageable memory, 0.1 ms from pinned memory. */
@@ -833,15 +793,14 @@ TEST(a_pinned_upload_counts_where_only_the_copy_gets_shorter)
     draw_arg(ARG_BYTES, 2 << 20);
     struct trace *trace = draw_end();
     struct edit edit = { .kind = EDIT_PINNED_COPIES };
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &(struct tpa_error){ 0 });
+    struct whatif *whatif =
+        scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &(struct tpa_error){ 0 }));
     assert_non_null(whatif);
     assert_int_equal(whatif->gains[0].effect.count, 1);
     assert_int_equal(whatif->gains[0].effect.time_ns, MS);
     assert_int_equal(whatif->steps->now_ns, 10000 + MS + MS / 10);
     assert_in_range(whatif->steps->then_ns, 10000 + MS / 5,
                     10000 + MS / 5 + 2001); /* and what any copy takes */
-    arena_free(whatif);
-    trace_free(trace);
 }
 
 /* 20 steps of 50 launches, each of which waits 100 us until the kernel 1,000 places before begins: all of these were launched before the
@@ -863,13 +822,11 @@ TEST(launches_wait_for_work_from_before_the_recording)
     struct edit edit;
     struct tpa_error err = { 0 };
     assert_true(edit_parse_scale("kernel:gemm=0.5", &edit, &err));
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, false, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 5 * MS);
     assert_in_range(whatif->steps->then_ns, 5 * MS / 2, 5 * MS / 2 + 50 * US);
     assert_int_equal(whatif->steps->bound.kind, BOUND_DEVICE); /* the host waits for it as long */
-    arena_free(whatif);
-    trace_free(trace);
 }
 
 TEST(allocation_and_first_use_are_of_calls)
@@ -887,7 +844,6 @@ TEST(allocation_and_first_use_are_of_calls)
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, true), 4601000);
     /* 295 us of the first launch, and the single cudaMalloc of 200 us, which counts as setting up. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 4306000);
-    trace_free(trace);
 }
 
 /*
@@ -915,7 +871,6 @@ TEST(slow_operators_reach_a_share_of_the_peak)
             assert_int_equal(
                 then_with(trace, (struct edit){ .kind = EDIT_AT_PEAK, .factor = factors[i] }, true),
                 then_ns[round][i]);
-        trace_free(trace);
     }
 }
 
@@ -956,7 +911,6 @@ TEST(communication_can_be_hidden_or_of_another_bandwidth)
     /* At 10 GB/s it takes 100: 180, then 5. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 10e9 }, true),
                      185000);
-    trace_free(trace);
 }
 
 TEST(a_slow_rank_can_be_as_fast_as_the_median)
@@ -970,7 +924,6 @@ TEST(a_slow_rank_can_be_as_fast_as_the_median)
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, true), 75000);
     /* Their devices did nothing but communicate. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_GPUS_LIKE_MEDIAN }, true), 125000);
-    trace_free(trace);
 }
 
 /*
@@ -1011,12 +964,10 @@ TEST(ranks_wait_for_one_another_on_the_host_too)
     assert_int_equal(then_scaled(trace, "op:late=300%"), 173 * MS);
     /* Hidden: rank 1 goes on at 61. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 71 * MS);
-    trace_free(trace);
     trace = draw_ranks_on_host(true);
     /* What rank 0 does next comes after its backward, and nothing says that it waited for anybody. */
     assert_int_equal(then_scaled(trace, "op:late=0"), 93 * MS);
     assert_int_equal(then_scaled(trace, "op:backward=0.5"), 93 * MS); /* as rank 1 still ends then */
-    trace_free(trace);
 }
 
 /*
@@ -1050,7 +1001,6 @@ TEST(a_job_is_as_fast_as_its_slowest_rank)
     /* Rank 1 takes 32/82 of its 80, and 1 or so for each of the others. */
     assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, false), 48 * MS,
                     51 * MS);
-    trace_free(trace);
 }
 
 /*
@@ -1072,7 +1022,6 @@ TEST(a_thread_is_waited_for)
     assert_int_equal(then_scaled(trace, "op:work=0.25"), 29 * MS);
     /* It is started by a, which takes no time: work 0-38, b 39-48. */
     assert_int_equal(then_scaled(trace, "op:a=0"), 48 * MS);
-    trace_free(trace);
 }
 
 /*
@@ -1101,7 +1050,6 @@ static int64_t then_fused(const char *first)
     draw_work("kernel", "my_gemm", 0, 7, 65 * MS, 5 * MS, 3);
     struct trace *trace = draw_end();
     int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_FUSE }, true);
-    trace_free(trace);
     return then_ns;
 }
 
@@ -1130,7 +1078,6 @@ TEST(what_is_fused_is_not_launched)
     draw_work("kernel", "sub", 0, 7, 14 * MS + MS / 2, 5 * MS, 2);
     struct trace *trace = draw_end();
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_FUSE }, true), 24 * MS);
-    trace_free(trace);
 }
 
 TEST(what_is_scaled_is_chosen_by_kind_and_name)
@@ -1157,7 +1104,6 @@ TEST(what_is_scaled_is_chosen_by_kind_and_name)
     /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
     assert_int_equal(then_scaled(trace, "annotation:block=0"), 40);
     assert_int_equal(then_scaled(trace, "block=0"), 40); /* nothing else has that name */
-    trace_free(trace);
 }
 
 /* forward launches the gemm of each step, 45 ms, which keeps its time whether forward is called by its kind or not; a kernel has none. */
@@ -1175,10 +1121,10 @@ TEST(work_that_a_scaled_operator_launched_is_reported)
         struct edit edit;
         struct tpa_error err = { 0 };
         assert_true(edit_parse_scale(cases[i].text, &edit, &err));
-        struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
+        struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, true, &err));
         assert_non_null(whatif);
         assert_int_equal(whatif->gains[0].effect.kept_ns, cases[i].kept_ns);
-        struct result *result = result_open("tpa.whatif/2");
+        struct result *result = scratch_result(result_open("tpa.whatif/2"));
         whatif_add_tables(whatif, &edit, result);
         size_t reported = 0, assumed = 0;
         for (size_t k = 0; k < result->notices.count; k++) {
@@ -1187,10 +1133,7 @@ TEST(work_that_a_scaled_operator_launched_is_reported)
         }
         assert_int_equal(reported, cases[i].kept_ns > 0);
         assert_int_equal(assumed, 1);
-        result_free(result);
-        arena_free(whatif);
     }
-    trace_free(trace);
 }
 
 TEST(factors_are_parsed)
@@ -1230,7 +1173,6 @@ TEST(a_name_that_nothing_has_is_an_error)
         assert_true(edit_parse_scale(scales[i], &edit, &err));
         assert_null(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
     }
-    trace_free(trace);
 }
 
 /* What the first sentence is about, and when it is no promise. */
@@ -1239,7 +1181,7 @@ TEST(the_first_sentence_is_true)
     struct trace *trace = draw_steps();
     struct tpa_error err = { 0 };
     struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, false, &err);
+    struct whatif *whatif = scratch(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
     static const struct {
         int64_t then_ms;
         double unexplained;
@@ -1257,15 +1199,12 @@ TEST(the_first_sentence_is_true)
     whatif->steps->now_ns = 100 * MS;
     whatif->steps->bound.kind = BOUND_UNKNOWN;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct result *result = result_open("tpa.whatif/2");
+        struct result *result = scratch_result(result_open("tpa.whatif/2"));
         whatif->steps->then_ns = cases[i].then_ms * MS;
         whatif->unexplained_share = cases[i].unexplained;
         whatif_add_tables(whatif, &edit, result);
         assert_string_equal(result->notices.at[0].text, cases[i].says);
-        result_free(result);
     }
-    arena_free(whatif);
-    trace_free(trace);
 }
 
 /*
@@ -1301,11 +1240,9 @@ TEST(a_thread_of_xla_waits_for_room_for_a_program)
     assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
     assert_int_equal(then_scaled(trace, "kernel:program=0.1"), 42 * MS);
     assert_int_equal(then_scaled(trace, "kernel:program=0"), 10 * MS);
-    trace_free(trace);
     trace = draw_programs(124, 123);
     assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
     assert_int_equal(then_scaled(trace, "kernel:program=0"), 49 * MS);
-    trace_free(trace);
 }
 
 /* In ms, as above, but B and D are launched by a third thread, and half a millisecond lies between waits. It had nothing to do from 5 on, not
@@ -1324,5 +1261,4 @@ TEST(a_thread_of_xla_has_nothing_to_do_during_several_waits)
     struct trace *trace = draw_end();
     assert_int_equal(then_scaled(trace, "kernel:program=1"), 402 * MS);
     assert_int_equal(then_scaled(trace, "kernel:program=0"), 9 * MS);
-    trace_free(trace);
 }

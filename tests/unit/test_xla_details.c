@@ -26,7 +26,6 @@ static void expect(const char *details, const char *expected)
     snprintf(all, sizeof all, "%s %s %s %s %s %s", found[0], found[1], found[3], found[4], found[2],
              found[5]);
     assert_string_equal(all, expected);
-    trace_free(trace);
 }
 
 TEST(as_xla_writes_them)

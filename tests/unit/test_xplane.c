@@ -1,6 +1,6 @@
 /* test_xplane.c - ingest/xplane/xplane.c: what an XSpace becomes, by hand-made planes. Picoseconds are "ps" here. */
 
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 #include "cli/convert/parts.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"
@@ -20,7 +20,7 @@ static struct trace *read_bytes(const struct buffer *text)
     trace_builder_file(builder, "test", format_xplane.name);
     assert_true(format_xplane.read(source, builder, &options, &err));
     source_free(source);
-    return trace_builder_finish(builder);
+    return scratch_trace(trace_builder_finish(builder));
 }
 
 /* A table entry {ID, {2 name NAME, 4 display name}} as field NUMBER of a plane. */
@@ -101,7 +101,6 @@ TEST(picoseconds_are_rounded_down_at_both_ends)
     }
     assert_string_equal(trace_name(trace, 1), "inner");
     assert_string_equal(names_text(trace->texts, trace->tracks[0].thread_name), "main");
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -194,7 +193,6 @@ TEST(an_event_is_the_same_however_it_is_written)
         assert_int_equal(trace_arg_or(trace, ARG_CORRELATION, e, -1), 77);
         assert_int_equal(trace->kind[e], EVENT_DRIVER);
     }
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -272,12 +270,10 @@ TEST(kernels_find_their_call_and_operator)
         const struct track *track = &trace->tracks[trace->track[kernel]];
         assert_int_equal(track->device, 2);
         assert_int_equal(track->stream, 13);
-        struct attribution *launches = attribution_open(trace);
+        struct attribution *launches = scratch(attribution_open(trace));
         event_id call = attribution_call(launches, kernel), op = attribution_operator(launches, kernel);
         assert_int_equal(trace->kind[call], EVENT_DRIVER);
         assert_string_equal(trace_name(trace, op), cases[i].name);
-        arena_free(launches);
-        trace_free(trace);
         buffer_release(&text);
     }
 }
@@ -332,7 +328,6 @@ TEST(operators_have_what_programs_say_wherever_they_stand)
         const char *stack = trace_arg_text(trace, ARG_CALL_STACK, op);
         assert_non_null(stack);
         assert_string_equal(stack, "model.py(11): [function]");
-        trace_free(trace);
         buffer_release(&text);
     }
 }
@@ -368,7 +363,7 @@ TEST(operators_come_from_tf_op_where_there_is_no_hlo)
     put_stat_names(&text);
     wire_close(&text, plane);
     struct trace *trace = read_bytes(&text);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     size_t kernels = 0, operators = 0;
     for (event_id e = 0; e < trace->event_count; e++) {
         operators += trace->kind[e] == EVENT_OP;
@@ -382,8 +377,6 @@ TEST(operators_come_from_tf_op_where_there_is_no_hlo)
     }
     assert_int_equal(kernels, 3);
     assert_int_equal(operators, 2);
-    arena_free(launches);
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -408,15 +401,13 @@ TEST(steps_come_from_step_num_and_twins_are_left_out)
     struct trace *trace = read_bytes(&text);
     assert_int_equal(trace->event_count, 2);
     assert_string_equal(trace_name(trace, 0), "train [step 4]");
-    struct step_list *steps = step_list_open(trace);
+    struct step_list *steps = scratch(step_list_open(trace));
     assert_int_equal(steps->count, 1);
     assert_int_equal(steps->at[0].number, 4);
     assert_int_equal(steps->at[0].end_ns - steps->at[0].start_ns, 100);
     assert_int_equal(trace->kind[1], EVENT_OP);
     assert_int_equal(trace->notice_count, 1);
     assert_string_equal(trace->notices[0].kind, "operator_ends");
-    arena_free(steps);
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -446,7 +437,6 @@ TEST(allocations_become_memory_records)
         assert_int_equal(trace_arg_or(trace, ARG_DEVICE_TYPE, e, 0), 1);
         assert_int_equal(trace_arg_or(trace, ARG_DEVICE_ID, e, 0), 3);
     }
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -471,7 +461,6 @@ TEST(a_damaged_event_costs_that_event)
     assert_int_equal(trace->notice_count, 2);
     assert_string_equal(trace->notices[0].kind, "bad_message");
     assert_string_equal(trace->notices[1].kind, "cut_short");
-    trace_free(trace);
     buffer_release(&text);
 }
 
@@ -503,7 +492,6 @@ TEST(a_cut_file_gives_the_whole_events_of_its_last_plane)
         assert_int_equal(trace->notice_count, 1);
         assert_string_equal(trace->notices[0].kind, "cut_short");
         assert_non_null(strstr(trace->notices[0].text, "in the middle of plane /host:CPU"));
-        trace_free(trace);
     }
     buffer_release(&text);
 }
@@ -541,10 +529,8 @@ TEST(work_on_a_tpu_finds_its_launch)
     assert_int_equal(trace->kind[1], EVENT_KERNEL);
     assert_string_equal(trace_name(trace, 1), "dot.7");
     assert_int_equal(trace->tracks[trace->track[1]].device, 1);
-    struct attribution *launches = attribution_open(trace);
+    struct attribution *launches = scratch(attribution_open(trace));
     event_id call = attribution_call(launches, 1);
     assert_string_equal(trace_name(trace, call), "DoEnqueueProgram");
-    arena_free(launches);
-    trace_free(trace);
     buffer_release(&text);
 }

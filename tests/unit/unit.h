@@ -20,12 +20,21 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include <stdlib.h>
 
 enum { UNIT_MOST = 200 }; /* tests of one program */
 
 static struct CMUnitTest unit_tests[UNIT_MOST];
 static CMFixtureFunction unit_before, unit_after;
+static struct arena unit_scratch; /* released after each test */
+
+__attribute__((unused)) static int unit_release(void **state)
+{
+    (void)state;
+    arena_release(&unit_scratch);
+    return 0;
+}
 
 /* PLACE counts up through the file: constructors of one file run in any order. cmocka passes over places without a test. */
 __attribute__((unused)) static void unit_add(int place, struct CMUnitTest test)
@@ -44,7 +53,7 @@ __attribute__((unused)) static void unit_add(int place, struct CMUnitTest test)
     }                                                                                                        \
     static void name(__attribute__((unused)) void **state)
 
-#define TEST(name) TEST_WITHIN(name, NULL, NULL)
+#define TEST(name) TEST_WITHIN(name, NULL, unit_release)
 
 /* Functions that run once, before the first test of the program and after its last; NULL for none. */
 #define TESTS_WITHIN(before, after)                                                                          \

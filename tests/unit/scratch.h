@@ -1,0 +1,48 @@
+/* scratch.h - what a test makes of traces, freed after it. */
+#ifndef TPA_TESTS_UNIT_SCRATCH_H
+#define TPA_TESTS_UNIT_SCRATCH_H
+
+#include "tests/unit/unit.h"
+#include "analyze/selection.h"
+#include "base/result.h"
+
+/* OBJECT, of arena_open; NULL is allowed. */
+static inline void *scratch(const void *object)
+{
+    return arena_hold(&unit_scratch, object);
+}
+
+static inline void scratch_free_trace(void *trace)
+{
+    trace_free(trace);
+}
+
+/* TRACE; NULL is allowed. */
+static inline struct trace *scratch_trace(struct trace *trace)
+{
+    arena_defer(&unit_scratch, scratch_free_trace, trace);
+    return trace;
+}
+
+static inline void scratch_free_result(void *result)
+{
+    result_free(result);
+}
+
+static inline struct result *scratch_result(struct result *result)
+{
+    arena_defer(&unit_scratch, scratch_free_result, result);
+    return result;
+}
+
+/* What QUERY selects of TRACE; the test fails where it is invalid. */
+static inline const struct selection *scratch_selection(const struct trace *trace,
+                                                        struct selection_query query)
+{
+    struct tpa_error err = { 0 };
+    const struct selection *selection = scratch(selection_open(trace, &query, &err));
+    assert_non_null(selection);
+    return selection;
+}
+
+#endif
