@@ -162,7 +162,7 @@ static const char *const command_lines[] = {
     "whatif --fuse-attention --fuse-optimizer --pinned-copies t",
 };
 
-static const char *const formats[] = { "", "csv", "json", "md", "arrow" };
+static const char *const output_formats[] = { "", "csv", "json", "md", "arrow" };
 
 /* What --format says after COMMAND; "" when it says nothing. */
 static inline const char *choose_format(const char *command, uint8_t choice)
@@ -174,7 +174,7 @@ static inline const char *choose_format(const char *command, uint8_t choice)
         return "";
     if ((top || diff) && choice & 0x80)
         return (top ? of_top : of_diff)[choice & 1];
-    return formats[choice % 5];
+    return output_formats[choice % 5];
 }
 
 #define COMMAND_LINE_COUNT (sizeof command_lines / sizeof *command_lines)

@@ -5,21 +5,12 @@
  * gets the same verdicts twice.
  */
 #include "check/check.h"
-#include "ingest/formats.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const struct format format_chrome;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static const char trace_text[] =
     "{\"deviceProperties\":[{\"id\":0,\"name\":\"GPU\"}],\"traceEvents\":["
@@ -41,15 +32,11 @@ static const char trace_text[] =
 
 static struct trace *read_trace(void)
 {
-    struct tpa_error err = { 0 };
     struct ingest_options options = { .wants = check_wants(), .workers = 1 };
-    struct source *source = source_open_memory(trace_text, sizeof trace_text - 1, "small", &err);
-    must(source != NULL);
-    struct trace_builder *builder = trace_builder_open(&options.wants);
-    trace_builder_file(builder, "small", format_chrome.name);
-    must(format_chrome.read(source, builder, &options, &err));
-    source_free(source);
-    return trace_builder_finish(builder);
+    struct trace *trace =
+        read_bytes_as(&format_chrome, trace_text, sizeof trace_text - 1, &options, &(struct tpa_error){ 0 });
+    must(trace != NULL);
+    return trace;
 }
 
 static bool is_same(struct text a, struct text b)

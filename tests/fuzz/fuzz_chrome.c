@@ -2,49 +2,26 @@
  * fuzz_chrome.c - any bytes as a trace, read twice: in one window and by shapes, then the careful way in
  * small windows on three threads. Neither may crash, and both must give the same events.
  */
-#include "ingest/formats.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 extern const struct format format_chrome;
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct trace *read_bytes(const uint8_t *data, size_t size, unsigned workers, size_t window,
-                                bool careful)
+static struct trace *read_windows(const uint8_t *data, size_t size, unsigned workers, size_t window,
+                                  bool careful)
 {
-    struct tpa_error err = { 0 };
     struct ingest_options options = {
-        .wants = { .args = ~UINT64_C(0), .flows = true, .counters = true },
-        .workers = workers,
-        .careful = careful,
-        .window_size = window,
+        .wants = want_everything(), .workers = workers, .careful = careful, .window_size = window
     };
-    struct source *source = source_open_memory(data, size, "fuzz", &err);
-    if (!source)
-        return NULL;
-    struct trace_builder *builder = trace_builder_open(&options.wants);
-    trace_builder_file(builder, "fuzz", format_chrome.name);
-    bool ok = format_chrome.read(source, builder, &options, &err);
-    source_free(source);
-    if (ok)
-        return trace_builder_finish(builder);
-    trace_builder_free(builder);
-    return NULL;
-}
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
+    return read_bytes_as(&format_chrome, data, size, &options, &(struct tpa_error){ 0 });
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct trace *whole = read_bytes(data, size, 1, 0, false);
+    struct trace *whole = read_windows(data, size, 1, 0, false);
     /* Many windows, but not tens of thousands. */
-    struct trace *parts = read_bytes(data, size, 3, 61 + size / 256, true);
+    struct trace *parts = read_windows(data, size, 3, 61 + size / 256, true);
     must((whole == NULL) == (parts == NULL));
     if (whole) {
         size_t count = whole->event_count;

@@ -4,13 +4,12 @@
  * The last two bytes choose the question and the format; what comes before them is the trace. A second trace is its first
  * half, so that two sides differ. What must hold of the output is in program.h.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/program.h"
 #include "tests/fuzz/command_lines.h"
 
 #include <stdio.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,12 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size -= 2;
     struct program_files files = { { program_file(0, data, size), program_file(1, data, size / 2) } };
 
-    char line[256];
-    char *words[24];
-    int count = 0;
-    snprintf(line, sizeof line, "%s%s%s", command, *format ? " --format " : "", format);
-    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-        words[count++] = word;
-    program_run(count, words, &files);
+    program_run_line(command, format, &files);
     return 0;
 }

@@ -4,16 +4,14 @@
  */
 #include "base/demangle.h"
 
+#include "tests/fuzz/fuzz.h"
 #include "trace/call_names.h"
 #include "derive/collective_names.h"
 #include "derive/copy_names.h"
 #include "derive/gpu_names.h"
 #include "derive/python_names.h"
 #include "report/shorten.h"
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_at(const char *name, size_t len)
 {

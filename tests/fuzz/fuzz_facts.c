@@ -8,15 +8,13 @@
 #include "base/source.h"
 #include "figures/facts_file.h"
 #include "fleet/parts.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
 #include "tests/unit/facts_bytes.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const command_lines[] = {
     "fleet t",
@@ -28,10 +26,10 @@ static const char *const command_lines[] = {
     "top t",
 };
 
-static const char *const formats[] = { "", "csv", "json", "md", "arrow", "html", "svg", "junit" };
+static const char *const output_formats[] = { "", "csv", "json", "md", "arrow", "html", "svg", "junit" };
 
 enum {
-    FORMATS = sizeof formats / sizeof *formats,
+    FORMATS = sizeof output_formats / sizeof *output_formats,
     COMMAND_LINE_COUNT = sizeof command_lines / sizeof *command_lines
 };
 
@@ -108,8 +106,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     const char *command = command_lines[data[size - 1] % COMMAND_LINE_COUNT];
-    const char *format =
-        strchr("fd", *command) && strncmp(command, "facts", 5) != 0 ? formats[data[size - 2] % FORMATS] : "";
+    const char *format = strchr("fd", *command) && strncmp(command, "facts", 5) != 0
+                             ? output_formats[data[size - 2] % FORMATS]
+                             : "";
     size -= 2;
     struct buffer bytes[2] = { 0 };
     make_facts(data, size, &bytes[0]);
@@ -120,13 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        program_file(0, (const uint8_t *)bytes[0].at, bytes[0].count),
                                        program_file(1, (const uint8_t *)bytes[1].at, bytes[1].count),
                                    } };
-    char line[160];
-    char *words[24];
-    int count = 0;
-    snprintf(line, sizeof line, "%s%s%s", command, *format ? " --format " : "", format);
-    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-        words[count++] = word;
-    program_run(count, words, &files);
+    program_run_line(command, format, &files);
     buffer_release(&bytes[0]);
     buffer_release(&bytes[1]);
     return 0;

@@ -5,15 +5,13 @@
  * file. A second file is made of the first half of that, so that two sides differ. Beyond the questions of command_lines.h
  * the file is added to an empty store, which is then asked.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
 #include "tests/fuzz/command_lines.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[64], store[80];
 
@@ -33,17 +31,6 @@ static void set_up(void)
     atexit(remove_files);
 }
 
-static void run_command(const char *command, const char *format, const struct program_files *files)
-{
-    char line[160];
-    char *words[24];
-    int count = 0;
-    snprintf(line, sizeof line, "%s%s%s", command, *format ? " --format " : "", format);
-    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-        words[count++] = word;
-    program_run(count, words, files);
-}
-
 /* Two nights, and what is reported of them. */
 static void ask_store(const struct program_files *traces, const char *format)
 {
@@ -51,11 +38,11 @@ static void ask_store(const struct program_files *traces, const char *format)
     char add[96];
     for (int i = 0; i < 2; i++) {
         snprintf(add, sizeof add, "nightly --label a %s", files.paths[i]);
-        run_command(add, format, &files);
+        program_run_line(add, format, &files);
     }
-    run_command("nightly show --all", format, &files);
-    run_command("nightly list", format, &files);
-    run_command("chart --type trend", "", &files);
+    program_run_line("nightly show --all", format, &files);
+    program_run_line("nightly list", format, &files);
+    program_run_line("chart --type trend", "", &files);
     unlink(store);
 }
 
@@ -79,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (choice == COMMAND_LINE_COUNT)
         ask_store(&files, formats_of_stores[format % 4]);
     else
-        run_command(command_lines[choice], choose_format(command_lines[choice], format), &files);
+        program_run_line(command_lines[choice], choose_format(command_lines[choice], format), &files);
     buffer_release(&bytes[0]);
     buffer_release(&bytes[1]);
     return 0;

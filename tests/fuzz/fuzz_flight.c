@@ -1,11 +1,9 @@
 /* fuzz_flight.c - any bytes as the dumps of a job, with `--` on a line of its own between two ranks: read, judged, drawn. */
 #include "hang/hang.h"
 #include "ingest/flight.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_rank(struct flight *flight, struct flight_reader *reader, const uint8_t *data, size_t size)
 {

@@ -7,15 +7,13 @@
  * of lines.
  */
 #define _GNU_SOURCE /* asprintf */
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/program.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { BEGINS_FILE = 0x1c, CHOICES = 2 };
 
@@ -54,13 +52,13 @@ static const char *const command_lines[] = {
     "report t", "facts t",
 };
 
-static const char *const formats[] = { "", "json", "csv", "md" };
+static const char *const output_formats[] = { "", "json", "csv", "md" };
 
 enum {
     FOLDERS = sizeof folders / sizeof *folders,
     NAMES = sizeof names / sizeof *names,
     COMMAND_LINES = sizeof command_lines / sizeof *command_lines,
-    FORMATS = sizeof formats / sizeof *formats
+    FORMATS = sizeof output_formats / sizeof *output_formats
 };
 
 /* A folder that lives as long as the process, with nothing in it; new, free(). */
@@ -117,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < CHOICES)
         return 0;
     const char *command = command_lines[data[size - 1] % COMMAND_LINES];
-    const char *format = formats[data[size - 2] % FORMATS];
+    const char *format = output_formats[data[size - 2] % FORMATS];
     if (strncmp(command, "convert", 7) == 0 || strncmp(command, "report", 6) == 0 ||
         strncmp(command, "facts", 5) == 0)
         format = "";

@@ -2,10 +2,7 @@
  * fuzz_hlo.c - any bytes as the HloProto of a program: its operators and its assignment of buffers.
  */
 #include "ingest/xplane/hlo.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* The sizes of the buffers at the peak add up to the peak, in each space. */
 static void check_sums(const char *lines)

@@ -1,7 +1,6 @@
 /* fuzz_lightning.c - any bytes as a report of Lightning's SimpleProfiler. */
 #include "ingest/lightning.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

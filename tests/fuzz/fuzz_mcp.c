@@ -7,11 +7,9 @@
 #include "cli/mcp_tools.h"
 #include "ingest/json_text.h"
 #include "mcp/server.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool refuse_to_run(int count, char **argv, struct buffer *document, struct buffer *message)
 {

@@ -4,13 +4,12 @@
  * The first word is the command, or its number. Operands and options that name files stand for one small trace whatever
  * they say; so the values of all others (--columns, --sort, --by, --steps, --range, --filter ...) are not only parsed but used.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/program.h"
 
 #include "cli/commands.h"
 #include "cli/help.h"
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Two steps, an operator with a call that launches a kernel and a copy in each; memory, a collective, Python and a module. */
 #define STEP(n, t)                                                                                                      \

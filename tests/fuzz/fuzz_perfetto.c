@@ -2,42 +2,16 @@
  * fuzz_perfetto.c - any bytes as a Perfetto trace, read twice: with all arguments, flows and counters, and with none. Neither may crash,
  * and both must give the same events.
  */
-#include "ingest/formats.h"
-
-#include <stdlib.h>
+#include "tests/fuzz/fuzz.h"
 
 extern const struct format format_perfetto;
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct trace *read_bytes(const uint8_t *data, size_t size, const struct trace_wants *wants)
-{
-    struct tpa_error err = { 0 };
-    struct ingest_options options = { .wants = *wants, .workers = 1 };
-    struct source *source = source_open_memory(data, size, "fuzz", &err);
-    if (!source)
-        return NULL;
-    struct trace_builder *builder = trace_builder_open(&options.wants);
-    trace_builder_file(builder, "fuzz", format_perfetto.name);
-    bool ok = format_perfetto.read(source, builder, &options, &err);
-    source_free(source);
-    if (ok)
-        return trace_builder_finish(builder);
-    trace_builder_free(builder);
-    return NULL;
-}
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct trace_wants all = { .args = ~UINT64_C(0), .flows = true, .counters = true }, none = { 0 };
-    format_perfetto.sniff((const char *)data, size < 4096 ? size : 4096);
-    struct trace *full = read_bytes(data, size, &all), *bare = read_bytes(data, size, &none);
+    struct tpa_error err = { 0 };
+    struct trace *full = fuzz_read(&format_perfetto, data, size),
+                 *bare = read_bytes_as(&format_perfetto, data, size, &(struct ingest_options){ .workers = 1 },
+                                       &err);
     must((full == NULL) == (bare == NULL));
     if (full) {
         must(full->event_count == bare->event_count && full->track_count >= bare->track_count);

@@ -9,17 +9,9 @@
 #include "ingest/saved.h"
 #include "report/page.h"
 #include "report/printer.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static uint8_t take(const uint8_t **data, size_t *size)
 {

@@ -1,9 +1,7 @@
 /* fuzz_profiles.c - any bytes as each of the profiles made of stacks (speedscope, collapsed stacks, V8, pprof), and as the
  * text of print_stats(). */
-#include "ingest/formats.h"
+#include "tests/fuzz/fuzz.h"
 #include "trace/profile.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 extern const struct format format_speedscope, format_folded, format_cpuprofile, format_pprof,
     format_printed_stats;

@@ -1,7 +1,6 @@
 /* fuzz_pstats.c - any bytes as a pstats dump: read, added to itself, stripped of directories. */
 #include "ingest/pstats.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static struct profile *read(const uint8_t *data, size_t size)
 {

@@ -7,17 +7,9 @@
 #include "analyze/selection.h"
 #include "base/names.h"
 #include "base/regex.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

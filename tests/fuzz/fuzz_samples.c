@@ -1,11 +1,8 @@
 /* fuzz_samples.c - any bytes as the samples of a figure in a store; what was unpacked packs to what unpacks to the same. */
 #include "history/store.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,8 +1,7 @@
 /* fuzz_saved.c - any bytes as a result that was saved; what is read is also measured, as a side of a comparison. */
 #include "diff/diff.h"
 #include "ingest/saved.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,10 +2,7 @@
 #include "diff/diff.h"
 #include "ingest/snapshot.h"
 #include "memory/snapshot_analysis.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void ask(const struct snapshots *snapshots, size_t size)
 {

@@ -8,15 +8,13 @@
  *     value    tag: NULL, a small number, 8 bytes as integer or double, or a text or blob with its length before it
  */
 #include "history/store.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/program.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const command_lines[] = {
     "nightly show --label a --gpu g --all",
@@ -53,7 +51,7 @@ static struct {
     size_t size;
 } empty_store; /* as a store is made */
 
-static void must(bool condition, const char *what)
+static void check_that(bool condition, const char *what)
 {
     if (condition)
         return;
@@ -72,7 +70,7 @@ static void put_file(const void *bytes, size_t size)
 {
     unlink(journal);
     FILE *file = fopen(path, "wb");
-    must(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "a file was made");
+    check_that(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "a file was made");
 }
 
 /* Once: a folder of ours, in memory where that can be, and a store without runs. */
@@ -80,22 +78,22 @@ static void set_up(void)
 {
     snprintf(folder, sizeof folder, "%s/fuzz_store.XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    must(mkdtemp(folder) != NULL, "there is a folder");
+    check_that(mkdtemp(folder) != NULL, "there is a folder");
     snprintf(path, sizeof path, "%s/s", folder);
     snprintf(journal, sizeof journal, "%s-journal", path);
     atexit(remove_files);
     sqlite3 *db; /* small pages: an input that is a whole file is small */
-    must(sqlite3_open(path, &db) == SQLITE_OK &&
-             sqlite3_exec(db, "PRAGMA page_size = 512; VACUUM", NULL, NULL, NULL) == SQLITE_OK,
-         "SQLite works");
+    check_that(sqlite3_open(path, &db) == SQLITE_OK &&
+                   sqlite3_exec(db, "PRAGMA page_size = 512; VACUUM", NULL, NULL, NULL) == SQLITE_OK,
+               "SQLite works");
     sqlite3_close(db);
     struct tpa_error err = { 0 };
     struct store *store = store_open(path, STORE_CREATE, 0, &err);
-    must(store != NULL, "a store was made");
+    check_that(store != NULL, "a store was made");
     store_close(store);
     FILE *file = fopen(path, "rb");
     empty_store.at = malloc(1 << 16);
-    must(file && empty_store.at, "the store can be read");
+    check_that(file && empty_store.at, "the store can be read");
     empty_store.size = fread(empty_store.at, 1, 1 << 16, file);
     fclose(file);
 }
@@ -155,12 +153,13 @@ static void fill_store(struct bytes in)
     put_file(empty_store.at, empty_store.size);
     sqlite3 *db;
     sqlite3_stmt *rows[LENGTH(tables)];
-    must(sqlite3_open(path, &db) == SQLITE_OK &&
-             sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; BEGIN", NULL, NULL,
-                          NULL) == SQLITE_OK,
-         "the store can be filled");
+    check_that(sqlite3_open(path, &db) == SQLITE_OK &&
+                   sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; BEGIN", NULL,
+                                NULL, NULL) == SQLITE_OK,
+               "the store can be filled");
     for (size_t i = 0; i < LENGTH(tables); i++)
-        must(sqlite3_prepare_v2(db, tables[i], -1, &rows[i], NULL) == SQLITE_OK, "the tables are known");
+        check_that(sqlite3_prepare_v2(db, tables[i], -1, &rows[i], NULL) == SQLITE_OK,
+                   "the tables are known");
     while (in.left) {
         sqlite3_stmt *row = rows[take_byte(&in) % LENGTH(tables)];
         for (int column = 1; column <= sqlite3_bind_parameter_count(row); column++)
@@ -170,7 +169,7 @@ static void fill_store(struct bytes in)
     }
     for (size_t i = 0; i < LENGTH(tables); i++)
         sqlite3_finalize(rows[i]);
-    must(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK, "the store was filled");
+    check_that(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK, "the store was filled");
     sqlite3_close(db);
 }
 

@@ -6,37 +6,14 @@
  */
 #define XXH_INLINE_ALL
 #include "base/memory.h"
-#include "ingest/formats.h"
+#include "tests/fuzz/fuzz.h"
 #include "trace/tpafile.h"
 #include "trace/tpafile_bytes.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 extern const struct format format_tpa;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void read_bytes(const uint8_t *data, size_t size)
-{
-    struct tpa_error err = { 0 };
-    struct ingest_options options = {
-        .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true },
-        .workers = 1,
-    };
-    struct source *source = source_open_memory(data, size, "fuzz", &err);
-    if (!source)
-        return;
-    struct trace_builder *builder = trace_builder_open(&options.wants);
-    trace_builder_file(builder, "fuzz", "tpa");
-    if (format_tpa.read(source, builder, &options, &err))
-        trace_free(trace_builder_finish(builder));
-    else
-        trace_builder_free(builder);
-    source_free(source);
-}
 
 static void mend(uint8_t *bytes, size_t size)
 {
@@ -60,12 +37,12 @@ static void mend(uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    read_bytes(data, size);
+    trace_free(fuzz_read(&format_tpa, data, size));
     uint8_t *copy = mem_alloc(size);
     if (size)
         memcpy(copy, data, size);
     mend(copy, size);
-    read_bytes(copy, size);
+    trace_free(fuzz_read(&format_tpa, copy, size));
     free(copy);
     return 0;
 }

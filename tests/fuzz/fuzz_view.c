@@ -4,22 +4,14 @@
  * Whoever is refused gets a status of 400 and more; who is not has the token, GET and a host of this machine, whatever else there is.
  */
 #include "base/memory.h"
+#include "tests/fuzz/fuzz.h"
 #include "view/request.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEAD_LINES = 4, MOST_LINES = 20 };
 
 static const char token[] = "0123456789abcdef0123456789abcdef";
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* Does a number that was given keep its range, and a list of lanes its length? */
 static void check_request(const struct view_request *request, const struct view_arrived *arrived)

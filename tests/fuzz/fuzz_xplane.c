@@ -2,32 +2,12 @@
  * fuzz_xplane.c - any bytes as an XSpace, read twice: with all arguments, flows and counters, and with none. Neither may crash,
  * and both must give the same events.
  */
-#include "ingest/formats.h"
 #include "memory/program_memory.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 extern const struct format format_xplane;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct trace *read_bytes(const uint8_t *data, size_t size, const struct trace_wants *wants)
-{
-    struct tpa_error err = { 0 };
-    struct ingest_options options = { .wants = *wants, .workers = 1 };
-    struct source *source = source_open_memory(data, size, "fuzz", &err);
-    if (!source)
-        return NULL;
-    struct trace_builder *builder = trace_builder_open(&options.wants);
-    trace_builder_file(builder, "fuzz", format_xplane.name);
-    bool ok = format_xplane.read(source, builder, &options, &err);
-    source_free(source);
-    if (ok)
-        return trace_builder_finish(builder);
-    trace_builder_free(builder);
-    return NULL;
-}
 
 /* Was something left out of TRACE for its time? What else was recorded decides that, so that a reader that is told less keeps more. */
 static bool leaves_out(const struct trace *trace)
@@ -39,18 +19,14 @@ static bool leaves_out(const struct trace *trace)
     return false;
 }
 
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct trace_wants all = { .args = ~UINT64_C(0), .flows = true, .counters = true, .programs = true },
-                       none = { 0 };
+    struct tpa_error err = { 0 };
+    struct ingest_options all = { .wants = want_everything(), .workers = 1 }, none = { .workers = 1 };
+    all.wants.programs = true;
     format_xplane.sniff((const char *)data, size < 4096 ? size : 4096);
-    struct trace *full = read_bytes(data, size, &all), *bare = read_bytes(data, size, &none);
+    struct trace *full = read_bytes_as(&format_xplane, data, size, &all, &err),
+                 *bare = read_bytes_as(&format_xplane, data, size, &none, &err);
     must((full == NULL) == (bare == NULL));
     if (full) {
         struct result *result = result_open("fuzz");

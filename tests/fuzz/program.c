@@ -182,3 +182,14 @@ void program_run(int count, char **words, const struct program_files *files)
     options_release(command->options, args);
     free(args);
 }
+
+void program_run_line(const char *command, const char *format, const struct program_files *files)
+{
+    char line[256];
+    char *words[24];
+    int count = 0;
+    snprintf(line, sizeof line, "%s%s%s", command, *format ? " --format " : "", format);
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+        words[count++] = word;
+    program_run(count, words, files);
+}

@@ -32,4 +32,7 @@ struct program_files {
 /* Run the command words[0] with what follows; WORDS is changed. Aborts when something is wrong. */
 void program_run(int count, char **words, const struct program_files *files);
 
+/* The same with the words of COMMAND and --format FORMAT; "": as it is. */
+void program_run_line(const char *command, const char *format, const struct program_files *files);
+
 #endif

@@ -1,12 +1,10 @@
 /* test_lacks.c - base/lacks.h: the state of a recording that is not complete, and where it is kept. */
-#include "tests/unit/unit.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/tpa_bytes.h"
 
 #include "base/result.h"
-#include "base/source.h"
 #include "figures/gather.h"
-#include "ingest/formats.h"
+#include "tests/read_bytes.h"
 #include "trace/append.h"
 #include "trace/container.h"
 #include "trace/slice.h"
@@ -99,14 +97,11 @@ TEST(a_dropped_file_lacks_nothing)
 
 static struct trace *read_tpa(const struct buffer *bytes, size_t len)
 {
-    struct source *source = source_open_memory(bytes->at, len, "small.tpa", NULL);
-    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     struct ingest_options options = { .workers = 1 };
     struct tpa_error err = { 0 };
-    trace_builder_file(builder, "small.tpa", format_tpa.name);
-    assert_true(format_tpa.read(source, builder, &options, &err));
-    source_free(source);
-    return trace_builder_finish(builder);
+    struct trace *trace = read_bytes_as(&format_tpa, bytes->at, len, &options, &err);
+    assert_non_null(trace);
+    return scratch_trace(trace);
 }
 
 /* Of a damaged .tpa file with several files in it, each may be what was lost. */
@@ -117,12 +112,10 @@ TEST(a_tpa_file_keeps_it_and_has_its_own)
     struct trace *read = read_tpa(&bytes, bytes.count);
     assert_int_equal(read->files[0].lacks, 0);
     assert_int_equal(read->files[1].lacks, LACKS_RECORDS);
-    trace_free(read);
     read = read_tpa(&bytes, bytes.count - 9);
     assert_int_equal(read->file_count, 2);
     assert_int_equal(read->files[0].lacks & LACKS_END, LACKS_END);
     assert_int_equal(read->files[1].lacks, LACKS_END | LACKS_RECORDS);
-    trace_free(read);
     buffer_release(&bytes);
 }
 

@@ -1,7 +1,7 @@
 /* test_memory_timeline.c - ingest/memory_timeline.c: both forms, and where they are damaged. */
 
 #include "tests/unit/scratch.h"
-#include "ingest/formats.h"
+#include "tests/read_bytes.h"
 #include "trace/memory_change.h"
 #include <string.h>
 
@@ -12,13 +12,10 @@ static const struct trace_wants wants = { .args = WANT(BYTES) | WANT(MEMORY_CATE
 static struct trace *read_text(const char *text)
 {
     struct tpa_error err = { 0 };
-    struct source *source = source_open_memory(text, strlen(text), "test", &err);
-    assert_non_null(source);
-    struct trace_builder *builder = trace_builder_open(&wants);
-    trace_builder_file(builder, "test", format_memory_timeline.name);
-    assert_true(format_memory_timeline.read(source, builder, &(struct ingest_options){ 0 }, &err));
-    source_free(source);
-    return scratch_trace(trace_builder_finish(builder));
+    struct ingest_options options = { .wants = wants };
+    struct trace *trace = read_bytes_as(&format_memory_timeline, text, strlen(text), &options, &err);
+    assert_non_null(trace);
+    return scratch_trace(trace);
 }
 
 static void check(const struct trace *trace, event_id e, int64_t at_ns, enum memory_change change,

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/scratch.h"
 #include "base/memory.h"
-#include "ingest/formats.h"
+#include "tests/read_bytes.h"
 #include "tests/unit/tpa_bytes.h"
 #include "trace/builder.h"
 
@@ -15,16 +15,10 @@ extern const struct format format_tpa;
 static struct trace *read_bytes(const struct buffer *bytes)
 {
     struct tpa_error err = { 0 };
-    struct ingest_options options = {
-        .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true },
-        .workers = 1,
-    };
-    struct source *source = source_open_memory(bytes->at, bytes->count, "file", &err);
-    struct trace_builder *builder = trace_builder_open(&options.wants);
-    trace_builder_file(builder, "file", "tpa");
-    assert_true(format_tpa.read(source, builder, &options, &err));
-    source_free(source);
-    return scratch_trace(trace_builder_finish(builder));
+    struct ingest_options options = { .wants = want_everything(), .workers = 1 };
+    struct trace *trace = read_bytes_as(&format_tpa, bytes->at, bytes->count, &options, &err);
+    assert_non_null(trace);
+    return scratch_trace(trace);
 }
 
 static const struct trace_notice *find_notice(const struct trace *trace, const char *kind)
@@ -278,13 +272,8 @@ TEST(a_small_file_is_refused_before_it_is_decoded)
                 constants(kinds[k], TPAFILE_MOST_ROWS, tpafile_kinds[kinds[k]].field_count, 2);
             struct tpa_error err = { 0 };
             struct ingest_options options = { .workers = workers };
-            struct source *source = source_open_memory(bytes.at, bytes.count, "file", &err);
-            struct trace_builder *builder = trace_builder_open(&options.wants);
-            trace_builder_file(builder, "file", "tpa");
-            assert_false(format_tpa.read(source, builder, &options, &err));
+            assert_null(read_bytes_as(&format_tpa, bytes.at, bytes.count, &options, &err));
             assert_non_null(strstr(err.message, "more than 500 times the size"));
-            source_free(source);
-            trace_builder_free(builder);
             buffer_release(&bytes);
         }
 }

@@ -4,7 +4,7 @@
 #include "cli/convert/parts.h"
 #include "derive/attribution.h"
 #include "derive/step_list.h"
-#include "ingest/formats.h"
+#include "tests/read_bytes.h"
 #include "trace/memory_change.h"
 #include <string.h>
 
@@ -13,14 +13,10 @@ extern const struct format format_xplane;
 static struct trace *read_bytes(const struct buffer *text)
 {
     struct tpa_error err = { 0 };
-    struct ingest_options options = { .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT) } };
-    struct source *source = source_open_memory(text->at, text->count, "test", &err);
-    assert_non_null(source);
-    struct trace_builder *builder = trace_builder_open(&options.wants);
-    trace_builder_file(builder, "test", format_xplane.name);
-    assert_true(format_xplane.read(source, builder, &options, &err));
-    source_free(source);
-    return scratch_trace(trace_builder_finish(builder));
+    struct ingest_options options = { .wants = { .args = want_everything().args } };
+    struct trace *trace = read_bytes_as(&format_xplane, text->at, text->count, &options, &err);
+    assert_non_null(trace);
+    return scratch_trace(trace);
 }
 
 /* A table entry {ID, {2 name NAME, 4 display name}} as field NUMBER of a plane. */

@@ -9,20 +9,11 @@
 #define TPA_TESTS_TRACE_DUMP_H
 
 #include "base/buffer.h"
-#include "base/source.h"
-#include "ingest/formats.h"
+#include "tests/read_bytes.h"
 #include "trace/trace.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* Everything that can be requested. */
-static inline struct trace_wants want_everything(void)
-{
-    return (struct trace_wants){ .args = ARG_COUNT == 64 ? UINT64_MAX : (UINT64_C(1) << (ARG_COUNT % 64)) - 1,
-                                 .flows = true,
-                                 .counters = true };
-}
 
 /* Read the LEN bytes at TEXT by the format that claims them. NULL and ERR when none does or reading fails. */
 static inline struct trace *trace_from_bytes(const char *text, size_t len, unsigned workers,
@@ -31,31 +22,19 @@ static inline struct trace *trace_from_bytes(const char *text, size_t len, unsig
     struct ingest_options options = { .wants = want_everything(),
                                       .workers = workers,
                                       .window_size = window_size };
-    struct source *source = source_open_memory(text, len, "test.json", err);
-    const char *first;
-    size_t first_len = source ? source_peek(source, &first, err) : 0;
     const struct format *format = NULL;
     int best = 0;
-    for (size_t i = 0; source && formats[i]; i++) {
-        int score = formats[i]->sniff(first, first_len);
+    for (size_t i = 0; formats[i]; i++) {
+        int score = formats[i]->sniff(text, len);
         if (score > best) {
             best = score;
             format = formats[i];
         }
     }
-    struct trace *trace = NULL;
-    if (format) {
-        struct trace_builder *builder = trace_builder_open(&options.wants);
-        trace_builder_file(builder, "test.json", format->name);
-        if (format->read(source, builder, &options, err))
-            trace = trace_builder_finish(builder);
-        else
-            trace_builder_free(builder);
-    } else {
-        tpa_fail(err, 0, "no format claims it");
-    }
-    source_free(source);
-    return trace;
+    if (format)
+        return read_bytes_as(format, text, len, &options, err);
+    tpa_fail(err, 0, "no format claims it");
+    return NULL;
 }
 
 /* A name with its control characters and backslashes shown, so that dumps are plain text. */
