@@ -157,6 +157,34 @@ static inline const char *text_called(const struct table *table, size_t row, con
     return cell_called(table, row, key)->text.at;
 }
 
+/* ROW has the cells WANTED, "device=0, name=gemm, share=0.5, stream=-": keys, and values as they are in JSON; -: missing. */
+static inline void assert_row(const struct table *table, size_t row, const char *wanted)
+{
+    struct buffer text = { 0 };
+    for (const char *at = wanted, *next; *at; at = next) {
+        size_t len = strcspn(at, "=");
+        const char *end = strstr(at, ", ");
+        next = end ? end + 2 : at + strlen(at);
+        int column = table_find_column(table, at, len);
+        if (column < 0 || row >= table->row_count)
+            fail_msg("no row %zu with %.*s", row, (int)len, at);
+        const union table_cell *cell = table_cell(table, row, (size_t)column);
+        enum table_kind kind = table->columns[column].kind;
+        buffer_printf(&text, "%.*s=", (int)len, at);
+        if (table_is_missing(table, row, (size_t)column))
+            buffer_putc(&text, '-');
+        else if (table_is_text(kind))
+            buffer_add(&text, cell->text.at, cell->text.len);
+        else if (table_is_number(kind))
+            buffer_printf(&text, "%.15g", cell->f);
+        else
+            buffer_printf(&text, "%lld", (long long)cell->i);
+        buffer_printf(&text, "%s", end ? ", " : "");
+    }
+    assert_string_equal(text.at, wanted);
+    buffer_release(&text);
+}
+
 /* The table with this key; aborts when there is none. */
 static inline struct table *table_called(const struct result *result, const char *key)
 {

@@ -217,17 +217,10 @@ TEST(bandwidth_and_exposed_time_of_an_all_reduce)
     trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
-    assert_string_equal(text_called(collectives, 0, "collective"), "all_reduce");
-    assert_string_equal(text_called(collectives, 0, "library"), "NCCL");
-    assert_string_equal(text_called(collectives, 0, "group"), "0 (default_pg)");
-    assert_string_equal(text_called(collectives, 0, "dtype"), "float32");
-    assert_int_equal(int_called(collectives, 0, "ranks"), 2);
-    assert_int_equal(int_called(collectives, 0, "size"), 4000);
-    assert_int_equal(int_called(collectives, 0, "time"), 40);
-    assert_int_equal(int_called(collectives, 0, "exposed"), 20);
-    assert_true(number_called(collectives, 0, "overlapped") == 0.5);
-    assert_true(number_called(collectives, 0, "bandwidth") == 100);
-    assert_true(number_called(collectives, 0, "bus_bandwidth") == 100);
+    assert_row(collectives, 0,
+               "collective=all_reduce, library=NCCL, group=0 (default_pg), dtype=float32, "
+               "ranks=2, size=4000, time=40, exposed=20, overlapped=0.5, bandwidth=100, "
+               "bus_bandwidth=100");
     assert_int_equal(collectives->footers.at[0].value.i, 40);
     assert_int_equal(collectives->footers.at[1].value.i, 20);
     assert_int_equal(notice_called(result, "one_rank"), 1);
@@ -247,9 +240,7 @@ TEST(the_union_counts_moments_once)
     draw_work("kernel", "gemm", 0, 7, 30, 20, DRAW_NO_CALL);
     trace = draw_end();
     answer();
-    assert_int_equal(int_called(collectives, 0, "count"), 2);
-    assert_int_equal(int_called(collectives, 0, "time"), 80);
-    assert_int_equal(int_called(collectives, 0, "exposed"), 50);
+    assert_row(collectives, 0, "count=2, time=80, exposed=50");
     assert_int_equal(collectives->footers.at[0].value.i, 60);
     assert_int_equal(collectives->footers.at[1].value.i, 40);
     assert_true(number_called(collectives, 0, "bandwidth") == 100); /* 8000 bytes in 80 ns */
@@ -265,16 +256,11 @@ TEST(missing_facts_are_missing_and_drop_no_row)
     trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 2);
-    assert_string_equal(text_called(collectives, 0, "collective"), "send_recv");
-    assert_null(text_called(collectives, 0, "group"));
-    assert_null(text_called(collectives, 0, "dtype"));
-    assert_int_equal(int_called(collectives, 0, "size"), TABLE_INT_MISSING);
-    assert_int_equal(int_called(collectives, 0, "ranks"), TABLE_INT_MISSING);
-    assert_true(isnan(number_called(collectives, 0, "bandwidth")));
-    assert_int_equal(int_called(collectives, 0, "time"), 40);
+    assert_row(collectives, 0,
+               "collective=send_recv, group=-, dtype=-, size=-, ranks=-, bandwidth=-, "
+               "time=40");
     /* of no known kind: by the name of the kernel */
-    assert_string_equal(text_called(collectives, 1, "collective"), "nvshmemi_transfer_rma");
-    assert_string_equal(text_called(collectives, 1, "library"), "NVSHMEM");
+    assert_row(collectives, 1, "collective=nvshmemi_transfer_rma, library=NVSHMEM");
     assert_int_equal(notice_called(result, "no_size"), 2);
 }
 
@@ -297,10 +283,9 @@ TEST(old_files_tell_by_what_is_around_the_launch)
     answer_with((struct selection_query){ 0 },
                 (struct comm_options){ .by = COMM_BY_DEFAULT | BY(OP) | BY(KERNEL) });
     assert_int_equal(collectives->row_count, 1);
-    assert_string_equal(text_called(collectives, 0, "collective"), "all_to_all");
-    assert_string_equal(text_called(collectives, 0, "operator"), "c10d::alltoall_base_");
-    assert_string_equal(text_called(collectives, 0, "dtype"), "float32");
-    assert_int_equal(int_called(collectives, 0, "size"), 2000);
+    assert_row(collectives, 0,
+               "collective=all_to_all, operator=c10d::alltoall_base_, dtype=float32, "
+               "size=2000");
     assert_true(number_called(collectives, 0, "bandwidth") == 50); /* 2000 bytes in 40 ns */
     assert_int_equal(notice_called(result, "no_group"), 1);
     assert_int_equal(notice_called(result, "without_kernel"), 0);
@@ -341,8 +326,7 @@ TEST(an_all_gather_tells_its_ranks)
     draw_work("kernel", "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 100, 100);
     trace = draw_end();
     answer();
-    assert_int_equal(int_called(collectives, 0, "ranks"), 8);
-    assert_int_equal(int_called(collectives, 0, "size"), 800);
+    assert_row(collectives, 0, "ranks=8, size=800");
     assert_true(number_called(collectives, 0, "bus_bandwidth") == 7); /* 8 GB/s, of which 7/8 */
 }
 
@@ -358,8 +342,7 @@ TEST(a_send_is_hidden_by_what_its_own_thread_computes)
     draw_host("cpu_op", "c10d::recv_", 1, 43, 5);
     trace = draw_end();
     answer();
-    assert_int_equal(int_called(collectives, 0, "time"), 40);
-    assert_int_equal(int_called(collectives, 0, "exposed"), 15);
+    assert_row(collectives, 0, "time=40, exposed=15");
 }
 
 /* gloo runs on threads of the host; an operator of another thread computes beside it, 20..30. */
@@ -375,11 +358,7 @@ TEST(regions_of_gloo_are_collectives)
     trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
-    assert_string_equal(text_called(collectives, 0, "library"), "gloo");
-    assert_int_equal(int_called(collectives, 0, "time"), 40);
-    assert_int_equal(int_called(collectives, 0, "exposed"), 30);
-    assert_int_equal(int_called(collectives, 0, "size"), 400);
-    assert_true(number_called(collectives, 0, "bandwidth") == 10);
+    assert_row(collectives, 0, "library=gloo, time=40, exposed=30, size=400, bandwidth=10");
 }
 
 /* Five times, 10 ms after one another, ranks 0 and 1, and 2 and 3, reduce; the begins of 1 and 3 vary, and they are waited for. Both
@@ -435,16 +414,13 @@ TEST(regions_of_ucc_are_issues_where_a_device_communicates)
     trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
-    assert_int_equal(int_called(collectives, 0, "count"), 1);
-    assert_int_equal(int_called(collectives, 0, "time"), 100);
+    assert_row(collectives, 0, "count=1, time=100");
 
     draw_begin(&comm_wants);
     draw_host("user_annotation", "ucc:all_reduce", 1, 0, 50);
     trace = draw_end();
     answer();
-    assert_int_equal(int_called(collectives, 0, "count"), 1);
-    assert_int_equal(int_called(collectives, 0, "time"), 50);
-    assert_string_equal(text_called(collectives, 0, "library"), "UCC");
+    assert_row(collectives, 0, "count=1, time=50, library=UCC");
 }
 
 /* No device was recorded: what was issued to NCCL counts, but nobody knows its time. "wait" is no collective. */
@@ -459,9 +435,7 @@ TEST(issued_collectives_without_a_device_have_no_time)
     trace = draw_end();
     answer();
     assert_int_equal(collectives->row_count, 1);
-    assert_int_equal(int_called(collectives, 0, "count"), 1);
-    assert_int_equal(int_called(collectives, 0, "bytes"), 4000);
-    assert_int_equal(int_called(collectives, 0, "time"), TABLE_INT_MISSING);
+    assert_row(collectives, 0, "count=1, bytes=4000, time=-");
     assert_int_equal(notice_called(result, "not_timed"), 1);
     assert_int_equal(notice_called(result, "one_rank"), 0);
 }
@@ -535,32 +509,21 @@ TEST(the_last_to_arrive_tells_the_transfer)
     trace = draw_end();
     answer();
     struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
-    assert_int_equal(int_called(collectives, 0, "count"), 5);
-    assert_int_equal(int_called(collectives, 0, "waited"), 40);
+    assert_row(collectives, 0, "count=5, waited=40");
     assert_true(number_called(collectives, 0, "transfer_bus_bandwidth") == 160); /* 16000 in 2 * (20 + 30) */
 
     size_t first = row_of_rank(ranks, 0), second = row_of_rank(ranks, 1);
-    assert_int_equal(int_called(ranks, first, "count"), 2);
-    assert_int_equal(int_called(ranks, first, "transfer"), 50);
-    assert_int_equal(int_called(ranks, first, "waited"), 30);
-    assert_int_equal(int_called(ranks, first, "last"), 1);
-    assert_int_equal(int_called(ranks, first, "late"), 10);
+    assert_row(ranks, first, "count=2, transfer=50, waited=30, last=1, late=10");
     assert_string_equal(text_called(ranks, first, "meanwhile"), "100 % idle");
-    assert_int_equal(int_called(ranks, second, "waited"), 10);
-    assert_int_equal(int_called(ranks, second, "late"), 30);
-    assert_int_equal(int_called(ranks, second, "late_max"), 30);
-    assert_true(number_called(ranks, second, "last_share") == 0.5);
+    assert_row(ranks, second, "waited=10, late=30, late_max=30, last_share=0.5");
     assert_string_equal(text_called(ranks, second, "meanwhile"), "83 % gemm");
     assert_int_equal(int_called(ranks, first, "clock"), 0);
     assert_int_equal(int_called(ranks, second, "clock"), 1000000);
 
     assert_int_equal(waits->row_count, 2);
-    assert_int_equal(int_called(waits, 0, "number"), 6);
-    assert_int_equal(int_called(waits, 0, "transfer"), 20);
-    assert_int_equal(int_called(waits, 0, "longest_wait"), 30);
-    assert_string_equal(text_called(waits, 0, "last"), "1");
-    assert_string_equal(text_called(waits, 0, "first"), "0");
-    assert_true(number_called(waits, 0, "transfer_bus_bandwidth") == 200);
+    assert_row(waits, 0,
+               "number=6, transfer=20, longest_wait=30, last=1, first=0, "
+               "transfer_bus_bandwidth=200");
     assert_int_equal(notice_called(result, "unmatched"), 1); /* number 5 */
     assert_int_equal(notice_called(result, "clocks"), 0);    /* a millisecond may be the network's doing */
 }
@@ -653,10 +616,8 @@ TEST(without_numbers_the_order_decides)
     answer();
     struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
     assert_int_equal(waits->row_count, 2);
-    assert_int_equal(int_called(waits, 0, "number"), 2);
-    assert_int_equal(int_called(waits, 0, "longest_wait"), 10);
-    assert_int_equal(int_called(waits, 1, "longest_wait"), 0);
-    assert_null(text_called(waits, 1, "last"));
+    assert_row(waits, 0, "number=2, longest_wait=10");
+    assert_row(waits, 1, "longest_wait=0, last=-");
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "last"), 1);
     assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "last"), 0);
 }
@@ -727,8 +688,7 @@ TEST(work_from_before_the_recording_is_not_counted_in_a_step)
     answer();
     struct table *waits = table_called(result, "waits");
     assert_int_equal(waits->row_count, 1);
-    assert_int_equal(int_called(waits, 0, "step"), 1);
-    assert_int_equal(int_called(waits, 0, "longest_wait"), 0);
+    assert_row(waits, 0, "step=1, longest_wait=0");
     assert_int_equal(notice_called(result, "unmatched"), 1);
 }
 
@@ -837,16 +797,9 @@ TEST(an_operator_makes_a_rank_late)
     answer();
     struct table *late = table_called(result, "lateness");
     assert_int_equal(late->row_count, 4);
-    assert_int_equal(int_called(late, 3, "last"), 1);
-    assert_int_equal(int_called(late, 3, "late"), 80);
-    assert_int_equal(int_called(late, 3, "cost"), 80);
-    assert_int_equal(int_called(late, 3, "computation"), 0);
-    assert_int_equal(int_called(late, 3, "operators"), 80);
-    assert_int_equal(int_called(late, 3, "host"), 0);
-    assert_int_equal(int_called(late, 3, "queued"), 0);
-    assert_int_equal(int_called(late, 3, "before"), 0);
-    assert_string_equal(text_called(late, 3, "grew"), "aten::nonzero");
-    assert_int_equal(int_called(late, 3, "grew_by"), 80);
+    assert_row(late, 3,
+               "last=1, late=80, cost=80, computation=0, operators=80, host=0, queued=0, "
+               "before=0, grew=aten::nonzero, grew_by=80");
 }
 
 /* Two files of rank 0, which ran at the same time, are two runs: nothing in them is the same collective. */
@@ -969,7 +922,6 @@ TEST(waits_at_once_add_up_but_the_union_is_wall_time)
     answer();
     const struct table *ranks = table_called(result, "ranks");
     size_t row = int_called(ranks, 0, "rank") == 0 ? 0 : 1;
-    assert_int_equal(int_called(ranks, row, "waited"), 50);
-    assert_int_equal(int_called(ranks, row, "waited_union"), 30);
+    assert_row(ranks, row, "waited=50, waited_union=30");
     assert_int_equal(int_called(collectives, 0, "waited"), 50);
 }

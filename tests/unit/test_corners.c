@@ -104,21 +104,12 @@ TEST(devices_share_no_stream)
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 2);
     size_t row = row_with(devices, "device", 0);
-    assert_int_equal(int_called(devices, row, "span"), 2116);
-    assert_int_equal(int_called(devices, row, "busy"), 1054);
-    assert_int_equal(int_called(devices, row, "computation"), 1054);
-    assert_int_equal(int_called(devices, row, "idle"), 1062);
-    assert_int_equal(int_called(devices, row, "gaps"), 502);
-    assert_int_equal(int_called(devices, row, "longest_gap"), 60);
-    assert_int_equal(int_called(devices, row, "kernels"), 506);
-    assert_int_equal(int_called(devices, row, "kernel_sum"), 1064);
+    assert_row(devices, row,
+               "span=2116, busy=1054, computation=1054, idle=1062, gaps=502, "
+               "longest_gap=60, kernels=506, kernel_sum=1064");
     assert_string_equal(text_called(devices, row, "streams"), "0, 7");
     row = row_with(devices, "device", 1);
-    assert_int_equal(int_called(devices, row, "span"), 50);
-    assert_int_equal(int_called(devices, row, "computation"), 30);
-    assert_int_equal(int_called(devices, row, "exposed_memcpy"), 20);
-    assert_int_equal(int_called(devices, row, "idle"), 0);
-    assert_int_equal(int_called(devices, row, "gaps"), 0);
+    assert_row(devices, row, "span=50, computation=30, exposed_memcpy=20, idle=0, gaps=0");
 }
 
 /*
@@ -132,18 +123,11 @@ TEST(streams_are_distinguished_by_device)
     const struct table *streams = table_called(result, "devices");
     assert_int_equal(streams->row_count, 3);
     size_t row = row_with(streams, "stream", 0);
-    assert_int_equal(int_called(streams, row, "span"), 50);
-    assert_int_equal(int_called(streams, row, "busy"), 30);
-    assert_int_equal(int_called(streams, row, "idle"), 20);
+    assert_row(streams, row, "span=50, busy=30, idle=20");
     row = row_with(streams, "span", 2106);
-    assert_int_equal(int_called(streams, row, "stream"), 7);
-    assert_int_equal(int_called(streams, row, "device"), 0);
-    assert_int_equal(int_called(streams, row, "busy"), 1034);
-    assert_int_equal(int_called(streams, row, "idle"), 1072);
-    assert_int_equal(int_called(streams, row, "gaps"), 503);
+    assert_row(streams, row, "stream=7, device=0, busy=1034, idle=1072, gaps=503");
     row = row_with(streams, "device", 1);
-    assert_int_equal(int_called(streams, row, "stream"), 7);
-    assert_int_equal(int_called(streams, row, "idle"), 0);
+    assert_row(streams, row, "stream=7, idle=0");
 }
 
 /*
@@ -172,10 +156,7 @@ TEST(a_range_may_end_before_the_work_that_was_launched)
     assert_int_equal(gaps->idle_ns, 1002);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 1);
-    assert_int_equal(int_called(devices, 0, "span"), 2006);
-    assert_int_equal(int_called(devices, 0, "busy"), 1004);
-    assert_int_equal(int_called(devices, 0, "idle"), 1002);
-    assert_int_equal(int_called(devices, 0, "gaps"), 501);
+    assert_row(devices, 0, "span=2006, busy=1004, idle=1002, gaps=501");
 }
 
 /* b ran on both devices, 30 each; z took no time and counts. By stream, streams 7 are two rows of b. */
@@ -185,17 +166,12 @@ TEST(kernels_count_whatever_their_length_and_place)
     ask_analysis(&analysis_kernels, trace, selection, 0, result);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 4);
-    assert_string_equal(text_called(kernels, 0, "name"), "g");
-    assert_int_equal(int_called(kernels, 0, "count"), 502);
-    assert_int_equal(int_called(kernels, 0, "total"), 1004);
+    assert_row(kernels, 0, "name=g, count=502, total=1004");
     size_t a = row_named(kernels, "name", "a"), b = row_named(kernels, "name", "b"),
            z = row_named(kernels, "name", "z");
-    assert_int_equal(int_called(kernels, a, "total"), 30);
-    assert_int_equal(int_called(kernels, a, "average"), 15);
-    assert_int_equal(int_called(kernels, b, "count"), 2);
-    assert_int_equal(int_called(kernels, b, "total"), 60);
-    assert_int_equal(int_called(kernels, z, "count"), 1);
-    assert_int_equal(int_called(kernels, z, "total"), 0);
+    assert_row(kernels, a, "total=30, average=15");
+    assert_row(kernels, b, "count=2, total=60");
+    assert_row(kernels, z, "count=1, total=0");
 
     draw_corners((struct selection_query){ 0 });
     ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
@@ -204,8 +180,7 @@ TEST(kernels_count_whatever_their_length_and_place)
     size_t of_b = 0;
     for (size_t row = 0; row < kernels->row_count; row++)
         if (strcmp(text_called(kernels, row, "name"), "b") == 0) {
-            assert_int_equal(int_called(kernels, row, "stream"), 7);
-            assert_int_equal(int_called(kernels, row, "total"), 30);
+            assert_row(kernels, row, "stream=7, total=30");
             of_b++;
         }
     assert_int_equal(of_b, 2);
@@ -222,15 +197,10 @@ TEST(launches_with_none_one_and_502_kernels)
     const struct table *launches = table_called(result, "launches");
     size_t b = row_named(launches, "kernel", "b"),
            none = row_named(launches, "kernel", "(no work in the file)");
-    assert_int_equal(int_called(launches, b, "count"), 2);
-    assert_int_equal(int_called(launches, b, "queue_time"), 11);
-    assert_int_equal(int_called(launches, b, "kernel_time"), 60);
-    assert_int_equal(int_called(launches, none, "count"), 1);
-    assert_int_equal(int_called(launches, none, "call_time"), 2);
+    assert_row(launches, b, "count=2, queue_time=11, kernel_time=60");
+    assert_row(launches, none, "count=1, call_time=2");
     size_t graph = row_named(launches, "call", "cudaGraphLaunch");
-    assert_int_equal(int_called(launches, graph, "count"), 1);
-    assert_int_equal(int_called(launches, graph, "queue_time"), 10);
-    assert_int_equal(int_called(launches, graph, "kernel_time"), 1004);
+    assert_row(launches, graph, "count=1, queue_time=10, kernel_time=1004");
     const struct table *queues = table_called(result, "queues");
     assert_int_equal(queues->row_count, 3); /* streams 0 and 7 of device 0, 7 of device 1 */
 }
@@ -242,12 +212,7 @@ TEST(a_copy_that_touches_a_kernel_is_exposed)
     ask_analysis(&analysis_transfers, trace, selection, TRANSFERS_BY_DEFAULT, result);
     const struct table *transfers = table_called(result, "transfers");
     assert_int_equal(transfers->row_count, 1);
-    assert_int_equal(int_called(transfers, 0, "device"), 1);
-    assert_int_equal(int_called(transfers, 0, "bytes"), 40);
-    assert_int_equal(int_called(transfers, 0, "time"), 20);
-    assert_int_equal(int_called(transfers, 0, "exposed"), 20);
-    assert_int_equal(int_called(transfers, 0, "blocked"), 32);
-    assert_true(number_called(transfers, 0, "bandwidth") == 2);
+    assert_row(transfers, 0, "device=1, bytes=40, time=20, exposed=20, blocked=32, bandwidth=2");
 }
 
 /*
@@ -260,15 +225,9 @@ TEST(a_step_is_the_sum_of_its_parts)
     ask_analysis(&analysis_steps, trace, selection, BY(STEP), result);
     const struct table *steps = table_called(result, "steps");
     assert_int_equal(steps->row_count, 1);
-    assert_int_equal(int_called(steps, 0, "duration"), 2126);
-    assert_int_equal(int_called(steps, 0, "kernel"), 1064);
-    assert_int_equal(int_called(steps, 0, "memcpy"), 20);
-    assert_int_equal(int_called(steps, 0, "memset"), 0);
-    assert_int_equal(int_called(steps, 0, "communication"), 0);
-    assert_int_equal(int_called(steps, 0, "runtime"), 20);
-    assert_int_equal(int_called(steps, 0, "data_loading"), 0);
-    assert_int_equal(int_called(steps, 0, "cpu"), 2);
-    assert_int_equal(int_called(steps, 0, "other"), 1020);
+    assert_row(steps, 0,
+               "duration=2126, kernel=1064, memcpy=20, memset=0, communication=0, runtime=20, "
+               "data_loading=0, cpu=2, other=1020");
     assert_int_equal(int_called(steps, 0, "gpu_events"), 508); /* a, b, a, z, b, the copy and 502 times g */
 }
 

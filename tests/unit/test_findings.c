@@ -875,8 +875,7 @@ TEST(every_price_is_of_the_change_alone)
     assert_int_equal(int_called(findings, loading, "saves"), 300000);
     assert_string_equal(findings->footers.at[1].key, "together");
     assert_int_equal(findings->footers.at[1].value.i, 611000);
-    assert_int_equal(int_called(findings, graph, "saves"), 389000);
-    assert_string_equal(text_called(findings, graph, "check"), "tpa whatif --cuda-graph");
+    assert_row(findings, graph, "saves=389000, check=tpa whatif --cuda-graph");
 }
 
 /*

@@ -63,18 +63,10 @@ TEST(each_moment_counts_once)
     draw_streams();
     analyze((struct selection_query){ 0 });
     assert_int_equal(devices->row_count, 1);
-    assert_int_equal(int_called(devices, 0, "span"), 100);
-    assert_int_equal(int_called(devices, 0, "busy"), 85);
-    assert_int_equal(int_called(devices, 0, "computation"), 50);
-    assert_int_equal(int_called(devices, 0, "communication"), 20);
-    assert_int_equal(int_called(devices, 0, "exposed_communication"), 10);
-    assert_int_equal(int_called(devices, 0, "memcpy"), 45);
-    assert_int_equal(int_called(devices, 0, "exposed_memcpy"), 25);
-    assert_int_equal(int_called(devices, 0, "idle"), 15);
-    assert_int_equal(int_called(devices, 0, "kernels"), 4);
-    assert_int_equal(int_called(devices, 0, "kernel_sum"), 70);
-    assert_int_equal(int_called(devices, 0, "kernel_union"), 60);
-    assert_int_equal(int_called(devices, 0, "events"), 7);
+    assert_row(devices, 0,
+               "span=100, busy=85, computation=50, communication=20, "
+               "exposed_communication=10, memcpy=45, exposed_memcpy=25, idle=15, kernels=4, "
+               "kernel_sum=70, kernel_union=60, events=7");
     assert_string_equal(text_called(devices, 0, "streams"), "7, 20, 21");
 }
 
@@ -83,8 +75,7 @@ TEST(work_without_duration_ends_a_gap)
 {
     draw_streams();
     analyze((struct selection_query){ 0 });
-    assert_int_equal(int_called(devices, 0, "gaps"), 2);
-    assert_int_equal(int_called(devices, 0, "longest_gap"), 10);
+    assert_row(devices, 0, "gaps=2, longest_gap=10");
 }
 
 /* HtoD 20..40 runs under kernels but for 30..40; DtoH 50..75 under one until 60. */
@@ -93,12 +84,8 @@ TEST(copies_are_exposed_where_no_kernel_runs)
     draw_streams();
     analyze((struct selection_query){ 0 });
     assert_int_equal(copies->row_count, 2);
-    assert_string_equal(text_called(copies, 0, "name"), "Memcpy DtoH (Device -> Pinned)");
-    assert_int_equal(int_called(copies, 0, "bytes"), 1000);
-    assert_int_equal(int_called(copies, 0, "sum"), 25);
-    assert_int_equal(int_called(copies, 0, "exposed"), 15);
-    assert_string_equal(text_called(copies, 1, "name"), "Memcpy HtoD (Pinned -> Device)");
-    assert_int_equal(int_called(copies, 1, "exposed"), 10);
+    assert_row(copies, 0, "name=Memcpy DtoH (Device -> Pinned), bytes=1000, sum=25, exposed=15");
+    assert_row(copies, 1, "name=Memcpy HtoD (Pinned -> Device), exposed=10");
 }
 
 /*
@@ -109,12 +96,9 @@ TEST(a_range_chooses_work_by_its_launch)
 {
     draw_streams();
     analyze((struct selection_query){ .range = "15ns..55ns" });
-    assert_int_equal(int_called(devices, 0, "span"), 55);
-    assert_int_equal(int_called(devices, 0, "computation"), 20);
-    assert_int_equal(int_called(devices, 0, "exposed_communication"), 0);
-    assert_int_equal(int_called(devices, 0, "exposed_memcpy"), 35);
-    assert_int_equal(int_called(devices, 0, "idle"), 0);
-    assert_int_equal(int_called(devices, 0, "kernels"), 1);
+    assert_row(devices, 0,
+               "span=55, computation=20, exposed_communication=0, exposed_memcpy=35, idle=0, "
+               "kernels=1");
     assert_int_equal(int_called(efficiency, 0, "window"), 55);
     draw_begin(&gpu_wants); /* both are launched by 12, and run later */
     draw_call("cudaLaunchKernel", 1, 5, 1, 1);
@@ -133,10 +117,7 @@ TEST(a_stream_alone)
 {
     draw_streams();
     analyze((struct selection_query){ .streams = { { { 7, 7 } }, 1 } });
-    assert_int_equal(int_called(devices, 0, "span"), 100);
-    assert_int_equal(int_called(devices, 0, "busy"), 50);
-    assert_int_equal(int_called(devices, 0, "gaps"), 2);
-    assert_string_equal(text_called(devices, 0, "streams"), "7");
+    assert_row(devices, 0, "span=100, busy=50, gaps=2, streams=7");
 }
 
 /* Streams 7 (busy 50 of 100), 20 (20 of 10..80) and 21 (45 of 20..75), each with gaps of its own. */
@@ -174,10 +155,8 @@ TEST(equal_streams_of_two_devices_are_two)
     analyze((struct selection_query){ 0 });
     assert_int_equal(devices->row_count, 3);
     assert_int_equal(int_called(devices, 0, "busy"), 20);
-    assert_int_equal(int_called(devices, 1, "device"), 1);
-    assert_int_equal(int_called(devices, 1, "busy"), 10);
-    assert_int_equal(int_called(devices, 2, "rank"), 1);
-    assert_int_equal(int_called(devices, 2, "idle"), 0);
+    assert_row(devices, 1, "device=1, busy=10");
+    assert_row(devices, 2, "rank=1, idle=0");
 }
 
 /*
@@ -288,10 +267,7 @@ TEST(communication_is_recognised_by_operator_and_arguments)
     draw_text(ARG_COLLECTIVE, "allreduce");
     trace = draw_end();
     analyze((struct selection_query){ 0 });
-    assert_int_equal(int_called(devices, 0, "communication"), 20);
-    assert_int_equal(int_called(devices, 0, "computation"), 10);
-    assert_int_equal(int_called(devices, 0, "nccl_union"), 0);
-    assert_int_equal(int_called(devices, 0, "idle"), 20);
+    assert_row(devices, 0, "communication=20, computation=10, nccl_union=0, idle=20");
 }
 
 TEST(no_work_gives_empty_tables)

@@ -63,9 +63,7 @@ TEST(files_tell_rank_span_and_steps)
     assert_int_equal(int_called(files, 0, "world_size"), 2);
     assert_int_equal(int_called(files, 0, "span"), 301); /* 100 to 401 */
     assert_int_equal(int_called(files, 1, "span"), 7);
-    assert_int_equal(int_called(files, 0, "steps"), 2);
-    assert_int_equal(int_called(files, 0, "first_step"), 4);
-    assert_int_equal(int_called(files, 0, "last_step"), 5);
+    assert_row(files, 0, "steps=2, first_step=4, last_step=5");
     assert_int_equal(int_called(files, 0, "step_annotation_avg"), 151); /* (130 + 171) / 2 = 150.5 */
     assert_int_equal(int_called(files, 0, "events"), 7);
     assert_int_equal(int_called(files, 1, "steps"), 0);
@@ -96,12 +94,9 @@ TEST(devices_tell_their_streams_and_events)
     struct result *result = draw(&trace);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 1);
-    assert_string_equal(text_called(devices, 0, "name"), "H100");
-    assert_string_equal(text_called(devices, 0, "compute_capability"), "9.0");
-    assert_int_equal(int_called(devices, 0, "sm_count"), 132);
-    assert_int_equal(int_called(devices, 0, "streams"), 1);
-    assert_int_equal(int_called(devices, 0, "events"), 2);
-    assert_int_equal(int_called(devices, 0, "files"), 2);
+    assert_row(devices, 0,
+               "name=H100, compute_capability=9.0, sm_count=132, streams=1, events=2, "
+               "files=2");
     assert_true(int_called(devices, 0, "warp_size") == TABLE_INT_MISSING);
 }
 
@@ -119,10 +114,8 @@ TEST(categories_and_tracks_count_every_event_once)
     }
     const struct table *tracks = table_called(result, "tracks");
     assert_int_equal(tracks->row_count, 3);
-    assert_int_equal(int_called(tracks, 0, "events"), 5);
-    assert_int_equal(int_called(tracks, 0, "span"), 301);
-    assert_string_equal(text_called(tracks, 1, "track"), "stream 7");
-    assert_string_equal(text_called(tracks, 1, "process"), "device 0");
+    assert_row(tracks, 0, "events=5, span=301");
+    assert_row(tracks, 1, "track=stream 7, process=device 0");
     assert_int_equal(int_called(tracks, 1, "span"), 160); /* 200 to 360 */
     assert_int_equal(int_called(tracks, 2, "rank"), 1);
 }

@@ -55,15 +55,9 @@ TEST(a_row_per_kernel)
 {
     draw(0);
     assert_int_equal(table->row_count, 2);
-    assert_string_equal(text_called(table, 0, "name"), "gemm");
-    assert_int_equal(int_called(table, 0, "count"), 3);
-    assert_int_equal(int_called(table, 0, "total"), 20);
+    assert_row(table, 0, "name=gemm, count=3, total=20");
     assert_float_equal(number_called(table, 0, "share"), 20.0 / 24, 1e-12);
-    assert_int_equal(int_called(table, 0, "average"), 7);
-    assert_int_equal(int_called(table, 0, "median"), 5);
-    assert_int_equal(int_called(table, 0, "min"), 5);
-    assert_int_equal(int_called(table, 0, "max"), 10);
-    assert_int_equal(int_called(table, 0, "stddev"), 3);
+    assert_row(table, 0, "average=7, median=5, min=5, max=10, stddev=3");
     assert_string_equal(text_called(table, 0, "operators"), "aten::mm, aten::add");
 }
 
@@ -71,10 +65,7 @@ TEST(a_row_per_kernel)
 TEST(the_shape_is_that_with_the_most_time)
 {
     draw(0);
-    assert_int_equal(int_called(table, 0, "shapes"), 2);
-    assert_string_equal(text_called(table, 0, "grid"), "8x1x1");
-    assert_string_equal(text_called(table, 0, "block"), "128x1x1");
-    assert_int_equal(int_called(table, 0, "registers"), 32);
+    assert_row(table, 0, "shapes=2, grid=8x1x1, block=128x1x1, registers=32");
     assert_true(table_is_missing(table, 1, (size_t)table_find_column(table, "registers", 9)));
 }
 
@@ -95,8 +86,7 @@ TEST(of_equals_the_first_to_run_is_named_first)
     result = scratch_result(result_open("tpa.kernels/1"));
     ask_analysis(&analysis_kernels, trace, selection, 0, result);
     table = table_called(result, "kernels");
-    assert_string_equal(text_called(table, 0, "grid"), "64x1x1");
-    assert_int_equal(int_called(table, 0, "registers"), 64);
+    assert_row(table, 0, "grid=64x1x1, registers=64");
     assert_string_equal(text_called(table, 0, "operators"), "aten::mm, aten::add");
 }
 
@@ -110,8 +100,7 @@ TEST(occupancy_is_weighted_by_time)
 TEST(a_kernel_launched_before_recording_is_there)
 {
     draw(0);
-    assert_string_equal(text_called(table, 1, "operators"), "(launch not recorded)");
-    assert_int_equal(int_called(table, 1, "total"), 4);
+    assert_row(table, 1, "operators=(launch not recorded), total=4");
 }
 
 TEST(rows_by_shape_operator_and_stream)
@@ -123,8 +112,7 @@ TEST(rows_by_shape_operator_and_stream)
 
     draw(BY(OP));
     assert_int_equal(table->row_count, 3);
-    assert_string_equal(text_called(table, 0, "op"), "aten::mm");
-    assert_int_equal(int_called(table, 0, "total"), 15);
+    assert_row(table, 0, "op=aten::mm, total=15");
     assert_string_equal(text_called(table, 2, "op"), "(no operator)");
 
     draw(BY(STREAM));
@@ -151,8 +139,6 @@ TEST(steps_have_what_they_launched)
     ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 2);
-    assert_int_equal(int_called(kernels, 0, "step"), 1);
-    assert_int_equal(int_called(kernels, 0, "total"), 10);
-    assert_int_equal(int_called(kernels, 1, "step"), TABLE_INT_MISSING);
-    assert_int_equal(int_called(kernels, 1, "total"), 1);
+    assert_row(kernels, 0, "step=1, total=10");
+    assert_row(kernels, 1, "step=-, total=1");
 }

@@ -45,15 +45,9 @@ TEST(the_phases_of_a_launch)
     trace = draw_end();
     answer();
     assert_int_equal(launches->row_count, 1);
-    assert_string_equal(text_called(launches, 0, "call"), "cudaLaunchKernel");
-    assert_string_equal(text_called(launches, 0, "kernel"), "k");
-    assert_int_equal(int_called(launches, 0, "count"), 3);
-    assert_int_equal(int_called(launches, 0, "call_time"), 30);
-    assert_int_equal(int_called(launches, 0, "queued"), 3);
-    assert_int_equal(int_called(launches, 0, "queue_time"), 24);
-    assert_int_equal(int_called(launches, 0, "queue_average"), 8);
-    assert_int_equal(int_called(launches, 0, "kernel_time"), 27);
-    assert_int_equal(int_called(launches, 0, "kernel_average"), 9);
+    assert_row(launches, 0,
+               "call=cudaLaunchKernel, kernel=k, count=3, call_time=30, queued=3, "
+               "queue_time=24, queue_average=8, kernel_time=27, kernel_average=9");
     assert_int_equal(int_called(launches, 0, "total_time"), 20 + 33 + 28);
     assert_int_equal(int_called(launches, 0, "launch_bound"), 2);
     assert_int_equal(launches->footers.at[2].value.i, 1); /* the old one */
@@ -112,8 +106,7 @@ TEST(a_kernel_before_its_call)
     draw_work("kernel", "a", 0, 7, 15, 30, 1);
     trace = draw_end();
     answer();
-    assert_int_equal(int_called(launches, 0, "queue_time"), 0);
-    assert_int_equal(int_called(launches, 0, "total_time"), 25);
+    assert_row(launches, 0, "queue_time=0, total_time=25");
     assert_int_equal(int_called(queues, 0, "max_depth"), 0);
 }
 
@@ -130,17 +123,10 @@ TEST(one_launch_of_502_kernels)
     trace = draw_end();
     answer();
     assert_int_equal(launches->row_count, 2);
-    assert_string_equal(text_called(launches, 0, "kernel"), "(graph)");
-    assert_int_equal(int_called(launches, 0, "count"), 1);
-    assert_int_equal(int_called(launches, 0, "kernel_time"), 1004);
-    assert_int_equal(int_called(launches, 0, "queue_time"), 5);
-    assert_string_equal(text_called(launches, 1, "call"), "cuLaunchKernelEx");
-    assert_string_equal(text_called(launches, 1, "kernel"), "(no work in the file)");
-    assert_int_equal(int_called(launches, 1, "call_time"), 6);
+    assert_row(launches, 0, "kernel=(graph), count=1, kernel_time=1004, queue_time=5");
+    assert_row(launches, 1, "call=cuLaunchKernelEx, kernel=(no work in the file), call_time=6");
     struct table *graphs = table_called(result, "graphs");
-    assert_int_equal(int_called(graphs, 0, "graph"), 4);
-    assert_int_equal(int_called(graphs, 0, "max_operations"), 502);
-    assert_int_equal(int_called(graphs, 0, "work_average"), 1004);
+    assert_row(graphs, 0, "graph=4, max_operations=502, work_average=1004");
     assert_int_equal(int_called(graphs, 0, "span_average"), 501 * 3 + 2);
 }
 
@@ -164,8 +150,7 @@ TEST(copies_are_not_launch_bound)
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 2, 1);
     trace = draw_end();
     answer();
-    assert_int_equal(int_called(launches, 0, "launch_bound"), 0);
-    assert_int_equal(int_called(launches, 0, "kernel_time"), 2);
+    assert_row(launches, 0, "launch_bound=0, kernel_time=2");
 }
 
 /*
@@ -259,14 +244,11 @@ TEST(calls_under_capture_are_no_launches)
     answer();
     assert_int_equal(launches->footers.at[0].value.i, 4);
     assert_int_equal(launches->row_count, 2);
-    assert_string_equal(text_called(launches, 0, "kernel"), "(graph)");
-    assert_int_equal(int_called(launches, 0, "count"), 2);
-    assert_int_equal(int_called(launches, 0, "call_time"), 18);
+    assert_row(launches, 0, "kernel=(graph), count=2, call_time=18");
     assert_int_equal(int_called(launches, 1, "count"), 2);
     struct table *graphs = table_called(result, "graphs");
     assert_int_equal(graphs->row_count, 1);
-    assert_int_equal(int_called(graphs, 0, "launches"), 2);
-    assert_int_equal(int_called(graphs, 0, "min_operations"), 1);
+    assert_row(graphs, 0, "launches=2, min_operations=1");
     assert_int_equal(notice_called(result, "captured_calls"), 2);
     /* what a launch takes: the median of 4 and 6; the captured 2 would make it 4 */
     assert_int_equal(launch_calls_median_ns(launch_calls_of(trace), trace), 5);

@@ -101,14 +101,10 @@ TEST(a_peak_has_its_moment_step_and_stack)
     struct table *memory = table_called(result, "memory");
     assert_int_equal(memory->row_count, 2);
     size_t row = row_of(memory, "cuda:0", NULL);
-    assert_int_equal(int_called(memory, row, "peak_allocated"), 200);
-    assert_int_equal(int_called(memory, row, "peak_time"), 70);
-    assert_int_equal(int_called(memory, row, "peak_step"), 2);
-    assert_string_equal(text_called(memory, row, "peak_operator"), "aten::mm");
-    assert_string_equal(text_called(memory, row, "peak_stack"), "ProfilerStep#2 > aten::linear > aten::mm");
-    assert_int_equal(int_called(memory, row, "peak_reserved"), TABLE_INT_MISSING);
-    assert_int_equal(int_called(memory, row, "start"), 100);
-    assert_int_equal(int_called(memory, row, "end"), 110);
+    assert_row(memory, row,
+               "peak_allocated=200, peak_time=70, peak_step=2, peak_operator=aten::mm, "
+               "peak_stack=ProfilerStep#2 > aten::linear > aten::mm, peak_reserved=-, "
+               "start=100, end=110");
     assert_int_equal(int_called(memory, row, "allocated"), 50 + 30 + 40 + 90);
     assert_int_equal(int_called(memory, row, "freed"), 50 + 30 + 30 + 90);
     assert_int_equal(int_called(memory, row, "frees"), 4);
@@ -140,8 +136,7 @@ TEST(operators_have_self_and_total)
     assert_int_equal(int_called(operators, linear, "allocations"), 3);
     assert_int_equal(int_called(operators, linear, "self_net"), 30 - 50);
     assert_int_equal(int_called(operators, linear, "net"), 170 - 50);
-    assert_int_equal(int_called(operators, mm, "self_allocated"), 140);
-    assert_int_equal(int_called(operators, mm, "allocated"), 140);
+    assert_row(operators, mm, "self_allocated=140, allocated=140");
     size_t none = row_of(operators, "cuda:0", "[no operator]");
     assert_int_equal(int_called(operators, none, "freed"), 30 + 90);
     assert_int_equal(int_called(operators, none, "self_freed"), 30 + 90);
@@ -156,12 +151,8 @@ TEST(steps_grow)
     assert_int_equal(steps->row_count, 4); /* two of the host, two of the device */
     assert_int_equal(int_called(steps, 0, "growth"), 8);
     assert_int_equal(int_called(steps, 1, "growth"), 0);
-    assert_int_equal(int_called(steps, 2, "start"), 100);
-    assert_int_equal(int_called(steps, 2, "peak"), 180);
-    assert_int_equal(int_called(steps, 2, "end"), 110);
-    assert_int_equal(int_called(steps, 2, "growth"), 10);
-    assert_int_equal(int_called(steps, 3, "peak"), 200);
-    assert_int_equal(int_called(steps, 3, "growth"), 0);
+    assert_row(steps, 2, "start=100, peak=180, end=110, growth=10");
+    assert_row(steps, 3, "peak=200, growth=0");
 }
 
 TEST(blocks_that_live_on)
@@ -170,10 +161,7 @@ TEST(blocks_that_live_on)
     answer((struct selection_query){ 0 });
     struct table *unfreed = table_called(result, "unfreed");
     assert_int_equal(unfreed->row_count, 2);
-    assert_string_equal(text_called(unfreed, 0, "operator"), "aten::loss");
-    assert_int_equal(int_called(unfreed, 0, "bytes"), 40);
-    assert_int_equal(int_called(unfreed, 0, "first"), 46);
-    assert_int_equal(int_called(unfreed, 0, "first_step"), 1);
+    assert_row(unfreed, 0, "operator=aten::loss, bytes=40, first=46, first_step=1");
     assert_string_equal(text_called(unfreed, 1, "device"), "cpu");
 }
 
@@ -185,8 +173,7 @@ TEST(a_step_has_its_own_peak)
     answer(query);
     struct table *memory = table_called(result, "memory"), *alive = table_called(result, "alive");
     size_t row = row_of(memory, "cuda:0", NULL);
-    assert_int_equal(int_called(memory, row, "peak_allocated"), 180);
-    assert_int_equal(int_called(memory, row, "end"), 110);
+    assert_row(memory, row, "peak_allocated=180, end=110");
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::mm"), "bytes"), 50);
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::linear"), "bytes"), 30);
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "[before recording]"), "bytes"), 100);
@@ -226,8 +213,7 @@ TEST(nested_calls_of_a_name_count_once)
     answer((struct selection_query){ 0 });
     struct table *operators = table_called(result, "operators");
     size_t to = row_of(operators, "cpu", "aten::to");
-    assert_int_equal(int_called(operators, to, "self_allocated"), 70);
-    assert_int_equal(int_called(operators, to, "allocated"), 70);
+    assert_row(operators, to, "self_allocated=70, allocated=70");
     assert_int_equal(int_called(operators, row_of(operators, "cpu", "aten::copy_"), "allocated"), 20);
     assert_int_equal(int_called(operators, row_of(operators, "cpu", "[no operator]"), "allocated"), 80);
 }
@@ -244,9 +230,7 @@ TEST(records_without_totals_and_addresses)
     trace = draw_end();
     answer((struct selection_query){ 0 });
     struct table *memory = table_called(result, "memory");
-    assert_int_equal(int_called(memory, 0, "peak_allocated"), 30);
-    assert_int_equal(int_called(memory, 0, "start"), 0);
-    assert_int_equal(int_called(memory, 0, "end"), 25);
+    assert_row(memory, 0, "peak_allocated=30, start=0, end=25");
     assert_int_equal(notice_called(result, "untold_totals"), 4);
     assert_int_equal(notice_called(result, "untold_addresses"), 4);
     assert_int_equal(result->tables.count, 2); /* memory and operators */
@@ -282,10 +266,7 @@ TEST(records_of_the_driver_belong_to_calls)
     trace = draw_end();
     answer((struct selection_query){ 0 });
     struct table *memory = table_called(result, "memory"), *alive = table_called(result, "alive");
-    assert_int_equal(int_called(memory, 0, "peak_allocated"), 150);
-    assert_int_equal(int_called(memory, 0, "start"), 70);
-    assert_int_equal(int_called(memory, 0, "end"), 80);
-    assert_string_equal(text_called(memory, 0, "peak_operator"), "cudaMalloc");
+    assert_row(memory, 0, "peak_allocated=150, start=70, end=80, peak_operator=cudaMalloc");
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::mm"), "bytes"), 50);
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "cudaMalloc"), "bytes"), 30);
     assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "[before recording]"), "bytes"), 70);
@@ -320,9 +301,7 @@ TEST(fragmentation_is_what_is_reserved_and_not_used)
     answer((struct selection_query){ 0 });
     struct table *memory = table_called(result, "memory");
     assert_float_equal(number_called(memory, 0, "unused_at_peak"), 105.0 / 200, 1e-12);
-    assert_int_equal(int_called(memory, 0, "peak_reserved"), 200);
-    assert_int_equal(int_called(memory, 0, "most_unused"), 105);
-    assert_int_equal(int_called(memory, 0, "most_unused_time"), 30);
+    assert_row(memory, 0, "peak_reserved=200, most_unused=105, most_unused_time=30");
     assert_int_equal(int_called(table_called(result, "steps"), 0, "reserved"), 200);
 }
 
@@ -347,8 +326,7 @@ TEST(what_is_reserved_between_steps_is_reserved_in_the_next)
     assert_true(table_is_missing(memory, HOST, (size_t)table_find_column(memory, "unused_at_peak", 14)));
     assert_int_equal(int_called(memory, GPU, "most_unused"), 70);
     assert_int_equal(int_called(steps, 2, "reserved"), 100);
-    assert_int_equal(int_called(steps, 3, "reserved"), 200);
-    assert_int_equal(int_called(steps, 3, "growth"), 0);
+    assert_row(steps, 3, "reserved=200, growth=0");
 }
 
 /*
@@ -454,9 +432,7 @@ TEST(a_device_is_one_row)
     struct table *alive = table_called(result, "alive"), *all = table_called(result, "allocations");
     size_t row = row_of(alive, "cuda:0", NULL);
     assert_int_equal(alive->row_count, 2);
-    assert_int_equal(int_called(alive, row, "bytes"), 200);
-    assert_int_equal(int_called(alive, row, "count"), 2);
-    assert_int_equal(int_called(alive, row, "largest"), 90);
+    assert_row(alive, row, "bytes=200, count=2, largest=90");
     assert_int_equal(int_called(all, row_of(all, "cuda:0", NULL), "allocated"), 210);
     assert_int_equal(int_called(all, row_of(all, "cuda:0", NULL), "freed"), 200);
 

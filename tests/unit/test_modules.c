@@ -239,8 +239,7 @@ TEST(filters_choose_rows_and_change_no_figure)
     answer_with((struct selection_query){ 0 },
                 (struct modules_options){ .indent = true, .filter = "^Linear", .exclude = "_1$" });
     assert_int_equal(modules->row_count, 1);
-    assert_string_equal(text_called(modules, 0, "name"), "  Linear_0");
-    assert_int_equal(int_called(modules, 0, "device_total"), 8);
+    assert_row(modules, 0, "name=  Linear_0, device_total=8");
 }
 
 /* A row per function outside PyTorch. train 0..100 calls torch/nn/functional.py 10..50, which calls helper 20..40. */

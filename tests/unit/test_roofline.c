@@ -34,8 +34,8 @@ static void answer(const struct device_peaks *peaks)
     answer_by((struct selection_query){ 0 }, BY(OP) | BY(SHAPE), peaks);
 }
 
-static void assert_row(size_t row, const char *name, int64_t count, int64_t flops, int64_t bytes,
-                       int64_t time_ns)
+static void assert_roofline_row(size_t row, const char *name, int64_t count, int64_t flops, int64_t bytes,
+                                int64_t time_ns)
 {
     const struct roofline_row *of = &roofline->rows.at[row];
     assert_true(row < roofline->rows.count);
@@ -78,10 +78,10 @@ TEST(work_belongs_to_the_innermost_modelled)
     }
     answer(NULL);
     assert_int_equal(roofline->rows.count, 4);
-    assert_row(0, "aten::mm", 2, 2048, 768, 22);
-    assert_row(1, "aten::copy_", 2, 0, 64, 14);
-    assert_row(2, "aten::relu", 2, 8, 64, 10);
-    assert_row(3, "aten::clamp_min", 2, 8, 64, 6);
+    assert_roofline_row(0, "aten::mm", 2, 2048, 768, 22);
+    assert_roofline_row(1, "aten::copy_", 2, 0, 64, 14);
+    assert_roofline_row(2, "aten::relu", 2, 8, 64, 10);
+    assert_roofline_row(3, "aten::clamp_min", 2, 8, 64, 6);
     assert_int_equal(roofline->time_ns, 2 * (3 + 5 + 7 + 11 + 13));
     assert_int_equal(roofline->modelled_ns, 2 * (3 + 5 + 7 + 11));
     assert_int_equal(roofline->rest.count, 1);
@@ -116,7 +116,7 @@ TEST(work_that_tells_its_cost_is_a_call)
     }
     answer(NULL);
     assert_int_equal(roofline->rows.count, 1);
-    assert_row(0, "dot.1", 3, 3 * 1024, 3 * 384, 30);
+    assert_roofline_row(0, "dot.1", 3, 3 * 1024, 3 * 384, 30);
     assert_int_equal(roofline->modelled_ns, 30);
     assert_int_equal(roofline->steps.at[0].flops, 3 * 1024);
 }
@@ -219,8 +219,8 @@ TEST(nested_matrix_operators_count_once)
     draw_work("kernel", "pad", 0, 7, 100, 10, 1);
     draw_work("kernel", "gemm", 0, 7, 120, 40, 2);
     answer(NULL);
-    assert_row(0, "aten::bmm", 1, 1024, 384, 40);
-    assert_row(1, "aten::mm", 1, 1024, 384, 10);
+    assert_roofline_row(0, "aten::bmm", 1, 1024, 384, 40);
+    assert_roofline_row(1, "aten::mm", 1, 1024, 384, 10);
     assert_int_equal(roofline->steps.at[0].flops, 1024);
 }
 
@@ -297,10 +297,10 @@ TEST(rows_add_up)
     draw_work("kernel", "triton", 0, 8, 350, 20, 3);
     answer(NULL);
     assert_int_equal(roofline->rows.count, 3);
-    assert_row(2, "triton_poi_fused_add_0", 1, TABLE_INT_MISSING, 64, 20);
+    assert_roofline_row(2, "triton_poi_fused_add_0", 1, TABLE_INT_MISSING, 64, 20);
     answer_by((struct selection_query){ 0 }, BY(OP), NULL);
     assert_int_equal(roofline->rows.count, 2);
-    assert_row(0, "aten::mm", 2, 1024 + 512, 384 + 2 * (32 + 64 + 32), 70);
+    assert_roofline_row(0, "aten::mm", 2, 1024 + 512, 384 + 2 * (32 + 64 + 32), 70);
     assert_null(roofline->rows.at[0].shapes.at);
     answer_by((struct selection_query){ 0 }, BY(STREAM), NULL);
     assert_int_equal(roofline->rows.count, 2);
@@ -310,7 +310,7 @@ TEST(rows_add_up)
     assert_int_equal(roofline->rows.at[1].flops, 1024);
     answer_by((struct selection_query){ .range = "100ns..180ns" }, BY(OP), NULL);
     assert_int_equal(roofline->rows.count, 1);
-    assert_row(0, "aten::mm", 1, 512, 2 * (32 + 64 + 32), 30);
+    assert_roofline_row(0, "aten::mm", 1, 512, 2 * (32 + 64 + 32), 30);
     assert_int_equal(roofline->time_ns, 30);
 }
 
@@ -321,8 +321,8 @@ TEST(without_a_device_the_host_counts)
     draw_operator("aten::relu", 0, 100, "[[4]]", "[\"float\"]");
     draw_operator("aten::clamp_min", 10, 30, "[[4],[]]", "[\"float\",\"Scalar\"]");
     answer(NULL);
-    assert_row(0, "aten::relu", 1, 4, 32, 70);
-    assert_row(1, "aten::clamp_min", 1, 4, 32, 30);
+    assert_roofline_row(0, "aten::relu", 1, 4, 32, 70);
+    assert_roofline_row(1, "aten::clamp_min", 1, 4, 32, 30);
     assert_false(roofline->calls.on_device);
 }
 
@@ -343,7 +343,7 @@ TEST(serving_steps_tell_attention)
     draw_work("kernel", "fmha", 0, 7, 700, 40, 2);
     answer(NULL);
     assert_int_equal(roofline->rows.count, 1);
-    assert_row(0, "vllm::unified_attention_with_output", 1, 2 * (2 * 20 - 8 + 2 * 30) * 16, TABLE_INT_MISSING,
-               40);
+    assert_roofline_row(0, "vllm::unified_attention_with_output", 1, 2 * (2 * 20 - 8 + 2 * 30) * 16,
+                        TABLE_INT_MISSING, 40);
     assert_int_equal(roofline->modelled_ns, 40);
 }

@@ -65,28 +65,16 @@ TEST(each_moment_counts_for_what_has_precedence)
     draw();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 2);
-    assert_int_equal(int_called(steps, 0, "duration"), 50);
-    assert_int_equal(int_called(steps, 0, "kernel"), 10);
-    assert_int_equal(int_called(steps, 0, "memcpy"), 4);
-    assert_int_equal(int_called(steps, 0, "memset"), 0);
-    assert_int_equal(int_called(steps, 0, "communication"), 10);
-    assert_int_equal(int_called(steps, 0, "runtime"), 2);
-    assert_int_equal(int_called(steps, 0, "data_loading"), 12);
-    assert_int_equal(int_called(steps, 0, "cpu"), 4);
-    assert_int_equal(int_called(steps, 0, "other"), 8);
+    assert_row(steps, 0,
+               "duration=50, kernel=10, memcpy=4, memset=0, communication=10, runtime=2, "
+               "data_loading=12, cpu=4, other=8");
 }
 
 TEST(a_step_lasts_as_long_as_its_work)
 {
     draw();
     answer((struct selection_query){ 0 }, NULL);
-    assert_int_equal(int_called(steps, 1, "start"), 50);
-    assert_int_equal(int_called(steps, 1, "duration"), 25);
-    assert_int_equal(int_called(steps, 1, "host_duration"), 20);
-    assert_int_equal(int_called(steps, 1, "kernel"), 17);
-    assert_int_equal(int_called(steps, 1, "runtime"), 2);
-    assert_int_equal(int_called(steps, 1, "cpu"), 4);
-    assert_int_equal(int_called(steps, 1, "other"), 2);
+    assert_row(steps, 1, "start=50, duration=25, host_duration=20, kernel=17, runtime=2, cpu=4, other=2");
 }
 
 /*
@@ -106,9 +94,7 @@ TEST(a_step_of_the_devices_is_their_range)
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 1);
     assert_int_equal(int_called(steps, 0, "start"), 10); /* since the first event */
-    assert_int_equal(int_called(steps, 0, "duration"), 55);
-    assert_int_equal(int_called(steps, 0, "kernel"), 14);
-    assert_int_equal(int_called(steps, 0, "memcpy"), 4);
+    assert_row(steps, 0, "duration=55, kernel=14, memcpy=4");
 }
 
 /* Steps of 50 and 25: mean and median 37.5; step 1 is over the median most in data loading, by 12 - 6. */
@@ -117,9 +103,7 @@ TEST(the_slowest_step_is_explained)
     draw();
     answer((struct selection_query){ 0 }, NULL);
     size_t last = summary->row_count - 1;
-    assert_string_equal(text_called(summary, last, "part"), "Step as it ran");
-    assert_int_equal(int_called(summary, last, "average"), 38);
-    assert_int_equal(int_called(summary, last, "difference"), 12);
+    assert_row(summary, last, "part=Step as it ran, average=38, difference=12");
     assert_string_equal(summary->footers.at[1].value.text.at, "ProfilerStep#1");
     assert_string_equal(summary->footers.at[2].value.text.at, "Data loading");
 }
@@ -171,8 +155,7 @@ TEST(other_ranges_can_be_steps)
     trace = draw_end();
     answer((struct selection_query){ 0 }, "^iter");
     assert_int_equal(steps->row_count, 2);
-    assert_int_equal(int_called(steps, 0, "cpu"), 5);
-    assert_int_equal(int_called(steps, 0, "other"), 5);
+    assert_row(steps, 0, "cpu=5, other=5");
     assert_int_equal(notice_called(result, "overlapping_steps"), 1);
 
     struct tpa_error err = { 0 };
@@ -203,9 +186,7 @@ TEST(without_steps_all_is_one)
     trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
     assert_int_equal(steps->row_count, 1);
-    assert_string_equal(text_called(steps, 0, "step"), "(all)");
-    assert_int_equal(int_called(steps, 0, "duration"), 20);
-    assert_int_equal(int_called(steps, 0, "cpu"), 15);
+    assert_row(steps, 0, "step=(all), duration=20, cpu=15");
 }
 
 /* forward at 0..10 and 30..36, backward at 10..30: by name two rows, by rank one; the parts add up to the time. */
@@ -247,9 +228,7 @@ TEST(collectives_on_the_host_communicate)
     draw_host("user_annotation", "gloo:all_reduce", 1, 5, 25);
     trace = draw_end();
     answer((struct selection_query){ 0 }, NULL);
-    assert_int_equal(int_called(steps, 0, "communication"), 25);
-    assert_int_equal(int_called(steps, 0, "cpu"), 10);
-    assert_int_equal(int_called(steps, 0, "other"), 5);
+    assert_row(steps, 0, "communication=25, cpu=10, other=5");
     assert_string_equal(text_called(summary, 0, "part"), "Comm.");
 }
 
@@ -317,11 +296,7 @@ TEST(a_stream_has_the_host_and_its_own_work)
     draw();
     answer((struct selection_query){ .streams = { .at = { { 9, 9 } }, .count = 1 } }, NULL);
     assert_int_equal(steps->row_count, 1);
-    assert_int_equal(int_called(steps, 0, "count"), 2);
-    assert_int_equal(int_called(steps, 0, "duration"), 75);
-    assert_int_equal(int_called(steps, 0, "memcpy"), 10);
-    assert_int_equal(int_called(steps, 0, "runtime"), 10);
-    assert_int_equal(int_called(steps, 0, "other"), 29);
+    assert_row(steps, 0, "count=2, duration=75, memcpy=10, runtime=10, other=29");
 
     step_by = 0;
 }
@@ -366,12 +341,8 @@ TEST(steps_of_all_files_of_a_rank_are_added_up)
         trace = draw_end();
         answer((struct selection_query){ 0 }, NULL);
         assert_int_equal(steps->row_count, 2);
-        assert_int_equal(int_called(steps, 0, "rank"), 4);
-        assert_int_equal(int_called(steps, 0, "count"), 2);
-        assert_int_equal(int_called(steps, 0, "duration"), 100);
-        assert_int_equal(int_called(steps, 0, "kernel"), 40);
-        assert_int_equal(int_called(steps, 1, "rank"), 5);
-        assert_int_equal(int_called(steps, 1, "kernel"), 20);
+        assert_row(steps, 0, "rank=4, count=2, duration=100, kernel=40");
+        assert_row(steps, 1, "rank=5, kernel=20");
     }
     step_by = 0;
 }

@@ -150,10 +150,8 @@ TEST(memory_that_is_nearly_full_and_grows_is_a_remark)
     assert_int_equal(remarks->row_count, 2);
     assert_string_equal(text_called(remarks, 0, "rule"), "memory_full");
     assert_float_equal(number_called(remarks, 0, "share"), 0.95, 1e-12);
-    assert_int_equal(int_called(remarks, 0, "bytes"), 95);
-    assert_string_equal(text_called(remarks, 0, "device"), "cuda:0");
-    assert_string_equal(text_called(remarks, 1, "rule"), "memory_grows");
-    assert_int_equal(int_called(remarks, 1, "bytes"), 9);
+    assert_row(remarks, 0, "bytes=95, device=cuda:0");
+    assert_row(remarks, 1, "rule=memory_grows, bytes=9");
 }
 
 /* ---- every rule finds something in one drawing, and nothing in nearly the same ---- */

@@ -24,11 +24,9 @@ TEST(without_devices_operators_and_functions_come_by_their_own_time)
     answer();
     struct table *operators = table_called(result, "operators");
     assert_int_equal(operators->row_count, 3);
-    assert_string_equal(text_called(operators, 0, "name"), "a");
-    assert_int_equal(int_called(operators, 0, "time"), 20);
+    assert_row(operators, 0, "name=a, time=20");
     assert_float_equal(number_called(operators, 0, "share_of_all"), 20 / 50.0, 1e-12);
-    assert_string_equal(text_called(operators, 1, "name"), "train.py(10): step");
-    assert_int_equal(int_called(operators, 1, "time"), 20);
+    assert_row(operators, 1, "name=train.py(10): step, time=20");
     assert_string_equal(text_called(operators, 2, "name"), "b");
 }
 
@@ -44,8 +42,7 @@ TEST(calls_of_one_name_count_also_where_they_take_no_time)
     answer();
     struct table *operators = table_called(result, "operators");
     assert_int_equal(operators->row_count, 2);
-    assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
-    assert_int_equal(int_called(operators, 0, "count"), 2);
+    assert_row(operators, 0, "name=aten::mm, count=2");
     assert_string_equal(text_called(operators, 1, "name"), "c");
 }
 
@@ -65,13 +62,10 @@ TEST(the_most_expensive_operators_come_first)
     answer();
     struct table *operators = table_called(result, "operators");
     assert_int_equal(operators->row_count, 2);
-    assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
-    assert_int_equal(int_called(operators, 0, "time"), 80);
+    assert_row(operators, 0, "name=aten::mm, time=80");
     assert_float_equal(number_called(operators, 0, "share_of_all"), 0.8, 1e-12);
     assert_int_equal(int_called(operators, 0, "count"), 2);
-    assert_string_equal(text_called(operators, 1, "name"), "gemm");
-    assert_int_equal(int_called(operators, 1, "time"), 20);
-    assert_int_equal(int_called(operators, 1, "count"), 2);
+    assert_row(operators, 1, "name=gemm, time=20, count=2");
 }
 
 /*
@@ -129,8 +123,7 @@ TEST(each_rank_has_figures_of_its_own)
     assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
     assert_float_equal(number_called(operators, 0, "share_of_all"), 98.0 / 118.0, 1e-12);
     assert_int_equal(int_called(operators, 1, "time"), 20);
-    assert_int_equal(int_called(operators, 2, "rank"), 1);
-    assert_int_equal(int_called(operators, 2, "time"), 10);
+    assert_row(operators, 2, "rank=1, time=10");
 }
 
 TEST(each_device_has_figures_of_its_own)
@@ -149,8 +142,7 @@ TEST(each_device_has_figures_of_its_own)
         assert_int_equal(int_called(operators, row, "device"), places[row][1]);
         assert_float_equal(number_called(operators, row, "share_of_all"), 1.0, 1e-12);
     }
-    assert_string_equal(text_called(operators, 1, "name"), "aten::add");
-    assert_int_equal(int_called(operators, 1, "count"), 2);
+    assert_row(operators, 1, "name=aten::add, count=2");
 }
 
 /* Two files that say that they are of one rank are one row. */
@@ -241,12 +233,10 @@ TEST(cycles_of_a_rank_are_added_up)
         assert_int_equal(overview->row_count, 2);
         assert_int_equal(int_called(overview, 0, "host_time"), 1100);
         assert_int_equal(int_called(overview, 1, "host_time"), 100);
-        assert_int_equal(int_called(overview, 0, "steps"), 2);
-        assert_int_equal(int_called(overview, 0, "step"), 550);
+        assert_row(overview, 0, "steps=2, step=550");
         assert_int_equal(int_called(overview, 1, "step"), 100);
         if (by == SUMMARY_BY_RANK) {
-            assert_int_equal(int_called(overview, 0, "devices"), 1);
-            assert_int_equal(int_called(overview, 0, "host_blocked"), 550);
+            assert_row(overview, 0, "devices=1, host_blocked=550");
         }
         assert_int_equal(operators->row_count, 2);
         assert_int_equal(int_called(operators, 0, "rank"), 4);

@@ -76,14 +76,9 @@ TEST(copies_by_direction_and_memory)
     draw();
     answer((struct selection_query){ 0 });
     assert_int_equal(transfers->row_count, 2);
-    assert_string_equal(text_called(transfers, 0, "direction"), "HtoD");
-    assert_string_equal(text_called(transfers, 0, "memory"), "pageable");
-    assert_int_equal(int_called(transfers, 0, "time"), 10);
-    assert_int_equal(int_called(transfers, 0, "exposed"), 10);
-    assert_int_equal(int_called(transfers, 0, "blocked"), 16);
+    assert_row(transfers, 0, "direction=HtoD, memory=pageable, time=10, exposed=10, blocked=16");
     assert_float_equal(number_called(transfers, 0, "bandwidth"), 4, 1e-12);
-    assert_string_equal(text_called(transfers, 1, "direction"), "DtoH");
-    assert_int_equal(int_called(transfers, 1, "exposed"), 6);
+    assert_row(transfers, 1, "direction=DtoH, exposed=6");
     assert_int_equal(int_called(transfers, 1, "blocked"), 6 + 10);
 }
 
@@ -94,17 +89,13 @@ TEST(stalls_by_operator_and_cause)
     assert_int_equal(stalls->row_count, 4);
     size_t kernel = row_with(stalls, "cause", "wait for kernels");
     assert_int_equal(kernel, 0); /* the costliest comes first */
-    assert_string_equal(text_called(stalls, kernel, "operator"), "cudaDeviceSynchronize");
-    assert_int_equal(int_called(stalls, kernel, "blocked"), 20);
+    assert_row(stalls, kernel, "operator=cudaDeviceSynchronize, blocked=20");
     size_t to = row_with(stalls, "operator", "aten::to");
-    assert_string_equal(text_called(stalls, to, "cause"), "pageable copy");
-    assert_string_equal(text_called(stalls, to, "transfer"), "HtoD pageable");
-    assert_int_equal(int_called(stalls, to, "blocked"), 16);
+    assert_row(stalls, to, "cause=pageable copy, transfer=HtoD pageable, blocked=16");
     assert_int_equal(int_called(stalls, to, "won"), 14); /* but for a launch of 2 */
     assert_int_equal(int_called(stalls, to, "bytes"), 40);
     size_t wait = row_with(stalls, "cause", "wait for a copy");
-    assert_string_equal(text_called(stalls, wait, "operator"), "aten::item");
-    assert_int_equal(int_called(stalls, wait, "blocked"), 10);
+    assert_row(stalls, wait, "operator=aten::item, blocked=10");
     assert_int_equal(stalls->footers.at[0].value.i, 20 + 16 + 6 + 10);
 }
 
@@ -141,8 +132,7 @@ TEST(a_stream_is_waited_for_alone)
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 3);
     assert_string_equal(text_called(stalls, 0, "cause"), "wait for kernels");
-    assert_string_equal(text_called(stalls, 1, "cause"), "synchronous copy");
-    assert_int_equal(int_called(stalls, 1, "blocked"), 10);
+    assert_row(stalls, 1, "cause=synchronous copy, blocked=10");
     assert_string_equal(text_called(stalls, 2, "cause"), "pinning");
     assert_int_equal(int_called(transfers, row_with(transfers, "direction", "HtoD"), "blocked"), 0);
     assert_int_equal(int_called(transfers, row_with(transfers, "direction", "DtoH"), "blocked"), 10);
@@ -174,10 +164,8 @@ TEST(waits_for_several_streams_below_python)
     trace = draw_end();
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 2);
-    assert_string_equal(text_called(stalls, 0, "operator"), "MyFunction");
-    assert_string_equal(text_called(stalls, 0, "cause"), "wait for a copy");
-    assert_string_equal(text_called(stalls, 1, "operator"), "MyFunction");
-    assert_string_equal(text_called(stalls, 1, "cause"), "pinning");
+    assert_row(stalls, 0, "operator=MyFunction, cause=wait for a copy");
+    assert_row(stalls, 1, "operator=MyFunction, cause=pinning");
 }
 
 /* One call copies from 10 on to the host, from 20 on to device 0, whose stream comes first in the file: it counts for the first. */
@@ -211,11 +199,9 @@ TEST(a_wait_within_a_wait_does_not_count)
     answer((struct selection_query){ 0 });
     assert_int_equal(stalls->row_count, 2);
     size_t device = row_with(stalls, "call", "cudaDeviceSynchronize");
-    assert_int_equal(int_called(stalls, device, "count"), 1);
-    assert_int_equal(int_called(stalls, device, "blocked"), 20);
+    assert_row(stalls, device, "count=1, blocked=20");
     size_t stream = row_with(stalls, "call", "cudaStreamSynchronize");
-    assert_int_equal(int_called(stalls, stream, "count"), 2);
-    assert_int_equal(int_called(stalls, stream, "blocked"), 17);
+    assert_row(stalls, stream, "count=2, blocked=17");
 }
 
 /* Work launched after the synchronisation began, or over before it began, is not what it waits for; also where no work ends in it. */
@@ -245,8 +231,7 @@ TEST(hidden_copies_and_missing_sizes)
     draw_work("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 0, 9, 20, 20, DRAW_NO_CALL);
     trace = draw_end();
     answer((struct selection_query){ 0 });
-    assert_string_equal(text_called(transfers, 0, "memory"), "unknown");
-    assert_int_equal(int_called(transfers, 0, "exposed"), 10);
+    assert_row(transfers, 0, "memory=unknown, exposed=10");
     assert_true(table_is_missing(transfers, 0, (size_t)table_find_column(transfers, "bandwidth", 9)));
 }
 
@@ -342,10 +327,8 @@ TEST(copies_may_be_grouped_by_stream_step_and_operator)
 
     answer_by((struct selection_query){ 0 }, BY(STREAM));
     assert_int_equal(transfers->row_count, 2);
-    assert_int_equal(int_called(transfers, 0, "stream"), 7);
-    assert_int_equal(int_called(transfers, 0, "bytes"), 50);
-    assert_int_equal(int_called(transfers, 1, "stream"), 9);
-    assert_int_equal(int_called(transfers, 1, "blocked"), 6);
+    assert_row(transfers, 0, "stream=7, bytes=50");
+    assert_row(transfers, 1, "stream=9, blocked=6");
 
     answer_by((struct selection_query){ 0 }, BY(STEP));
     assert_int_equal(transfers->row_count, 3);
