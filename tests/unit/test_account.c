@@ -361,10 +361,9 @@ TEST(steps_that_differ_by_plan_count_in_whole_periods)
     assert_int_equal(all->device_count, 0);
     assert_int_equal(all->part_ns[ACCOUNT_HOST_OPERATORS], 6 * 30 + 2 * 300);
     check_sum(all);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     account_describe_pattern(all, &text);
     assert_string_equal(text.at, "every 3rd step runs eval: 400ns instead of 100ns");
-    buffer_release(&text);
 }
 
 /* Six steps of 100, and step NUMBER of 700: with a range called DOES in it it may count; with NULL it is singular. */
@@ -405,11 +404,10 @@ TEST(a_first_step_that_compiles_is_left_out)
     assert_int_equal(account->all.singular_ns, 700);
     assert_int_equal(account->steps.at[0].role, STEP_FIRST);
     check_sum(&account->all);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     account_describe_pattern(&account->all, &text);
     assert_string_equal(text.at,
                         "step 0 does not count: it took 700ns, as programs are compiled in it, once");
-    buffer_release(&text);
     trace = draw_one_long_step(3, "compile_fx_inner (dynamo_timed)");
     assert_int_equal(account_of(trace)->all.count, 7);
     assert_int_equal(account_of(trace)->all.once, 3);

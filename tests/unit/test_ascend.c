@@ -155,13 +155,12 @@ TEST(lists_become_those_of_torch)
         { ascend_types, "float;\r\nNone", "[\"float\",\"None\"]" },
         { ascend_stack, "a.py(1): f;\r\nb.py(2): g", "a.py(1): f;b.py(2): g" },
     };
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rows[i].convert(rows[i].text, &out);
         buffer_putc(&out, '\0');
         assert_string_equal(out.at, rows[i].wanted);
     }
-    buffer_release(&out);
     assert_int_equal(ascend_copy_of("acl_memcpy_host_to_device"), ASCEND_COPY_HTOD);
     assert_int_equal(ascend_copy_of("addr device to device"), ASCEND_COPY_DTOD);
     assert_int_equal(ascend_copy_of("other"), ASCEND_COPY_UNKNOWN);

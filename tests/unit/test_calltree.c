@@ -169,7 +169,7 @@ TEST(an_only_child_of_the_same_name_is_folded)
     small_host(&small, 1, "cpu_op", "copy", 10, 5);
     struct trace *trace = small_end(&small);
     struct calltree *tree = scratch(nested(trace));
-    uint8_t *folded = calltree_fold(tree, same_name, trace);
+    uint8_t *folded = scratch_heap(calltree_fold(tree, same_name, trace));
     /* Kernels of the innermost of the three are the call's; those of the other two are nobody's. */
     assert_int_equal(folded[0], NODE_KERNELS_GONE);
     assert_int_equal(folded[1], NODE_FOLDED | NODE_KERNELS_GONE);
@@ -178,7 +178,6 @@ TEST(an_only_child_of_the_same_name_is_folded)
     assert_int_equal(folded[3], 0);
     assert_int_equal(tree->parent[3], 0);
     assert_int_equal(tree->parent[4], 0);
-    free(folded);
 }
 
 /* Many events in an order that has only short runs: sorted, each with the parent a slow search finds. */

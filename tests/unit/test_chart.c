@@ -70,13 +70,12 @@ TEST(bars_pile_up_on_the_scale)
     double tick[CHART_MOST_TICKS];
     assert_int_equal(chart_scale_ticks(&y, 6, tick), 6);
     assert_true(tick[1] == 200000);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     chart_scale_add_tick(&text, &y, tick[1]);
     assert_string_equal(text.at, "200");
     buffer_clear(&text);
     chart_scale_add_title(&text, &y, &chart->y);
     assert_string_equal(text.at, "Up (us)");
-    buffer_release(&text);
     picture_free(picture);
 }
 
@@ -96,10 +95,9 @@ TEST(logarithmic_sizes)
     double tick[CHART_MOST_TICKS];
     size_t count = chart_scale_ticks(&x, 8, tick);
     assert_true(count >= 4 && count <= 8);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     chart_scale_add_tick(&text, &x, 32768);
     assert_string_equal(text.at, "32 KB");
-    buffer_release(&text);
     picture_free(picture);
 }
 
@@ -145,12 +143,11 @@ TEST(ticks_are_few_and_within)
 static void assert_cells(bool horizontal, size_t columns, size_t rows, const char *wanted)
 {
     struct chart_cells cells = chart_cells_draw(chart, horizontal, columns, rows);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     for (size_t r = rows; r-- > 0; buffer_putc(&text, '\n'))
         for (size_t c = 0; c < columns; c++)
             buffer_putc(&text, " 123"[cells.at[r * columns + c]]);
     assert_string_equal(text.at, wanted);
-    buffer_release(&text);
     free(cells.at);
 }
 
@@ -246,7 +243,7 @@ TEST(names_are_never_commands)
         add_series(CHART_BAR, 1, "`touch PWNED`");
         chart->note = "'; system('touch PWNED')";
         picture->source = "\"`touch PWNED`.json";
-        struct buffer script = { 0 };
+        SCRATCH_BUFFER(script);
         gnuplot_script(picture, &(struct gnuplot_options){ .terminal = terminals[t] }, &script);
         bool in_texts = false;
         size_t ends = 0, found = 0;
@@ -270,7 +267,6 @@ TEST(names_are_never_commands)
         }
         assert_int_equal(ends, 1);
         assert_true(found >= 8); /* some lose the word when they are shortened */
-        buffer_release(&script);
         picture_free(picture);
     }
 }
@@ -282,14 +278,13 @@ TEST(a_script_is_thinned)
     for (int64_t i = 0; i < 1000000; i++)
         add_point(i, i % 1000 == 7 ? 5000 : 1000 + i % 3);
     add_series(CHART_STAIRS, 1, NULL);
-    struct buffer script = { 0 };
+    SCRATCH_BUFFER(script);
     gnuplot_script(picture, &(struct gnuplot_options){ .terminal = GNUPLOT_SVG, .width = 900 }, &script);
     assert_true(script.count < 200000);
     size_t peaks = 0;
     for (const char *at = script.at; (at = strstr(at, " 4.8828125\n")); at++) /* 5000 B in KB */
         peaks++;
     assert_in_range(peaks, 900, 1000);
-    buffer_release(&script);
     picture_free(picture);
 }
 
@@ -328,26 +323,23 @@ TEST(odd_charts_are_scripts)
                     add_series(mark, 1, "series");
                     chart_add_label(chart, 0, 0, "label");
                     for (unsigned t = GNUPLOT_SVG; t <= GNUPLOT_PDF; t++) {
-                        struct buffer script = { 0 };
+                        SCRATCH_BUFFER(script);
                         gnuplot_script(
                             picture,
                             &(struct gnuplot_options){ .terminal = t, .width = width, .height = width / 2 },
                             &script);
                         assert_non_null(strstr(script.at, "\nplot NaN notitle"));
-                        buffer_release(&script);
                     }
                     for (unsigned manner = 0; manner < 4; manner++) {
                         struct chart_text_options options = { width, width / 2, manner & 1, manner & 2 };
-                        struct buffer text = { 0 };
+                        SCRATCH_BUFFER(text);
                         chart_text_add(&text, picture, &options);
                         assert_widest(&text, width > 40 ? width : width ? 40 : 100);
-                        buffer_release(&text);
                     }
-                    struct buffer svg = { 0 };
+                    SCRATCH_BUFFER(svg);
                     svg_add_picture(&svg, picture, width, 0);
                     assert_non_null(strstr(svg.at, "</svg>\n</svg>\n"));
                     assert_null(strstr(svg.at, "nan"));
-                    buffer_release(&svg);
                     picture_free(picture);
                 }
 }
@@ -356,10 +348,9 @@ TEST(odd_charts_are_scripts)
 
 static void assert_text(const struct chart_text_options *options, const char *wanted)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     chart_text_add(&text, picture, options);
     assert_string_equal(text.at, wanted);
-    buffer_release(&text);
 }
 
 /*
@@ -447,11 +438,10 @@ TEST(boxes_hold_their_names)
                           "|[<a>                  ][b            ]\n"
                           "+--------------------------------------\n"
                           " 0                  5                 10\n");
-    struct buffer svg = { 0 };
+    SCRATCH_BUFFER(svg);
     svg_add_chart(&svg, picture, 0);
     assert_non_null(strstr(svg.at, "<title>&lt;a&gt;: 6ns, 60.0 %</title>"));
     assert_null(strstr(svg.at, "<a>"));
-    buffer_release(&svg);
     picture_free(picture);
 }
 

@@ -230,13 +230,12 @@ TEST(kernels_are_ranked)
 /* How often chart I of the picture, drawn, says TEXT. */
 static size_t count_in_svg(size_t i, const char *text)
 {
-    struct buffer svg = { 0 };
+    SCRATCH_BUFFER(svg);
     size_t count = 0;
     svg_add_chart(&svg, picture, i);
     buffer_putc(&svg, '\0');
     for (const char *at = svg.at; (at = strstr(at, text)); at++)
         count++;
-    buffer_release(&svg);
     return count;
 }
 

@@ -518,10 +518,9 @@ static struct trace *read_text(const char *text)
 static void expect_tracks(const char *text, const char *expected)
 {
     struct trace *trace = read_text(text);
-    struct buffer tracks = { 0 };
+    SCRATCH_BUFFER(tracks);
     dump_tracks(&tracks, trace);
     assert_string_equal(tracks.at, expected);
-    buffer_release(&tracks);
 }
 
 #define ON(name, where) "{\"ph\":\"X\",\"name\":\"" name "\",\"ts\":1,\"dur\":1" where "}"
@@ -591,7 +590,7 @@ TEST(counters_have_a_sample_for_each_series)
             "C", "none", "4", "") "," Y("C", "empty", "5",
                                         ",\"args\":{}") "," Y("C", "id", "6",
                                                               ",\"id\":\"q\",\"args\":{\"v\":1}") "]");
-    struct buffer samples = { 0 };
+    SCRATCH_BUFFER(samples);
     for (size_t i = 0; i < trace->sample_count; i++)
         buffer_printf(&samples, "%s=%g@%d ", names_text(trace->texts, trace->samples[i].counter),
                       trace->samples[i].value, (int)trace->samples[i].ts_ns);
@@ -603,7 +602,6 @@ TEST(counters_have_a_sample_for_each_series)
     assert_string_equal(trace->notices[0].kind, "bad_counter");
     assert_int_equal(trace->notices[0].count,
                      9); /* eight series that are no numbers, and one counter without any */
-    buffer_release(&samples);
 }
 
 TEST(flows_are_kept_as_written)
@@ -745,7 +743,7 @@ TEST(what_is_no_trace_is_refused)
 TEST(deep_nesting_is_passed_over)
 {
     for (size_t depth = 600; depth <= 100000; depth *= 10) {
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         buffer_puts(&text,
                     "[" A ",{\"ph\":\"X\",\"name\":\"b\",\"ts\":20,\"dur\":5,\"args\":{\"Input Dims\":");
         for (size_t i = 0; i < depth; i++)
@@ -755,19 +753,17 @@ TEST(deep_nesting_is_passed_over)
             buffer_puts(&text, i % 2 ? "}" : "]");
         buffer_puts(&text, ",\"device\":3}}," C "]");
         struct trace *trace = read_text(text.at);
-        struct buffer events = { 0 };
+        SCRATCH_BUFFER(events);
         dump_events(&events, trace);
         assert_string_equal(events.at, ABC);
         assert_int_equal(trace_arg_or(trace, ARG_DEVICE, 1, 0), 3);
-        buffer_release(&events);
-        buffer_release(&text);
     }
 }
 
 TEST(long_names_are_kept_whole)
 {
     for (size_t len = 1000; len <= 5000000; len *= 17) {
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         buffer_puts(&text, "{\"traceEvents\":[" A ",{\"ph\":\"X\",\"ts\":20,\"dur\":5,\"name\":\"");
         for (size_t i = 0; i < len; i++)
             buffer_putc(&text, "},{\\\"\" \n"[i % 3]);
@@ -776,14 +772,13 @@ TEST(long_names_are_kept_whole)
         assert_int_equal(trace->event_count, 3);
         assert_int_equal(names_length(trace->names, trace->name[1]), len);
         assert_int_equal(trace->notice_count, 0);
-        buffer_release(&text);
     }
 }
 
 TEST(a_million_names)
 {
     const unsigned count = 1000000;
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     buffer_puts(&text, "[");
     for (unsigned i = 0; i < count; i++)
         buffer_printf(&text, "{\"ph\":\"X\",\"name\":\"n%u\",\"ts\":%u,\"dur\":1},\n", i, i);
@@ -792,5 +787,4 @@ TEST(a_million_names)
     assert_int_equal(trace->event_count, count);
     assert_int_equal(names_count(trace->names), count);
     assert_string_equal(trace_name(trace, 999999), "n999999");
-    buffer_release(&text);
 }

@@ -104,7 +104,7 @@ TEST(real_traces_do_not_depend_on_windows)
         if (!source)
             fail_msg("%s: %s", samples[i], err.message);
         size_t most = 8 << 20;
-        char *text = mem_alloc(most);
+        char *text = scratch_heap(mem_alloc(most));
         int64_t len = source_read(source, text, most, &err);
         assert_in_range(len, 1, most - 1);
         source_free(source);
@@ -114,7 +114,6 @@ TEST(real_traces_do_not_depend_on_windows)
                 if (windows[w] > 64 || len < 100000) /* tens of thousands of windows take a while */
                     expect_same(samples[i], &whole, text, (size_t)len, workers[k], windows[w]);
         buffer_release(&whole);
-        free(text);
     }
 }
 
@@ -187,7 +186,7 @@ static void damage_every_byte(char *text, size_t len, size_t from, size_t to, co
             struct tpa_error err = { 0 };
             text[at] = damage[k];
             struct trace *trace = trace_from_bytes(text, len, 1, 0, &err);
-            struct buffer events = { 0 };
+            SCRATCH_BUFFER(events);
             if (trace)
                 events = events_of(trace);
             if (!trace || !strstr(events.at, wanted[0]) || !strstr(events.at, wanted[1])) {
@@ -195,7 +194,6 @@ static void damage_every_byte(char *text, size_t len, size_t from, size_t to, co
                             trace ? events.at : err.message, (int)(to - from), text + from);
                 lost++;
             }
-            buffer_release(&events);
             trace_free(trace);
             if (at % 3 == 0) {
                 struct buffer whole = dump_of(text, len, 1, 0);

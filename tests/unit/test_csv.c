@@ -65,7 +65,7 @@ TEST(fields_of_every_length_are_read)
 /* Rows of every length, so that each byte of a block is once a quote, a comma, a line end. */
 TEST(rows_are_read_across_blocks)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     enum { ROWS = 200 };
     for (int i = 0; i < ROWS; i++) {
         buffer_printf(&text, "\"%0*d\",\"a\"\"%*s\"\"\"\"b\",%d,\"\",x\"y%s", i + 1, i, i % 5, "", i,
@@ -75,14 +75,13 @@ TEST(rows_are_read_across_blocks)
     }
     struct csv csv = csv_open(text.at, text.count);
     for (int i = 0; i < ROWS; i++) {
-        struct buffer wanted = { 0 };
+        SCRATCH_BUFFER(wanted);
         char name[32];
         buffer_printf(&wanted, "%0*d", i + 1, i);
         snprintf(name, sizeof name, "a\"%*s\"\"b", i % 5, "");
         assert_true(csv_next(&csv));
         assert_int_equal(csv.fields.count, 5);
         assert_string_equal(csv_field(&csv, 0), wanted.at);
-        buffer_release(&wanted);
         assert_string_equal(csv_field(&csv, 1), name);
         assert_int_equal(csv_integer(&csv, 2, -1), i);
         assert_string_equal(csv_field(&csv, 3), "");
@@ -95,5 +94,4 @@ TEST(rows_are_read_across_blocks)
     }
     assert_false(csv_next(&csv));
     csv_release(&csv);
-    buffer_release(&text);
 }

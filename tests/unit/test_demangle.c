@@ -9,7 +9,7 @@
 
 static void check(bool (*demangle)(struct buffer *, const char *), const char *name, const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     buffer_puts(&out, "kept ");
     bool ok = demangle(&out, name);
     if (!demangle_works())
@@ -17,7 +17,6 @@ static void check(bool (*demangle)(struct buffer *, const char *), const char *n
     assert_int_equal(ok, wanted != NULL);
     assert_memory_equal(out.at, "kept ", 5);
     assert_string_equal(out.at + 5, wanted ? wanted : "");
-    buffer_release(&out);
 }
 
 TEST(kernels_become_readable)
@@ -63,12 +62,11 @@ TEST(names_that_would_explode_stay_mangled)
     assert_true(clock() - start < CLOCKS_PER_SEC);
 
     size_t size = 1000000;
-    char *long_name = malloc(size + 1);
+    char *long_name = scratch_heap(malloc(size + 1));
     memset(long_name, 'P', size);
     long_name[size] = '\0';
     memcpy(long_name, "_Z1f", 4);
     check(demangle_name, long_name, NULL);
-    free(long_name);
 }
 
 /* f(a, a, a, ...) with 600 references to a: more than the C++ library is let near, or would take. */
@@ -113,20 +111,19 @@ TEST(names_are_demangled_up_to_16_kib)
     assert_int_equal(strlen(longest), 16 * 1024);
     memset(longest + strlen("_Z16376"), 'f', letters);
     memset(longer + strlen("_Z16377"), 'f', letters + 1);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     assert_int_equal(demangle_name(&text, longest), demangle_works());
     if (demangle_works())
         assert_int_equal(text.count, letters + strlen("(int)"));
     check(demangle_name, longer, NULL);
     check(demangle_as_torch, longer, NULL);
     assert_int_equal(setrlimit(RLIMIT_STACK, &kept), 0);
-    buffer_release(&text);
 }
 
 TEST(long_names_stay_mangled_where_the_stack_is_small)
 {
-    char *deep = nested_name(12000), *modest = nested_name(1000);
-    struct buffer text = { 0 };
+    char *deep = scratch_heap(nested_name(12000)), *modest = scratch_heap(nested_name(1000));
+    SCRATCH_BUFFER(text);
     struct rlimit kept, small;
     assert_int_equal(getrlimit(RLIMIT_STACK, &kept), 0);
     small = kept;
@@ -136,7 +133,4 @@ TEST(long_names_stay_mangled_where_the_stack_is_small)
     check(demangle_as_torch, deep, NULL);
     assert_int_equal(demangle_name(&text, modest), demangle_works());
     assert_int_equal(setrlimit(RLIMIT_STACK, &kept), 0);
-    buffer_release(&text);
-    free(modest);
-    free(deep);
 }

@@ -175,13 +175,12 @@ TEST(launches_without_work_are_lost)
     assert_int_equal(lost->lost_graphs, 2);
     assert_int_equal(lost->launches, 0);
     assert_true(trace_lost_much(trace));
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     trace_describe_lost(trace, &text);
     buffer_putc(&text, '\0');
     assert_string_equal(
         text.at,
         "2 of 3 graph replays have no work in the file: the profiler lost it, or its buffers were full");
-    buffer_release(&text);
     const struct host_waits *waits = host_waits_of(trace);
     assert_int_equal(waits->count, 3);
     assert_int_equal(waits->at[0].kind, WAIT_FOR_KERNEL);

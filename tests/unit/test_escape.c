@@ -9,12 +9,11 @@
 static void check(void (*escape)(struct buffer *, const char *, size_t), const struct hostile_text *hostile,
                   const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     buffer_puts(&out, "|");
     escape(&out, hostile->text, hostile->len);
     assert_string_equal(out.at + 1, wanted);
     assert_int_equal(out.count, strlen(wanted) + 1);
-    buffer_release(&out);
 }
 
 static void terminal(struct buffer *out, const char *s, size_t len)
@@ -53,10 +52,9 @@ TEST(xml_holds_no_character_that_it_does_not_have)
         { "two\nlines", "two\\nlines" },
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct buffer out = { 0 };
+        SCRATCH_BUFFER(out);
         escape_xml(&out, texts[i].text, strlen(texts[i].text));
         assert_string_equal(out.at, texts[i].xml);
-        buffer_release(&out);
     }
     for (size_t i = 0; i < HOSTILE_TEXTS; i++)
         check(escape_xml, &hostile_texts[i], hostile_texts[i].html);
@@ -71,14 +69,13 @@ TEST(long_texts_are_cut_in_markup)
     memcpy(text + ESCAPE_MARKUP_MOST - 1, "\xc3\xa4", 2);
     void (*const escapes[])(struct buffer *, const char *, size_t) = { escape_html, escape_xml };
     for (size_t i = 0; i < 2; i++) {
-        struct buffer out = { 0 };
+        SCRATCH_BUFFER(out);
         escapes[i](&out, text, ESCAPE_MARKUP_MOST - 1);
         assert_int_equal(out.count, ESCAPE_MARKUP_MOST - 1);
         buffer_clear(&out);
         escapes[i](&out, text, sizeof text);
         assert_int_equal(out.count, ESCAPE_MARKUP_MOST - 1 + 3);
         assert_string_equal(out.at + ESCAPE_MARKUP_MOST - 3, "nn\xe2\x80\xa6");
-        buffer_release(&out);
     }
 }
 
@@ -123,10 +120,9 @@ TEST(frames_keep_their_end)
         { "\x1b\xff\xe2\x80\xae", "\\x1b\\xff\\u202e" },
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct buffer out = { 0 };
+        SCRATCH_BUFFER(out);
         escape_folded(&out, texts[i].text, strlen(texts[i].text));
         assert_string_equal(out.at, texts[i].folded);
-        buffer_release(&out);
     }
 }
 
@@ -134,7 +130,7 @@ TEST(frames_keep_their_end)
 TEST(any_bytes_come_out_visible)
 {
     uint32_t random = 7;
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     for (int round = 0; round < 20000; round++) {
         char bytes[12];
         size_t len = 0;
@@ -155,7 +151,6 @@ TEST(any_bytes_come_out_visible)
         assert_null(memchr(out.at, '\n', out.count));
         assert_null(memchr(out.at, '\r', out.count));
     }
-    buffer_release(&out);
 }
 
 TEST(widths_are_those_of_a_terminal)
@@ -173,10 +168,9 @@ TEST(widths_are_those_of_a_terminal)
         { "\xd9\x85", 1 },                 /* Arabic */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buffer out = { 0 };
+        SCRATCH_BUFFER(out);
         assert_int_equal(escape_terminal(&out, cases[i].text, strlen(cases[i].text)), cases[i].width);
         assert_string_equal(out.at, cases[i].text);
-        buffer_release(&out);
     }
 }
 

@@ -9,19 +9,17 @@
 
 static void figure(enum table_kind kind, union table_cell cell, const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     figure_add(&out, kind, &cell, TIME_FITTING);
     assert_string_equal(out.at, wanted);
-    buffer_release(&out);
 }
 
 static void time_in(enum time_unit unit, int64_t ns, const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     union table_cell cell = table_int(ns);
     figure_add(&out, TABLE_NS, &cell, unit);
     assert_string_equal(out.at, wanted);
-    buffer_release(&out);
 }
 
 TEST(times_can_all_be_in_one_unit)
@@ -98,10 +96,9 @@ TEST(other_figures)
 
 static void exact(double value, const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     exact_add_double(&out, value);
     assert_string_equal(out.at, wanted);
-    buffer_release(&out);
 }
 
 TEST(doubles_take_the_fewest_digits)
@@ -130,7 +127,7 @@ TEST(doubles_take_the_fewest_digits)
 TEST(doubles_read_back_and_are_shortest)
 {
     uint64_t random = 1;
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     for (int round = 0; round < 50000; round++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         double value = (double)(random >> 40) / (double)((random & 0xffffff) + 1);
@@ -155,16 +152,14 @@ TEST(doubles_read_back_and_are_shortest)
         if (digits > 1 && value != floor(value))
             assert_true(strtod(shorter, NULL) != value);
     }
-    buffer_release(&out);
 }
 
 TEST(keys_of_times_end_in_ns)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     exact_add_key(&out, "cuda_time", TABLE_NS);
     exact_add_key(&out, " start", TABLE_MOMENT);
     exact_add_key(&out, " gap_ns", TABLE_NS);
     exact_add_key(&out, " bytes", TABLE_BYTES);
     assert_string_equal(out.at, "cuda_time_ns start_ns gap_ns bytes");
-    buffer_release(&out);
 }

@@ -62,10 +62,9 @@ static struct trace *make(const struct file *files, size_t count, enum trace_fil
 static void expect(struct trace *trace, const char *sentence, const char *places[], const int64_t *numbers)
 {
     const struct file_set *set = file_set_of(trace);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     file_set_describe(set, &text);
     assert_string_equal(text.at, sentence);
-    buffer_release(&text);
     for (uint32_t f = 0; f < trace->file_count; f++) {
         const struct set_file *file = &set->files[f];
         char found[80];

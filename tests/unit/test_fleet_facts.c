@@ -35,7 +35,7 @@ static struct facts *make_rank(int64_t rank)
             &(struct facts_step){ .device = FACTS_MISSING, .number = step, .duration_ns = 1000 + rank });
     for (int name = 0; name < 5; name++) {
         struct sketch sketch = { 0 };
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         for (int i = 0; i < 3; i++)
             sketch_add(&sketch, 100 * name + rank);
         sketch_encode(&sketch, &text);
@@ -47,7 +47,6 @@ static struct facts *make_rank(int64_t rank)
                       .count = 3,
                       .sketch = { arena_strndup(&facts->arena, text.at, text.count), text.count } });
         sketch_release(&sketch);
-        buffer_release(&text);
     }
     facts_seal(facts);
     return facts;
@@ -57,7 +56,7 @@ static struct facts *make_rank(int64_t rank)
 TEST(a_long_list_of_ranks_is_cut)
 {
     struct facts *facts = scratch(facts_open());
-    struct buffer list = { 0 };
+    SCRATCH_BUFFER(list);
     for (int rank = 0; rank < 100; rank++)
         buffer_printf(&list, "%s%d", rank ? ", " : "[", rank);
     size_t len = list.count;
@@ -74,7 +73,6 @@ TEST(a_long_list_of_ranks_is_cut)
     buffer_clear(&list);
     buffer_pad(&list, 'x', 1000); /* no list at all */
     assert_in_range(names_length(facts->texts, facts_list(facts, list.at)), 1, 200);
-    buffer_release(&list);
 }
 
 static void write_bytes(struct facts *facts, struct buffer *bytes)
@@ -131,7 +129,7 @@ TEST(any_tree_gives_the_same_bytes)
 TEST(a_cut_file_is_refused_wherever_it_is_cut)
 {
     struct facts *facts = scratch(make_rank(1));
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     write_bytes(facts, &bytes);
     for (size_t len = 0; len <= bytes.count; len++) {
         struct facts *read = scratch(facts_open());
@@ -143,7 +141,6 @@ TEST(a_cut_file_is_refused_wherever_it_is_cut)
         assert_int_equal(read->tables[FACTS_RECORDINGS].count, len == bytes.count);
         free(copy);
     }
-    buffer_release(&bytes);
 }
 
 /* Whatever is changed, with the checksum made right again or not: an error or facts, and never a fault. What is not made right
@@ -157,7 +154,7 @@ TEST(damage_does_no_harm)
     for (int round = 0; round < 20000; round++) {
         struct facts *read = scratch(facts_open());
         struct tpa_error err = { 0 };
-        char *copy = malloc(bytes.count);
+        char *copy = scratch_heap(malloc(bytes.count));
         memcpy(copy, bytes.at, bytes.count);
         for (unsigned changes = 1 + next_random(&seed) % 3; changes > 0; changes--) {
             static const unsigned char odd[] = { 0, 1, 0x7f, 0x80, 0xff };
@@ -175,7 +172,6 @@ TEST(damage_does_no_harm)
             assert_memory_equal(again.at, bytes.at, bytes.count);
             buffer_clear(&again);
         }
-        free(copy);
     }
     buffer_release(&again);
     buffer_release(&bytes);

@@ -66,10 +66,9 @@ TEST(only_seven_operators_count)
 
 static void check_shapes(const char *dims, const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     shapes_append(&out, dims);
     assert_string_equal(out.at, wanted);
-    buffer_release(&out);
 }
 
 TEST(shapes_read_as_python_prints_them)
@@ -88,9 +87,8 @@ TEST(broken_arguments_do_no_harm)
                                          "[[1]",  "]",       "{}",     "null",        "[null]", "[\"a",
                                          "[[1a]", "[[--1]]", "[[1],,", "[[1],[2]]]]", "[\"\\" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct buffer out = { 0 };
+        SCRATCH_BUFFER(out);
         shapes_append(&out, texts[i]);
-        buffer_release(&out);
         for (int op = FLOPS_NONE; op <= FLOPS_ADD; op++)
             flops_count((enum flops_operator)op, texts[i], texts[i]);
     }

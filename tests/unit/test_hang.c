@@ -51,7 +51,7 @@ static int last_collective;
 static void add_rank(struct job *job, const char *folder, uint32_t rank, unsigned ranks, const char *letters,
                      size_t swapped)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     struct tpa_error err = { 0 };
     buffer_printf(&text, "{\"version\": \"%s\", ", version);
     if (last_collective)
@@ -81,7 +81,6 @@ static void add_rank(struct job *job, const char *folder, uint32_t rank, unsigne
             letters[i] == 'p' ? "false" : "true");
     buffer_puts(&text, "]}");
     assert_true(add_bytes(job, rank, folder, text.at, text.count, &err));
-    buffer_release(&text);
 }
 
 static const struct hang_job *judge(struct job *job)

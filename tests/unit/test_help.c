@@ -34,11 +34,10 @@ TEST(every_mode_stands_for_a_command)
 /* Eleven commands and nine questions: with usage and the last lines it fits a terminal of 30 lines at 80 columns. */
 TEST(the_overview_fits_a_screen)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     help_overview(80, &text);
     size_t lines = 0;
     for (size_t i = 0; i < text.count; i++)
         lines += text.at[i] == '\n';
     assert_in_range(lines, 15, 30);
-    buffer_release(&text);
 }

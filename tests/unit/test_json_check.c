@@ -93,10 +93,9 @@ TEST(nothing_else_is_a_value)
     /* No byte behind the end is looked at. */
     static const char text[] = "[true,\"\\u0041\",-1.5e3,{\"a\":null}]";
     for (size_t len = 0; len < sizeof text - 1; len++) {
-        char *cut = mem_alloc(len ? len : 1);
+        char *cut = scratch_heap(mem_alloc(len ? len : 1));
         memcpy(cut, text, len);
         assert_false(json_is_value(cut, len));
-        free(cut);
     }
 }
 
@@ -111,12 +110,11 @@ TEST(depth_has_an_end)
 
 static void put_becomes(const char *text, const char *expected, bool plain)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     json_value_append(&out, text, strlen(text));
     assert_string_equal(out.at, expected);
     assert_int_equal(json_value_is_plain(text, strlen(text)), plain);
     assert_true(json_is_value(out.at, out.count));
-    buffer_release(&out);
 }
 
 TEST(what_is_no_json_becomes_a_string)

@@ -25,7 +25,7 @@ static size_t index_slowly(const char *text, size_t len, uint32_t *out)
 
 static void check(const char *bytes, size_t len)
 {
-    char *text = calloc(1, len + JSON_PADDING);
+    char *text = scratch_heap(calloc(1, len + JSON_PADDING));
     memcpy(text, bytes, len);
     uint32_t *expected = malloc((len + 1) * sizeof *expected);
     size_t count = index_slowly(text, len, expected);
@@ -42,7 +42,6 @@ static void check(const char *bytes, size_t len)
         assert_int_equal(index.at[count + i], len);
     json_index_release(&index);
     free(expected);
-    free(text);
 }
 
 TEST(a_short_text_is_indexed)

@@ -133,10 +133,9 @@ TEST(decimals_are_the_nearest_doubles)
 
 static void check_unescape(const char *text, const char *expected, bool good)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     assert_int_equal(json_unescape(text, text + strlen(text), &out), good);
     assert_string_equal(out.at ? out.at : "", expected);
-    buffer_release(&out);
 }
 
 TEST(escapes_are_undone_and_bad_ones_kept)
@@ -156,11 +155,10 @@ TEST(escapes_are_undone_and_bad_ones_kept)
 
 TEST(compacting_spares_strings)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     const char *text = "[ [8,\n 3], \"a b\\\" c\",\t{} ]";
     json_compact(text, text + strlen(text), &out);
     assert_string_equal(out.at, "[[8,3],\"a b\\\" c\",{}]");
-    buffer_release(&out);
 }
 
 /* Integers of each length, which are read in several ways, and a byte in them that is no digit. */

@@ -24,10 +24,9 @@ TEST(words_and_sorts_are_distinct)
     }
     assert_int_equal(lacks_of_word("given_twice"), 0);
     assert_int_equal(lacks_of_word(NULL), 0);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     lacks_append(&text, LACKS_END | LACKS_RECORDS);
     assert_string_equal(text.at, "end, records");
-    buffer_release(&text);
 }
 
 /* Two files: the first is whole, the second lacks LACK and has something odd that is none. */

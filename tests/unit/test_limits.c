@@ -169,7 +169,7 @@ TEST(names_that_workers_forget_stay_the_same)
 {
     enum { LENGTH = 1 << 20, NAMES = 70, EVENTS = 2 * NAMES };
     struct tpa_error err = { 0 };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     buffer_puts(&text, "[");
     for (int i = 0; i < EVENTS; i++) {
         buffer_printf(
@@ -185,5 +185,4 @@ TEST(names_that_workers_forget_stay_the_same)
     assert_int_equal(names_count(trace->names), NAMES);
     for (int i = 0; i < EVENTS; i++)
         assert_int_equal(trace->name[i], i % NAMES);
-    buffer_release(&text);
 }

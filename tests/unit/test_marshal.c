@@ -23,7 +23,7 @@ static struct marshal_item next(struct marshal *in)
 static void check_failure(const char *bytes, size_t size, int64_t offset, const char *words)
 {
     /* A copy of just that size, so that the address sanitizer sees a step too far. */
-    uint8_t *copy = malloc(size ? size : 1);
+    uint8_t *copy = scratch_heap(malloc(size ? size : 1));
     memcpy(copy, bytes, size);
     struct marshal in = { .bytes = copy, .size = size, .texts = &text_arena };
     struct tpa_error err = { 0 };
@@ -33,7 +33,6 @@ static void check_failure(const char *bytes, size_t size, int64_t offset, const 
     if (!strstr(err.message, words))
         fail_msg("expected '%s' in '%s'", words, err.message);
     marshal_release(&in);
-    free(copy);
 }
 #define CHECK_FAILURE(literal, offset, words) check_failure(literal, sizeof(literal) - 1, offset, words)
 
@@ -279,10 +278,9 @@ TEST(damage_is_reported_with_its_place)
 TEST(depth_is_limited)
 {
     enum { DEPTH = 100000 };
-    char *bytes = malloc(2 * DEPTH);
+    char *bytes = scratch_heap(malloc(2 * DEPTH));
     for (int i = 0; i < DEPTH; i++)
         memcpy(bytes + 2 * i, ")\1", 2);
     /* The first tuple is open at depth 1, so the 2001st, at offset 4000, is too much. */
     check_failure(bytes, 2 * DEPTH, 4000, "deeper than 2000");
-    free(bytes);
 }

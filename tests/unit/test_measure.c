@@ -172,13 +172,12 @@ TEST(parts_of_a_side_add_samples)
     assert_int_equal(steps->samples.count, 2);
     check_metric(steps, "computation", 2, 10, 12);
     check_row(steps, "kernels", "gemm", 1, 12, 1);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     measure_sample_text(measures, &steps->samples.at[1], &text);
     assert_string_equal(text.at, "file 2, step 1");
     buffer_clear(&text);
     measure_sample_text(measures, &measures->by_file.samples.at[1], &text);
     assert_string_equal(text.at, "file 2");
-    buffer_release(&text);
 }
 
 TEST(first_step_alone_with_what_it_called)

@@ -21,13 +21,12 @@ TEST(moments_are_utc)
     check("2024-02-29", 1709164800);
     check("1969-12-31", -86400);
     check("@1795143845", 1795143845);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     moment_append(&text, INT64_C(1795143845999999999));
     assert_string_equal(text.at, "2026-11-20 03:04:05");
     buffer_clear(&text);
     moment_append(&text, -1);
     assert_string_equal(text.at, "1969-12-31 23:59:59");
-    buffer_release(&text);
 }
 
 TEST(what_is_no_moment_is_refused)

@@ -214,7 +214,7 @@ TEST(help_stops_reading)
 
 TEST(help_is_made_of_the_rows)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     options_help(rows, &defaults, 60, &out);
     /* Column 26, wrapped at 60, defaults from the initializer, a flag that is on offered as --no-. */
     assert_non_null(strstr(out.at, "\nSelection:\n"
@@ -225,15 +225,13 @@ TEST(help_is_made_of_the_rows)
                                    "                          json or md (default: table)\n"));
     assert_non_null(strstr(out.at, "  -c, --no-color "));
     assert_non_null(strstr(out.at, "      --base FILE...      many files\n"));
-    buffer_release(&out);
 }
 
 TEST(text_is_broken_between_words)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     text_wrap(&out, "one two three\nfour verylongword x", 2, 2, 10);
     assert_string_equal(out.at, "one two\n  three\n  four\n  verylongword\n  x\n");
-    buffer_release(&out);
 }
 
 TEST(distance_counts_slips)

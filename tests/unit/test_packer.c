@@ -37,13 +37,12 @@ static void check(enum source_packing packing, unsigned workers, size_t count)
     struct source *source = source_open_memory(file, size, "test", &err);
     assert_non_null(source);
     assert_int_equal(source_packing(source), packing);
-    char *got = malloc(want.count + 100);
+    char *got = scratch_heap(malloc(want.count + 100));
     int64_t got_count = source_read(source, got, want.count + 100, &err);
     assert_null(source_damage(source)); /* checksum and size are right, nothing follows */
     assert_int_equal(got_count, (int64_t)want.count);
     assert_memory_equal(got, want.at, want.count);
     source_free(source);
-    free(got);
     free(file);
     buffer_release(&want);
 }

@@ -75,7 +75,7 @@ static int64_t dur_of(const struct trace *trace, const char *name)
  */
 TEST(ends_close_the_innermost_slice)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     put_event(&text, 10, 1, 2, "x");
     put_event(&text, 20, 1, 2, "y");
     put_event(&text, 40, 2, 2, NULL);
@@ -86,7 +86,6 @@ TEST(ends_close_the_innermost_slice)
     assert_int_equal(dur_of(trace, "y"), 20);
     assert_int_equal(trace->tracks[trace->track[0]].pid, 7);
     assert_int_equal(trace->tracks[trace->track[0]].tid, 8);
-    buffer_release(&text);
 }
 
 static void put_clock(struct buffer *out, int64_t clock, int64_t at)
@@ -113,7 +112,7 @@ static void put_snapshot(struct buffer *out, int64_t ts, int64_t clock, int64_t 
 /* The same packets after torch's mark: the k-th END of a run is the k-th BEGIN's. x 10..40, y 20..50. */
 TEST(ends_of_torch_close_in_the_order_of_begins)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     put_snapshot(&text, 1000, 6, 1000, 1, 1000);
     put_event(&text, 1010, 1, 2, "x");
     put_event(&text, 1020, 1, 2, "y");
@@ -124,7 +123,6 @@ TEST(ends_of_torch_close_in_the_order_of_begins)
     assert_int_equal(dur_of(trace, "y"), 30);
     assert_int_equal(trace_start_ns(trace, 0), 10); /* the mark is the base of all times */
     assert_int_equal(trace->files[0].base_ns, 1000);
-    buffer_release(&text);
 }
 
 /*
@@ -137,7 +135,7 @@ TEST(callers_that_torch_ends_too_early_are_moved)
         const char *name;
         int64_t begin, end, moved;
     } slices[] = { { "w", 10, 40, 1 }, { "x", 15, 40, 1 }, { "y", 20, 41, 0 }, { "z", 30, 60, 0 } };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     put_snapshot(&text, 1000, 6, 1000, 1, 1000);
     put_thread(&text, 2, 7, 8);
     for (size_t i = 0; i < 4; i++)
@@ -150,13 +148,12 @@ TEST(callers_that_torch_ends_too_early_are_moved)
         assert_int_equal(trace_start_ns(trace, e), slices[e].begin + slices[e].moved);
         assert_int_equal(trace_end_ns(trace, e), slices[e].end + slices[e].moved);
     }
-    buffer_release(&text);
 }
 
 /* MONOTONIC 400 was BOOTTIME 1000: an event at MONOTONIC 450 began at 1050. The snapshot comes late. */
 TEST(clocks_are_converted_by_snapshots)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t packet = wire_open(&text, 1);
     wire_append_number(&text, 8, 450);
     wire_append_number(&text, 58, 3);
@@ -169,7 +166,6 @@ TEST(clocks_are_converted_by_snapshots)
     struct trace *trace = read_bytes(text.at, text.count);
     assert_int_equal(trace->event_count, 1);
     assert_int_equal(trace_start_ns(trace, 0), 1050);
-    buffer_release(&text);
 }
 
 /*
@@ -215,12 +211,11 @@ static struct trace *write_and_read(const struct trace *trace)
     size_t len = 0;
     FILE *out = open_memstream(&bytes, &len);
     struct convert_args args = { 0 };
-    struct buffer summary = { 0 };
+    SCRATCH_BUFFER(summary);
     struct tpa_error err = { 0 };
     assert_true(convert_perfetto.write_trace(trace, &args, out, &summary, &err));
     fclose(out);
     struct trace *back = read_bytes(bytes, len);
-    buffer_release(&summary);
     free(bytes);
     return back;
 }
@@ -312,7 +307,7 @@ static void put_element(struct buffer *out, const char *text)
 TEST(empty_lists_may_be_texts)
 {
     static const char *const names[] = { "Input Dims", "Concrete Inputs" };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t packet = wire_open(&text, 1);
     wire_append_number(&text, 8, 10);
     wire_append_number(&text, 10, 1);
@@ -330,14 +325,13 @@ TEST(empty_lists_may_be_texts)
     struct trace *trace = read_bytes(text.at, text.count);
     assert_string_equal(trace_arg_text(trace, ARG_INPUT_DIMS, 0), "[[]]");
     assert_string_equal(trace_arg_text(trace, ARG_CONCRETE_INPUTS, 0), "[\"[]\"]"); /* a list of texts */
-    buffer_release(&text);
 }
 
 /* A file is in memory by blocks: texts that are needed later, of ENDs, descriptors and names, stay valid. */
 TEST(a_large_file_is_the_same_as_in_memory)
 {
     enum { SLICES = 90000 };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     for (int i = 0; i < SLICES; i++) {
         char name[40];
         snprintf(name, sizeof name, "slice number %d of a large file", i % 1000);
@@ -364,5 +358,4 @@ TEST(a_large_file_is_the_same_as_in_memory)
         assert_int_equal(trace_dur_ns(trace, e), trace_dur_ns(in_memory, e));
         assert_int_equal(trace->track[e], in_memory->track[e]);
     }
-    buffer_release(&text);
 }

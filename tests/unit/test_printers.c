@@ -78,9 +78,8 @@ static char *printed(const char *printer, const struct result *result, const str
 static void check(const char *printer, struct result *result, const struct print_options *options,
                   const char *wanted)
 {
-    char *text = printed(printer, result, options);
+    char *text = scratch_heap(printed(printer, result, options));
     assert_string_equal(text, wanted);
-    free(text);
     result_free(result);
 }
 
@@ -314,10 +313,9 @@ TEST(figures_have_units_that_fit)
         { TABLE_RATE, 4.223e-4, "422 KB/s" },    { TABLE_RATE, 0.0422, "42.2 MB/s" },
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         figure_add_value(&text, figures[i].kind, figures[i].value);
         assert_string_equal(text.at, figures[i].wanted);
-        buffer_release(&text);
     }
 }
 
@@ -423,14 +421,13 @@ TEST(every_line_fits_the_terminal)
     static const size_t widths[] = { 40, 60, 80, 100, 200 };
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         struct result *result = hostile_result();
-        char *text = printed("table", result, &(struct print_options){ .width = widths[i] });
+        char *text = scratch_heap(printed("table", result, &(struct print_options){ .width = widths[i] }));
         for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
             size_t width = unicode_text_width(line, (size_t)(end - line));
             if (width > widths[i])
                 fail_msg("%zu columns in a terminal of %zu: %.*s", width, widths[i], (int)(end - line), line);
             assert_true(end == line || end[-1] != ' '); /* no blanks at the end */
         }
-        free(text);
         result_free(result);
     }
 }
@@ -440,11 +437,10 @@ TEST(without_a_limit_nothing_is_cut)
     static const struct print_options unlimited[] = { { 0 }, { .width = 40, .wide = true } };
     for (size_t i = 0; i < 2; i++) {
         struct result *result = hostile_result();
-        char *text = printed("table", result, &unlimited[i]);
+        char *text = scratch_heap(printed("table", result, &unlimited[i]));
         assert_null(strstr(text, "..."));
         assert_null(strstr(text, "not shown"));
         assert_non_null(strstr(text, "void a::b<c<d>, e>(f)www"));
-        free(text);
         result_free(result);
     }
 }
@@ -453,7 +449,7 @@ TEST(long_names_do_not_fill_a_comment)
 {
     struct result *result = result_open("tpa.test/1");
     struct table *table = table_open("t", NULL, columns, 1);
-    struct buffer name = { 0 };
+    SCRATCH_BUFFER(name);
     buffer_puts(&name, "void at::kernel<");
     for (int i = 0; i < 400; i++)
         buffer_puts(&name, "at::Tensor, ");
@@ -468,11 +464,9 @@ TEST(long_names_do_not_fill_a_comment)
     table = table_open("t", NULL, columns, 1);
     table_set_text(table, table_add_row(table), 0, name.at, name.count);
     result_add_table(result, table);
-    char *text = printed("md", result, &(struct print_options){ .wide = true });
+    char *text = scratch_heap(printed("md", result, &(struct print_options){ .wide = true }));
     assert_true(strlen(text) > name.count);
-    free(text);
     result_free(result);
-    buffer_release(&name);
 }
 
 /* A page has a section for each table, links to those that have a title, the notices, and the picture. */
@@ -500,7 +494,7 @@ TEST(a_page_has_tables_notices_and_the_picture)
     table_set_text(table, row, 2, "run 11, <NEW>", 13);
     chart_add_series(chart,
                      (struct chart_series){ "Run", CHART_POINT, CHART_BLUE, table, 0, 1, TABLE_NO_COLUMN });
-    char *text = printed_by(&printer_html, result, &plain);
+    char *text = scratch_heap(printed_by(&printer_html, result, &plain));
     static const char *const parts[] = {
         "<title>tpa test - tpa test</title>",
         "<li><a href=\"#operators\"><span>Operators</span> ",
@@ -517,7 +511,6 @@ TEST(a_page_has_tables_notices_and_the_picture)
         if (!strstr(text, parts[i]))
             fail_msg("the page lacks: %s", parts[i]);
     assert_null(strstr(text, "<h3>Operators")); /* once is enough */
-    free(text);
     result_free(result);
 }
 
@@ -536,12 +529,11 @@ TEST(many_rows_are_no_trouble)
     for (size_t i = 0; printers[i]; i++) {
         if (printers[i]->binary)
             continue; /* tests/arrow */
-        char *text = printed(printers[i]->name, result, &plain);
+        char *text = scratch_heap(printed(printers[i]->name, result, &plain));
         size_t lines = 0;
         for (const char *at = text; (at = strchr(at, '\n')); at++)
             lines++;
         assert_true(lines >= 300001);
-        free(text);
     }
     result_free(result);
 }

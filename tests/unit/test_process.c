@@ -29,26 +29,24 @@ TEST(what_it_writes_is_taken)
 TEST(much_goes_both_ways)
 {
     enum { LEN = 3000000 };
-    char *input = malloc(LEN);
+    char *input = scratch_heap(malloc(LEN));
     memset(input, 'x', LEN);
     assert_true(run("cat", input, LEN, 30));
     assert_int_equal(result.output.count, LEN);
     assert_memory_equal(result.output.at, input, LEN);
     process_release(&result);
-    free(input);
 }
 
 /* It ends without reading: no SIGPIPE may end us. */
 TEST(input_may_stay_unread)
 {
     enum { LEN = 3000000 };
-    char *input = calloc(LEN, 1);
+    char *input = scratch_heap(calloc(LEN, 1));
     signal(SIGPIPE, SIG_DFL);
     assert_true(run("exec 0<&-; echo done", input, LEN, 30));
     assert_string_equal(result.output.at, "done\n");
     assert_int_equal(result.status, 0);
     process_release(&result);
-    free(input);
 }
 
 TEST(a_signal_is_reported_as_shells_do)

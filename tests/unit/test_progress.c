@@ -8,10 +8,9 @@
 static void assert_line(const char *what, int64_t done, int64_t total, int64_t elapsed_ns,
                         const char *expected)
 {
-    struct buffer line = { 0 };
+    SCRATCH_BUFFER(line);
     progress_line(&line, what, done, total, elapsed_ns);
     assert_string_equal(line.at, expected);
-    buffer_release(&line);
 }
 
 TEST(a_line_tells_share_speed_and_time_left)

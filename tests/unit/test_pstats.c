@@ -197,11 +197,10 @@ TEST(damage_is_an_error_with_its_place)
     /* Every cut of a good dump is an error, none is more. */
     for (size_t size = 0; size < sizeof F_AND_G - 1; size++) {
         struct tpa_error err = { 0 };
-        char *copy = malloc(size ? size : 1);
+        char *copy = scratch_heap(malloc(size ? size : 1));
         memcpy(copy, F_AND_G, size);
         assert_null(read_bytes(copy, size, &err));
         assert_true(err.failed && err.offset >= 0 && (size_t)err.offset <= size);
-        free(copy);
     }
 }
 
@@ -209,7 +208,7 @@ TEST(damage_is_an_error_with_its_place)
 TEST(sharing_can_not_blow_a_small_file_up)
 {
     enum { MANY = 300 };
-    struct buffer dump = { 0 };
+    SCRATCH_BUFFER(dump);
     buffer_add(&dump, "{", 1);
     for (int f = 0; f < MANY; f++) {
         buffer_add(&dump, ")\3z\1fi", 6);
@@ -231,7 +230,6 @@ TEST(sharing_can_not_blow_a_small_file_up)
     struct tpa_error err = { 0 };
     assert_null(read_bytes(dump.at, dump.count, &err));
     assert_non_null(strstr(err.message, "more than the file has bytes"));
-    buffer_release(&dump);
 }
 
 /* The file twice: all doubles, and f is still called by one g. */

@@ -149,7 +149,7 @@ TEST(wrong_ranges_are_refused)
 
 TEST(what_is_shown_parses_to_the_same)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     const int64_t times[] = { 0, 1, 999, 1000, 1500000, 1000000000, INT64_C(7200000000000), INT64_MAX };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         buffer_clear(&out);
@@ -167,7 +167,6 @@ TEST(what_is_shown_parses_to_the_same)
     buffer_clear(&out);
     quantity_append_ranges(&out, &ranges);
     assert_string_equal(out.at, "..2,4,6..8,10..");
-    buffer_release(&out);
 }
 
 /* printf alone rounds what a double holds exactly to the even digit: 31.2 and 6.2, 0.000 and 0.002. */

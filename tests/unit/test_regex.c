@@ -99,7 +99,7 @@ TEST(looking_through_long_names_ends)
     struct regex *regex = regex_open("(?<=a)a*[bd]", &err);
     assert_non_null(regex);
     size_t len = 4000000;
-    char *text = malloc(len);
+    char *text = scratch_heap(malloc(len));
     memset(text, 'a', len);
     bool matched = true;
     int names = 0;
@@ -107,7 +107,6 @@ TEST(looking_through_long_names_ends)
         assert_false((names++, matched));
     assert_in_range(names, 0, 99);
     assert_non_null(strstr(err.message, "all names together"));
-    free(text);
     regex_free(regex);
 }
 
@@ -117,10 +116,9 @@ TEST(deep_recursion_ends)
     struct regex *regex = regex_open("^((a|b)*c?)*$", &err);
     assert_non_null(regex);
     size_t len = 1000000;
-    char *text = malloc(len);
+    char *text = scratch_heap(malloc(len));
     memset(text, 'a', len);
     bool matched;
     regex_match(regex, text, len, &matched, &err); /* whatever it says, it ends */
-    free(text);
     regex_free(regex);
 }

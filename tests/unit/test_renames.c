@@ -6,12 +6,11 @@
 
 static void check_mask(enum rename_kind kind, const char *name, const char *expected)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     buffer_puts(&out, "");
     rename_mask(&out, name, strlen(name), kind);
     if (strcmp(out.at, expected) != 0)
         fail_msg("%s became %s, not %s", name, out.at, expected);
-    buffer_release(&out);
 }
 
 TEST(numbers_that_say_nothing_are_masked)
@@ -65,14 +64,13 @@ static void check_pairs(const char *const *gone, const char *const *come, const 
         names[1][counts[1]] = (struct rename_name){ come[counts[1]], strlen(come[counts[1]]) };
     struct rename pairs[MOST];
     size_t count = renames_pair(names[0], counts[0], names[1], counts[1], pairs);
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     buffer_puts(&out, "");
     for (size_t g = 0; g < counts[0]; g++)
         for (size_t i = 0; i < count; i++)
             if (pairs[i].gone == g)
                 buffer_printf(&out, "%s=%s:%d ", gone[g], come[pairs[i].come], (int)pairs[i].kind);
     assert_string_equal(out.at, expected);
-    buffer_release(&out);
 }
 
 TEST(the_surest_pairs_come_first)

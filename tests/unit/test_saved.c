@@ -78,11 +78,11 @@ TEST(what_was_printed_is_read_exactly)
 {
     struct tpa_error err = { 0 };
     struct result *result = every_kind();
-    char *text = print(result);
+    char *text = scratch_heap(print(result));
     struct result *again = read_text(text, &err);
     if (!again)
         fail_msg("%s at %lld", err.message, (long long)err.offset);
-    char *printed = print(again);
+    char *printed = scratch_heap(print(again));
     assert_string_equal(printed, text);
     assert_string_equal(again->schema, "tpa.test/1");
     const struct table *table = again->tables.at[0];
@@ -95,8 +95,6 @@ TEST(what_was_printed_is_read_exactly)
     assert_true(table_is_missing(table, 4, 0) && table_is_missing(table, 4, 7) &&
                 table_is_missing(table, 4, 9));
     assert_int_equal(saved_sniff(text, strlen(text)), 100);
-    free(text);
-    free(printed);
     result_free(result);
     result_free(again);
 }
@@ -153,7 +151,7 @@ TEST(what_is_damaged_is_refused)
 TEST(what_is_cut_anywhere_is_refused)
 {
     struct result *result = every_kind();
-    char *text = print(result);
+    char *text = scratch_heap(print(result));
     size_t len = strlen(text);
     while (text[len - 1] == '\n')
         len--;
@@ -164,7 +162,6 @@ TEST(what_is_cut_anywhere_is_refused)
         assert_true(err.failed);
         source_free(source);
     }
-    free(text);
     result_free(result);
 }
 

@@ -6,10 +6,9 @@
 
 static void assert_word(const char *text, size_t len, const char *word)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     shell_word_append(&out, text, len);
     assert_string_equal(out.at, word);
-    buffer_release(&out);
 }
 
 TEST(words_are_quoted_only_where_needed)

@@ -7,12 +7,11 @@
 
 static void check(const char *name, size_t max, const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     size_t width = shorten_name(&out, name, strlen(name), max);
     assert_string_equal(out.count ? out.at : "", wanted);
     assert_int_equal(width, unicode_text_width(out.at, out.count));
     assert_true(width <= max);
-    buffer_release(&out);
 }
 
 #define ADD                                                                                                  \
@@ -59,12 +58,11 @@ TEST(lists_lose_their_end)
         { 5, "at..." },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buffer out = { 0 };
+        SCRATCH_BUFFER(out);
         size_t width = shorten_list(&out, list, strlen(list), cases[i].max);
         buffer_putc(&out, '\0');
         assert_string_equal(out.at, cases[i].wanted);
         assert_int_equal(width, strlen(cases[i].wanted));
-        buffer_release(&out);
     }
 }
 
@@ -100,10 +98,9 @@ TEST(brackets_that_do_not_match_do_no_harm)
                                          "::::::::::::<::::::" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t max = 0; max < 30; max++) {
-            struct buffer out = { 0 };
+            SCRATCH_BUFFER(out);
             assert_true(shorten_name(&out, names[i], strlen(names[i]), max) <= max ||
                         strlen(names[i]) <= max);
-            buffer_release(&out);
         }
 }
 
@@ -124,21 +121,19 @@ TEST(every_width_is_kept)
         }
         const char *text = round % 100 ? name : deep;
         size_t len = round % 100 ? sizeof name : strlen(deep), max = random % (len + 3);
-        struct buffer out = { 0 };
+        SCRATCH_BUFFER(out);
         size_t width = shorten_name(&out, text, len, max);
         assert_true(width <= max);
         assert_int_equal(width, out.count);
-        buffer_release(&out);
     }
 }
 
 static void check_text(const char *text, size_t max, const char *wanted)
 {
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     size_t width = shorten_middle(&out, text, strlen(text), max);
     assert_string_equal(out.at, wanted);
     assert_int_equal(width, strlen(wanted));
-    buffer_release(&out);
 }
 
 TEST(paths_lose_directories_from_the_left_and_keep_file_and_line)

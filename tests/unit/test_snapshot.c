@@ -136,7 +136,7 @@ TEST(segments_of_an_earlier_moment_have_holes_where_blocks_were)
 /* Four steps; `log` keeps 100 bytes in each of them, `f` keeps 50 in the first alone: 200, 300, 400 behind the first. */
 TEST(a_leak_grows_in_every_step_behind_the_second)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     buffer_puts(&text, "{\"segments\":[],\"device_traces\":[[");
     for (int step = 0; step < 5; step++) {
         buffer_printf(
@@ -168,7 +168,6 @@ TEST(a_leak_grows_in_every_step_behind_the_second)
     assert_int_equal(answers->leaks.rows.at[0].steps, 3);
     snapshot_free(all.of.at[0]);
     VEC_FREE(&all.of);
-    buffer_release(&text);
 }
 
 /* Three blocks of one line, in use for 1 us, 2 us and two hours: more than fits beside the least in 32 bits. */
@@ -336,13 +335,12 @@ TEST(lists_with_the_same_bytes_are_one_stack_until_the_memo_changes)
                                          "b.py a.py", "a.py",      "b.py b.py" };
     for (size_t e = 0; e < 6; e++) {
         const struct snapshot_stack *stack = &snapshot->stacks.at[stacks[e]];
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         for (uint32_t i = 0; i < stack->count; i++)
             buffer_printf(&text, "%s%s", i ? " " : "",
                           names_text(snapshot->names,
                                      snapshot->frames.at[snapshot->stack_frames.at[stack->first + i]].file));
         assert_string_equal(text.at, files[e]);
-        buffer_release(&text);
     }
     assert_int_equal(stacks[0], stacks[2]);
     snapshot_free(snapshot);
@@ -399,7 +397,7 @@ TEST(nothing_is_ever_run)
         { "READONLY_BUFFER", "\x80\x05N\x98S'touch ", "'\n." },
     };
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
-        struct buffer bytes = { 0 };
+        SCRATCH_BUFFER(bytes);
         struct tpa_error err = { 0 };
         /* The code stands in a snapshot that is good so far: it is refused as a whole. */
         static const char good[] = "(dp0\nS'segments'\np1\n(lp2\nsS'device_traces'\np3\n(lp4\nsS'x'\np5\n";
@@ -411,7 +409,6 @@ TEST(nothing_is_ever_run)
         if (snapshot || !strstr(err.message, "asks to run code") || !strstr(err.message, bombs[i].name))
             fail_msg("%s: %s", bombs[i].name, snapshot ? "was read" : err.message);
         assert_int_not_equal(access(canary, F_OK), 0);
-        buffer_release(&bytes);
     }
 }
 
@@ -447,7 +444,7 @@ TEST(lengths_and_numbers_of_the_memo_are_not_believed)
 TEST(depth_takes_no_stack)
 {
     enum { DEEP = 1000000 };
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpa_error err = { 0 };
     buffer_add(&bytes, "\x80\x02", 2);
     buffer_pad(&bytes, ']', DEEP);
@@ -459,7 +456,6 @@ TEST(depth_takes_no_stack)
     buffer_pad(&bytes, '[', DEEP);
     err = (struct tpa_error){ 0 };
     snapshot_free(read_bytes(bytes.at, bytes.count, &err));
-    buffer_release(&bytes);
 }
 
 /* Outermost last, as recorded: of nine frames three are shown. A stack of nothing else is shown whole. */

@@ -657,7 +657,7 @@ TEST(signals_do_not_end_reading)
 TEST(a_file_that_shrinks_or_grows_is_reported)
 {
     struct bytes text = make_text(2000000);
-    char *buffer = mem_alloc(3000000);
+    char *buffer = scratch_heap(mem_alloc(3000000));
     struct tpa_error err = { 0 };
     write_file(in_folder("t"), text.at, text.count);
     struct source *source = source_open(path, NULL, &err);
@@ -690,7 +690,6 @@ TEST(a_file_that_shrinks_or_grows_is_reported)
                         "written, or read a copy of it");
     source_free(source);
     unlink(path);
-    free(buffer);
     VEC_FREE(&text);
 }
 
@@ -749,7 +748,7 @@ TEST(a_bomb_is_refused_unless_the_limit_is_lifted)
     add_gzip_level(&packed, blanks, size, 9);
     free(blanks);
     write_file(in_folder("bomb"), packed.at, packed.count);
-    char *buffer = mem_alloc(1 << 20);
+    char *buffer = scratch_heap(mem_alloc(1 << 20));
 
     const struct {
         uint64_t max_ratio;
@@ -774,7 +773,6 @@ TEST(a_bomb_is_refused_unless_the_limit_is_lifted)
         source_free(source);
     }
     unlink(path);
-    free(buffer);
     VEC_FREE(&packed);
 }
 
@@ -831,14 +829,13 @@ TEST(what_holds_nothing_buys_no_ratio)
     free(blanks);
     struct tpa_error err = { 0 };
     struct source *source = source_open_memory(packed.at, packed.count, "packed", &err);
-    char *buffer = mem_alloc(1 << 20);
+    char *buffer = scratch_heap(mem_alloc(1 << 20));
     int64_t got;
     while ((got = source_read(source, buffer, 1 << 20, &err)) > 0)
         ;
     assert_int_equal(got, -1);
     assert_non_null(strstr(err.message, "times its size"));
     source_free(source);
-    free(buffer);
     VEC_FREE(&packed);
 }
 

@@ -55,10 +55,9 @@ static void expect_rows(const char *sql, const char *table, const char *const *c
     struct database *db = database_open(source, &err);
     if (!db)
         fail_msg("%s", err.message);
-    struct buffer rows = { 0 };
+    SCRATCH_BUFFER(rows);
     read_table(db, table, columns, count, &rows);
     assert_string_equal(rows.at ? rows.at : "", expected);
-    buffer_release(&rows);
     database_close(db);
     source_free(source);
     sqlite3_free(bytes);
@@ -161,10 +160,9 @@ TEST(damaged_tables_are_named)
     struct source *source = source_open_memory(bytes, (size_t)size, "test", &err);
     struct database *db = database_open(source, &err);
     assert_non_null(db);
-    struct buffer rows = { 0 };
+    SCRATCH_BUFFER(rows);
     read_table(db, "t", a_and_b, 2, &rows);
     read_table(db, "u", a_and_b, 2, &rows);
-    buffer_release(&rows);
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test", "test");
     database_notice(db, builder);
@@ -202,10 +200,9 @@ TEST(a_file_is_not_touched)
     struct database *db = database_open(source, &err);
     if (!db)
         fail_msg("%s", err.message);
-    struct buffer rows = { 0 };
+    SCRATCH_BUFFER(rows);
     read_table(db, "t", a_and_b, 2, &rows);
     assert_string_equal(rows.at, "1,2;");
-    buffer_release(&rows);
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test", "test");
     database_notice(db, builder);
@@ -292,7 +289,8 @@ TEST(a_log_is_applied)
     char wal_of_live[80];
     snprintf(wal_of_live, sizeof wal_of_live, "%s-wal", live);
     size_t size, len;
-    char *bytes = bytes_of_file(live, &size), *pages = bytes_of_file(wal_of_live, &len);
+    char *bytes = scratch_heap(bytes_of_file(live, &size)),
+         *pages = scratch_heap(bytes_of_file(wal_of_live, &len));
     sqlite3_close(handle);
     const struct {
         size_t len, damaged;
@@ -310,12 +308,9 @@ TEST(a_log_is_applied)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_part(path, bytes, size, SIZE_MAX);
         write_part(log, pages, cases[i].len, cases[i].damaged);
-        char *rows = rows_of_file(path);
+        char *rows = scratch_heap(rows_of_file(path));
         assert_string_equal(rows, cases[i].rows);
-        free(rows);
     }
-    free(bytes);
-    free(pages);
     unlink(log);
     unlink(path);
     unlink(live);

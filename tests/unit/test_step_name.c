@@ -22,7 +22,7 @@ TEST(a_step_has_a_number_and_a_name_for_all)
         { "", NULL, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         int64_t number = -1;
         assert_int_equal(step_number(cases[i].name, &number), cases[i].all != NULL);
         assert_int_equal(step_name_is_mark(cases[i].name, strlen(cases[i].name)), cases[i].all != NULL);
@@ -33,7 +33,6 @@ TEST(a_step_has_a_number_and_a_name_for_all)
             assert_true(step_name_is_mark(text.at, text.count));
             assert_false(step_number(text.at, &number));
         }
-        buffer_release(&text);
     }
 }
 
@@ -47,7 +46,7 @@ TEST(steps_of_devices_are_known_by_name)
 
 TEST(a_number_is_not_said_twice)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     step_name_add(&text, "train", 5, 17);
     assert_string_equal(text.at, "train [step 17]");
     buffer_clear(&text);
@@ -56,5 +55,4 @@ TEST(a_number_is_not_said_twice)
     buffer_clear(&text);
     step_name_add(&text, "train 117", 9, 17);
     assert_string_equal(text.at, "train 117 [step 17]");
-    buffer_release(&text);
 }

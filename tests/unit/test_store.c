@@ -112,7 +112,7 @@ static size_t count_runs(void)
 TEST(samples_are_a_few_bytes)
 {
     static const double values[] = { 100, 107, 98, 98 };
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     samples_pack(&bytes, values, COUNT(values), true);
     assert_int_equal(bytes.count, 7);
     assert_memory_equal(bytes.at, "\x01\x04\xc8\x01\x0e\x11\x00", 7);
@@ -128,13 +128,12 @@ TEST(samples_are_a_few_bytes)
     assert_false(samples_unpack(bytes.at, bytes.count, &back));
     assert_false(samples_unpack("\x01\xff\xff\xff\xff\x0f", 6, &back)); /* four billion of them */
     VEC_FREE(&back);
-    buffer_release(&bytes);
 }
 
 TEST(samples_keep_doubles_exactly)
 {
     static const double values[] = { 0.1, -3e300, 0, 5e-324 };
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct samples back = { 0 };
     samples_pack(&bytes, values, COUNT(values), false);
     assert_true(samples_unpack(bytes.at, bytes.count, &back));
@@ -147,7 +146,6 @@ TEST(samples_keep_doubles_exactly)
     assert_true(samples_unpack(bytes.at, bytes.count, &back));
     assert_memory_equal(back.at, large, sizeof large);
     VEC_FREE(&back);
-    buffer_release(&bytes);
 }
 
 /* ---- in and out ---- */
@@ -562,7 +560,7 @@ TEST(samples_that_are_mostly_the_same_are_a_few_bytes)
     enum { MANY = 20000 };
     double *values = mem_zalloc(MANY, sizeof *values);
     values[12345] = 7;
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     samples_pack(&bytes, values, MANY, true);
     /* form, 20000 in three bytes, and three runs: 0 of 12345, 7 of 1, 0 of 7654: 1+2, 1+1, 1+2 bytes */
     assert_int_equal(bytes.count, 1 + 3 + 3 + 2 + 3);
@@ -575,7 +573,6 @@ TEST(samples_that_are_mostly_the_same_are_a_few_bytes)
     /* 2^28 samples in 8 bytes are no samples. */
     assert_false(samples_unpack("\x03\x80\x80\x80\x80\x01\x00\x80\x80\x80\x80\x01", 12, &samples));
     VEC_FREE(&samples);
-    buffer_release(&bytes);
     free(values);
 }
 

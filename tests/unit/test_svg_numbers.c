@@ -9,7 +9,7 @@
 static void expect_as_printed(double value)
 {
     char printed[400];
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     snprintf(printed, sizeof printed, "%.2f", value);
     size_t len = strlen(printed);
     while (printed[len - 1] == '0')
@@ -17,7 +17,6 @@ static void expect_as_printed(double value)
     printed[printed[len - 1] == '.' ? len - 1 : len] = '\0';
     svg_add_number(&out, value);
     assert_string_equal(out.at, strcmp(printed, "-0") == 0 ? "0" : printed);
-    buffer_release(&out);
 }
 
 TEST(hundredths_and_what_lies_between_them)

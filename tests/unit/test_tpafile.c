@@ -46,10 +46,9 @@ static struct tpafile_column check_column(const int64_t *values, size_t count)
     const struct tpafile_column *column = tpafile_find_column(decoder, 7);
     assert_non_null(column);
     assert_int_equal(column->count, count);
-    int64_t *got = calloc(count, sizeof *got);
+    int64_t *got = scratch_heap(calloc(count, sizeof *got));
     assert_true(tpafile_decode_column(decoder, column, got));
     assert_memory_equal(got, values, count * sizeof *got);
-    free(got);
     struct tpafile_column form = *column;
     tpafile_decoder_free(decoder);
     tpafile_encoder_free(encoder);
@@ -94,7 +93,7 @@ TEST(few_distinct_values_become_a_dictionary)
 TEST(any_values_come_back)
 {
     static const size_t lengths[] = { 1, 2, 3, 15, 63, 64, 65, 511, 512, 513, 5000, 40000 };
-    int64_t *values = calloc(40000, sizeof *values);
+    int64_t *values = scratch_heap(calloc(40000, sizeof *values));
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
         for (unsigned bits = 1; bits <= 64; bits += 7) {
             for (size_t i = 0; i < lengths[l]; i++)
@@ -109,18 +108,16 @@ TEST(any_values_come_back)
             values[i] = i % 3 == 0 ? INT64_MIN : i % 3 == 1 ? INT64_MAX : 0;
         check_column(values, lengths[l]);
     }
-    free(values);
 }
 
 TEST(more_distinct_values_than_a_dictionary_holds_come_back)
 {
-    int64_t *values = calloc(60000, sizeof *values);
+    int64_t *values = scratch_heap(calloc(60000, sizeof *values));
     for (size_t distinct = 250; distinct <= 5000; distinct += 950) {
         for (size_t i = 0; i < 60000; i++)
             values[i] = (int64_t)((next_random() % distinct) * 1000003);
         check_column(values, 60000);
     }
-    free(values);
 }
 
 /* ---- records ---- */
@@ -129,8 +126,8 @@ TEST(more_distinct_values_than_a_dictionary_holds_come_back)
 static void check_kind(enum tpafile_kind kind, size_t rows, uint32_t block_rows)
 {
     unsigned fields = tpafile_kinds[kind].field_count;
-    int64_t *sent = calloc(rows * fields, sizeof *sent);
-    struct buffer bytes = { 0 };
+    int64_t *sent = scratch_heap(calloc(rows * fields, sizeof *sent));
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, block_rows);
     for (size_t i = 0; i < rows; i++) {
         for (unsigned f = 0; f < fields; f++) {
@@ -151,21 +148,18 @@ static void check_kind(enum tpafile_kind kind, size_t rows, uint32_t block_rows)
         assert_true(tpafile_decode_head(block, &head));
         assert_int_equal(head.kind, kind);
         assert_null(tpafile_decode_block(decoder, &head, block + TPAFILE_BLOCK_HEAD));
-        int64_t *column = calloc(head.rows, sizeof *column);
+        int64_t *column = scratch_heap(calloc(head.rows, sizeof *column));
         for (unsigned f = 0; f < fields; f++) {
             const struct tpafile_column *found = tpafile_find_column(decoder, f);
             assert_true(!found || tpafile_decode_column(decoder, found, column));
             for (size_t i = 0; i < head.rows; i++)
                 assert_int_equal(found ? column[i] : TPAFILE_NONE, sent[(row + i) * fields + f]);
         }
-        free(column);
         row += head.rows;
         at += TPAFILE_BLOCK_HEAD + (size_t)head.packed;
     }
     assert_int_equal(row, rows);
     tpafile_decoder_free(decoder);
-    buffer_release(&bytes);
-    free(sent);
 }
 
 TEST(every_kind_of_record_comes_back)

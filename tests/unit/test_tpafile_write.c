@@ -47,17 +47,16 @@ static void add_call(struct tpafile_writer *writer, int64_t start)
 
 TEST(header_comes_first)
 {
-    struct file *file = new_file();
+    struct file *file = scratch_heap(new_file());
     struct tpafile_writer *writer = open_writer(file);
     assert_int_equal(file->count, TPAFILE_HEADER_SIZE);
     assert_memory_equal(file->bytes, "\x89TPA\r\n\x1a\n\x01\0\x01\0\x40\0\0\0\x05\0\0\0\0\0\0\0", 24);
     tpafile_writer_free(writer);
-    free(file);
 }
 
 TEST(a_block_is_one_write_and_appears_when_full_or_flushed)
 {
-    struct file *file = new_file();
+    struct file *file = scratch_heap(new_file());
     struct tpafile_writer *writer = open_writer(file);
     for (int i = 0; i < 15; i++)
         add_call(writer, i);
@@ -74,12 +73,11 @@ TEST(a_block_is_one_write_and_appears_when_full_or_flushed)
     assert_int_equal(tpafile_writer_written(writer)->blocks, 3);
     assert_int_equal(tpafile_writer_written(writer)->bytes, file->count);
     tpafile_writer_free(writer);
-    free(file);
 }
 
 TEST(texts_are_numbered_once_and_written_before_their_records)
 {
-    struct file *file = new_file();
+    struct file *file = scratch_heap(new_file());
     struct tpafile_writer *writer = open_writer(file);
     assert_int_equal(tpafile_writer_text(writer, "a", 1), 1);
     assert_int_equal(tpafile_writer_text(writer, "b", 1), 2);
@@ -91,14 +89,13 @@ TEST(texts_are_numbered_once_and_written_before_their_records)
     assert_int_equal(file->bytes[TPAFILE_HEADER_SIZE + 4], TPAFILE_STRINGS);
     assert_int_equal(tpafile_writer_written(writer)->texts, 4);
     tpafile_writer_free(writer);
-    free(file);
 }
 
 /* However many texts there are, the table of them stays small; numbers go on. */
 TEST(texts_without_end_need_no_memory_without_end)
 {
     static char text[32];
-    struct file *file = calloc(1, sizeof *file + ((size_t)16 << 20));
+    struct file *file = scratch_heap(calloc(1, sizeof *file + ((size_t)16 << 20)));
     assert_non_null(file);
     struct tpafile_writer *writer = open_writer(file);
     for (int i = 0; i < 200000; i++) {
@@ -108,13 +105,12 @@ TEST(texts_without_end_need_no_memory_without_end)
             file->count = 0; /* only what stays in memory is looked at */
     }
     tpafile_writer_free(writer);
-    free(file);
 }
 
 static void check_message(const char *text, int64_t number, int64_t number_2, const char *template,
                           const char *tail)
 {
-    struct file *file = new_file();
+    struct file *file = scratch_heap(new_file());
     struct tpafile_writer *writer = open_writer(file);
     struct tpafile_message message = tpafile_writer_message(writer, text, strlen(text));
     assert_int_equal(message.number, number);
@@ -124,7 +120,6 @@ static void check_message(const char *text, int64_t number, int64_t number_2, co
     assert_int_equal(tpafile_writer_text(writer, template, strlen(template)), message.name);
     assert_int_equal(message.tail, tail ? tpafile_writer_text(writer, tail, strlen(tail)) : 0);
     tpafile_writer_free(writer);
-    free(file);
 }
 
 TEST(messages_that_count_share_a_text)
@@ -146,7 +141,7 @@ TEST(messages_that_count_share_a_text)
 
 TEST(after_a_failed_write_nothing_more_is_tried)
 {
-    struct file *file = new_file();
+    struct file *file = scratch_heap(new_file());
     file->full_at = TPAFILE_HEADER_SIZE + 10;
     struct tpafile_writer *writer = open_writer(file);
     add_call(writer, 1);
@@ -163,5 +158,4 @@ TEST(after_a_failed_write_nothing_more_is_tried)
     file->count = 0;
     file->full_at = 1;
     assert_null(open_writer(file));
-    free(file);
 }

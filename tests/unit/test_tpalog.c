@@ -164,7 +164,7 @@ static struct trace *read_json(const char *json)
 TEST(a_converted_trace_is_the_trace)
 {
     struct trace *trace = read_json(everything);
-    char *expected = dump_meaning(trace);
+    char *expected = scratch_heap(dump_meaning(trace));
     static const size_t sizes[] = { 0, 1, 3, 5 };
     for (size_t i = 0; i < 4; i++) {
         struct buffer bytes = tpa_of_trace(trace, sizes[i]);
@@ -187,7 +187,6 @@ TEST(a_converted_trace_is_the_trace)
         }
         buffer_release(&bytes);
     }
-    free(expected);
     trace_free(trace);
 }
 
@@ -272,7 +271,7 @@ TEST(missing_bytes_cost_the_blocks_they_were_of)
     size_t events = trace->event_count;
     trace_free(trace);
     for (size_t at = TPAFILE_HEADER_SIZE; at + 10 < bytes.count; at += 3) {
-        char *copy = mem_alloc(bytes.count);
+        char *copy = scratch_heap(mem_alloc(bytes.count));
         memcpy(copy, bytes.at, at);
         memcpy(copy + at, bytes.at + at + 10, bytes.count - at - 10);
         struct tpa_error err = { 0 };
@@ -281,7 +280,6 @@ TEST(missing_bytes_cost_the_blocks_they_were_of)
         assert_true(damaged->event_count + 4 >= events && damaged->event_count <= events);
         assert_true(has_notice(damaged, "damaged_file") || has_notice(damaged, "unfinished_file"));
         trace_free(damaged);
-        free(copy);
     }
     buffer_release(&bytes);
 }
@@ -290,7 +288,7 @@ TEST(kinds_and_fields_of_later_versions_are_skipped)
 {
     struct trace *trace = read_json(everything);
     struct buffer bytes = tpa_of_trace(trace, 0);
-    char *expected = dump_meaning(trace);
+    char *expected = scratch_heap(dump_meaning(trace));
     trace_free(trace);
     struct tpafile_encoder *encoder = tpafile_encoder_open(1);
     tpafile_encode_begin(encoder, 5000, 3);
@@ -298,7 +296,7 @@ TEST(kinds_and_fields_of_later_versions_are_skipped)
     size_t size;
     const char *block = tpafile_encode_end(encoder, &size);
     /* Between the header and the first block; its number is that of the next, which does no harm. */
-    struct buffer longer = { 0 };
+    SCRATCH_BUFFER(longer);
     buffer_add(&longer, bytes.at, TPAFILE_HEADER_SIZE);
     buffer_add(&longer, block, size);
     buffer_add(&longer, bytes.at + TPAFILE_HEADER_SIZE, bytes.count - TPAFILE_HEADER_SIZE);
@@ -306,13 +304,10 @@ TEST(kinds_and_fields_of_later_versions_are_skipped)
     struct trace *again = trace_from_bytes(longer.at, longer.count, 1, 0, &err);
     assert_non_null(again);
     assert_true(has_notice(again, "unknown_blocks"));
-    char *dump = dump_meaning(again);
+    char *dump = scratch_heap(dump_meaning(again));
     assert_int_equal(strncmp(dump, expected, (size_t)(strstr(expected, "\nfile") - expected)), 0);
-    free(dump);
     trace_free(again);
-    buffer_release(&longer);
     tpafile_encoder_free(encoder);
-    free(expected);
     buffer_release(&bytes);
 }
 
@@ -336,8 +331,8 @@ TEST(a_larger_major_version_is_refused)
 TEST(a_small_file_does_not_become_an_endless_trace)
 {
     enum { EVENTS = TPAFILE_MOST_ROWS };
-    int64_t *zeros = mem_zalloc(EVENTS, sizeof *zeros);
-    struct buffer bytes = { 0 };
+    int64_t *zeros = scratch_heap(mem_zalloc(EVENTS, sizeof *zeros));
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, 16);
     struct tpafile_encoder *encoder = tpafile_writer_encoder(writer);
     for (int i = 0; i < 40; i++) {
@@ -353,8 +348,6 @@ TEST(a_small_file_does_not_become_an_endless_trace)
     struct tpa_error err = { 0 };
     assert_null(trace_from_bytes(bytes.at, bytes.count, 1, 0, &err));
     assert_non_null(strstr(err.message, "times the size of the file"));
-    buffer_release(&bytes);
-    free(zeros);
 }
 
 /*
@@ -363,13 +356,13 @@ TEST(a_small_file_does_not_become_an_endless_trace)
  */
 static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, 16);
     struct tpafile_encoder *encoder = tpafile_writer_encoder(writer);
-    int64_t *lengths = mem_alloc(count * sizeof *lengths);
+    int64_t *lengths = scratch_heap(mem_alloc(count * sizeof *lengths));
     for (size_t i = 0; i < count; i++)
         lengths[i] = (int64_t)len;
-    char *texts = mem_zalloc(count * len + 1, 1);
+    char *texts = scratch_heap(mem_zalloc(count * len + 1, 1));
     for (int64_t i = 0; i < blocks; i++) {
         tpafile_encode_begin(encoder, TPAFILE_STRINGS, (uint32_t)count);
         tpafile_encode_column(encoder, TPAFILE_STRINGS_FIRST, (const int64_t[]){ 1 + i * (int64_t)count }, 1);
@@ -378,7 +371,7 @@ static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
             tpafile_encode_bytes(encoder, TPAFILE_STRINGS_BYTES, texts, count * len);
         assert_true(tpafile_writer_emit(writer, count));
     }
-    char *noise = mem_alloc(tail + 1);
+    char *noise = scratch_heap(mem_alloc(tail + 1));
     uint64_t state = 1;
     for (size_t i = 0; i < tail; i++) {
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
@@ -390,7 +383,6 @@ static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
     tpafile_encode_column(encoder, TPAFILE_STRINGS_LENGTH, (const int64_t[]){ (int64_t)tail }, 1);
     tpafile_encode_bytes(encoder, TPAFILE_STRINGS_BYTES, noise, tail);
     assert_true(tpafile_writer_emit(writer, 1));
-    free(noise);
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);
     struct tpa_error err = { 0 };
@@ -399,9 +391,6 @@ static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
     if (!is_read)
         assert_non_null(strstr(err.message, "times the size of the file"));
     trace_free(trace);
-    buffer_release(&bytes);
-    free(lengths);
-    free(texts);
     return is_read;
 }
 
@@ -418,9 +407,9 @@ TEST(a_small_file_does_not_become_endless_texts)
 /* Rows may name one large text many times: it is kept once. */
 TEST(a_text_named_often_is_kept_once)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, 16);
-    char *large = mem_zalloc(5 << 20, 1);
+    char *large = scratch_heap(mem_zalloc(5 << 20, 1));
     memset(large, 'x', (5 << 20) - 1);
     int64_t word = tpafile_writer_text(writer, "odd", 3);
     int64_t text = tpafile_writer_text(writer, large, (5 << 20) - 1);
@@ -453,8 +442,6 @@ TEST(a_text_named_often_is_kept_once)
     assert_int_equal(trace->notices[0].count, 3);
     assert_ptr_equal(trace->notices[0].text, read->properties.at[0].key);
     trace_free(trace);
-    buffer_release(&bytes);
-    free(large);
 }
 
 static void add_left_out(struct tpafile_writer *writer, int64_t file, const char *text, int64_t count)
@@ -508,11 +495,11 @@ TEST(a_notice_of_no_file_names_none)
 /* So many different notices are taken; the others, and those that nobody can read, are counted together. */
 TEST(endless_notices_are_counted)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, 0);
     int64_t file[TPAFILE_FILE_FIELDS_END] = { 0 };
     assert_true(tpafile_writer_add(writer, TPAFILE_FILE, file));
-    char *large = mem_zalloc(64 << 10 | 2, 1);
+    char *large = scratch_heap(mem_zalloc(64 << 10 | 2, 1));
     memset(large, 'x', 64 << 10 | 1);
     int64_t long_text = tpafile_writer_text(writer, large, 64 << 10 | 1);
     for (int round = 0; round < 2; round++)
@@ -542,6 +529,4 @@ TEST(endless_notices_are_counted)
     assert_string_equal(trace->notices[1000].kind, "more_notices");
     assert_int_equal(trace->notices[1000].count, 4 * 2001);
     trace_free(trace);
-    buffer_release(&bytes);
-    free(large);
 }

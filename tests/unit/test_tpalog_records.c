@@ -143,7 +143,7 @@ static const struct trace_notice *find_notice(const struct trace *trace, const c
 
 TEST(device_work_and_calls_are_events_as_kineto_names_them)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     add_call(log, 110, 211, 1, 0);
@@ -172,12 +172,11 @@ TEST(device_work_and_calls_are_events_as_kineto_names_them)
     assert_true(trace_arg_decimal(trace, ARG_WARPS_PER_SM, kernel) == 16.0);
     assert_true(trace_arg_decimal(trace, ARG_BANDWIDTH, copy) == 2.0);
     assert_null(find_notice(trace, "unfinished_file"));
-    buffer_release(&bytes);
 }
 
 TEST(facts_become_the_file_s)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     ADD(log, WINDOW, { TPAFILE_WINDOW_START, 50000 }, { TPAFILE_WINDOW_DURATION, 150000 });
@@ -206,12 +205,11 @@ TEST(facts_become_the_file_s)
     const struct track *track = &trace->tracks[trace->track[find_event(trace, "driver call 7")]];
     assert_string_equal(names_text(trace->texts, track->thread_name), "loader");
     assert_string_equal(names_text(trace->texts, track->process_name), "python3");
-    buffer_release(&bytes);
 }
 
 TEST(messages_of_emit_nvtx_become_operators)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     add_range(log, "aten::mm, seq = 12, op_id = 40, sizes = [[8, 3], [3, 4], []]", 100, 160, NULL);
@@ -243,13 +241,12 @@ TEST(messages_of_emit_nvtx_become_operators)
     assert_string_equal(trace_arg_text(trace, ARG_NVTX_CATEGORY, find_event(trace, "here")), "8");
     assert_null(trace_arg_text(trace, ARG_NVTX_CATEGORY, find_event(trace, "NCCL: ncclAllReduce")));
     check_event(trace, "autograd::engine::evaluate_function: MmBackward0", EVENT_OP, 180000, 10000, 9, 9);
-    buffer_release(&bytes);
 }
 
 /* Ranges that cross, one of which is still open; a pop without a push; a mark; steps. */
 TEST(halves_of_ranges_find_each_other)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 2); /* halves in different blocks */
     add_facts(log);
     add_marker(log, TPAFILE_PUSH, 1, 10, "outer");
@@ -278,7 +275,6 @@ TEST(halves_of_ranges_find_each_other)
     check_event(trace, "ProfilerStep#0", EVENT_ANNOTATION, 60000, 20000, 9, 9);
     check_event(trace, "ProfilerStep#1", EVENT_ANNOTATION, 80000, 15000, 9, 9);
     assert_int_equal(find_notice(trace, "lone_ends")->count, 1);
-    buffer_release(&bytes);
 }
 
 static void add_memory(struct tpafile_writer *log, int64_t time_us, int64_t operation, int64_t kind,
@@ -293,7 +289,7 @@ static void add_memory(struct tpafile_writer *log, int64_t time_us, int64_t oper
 /* Device memory (kind 3) and managed memory (5) of a device add up; pinned memory (2) is the host's. */
 TEST(memory_records_tell_what_is_in_use)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     add_memory(log, 30, 1, 5, 70, TPAFILE_NONE, 3); /* later than the next: logs may be out of order */
@@ -326,12 +322,11 @@ TEST(memory_records_tell_what_is_in_use)
         found++;
     }
     assert_int_equal(found, 5);
-    buffer_release(&bytes);
 }
 
 TEST(what_went_wrong_is_reported)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     add_call(log, 10, 20, 1, 2);   /* cudaErrorMemoryAllocation */
@@ -352,13 +347,12 @@ TEST(what_went_wrong_is_reported)
     assert_int_equal(find_notice(trace, "no_time")->count, 1);
     assert_non_null(find_notice(trace, "unfinished_file"));
     assert_false(trace->files[0].container->closed);
-    buffer_release(&bytes);
 }
 
 /* As a log grows, each time it was flushed it can be read, and holds one event more. */
 TEST(a_log_can_be_read_while_it_is_written)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     for (int i = 1; i < 20; i++) {
@@ -369,13 +363,12 @@ TEST(a_log_can_be_read_while_it_is_written)
         assert_non_null(find_notice(trace, "unfinished_file"));
     }
     tpafile_writer_free(log);
-    buffer_release(&bytes);
 }
 
 /* A log converted is the same trace, without its log. */
 TEST(a_log_can_be_converted)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     add_call(log, 110, 211, 1, 0);
@@ -395,13 +388,12 @@ TEST(a_log_can_be_converted)
         assert_int_equal(again->kind[e], trace->kind[e]);
     }
     buffer_release(&converted);
-    buffer_release(&bytes);
 }
 
 /* What a killed recording left says so when it is converted, too, and what is made of that. */
 TEST(an_unfinished_log_stays_one)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
     add_call(log, 110, 211, 1, 0);
@@ -418,5 +410,4 @@ TEST(an_unfinished_log_stays_one)
         trace = again;
         buffer_release(&converted);
     }
-    buffer_release(&bytes);
 }

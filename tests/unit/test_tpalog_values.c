@@ -46,7 +46,7 @@ static void add_kernel(struct tpafile_writer *writer, int64_t start, int64_t dur
 
 TEST(values_at_their_bounds_are_taken)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, 64);
     int64_t name = tpafile_writer_text(writer, "k", 1);
     add_kernel(writer, 1, 0, name, 0);
@@ -58,13 +58,12 @@ TEST(values_at_their_bounds_are_taken)
     assert_int_equal(trace_start_ns(trace, 1), TPAFILE_LARGEST);
     assert_int_equal(trace_arg_or(trace, ARG_SHARED_MEMORY, 1, -1), TPAFILE_LARGEST);
     assert_null(find_notice(trace, "odd_values"));
-    buffer_release(&bytes);
 }
 
 /* Of five kernels one has no time that can be, one no duration, one no size, one a name whose number is none. */
 TEST(values_beyond_their_bounds_are_not_known)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, 64);
     int64_t name = tpafile_writer_text(writer, "k", 1);
     add_kernel(writer, 10, 5, name, 1);
@@ -89,7 +88,6 @@ TEST(values_beyond_their_bounds_are_not_known)
     struct tpafile_head head;
     assert_true(tpafile_decode_head((const unsigned char *)bytes.at + odd->offset, &head));
     assert_int_equal(head.kind, TPAFILE_KERNEL);
-    buffer_release(&bytes);
 }
 
 /* ---- converted traces ---- */
@@ -105,7 +103,7 @@ struct odd {
 
 static struct trace *read_odd(const struct odd *odd)
 {
-    struct buffer bytes = { 0 };
+    SCRATCH_BUFFER(bytes);
     struct tpafile_writer *writer = tpa_writer(&bytes, 64);
     int64_t name = tpafile_writer_text(writer, "k", 1), category = tpafile_writer_text(writer, "kernel", 6);
     int64_t file[TPAFILE_FILE_FIELDS_END] = { 0 }, track[TPAFILE_TRACK_FIELDS_END] = { 0 };
@@ -138,7 +136,6 @@ static struct trace *read_odd(const struct odd *odd)
     tpafile_writer_close(writer, 5, 0);
     tpafile_writer_free(writer);
     struct trace *trace = read_bytes(&bytes);
-    buffer_release(&bytes);
     return trace;
 }
 
@@ -235,7 +232,7 @@ static struct buffer constants(unsigned kind, uint32_t rows, unsigned columns, u
 {
     struct buffer bytes = { 0 };
     struct tpafile_writer *writer = tpa_writer(&bytes, 64);
-    int64_t *zeros = mem_zalloc(rows, sizeof *zeros);
+    int64_t *zeros = scratch_heap(mem_zalloc(rows, sizeof *zeros));
     for (unsigned block = 0; block < blocks; block++) {
         struct tpafile_encoder *encoder = tpafile_writer_encoder(writer);
         tpafile_encode_begin(encoder, kind, rows);
@@ -243,7 +240,6 @@ static struct buffer constants(unsigned kind, uint32_t rows, unsigned columns, u
             tpafile_encode_column(encoder, field, zeros, rows);
         tpafile_writer_emit(writer, rows);
     }
-    free(zeros);
     tpafile_writer_close(writer, 5, 0);
     tpafile_writer_free(writer);
     return bytes;

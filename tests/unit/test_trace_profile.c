@@ -116,9 +116,8 @@ TEST(regions_of_no_stack_call_nobody)
     assert_int_equal(f[reduce].edge_count, 0);
     assert_int_equal(f[mm].edge_count, 1);
     assert_int_equal(profile->edges[f[mm].first_edge].caller, wrap);
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     profile_function_text(&f[profile_find(profile, "~", PROFILE_NAME_LINE, "<forward op>")], &text);
     assert_memory_equal(text.at, "<forward op>", 12);
-    buffer_release(&text);
     profile_free(profile);
 }

@@ -63,7 +63,7 @@ TEST(a_picture_of_it_says_that_it_is_not_complete)
     struct view_spans *outline = view_outline_open(trace, &sides);
     while (view_outline_more(outline))
         continue;
-    struct buffer out = { 0 };
+    SCRATCH_BUFFER(out);
     view_tile(outline, &(struct view_stretch){ .from_ns = 700, .to_ns = 704, .pixels = 2 }, &out);
     assert_non_null(strstr(out.at, "\"complete\":false"));
     assert_non_null(strstr(out.at, "\"spans\":[],\"sums\":[0,3,2,1,3,2]")); /* copies in both steps of 2 ns */
@@ -71,7 +71,6 @@ TEST(a_picture_of_it_says_that_it_is_not_complete)
     struct view_spans *spans = view_spans_open(trace, &sides);
     view_tile(spans, &(struct view_stretch){ .from_ns = 700, .to_ns = 704, .pixels = 2 }, &out);
     assert_non_null(strstr(out.at, "\"complete\":true"));
-    buffer_release(&out);
     view_spans_free(spans);
     view_spans_free(outline);
 }

@@ -25,7 +25,7 @@ struct file {
 
 static void open_file(struct file *file)
 {
-    uint8_t *bytes = malloc(SIZE);
+    uint8_t *bytes = scratch_heap(malloc(SIZE));
     assert_non_null(bytes);
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = byte_at(i);
@@ -34,7 +34,6 @@ static void open_file(struct file *file)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, SIZE), SIZE);
     close(fd);
-    free(bytes);
     struct tpa_error err = { 0 };
     file->source = source_open(file->path, NULL, &err);
     assert_non_null(file->source);

@@ -7,7 +7,7 @@
 TEST(fields_come_back_as_they_were_put)
 {
     static const int64_t numbers[] = { 0, 1, 127, 128, 300, -1, INT64_MAX, INT64_MIN };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         wire_append_number(&text, (uint32_t)i + 1, numbers[i]);
     wire_append_fixed64(&text, 1000, UINT64_C(0x0102030405060708));
@@ -31,14 +31,13 @@ TEST(fields_come_back_as_they_were_put)
     assert_memory_equal(field.bytes, "name", 4);
     assert_false(wire_next(&in, &field));
     assert_false(in.damaged);
-    buffer_release(&text);
 }
 
 /* A message of 200 bytes needs two bytes for its length, where one was kept. */
 TEST(long_messages_get_room_for_their_length)
 {
     char bytes[200] = { 0 };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t outer = wire_open(&text, 1), inner = wire_open(&text, 2);
     wire_append_text(&text, 3, bytes, sizeof bytes);
     wire_close(&text, inner);
@@ -50,7 +49,6 @@ TEST(long_messages_get_room_for_their_length)
         in = wire_in(&field);
     }
     assert_int_equal(field.value, 200);
-    buffer_release(&text);
 }
 
 static void expect_damage(const char *bytes, size_t len)
@@ -89,7 +87,7 @@ TEST(padded_varints_are_read)
 TEST(groups_are_stepped_over_however_deep)
 {
     enum { DEPTH = 100000 };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     for (int i = 0; i < DEPTH; i++)
         buffer_putc(&text, '\x0b');
     for (int i = 0; i < DEPTH; i++)
@@ -103,5 +101,4 @@ TEST(groups_are_stepped_over_however_deep)
     struct wire open = wire_over(text.at, DEPTH);
     assert_true(wire_next(&open, &field));
     assert_false(wire_skip_group(&open, field.number));
-    buffer_release(&text);
 }

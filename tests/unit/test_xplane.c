@@ -78,7 +78,7 @@ static void put_stat(struct buffer *out, int64_t name, uint32_t type, int64_t va
  */
 TEST(picoseconds_are_rounded_down_at_both_ends)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 7000);
     put_event(&text, 1, 1999, 3002);
     put_event(&text, 2, 1999, 999);
@@ -97,7 +97,6 @@ TEST(picoseconds_are_rounded_down_at_both_ends)
     }
     assert_string_equal(trace_name(trace, 1), "inner");
     assert_string_equal(names_text(trace->texts, trace->tracks[0].thread_name), "main");
-    buffer_release(&text);
 }
 
 /* Names of stats, used by the planes below. */
@@ -139,7 +138,7 @@ TEST(an_event_is_the_same_however_it_is_written)
     enum { UNKNOWN_STAT = 999 };
     const int64_t name = INT64_C(1) << 40;
     static const char long_text[300] = "x";
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 7000);
     size_t event = open_event(&text, name, 2000, 3000);
     put_stat(&text, CORRELATION, 4, 77);
@@ -189,7 +188,6 @@ TEST(an_event_is_the_same_however_it_is_written)
         assert_int_equal(trace_arg_or(trace, ARG_CORRELATION, e, -1), 77);
         assert_int_equal(trace->kind[e], EVENT_DRIVER);
     }
-    buffer_release(&text);
 }
 
 static void put_operator(struct buffer *out)
@@ -253,7 +251,7 @@ TEST(kernels_find_their_call_and_operator)
         { false, true, true, true, "jit_step:XLA GPU module" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         if (!cases[i].host_first)
             put_gpu(&text, cases[i].by_work, cases[i].has_second);
         put_host(&text, cases[i].by_call);
@@ -270,7 +268,6 @@ TEST(kernels_find_their_call_and_operator)
         event_id call = attribution_call(launches, kernel), op = attribution_operator(launches, kernel);
         assert_int_equal(trace->kind[call], EVENT_DRIVER);
         assert_string_equal(trace_name(trace, op), cases[i].name);
-        buffer_release(&text);
     }
 }
 
@@ -305,7 +302,7 @@ static void put_program(struct buffer *out, const char *name, int count)
 TEST(operators_have_what_programs_say_wherever_they_stand)
 {
     for (int order = 0; order < 3; order++) {
-        struct buffer text = { 0 };
+        SCRATCH_BUFFER(text);
         put_host(&text, false);
         if (order < 2)
             put_program(&text, "jit_step", 1);
@@ -324,7 +321,6 @@ TEST(operators_have_what_programs_say_wherever_they_stand)
         const char *stack = trace_arg_text(trace, ARG_CALL_STACK, op);
         assert_non_null(stack);
         assert_string_equal(stack, "model.py(11): [function]");
-        buffer_release(&text);
     }
 }
 
@@ -334,7 +330,7 @@ TEST(operators_have_what_programs_say_wherever_they_stand)
  */
 TEST(operators_come_from_tf_op_where_there_is_no_hlo)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/device:GPU:0"), line = open_line(&text, 13, "Stream #13(Compute)", 0);
     for (int64_t i = 0; i < 3; i++) {
         size_t event = open_event(&text, 1, 50000 + i * 10000, 10000);
@@ -373,13 +369,12 @@ TEST(operators_come_from_tf_op_where_there_is_no_hlo)
     }
     assert_int_equal(kernels, 3);
     assert_int_equal(operators, 2);
-    buffer_release(&text);
 }
 
 /* train 0..100 with step_num 4 is step 4; "end: dot" is the end of an operator told twice. */
 TEST(steps_come_from_step_num_and_twins_are_left_out)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
     size_t event = open_event(&text, 1, 0, 100000);
     put_stat(&text, STEP_NUM, 4, 4);
@@ -404,12 +399,11 @@ TEST(steps_come_from_step_num_and_twins_are_left_out)
     assert_int_equal(trace->kind[1], EVENT_OP);
     assert_int_equal(trace->notice_count, 1);
     assert_string_equal(trace->notices[0].kind, "operator_ends");
-    buffer_release(&text);
 }
 
 TEST(allocations_become_memory_records)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
     for (int64_t name = 1; name <= 2; name++) {
         size_t event = open_event(&text, name, name * 1000, 0);
@@ -433,13 +427,12 @@ TEST(allocations_become_memory_records)
         assert_int_equal(trace_arg_or(trace, ARG_DEVICE_TYPE, e, 0), 1);
         assert_int_equal(trace_arg_or(trace, ARG_DEVICE_ID, e, 0), 3);
     }
-    buffer_release(&text);
 }
 
 /* The first event says 5 bytes where 2 follow; its length outside is right, so the next event is read. */
 TEST(a_damaged_event_costs_that_event)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
     wire_append_text(&text, 4,
                      "\x22\x05"
@@ -457,13 +450,12 @@ TEST(a_damaged_event_costs_that_event)
     assert_int_equal(trace->notice_count, 2);
     assert_string_equal(trace->notices[0].kind, "bad_message");
     assert_string_equal(trace->notices[1].kind, "cut_short");
-    buffer_release(&text);
 }
 
 /* What of the last plane is there is read, up to the last whole event; what of its names is not is a number. */
 TEST(a_cut_file_gives_the_whole_events_of_its_last_plane)
 {
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/host:first"), line = open_line(&text, 5, "main", 0);
     put_event(&text, 1, 1000, 1000);
     wire_close(&text, line);
@@ -489,14 +481,13 @@ TEST(a_cut_file_gives_the_whole_events_of_its_last_plane)
         assert_string_equal(trace->notices[0].kind, "cut_short");
         assert_non_null(strstr(trace->notices[0].text, "in the middle of plane /host:CPU"));
     }
-    buffer_release(&text);
 }
 
 /* Operators on a TPU belong to the program that runs then, and it to the launch with its run_id. */
 TEST(work_on_a_tpu_finds_its_launch)
 {
     static const char *const stats[] = { "run_id", "device_ordinal" };
-    struct buffer text = { 0 };
+    SCRATCH_BUFFER(text);
     size_t plane = open_plane(&text, "/device:TPU:1"), line = open_line(&text, 2, "XLA Modules", 0);
     size_t event = open_event(&text, 1, 10000, 50000);
     put_stat(&text, 1, 3, 9);
@@ -528,5 +519,4 @@ TEST(work_on_a_tpu_finds_its_launch)
     struct attribution *launches = scratch(attribution_open(trace));
     event_id call = attribution_call(launches, 1);
     assert_string_equal(trace_name(trace, call), "DoEnqueueProgram");
-    buffer_release(&text);
 }

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include <stdlib.h>
 
 enum { UNIT_MOST = 200 }; /* tests of one program */
@@ -35,6 +36,16 @@ __attribute__((unused)) static int unit_release(void **state)
     arena_release(&unit_scratch);
     return 0;
 }
+
+/* AT, of malloc, is freed after the test; NULL is allowed. */
+static inline void *scratch_heap(void *at)
+{
+    arena_defer(&unit_scratch, free, at);
+    return at;
+}
+
+/* A buffer that is released where its scope ends. */
+#define SCRATCH_BUFFER(name) __attribute__((cleanup(buffer_release))) struct buffer name = { 0 }
 
 /* PLACE counts up through the file: constructors of one file run in any order. cmocka passes over places without a test. */
 __attribute__((unused)) static void unit_add(int place, struct CMUnitTest test)
