@@ -54,18 +54,24 @@ __attribute__((unused)) static struct trace *draw_end(void)
     return scratch_trace(trace_builder_finish(draw_builder));
 }
 
-static void draw_event(const char *category, const char *name, int64_t pid, int64_t tid, int64_t start_ns,
-                       int64_t dur_ns)
+static void draw_on_track(struct track_key track, const char *category, const char *name, int64_t start_ns,
+                          int64_t dur_ns)
 {
-    trace_chunk_event(
-        draw_chunk, &(struct chunk_event){
-                        .phase = 'X',
-                        .start_ns = start_ns,
-                        .dur_ns = dur_ns,
-                        .name = trace_chunk_name(draw_chunk, name, strlen(name)),
-                        .track = trace_chunk_track(draw_chunk, &(struct track_key){ .pid = pid, .tid = tid }),
-                        .category = trace_chunk_category(draw_chunk, category, strlen(category)),
-                    });
+    trace_chunk_event(draw_chunk,
+                      &(struct chunk_event){
+                          .phase = 'X',
+                          .start_ns = start_ns,
+                          .dur_ns = dur_ns,
+                          .name = trace_chunk_name(draw_chunk, name, strlen(name)),
+                          .track = trace_chunk_track(draw_chunk, &track),
+                          .category = trace_chunk_category(draw_chunk, category, strlen(category)),
+                      });
+}
+
+__attribute__((unused)) static void draw_event(const char *category, const char *name, int64_t pid,
+                                               int64_t tid, int64_t start_ns, int64_t dur_ns)
+{
+    draw_on_track((struct track_key){ .pid = pid, .tid = tid }, category, name, start_ns, dur_ns);
 }
 
 static inline void draw_arg(enum trace_arg arg, int64_t value)
@@ -85,7 +91,7 @@ static inline void draw_text(enum trace_arg arg, const char *text)
     draw_arg(arg, trace_chunk_text(draw_chunk, text, strlen(text)));
 }
 
-enum { DRAW_PROCESS = 4000 };
+enum { DRAW_PROCESS = 100 }; /* of the host; its thread of the same number is the main thread */
 
 /* A record of memory: a block of BYTES (freed: negative) at ADDRESS; BYTES in use from then on are TOTAL. */
 static inline void draw_memory(int64_t at_ns, int64_t type, int64_t device, int64_t address, int64_t bytes,
@@ -134,7 +140,7 @@ __attribute__((unused)) static void draw_work(const char *category, const char *
 }
 
 /* The cell of the column with this key; aborts when there is none. */
-static const union table_cell *cell_called(const struct table *table, size_t row, const char *key)
+static inline const union table_cell *cell_called(const struct table *table, size_t row, const char *key)
 {
     int column = table_find_column(table, key, strlen(key));
     if (column < 0 || row >= table->row_count)

@@ -1,6 +1,5 @@
 /* test_account.c - derive/step_pattern.h and analyze/account.h against series and drawings whose figures are worked out by hand. */
 
-#include "tests/unit/unit.h"
 #include "analyze/account.h"
 #include "analyze/gaps.h"
 #include "derive/step_pattern.h"

@@ -1,7 +1,6 @@
-#include "tests/unit/unit.h"
 #include "derive/callers.h"
 #include "derive/python_names.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 #include <stdio.h>
 
 static const char torch_frame[] =
@@ -38,14 +37,14 @@ TEST(a_line_is_the_users)
     snprintf(stack, sizeof stack,
              "%s;/env/lib/python3.11/contextlib.py(81): inner;train.py(42): <module>;main.py(1): f",
              torch_frame);
-    struct small small = small_begin(CALLERS_WANTS);
-    small_host(&small, 1, "cpu_op", "ProfilerStep#7", 0, 100);
-    small_text(&small, ARG_CALL_STACK, torch_frame);
-    small_host(&small, 1, "cpu_op", "next", 10, 40);
-    small_text(&small, ARG_CALL_STACK, stack);
-    small_host(&small, 1, "cuda_runtime", "cudaMalloc", 20, 10);
-    small_host(&small, 1, "cpu_op", "bare", 60, 10);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = CALLERS_WANTS });
+    draw_host("cpu_op", "ProfilerStep#7", 1, 0, 100);
+    draw_text(ARG_CALL_STACK, torch_frame);
+    draw_host("cpu_op", "next", 1, 10, 40);
+    draw_text(ARG_CALL_STACK, stack);
+    draw_host("cuda_runtime", "cudaMalloc", 1, 20, 10);
+    draw_host("cpu_op", "bare", 1, 60, 10);
+    struct trace *trace = draw_end();
 
     assert_line(trace, "next", "train.py(42): <module>");
     assert_line(trace, "cudaMalloc", "train.py(42): <module>");

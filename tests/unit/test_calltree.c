@@ -1,6 +1,5 @@
 /* test_calltree.c - trace/calltree.h: who called whom, by torch's rules. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "trace/calltree.h"
 #include <stdlib.h>
@@ -42,13 +41,13 @@ static struct calltree *nested(const struct trace *trace)
  */
 TEST(events_nest_by_time_whatever_their_order)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "d", 3, 3);
-    small_host(&small, 1, "cpu_op", "c", 11, 6);
-    small_host(&small, 1, "cpu_op", "e", 26, 3);
-    small_host(&small, 1, "cpu_op", "a", 0, 25);
-    small_host(&small, 1, "cpu_op", "b", 1, 9);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "d", 1, 3, 3);
+    draw_host("cpu_op", "c", 1, 11, 6);
+    draw_host("cpu_op", "e", 1, 26, 3);
+    draw_host("cpu_op", "a", 1, 0, 25);
+    draw_host("cpu_op", "b", 1, 1, 9);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(nested(trace));
     assert_int_equal(tree->count, 5);
     assert_int_equal(tree->thread_count, 1);
@@ -70,12 +69,12 @@ TEST(events_nest_by_time_whatever_their_order)
  */
 TEST(a_child_may_end_with_its_parent_but_not_start_at_its_end)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "a", 0, 10);
-    small_host(&small, 1, "cpu_op", "end", 5, 5);
-    small_host(&small, 1, "cpu_op", "next", 10, 5);
-    small_host(&small, 1, "cpu_op", "point", 10, 0);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "a", 1, 0, 10);
+    draw_host("cpu_op", "end", 1, 5, 5);
+    draw_host("cpu_op", "next", 1, 10, 5);
+    draw_host("cpu_op", "point", 1, 10, 0);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(nested(trace));
     assert_string_equal(caller(tree, "end"), "a");
     assert_string_equal(caller(tree, "next"), "-");
@@ -93,14 +92,14 @@ TEST(a_child_may_end_with_its_parent_but_not_start_at_its_end)
  */
 TEST(what_only_overlaps_closes_the_call_it_leaves)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "a", 0, 20);
-    small_host(&small, 1, "cpu_op", "b", 1, 4);
-    small_host(&small, 1, "cpu_op", "c", 4, 8);
-    small_host(&small, 1, "cpu_op", "d", 4, 1);
-    small_host(&small, 1, "cpu_op", "e", 16, 9);
-    small_host(&small, 1, "cpu_op", "f", 17, 2);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "a", 1, 0, 20);
+    draw_host("cpu_op", "b", 1, 1, 4);
+    draw_host("cpu_op", "c", 1, 4, 8);
+    draw_host("cpu_op", "d", 1, 4, 1);
+    draw_host("cpu_op", "e", 1, 16, 9);
+    draw_host("cpu_op", "f", 1, 17, 2);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(nested(trace));
     assert_string_equal(caller(tree, "b"), "a");
     assert_string_equal(caller(tree, "c"), "a");
@@ -113,11 +112,11 @@ TEST(what_only_overlaps_closes_the_call_it_leaves)
 /* Equal intervals nest in order of the file, and the longer of two that start together is the parent. */
 TEST(of_equal_events_the_first_is_the_parent)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "short", 0, 4);
-    small_host(&small, 1, "cpu_op", "first", 0, 9);
-    small_host(&small, 1, "cpu_op", "second", 0, 9);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "short", 1, 0, 4);
+    draw_host("cpu_op", "first", 1, 0, 9);
+    draw_host("cpu_op", "second", 1, 0, 9);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(nested(trace));
     assert_string_equal(caller(tree, "first"), "-");
     assert_string_equal(caller(tree, "second"), "first");
@@ -131,12 +130,12 @@ TEST(of_equal_events_the_first_is_the_parent)
  */
 TEST(moved_events_nest_on_their_new_thread)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "a", 0, 20);
-    small_host(&small, 2, "cpu_op", "x", 0, 10);
-    small_host(&small, 2, "cuda_runtime", "call", 2, 6);
-    small_host(&small, 2, "cuda_runtime", "lost", 1, 1);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "a", 1, 0, 20);
+    draw_host("cpu_op", "x", 2, 0, 10);
+    draw_host("cuda_runtime", "call", 2, 2, 6);
+    draw_host("cuda_runtime", "lost", 2, 1, 1);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(calltree_open(trace, takes_all, NULL));
     struct calltree_move moves[] = { { 2, trace->track[0] }, { 3, 77 } };
     calltree_move(tree, moves, 2);
@@ -161,13 +160,13 @@ TEST(moved_events_nest_on_their_new_thread)
  */
 TEST(an_only_child_of_the_same_name_is_folded)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "to", 0, 25);
-    small_host(&small, 1, "cpu_op", "to", 1, 23);
-    small_host(&small, 1, "cpu_op", "to", 2, 20);
-    small_host(&small, 1, "cpu_op", "copy", 3, 5);
-    small_host(&small, 1, "cpu_op", "copy", 10, 5);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "to", 1, 0, 25);
+    draw_host("cpu_op", "to", 1, 1, 23);
+    draw_host("cpu_op", "to", 1, 2, 20);
+    draw_host("cpu_op", "copy", 1, 3, 5);
+    draw_host("cpu_op", "copy", 1, 10, 5);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(nested(trace));
     uint8_t *folded = scratch_heap(calltree_fold(tree, same_name, trace));
     /* Kernels of the innermost of the three are the call's; those of the other two are nobody's. */
@@ -184,14 +183,14 @@ TEST(an_only_child_of_the_same_name_is_folded)
 TEST(random_events_get_the_parents_a_slow_search_finds)
 {
     enum { COUNT = 700 };
-    struct small small = small_begin(0);
+    draw_begin(&(struct trace_wants){ .args = 0 });
     uint32_t seed = 7;
     for (int i = 0; i < COUNT; i++) {
         seed = seed * 1664525 + 1013904223;
         int64_t start = seed >> 22, length = seed >> 8 & 127;
-        small_host(&small, 1 + (i % 3), "cpu_op", "op", start, length);
+        draw_host("cpu_op", "op", 1 + (i % 3), start, length);
     }
-    struct trace *trace = small_end(&small);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(nested(trace));
     assert_int_equal(tree->count, COUNT);
     for (size_t t = 0; t < tree->thread_count; t++) {
@@ -225,14 +224,13 @@ TEST(random_events_get_the_parents_a_slow_search_finds)
 /* Nested up to 400 deep, in each of several threads: the same as one step after the other. */
 TEST(what_is_around_is_found_by_skips)
 {
-    struct small small = small_begin(0);
+    draw_begin(&(struct trace_wants){ .args = 0 });
     uint32_t seed = 11;
     for (int i = 0; i < 900; i++) {
         seed = seed * 1664525 + 1013904223;
-        small_host(&small, 1 + (i % 2), "cpu_op", "op", i,
-                   i % 400 < 380 ? 2000 - 2 * i : (int64_t)(seed >> 26));
+        draw_host("cpu_op", "op", 1 + (i % 2), i, i % 400 < 380 ? 2000 - 2 * i : (int64_t)(seed >> 26));
     }
-    struct trace *trace = small_end(&small);
+    struct trace *trace = draw_end();
     struct calltree *tree = scratch(nested(trace));
     node_id *skips = calltree_skips(tree);
     size_t deepest = 0;
@@ -276,17 +274,17 @@ static bool takes_two_of_three(const void *context, event_id e)
  * without the order that is kept, also one that takes a part, and one with events of the stream. */
 TEST(trees_are_the_same_with_the_order_kept)
 {
-    struct small small = small_begin(0);
+    draw_begin(&(struct trace_wants){ .args = 0 });
     srand(7);
     for (int i = 0; i < 600; i++) {
         char name[16];
         snprintf(name, sizeof name, "e%d", i);
         if (i % 5 == 4)
-            small_device(&small, 7, "kernel", name, rand() % 900, rand() % 90);
+            draw_event("kernel", name, 0, 7, rand() % 900, rand() % 90);
         else
-            small_host(&small, 1 + rand() % 3, "cpu_op", name, rand() % 900, rand() % 90);
+            draw_host("cpu_op", name, 1 + rand() % 3, rand() % 900, rand() % 90);
     }
-    struct trace *trace = small_end(&small);
+    struct trace *trace = draw_end();
     struct calltree *before[2] = { nested(trace), calltree_open(trace, takes_two_of_three, NULL) };
     calltree_nest(before[1]);
     calltree_keep_order(trace);

@@ -1,6 +1,5 @@
 /* test_chart_types.c - charts/charts.h: the figures in the pictures. */
 
-#include "tests/unit/unit.h"
 #include "charts/parts.h"
 #include "diff/diff.h"
 #include "analyze/gaps.h"

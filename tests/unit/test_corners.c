@@ -14,7 +14,6 @@
  * last ends at 120 + 501 * 4 + 2 = 2126.
  */
 
-#include "tests/unit/unit.h"
 #include "analyze/comm.h"
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"

@@ -3,11 +3,10 @@
  * Times are in us, which us() makes ns.
  */
 
-#include "tests/unit/unit.h"
 #include "derive/attribution.h"
 #include "derive/host_waits.h"
 #include "derive/unlinked_work.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 #include "trace/lost_work.h"
 
 #define us(n) (INT64_C(1000) * (n))
@@ -22,19 +21,18 @@ static const struct trace_notice *notice_of(const struct trace *trace, const cha
     return NULL;
 }
 
-static void add_call(struct small *small, const char *name, int64_t number, int64_t start_ns, int64_t dur_ns)
+static void add_call(const char *name, int64_t number, int64_t start_ns, int64_t dur_ns)
 {
-    small_host(small, 1, "cuda_runtime", name, start_ns, dur_ns);
+    draw_host("cuda_runtime", name, 1, start_ns, dur_ns);
     if (number)
-        small_arg(small, ARG_CORRELATION, number);
+        draw_arg(ARG_CORRELATION, number);
 }
 
-static void add_kernel(struct small *small, const char *name, int64_t number, int64_t start_ns,
-                       int64_t dur_ns)
+static void add_kernel(const char *name, int64_t number, int64_t start_ns, int64_t dur_ns)
 {
-    small_device(small, 7, "kernel", name, start_ns, dur_ns);
+    draw_event("kernel", name, 0, 7, start_ns, dur_ns);
     if (number >= 0)
-        small_arg(small, ARG_CORRELATION, number);
+        draw_arg(ARG_CORRELATION, number);
 }
 
 static event_id event_of(const struct trace *trace, const char *name)
@@ -49,14 +47,14 @@ static event_id event_of(const struct trace *trace, const char *name)
 TEST(work_far_from_the_recording_is_left_out)
 {
     int64_t day_ns = 86400 * SECOND;
-    struct small small = small_begin(WANTS);
-    add_call(&small, "cudaLaunchKernel", 1, day_ns, us(5));
-    add_call(&small, "cudaLaunchKernel", 2, day_ns + us(995), us(5));
-    add_kernel(&small, "untimed", 3, 0, 0);
-    add_kernel(&small, "good", 1, day_ns + us(10), us(20));
-    add_kernel(&small, "late", 4, day_ns + 120 * SECOND, us(20));
-    add_kernel(&small, "queued", 2, day_ns + 30 * SECOND, us(20));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("cudaLaunchKernel", 1, day_ns, us(5));
+    add_call("cudaLaunchKernel", 2, day_ns + us(995), us(5));
+    add_kernel("untimed", 3, 0, 0);
+    add_kernel("good", 1, day_ns + us(10), us(20));
+    add_kernel("late", 4, day_ns + 120 * SECOND, us(20));
+    add_kernel("queued", 2, day_ns + 30 * SECOND, us(20));
+    struct trace *trace = draw_end();
     assert_int_equal(trace->event_count, 4);
     assert_int_equal(event_of(trace, "untimed"), EVENT_NONE);
     assert_int_equal(event_of(trace, "late"), EVENT_NONE);
@@ -69,20 +67,20 @@ TEST(work_far_from_the_recording_is_left_out)
 /* One call and one copy, hours apart: neither tells that the other is wrong. */
 TEST(work_far_from_a_few_records_stays)
 {
-    struct small small = small_begin(WANTS);
-    add_call(&small, "hipMalloc", 2, 86400 * SECOND, us(5));
-    add_kernel(&small, "far", 7, 3600 * SECOND, us(20));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("hipMalloc", 2, 86400 * SECOND, us(5));
+    add_kernel("far", 7, 3600 * SECOND, us(20));
+    struct trace *trace = draw_end();
     assert_int_equal(trace->event_count, 2);
 }
 
 /* Time 0 is a time like others where others are near. */
 TEST(time_zero_is_a_time_near_others)
 {
-    struct small small = small_begin(WANTS);
-    add_call(&small, "cudaLaunchKernel", 1, 0, us(5));
-    add_kernel(&small, "first", 1, 0, us(20));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("cudaLaunchKernel", 1, 0, us(5));
+    add_kernel("first", 1, 0, us(20));
+    struct trace *trace = draw_end();
     assert_int_equal(trace->event_count, 2);
     assert_int_equal(trace->notice_count, 0);
 }
@@ -96,15 +94,15 @@ TEST(time_zero_is_a_time_near_others)
  */
 TEST(ends_behind_followers_are_bounded)
 {
-    struct small small = small_begin(WANTS);
-    add_kernel(&small, "a", 1, 0, us(60));
-    add_kernel(&small, "b", 2, us(100), us(60));
-    add_kernel(&small, "a", 3, us(200), 10 * SECOND);
-    add_kernel(&small, "b", 4, us(300), us(60));
-    add_kernel(&small, "b", 5, us(400), us(60));
-    add_kernel(&small, "once", 6, us(500), 10 * SECOND);
-    add_kernel(&small, "b", 7, us(600), us(60));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_kernel("a", 1, 0, us(60));
+    add_kernel("b", 2, us(100), us(60));
+    add_kernel("a", 3, us(200), 10 * SECOND);
+    add_kernel("b", 4, us(300), us(60));
+    add_kernel("b", 5, us(400), us(60));
+    add_kernel("once", 6, us(500), 10 * SECOND);
+    add_kernel("b", 7, us(600), us(60));
+    struct trace *trace = draw_end();
     assert_int_equal(trace_dur_ns(trace, 2), us(60));
     assert_int_equal(trace_dur_ns(trace, 5), us(100));
     assert_int_equal(trace_dur_ns(trace, 6), us(60));
@@ -120,20 +118,21 @@ TEST(ends_behind_followers_are_bounded)
  */
 TEST(ends_are_bounded_by_the_runs_of_their_file)
 {
-    struct small small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int file = 0; file < 2; file++) {
         if (file == 1)
-            small_next_file(&small, "slow.json", 1);
-        add_kernel(&small, "a", 1, 0, us(file ? 90 : 30));
-        add_kernel(&small, "b", 2, us(100), us(60));
-        add_kernel(&small, "a", 3, us(200), 10 * SECOND);
-        add_kernel(&small, "b", 4, us(300), us(60));
-        add_kernel(&small, "b", 5, us(400), us(60));
-        add_kernel(&small, "c", 6, us(500), file ? us(20) : 10 * SECOND);
-        add_kernel(&small, "b", 7, us(600), us(60));
-        add_kernel(&small, "b", 8, us(700), us(60));
+            draw_file("slow.json");
+        trace_builder_current_file(draw_builder)->rank = 1;
+        add_kernel("a", 1, 0, us(file ? 90 : 30));
+        add_kernel("b", 2, us(100), us(60));
+        add_kernel("a", 3, us(200), 10 * SECOND);
+        add_kernel("b", 4, us(300), us(60));
+        add_kernel("b", 5, us(400), us(60));
+        add_kernel("c", 6, us(500), file ? us(20) : 10 * SECOND);
+        add_kernel("b", 7, us(600), us(60));
+        add_kernel("b", 8, us(700), us(60));
     }
-    struct trace *trace = small_end(&small);
+    struct trace *trace = draw_end();
     assert_int_equal(trace_dur_ns(trace, 2), us(30));
     assert_int_equal(trace_dur_ns(trace, 5), us(20));
     assert_int_equal(trace_dur_ns(trace, 10), us(90));
@@ -142,34 +141,34 @@ TEST(ends_are_bounded_by_the_runs_of_their_file)
 /* Nodes of one graph run side by side, a dependent launch begins 20 us early, and a stream that always overlaps is none. */
 TEST(work_that_may_overlap_is_believed)
 {
-    struct small small = small_begin(WANTS);
-    add_kernel(&small, "node", 1, 0, us(1000));
-    add_kernel(&small, "node", 1, us(100), us(200));
-    add_kernel(&small, "next", 2, us(1000), us(100));
-    add_kernel(&small, "dependent", 3, us(1080), us(10));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_kernel("node", 1, 0, us(1000));
+    add_kernel("node", 1, us(100), us(200));
+    add_kernel("next", 2, us(1000), us(100));
+    add_kernel("dependent", 3, us(1080), us(10));
+    struct trace *trace = draw_end();
     assert_int_equal(trace_dur_ns(trace, 0), us(1000));
     assert_int_equal(trace_dur_ns(trace, 2), us(100));
     assert_null(notice_of(trace, "late_end"));
-    small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int i = 0; i < 10; i++)
-        add_kernel(&small, "side by side", 10 + i, us(1000 * i), us(1500 + 900 * (i % 2)));
-    trace = small_end(&small);
+        add_kernel("side by side", 10 + i, us(1000 * i), us(1500 + 900 * (i % 2)));
+    trace = draw_end();
     assert_null(notice_of(trace, "late_end"));
 }
 
 /* Of three graphs the work of two is missing, though the host waited for it; the last launch may still have been queued. */
 TEST(launches_without_work_are_lost)
 {
-    struct small small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int i = 0; i < 3; i++) {
-        add_call(&small, "cudaGraphLaunch", 1 + i, us(100 * i), us(10));
-        add_call(&small, "cudaStreamSynchronize", 0, us(100 * i + 20), us(70));
+        add_call("cudaGraphLaunch", 1 + i, us(100 * i), us(10));
+        add_call("cudaStreamSynchronize", 0, us(100 * i + 20), us(70));
     }
-    add_call(&small, "cudaGraphLaunch", 9, us(400), us(10));
-    add_kernel(&small, "node", 1, us(30), us(10));
-    add_kernel(&small, "node", 1, us(40), us(10));
-    struct trace *trace = small_end(&small);
+    add_call("cudaGraphLaunch", 9, us(400), us(10));
+    add_kernel("node", 1, us(30), us(10));
+    add_kernel("node", 1, us(40), us(10));
+    struct trace *trace = draw_end();
     const struct trace_lost *lost = &trace->files[0].lost;
     assert_int_equal(lost->graphs, 3);
     assert_int_equal(lost->lost_graphs, 2);
@@ -190,15 +189,15 @@ TEST(launches_without_work_are_lost)
 /* Nodes are made, not run, while a graph is captured; work without a number may be that of a launch. */
 TEST(captures_and_unnumbered_work_are_not_lost)
 {
-    struct small small = small_begin(WANTS);
-    add_call(&small, "cudaStreamBeginCapture", 1, us(0), us(5));
-    add_call(&small, "cudaLaunchKernel", 2, us(10), us(5));
-    add_call(&small, "cudaStreamEndCapture", 3, us(20), us(5));
-    add_call(&small, "cudaLaunchKernel", 4, us(30), us(5));
-    add_call(&small, "cudaLaunchHostFunc", 5, us(40), us(5));
-    add_call(&small, "cudaDeviceSynchronize", 6, us(50), us(50));
-    add_kernel(&small, "ncclDevKernel", 0, us(60), us(10)); /* 0: no number */
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("cudaStreamBeginCapture", 1, us(0), us(5));
+    add_call("cudaLaunchKernel", 2, us(10), us(5));
+    add_call("cudaStreamEndCapture", 3, us(20), us(5));
+    add_call("cudaLaunchKernel", 4, us(30), us(5));
+    add_call("cudaLaunchHostFunc", 5, us(40), us(5));
+    add_call("cudaDeviceSynchronize", 6, us(50), us(50));
+    add_kernel("ncclDevKernel", 0, us(60), us(10)); /* 0: no number */
+    struct trace *trace = draw_end();
     assert_int_equal(trace->files[0].lost.launches, 1);
     assert_int_equal(trace->files[0].lost.lost_launches, 0);
     assert_false(trace_lost_much(trace));
@@ -210,14 +209,14 @@ TEST(captures_and_unnumbered_work_are_not_lost)
 /* Pages of unified memory, which no call launches, are no lack: neither of calls, nor in place of work of a launch that was lost. */
 TEST(pages_of_unified_memory_lack_no_call)
 {
-    struct small small = small_begin(WANTS);
-    add_call(&small, "cudaLaunchKernel", 1, us(0), us(5));
-    add_call(&small, "cudaLaunchKernel", 2, us(10), us(5));
-    add_call(&small, "cudaDeviceSynchronize", 3, us(20), us(80));
-    add_kernel(&small, "add", 1, us(30), us(50));
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("cudaLaunchKernel", 1, us(0), us(5));
+    add_call("cudaLaunchKernel", 2, us(10), us(5));
+    add_call("cudaDeviceSynchronize", 3, us(20), us(80));
+    add_kernel("add", 1, us(30), us(50));
     for (int i = 0; i < 4; i++)
-        small_device(&small, 9, "gpu_memcpy", "Memcpy HtoD (Unified memory)", us(31 + i), us(1));
-    struct trace *trace = small_end(&small);
+        draw_event("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, us(31 + i), us(1));
+    struct trace *trace = draw_end();
     const struct trace_lost *lost = &trace->files[0].lost;
     assert_int_equal(lost->work, 1);
     assert_int_equal(lost->callless, 0);
@@ -229,16 +228,16 @@ TEST(pages_of_unified_memory_lack_no_call)
 /* Without correlations the External id that a call shares with its work links them, and the operator is the one around it. */
 TEST(ids_link_where_correlations_are_missing)
 {
-    struct small small = small_begin(WANTS);
-    small_host(&small, 1, "cpu_op", "aten::mm", us(0), us(50));
-    small_arg(&small, ARG_EXTERNAL_ID, 3);
-    small_host(&small, 1, "cuda_runtime", "hipLaunchKernel", us(10), us(5));
-    small_arg(&small, ARG_EXTERNAL_ID, 1000);
-    small_host(&small, 1, "cuda_runtime", "hipLaunchKernel", us(60), us(5));
-    small_arg(&small, ARG_EXTERNAL_ID, 1001);
-    small_device(&small, 7, "kernel", "gemm", us(20), us(30));
-    small_arg(&small, ARG_EXTERNAL_ID, 1000);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    draw_host("cpu_op", "aten::mm", 1, us(0), us(50));
+    draw_arg(ARG_EXTERNAL_ID, 3);
+    draw_host("cuda_runtime", "hipLaunchKernel", 1, us(10), us(5));
+    draw_arg(ARG_EXTERNAL_ID, 1000);
+    draw_host("cuda_runtime", "hipLaunchKernel", 1, us(60), us(5));
+    draw_arg(ARG_EXTERNAL_ID, 1001);
+    draw_event("kernel", "gemm", 0, 7, us(20), us(30));
+    draw_arg(ARG_EXTERNAL_ID, 1000);
+    struct trace *trace = draw_end();
     const struct attribution *launches = attribution_of(trace);
     assert_int_equal(attribution_call(launches, 3), 1);
     assert_int_equal(attribution_operator(launches, 3), 0);
@@ -247,31 +246,31 @@ TEST(ids_link_where_correlations_are_missing)
 /* A stream keeps order: only what runs before all work whose call is in the file was launched before recording began. */
 TEST(work_behind_recorded_launches_was_not_early)
 {
-    struct small small = small_begin(WANTS);
-    add_call(&small, "cudaLaunchKernel", 2, us(15), us(5));
-    add_kernel(&small, "early", 1, us(10), us(5));
-    add_kernel(&small, "known", 2, us(20), us(5));
-    add_kernel(&small, "orphan", 3, us(30), us(5));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("cudaLaunchKernel", 2, us(15), us(5));
+    add_kernel("early", 1, us(10), us(5));
+    add_kernel("known", 2, us(20), us(5));
+    add_kernel("orphan", 3, us(30), us(5));
+    struct trace *trace = draw_end();
     const struct unlinked_work *unlinked = unlinked_work_of(trace);
     assert_int_equal(unlinked_sort_of(unlinked, event_of(trace, "early")), UNLINKED_EARLY);
     assert_int_equal(unlinked_sort_of(unlinked, event_of(trace, "orphan")), UNLINKED_LOST);
 }
 
 /* Launch a graph of COUNT nodes at START_NS, 10 us each, 1 us apart; those whose bit of LOST is set are not recorded. */
-static void replay_graph(struct small *small, int64_t number, int64_t start_ns, int count, unsigned lost)
+static void replay_graph(int64_t number, int64_t start_ns, int count, unsigned lost)
 {
     static const char *const names[] = { "norm", "gemm", "relu", "softmax", "copy", "add" };
-    add_call(small, "cudaGraphLaunch", number, start_ns, us(5));
+    add_call("cudaGraphLaunch", number, start_ns, us(5));
     for (int i = 0; i < count; i++)
         if (!(lost >> i & 1))
-            add_kernel(small, names[i], number, start_ns + us(20 + 11 * i), us(10));
+            add_kernel(names[i], number, start_ns + us(20 + 11 * i), us(10));
 }
 
-static uint64_t partial_graphs(struct small *small)
+static uint64_t partial_graphs(void)
 {
-    add_call(small, "cudaDeviceSynchronize", 0, us(5000), us(100));
-    struct trace *trace = small_end(small);
+    add_call("cudaDeviceSynchronize", 0, us(5000), us(100));
+    struct trace *trace = draw_end();
     uint64_t count = trace->files[0].lost.partial_graphs;
     assert_int_equal(trace_lost_much(trace), count > 0);
     return count;
@@ -284,75 +283,75 @@ static uint64_t partial_graphs(struct small *small)
  */
 TEST(replays_with_holes_lack_work)
 {
-    struct small small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int i = 0; i < 4; i++)
-        replay_graph(&small, 1 + i, us(100 * i), 4, 0);
-    replay_graph(&small, 5, us(500), 4, 1 << 1);
-    replay_graph(&small, 6, us(600), 4, 1 << 1 | 1 << 2);
-    assert_int_equal(partial_graphs(&small), 2);
+        replay_graph(1 + i, us(100 * i), 4, 0);
+    replay_graph(5, us(500), 4, 1 << 1);
+    replay_graph(6, us(600), 4, 1 << 1 | 1 << 2);
+    assert_int_equal(partial_graphs(), 2);
 }
 
 /* Graphs of one, two ... six nodes; and one whose norm is next to its relu, and waited once. */
 TEST(other_graphs_lack_nothing)
 {
-    struct small small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int i = 1; i <= 6; i++)
-        replay_graph(&small, i, us(100 * i), i, 0);
+        replay_graph(i, us(100 * i), i, 0);
     for (int i = 0; i < 3; i++) {
-        add_call(&small, "cudaGraphLaunch", 10 + i, us(1000 + 100 * i), us(5));
-        add_kernel(&small, "norm", 10 + i, us(1020 + 100 * i), us(10));
-        add_kernel(&small, "relu", 10 + i, us(1031 + 100 * i + (i == 2 ? 11 : 0)), us(10));
+        add_call("cudaGraphLaunch", 10 + i, us(1000 + 100 * i), us(5));
+        add_kernel("norm", 10 + i, us(1020 + 100 * i), us(10));
+        add_kernel("relu", 10 + i, us(1031 + 100 * i + (i == 2 ? 11 : 0)), us(10));
     }
-    assert_int_equal(partial_graphs(&small), 0);
+    assert_int_equal(partial_graphs(), 0);
 }
 
 /* Of three replays of nine kernels of one name, one lost two, and took as long as the others. */
 TEST(replays_of_one_kernel_lack_work)
 {
-    struct small small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int k = 0; k < 3; k++) {
-        add_call(&small, "cudaGraphLaunch", 1 + k, us(200 * k), us(5));
+        add_call("cudaGraphLaunch", 1 + k, us(200 * k), us(5));
         for (int i = 0; i < 9; i++)
             if (k < 2 || (i != 2 && i != 5))
-                add_kernel(&small, "norm", 1 + k, us(200 * k + 20 + 11 * i), us(10));
+                add_kernel("norm", 1 + k, us(200 * k + 20 + 11 * i), us(10));
     }
-    assert_int_equal(partial_graphs(&small), 1);
+    assert_int_equal(partial_graphs(), 1);
 }
 
 /* Nodes 1 to 3 of graph 7, of which each replay lost one; graph 8 has other nodes. */
 TEST(replays_lack_nodes_that_others_have)
 {
-    struct small small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int k = 0; k < 4; k++) {
-        add_call(&small, "cudaGraphLaunch", 1 + k, us(100 * k), us(5));
+        add_call("cudaGraphLaunch", 1 + k, us(100 * k), us(5));
         for (int i = 1; i <= 3; i++) {
             if (k < 3 && i == 1 + k)
                 continue;
-            add_kernel(&small, "gemm", 1 + k, us(100 * k + 20 + 11 * i), us(10));
-            small_arg(&small, ARG_GRAPH_ID, k < 3 ? 7 : 8);
-            small_arg(&small, ARG_GRAPH_NODE_ID, i);
+            add_kernel("gemm", 1 + k, us(100 * k + 20 + 11 * i), us(10));
+            draw_arg(ARG_GRAPH_ID, k < 3 ? 7 : 8);
+            draw_arg(ARG_GRAPH_NODE_ID, i);
         }
     }
     /* All have equally many, which is told by no count: one more that is whole. */
-    add_call(&small, "cudaGraphLaunch", 9, us(900), us(5));
+    add_call("cudaGraphLaunch", 9, us(900), us(5));
     for (int i = 1; i <= 3; i++) {
-        add_kernel(&small, "gemm", 9, us(920 + 11 * i), us(10));
-        small_arg(&small, ARG_GRAPH_ID, 7);
-        small_arg(&small, ARG_GRAPH_NODE_ID, i);
+        add_kernel("gemm", 9, us(920 + 11 * i), us(10));
+        draw_arg(ARG_GRAPH_ID, 7);
+        draw_arg(ARG_GRAPH_NODE_ID, i);
     }
-    assert_int_equal(partial_graphs(&small), 3);
+    assert_int_equal(partial_graphs(), 3);
 }
 
 /* The same kernel three times, once of another call, and a short one of another call. */
 TEST(doubles_count_once)
 {
-    struct small small = small_begin(WANTS);
-    add_kernel(&small, "a", 1, us(10), us(20));
-    add_kernel(&small, "b", 2, us(40), us(20));
-    add_kernel(&small, "a", 1, us(10), us(20));
-    add_kernel(&small, "a", 1, us(10), us(20));
-    add_kernel(&small, "a", 3, us(10), us(20));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_kernel("a", 1, us(10), us(20));
+    add_kernel("b", 2, us(40), us(20));
+    add_kernel("a", 1, us(10), us(20));
+    add_kernel("a", 1, us(10), us(20));
+    add_kernel("a", 3, us(10), us(20));
+    struct trace *trace = draw_end();
     assert_int_equal(trace->event_count, 3);
     assert_int_equal(notice_of(trace, "doubled_work")->count, 2);
 }
@@ -360,13 +359,13 @@ TEST(doubles_count_once)
 /* Shorter than 1 us, with a part of a microsecond, and with a longer one between both. Of whole microseconds both count. */
 TEST(short_doubles_count_once)
 {
-    struct small small = small_begin(WANTS);
-    add_kernel(&small, "short", 1, us(10), 500);
-    add_kernel(&small, "longer", 1, us(10), 700);
-    add_kernel(&small, "short", 1, us(10), 500);
-    add_kernel(&small, "whole", 2, us(20), us(1));
-    add_kernel(&small, "whole", 2, us(20), us(1));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_kernel("short", 1, us(10), 500);
+    add_kernel("longer", 1, us(10), 700);
+    add_kernel("short", 1, us(10), 500);
+    add_kernel("whole", 2, us(20), us(1));
+    add_kernel("whole", 2, us(20), us(1));
+    struct trace *trace = draw_end();
     assert_int_equal(trace->event_count, 4);
     assert_int_equal(notice_of(trace, "doubled_work")->count, 1);
 }
@@ -375,14 +374,14 @@ TEST(short_doubles_count_once)
 TEST(launches_that_are_gone_or_have_one_number_are_said)
 {
     for (int one_number = 0; one_number < 2; one_number++) {
-        struct small small = small_begin(WANTS);
+        draw_begin(&(struct trace_wants){ .args = WANTS });
         for (int i = 0; i < 10; i++) {
             int64_t number = one_number ? 7 : i + 1;
             if (i == 0 || i > 2 || one_number)
-                add_call(&small, "cudaLaunchKernel", number, us(100 * i), us(5));
-            add_kernel(&small, "a", number, us(100 * i + 10), us(20));
+                add_call("cudaLaunchKernel", number, us(100 * i), us(5));
+            add_kernel("a", number, us(100 * i + 10), us(20));
         }
-        struct trace *trace = small_end(&small);
+        struct trace *trace = draw_end();
         const struct trace_notice *gone = notice_of(trace, "dropped_unknown"),
                                   *odd = notice_of(trace, "odd_values");
         assert_int_equal(gone ? gone->count : 0, one_number ? 0 : 2);
@@ -396,15 +395,15 @@ TEST(launches_that_are_gone_or_have_one_number_are_said)
  */
 TEST(marks_tell_nothing_of_work)
 {
-    struct small small = small_begin(WANTS);
-    add_call(&small, "cudaLaunchKernel", 1, us(2), us(5));
-    add_kernel(&small, "a", 1, us(10), us(20));
-    small_host(&small, 1, "user_annotation", "ProfilerStep#1", 0, us(100));
-    small_host(&small, 1, "user_annotation", "ProfilerStep#2", us(100), us(100));
-    small_host(&small, 1, "user_annotation", "ProfilerStep#3", us(200), 0);
-    add_call(&small, "cudaDeviceSynchronize", 2, us(220), us(5));
-    small_host(&small, 1, "user_annotation", "ProfilerStep#5", us(300), us(100));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("cudaLaunchKernel", 1, us(2), us(5));
+    add_kernel("a", 1, us(10), us(20));
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, us(100));
+    draw_host("user_annotation", "ProfilerStep#2", 1, us(100), us(100));
+    draw_host("user_annotation", "ProfilerStep#3", 1, us(200), 0);
+    add_call("cudaDeviceSynchronize", 2, us(220), us(5));
+    draw_host("user_annotation", "ProfilerStep#5", 1, us(300), us(100));
+    struct trace *trace = draw_end();
     assert_int_equal(notice_of(trace, "missing_steps")->count, 1);
     assert_null(notice_of(trace, "late_end")); /* step 2 ends where step 3 begins */
     const struct host_waits *waits = host_waits_of(trace);
@@ -415,15 +414,15 @@ TEST(marks_tell_nothing_of_work)
 /* Calls that begin minutes after their work, or before it and all other records; not those of work that waited for minutes. */
 TEST(calls_far_from_their_work_are_left_out)
 {
-    struct small small = small_begin(WANTS);
-    small_host(&small, 1, "cpu_op", "aten::mm", 1000 * SECOND, us(50));
-    add_call(&small, "after", 1, 1200 * SECOND, us(5));
-    add_call(&small, "before", 2, 800 * SECOND, us(5));
-    add_call(&small, "near", 3, 1000 * SECOND, us(5));
-    add_call(&small, "without_work", 4, 800 * SECOND, us(5));
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    draw_host("cpu_op", "aten::mm", 1, 1000 * SECOND, us(50));
+    add_call("after", 1, 1200 * SECOND, us(5));
+    add_call("before", 2, 800 * SECOND, us(5));
+    add_call("near", 3, 1000 * SECOND, us(5));
+    add_call("without_work", 4, 800 * SECOND, us(5));
     for (int i = 0; i < 3; i++)
-        add_kernel(&small, "kernel", 1 + i, 1000 * SECOND + us(20 + 20 * i), us(10));
-    struct trace *trace = small_end(&small);
+        add_kernel("kernel", 1 + i, 1000 * SECOND + us(20 + 20 * i), us(10));
+    struct trace *trace = draw_end();
     assert_int_equal(trace->event_count, 6);
     assert_int_equal(event_of(trace, "after"), EVENT_NONE);
     assert_int_equal(event_of(trace, "before"), EVENT_NONE);
@@ -433,13 +432,13 @@ TEST(calls_far_from_their_work_are_left_out)
 /* One copy at time 0 ends 1 ms before its call, and the other work begins after its calls. */
 TEST(work_at_zero_before_its_call_is_left_out)
 {
-    struct small small = small_begin(WANTS);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
     for (int i = 1; i <= 3; i++)
-        add_call(&small, "cudaLaunchKernel", i, us(1000 * i), us(5));
-    add_kernel(&small, "zero", 1, 0, us(20));
-    add_kernel(&small, "good", 2, us(2010), us(20));
-    add_kernel(&small, "good", 3, us(3010), us(1000));
-    struct trace *trace = small_end(&small);
+        add_call("cudaLaunchKernel", i, us(1000 * i), us(5));
+    add_kernel("zero", 1, 0, us(20));
+    add_kernel("good", 2, us(2010), us(20));
+    add_kernel("good", 3, us(3010), us(1000));
+    struct trace *trace = draw_end();
     assert_int_equal(event_of(trace, "zero"), EVENT_NONE);
     assert_int_equal(notice_of(trace, "untimed_work")->count, 1);
     assert_true(trace_left_out_much(trace)); /* one of three */
@@ -448,15 +447,15 @@ TEST(work_at_zero_before_its_call_is_left_out)
 /* The last kernel of a stream, launched before the host waited for the device, ends 10 s after that; the other behind the recording. */
 TEST(ends_behind_the_recording_are_bounded)
 {
-    struct small small = small_begin(WANTS);
-    small_host(&small, 9, "Trace", "PyTorch Profiler (0)", 0, us(1500));
-    add_call(&small, "cudaLaunchKernel", 1, us(10), us(5));
-    add_call(&small, "cudaDeviceSynchronize", 0, us(100), us(900));
-    add_call(&small, "cudaLaunchKernel", 2, us(1100), us(5));
-    add_kernel(&small, "waited_for", 1, us(200), 10 * SECOND);
-    small_device(&small, 8, "kernel", "last", us(1200), 10 * SECOND);
-    small_arg(&small, ARG_CORRELATION, 2);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    draw_host("Trace", "PyTorch Profiler (0)", 9, 0, us(1500));
+    add_call("cudaLaunchKernel", 1, us(10), us(5));
+    add_call("cudaDeviceSynchronize", 0, us(100), us(900));
+    add_call("cudaLaunchKernel", 2, us(1100), us(5));
+    add_kernel("waited_for", 1, us(200), 10 * SECOND);
+    draw_event("kernel", "last", 0, 8, us(1200), 10 * SECOND);
+    draw_arg(ARG_CORRELATION, 2);
+    struct trace *trace = draw_end();
     assert_int_equal(trace_dur_ns(trace, event_of(trace, "waited_for")), us(800));
     assert_int_equal(trace_dur_ns(trace, event_of(trace, "last")), us(300));
     assert_int_equal(notice_of(trace, "late_end")->count, 2);
@@ -467,12 +466,12 @@ TEST(ends_behind_the_recording_are_bounded)
 /* What the host may have copied itself is told, and is never much. */
 TEST(copies_of_hip_may_be_of_the_host)
 {
-    struct small small = small_begin(WANTS);
-    add_call(&small, "hipMemcpyWithStream", 1, us(0), us(20));
-    add_call(&small, "hipMemcpyWithStream", 2, us(100), us(20));
-    small_device(&small, 7, "gpu_memcpy", "Memcpy HtoD", us(10), us(5));
-    small_arg(&small, ARG_CORRELATION, 1);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANTS });
+    add_call("hipMemcpyWithStream", 1, us(0), us(20));
+    add_call("hipMemcpyWithStream", 2, us(100), us(20));
+    draw_event("gpu_memcpy", "Memcpy HtoD", 0, 7, us(10), us(5));
+    draw_arg(ARG_CORRELATION, 1);
+    struct trace *trace = draw_end();
     assert_string_equal(
         notice_of(trace, "lost_few")->text,
         "1 of 2 copies of HIP has no work in the file: made by the host, or lost by the profiler");

@@ -1,7 +1,6 @@
 /* test_findings.c - summary/findings.h: what each finding saves. */
 #include <math.h>
 
-#include "tests/unit/unit.h"
 #include "derive/teardown.h"
 #include "summary/finding_kit.h"
 #include "tests/unit/summarized.h"

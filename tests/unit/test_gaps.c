@@ -1,6 +1,5 @@
 /* test_gaps.c - analyze/gaps.h: gaps are split into parts, each with a cause. */
 
-#include "tests/unit/unit.h"
 #include "analyze/gaps.h"
 #include "derive/page_moves.h"
 #include "tests/unit/drawn.h"

@@ -1,6 +1,5 @@
 /* test_gpu.c - analyze/gpu.h: each moment of a device counts once. */
 
-#include "tests/unit/unit.h"
 #include "analyze/gpu.h"
 #include "analyze/registry.h"
 #include "derive/gpu_names.h"

@@ -1,6 +1,5 @@
 /* test_graph_links.c - derive/code_paths.h: what the operations of a graph were captured from; base/lcs.h. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "base/lcs.h"
 #include "derive/code_paths.h"
@@ -12,41 +11,41 @@ struct launch {
 };
 
 /* A trace in which LAUNCHES, COUNT of them, are captured; after it the next capture of the same file begins. */
-static int64_t capture(struct small *small, const struct launch *launches, size_t count, int64_t now)
+static int64_t capture(const struct launch *launches, size_t count, int64_t now)
 {
-    small_host(small, 1, "cuda_runtime", "cudaStreamBeginCapture", now, 1);
+    draw_host("cuda_runtime", "cudaStreamBeginCapture", 1, now, 1);
     for (size_t i = 0; i < count; i++) {
         now += 10;
-        small_host(small, 1, "cpu_op", launches[i].op, now, 8);
-        small_text(small, ARG_INPUT_DIMS, "[[2,3]]");
-        small_host(small, 1, "cuda_runtime", "cudaStreamGetCaptureInfo", now + 1, 1); /* launches nothing */
-        small_host(small, 1, "cuda_runtime", "cudaLaunchKernel", now + 3, 2);
+        draw_host("cpu_op", launches[i].op, 1, now, 8);
+        draw_text(ARG_INPUT_DIMS, "[[2,3]]");
+        draw_host("cuda_runtime", "cudaStreamGetCaptureInfo", 1, now + 1, 1); /* launches nothing */
+        draw_host("cuda_runtime", "cudaLaunchKernel", 1, now + 3, 2);
         if (launches[i].name)
-            small_text(small, ARG_LAUNCHED_KERNEL, launches[i].name);
+            draw_text(ARG_LAUNCHED_KERNEL, launches[i].name);
     }
-    small_host(small, 1, "cuda_runtime", "cudaStreamEndCapture", now + 10, 1);
+    draw_host("cuda_runtime", "cudaStreamEndCapture", 1, now + 10, 1);
     return now + 20;
 }
 
 static struct graph_bodies *captured(const struct launch *launches, size_t count)
 {
-    struct small small = small_begin(GRAPH_BODIES_WANTS);
-    capture(&small, launches, count, 0);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
+    capture(launches, count, 0);
+    struct trace *trace = draw_end();
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, trace), 1);
     return bodies;
 }
 
 /* One replay: operations NAMES on STREAMS, one after the other. */
-static void replay(struct small *small, const char *const *names, const int64_t *streams, size_t count,
-                   int64_t correlation, int64_t now)
+static void replay(const char *const *names, const int64_t *streams, size_t count, int64_t correlation,
+                   int64_t now)
 {
-    small_host(small, 1, "cuda_runtime", "cudaGraphLaunch", now, 5);
-    small_arg(small, ARG_CORRELATION, correlation);
+    draw_host("cuda_runtime", "cudaGraphLaunch", 1, now, 5);
+    draw_arg(ARG_CORRELATION, correlation);
     for (size_t i = 0; i < count; i++) {
-        small_device(small, streams ? streams[i] : 7, "kernel", names[i], now + 100 + 10 * (int64_t)i, 4);
-        small_arg(small, ARG_CORRELATION, correlation);
+        draw_event("kernel", names[i], 0, streams ? streams[i] : 7, now + 100 + 10 * (int64_t)i, 4);
+        draw_arg(ARG_CORRELATION, correlation);
     }
 }
 
@@ -69,9 +68,9 @@ static const struct launch three[] = { { "gemm", "mm" }, { "add_k", "add" }, { "
 
 static struct trace *replayed(const char *const *names, const int64_t *streams, size_t count)
 {
-    struct small small = small_begin(GRAPH_LINKS_WANTS);
-    replay(&small, names, streams, count, 1, 0);
-    return small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
+    replay(names, streams, count, 1, 0);
+    return draw_end();
 }
 
 TEST(operations_get_the_operators_in_order)
@@ -104,17 +103,17 @@ TEST(what_was_not_captured_shifts_nothing)
 /* A trace with one capture of LAUNCHES, COUNT of them, whose nodes are NODES; -1: not known. */
 static struct graph_bodies *captured_nodes(const struct launch *launches, const int64_t *nodes, int count)
 {
-    struct small small = small_begin(GRAPH_BODIES_WANTS);
-    small_host(&small, 1, "cuda_runtime", "cudaStreamBeginCapture", 0, 1);
+    draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
+    draw_host("cuda_runtime", "cudaStreamBeginCapture", 1, 0, 1);
     for (int i = 0; i < count; i++) {
-        small_host(&small, 1, "cpu_op", launches[i].op, 10 + 10 * i, 8);
-        small_host(&small, 1, "cuda_runtime", "cudaLaunchKernel", 13 + 10 * i, 2);
-        small_text(&small, ARG_LAUNCHED_KERNEL, launches[i].name);
+        draw_host("cpu_op", launches[i].op, 1, 10 + 10 * i, 8);
+        draw_host("cuda_runtime", "cudaLaunchKernel", 1, 13 + 10 * i, 2);
+        draw_text(ARG_LAUNCHED_KERNEL, launches[i].name);
         if (nodes[i] >= 0)
-            small_arg(&small, ARG_GRAPH_NODE_ID, nodes[i]);
+            draw_arg(ARG_GRAPH_NODE_ID, nodes[i]);
     }
-    small_host(&small, 1, "cuda_runtime", "cudaStreamEndCapture", 10 + 10 * count, 1);
-    struct trace *trace = small_end(&small);
+    draw_host("cuda_runtime", "cudaStreamEndCapture", 1, 10 + 10 * count, 1);
+    struct trace *trace = draw_end();
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, trace), 1);
     return bodies;
@@ -123,16 +122,16 @@ static struct graph_bodies *captured_nodes(const struct launch *launches, const 
 /* A trace with one replay: operations NAMES of NODES; -1: not known. */
 static struct trace *replayed_nodes(const char *const *names, const int64_t *nodes, int count)
 {
-    struct small small = small_begin(GRAPH_LINKS_WANTS);
-    small_host(&small, 1, "cuda_runtime", "cudaGraphLaunch", 0, 5);
-    small_arg(&small, ARG_CORRELATION, 1);
+    draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
+    draw_host("cuda_runtime", "cudaGraphLaunch", 1, 0, 5);
+    draw_arg(ARG_CORRELATION, 1);
     for (int i = 0; i < count; i++) {
-        small_device(&small, 7, "kernel", names[i], 100 + 10 * i, 4);
-        small_arg(&small, ARG_CORRELATION, 1);
+        draw_event("kernel", names[i], 0, 7, 100 + 10 * i, 4);
+        draw_arg(ARG_CORRELATION, 1);
         if (nodes[i] >= 0)
-            small_arg(&small, ARG_GRAPH_NODE_ID, nodes[i]);
+            draw_arg(ARG_GRAPH_NODE_ID, nodes[i]);
     }
-    return small_end(&small);
+    return draw_end();
 }
 
 static const int64_t three_nodes[] = { 11, 12, 13 };
@@ -216,18 +215,18 @@ TEST(streams_share_a_body)
 TEST(alike_bodies_take_turns)
 {
     static const struct launch first[] = { { "k", "first" } }, second[] = { { "k", "second" } };
-    struct small of_capture = small_begin(GRAPH_BODIES_WANTS);
-    int64_t now = capture(&of_capture, first, 1, 0);
-    capture(&of_capture, second, 1, now);
-    struct trace *trace = small_end(&of_capture);
+    draw_begin(&(struct trace_wants){ .args = GRAPH_BODIES_WANTS });
+    int64_t now = capture(first, 1, 0);
+    capture(second, 1, now);
+    struct trace *trace = draw_end();
     struct graph_bodies *bodies = graph_bodies_open();
     assert_int_equal(graph_bodies_add(bodies, trace), 2);
 
     const char *const names[] = { "k" };
-    struct small small = small_begin(GRAPH_LINKS_WANTS);
+    draw_begin(&(struct trace_wants){ .args = GRAPH_LINKS_WANTS });
     for (int64_t i = 0; i < 4; i++)
-        replay(&small, names, NULL, 1, i + 1, 1000 * i);
-    trace = small_end(&small);
+        replay(names, NULL, 1, i + 1, 1000 * i);
+    trace = draw_end();
     graph_links_attach(trace, bodies);
     assert_string_equal(operators_of(trace), "first second first second");
 }

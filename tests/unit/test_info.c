@@ -9,7 +9,6 @@
  *   file 1 (rank 1 of 2): [add] on thread 1, nothing else
  */
 
-#include "tests/unit/unit.h"
 #include "analyze/info.h"
 #include "tests/unit/drawn.h"
 #include "derive/features.h"

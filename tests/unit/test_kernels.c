@@ -1,6 +1,5 @@
 /* test_kernels.c - analyze/kernels.h: a row per kernel, over all its callers. */
 
-#include "tests/unit/unit.h"
 #include "analyze/kernels.h"
 #include "analyze/registry.h"
 #include "tests/unit/drawn.h"

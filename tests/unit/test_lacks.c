@@ -1,5 +1,5 @@
 /* test_lacks.c - base/lacks.h: the state of a recording that is not complete, and where it is kept. */
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 #include "tests/unit/tpa_bytes.h"
 
 #include "base/result.h"
@@ -32,14 +32,13 @@ TEST(words_and_sorts_are_distinct)
 /* Two files: the first is whole, the second lacks LACK and has something odd that is none. */
 static struct trace *two_files(enum lack lack)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "aten::mm", 10, 40);
-    trace_chunk_notice(small.chunk, "given_twice", "an event is odd", 3);
-    assert_true(trace_builder_append(small.builder, small.chunk, NULL));
-    trace_builder_file(small.builder, "other.json", "Chrome JSON");
-    small_host(&small, 1, "cpu_op", "aten::add", 10, 40);
-    trace_chunk_lacks(small.chunk, lack, "something is missing", 77);
-    return small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "aten::mm", 1, 10, 40);
+    trace_chunk_notice(draw_chunk, "given_twice", "an event is odd", 3);
+    draw_file("other.json");
+    draw_host("cpu_op", "aten::add", 1, 10, 40);
+    trace_chunk_lacks(draw_chunk, lack, "something is missing", 77);
+    return draw_end();
 }
 
 TEST(the_file_that_lacks_something_is_known)
@@ -57,9 +56,9 @@ TEST(the_file_that_lacks_something_is_known)
 
 TEST(files_that_cannot_be_read_are_of_no_file)
 {
-    struct small small = small_begin(0);
-    trace_builder_lacks_files(small.builder, LACK_LEFT_OUT, "left out: x.json", 2);
-    struct trace *trace = small_end(&small), *sum = trace_open();
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    trace_builder_lacks_files(draw_builder, LACK_LEFT_OUT, "left out: x.json", 2);
+    struct trace *trace = draw_end(), *sum = trace_open();
     assert_int_equal(trace->files[0].lacks, 0);
     assert_int_equal(trace_lacks(trace), LACKS_FILES);
     trace_append(sum, trace, NULL);
@@ -86,11 +85,11 @@ TEST(merged_and_sliced_files_keep_it)
 
 TEST(a_dropped_file_lacks_nothing)
 {
-    struct small small = small_begin(0);
-    trace_builder_lacks(small.builder, LACK_CUT_SHORT, "cut", 1, TPA_NOWHERE);
-    assert_true(trace_builder_drop_file(small.builder));
-    trace_builder_file(small.builder, "next.json", "Chrome JSON");
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    trace_builder_lacks(draw_builder, LACK_CUT_SHORT, "cut", 1, TPA_NOWHERE);
+    assert_true(trace_builder_drop_file(draw_builder));
+    trace_builder_file(draw_builder, "next.json", "Chrome JSON");
+    struct trace *trace = draw_end();
     assert_int_equal(trace_lacks(trace), 0);
 }
 

@@ -3,7 +3,6 @@
  * is quadratic, and is killed before.
  */
 
-#include "tests/unit/unit.h"
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"

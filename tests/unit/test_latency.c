@@ -1,6 +1,5 @@
 /* test_latency.c - analyze/latency: how long what repeats takes, what it went to, phases of serving. */
 
-#include "tests/unit/unit.h"
 #include "analyze/latency/latency.h"
 #include "tests/unit/drawn.h"
 

@@ -1,6 +1,5 @@
 /* test_launch_times.c - analyze/launches.h: the phases of a launch, queues and graphs. */
 
-#include "tests/unit/unit.h"
 #include "analyze/launches.h"
 #include "analyze/registry.h"
 #include "derive/launch_calls.h"

@@ -1,25 +1,24 @@
 /* test_launches.c - derive/attribution.h: GPU work -> call -> operator, in every generation of trace. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "derive/attribution.h"
 #include <stdlib.h>
 
-static void call(struct small *small, int64_t tid, const char *name, int64_t start_ns, int64_t correlation)
+static void call(int64_t tid, const char *name, int64_t start_ns, int64_t correlation)
 {
-    small_host(small, tid, "cuda_runtime", name, start_ns, 2);
-    small_arg(small, ARG_CORRELATION, correlation);
+    draw_host("cuda_runtime", name, tid, start_ns, 2);
+    draw_arg(ARG_CORRELATION, correlation);
 }
 
-static void kernel(struct small *small, const char *name, int64_t start_ns, int64_t correlation)
+static void kernel(const char *name, int64_t start_ns, int64_t correlation)
 {
-    small_device(small, 7, "kernel", name, start_ns, 10);
-    small_arg(small, ARG_CORRELATION, correlation);
+    draw_event("kernel", name, 0, 7, start_ns, 10);
+    draw_arg(ARG_CORRELATION, correlation);
 }
 
-static void id(struct small *small, int64_t external_id)
+static void id(int64_t external_id)
 {
-    small_arg(small, ARG_EXTERNAL_ID, external_id);
+    draw_arg(ARG_EXTERNAL_ID, external_id);
 }
 
 static event_id event_called(const struct trace *trace, const char *name)
@@ -48,13 +47,13 @@ static const char *operator_of(const struct attribution *launches, const struct 
  */
 static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
 {
-    struct small small = small_begin(ATTRIBUTION_WANTS);
-    small_host(&small, 1, "cpu_op", "mm", 0, 20);
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+    draw_host("cpu_op", "mm", 1, 0, 20);
     if (ids)
-        id(&small, 11);
-    small_host(&small, 1, "cpu_op", "add", 30, 10);
+        id(11);
+    draw_host("cpu_op", "add", 1, 30, 10);
     if (ids)
-        id(&small, 12);
+        id(12);
     static const struct {
         const char *name, *kernel;
         int64_t start_ns, correlation, op;
@@ -69,19 +68,19 @@ static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
                          : calls[i].op ? calls[i].op
                          : keep_own    ? calls[i].correlation
                                        : 0;
-        call(&small, 1, calls[i].name, calls[i].start_ns, calls[i].correlation);
+        call(1, calls[i].name, calls[i].start_ns, calls[i].correlation);
         if (ids && linked)
-            id(&small, linked);
+            id(linked);
         if (calls[i].kernel) {
-            kernel(&small, calls[i].kernel, calls[i].start_ns + 5, calls[i].correlation);
+            kernel(calls[i].kernel, calls[i].start_ns + 5, calls[i].correlation);
             if (ids && linked)
-                id(&small, linked);
+                id(linked);
         }
     }
-    kernel(&small, "old", 60, 9);
+    kernel("old", 60, 9);
     if (ids && (own_numbers || keep_own))
-        id(&small, 9);
-    return small_end(&small);
+        id(9);
+    return draw_end();
 }
 
 /* Whatever the generation, the answers are the same. */
@@ -132,16 +131,16 @@ TEST(without_ids_nesting_links)
 TEST(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent)
 {
     for (int absent = 0; absent < 2; absent++) {
-        struct small small = small_begin(ATTRIBUTION_WANTS);
-        small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 5);
-        small_host(&small, 1, "cpu_op", "add", 30, 10), id(&small, 6);
-        call(&small, 1, "launch", 2, 5), id(&small, 5);
-        kernel(&small, "gemm", 7, 5), id(&small, 5);
-        call(&small, 1, "copy", 32, 9), id(&small, 6);
-        call(&small, 1, "query", 50, 7);
+        draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+        draw_host("cpu_op", "mm", 1, 0, 20), id(5);
+        draw_host("cpu_op", "add", 1, 30, 10), id(6);
+        call(1, "launch", 2, 5), id(5);
+        kernel("gemm", 7, 5), id(5);
+        call(1, "copy", 32, 9), id(6);
+        call(1, "query", 50, 7);
         if (!absent)
-            id(&small, 7);
-        struct trace *trace = small_end(&small);
+            id(7);
+        struct trace *trace = draw_end();
         struct attribution *launches = scratch(attribution_open(trace));
         assert_int_equal(attribution_generation(launches, 0), absent ? 4 : 3);
         assert_string_equal(operator_of(launches, trace, "launch"), absent ? "mm" : "-");
@@ -158,13 +157,13 @@ TEST(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent)
 TEST(calls_without_ids_beside_operators_with_ids_nest_but_for_mtia)
 {
     for (int mtia = 0; mtia < 2; mtia++) {
-        struct small small = small_begin(ATTRIBUTION_WANTS);
-        small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 5);
-        small_host(&small, 1, mtia ? "mtia_runtime" : "cuda_runtime", "launch", 2, 5);
-        small_arg(&small, ARG_CORRELATION, 3);
-        small_device(&small, 7, mtia ? "mtia_ccp_events" : "kernel", "gemm", 10, 10);
-        small_arg(&small, ARG_CORRELATION, 3);
-        struct trace *trace = small_end(&small);
+        draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+        draw_host("cpu_op", "mm", 1, 0, 20), id(5);
+        draw_host(mtia ? "mtia_runtime" : "cuda_runtime", "launch", 1, 2, 5);
+        draw_arg(ARG_CORRELATION, 3);
+        draw_event(mtia ? "mtia_ccp_events" : "kernel", "gemm", 0, 7, 10, 10);
+        draw_arg(ARG_CORRELATION, 3);
+        struct trace *trace = draw_end();
         struct attribution *launches = scratch(attribution_open(trace));
         assert_int_equal(attribution_links(launches, 0), mtia ? LINKS_BY_ID : LINKS_BY_NESTING);
         assert_string_equal(operator_of(launches, trace, "gemm"), mtia ? "-" : "mm");
@@ -176,12 +175,12 @@ TEST(calls_without_ids_beside_operators_with_ids_nest_but_for_mtia)
 /* In 2021 an id is a link even when the operator has the number of the call. */
 TEST(the_first_generation_means_every_id)
 {
-    struct small small = small_begin(ATTRIBUTION_WANTS);
-    small_host(&small, 1, "Operator", "mm", 0, 20), id(&small, 5);
-    small_host(&small, 1, "Operator", "add", 30, 10), id(&small, 6);
-    small_host(&small, 1, "Runtime", "launch", 2, 2), small_arg(&small, ARG_CORRELATION, 5), id(&small, 5);
-    small_host(&small, 1, "Runtime", "other", 32, 2), small_arg(&small, ARG_CORRELATION, 7), id(&small, 6);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+    draw_host("Operator", "mm", 1, 0, 20), id(5);
+    draw_host("Operator", "add", 1, 30, 10), id(6);
+    draw_host("Runtime", "launch", 1, 2, 2), draw_arg(ARG_CORRELATION, 5), id(5);
+    draw_host("Runtime", "other", 1, 32, 2), draw_arg(ARG_CORRELATION, 7), id(6);
+    struct trace *trace = draw_end();
     struct attribution *launches = scratch(attribution_open(trace));
     assert_int_equal(attribution_generation(launches, 0), 1);
     assert_string_equal(operator_of(launches, trace, "launch"), "mm");
@@ -197,11 +196,11 @@ TEST(the_first_generation_means_every_id)
  */
 TEST(equal_numbers_alone_are_no_link)
 {
-    struct small small = small_begin(ATTRIBUTION_WANTS);
-    small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 3);
-    call(&small, 2, "launch", 22, 3), id(&small, 3);
-    kernel(&small, "gemm", 25, 3), id(&small, 3);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+    draw_host("cpu_op", "mm", 1, 0, 20), id(3);
+    call(2, "launch", 22, 3), id(3);
+    kernel("gemm", 25, 3), id(3);
+    struct trace *trace = draw_end();
     struct attribution *launches = scratch(attribution_open(trace));
     assert_string_equal(operator_of(launches, trace, "gemm"), "-");
     assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
@@ -218,15 +217,14 @@ TEST(equal_numbers_alone_are_no_link)
  */
 TEST(a_call_belongs_to_the_innermost_operator_around_its_start)
 {
-    struct small small = small_begin(ATTRIBUTION_WANTS);
-    small_host(&small, 1, "user_annotation", "step", 0, 16), id(&small, 20);
-    small_host(&small, 1, "cpu_op", "outer", 0, 13), id(&small, 21);
-    small_host(&small, 1, "cpu_op", "inner", 5, 3), id(&small, 22);
-    small_host(&small, 1, "cuda_runtime", "at start", 5, 4), small_arg(&small, ARG_CORRELATION, 1),
-        id(&small, 1);
-    call(&small, 1, "at end", 13, 2), id(&small, 2);
-    call(&small, 1, "after", 14, 3), id(&small, 3);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+    draw_host("user_annotation", "step", 1, 0, 16), id(20);
+    draw_host("cpu_op", "outer", 1, 0, 13), id(21);
+    draw_host("cpu_op", "inner", 1, 5, 3), id(22);
+    draw_host("cuda_runtime", "at start", 1, 5, 4), draw_arg(ARG_CORRELATION, 1), id(1);
+    call(1, "at end", 13, 2), id(2);
+    call(1, "after", 14, 3), id(3);
+    struct trace *trace = draw_end();
     struct attribution *launches = scratch(attribution_open(trace));
     assert_string_equal(operator_of(launches, trace, "at start"), "inner");
     assert_string_equal(operator_of(launches, trace, "at end"), "outer");
@@ -237,13 +235,13 @@ TEST(a_call_belongs_to_the_innermost_operator_around_its_start)
 TEST(scattered_numbers_are_found)
 {
     enum { COUNT = 500 };
-    struct small small = small_begin(ATTRIBUTION_WANTS);
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     for (int64_t i = 0; i < COUNT; i++) {
         int64_t correlation = (i * 7919 % COUNT) * INT64_C(1000000007);
-        call(&small, 1, "launch", 10 * i, correlation);
-        kernel(&small, "gemm", 10 * i + 5, i % 5 ? correlation : correlation + 1);
+        call(1, "launch", 10 * i, correlation);
+        kernel("gemm", 10 * i + 5, i % 5 ? correlation : correlation + 1);
     }
-    struct trace *trace = small_end(&small);
+    struct trace *trace = draw_end();
     struct attribution *launches = scratch(attribution_open(trace));
     for (event_id e = 1; e < trace->event_count; e += 2)
         assert_int_equal(attribution_call(launches, e), e / 2 % 5 ? e - 1 : EVENT_NONE);
@@ -252,14 +250,15 @@ TEST(scattered_numbers_are_found)
 /* One launch of a graph, many kernels; and two files with equal numbers. */
 TEST(kernels_share_a_call_but_files_do_not)
 {
-    struct small small = small_begin(ATTRIBUTION_WANTS);
-    call(&small, 1, "cudaGraphLaunch", 0, 8);
-    kernel(&small, "first", 5, 8);
-    kernel(&small, "second", 20, 8);
-    small_next_file(&small, "other.json", 1);
-    call(&small, 1, "cudaLaunchKernel", 0, 8);
-    kernel(&small, "third", 5, 8);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+    call(1, "cudaGraphLaunch", 0, 8);
+    kernel("first", 5, 8);
+    kernel("second", 20, 8);
+    draw_file("other.json");
+    trace_builder_current_file(draw_builder)->rank = 1;
+    call(1, "cudaLaunchKernel", 0, 8);
+    kernel("third", 5, 8);
+    struct trace *trace = draw_end();
     struct attribution *launches = scratch(attribution_open(trace));
     event_id graph = event_called(trace, "cudaGraphLaunch"), plain = event_called(trace, "cudaLaunchKernel");
     assert_int_equal(attribution_call(launches, event_called(trace, "first")), graph);
@@ -269,11 +268,11 @@ TEST(kernels_share_a_call_but_files_do_not)
     assert_false(attribution_is_graph_launch(trace_name(trace, plain)));
 }
 
-static void event_of(struct small *small, int64_t pid, int64_t tid, const char *category, const char *name,
-                     int64_t start_ns, int64_t correlation)
+static void event_of(int64_t pid, int64_t tid, const char *category, const char *name, int64_t start_ns,
+                     int64_t correlation)
 {
-    small_event(small, (struct track_key){ .pid = pid, .tid = tid }, 'X', category, name, start_ns, 2);
-    small_arg(small, ARG_CORRELATION, correlation);
+    draw_event(category, name, pid, tid, start_ns, 2);
+    draw_arg(ARG_CORRELATION, correlation);
 }
 
 /*
@@ -284,17 +283,17 @@ static void event_of(struct small *small, int64_t pid, int64_t tid, const char *
  */
 TEST(processes_of_one_file_keep_their_numbers)
 {
-    struct small small = small_begin(ATTRIBUTION_WANTS);
-    event_of(&small, 0, 7, "kernel", "early", -50, 1);
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
+    event_of(0, 7, "kernel", "early", -50, 1);
     for (int64_t i = 0; i < 3; i++) {
-        event_of(&small, 1, 7, "kernel", "second", 15 + 100 * i, 1 + i);
-        event_of(&small, 0, 7, "kernel", "first", 5 + 100 * i, 1 + i);
-        event_of(&small, 200, 200, "cuda_runtime", "of second", 10 + 100 * i, 1 + i);
-        event_of(&small, 100, 100, "cuda_runtime", "of first", 0 + 100 * i, 1 + i);
+        event_of(1, 7, "kernel", "second", 15 + 100 * i, 1 + i);
+        event_of(0, 7, "kernel", "first", 5 + 100 * i, 1 + i);
+        event_of(200, 200, "cuda_runtime", "of second", 10 + 100 * i, 1 + i);
+        event_of(100, 100, "cuda_runtime", "of first", 0 + 100 * i, 1 + i);
     }
-    event_of(&small, 100, 100, "cuda_runtime", "visiting", 400, 9);
-    event_of(&small, 1, 7, "kernel", "visitor", 420, 9);
-    struct trace *trace = small_end(&small);
+    event_of(100, 100, "cuda_runtime", "visiting", 400, 9);
+    event_of(1, 7, "kernel", "visitor", 420, 9);
+    struct trace *trace = draw_end();
     struct attribution *launches = scratch(attribution_open(trace));
     assert_int_equal(attribution_process_count(launches), 2);
     assert_int_equal(attribution_shared_calls(launches, 0), 6);

@@ -1,6 +1,5 @@
 /* test_measure.c - diff/measure.h: steps and files as samples, and what is taken of each. */
 
-#include "tests/unit/unit.h"
 #include "diff/measure.h"
 #include "base/buffer.h"
 #include "tests/unit/drawn.h"

@@ -1,6 +1,5 @@
 /* test_memory.c - memory/memory.h: peaks, what is in use at them, who allocates, what grows. */
 
-#include "tests/unit/unit.h"
 #include "memory/memory.h"
 #include "tests/unit/drawn.h"
 

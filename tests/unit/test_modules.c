@@ -1,6 +1,5 @@
 /* test_modules.c - analyze/modules.h: time per nn.Module and per line, forward and backward. */
 
-#include "tests/unit/unit.h"
 #include "derive/code_paths.h"
 #include "analyze/modules.h"
 #include "derive/python_names.h"

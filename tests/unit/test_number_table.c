@@ -1,18 +1,17 @@
 /* test_number_table.c - derive/number_table.h: the first event with a number has it, however the numbers lie. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "derive/number_table.h"
 
 /* The table of events 0, 1, 2 ..., whose numbers are the COUNT at NUMBERS, must find the first of each and nothing else. */
 static void check(const int64_t *numbers, size_t count)
 {
-    struct small small = small_begin(WANT(CORRELATION));
+    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
     for (size_t i = 0; i < count; i++) {
-        small_host(&small, 1, "cuda_runtime", "call", (int64_t)i, 1);
-        small_arg(&small, ARG_CORRELATION, numbers[i]);
+        draw_host("cuda_runtime", "call", 1, (int64_t)i, 1);
+        draw_arg(ARG_CORRELATION, numbers[i]);
     }
-    struct trace *trace = small_end(&small);
+    struct trace *trace = draw_end();
     struct number_table table = { 0 };
     for (size_t i = 0; i < count; i++)
         number_table_add(&table, numbers[i], (event_id)i);

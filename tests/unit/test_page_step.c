@@ -1,5 +1,5 @@
 /* test_page_step.c - page_add_step of report/page_parts.h: which step is drawn, in which lanes, and the words in them. */
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "base/answer.h"
 #include "report/page_parts.h"

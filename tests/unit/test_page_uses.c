@@ -1,6 +1,5 @@
 /* test_page_uses.c - report/page_uses.h: what lines of code have in use at a time, exact or at rounded times. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "report/page_uses.h"
 

@@ -1,6 +1,5 @@
 /* Tests of replay/: the critical path, piece by piece, and where everything moves when something takes another time. */
 
-#include "tests/unit/unit.h"
 #include "tests/unit/drawn.h"
 #include "whatif/path_places.h"
 #include "whatif/path.h"

@@ -1,12 +1,11 @@
 /* test_perfetto.c - ingest/perfetto/perfetto.c, and cli/convert/perfetto.c with it: what is written is read back the same. */
 
-#include "tests/unit/unit.h"
 #include "base/runs.h"
 #include "cli/convert/convert.h"
 #include "cli/convert/perfetto.h"
 #include "cli/convert/parts.h"
 #include "ingest/formats.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 #include <unistd.h>
 
 extern const struct format format_perfetto;
@@ -174,12 +173,12 @@ TEST(clocks_are_converted_by_snapshots)
  */
 TEST(slices_that_cross_get_a_lane_of_their_own)
 {
-    struct small small = small_begin(0);
-    small_host(&small, 1, "cpu_op", "a", 0, 40);
-    small_host(&small, 1, "cpu_op", "b", 10, 20);
-    small_host(&small, 1, "cpu_op", "c", 20, 30);
-    small_host(&small, 1, "cpu_op", "d", 40, 0);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "a", 1, 0, 40);
+    draw_host("cpu_op", "b", 1, 10, 20);
+    draw_host("cpu_op", "c", 1, 20, 30);
+    draw_host("cpu_op", "d", 1, 40, 0);
+    struct trace *trace = draw_end();
     struct perfetto_plan plan;
     perfetto_plan_init(&plan, trace, 100, 100 + (uint32_t)trace->track_count);
     assert_int_equal(plan.lanes.count, 1);
@@ -238,16 +237,16 @@ TEST(events_of_one_moment_keep_their_order)
     enum { COUNT = 40, SEEDS = 200 };
     uint64_t random = 1;
     for (int seed = 0; seed < SEEDS; seed++) {
-        struct small small = small_begin(0);
+        draw_begin(&(struct trace_wants){ .args = 0 });
         int64_t unit_ns = seed % 2 ? 1 : 1000;
         for (int i = 0; i < COUNT; i++) {
             char name[16];
             random = random * 6364136223846793005u + 1442695040888963407u;
             snprintf(name, sizeof name, "e%d", i);
-            small_host(&small, (int64_t)(random >> 60) % 3, "cpu_op", name,
-                       (int64_t)(random >> 50 & 7) * unit_ns, (int64_t)(random >> 40 & 3) * unit_ns);
+            draw_host("cpu_op", name, (int64_t)(random >> 60) % 3, (int64_t)(random >> 50 & 7) * unit_ns,
+                      (int64_t)(random >> 40 & 3) * unit_ns);
         }
-        struct trace *trace = small_end(&small), *back = write_and_read(trace);
+        struct trace *trace = draw_end(), *back = write_and_read(trace);
         event_id order[COUNT];
         for (event_id e = 0; e < COUNT; e++)
             order[e] = e;
@@ -264,16 +263,16 @@ TEST(events_of_one_moment_keep_their_order)
 
 TEST(what_is_written_is_read_back)
 {
-    struct small small = small_begin(UINT64_MAX >> (64 - ARG_COUNT));
-    small_host(&small, 1, "cpu_op", "aten::mm", 0, 40);
-    small_arg(&small, ARG_EXTERNAL_ID, 3);
-    trace_chunk_arg(small.chunk, ARG_INPUT_DIMS, trace_chunk_text(small.chunk, "[[8,3],[]]", 10));
-    small_host(&small, 1, "cuda_runtime", "cudaLaunchKernel", 10, 5);
-    small_arg(&small, ARG_CORRELATION, 7);
-    small_host(&small, 1, "cpu_op", "crosses", 20, 50);
-    small_device(&small, 9, "kernel", "gemm", 30, 20);
-    small_arg(&small, ARG_CORRELATION, 7);
-    struct trace *trace = small_end(&small), *back = write_and_read(trace);
+    draw_begin(&(struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT) });
+    draw_host("cpu_op", "aten::mm", 1, 0, 40);
+    draw_arg(ARG_EXTERNAL_ID, 3);
+    draw_text(ARG_INPUT_DIMS, "[[8,3],[]]");
+    draw_host("cuda_runtime", "cudaLaunchKernel", 1, 10, 5);
+    draw_arg(ARG_CORRELATION, 7);
+    draw_host("cpu_op", "crosses", 1, 20, 50);
+    draw_event("kernel", "gemm", 0, 9, 30, 20);
+    draw_arg(ARG_CORRELATION, 7);
+    struct trace *trace = draw_end(), *back = write_and_read(trace);
     assert_int_equal(back->event_count, trace->event_count);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id same = 0;

@@ -1,6 +1,5 @@
 /* test_process_groups.c - ingest/distributed_info.h, derive/collectives.h: groups that a file lists for its collectives. */
 
-#include "tests/unit/unit.h"
 #include "analyze/comm.h"
 #include "analyze/registry.h"
 #include "derive/collectives.h"

@@ -1,6 +1,5 @@
 /* test_roofline.c - analyze/roofline.h: which device work belongs to which operator, and its share of the peak. */
 
-#include "tests/unit/unit.h"
 #include "analyze/roofline.h"
 #include "tests/unit/drawn.h"
 #include <math.h>

@@ -1,6 +1,5 @@
 /* test_sequences.c - analyze/sequences: chains that repeat, runs of short operations, operations that could be one. */
 
-#include "tests/unit/unit.h"
 #include "analyze/sequences/sequences.h"
 #include "tests/unit/drawn.h"
 

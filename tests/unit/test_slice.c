@@ -1,6 +1,5 @@
 /* test_slice.c - trace/slice.h: a part of a trace, and a trace on another clock; derive/rank_clocks.h. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "derive/rank_clocks.h"
 #include "trace/slice.h"
@@ -9,14 +8,14 @@
 /* Four events; the second and the last have a correlation, one of which needs 64 bits. */
 static struct trace *four_events(void)
 {
-    struct small small = small_begin(WANT(CORRELATION));
-    small_host(&small, 1, "cpu_op", "aten::mm", 10, 40);
-    small_host(&small, 1, "cuda_runtime", "cudaLaunchKernel", 20, 5);
-    small_arg(&small, ARG_CORRELATION, INT64_C(1) << 40);
-    small_device(&small, 7, "kernel", "gemm", 60, 20);
-    small_device(&small, 7, "kernel", "add", 90, 10);
-    small_arg(&small, ARG_CORRELATION, 6);
-    return small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
+    draw_host("cpu_op", "aten::mm", 1, 10, 40);
+    draw_host("cuda_runtime", "cudaLaunchKernel", 1, 20, 5);
+    draw_arg(ARG_CORRELATION, INT64_C(1) << 40);
+    draw_event("kernel", "gemm", 0, 7, 60, 20);
+    draw_event("kernel", "add", 0, 7, 90, 10);
+    draw_arg(ARG_CORRELATION, 6);
+    return draw_end();
 }
 
 TEST(what_is_kept_moves_to_the_front_with_its_arguments)

@@ -1,6 +1,5 @@
 /* test_step_phases.c - analyze/step_phases.h against drawings whose figures are worked out by hand. */
 
-#include "tests/unit/unit.h"
 #include "analyze/step_phases.h"
 #include "analyze/steps.h"
 #include "tests/unit/drawn.h"

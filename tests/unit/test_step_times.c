@@ -1,6 +1,5 @@
 /* test_step_times.c - analyze/steps.h: the parts of a step add up, and a step lasts as long as its work. */
 
-#include "tests/unit/unit.h"
 #include "analyze/steps.h"
 #include "tests/unit/drawn.h"
 

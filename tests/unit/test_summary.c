@@ -1,6 +1,5 @@
 /* test_summary.c - summary/summary.h: the verdict, and what rules without a price find, and that they are quiet otherwise. */
 
-#include "tests/unit/unit.h"
 #include "summary/findings.h"
 #include "summary/rules.h"
 #include "tests/unit/summarized.h"

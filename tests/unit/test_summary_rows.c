@@ -1,6 +1,5 @@
 /* test_summary_rows.c - summary/summary.h: the rows of operators, ranks and devices. */
 
-#include "tests/unit/unit.h"
 #include "tests/unit/summarized.h"
 
 /*

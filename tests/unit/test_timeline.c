@@ -1,18 +1,16 @@
 /* test_timeline.c - charts/timeline.h, base/timeline.h: what lies where, what is left out, and what strips add up to. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "charts/timeline.h"
 #include "charts/timeline_parts.h"
 #include <stdlib.h>
 
-static void launch(struct small *small, int64_t start_ns, const char *kernel, int64_t kernel_ns,
-                   int64_t dur_ns, int64_t id)
+static void launch(int64_t start_ns, const char *kernel, int64_t kernel_ns, int64_t dur_ns, int64_t id)
 {
-    small_host(small, SMALL_PID, "cuda_runtime", "cudaLaunchKernel", start_ns, 5);
-    small_arg(small, ARG_CORRELATION, id);
-    small_device(small, 7, "kernel", kernel, kernel_ns, dur_ns);
-    small_arg(small, ARG_CORRELATION, id);
+    draw_host("cuda_runtime", "cudaLaunchKernel", DRAW_PROCESS, start_ns, 5);
+    draw_arg(ARG_CORRELATION, id);
+    draw_event("kernel", kernel, 0, 7, kernel_ns, dur_ns);
+    draw_arg(ARG_CORRELATION, id);
 }
 
 /*
@@ -24,14 +22,14 @@ static void launch(struct small *small, int64_t start_ns, const char *kernel, in
  */
 static struct trace *one_step(void)
 {
-    struct small small = small_begin(chart_timeline_wants().args);
-    small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#3", 0, 1000);
-    small_host(&small, SMALL_PID, "python_function", "train.py(7): step", 10, 490);
-    small_host(&small, SMALL_PID, "python_function", "torch/nn/modules/module.py(9): _call_impl", 20, 380);
-    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 30, 70);
-    launch(&small, 40, "gemm", 100, 200, 1);
-    launch(&small, 600, "add", 700, 100, 2);
-    return small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = chart_timeline_wants().args });
+    draw_host("user_annotation", "ProfilerStep#3", DRAW_PROCESS, 0, 1000);
+    draw_host("python_function", "train.py(7): step", DRAW_PROCESS, 10, 490);
+    draw_host("python_function", "torch/nn/modules/module.py(9): _call_impl", DRAW_PROCESS, 20, 380);
+    draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 30, 70);
+    launch(40, "gemm", 100, 200, 1);
+    launch(600, "add", 700, 100, 2);
+    return draw_end();
 }
 
 static struct timeline *timeline_of(const struct trace *trace)
@@ -91,13 +89,13 @@ TEST(frames_of_pytorch_are_folded_and_those_below_know_how_many)
 TEST(what_loads_and_what_communicates_on_the_host_have_kinds_of_their_own)
 {
     static const char loader[] = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
-    struct small small = small_begin(chart_timeline_wants().args);
-    small_host(&small, SMALL_PID, "user_annotation", "enumerate(DataPipe)#Shuffler", 0, 100);
-    small_host(&small, SMALL_PID, "cpu_op", loader, 200, 100);
-    small_host(&small, SMALL_PID, "user_annotation", "gloo:all_reduce", 400, 100);
-    small_host(&small, SMALL_PID, "user_annotation", "forward", 600, 100);
-    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 610, 10);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = chart_timeline_wants().args });
+    draw_host("user_annotation", "enumerate(DataPipe)#Shuffler", DRAW_PROCESS, 0, 100);
+    draw_host("cpu_op", loader, DRAW_PROCESS, 200, 100);
+    draw_host("user_annotation", "gloo:all_reduce", DRAW_PROCESS, 400, 100);
+    draw_host("user_annotation", "forward", DRAW_PROCESS, 600, 100);
+    draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 610, 10);
+    struct trace *trace = draw_end();
     struct timeline *timeline = timeline_of(trace);
     static const struct {
         const char *name;
@@ -282,7 +280,7 @@ TEST(work_waits_in_the_queue_from_its_call_to_its_start)
 
 TEST(an_empty_trace_has_no_timeline)
 {
-    struct small small = small_begin(chart_timeline_wants().args);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = chart_timeline_wants().args });
+    struct trace *trace = draw_end();
     assert_null(timeline_of(trace));
 }

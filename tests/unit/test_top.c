@@ -2,8 +2,7 @@
  * test_top.c - analyze/top/top.h: the figures of key_averages(), worked out by hand. Times are in ns; CUDA rows are marked
  * by a star in the helpers' names: "gemm*".
  */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "analyze/top/top.h"
 #include "derive/gpu_events.h"
@@ -101,24 +100,41 @@ static int64_t noticed(const struct top_answer *answer, const char *kind)
     return -1;
 }
 
-static void operator_(struct small *small, const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
+/* What the profiler says that it recorded. */
+static void draw_window(int64_t dur_ns)
 {
-    small_host(small, SMALL_PID, "cpu_op", name, start_ns, dur_ns);
-    small_arg(small, ARG_EXTERNAL_ID, id);
+    struct track_key spans = {
+        .pid_text = "Spans", .pid_len = 5, .tid_text = "PyTorch Profiler", .tid_len = 16
+    };
+    draw_on_track(spans, "Trace", "PyTorch Profiler (0)", 0, dur_ns);
+}
+
+/* A record: BYTES of host memory allocated, or freed when negative. */
+static void record(int64_t thread, int64_t at_ns, int64_t bytes)
+{
+    draw_event("cpu_instant_event", "[memory]", DRAW_PROCESS, thread, at_ns, 0);
+    draw_arg(ARG_BYTES, bytes);
+    draw_arg(ARG_DEVICE_TYPE, 0);
+}
+
+static void operator_(const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
+{
+    draw_host("cpu_op", name, DRAW_PROCESS, start_ns, dur_ns);
+    draw_arg(ARG_EXTERNAL_ID, id);
 }
 
 /* A launch at START on thread TID, and its kernel; OPERATOR 0: linked to none. */
-static void launch(struct small *small, int64_t tid, const char *kernel, int64_t start_ns,
-                   int64_t kernel_start_ns, int64_t kernel_ns, int64_t correlation, int64_t op)
+static void launch(int64_t tid, const char *kernel, int64_t start_ns, int64_t kernel_start_ns,
+                   int64_t kernel_ns, int64_t correlation, int64_t op)
 {
-    small_host(small, tid, "cuda_runtime", "cudaLaunchKernel", start_ns, 2);
-    small_arg(small, ARG_CORRELATION, correlation);
+    draw_host("cuda_runtime", "cudaLaunchKernel", tid, start_ns, 2);
+    draw_arg(ARG_CORRELATION, correlation);
     if (op)
-        small_arg(small, ARG_EXTERNAL_ID, op);
-    small_device(small, 7, "kernel", kernel, kernel_start_ns, kernel_ns);
-    small_arg(small, ARG_CORRELATION, correlation);
+        draw_arg(ARG_EXTERNAL_ID, op);
+    draw_event("kernel", kernel, 0, 7, kernel_start_ns, kernel_ns);
+    draw_arg(ARG_CORRELATION, correlation);
     if (op)
-        small_arg(small, ARG_EXTERNAL_ID, op);
+        draw_arg(ARG_EXTERNAL_ID, op);
 }
 
 /*
@@ -129,14 +145,14 @@ static void launch(struct small *small, int64_t tid, const char *kernel, int64_t
  */
 TEST(times_go_to_rows_callers_and_kernels)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "linear", 100, 40, 1);
-    operator_(&small, "t", 104, 5, 2);
-    operator_(&small, "addmm", 112, 20, 3);
-    operator_(&small, "relu", 160, 16, 4);
-    launch(&small, SMALL_PID, "gemm", 114, 118, 50, 901, 3);
-    launch(&small, SMALL_PID, "elementwise", 164, 180, 13, 902, 4);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("linear", 100, 40, 1);
+    operator_("t", 104, 5, 2);
+    operator_("addmm", 112, 20, 3);
+    operator_("relu", 160, 16, 4);
+    launch(DRAW_PROCESS, "gemm", 114, 118, 50, 901, 3);
+    launch(DRAW_PROCESS, "elementwise", 164, 180, 13, 902, 4);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "linear", 1, 40, 40 - 5 - 20);
     check_host(&answer, "addmm", 1, 20, 20 - 2);
     check_host(&answer, "relu", 1, 16, 16 - 2);
@@ -165,12 +181,12 @@ TEST(times_go_to_rows_callers_and_kernels)
  */
 TEST(nested_calls_of_one_name_all_count)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "f", 0, 20, 1);
-    operator_(&small, "g", 2, 5, 2);
-    operator_(&small, "f", 10, 6, 3);
-    launch(&small, SMALL_PID, "k", 11, 30, 9, 901, 3);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("f", 0, 20, 1);
+    operator_("g", 2, 5, 2);
+    operator_("f", 10, 6, 3);
+    launch(DRAW_PROCESS, "k", 11, 30, 9, 901, 3);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "f", 2, 26, 20 - 5 - 6 + 6 - 2);
     check_device(&answer, "f", 18, 9);
     assert_int_equal(noticed(&answer, "kernels_of_folded_calls"), -1);
@@ -183,15 +199,15 @@ TEST(nested_calls_of_one_name_all_count)
  */
 TEST(a_call_with_one_callee_of_its_name_counts_once)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "to", 0, 40, 1);
-    operator_(&small, "to", 10, 20, 2);
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("to", 0, 40, 1);
+    operator_("to", 10, 20, 2);
     /* linked to the outer, but made on another thread, so that it is no second child */
-    small_host(&small, 7, "cpu_op", "other", 0, 30), small_arg(&small, ARG_EXTERNAL_ID, 5);
-    launch(&small, SMALL_PID, "k2", 12, 50, 7, 902, 2);
-    small_device(&small, 7, "kernel", "k1", 60, 100);
-    small_arg(&small, ARG_CORRELATION, 903), small_arg(&small, ARG_EXTERNAL_ID, 1);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_host("cpu_op", "other", 7, 0, 30), draw_arg(ARG_EXTERNAL_ID, 5);
+    launch(DRAW_PROCESS, "k2", 12, 50, 7, 902, 2);
+    draw_event("kernel", "k1", 0, 7, 60, 100);
+    draw_arg(ARG_CORRELATION, 903), draw_arg(ARG_EXTERNAL_ID, 1);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "to", 1, 40, 40 - 2);
     check_device(&answer, "to", 7, 7);
     check_device(&answer, "k1*", 100, 100);
@@ -205,13 +221,12 @@ TEST(a_call_with_one_callee_of_its_name_counts_once)
  */
 TEST(a_call_without_operator_runs_where_the_profiler_was_stopped)
 {
-    struct small small = small_begin(ALL_ARGS);
-    small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#3", 0, 40),
-        small_arg(&small, ARG_EXTERNAL_ID, 9);
-    operator_(&small, "mm", 10, 20, 1);
-    small_host(&small, 555, "cuda_runtime", "cudaEventQuery", 12, 4), small_arg(&small, ARG_CORRELATION, 77);
-    launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    draw_host("user_annotation", "ProfilerStep#3", DRAW_PROCESS, 0, 40), draw_arg(ARG_EXTERNAL_ID, 9);
+    operator_("mm", 10, 20, 1);
+    draw_host("cuda_runtime", "cudaEventQuery", 555, 12, 4), draw_arg(ARG_CORRELATION, 77);
+    launch(DRAW_PROCESS, "gemm", 20, 25, 5, 78, 1);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "mm", 1, 20, 20 - 4 - 2);
     check_host(&answer, "cudaEventQuery", 1, 4, 4);
     check_host(&answer, "ProfilerStep*", 1, 40, 20);
@@ -221,12 +236,11 @@ TEST(a_call_without_operator_runs_where_the_profiler_was_stopped)
 /* As above, but the call's correlation is the id of an operator: torch gives it that operator's kernels too. */
 TEST(a_call_that_has_an_operators_number_gets_its_kernels)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "mm", 10, 20, 1);
-    launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
-    small_host(&small, SMALL_PID, "cuda_runtime", "cudaEventQuery", 50, 4),
-        small_arg(&small, ARG_CORRELATION, 1);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("mm", 10, 20, 1);
+    launch(DRAW_PROCESS, "gemm", 20, 25, 5, 78, 1);
+    draw_host("cuda_runtime", "cudaEventQuery", DRAW_PROCESS, 50, 4), draw_arg(ARG_CORRELATION, 1);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_device(&answer, "mm", 5, 5);
     check_device(&answer, "cudaEventQuery", 5, 5);
     assert_int_equal(footer(&answer, "self_device_time_total"), 5);
@@ -236,12 +250,12 @@ TEST(since_torch_2_15_an_equal_number_brings_no_kernels)
 {
     static const enum torch_version versions[] = { TORCH_UNKNOWN, TORCH_2_14, TORCH_2_15 };
     for (size_t i = 0; i < 3; i++) {
-        struct small small = small_begin(ALL_ARGS);
-        operator_(&small, "mm", 10, 20, 1);
-        launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
-        small_host(&small, SMALL_PID, "cuda_runtime", "cudaEventQuery", 50, 4);
-        small_arg(&small, ARG_CORRELATION, 1);
-        struct top_answer answer = ask(small_end(&small), (struct top_options){ .torch = versions[i] });
+        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+        operator_("mm", 10, 20, 1);
+        launch(DRAW_PROCESS, "gemm", 20, 25, 5, 78, 1);
+        draw_host("cuda_runtime", "cudaEventQuery", DRAW_PROCESS, 50, 4);
+        draw_arg(ARG_CORRELATION, 1);
+        struct top_answer answer = ask(draw_end(), (struct top_options){ .torch = versions[i] });
         int64_t given = versions[i] == TORCH_2_15 ? 0 : 5;
         check_device(&answer, "mm", 5, 5);
         check_device(&answer, "cudaEventQuery", given, given);
@@ -263,14 +277,14 @@ TEST(the_device_type_is_torchs)
         { "cuda_runtime", "hpu_op", "HPU", "CUDA" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct small small = small_begin(ALL_ARGS);
-        operator_(&small, "mm", 0, 20, 1);
-        small_host(&small, SMALL_PID, cases[i].runtime, "launch", 2, 2);
-        small_arg(&small, ARG_CORRELATION, 7), small_arg(&small, ARG_EXTERNAL_ID, 1);
-        small_device(&small, 7, cases[i].work, "gemm", 10, 30);
-        small_arg(&small, ARG_CORRELATION, 7), small_arg(&small, ARG_EXTERNAL_ID, 1);
-        small_device(&small, 7, "gpu_user_annotation", "mine", 10, 30);
-        struct trace *trace = small_end(&small);
+        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+        operator_("mm", 0, 20, 1);
+        draw_host(cases[i].runtime, "launch", DRAW_PROCESS, 2, 2);
+        draw_arg(ARG_CORRELATION, 7), draw_arg(ARG_EXTERNAL_ID, 1);
+        draw_event(cases[i].work, "gemm", 0, 7, 10, 30);
+        draw_arg(ARG_CORRELATION, 7), draw_arg(ARG_EXTERNAL_ID, 1);
+        draw_event("gpu_user_annotation", "mine", 0, 7, 10, 30);
+        struct trace *trace = draw_end();
         struct top *top = scratch(top_analyze(trace, &(struct top_options){ 0 }));
         assert_int_equal(top->count, 4);
         assert_string_equal(top->device_name, cases[i].type);
@@ -292,12 +306,12 @@ TEST(the_device_type_is_torchs)
 TEST(the_device_that_works_longest_heads_the_columns)
 {
     for (int longer = 0; longer < 2; longer++) {
-        struct small small = small_begin(ALL_ARGS);
-        operator_(&small, "mm", 0, 20, 1);
-        small_host(&small, SMALL_PID, "cuda_runtime", "launch", 2, 2);
-        small_device(&small, 7, "gpu_memcpy", "Memcpy HtoD", 10, longer ? 40 : 5);
-        small_device(&small, 7, "hpu_op", "gemm", 50, 30);
-        struct trace *trace = small_end(&small);
+        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+        operator_("mm", 0, 20, 1);
+        draw_host("cuda_runtime", "launch", DRAW_PROCESS, 2, 2);
+        draw_event("gpu_memcpy", "Memcpy HtoD", 0, 7, 10, longer ? 40 : 5);
+        draw_event("hpu_op", "gemm", 0, 7, 50, 30);
+        struct trace *trace = draw_end();
         struct top *top = top_analyze(trace, &(struct top_options){ 0 });
         assert_string_equal(top->device_name, longer ? "CUDA" : "HPU");
         arena_free(top);
@@ -311,18 +325,15 @@ TEST(the_device_that_works_longest_heads_the_columns)
  */
 TEST(asynchronous_and_open_regions_have_a_total_only)
 {
-    struct small small = small_begin(ALL_ARGS);
-    small_event(&small,
-                (struct track_key){
-                    .pid_text = "Spans", .pid_len = 5, .tid_text = "PyTorch Profiler", .tid_len = 16 },
-                'X', "Trace", "PyTorch Profiler (0)", 0, 100);
-    small_host(&small, SMALL_PID, "user_annotation", "nccl:all_reduce", 10, 50);
-    operator_(&small, "mm", 20, 10, 1);
-    small_host(&small, SMALL_PID, "user_annotation", "open", 70, 500);
-    operator_(&small, "add", 80, 10, 2);
-    operator_(&small, "<forked function>", 90, 2, 3);
-    operator_(&small, "<forked function>", 92, 2, 4);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    draw_window(100);
+    draw_host("user_annotation", "nccl:all_reduce", DRAW_PROCESS, 10, 50);
+    operator_("mm", 20, 10, 1);
+    draw_host("user_annotation", "open", DRAW_PROCESS, 70, 500);
+    operator_("add", 80, 10, 2);
+    operator_("<forked function>", 90, 2, 3);
+    operator_("<forked function>", 92, 2, 4);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "nccl:all_reduce", 1, 50, 0);
     check_host(&answer, "open", 1, 30, 0);
     check_host(&answer, "mm", 1, 10, 10);
@@ -343,17 +354,14 @@ TEST(asynchronous_and_open_regions_have_a_total_only)
  */
 TEST(an_open_region_ends_with_what_is_around_its_start)
 {
-    struct small small = small_begin(ALL_ARGS);
-    small_event(&small,
-                (struct track_key){
-                    .pid_text = "Spans", .pid_len = 5, .tid_text = "PyTorch Profiler", .tid_len = 16 },
-                'X', "Trace", "PyTorch Profiler (0)", 0, 100);
-    operator_(&small, "outer", 0, 60, 1);
-    small_host(&small, SMALL_PID, "user_annotation", "first", 10, 500);
-    operator_(&small, "inner", 30, 20, 2);
-    small_host(&small, SMALL_PID, "user_annotation", "second", 40, 500);
-    small_host(&small, SMALL_PID, "user_annotation", "third", 70, 500);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    draw_window(100);
+    operator_("outer", 0, 60, 1);
+    draw_host("user_annotation", "first", DRAW_PROCESS, 10, 500);
+    operator_("inner", 30, 20, 2);
+    draw_host("user_annotation", "second", DRAW_PROCESS, 40, 500);
+    draw_host("user_annotation", "third", DRAW_PROCESS, 70, 500);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "first", 1, 50, 0);
     check_host(&answer, "second", 1, 10, 0);
     check_host(&answer, "third", 1, 30, 0);
@@ -363,21 +371,21 @@ TEST(an_open_region_ends_with_what_is_around_its_start)
 /* Callees may overlap each other inside a caller, so what they take together may be more than it lasted. */
 TEST(self_time_may_be_negative)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "a", 0, 20, 1);
-    operator_(&small, "b", 1, 15, 2);
-    operator_(&small, "c", 5, 14, 3);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("a", 0, 20, 1);
+    operator_("b", 1, 15, 2);
+    operator_("c", 5, 14, 3);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "a", 1, 20, 20 - 15 - 14);
 }
 
 TEST(names_that_torch_drops_leave_their_time_to_the_caller)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "a", 0, 20, 1);
-    operator_(&small, "aten::is_leaf", 1, 15, 2);
-    operator_(&small, "b", 2, 10, 3);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("a", 0, 20, 1);
+    operator_("aten::is_leaf", 1, 15, 2);
+    operator_("b", 2, 10, 3);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     assert_false(has_row(&answer, "aten::is_leaf"));
     check_host(&answer, "a", 1, 20, 10);
 }
@@ -392,17 +400,17 @@ TEST(names_that_torch_drops_leave_their_time_to_the_caller)
  */
 TEST(memory_counts_from_start_to_end_on_any_thread)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "a", 10, 20, 1);
-    operator_(&small, "c", 14, 6, 2);
-    operator_(&small, "b", 40, 10, 3);
-    small_memory(&small, SMALL_PID, 45, -5);
-    small_memory(&small, SMALL_PID, 10, 1);
-    small_memory(&small, SMALL_PID, 20, 2);
-    small_memory(&small, SMALL_PID, 30, 4);
-    small_memory(&small, SMALL_PID, 31, 8);
-    small_memory(&small, 9, 16, 32);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("a", 10, 20, 1);
+    operator_("c", 14, 6, 2);
+    operator_("b", 40, 10, 3);
+    record(DRAW_PROCESS, 45, -5);
+    record(DRAW_PROCESS, 10, 1);
+    record(DRAW_PROCESS, 20, 2);
+    record(DRAW_PROCESS, 30, 4);
+    record(DRAW_PROCESS, 31, 8);
+    record(9, 16, 32);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_memory(&answer, "a", 1 + 2 + 4 + 32, 1 + 4);
     check_memory(&answer, "c", 2 + 32, 2 + 32);
     check_memory(&answer, "b", -5, -5);
@@ -418,15 +426,13 @@ TEST(memory_counts_from_start_to_end_on_any_thread)
  */
 TEST(a_region_and_its_shadow_on_a_stream_are_two_rows)
 {
-    struct small small = small_begin(ALL_ARGS);
-    small_host(&small, SMALL_PID, "user_annotation", "## fwd ##", 0, 5000),
-        small_arg(&small, ARG_EXTERNAL_ID, 3);
-    operator_(&small, "mm", 10, 2000, 4);
-    launch(&small, SMALL_PID, "k1", 20, 10001, 3000, 61, 4);
-    launch(&small, SMALL_PID, "k2", 60, 14000, 3000, 62, 4);
-    small_device(&small, 7, "gpu_user_annotation", "## fwd ##", 10000, 7002),
-        small_arg(&small, ARG_EXTERNAL_ID, 3);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    draw_host("user_annotation", "## fwd ##", DRAW_PROCESS, 0, 5000), draw_arg(ARG_EXTERNAL_ID, 3);
+    operator_("mm", 10, 2000, 4);
+    launch(DRAW_PROCESS, "k1", 20, 10001, 3000, 61, 4);
+    launch(DRAW_PROCESS, "k2", 60, 14000, 3000, 62, 4);
+    draw_event("gpu_user_annotation", "## fwd ##", 0, 7, 10000, 7002), draw_arg(ARG_EXTERNAL_ID, 3);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_device(&answer, "## fwd ##", 6000, 0); /* through mm; its shadow is no kernel of it */
     check_device(&answer, "## fwd ##*", 6999, 6999);
     assert_int_equal(footer(&answer, "self_device_time_total"), 6000);
@@ -436,15 +442,14 @@ TEST(a_region_and_its_shadow_on_a_stream_are_two_rows)
 /* 9: launched before recording began; 8: a graph of two kernels in no operator. Nothing is lost. */
 TEST(gpu_work_without_operator_keeps_its_rows)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "mm", 0, 20, 1);
-    launch(&small, SMALL_PID, "gemm", 5, 10, 11, 901, 1);
-    small_device(&small, 7, "kernel", "early", 2, 3), small_arg(&small, ARG_CORRELATION, 9);
-    small_host(&small, SMALL_PID, "cuda_runtime", "cudaGraphLaunch", 30, 5),
-        small_arg(&small, ARG_CORRELATION, 8);
-    small_device(&small, 7, "kernel", "node", 40, 4), small_arg(&small, ARG_CORRELATION, 8);
-    small_device(&small, 7, "kernel", "node", 50, 6), small_arg(&small, ARG_CORRELATION, 8);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("mm", 0, 20, 1);
+    launch(DRAW_PROCESS, "gemm", 5, 10, 11, 901, 1);
+    draw_event("kernel", "early", 0, 7, 2, 3), draw_arg(ARG_CORRELATION, 9);
+    draw_host("cuda_runtime", "cudaGraphLaunch", DRAW_PROCESS, 30, 5), draw_arg(ARG_CORRELATION, 8);
+    draw_event("kernel", "node", 0, 7, 40, 4), draw_arg(ARG_CORRELATION, 8);
+    draw_event("kernel", "node", 0, 7, 50, 6), draw_arg(ARG_CORRELATION, 8);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_device(&answer, "early*", 3, 3);
     check_device(&answer, "node*", 10, 10);
     assert_int_equal(footer(&answer, "self_device_time_total"), 11 + 3 + 10);
@@ -456,12 +461,11 @@ TEST(gpu_work_without_operator_keeps_its_rows)
 TEST(python_frames_hold_but_have_no_rows_unless_requested)
 {
     for (int python = 0; python < 2; python++) {
-        struct small small = small_begin(ALL_ARGS);
-        small_host(&small, SMALL_PID, "python_function", "train.py(3): main", 0, 50),
-            small_arg(&small, ARG_PYTHON_ID, 1);
-        operator_(&small, "mm", 10, 20, 1);
-        small_host(&small, SMALL_PID, "python_function", "Python GC", 32, 4);
-        struct top_answer answer = ask(small_end(&small), (struct top_options){ .python = python });
+        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+        draw_host("python_function", "train.py(3): main", DRAW_PROCESS, 0, 50), draw_arg(ARG_PYTHON_ID, 1);
+        operator_("mm", 10, 20, 1);
+        draw_host("python_function", "Python GC", DRAW_PROCESS, 32, 4);
+        struct top_answer answer = ask(draw_end(), (struct top_options){ .python = python });
         assert_int_equal(has_row(&answer, "train.py(3): main"), python);
         assert_int_equal(figure(&answer, "mm", "is_top_level"), 0);
         check_host(&answer, "Python GC", 1, 4, 4);
@@ -472,14 +476,14 @@ TEST(python_frames_hold_but_have_no_rows_unless_requested)
 /* Shapes tell calls apart; lists of tensors do not. FLOPs of an (m x k)(k x n): 2 m k n. */
 TEST(shapes_tell_calls_apart)
 {
-    struct small small = small_begin(ALL_ARGS);
-    trace_builder_current_file(small.builder)->with_flops = 1;
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    trace_builder_current_file(draw_builder)->with_flops = 1;
     static const char *const dims[] = { "[[2,3],[3,4]]", "[[2,3],[3,5]]", "[[2,3],[3,4]]" };
     for (int i = 0; i < 3; i++) {
-        operator_(&small, "aten::mm", 100 * i, 10 + i, i + 1);
-        small_text(&small, ARG_INPUT_DIMS, dims[i]);
+        operator_("aten::mm", 100 * i, 10 + i, i + 1);
+        draw_text(ARG_INPUT_DIMS, dims[i]);
     }
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_SHAPE });
+    struct top_answer answer = ask(draw_end(), (struct top_options){ .by = TOP_SHAPE });
     assert_int_equal(answer.table->row_count, 2);
     assert_string_equal(text(&answer, 0, "input_shapes"), "[[2, 3], [3, 4]]");
     assert_string_equal(text(&answer, 1, "input_shapes"), "[[2, 3], [3, 5]]");
@@ -489,17 +493,17 @@ TEST(shapes_tell_calls_apart)
 
 static struct trace *two_steps(void)
 {
-    struct small small = small_begin(ALL_ARGS);
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     for (int step = 0; step < 2; step++) {
         int64_t at = 100 * step;
-        small_host(&small, SMALL_PID, "user_annotation", step ? "ProfilerStep#8" : "ProfilerStep#7", at, 90);
-        small_arg(&small, ARG_EXTERNAL_ID, 50 + step);
-        operator_(&small, "mm", at + 10, 20, 1 + step);
+        draw_host("user_annotation", step ? "ProfilerStep#8" : "ProfilerStep#7", DRAW_PROCESS, at, 90);
+        draw_arg(ARG_EXTERNAL_ID, 50 + step);
+        operator_("mm", at + 10, 20, 1 + step);
         /* the kernel of step 7 runs while step 8 is going on */
-        launch(&small, SMALL_PID, "gemm", at + 12, at + 105, 40, 901 + step, 1 + step);
+        launch(DRAW_PROCESS, "gemm", at + 12, at + 105, 40, 901 + step, 1 + step);
     }
-    operator_(&small, "after", 195, 5, 9);
-    return small_end(&small);
+    operator_("after", 195, 5, 9);
+    return draw_end();
 }
 
 /* A step's row has what began in it and the GPU work launched from it, once. */
@@ -519,12 +523,12 @@ TEST(a_step_has_its_own_time_and_what_it_launched)
 /* A step is one run of it: two of one number are two rows. */
 TEST(steps_of_one_number_are_two_rows)
 {
-    struct small small = small_begin(ALL_ARGS);
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
     for (int64_t at = 0; at < 200; at += 100) {
-        small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#7", at, 90);
-        operator_(&small, "mm", at + 10, 20 + at, 1 + at);
+        draw_host("user_annotation", "ProfilerStep#7", DRAW_PROCESS, at, 90);
+        operator_("mm", at + 10, 20 + at, 1 + at);
     }
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_STEP | TOP_OPERATOR });
+    struct top_answer answer = ask(draw_end(), (struct top_options){ .by = TOP_STEP | TOP_OPERATOR });
     assert_int_equal(answer.table->row_count, 4);
     assert_int_equal(figure(&answer, "mm", "step"), 7);
     assert_int_equal(figure(&answer, "mm", "cpu_time_total"), 20);
@@ -554,14 +558,15 @@ TEST(filters_choose_rows_and_change_no_figure)
 TEST(files_add_up_or_are_distinguished_by_rank)
 {
     for (int apart = 0; apart < 2; apart++) {
-        struct small small = small_begin(ALL_ARGS);
-        trace_builder_current_file(small.builder)->rank = 4;
-        operator_(&small, "mm", 0, 20, 1);
-        launch(&small, SMALL_PID, "gemm", 2, 10, 30, 901, 1);
-        small_next_file(&small, "rank5.json", 5);
-        operator_(&small, "mm", 5, 10, 1); /* ids and times of the other file mean nothing here */
-        launch(&small, SMALL_PID, "gemm", 7, 10, 6, 901, 1);
-        struct top_answer answer = ask(small_end(&small), (struct top_options){ .by = apart ? TOP_RANK : 0 });
+        draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+        trace_builder_current_file(draw_builder)->rank = 4;
+        operator_("mm", 0, 20, 1);
+        launch(DRAW_PROCESS, "gemm", 2, 10, 30, 901, 1);
+        draw_file("rank5.json");
+        trace_builder_current_file(draw_builder)->rank = 5;
+        operator_("mm", 5, 10, 1); /* ids and times of the other file mean nothing here */
+        launch(DRAW_PROCESS, "gemm", 7, 10, 6, 901, 1);
+        struct top_answer answer = ask(draw_end(), (struct top_options){ .by = apart ? TOP_RANK : 0 });
         if (apart) {
             assert_int_equal(answer.table->row_count, 6);
             assert_int_equal(figure(&answer, "mm", "rank"), 4);
@@ -577,12 +582,12 @@ TEST(files_add_up_or_are_distinguished_by_rank)
 /* One row per place: nested calls of one place count once in its total. */
 TEST(places_count_nested_time_once)
 {
-    struct small small = small_begin(ALL_ARGS);
-    operator_(&small, "outer", 0, 40, 1);
-    operator_(&small, "inner", 10, 20, 2);
-    launch(&small, SMALL_PID, "gemm", 12, 20, 50, 901, 2);
-    small_device(&small, 9, "gpu_memcpy", "Memcpy HtoD", 0, 7);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    operator_("outer", 0, 40, 1);
+    operator_("inner", 10, 20, 2);
+    launch(DRAW_PROCESS, "gemm", 12, 20, 50, 901, 2);
+    draw_event("gpu_memcpy", "Memcpy HtoD", 0, 9, 0, 7);
+    struct trace *trace = draw_end();
     struct top_options options = { .by = TOP_CATEGORY };
     struct top_answer answer = ask(trace, options);
     check_host(&answer, "cpu_op", 2, 40, 38);
@@ -630,13 +635,13 @@ TEST(torchs_arithmetic_agrees_with_exact_sums)
 /* torch's own rules are for torch's traces: elsewhere a recursion is two calls in the time of one. */
 TEST(other_producers_get_plain_nesting)
 {
-    struct small small = small_begin(ALL_ARGS);
-    trace_builder_current_file(small.builder)->producer = PRODUCER_VIZTRACER;
-    small_host(&small, 1, "FEE", "fib", 0, 30);
-    small_host(&small, 1, "FEE", "fib", 5, 20);
-    small_host(&small, 1, "FEE", "gloo:read", 40, 10);
-    small_host(&small, 1, "FEE", "inside", 42, 3);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    trace_builder_current_file(draw_builder)->producer = PRODUCER_VIZTRACER;
+    draw_host("FEE", "fib", 1, 0, 30);
+    draw_host("FEE", "fib", 1, 5, 20);
+    draw_host("FEE", "gloo:read", 1, 40, 10);
+    draw_host("FEE", "inside", 1, 42, 3);
+    struct top_answer answer = ask(draw_end(), (struct top_options){ 0 });
     check_host(&answer, "fib", 2, 30, 30);
     check_host(&answer, "gloo:read", 1, 10, 7);
     assert_int_equal(noticed(&answer, "async_guessed"), -1);
@@ -644,8 +649,8 @@ TEST(other_producers_get_plain_nesting)
 
 TEST(an_empty_trace_has_no_rows)
 {
-    struct small small = small_begin(ALL_ARGS);
-    struct top_answer answer = ask(small_end(&small), (struct top_options){ .float_times = true });
+    draw_begin(&(struct trace_wants){ .args = ALL_ARGS });
+    struct top_answer answer = ask(draw_end(), (struct top_options){ .float_times = true });
     assert_int_equal(answer.table->row_count, 0);
     assert_int_equal(footer(&answer, "self_cpu_time_total"), 0);
 }

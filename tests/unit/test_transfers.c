@@ -1,6 +1,5 @@
 /* test_transfers.c - analyze/transfers.h: copies by kind, and who waits for what. */
 
-#include "tests/unit/unit.h"
 #include "trace/call_names.h"
 #include "derive/copy_names.h"
 #include "analyze/registry.h"

@@ -1,6 +1,5 @@
 /* test_tree_diff.c - treediff/tree_diff.h: which call of one side is which of the other. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "treediff/tree_diff.h"
 #include <stdio.h>
@@ -8,7 +7,6 @@
 
 /* Traces are written as text: an operator is "name[...]", an operation "name:duration", apart by blanks. */
 struct writing {
-    struct small small;
     const char *at;
     int64_t now, device, correlation;
 };
@@ -23,10 +21,10 @@ static void write_node(struct writing *writing)
     writing->at += length;
     if (*writing->at == ':') {
         int64_t duration = strtoll(writing->at + 1, (char **)(uintptr_t)&writing->at, 10);
-        small_host(&writing->small, 1, "cuda_runtime", "cudaLaunchKernel", writing->now, 1);
-        small_arg(&writing->small, ARG_CORRELATION, ++writing->correlation);
-        small_device(&writing->small, 7, "kernel", name, writing->device, duration);
-        small_arg(&writing->small, ARG_CORRELATION, writing->correlation);
+        draw_host("cuda_runtime", "cudaLaunchKernel", 1, writing->now, 1);
+        draw_arg(ARG_CORRELATION, ++writing->correlation);
+        draw_event("kernel", name, 0, 7, writing->device, duration);
+        draw_arg(ARG_CORRELATION, writing->correlation);
         writing->now += 2;
         writing->device += duration;
         return;
@@ -36,7 +34,7 @@ static void write_node(struct writing *writing)
     write_nodes(writing);
     writing->at++;
     writing->now++;
-    small_host(&writing->small, 1, "cpu_op", name, start, writing->now - start);
+    draw_host("cpu_op", name, 1, start, writing->now - start);
     writing->now++;
 }
 
@@ -52,9 +50,10 @@ static void write_nodes(struct writing *writing)
 
 static struct trace *trace_of(const char *text)
 {
-    struct writing writing = { small_begin(WANT(CORRELATION)), text, 0, 100000, 0 };
+    struct writing writing = { .at = text, .device = 100000 };
+    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
     write_nodes(&writing);
-    return small_end(&writing.small);
+    return draw_end();
 }
 
 /* Both sides and what changed. */
@@ -449,11 +448,11 @@ TEST(deep_calls_are_no_trouble)
     struct work_tree *trees[2];
     struct names *names = names_open();
     for (int side = 0; side < 2; side++) {
-        struct small small = small_begin(WANT(CORRELATION));
+        draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
         for (int i = 0; i < DEPTH; i++)
-            small_host(&small, 1, "cpu_op", i % 2 ? "a" : "b", i, 3 * DEPTH - 2 * i);
-        small_host(&small, 1, "cpu_op", side ? "x" : "y", DEPTH, 1);
-        struct trace *trace = small_end(&small);
+            draw_host("cpu_op", i % 2 ? "a" : "b", 1, i, 3 * DEPTH - 2 * i);
+        draw_host("cpu_op", side ? "x" : "y", 1, DEPTH, 1);
+        struct trace *trace = draw_end();
         struct tpa_error err = { 0 };
         trees[side] = work_tree_open(names);
         assert_true(work_tree_add(trees[side], trace, &(struct work_tree_options){ 0 }, &err));

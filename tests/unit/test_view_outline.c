@@ -1,6 +1,5 @@
 /* test_view_outline.c - view/outline.c: what a first picture adds up while the spans are put in order. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "view/spans.h"
 #include <string.h>
@@ -12,15 +11,15 @@
  */
 static struct trace *some_work(void)
 {
-    struct small small = small_begin(WANT(CORRELATION));
-    small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#3", 0, 1000);
-    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 30, 70);
-    small_host(&small, SMALL_PID, "cuda_runtime", "cudaLaunchKernel", 40, 5);
-    small_host(&small, SMALL_PID, "cpu_op", "aten::add", 1100, 200);
-    small_device(&small, 7, "kernel", "gemm", 100, 200);
-    small_device(&small, 7, "kernel", "add", 150, 50);
-    small_device(&small, 7, "gpu_memcpy", "Memcpy DtoH", 700, 100);
-    return small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = WANT(CORRELATION) });
+    draw_host("user_annotation", "ProfilerStep#3", DRAW_PROCESS, 0, 1000);
+    draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 30, 70);
+    draw_host("cuda_runtime", "cudaLaunchKernel", DRAW_PROCESS, 40, 5);
+    draw_host("cpu_op", "aten::add", DRAW_PROCESS, 1100, 200);
+    draw_event("kernel", "gemm", 0, 7, 100, 200);
+    draw_event("kernel", "add", 0, 7, 150, 50);
+    draw_event("gpu_memcpy", "Memcpy DtoH", 0, 7, 700, 100);
+    return draw_end();
 }
 
 /* What all of ROW has from FROM_NS to TO_NS, which lie on steps. */
@@ -78,11 +77,11 @@ TEST(a_picture_of_it_says_that_it_is_not_complete)
 /* The picture of the first 10 us of a stream on which 9000 kernels overlap, in a recording of LENGTH_NS; to be released. */
 static struct buffer picture_of_many(int64_t length_ns)
 {
-    struct small small = small_begin(0);
+    draw_begin(&(struct trace_wants){ .args = 0 });
     for (int i = 0; i < 9000; i++)
-        small_device(&small, 7, "kernel", "gemm", i % 100, 500 + i / 100);
-    small_device(&small, 7, "kernel", "gemm", length_ns - 5, 5);
-    struct trace *trace = small_end(&small);
+        draw_event("kernel", "gemm", 0, 7, i % 100, 500 + i / 100);
+    draw_event("kernel", "gemm", 0, 7, length_ns - 5, 5);
+    struct trace *trace = draw_end();
     struct view_spans *spans = view_spans_open(trace, &(struct view_sides){ .count = 1 });
     struct buffer out = { 0 };
     view_tile(spans, &(struct view_stretch){ .to_ns = 10240, .pixels = 10, .lanes = &(uint64_t){ 2 } }, &out);
@@ -105,7 +104,7 @@ TEST(sums_are_exact_however_long_the_recording)
 
 TEST(without_anything_that_takes_time_there_is_none)
 {
-    struct small small = small_begin(0);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    struct trace *trace = draw_end();
     assert_null(view_outline_open(trace, &(struct view_sides){ .count = 1 }));
 }

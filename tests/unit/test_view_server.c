@@ -1,6 +1,5 @@
 /* test_view_server.c - view/server.h: nobody waits for an answer that does not end. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "view/server.h"
 #include <arpa/inet.h>
@@ -57,9 +56,9 @@ static void serve(void)
 {
     const struct view_commands commands = { .sum = sum_for_ever };
     const struct view_sides sides = { .count = 1 };
-    struct small small = small_begin(0);
-    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 0, 100);
-    struct view_answers *answers = view_answers_open(small_end(&small), &sides, &commands);
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "aten::mm", DRAW_PROCESS, 0, 100);
+    struct view_answers *answers = view_answers_open(draw_end(), &sides, &commands);
     struct tpa_error err = { 0 };
     signal(SIGTERM, stop);
     bool good = view_serve(

@@ -1,25 +1,23 @@
 /* test_views.c - analyze/views.h: which steps are shown, what adds up to what. */
-#include "tests/unit/unit.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 #include "analyze/views.h"
 #include <stdlib.h>
 
-static void operator_(struct small *small, const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
+static void operator_(const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
 {
-    small_host(small, SMALL_PID, "cpu_op", name, start_ns, dur_ns);
-    small_arg(small, ARG_EXTERNAL_ID, id);
+    draw_host("cpu_op", name, DRAW_PROCESS, start_ns, dur_ns);
+    draw_arg(ARG_EXTERNAL_ID, id);
 }
 
-static void launch(struct small *small, int64_t start_ns, const char *kernel, int64_t kernel_ns,
-                   int64_t dur_ns, int64_t id)
+static void launch(int64_t start_ns, const char *kernel, int64_t kernel_ns, int64_t dur_ns, int64_t id)
 {
-    small_host(small, SMALL_PID, "cuda_runtime", "cudaLaunchKernel", start_ns, 2);
-    small_arg(small, ARG_EXTERNAL_ID, id);
-    small_arg(small, ARG_CORRELATION, 100 + id);
-    small_device(small, 7, "kernel", kernel, kernel_ns, dur_ns);
-    small_arg(small, ARG_EXTERNAL_ID, id);
-    small_arg(small, ARG_CORRELATION, 100 + id);
+    draw_host("cuda_runtime", "cudaLaunchKernel", DRAW_PROCESS, start_ns, 2);
+    draw_arg(ARG_EXTERNAL_ID, id);
+    draw_arg(ARG_CORRELATION, 100 + id);
+    draw_event("kernel", kernel, 0, 7, kernel_ns, dur_ns);
+    draw_arg(ARG_EXTERNAL_ID, id);
+    draw_arg(ARG_CORRELATION, 100 + id);
 }
 
 /*
@@ -31,18 +29,18 @@ static void launch(struct small *small, int64_t start_ns, const char *kernel, in
  */
 static struct trace *three_steps(void)
 {
-    struct small small = small_begin(views_wants.args);
+    draw_begin(&(struct trace_wants){ .args = views_wants.args });
     static const int64_t begin[] = { 0, 1000, 2000 }, length[] = { 100, 300, 200 };
     for (int64_t step = 0; step < 3; step++) {
         char name[32];
         snprintf(name, sizeof name, "ProfilerStep#%d", (int)step + 4);
-        small_host(&small, SMALL_PID, "user_annotation", name, begin[step], length[step]);
-        operator_(&small, "f", begin[step] + 10, 30, 10 * step + 1);
-        operator_(&small, "g", begin[step] + 12, 18, 10 * step + 2);
-        launch(&small, begin[step] + 14, "k", begin[step] + 20, 25, 10 * step + 2);
-        operator_(&small, "f", begin[step] + 50, 10, 10 * step + 3);
+        draw_host("user_annotation", name, DRAW_PROCESS, begin[step], length[step]);
+        operator_("f", begin[step] + 10, 30, 10 * step + 1);
+        operator_("g", begin[step] + 12, 18, 10 * step + 2);
+        launch(begin[step] + 14, "k", begin[step] + 20, 25, 10 * step + 2);
+        operator_("f", begin[step] + 50, 10, 10 * step + 3);
     }
-    return small_end(&small);
+    return draw_end();
 }
 
 static struct views *look(struct trace *trace)
@@ -97,11 +95,11 @@ TEST(a_flame_adds_up)
 
 TEST(without_steps_all_is_shown)
 {
-    struct small small = small_begin(views_wants.args);
-    operator_(&small, "f", 500, 100, 1);
-    launch(&small, 510, "a", 520, 30, 1);
-    launch(&small, 530, "b", 540, 30, 2);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = views_wants.args });
+    operator_("f", 500, 100, 1);
+    launch(510, "a", 520, 30, 1);
+    launch(530, "b", 540, 30, 2);
+    struct trace *trace = draw_end();
     struct views *views = look(trace);
     assert_int_equal(views->count, 1);
     assert_int_equal(frame_called(views->at[0], "a")->device_ns, 30);
@@ -111,8 +109,8 @@ TEST(without_steps_all_is_shown)
 
 TEST(an_empty_trace_has_no_views)
 {
-    struct small small = small_begin(views_wants.args);
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = views_wants.args });
+    struct trace *trace = draw_end();
     struct views *views = look(trace);
     assert_int_equal(views->count, 0);
     views_free(views);

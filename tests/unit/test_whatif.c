@@ -1,6 +1,5 @@
 /* Tests of replay/edits and replay/whatif: what each edit changes, and what that gains, worked out by hand. */
 
-#include "tests/unit/unit.h"
 #include "whatif/whatif.h"
 #include "whatif/replay.h"
 #include "tests/unit/drawn.h"

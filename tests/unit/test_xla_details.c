@@ -1,17 +1,16 @@
 /* test_xla_details.c - ingest/xla_details.h: whatever a string of details holds, an event gets what it tells. */
-#include "tests/unit/unit.h"
 #include "ingest/xla_details.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/drawn.h"
 
 /* What DETAILS give an event, as "regs shared grid block bytes memory"; - for what they do not tell. */
 static void expect(const char *details, const char *expected)
 {
     static const enum trace_arg numbers[] = { ARG_REGISTERS, ARG_SHARED_MEMORY, ARG_BYTES };
     static const enum trace_arg texts[] = { ARG_GRID, ARG_BLOCK, ARG_COPY_MEMORY };
-    struct small small = small_begin(XLA_DETAILS_TELL);
-    small_device(&small, 13, "kernel", "fusion", 0, 10);
-    xla_details_add(small.chunk, details, strlen(details));
-    struct trace *trace = small_end(&small);
+    draw_begin(&(struct trace_wants){ .args = XLA_DETAILS_TELL });
+    draw_event("kernel", "fusion", 0, 13, 0, 10);
+    xla_details_add(draw_chunk, details, strlen(details));
+    struct trace *trace = draw_end();
     char found[6][64];
     for (int i = 0; i < 3; i++) {
         int64_t value;
