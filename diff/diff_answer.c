@@ -248,6 +248,8 @@ static const char *advice_text(const struct change_card *card, bool first, struc
     const char *by = launched ? arena_printf(texts, "launched by %s", card->change->cause) : "",
                *next = first && !is_good(&row->finding)
                            ? "look at what changed there: undoing it would save as much"
+                       : row->finding.verdict == VERDICT_NEW
+                           ? "it was not there before: without it as much is saved"
                            : "";
     return *by || *next ? arena_printf(texts, "%s%s%s", by, *by && *next ? "; " : "", next) : NULL;
 }
