@@ -1,21 +1,6 @@
 /* test_trace_profile.c - profile/view.h: calls of a trace summed up, on a trace small enough to draw. */
-#include "tests/unit/scratch.h"
 #include "profile/view.h"
-
-#include "trace/builder.h"
-
-static void add(struct trace_chunk *chunk, const char *name, const char *category, int64_t start_ns,
-                int64_t dur_ns)
-{
-    trace_chunk_event(chunk, &(struct chunk_event){
-                                 .phase = 'X',
-                                 .start_ns = start_ns,
-                                 .dur_ns = dur_ns,
-                                 .name = trace_chunk_name(chunk, name, strlen(name)),
-                                 .track = trace_chunk_track(chunk, &(struct track_key){ .pid = 1, .tid = 1 }),
-                                 .category = trace_chunk_category(chunk, category, strlen(category)),
-                             });
-}
+#include "tests/unit/drawn.h"
 
 static void check(const struct profile_cost *cost, int64_t calls, int64_t primitive_calls, int64_t self_ns,
                   int64_t cumulative_ns)
@@ -38,23 +23,17 @@ static void check(const struct profile_cost *cost, int64_t calls, int64_t primit
  */
 TEST(calls_are_summed_up_by_caller)
 {
-    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
-    trace_builder_file(builder, "test.json", "Chrome JSON");
-    struct trace_chunk *chunk = trace_chunk_open(builder);
-    add(chunk, "ProfilerStep#1", "user_annotation", 0, 32);
-    add(chunk, "ProfilerStep#2", "user_annotation", 33, 17);
-    add(chunk, "a", "cpu_op", 2, 18);
-    add(chunk, "b", "cpu_op", 4, 5);
-    add(chunk, "a", "cpu_op", 10, 6);
-    add(chunk, "b", "cpu_op", 12, 2);
-    add(chunk, "a", "cpu_op", 24, 5);
-    add(chunk, "b", "cpu_op", 35, 3);
-    struct tpa_error err = { 0 };
-    assert_true(trace_builder_append(builder, chunk, &err));
-    trace_chunk_free(chunk);
-    struct trace *trace = scratch_trace(trace_builder_finish(builder));
-    const struct selection *all = selection_all(trace);
-    struct profile *profile = trace_profile(trace, all);
+    draw_begin(&(struct trace_wants){ 0 });
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 32);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 33, 17);
+    draw_host("cpu_op", "a", 1, 2, 18);
+    draw_host("cpu_op", "b", 1, 4, 5);
+    draw_host("cpu_op", "a", 1, 10, 6);
+    draw_host("cpu_op", "b", 1, 12, 2);
+    draw_host("cpu_op", "a", 1, 24, 5);
+    draw_host("cpu_op", "b", 1, 35, 3);
+    struct trace *trace = draw_end();
+    struct profile *profile = trace_profile(trace, selection_all(trace));
 
     function_id step = profile_find(profile, "~", PROFILE_NAME_LINE, "ProfilerStep*");
     function_id a = profile_find(profile, "~", PROFILE_NAME_LINE, "a"),
@@ -92,20 +71,13 @@ TEST(calls_are_summed_up_by_caller)
  */
 TEST(regions_of_no_stack_call_nobody)
 {
-    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
-    trace_builder_file(builder, "test.json", "Chrome JSON");
-    trace_builder_current_file(builder)->producer = PRODUCER_KINETO;
-    struct trace_chunk *chunk = trace_chunk_open(builder);
-    add(chunk, "wrap", "user_annotation", 0, 30);
-    add(chunk, "nccl:all_reduce", "user_annotation", 2, 26);
-    add(chunk, "mm", "cpu_op", 5, 10);
-    add(chunk, "<forward op>", "cpu_op", 40, 10);
-    struct tpa_error err = { 0 };
-    assert_true(trace_builder_append(builder, chunk, &err));
-    trace_chunk_free(chunk);
-    struct trace *trace = scratch_trace(trace_builder_finish(builder));
-    const struct selection *all = selection_all(trace);
-    struct profile *profile = trace_profile(trace, all);
+    draw_begin(&(struct trace_wants){ 0 });
+    draw_host("user_annotation", "wrap", 1, 0, 30);
+    draw_host("user_annotation", "nccl:all_reduce", 1, 2, 26);
+    draw_host("cpu_op", "mm", 1, 5, 10);
+    draw_host("cpu_op", "<forward op>", 1, 40, 10);
+    struct trace *trace = draw_end();
+    struct profile *profile = trace_profile(trace, selection_all(trace));
     const struct profile_function *f = profile->functions;
     function_id wrap = profile_find(profile, "~", PROFILE_NAME_LINE, "wrap");
     function_id reduce = profile_find(profile, "~", PROFILE_NAME_LINE, "nccl:all_reduce");
