@@ -26,19 +26,6 @@
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
 
-/* Add to RESULT what `tpa comm` answers. */
-static bool ask_comm(const struct trace *of, const struct selection *selection, struct comm_options options,
-                     struct result *answer)
-{
-    struct tpa_error err = { 0 };
-    struct analysis_query query = { .trace = of,
-                                    .selection = selection,
-                                    .by = options.by ? options.by : COMM_BY_DEFAULT,
-                                    .filter = options.filter,
-                                    .exclude = options.exclude };
-    return analysis_comm.run(&query, answer, &err);
-}
-
 static struct trace *trace;
 static const struct selection *selection;
 static struct result *result;
@@ -234,7 +221,7 @@ TEST(a_step_is_the_sum_of_its_parts)
 TEST(what_is_not_there_gives_no_rows)
 {
     draw_corners((struct selection_query){ 0 });
-    assert_true(ask_comm(trace, selection, (struct comm_options){ 0 }, result));
+    ask_analysis(&analysis_comm, trace, selection, COMM_BY_DEFAULT, result);
     assert_int_equal(table_called(result, "collectives")->row_count, 0);
     size_t count = result->tables.count;
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
@@ -281,8 +268,7 @@ TEST(collectives_overlap_touch_and_take_no_time)
     draw_collectives();
     selection = selection_all(trace);
     result = scratch_result(result_open("tpa.corners/1"));
-    struct comm_options options = { .by = BY(DEVICE) | BY(STREAM) };
-    assert_true(ask_comm(trace, selection, options, result));
+    ask_analysis(&analysis_comm, trace, selection, BY(DEVICE) | BY(STREAM), result);
     const struct table *collectives = table_called(result, "collectives");
     assert_int_equal(collectives->row_count, 4);
     for (size_t i = 0; i < 4; i++) {

@@ -7,19 +7,6 @@
 #include "tests/unit/drawn.h"
 #include <math.h>
 
-/* Add to RESULT what `tpa comm` answers. */
-static bool ask_comm(const struct trace *of, const struct selection *selection, struct comm_options options,
-                     struct result *answer)
-{
-    struct tpa_error err = { 0 };
-    struct analysis_query query = { .trace = of,
-                                    .selection = selection,
-                                    .by = options.by ? options.by : COMM_BY_DEFAULT,
-                                    .filter = options.filter,
-                                    .exclude = options.exclude };
-    return analysis_comm.run(&query, answer, &err);
-}
-
 static struct trace *trace;
 static struct result *result;
 static struct table *collectives;
@@ -34,7 +21,7 @@ static void answer(void)
     trace = draw_end();
     result = scratch_result(result_open("tpa.comm/1"));
     const struct selection *selection = selection_all(trace);
-    assert_true(ask_comm(trace, selection, (struct comm_options){ 0 }, result));
+    ask_analysis(&analysis_comm, trace, selection, COMM_BY_DEFAULT, result);
     collectives = table_called(result, "collectives");
 }
 
