@@ -441,11 +441,6 @@ static int domain_push_ex(const struct host_domain *domain, const struct attribu
     return nvtx_own_push(domain, attributes, message_of(attributes, scratch, sizeof scratch));
 }
 
-static int domain_pop(const struct host_domain *domain)
-{
-    return pop(domain);
-}
-
 static void mark_ex(const struct attributes *attributes)
 {
     domain_mark_ex(NULL, attributes);
@@ -514,16 +509,6 @@ static void name_thread_w(uint32_t tid, const wchar_t *name)
     name_thread_a(tid, text);
 }
 
-static void domain_name_category_a(struct host_domain *domain, uint32_t category, const char *name)
-{
-    name_category(domain, category, name);
-}
-
-static void domain_name_category_w(struct host_domain *domain, uint32_t category, const wchar_t *name)
-{
-    name_category_wide(domain, category, name);
-}
-
 static void name_category_a(uint32_t category, const char *name)
 {
     name_category(NULL, category, name);
@@ -583,9 +568,9 @@ static const struct {
     { MODULE_CORE2, 2, (function *)domain_start_ex },
     { MODULE_CORE2, 3, (function *)domain_end },
     { MODULE_CORE2, 4, (function *)domain_push_ex },
-    { MODULE_CORE2, 5, (function *)domain_pop },
-    { MODULE_CORE2, 8, (function *)domain_name_category_a },
-    { MODULE_CORE2, 9, (function *)domain_name_category_w },
+    { MODULE_CORE2, 5, (function *)pop },
+    { MODULE_CORE2, 8, (function *)name_category },
+    { MODULE_CORE2, 9, (function *)name_category_wide },
     { MODULE_CORE2, 10, (function *)register_a },
     { MODULE_CORE2, 11, (function *)register_w },
     { MODULE_CORE2, 12, (function *)create_domain_a },

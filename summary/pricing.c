@@ -92,7 +92,7 @@ struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *
 struct step_gain pricing_gain_together(struct pricing *pricing)
 {
     if (!pricing->is_replayed)
-        pricing->gain = whatif_gain_of(pricing->together);
+        pricing->gain = step_times_gain(pricing->together);
     pricing->is_replayed = true;
     return pricing->gain;
 }
@@ -223,7 +223,7 @@ static void replay_offer(void *context, size_t turn)
     offer->fits =
         edit_apply(&offer->finding.edit, changes, &offer->effect, &ignored) && offer->effect.count > 0;
     if (offer->fits)
-        offer->gain = whatif_gain_of(changes);
+        offer->gain = step_times_gain(changes);
     if (offer->fits && may_pay(&offer->gain))
         offer->changes = changes;
     else

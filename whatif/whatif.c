@@ -192,11 +192,6 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
     return NULL;
 }
 
-struct step_gain whatif_gain_of(const struct changes *changes)
-{
-    return step_times_gain(changes);
-}
-
 struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
                              struct tpa_error *err)
 {
@@ -220,7 +215,7 @@ bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, siz
         touched += effect.count;
     }
     if (fine) {
-        *gain = whatif_gain_of(changes);
+        *gain = step_times_gain(changes);
         gain->count = touched;
     }
     arena_free(changes);

@@ -227,12 +227,10 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
 struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
                              struct tpa_error *err);
 
-/* False and ERR when an edit does not fit the trace. One replay: linear time. */
+/* False and ERR when an edit does not fit the trace. One replay: linear time. See step_times_gain for changes that the caller
+ * made. */
 bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,
                  struct step_gain *gain, struct tpa_error *err);
-
-/* The same for changes that the caller made. */
-struct step_gain whatif_gain_of(const struct changes *changes);
 
 /* whatif_tables.c - what a set of edits would gain, as tables: "result", "steps", "edits"; and a sweep. */
 
