@@ -61,7 +61,6 @@ static void keep_payload(struct tpalog_part *part, const unsigned char *payload,
     }
     if (size)
         memcpy(part->payload.at, payload, size);
-    part->payload_size = size;
 }
 
 /* ---- decoding ---- */

@@ -76,7 +76,6 @@ struct tpalog_part {
     const char *odd_field; /* "DURATION": name of the first such column; for events the argument's key */
     uint64_t unpacked;     /* bytes of its columns: 8 per number, and the texts */
     struct tpalog_room payload;
-    size_t payload_size;
     struct tpalog_room rooms[TPALOG_ROOMS];
     unsigned rooms_used;
 

@@ -221,8 +221,6 @@ struct xplane_line {
     name_id last_name;
     uint32_t last_serial;
     int64_t last_end_ns;
-    const struct hlo_operator
-        *last_library; /* for which the last call of an operator was; NULL: for another */
 };
 
 /* Offset in the file, for notices. */
