@@ -29,8 +29,7 @@ struct chain_search {
     } members;
     node_id in;       /* its annotation */
     int64_t elements; /* of each; OP_UNKNOWN: sizes were not recorded */
-    int64_t most_bytes, all_ns, least_ns, until_ns;
-    double best_rate; /* bytes per ns */
+    int64_t all_ns, longest_ns, until_ns;
 };
 
 /* A calltree_takes: operators and annotations. */
@@ -58,21 +57,19 @@ static enum name_sort sort_of(struct chain_search *search, event_id e)
     return (enum name_sort) * sort;
 }
 
-/* The elements that operator E writes, and the BYTES that it reads and writes; OP_UNKNOWN: not recorded. */
-static int64_t elements_of(const struct chain_search *search, event_id e, int64_t *bytes)
+/* The elements that operator E writes; OP_UNKNOWN: not recorded. */
+static int64_t elements_of(const struct chain_search *search, event_id e)
 {
     const struct trace *trace = search->trace;
     const struct op_model *model = &search->models[trace->name[e]];
     struct op_call call;
     struct op_cost cost = { .flops = OP_UNKNOWN, .bytes = OP_UNKNOWN };
     const char *dims = trace_arg_text(trace, ARG_INPUT_DIMS, e);
-    *bytes = OP_UNKNOWN;
     if (!dims || !op_call_read(&call, dims, trace_arg_text(trace, ARG_INPUT_TYPES, e),
                                trace_arg_text(trace, ARG_INPUT_STRIDES, e),
                                trace_arg_text(trace, ARG_CONCRETE_INPUTS, e)))
         return OP_UNKNOWN;
     model->cost(model, &call, &cost);
-    *bytes = cost.bytes;
     return cost.flops == OP_UNKNOWN ? OP_UNKNOWN : cost.flops / model->operations;
 }
 
@@ -81,13 +78,12 @@ static void end_chain(struct chain_search *search)
 {
     struct host_chains *found = search->found;
     size_t count = search->members.count, first = found->count;
-    bool is_sized = search->best_rate > 0 && search->most_bytes > 0;
-    double one_ns = is_sized ? (double)search->most_bytes / search->best_rate : (double)search->least_ns,
-           factor = one_ns / (double)search->all_ns;
+    bool is_sized = search->elements != OP_UNKNOWN;
+    double factor = (double)search->longest_ns / (double)search->all_ns;
     if (count >= 2 && factor < 1) {
         for (size_t i = 0; i < count; i++)
             *VEC_PUSH(found) = (struct host_chain_part){ search->members.at[i], factor };
-        int64_t saved_ns = search->all_ns - (int64_t)one_ns;
+        int64_t saved_ns = search->all_ns - search->longest_ns;
         if (saved_ns > search->most_saved_ns) {
             search->most_saved_ns = saved_ns;
             found->first = first;
@@ -97,22 +93,18 @@ static void end_chain(struct chain_search *search)
         found->chains++;
     }
     search->members.count = 0;
-    search->most_bytes = search->all_ns = 0;
-    search->best_rate = 0;
+    search->all_ns = search->longest_ns = 0;
 }
 
 /* E, an element-wise operator in the annotation AROUND, belongs to the chain, or begins the next. */
 static void add_member(struct chain_search *search, event_id e, node_id around)
 {
     enum { LONGEST_GAP_NS = 1000000 }; /* a pause of the host */
-    int64_t bytes, elements = elements_of(search, e, &bytes), dur_ns = trace_dur_ns(search->trace, e);
+    int64_t elements = elements_of(search, e), dur_ns = trace_dur_ns(search->trace, e);
     if (search->members.count && (around != search->in || elements != search->elements ||
                                   trace_start_ns(search->trace, e) - search->until_ns >= LONGEST_GAP_NS))
         end_chain(search);
-    double rate = bytes > 0 ? (double)bytes / (double)dur_ns : 0;
-    search->best_rate = rate > search->best_rate ? rate : search->best_rate;
-    search->most_bytes = bytes > search->most_bytes ? bytes : search->most_bytes;
-    search->least_ns = search->members.count == 0 || dur_ns < search->least_ns ? dur_ns : search->least_ns;
+    search->longest_ns = dur_ns > search->longest_ns ? dur_ns : search->longest_ns;
     search->all_ns += dur_ns;
     search->in = around;
     search->elements = elements;

@@ -8,9 +8,9 @@
  *
  * A chain is of two operators or more of a thread, each of HOST_CHAIN_LEAST_NS or more, within the same annotations, with nothing
  * between them that takes as long but is not element-wise; where sizes were recorded, all are of as many elements. One operator for
- * all passes over the memory once: it is priced as the most bytes that one of them reads and writes, at the best rate that one of them
- * reached; without sizes as the shortest of them. So it saves that at most. Optimizers, the accumulation of gradients and the loading of
- * data are left out. Which reads what of which is not recorded.
+ * all passes over the memory once, but computes what all do: it is priced as the longest of them, so that the passes of the others are
+ * saved, at most. Optimizers, the accumulation of gradients and the loading of data are left out. Which reads what of which is not
+ * recorded.
  */
 #ifndef TPA_ANALYZE_HOST_CHAINS_H
 #define TPA_ANALYZE_HOST_CHAINS_H

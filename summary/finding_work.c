@@ -175,10 +175,10 @@ static void complete_host_fusion(struct pricing *pricing, struct priced_finding 
     finding->place = as_text(first);
     finding->advice = as_text(
         chains.sized
-            ? "torch.compile makes one of them, which passes over the memory once: saved at most, by the sizes of their tensors and the best "
-              "rate that one of them reached"
-            : "torch.compile makes one of them, which passes over the memory once: saved at most, as if all took as long as the shortest of a "
-              "chain; sizes were not recorded (record_shapes=True)");
+            ? "torch.compile makes one of them, which passes over the memory once: at most what all but the longest of each chain take is "
+              "saved; their tensors are of one size"
+            : "torch.compile makes one of them, which passes over the memory once: at most what all but the longest of each chain take is "
+              "saved; if tensors are of one size was not recorded (record_shapes=True)");
     VEC_FREE(&chains);
 }
 

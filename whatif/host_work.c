@@ -17,7 +17,10 @@ struct host_names {
     uint8_t *known;
 };
 
-enum { LEAST_MEAN_NS = 100000 };
+enum {
+    LEAST_MEAN_NS = 100000,
+    LEAST_LAUNCH_NS = 1000000 /* of own time for each launch: no launch takes as long */
+};
 
 /* An operator of a library, such as aten: no range, no node of the backward pass, nothing that waits for others or for a device. */
 static bool may_compute(const char *name)
@@ -50,15 +53,14 @@ static struct launch_starts *launch_starts_open(const struct replay_graph *graph
     return starts;
 }
 
-/* Is anything launched in E, of a thread of GRAPH? */
-static bool launches_in(const struct replay_graph *graph, const struct launch_starts *starts, event_id e)
+/* How much is launched in E, of a thread of GRAPH: each launch may count twice. */
+static size_t launches_in(const struct replay_graph *graph, const struct launch_starts *starts, event_id e)
 {
     uint32_t thread = graph->thread_of_track[graph->trace->track[e]];
-    size_t i;
-    if (thread == UINT32_MAX)
-        return true;
-    SEARCH(i, starts[thread].count, starts[thread].at[i] < trace_start_ns(graph->trace, e));
-    return i < starts[thread].count && starts[thread].at[i] < trace_end_ns(graph->trace, e);
+    if (thread == UINT32_MAX) /* of which the graph knows nothing */
+        return UINT32_MAX;
+    return search_from(starts[thread].at, starts[thread].count, trace_end_ns(graph->trace, e)) -
+           search_from(starts[thread].at, starts[thread].count, trace_start_ns(graph->trace, e));
 }
 
 /* Of each name the operators: how many, how long with all that they call. */
@@ -79,17 +81,20 @@ static void find_own_times(const struct replay_graph *graph, int64_t *own_ns)
     }
 }
 
-/* Operators in which work is launched do not compute. */
-static void leave_out_launching(const struct replay_graph *graph, bool *computes)
+/* Operators in which work is launched do not compute, unless their own time is far more than that takes. */
+static void leave_out_launching(const struct replay_graph *graph, const int64_t *own_ns, bool *computes)
 {
     const struct trace *trace = graph->trace;
     struct launch_starts *starts = launch_starts_open(graph);
+    size_t *launches = mem_zalloc(names_count(trace->names) + 1, sizeof *launches);
     for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_OP && computes[trace->name[e]] && launches_in(graph, starts, e))
-            computes[trace->name[e]] = false;
+        if (trace->kind[e] == EVENT_OP && computes[trace->name[e]])
+            launches[trace->name[e]] += launches_in(graph, starts, e);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        computes[id] = computes[id] && (double)own_ns[id] >= LEAST_LAUNCH_NS * (double)launches[id];
     for (size_t t = 0; t < graph->thread_count; t++)
         VEC_FREE(&starts[t]);
-    free(starts);
+    EACH(free, starts, launches);
 }
 
 /* The graphs of a trace have the same moments of threads and the same edges to them: any of them will do. */
@@ -121,7 +126,7 @@ static struct host_work *host_work_open(const struct trace *trace)
     }
     free(sums);
     if (any)
-        leave_out_launching(graph, work->computes);
+        leave_out_launching(graph, work->own_ns, work->computes);
     return work;
 }
 

@@ -5,7 +5,8 @@
  *     if (host_work_holds(work, graph, m))
  *         ... the piece that leads to moment M is computation of the host ...
  *
- * An operator computes on the host if nothing is launched in any call of its name, if a call takes 100 us of its own on average (those
+ * An operator computes on the host if nothing is launched in any call of its name, or so little that it takes a millisecond of its own and
+ * more for each launch, if a call takes 100 us of its own on average (those
  * that only prepare tensors, such as empty and view, take less), and if that is four fifths of its time (others call operators for
  * each of many tensors).
  */
