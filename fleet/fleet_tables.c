@@ -235,6 +235,7 @@ static void append_turns(const struct fleet *fleet, const char *subject, struct 
 static void append_who(const struct fleet *fleet, struct buffer *out)
 {
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
+    const char *nobody = fleet->job.missing_count ? "none of these ranks" : "no rank";
     if (fleet->meetings.count == 0) {
         buffer_puts(out, "no collective was found on several ranks, so nobody is known to hold them up");
         return;
@@ -246,12 +247,12 @@ static void append_who(const struct fleet *fleet, struct buffer *out)
         return;
     }
     if (!row || row->caused_ns == 0 || fleet->blamed_ns == 0) {
-        buffer_puts(out, "no rank holds the others up by more than the clocks leave in doubt");
+        buffer_printf(out, "%s holds the others up by more than the clocks leave in doubt", nobody);
         return;
     }
     double waited = waiting_share_of(fleet);
     if (!is_held_up(fleet)) {
-        buffer_puts(out, "no rank holds the others up by much: waiting for others takes ");
+        buffer_printf(out, "%s holds the others up by much: waiting for others takes ", nobody);
         append_share(out, waited);
         buffer_printf(out, " of the time, most of it for rank %" PRId64, row->rank);
         return;
