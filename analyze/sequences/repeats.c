@@ -28,6 +28,8 @@ _Static_assert(SEQUENCE_MOST *(uint64_t)LONG_NS <= UINT32_MAX + UINT64_C(1) &&
 struct chain {
     uint32_t first, last; /* places of the first occurrence and of the last one yet */
     uint32_t count, every;
+    uint32_t behind,
+        longer; /* the chain one place on where this one was met last, and what both are; NO_CHAIN: none yet */
     bool hidden; /* a longer one says as much */
 };
 
@@ -117,11 +119,10 @@ static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
     return pair->number;
 }
 
-/* What is computed of one stream at a time: COUNT places. */
+/* What is computed of one stream at a time: COUNT places, and one behind them without a chain. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
     uint32_t *next_shorter, *next_longer; /* by place: that of the chain's next occurrence, or NO_CHAIN */
-    uint8_t *reach; /* by place: operations from there on up to a pause, SEQUENCE_MOST at most */
     struct chain *of_shorter, *of_longer; /* by number */
     size_t shorter_count, longer_count;
     struct pairs pairs;
@@ -156,39 +157,78 @@ static void count_occurrence(uint32_t *next, struct chain *chain, uint32_t place
     chain->count++;
 }
 
-/* Number the chains of LENGTH operations from those that are shorter by one, and count them. */
-static void lengthen(const struct operations_of_stream *stream, struct level *level, uint32_t length)
+/* PLACE begins the longer chain of the pair A and B, of LENGTH operations. Returns the number of that chain. */
+static uint32_t add_occurrence(struct level *level, uint32_t a, uint32_t b, uint32_t place, uint32_t length)
 {
-    size_t likely = 2 * level->shorter_count;
+    uint32_t number = number_of_pair(&level->pairs, a, b);
+    if (number == level->longer_count)
+        level->of_longer[level->longer_count++] = (struct chain){ .behind = NO_CHAIN, .longer = NO_CHAIN };
+    level->longer[place] = number;
+    count_occurrence(level->next_longer, &level->of_longer[number], place, length);
+    return number;
+}
+
+static void clear_longer(const struct operations_of_stream *stream, struct level *level, size_t likely)
+{
+    level->longer_count = 0;
+    level->longer[stream->count] = NO_CHAIN;
     pairs_clear(&level->pairs, likely < stream->count ? likely : stream->count);
+}
+
+_Static_assert(SEQUENCE_LEAST == 2, "the shortest chains are pairs");
+
+/* The chains of two operations, between which there is no pause. */
+static void find_pairs(const struct repeat_query *query, const struct operations_of_stream *stream,
+                       struct level *level)
+{
+    const struct stream_operations *operations = query->operations;
+    clear_longer(stream, level, 0);
     for (uint32_t place = 0; place < stream->count; place++) {
-        uint32_t a = level->shorter[place],
-                 b = place + 1 < stream->count ? level->shorter[place + 1] : NO_CHAIN;
+        size_t at = stream->first + place;
         level->longer[place] = NO_CHAIN;
-        if (length > level->reach[place] || a == NO_CHAIN || b == NO_CHAIN)
-            continue;
-        uint32_t number = number_of_pair(&level->pairs, a, b);
-        if (number == level->longer_count)
-            level->of_longer[level->longer_count++] = (struct chain){ 0 };
-        level->longer[place] = number;
-        count_occurrence(level->next_longer, &level->of_longer[number], place, length);
+        if (place + 1 < stream->count && !operations->at[at + 1].paused)
+            add_occurrence(level, name_at(operations, at), name_at(operations, at + 1), place,
+                           SEQUENCE_LEAST);
     }
 }
 
-/* Chains that occur once go; the shorter ones in those that occur as often are hidden. */
-static void compare_levels(const struct operations_of_stream *stream, struct level *level)
+/* The chain of LEVEL->shorter at PLACE, if it repeats; else NO_CHAIN. */
+static uint32_t repeated_at(const struct level *level, uint32_t place)
 {
-    for (uint32_t place = 0; place < stream->count; place++) {
-        uint32_t number = level->longer[place];
-        if (number == NO_CHAIN)
+    uint32_t number = level->shorter[place];
+    return number != NO_CHAIN && level->of_shorter[number].count >= SEQUENCE_LEAST ? number : NO_CHAIN;
+}
+
+/* Number the chains of LENGTH operations from those that are shorter by one, and count them. Mostly a chain goes on as
+ * it did where it was met last, so that no pair is looked up. */
+static void lengthen(const struct operations_of_stream *stream, struct level *level, uint32_t length)
+{
+    clear_longer(stream, level, 2 * level->shorter_count);
+    for (uint32_t place = 0, a = repeated_at(level, 0), b; place < stream->count; place++, a = b) {
+        b = repeated_at(level, place + 1);
+        level->longer[place] = NO_CHAIN;
+        if (a == NO_CHAIN || b == NO_CHAIN)
             continue;
-        uint32_t count = level->of_longer[number].count;
-        struct chain *a = &level->of_shorter[level->shorter[place]];
-        struct chain *b = &level->of_shorter[level->shorter[place + 1]];
-        a->hidden = a->hidden || count >= a->count;
-        b->hidden = b->hidden || count >= b->count;
-        if (count < SEQUENCE_LEAST)
-            level->longer[place] = NO_CHAIN;
+        struct chain *chain = &level->of_shorter[a];
+        if (chain->behind == b) {
+            level->longer[place] = chain->longer;
+            count_occurrence(level->next_longer, &level->of_longer[chain->longer], place, length);
+        } else {
+            chain->longer = add_occurrence(level, a, b, place, length);
+            chain->behind = b;
+        }
+    }
+}
+
+/* The shorter chains in those that occur as often are hidden. */
+static void compare_levels(struct level *level)
+{
+    for (size_t i = 0; i < level->longer_count; i++) {
+        const struct chain *longer = &level->of_longer[i];
+        for (uint32_t place = longer->first; place <= longer->first + 1; place++) {
+            struct chain *part = &level->of_shorter[level->shorter[place]];
+            part->hidden = part->hidden || longer->count >= part->count;
+        }
     }
 }
 
@@ -228,7 +268,6 @@ static void swap_levels(struct level *level)
     level->shorter = longer;
     level->of_shorter = of_longer;
     level->shorter_count = level->longer_count;
-    level->longer_count = 0;
 }
 
 /* Time of the operations, and of the gaps before them, up to each place: a pause is in no chain, so it counts as none. */
@@ -250,21 +289,11 @@ static void repeats_find_chains(struct repeat_query *query, uint32_t number, str
 {
     const struct operations_of_stream *stream = &query->operations->streams.at[number];
     add_up(query, stream);
-    for (size_t i = stream->count; i-- > 0;) {
-        bool goes_on = i + 1 < stream->count && !query->operations->at[stream->first + i + 1].paused;
-        uint8_t behind = goes_on ? level->reach[i + 1] : 0;
-        level->reach[i] = (uint8_t)(behind < SEQUENCE_MOST ? behind + 1 : SEQUENCE_MOST);
-        level->shorter[i] = name_at(query->operations, stream->first + i);
-    }
-    level->longer_count = 0;
-    lengthen(stream, level, SEQUENCE_LEAST);
-    for (uint32_t i = 0; i < stream->count; i++)
-        if (level->longer[i] != NO_CHAIN && level->of_longer[level->longer[i]].count < SEQUENCE_LEAST)
-            level->longer[i] = NO_CHAIN;
+    find_pairs(query, stream, level);
     swap_levels(level);
     for (uint32_t length = SEQUENCE_LEAST + 1; length <= SEQUENCE_MOST && level->shorter_count; length++) {
         lengthen(stream, level, length);
-        compare_levels(stream, level);
+        compare_levels(level);
         keep_chains(query, number, level, length - 1);
         swap_levels(level);
     }
@@ -284,7 +313,6 @@ static void find_all(struct repeat_query *query)
                            .longer = mem_alloc(mem_times(most + 1, sizeof *level.longer)),
                            .next_shorter = mem_alloc(mem_times(most + 1, sizeof *level.next_shorter)),
                            .next_longer = mem_alloc(mem_times(most + 1, sizeof *level.next_longer)),
-                           .reach = mem_alloc(mem_times(most + 1, sizeof *level.reach)),
                            .of_shorter = mem_alloc(mem_times(most + 1, sizeof *level.of_shorter)),
                            .of_longer = mem_alloc(mem_times(most + 1, sizeof *level.of_longer)),
                            .pairs = { .at = mem_alloc(mem_times(table, sizeof *level.pairs.at)) } };
@@ -292,8 +320,8 @@ static void find_all(struct repeat_query *query)
     query->gaps_ns = mem_alloc(mem_times(most + 1, sizeof *query->gaps_ns));
     for (uint32_t s = 0; s < query->operations->streams.count; s++)
         repeats_find_chains(query, s, &level);
-    EACH(free, level.shorter, level.longer, level.next_shorter, level.next_longer, level.reach,
-         level.of_shorter, level.of_longer, level.pairs.at, query->work_ns, query->gaps_ns);
+    EACH(free, level.shorter, level.longer, level.next_shorter, level.next_longer, level.of_shorter,
+         level.of_longer, level.pairs.at, query->work_ns, query->gaps_ns);
 }
 
 /* ---- their order ---- */
@@ -359,12 +387,13 @@ static uint32_t majority(const struct repeat_query *query, const struct repeat *
                 candidate = owner[i];
             votes = owner[i] == candidate ? votes + 1 : votes - 1;
         }
-    if (candidate == NO_GROUP)
-        return NO_GROUP;
-    for (uint32_t k = 0; k < repeat->count; k++)
+    uint64_t all = (uint64_t)repeat->count * repeat->length;
+    if (candidate == NO_GROUP || votes == all) /* as mostly */
+        return candidate;
+    for (uint32_t k = 0; k < repeat->count && 2 * held <= all; k++)
         for (uint32_t i = at[k]; i < at[k] + repeat->length; i++)
             held += owner[i] == candidate;
-    return 2 * held > (uint64_t)repeat->count * repeat->length ? candidate : NO_GROUP;
+    return 2 * held > all ? candidate : NO_GROUP;
 }
 
 static void claim(const struct repeat_query *query, const struct repeat *repeat, uint32_t *owner)
