@@ -111,11 +111,22 @@ size_t chart_text_column(const struct table *table)
 
 double chart_value(const struct table *table, size_t row, size_t column)
 {
-    enum table_kind kind = table->columns[column].kind;
-    if (table_is_text(kind) || table_is_missing(table, row, column))
-        return NAN;
     const union table_cell *cell = table_cell(table, row, column);
-    return table_is_number(kind) ? cell->f : (double)cell->i;
+    switch (table->columns[column].kind) { /* not by table_is_missing: a chart may have a million cells */
+    case TABLE_NAME:
+    case TABLE_TEXT: return NAN;
+    case TABLE_SHARE:
+    case TABLE_NUMBER:
+    case TABLE_RATE: return cell->f;
+    case TABLE_NS:
+    case TABLE_MOMENT:
+    case TABLE_BYTES:
+    case TABLE_COUNT:
+    case TABLE_TALLY:
+    case TABLE_FLOPS:
+    case TABLE_BOOL: break;
+    }
+    return cell->i == TABLE_INT_MISSING ? NAN : (double)cell->i;
 }
 
 /* Do the axes A and B end at the same value and show the same quantity? Axes that end at their own values may have

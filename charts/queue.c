@@ -36,25 +36,22 @@ static void add_depths(struct picture *picture, const struct chart_request *requ
                          .mark = CHART_STAIRS, .color = CHART_COLOR_OF_COMPUTATION, .table = table, .y = 1 });
 }
 
+/* The deepest queue and the latest change of those that are drawn. */
+struct queue_reach {
+    int64_t deepest, latest_ns;
+};
+
 /* Charts below each other are compared by eye, so all have the axes of the longest and the deepest. */
-static void share_axes(struct picture *picture)
+static void share_axes(struct picture *picture, const struct queue_reach *reach)
 {
-    double deepest = 0, latest = 0;
-    for (size_t i = 0; i < picture->charts.count; i++) {
-        const struct table *table = picture->charts.at[i]->tables.at[0];
-        for (size_t row = 0; row < table->row_count; row++) {
-            latest = fmax(latest, chart_value(table, row, 0));
-            deepest = fmax(deepest, chart_value(table, row, 1));
-        }
-    }
     for (size_t i = 0; i < picture->charts.count && picture->charts.count > 1; i++) {
         struct chart *chart = picture->charts.at[i];
         chart->y.has_most = true;
-        chart->y.most = deepest;
+        chart->y.most = (double)reach->deepest;
         if (chart->x.has_most)
             continue;
         chart->x.has_least = chart->x.has_most = true;
-        chart->x.most = latest;
+        chart->x.most = (double)reach->latest_ns;
     }
 }
 
@@ -66,6 +63,13 @@ static int64_t deepest_of(const struct queue_depths *depths)
     return deepest;
 }
 
+static void widen_reach(struct queue_reach *reach, const struct queue_depths *depths, int64_t deepest)
+{
+    int64_t latest_ns = depths->changes.at[depths->changes.count - 1].time_ns;
+    reach->deepest = deepest > reach->deepest ? deepest : reach->deepest;
+    reach->latest_ns = latest_ns > reach->latest_ns ? latest_ns : reach->latest_ns;
+}
+
 /* Charts of the streams that matter; of others, whose queues stay below a tenth of the deepest, a note tells. */
 void chart_queues(struct picture *picture, const struct chart_request *request,
                   const struct launches *launches)
@@ -73,6 +77,7 @@ void chart_queues(struct picture *picture, const struct chart_request *request,
     const struct queue_depths *depths = launches->depths;
     int64_t deepest = 0, next = 0;
     size_t count = launches->depth_count, shown = 0, shallow = 0;
+    struct queue_reach reach = { 0, 0 };
     for (size_t i = 0; i < count; i++)
         deepest = deepest_of(&depths[i]) > deepest ? deepest_of(&depths[i]) : deepest;
     for (size_t i = 0; i < count; i++) {
@@ -82,9 +87,10 @@ void chart_queues(struct picture *picture, const struct chart_request *request,
             next = depth > next ? depth : next;
         } else if (shown++ < CHART_MOST_PANELS) {
             add_depths(picture, request, i + 1, &depths[i]);
+            widen_reach(&reach, &depths[i], depth);
         }
     }
-    share_axes(picture);
+    share_axes(picture, &reach);
     if (shallow) {
         struct chart *chart = picture->charts.at[0];
         chart->note = arena_printf(&chart->arena,
