@@ -40,22 +40,40 @@ static void add_signed(struct bytes *out, int64_t value)
     page_timeline_add_number(out, value < 0 ? ((uint64_t) - (value + 1)) * 2 + 1 : (uint64_t)value * 2);
 }
 
+/* Two letters for each 12 bits. */
+struct letter_pairs {
+    char of[1 << 12][2];
+};
+
+static void letter_pairs_fill(struct letter_pairs *pairs)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < sizeof pairs->of / sizeof *pairs->of; i++) {
+        pairs->of[i][0] = letters[i >> 6];
+        pairs->of[i][1] = letters[i & 63];
+    }
+}
+
 /* Its letters need no escape in JSON. */
 static void emit_base64(struct json_writer *json, const struct bytes *bytes)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    struct letter_pairs pairs;
     char text[1024];
     size_t filled = 0;
+    letter_pairs_fill(&pairs);
     json_emit_string(json, "", 0);
     json->text->count--; /* the quote behind it */
     for (size_t i = 0; i < bytes->count; i += 3) {
         size_t left = bytes->count - i;
         uint32_t group = (uint32_t)bytes->at[i] << 16 | (left > 1 ? (uint32_t)bytes->at[i + 1] << 8 : 0) |
                          (left > 2 ? bytes->at[i + 2] : 0);
-        text[filled++] = letters[group >> 18];
-        text[filled++] = letters[group >> 12 & 63];
-        text[filled++] = left > 1 ? letters[group >> 6 & 63] : '=';
-        text[filled++] = left > 2 ? letters[group & 63] : '=';
+        const char *high = pairs.of[group >> 12], *low = pairs.of[group & 4095];
+        text[filled++] = high[0];
+        text[filled++] = high[1];
+        text[filled++] = low[0];
+        text[filled++] = low[1];
+        if (left <= 3)
+            memset(text + filled - (3 - left), '=', 3 - left);
         if (filled == sizeof text || left <= 3) {
             buffer_add(json->text, text, filled);
             filled = 0;
@@ -78,18 +96,28 @@ static bool same_row(const struct timeline_span *a, const struct timeline_span *
     return a->lane == b->lane && a->depth == b->depth;
 }
 
-static const struct key by_start[] = { ASC(struct timeline_span, start_ns), ASC(struct timeline_span, dur_ns),
-                                       ASC(struct timeline_span, rank), KEY_END };
+/* The spans of a ROW by start, then duration and rank. Mostly they lie in this order already. */
+static void sort_row(uint32_t *row, size_t count, const struct timeline_span *spans)
+{
+    SORT_BY(row, count, i, spans[row[i]].start_ns);
+    FOR_RUNS(first, end, count, spans[row[first]].start_ns == spans[row[end]].start_ns) {
+        if (end - first == 1)
+            continue;
+        SORT_BY(row + first, end - first, i, spans[row[first + i]].rank);
+        SORT_BY(row + first, end - first, i, spans[row[first + i]].dur_ns);
+    }
+}
 
-/* New, free(): the spans by lane, depth, start and duration. Mostly they lie in the order of their starts already. */
+/* New, free(): the spans by lane, depth, start and duration. */
 static uint32_t *order_by_place(const struct timeline_span *spans, size_t count)
 {
     uint32_t *order = order_open(count);
     uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
-    rows_order(order, spans, count, sizeof *spans, by_start);
     for (size_t i = 0; i < count; i++)
         keys[i] = (uint64_t)spans[i].lane << 16 | spans[i].depth;
     order_by(order, count, keys);
+    FOR_RUNS(first, end, count, keys[order[first]] == keys[order[end]])
+        sort_row(order + first, end - first, spans);
     free(keys);
     return order;
 }
@@ -199,6 +227,9 @@ static void emit_spans(struct json_writer *json, const struct timeline *timeline
     const struct timeline_span *last = NULL;
     int64_t in_row = 0;
     struct bytes bytes = { 0 };
+    uint8_t is_work_kind[TIMELINE_MOST_KINDS] = { 0 };
+    for (uint32_t kind = 0; kind < timeline->kinds.count; kind++)
+        is_work_kind[kind] = page_names_has_kind(timeline, kind);
     for (size_t i = 0; i < timeline->spans.count; i++)
         number[i] = places->rank[i] < kept ? next++ : UINT32_MAX;
     keep_name(&details, 0); /* none */
@@ -220,7 +251,7 @@ static void emit_spans(struct json_writer *json, const struct timeline *timeline
         page_timeline_add_number(&bytes, span->kind * 2 + span->folded);
         page_timeline_add_number(&bytes, span->inner);
         uint32_t name = keep_name(&names, span->name);
-        is_work[name] |= page_names_has_kind(timeline, span->kind);
+        is_work[name] |= is_work_kind[span->kind];
         page_timeline_add_number(&bytes, name);
         page_timeline_add_number(&bytes, keep_name(&details, span->detail));
         page_timeline_add_number(&bytes, call == UINT32_MAX ? 0 : (uint64_t)call + 1);
