@@ -55,8 +55,8 @@ size_t timeline_add_strip(struct timeline *timeline, const char *title)
 {
     *VEC_PUSH(&timeline->strips) =
         (struct timeline_strip){ arena_strndup(&timeline->arena, title, strlen(title)),
-                                 mem_zalloc(mem_times(timeline->bins, TIMELINE_MOST_KINDS),
-                                            sizeof(int64_t)) };
+                                 mem_zalloc(mem_times(timeline->bins, TIMELINE_MOST_KINDS), sizeof(int64_t)),
+                                 { 0 } };
     return timeline->strips.count - 1;
 }
 
@@ -66,8 +66,9 @@ size_t timeline_add_series(struct timeline *timeline, const char *title, uint32_
     int64_t *most = mem_alloc(mem_times(cells, sizeof *most));
     for (size_t i = 0; i < cells; i++)
         most[i] = INT64_MIN;
-    *VEC_PUSH(&timeline->series) =
-        (struct timeline_series){ arena_strndup(&timeline->arena, title, strlen(title)), strip, most, { 0 } };
+    *VEC_PUSH(&timeline->series) = (struct timeline_series){
+        arena_strndup(&timeline->arena, title, strlen(title)), strip, most, { 0 }, { 0 }
+    };
     return timeline->series.count - 1;
 }
 
@@ -102,6 +103,16 @@ static size_t bin_at(const struct timeline *timeline, size_t bins, int64_t at_ns
     return bin;
 }
 
+/* Make NEAR the one of BINS that the moment AT_NS is in, as above. */
+static void find_bin(const struct timeline *timeline, size_t bins, int64_t at_ns, struct timeline_bin *near)
+{
+    if (near->from_ns <= at_ns && at_ns < near->to_ns)
+        return;
+    near->at = bin_at(timeline, bins, at_ns);
+    near->from_ns = bin_ns(timeline, bins, near->at);
+    near->to_ns = bin_ns(timeline, bins, near->at + 1);
+}
+
 void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind, int64_t start_ns,
                          int64_t end_ns, int64_t time_ns)
 {
@@ -113,14 +124,15 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
     end_ns = end_ns > timeline->dur_ns ? timeline->dur_ns : end_ns;
     if (start_ns >= end_ns)
         return;
-    for (size_t bin = bin_at(timeline, timeline->bins, start_ns); bin < timeline->bins; bin++) {
-        int64_t from_ns = bin_ns(timeline, timeline->bins, bin),
-                to_ns = bin_ns(timeline, timeline->bins, bin + 1);
-        if (from_ns >= end_ns)
-            break;
-        from_ns = from_ns < start_ns ? start_ns : from_ns;
-        to_ns = to_ns > end_ns ? end_ns : to_ns;
-        ns[bin * TIMELINE_MOST_KINDS + kind] += (int64_t)((double)(to_ns - from_ns) * share);
+    struct timeline_bin *near = &timeline->strips.at[strip].near;
+    find_bin(timeline, timeline->bins, start_ns, near);
+    int64_t bin_end_ns = near->to_ns;
+    for (size_t bin = near->at; start_ns < end_ns && bin < timeline->bins; bin++) {
+        if (bin > near->at)
+            bin_end_ns = bin_ns(timeline, timeline->bins, bin + 1);
+        int64_t to_ns = bin_end_ns < end_ns ? bin_end_ns : end_ns;
+        ns[bin * TIMELINE_MOST_KINDS + kind] += (int64_t)((double)(to_ns - start_ns) * share);
+        start_ns = to_ns;
     }
 }
 
@@ -132,10 +144,16 @@ void timeline_set_series(struct timeline *timeline, size_t series, int64_t start
     end_ns = end_ns - timeline->start_ns < timeline->dur_ns ? end_ns - timeline->start_ns : timeline->dur_ns;
     if (start_ns > end_ns || start_ns > timeline->dur_ns)
         return;
-    size_t cells = timeline->bins * timeline->finer, cell = bin_at(timeline, cells, start_ns);
-    do
+    struct timeline_bin *near = &timeline->series.at[series].near;
+    size_t cells = timeline->bins * timeline->finer;
+    find_bin(timeline, cells, start_ns, near);
+    size_t cell = near->at;
+    int64_t cell_end_ns = near->to_ns;
+    for (;; cell_end_ns = bin_ns(timeline, cells, cell + 1)) {
         most[cell] = value > most[cell] ? value : most[cell];
-    while (++cell < cells && bin_ns(timeline, cells, cell) < end_ns);
+        if (++cell == cells || cell_end_ns >= end_ns)
+            break;
+    }
 }
 
 void timeline_end_series(struct timeline *timeline, size_t series)
@@ -202,8 +220,13 @@ static void order_equals(uint32_t *order, size_t count, const struct timeline_sp
 static uint64_t key_at(uint64_t *keys, size_t count, size_t place)
 {
     enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+    uint64_t differ = 0;
+    for (size_t i = 1; i < count; i++)
+        differ |= keys[i] ^ keys[0];
     for (int shift = 55; shift >= 0; shift -= DIGIT_BITS) {
         size_t has[DIGITS] = { 0 }, digit = DIGITS - 1, kept = 0;
+        if ((differ >> shift & (DIGITS - 1)) == 0)
+            continue;
         for (size_t i = 0; i < count; i++)
             has[keys[i] >> shift & (DIGITS - 1)]++;
         for (; place >= has[digit]; digit--)

@@ -80,10 +80,17 @@ struct timeline_file {
     const char *name, *group; /* GROUP: of its lanes */
 };
 
+/* The bin or cell that was found last, from the start of the timeline: what is added next is mostly in it. Empty: none yet. */
+struct timeline_bin {
+    size_t at;
+    int64_t from_ns, to_ns;
+};
+
 /* The whole recording in a row of bins: time of each kind per bin. */
 struct timeline_strip {
     const char *title;
     int64_t *ns; /* [bin * TIMELINE_MOST_KINDS + kind] */
+    struct timeline_bin near;
 };
 
 /* From CELL on a figure is VALUE; INT64_MIN: not known. */
@@ -98,6 +105,7 @@ struct timeline_series {
     uint32_t strip; /* of the device whose queue of launches it is; or one of the following */
     int64_t *most;  /* by cell, of which a bin has FINER; INT64_MIN: not known. NULL: it has runs instead */
     VEC_OF(struct timeline_run) runs; /* by cell, from 0 on */
+    struct timeline_bin near;
 };
 
 #define TIMELINE_BYTES UINT32_MAX         /* memory in use */

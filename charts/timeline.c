@@ -18,6 +18,7 @@
 #include "derive/host_waits.h"
 #include "memory/memory_records.h"
 #include "derive/python_names.h"
+#include "trace/arg_scan.h"
 #include "trace/builder.h"
 #include "trace/call_stack.h"
 #include "trace/span.h"
@@ -168,10 +169,8 @@ static void drop_light(struct timeline_making *making)
 
 void timeline_collect(struct timeline_making *making, uint32_t file, struct timeline_span span)
 {
-    if (span.weight < making->least_weight) {
-        making->timeline->left_out++;
+    if (timeline_leaves_out(making, span.weight))
         return;
-    }
     span.start_ns += making->shift_ns[file];
     if (making->take) {
         making->take(making->take_context, &span);
@@ -215,33 +214,73 @@ static void add_details(struct buffer *out, const struct trace *trace, const str
         buffer_printf(out, "%sBytes: %" PRId64, out->count ? "\n" : "", detail->bytes);
 }
 
-/* The text ARG of E, else of its operator OP. */
-static name_id text_of_either(const struct trace *trace, enum trace_arg arg, event_id e, event_id op)
+/* The arguments that details are made of. */
+enum detail_arg {
+    DETAIL_SHAPES,
+    DETAIL_STACK,
+    DETAIL_GRID,
+    DETAIL_BLOCK,
+    DETAIL_BYTES,
+    DETAIL_COLLECTIVE,
+    DETAIL_GROUP,
+    DETAIL_DESCRIPTION,
+    DETAIL_CORRELATION,
+    DETAIL_OP_SHAPES, /* of operators, whose events lie elsewhere than those of their work */
+    DETAIL_ARGS
+};
+
+static void scan_details(const struct trace *trace, struct arg_scan scans[DETAIL_ARGS])
 {
-    name_id own = (name_id)trace_arg_or(trace, arg, e, NAME_NONE);
-    return own == NAME_NONE && op != EVENT_NONE ? (name_id)trace_arg_or(trace, arg, op, NAME_NONE) : own;
+    static const enum trace_arg args[DETAIL_ARGS] = {
+        [DETAIL_SHAPES] = ARG_INPUT_DIMS,
+        [DETAIL_STACK] = ARG_CALL_STACK,
+        [DETAIL_GRID] = ARG_GRID,
+        [DETAIL_BLOCK] = ARG_BLOCK,
+        [DETAIL_BYTES] = ARG_BYTES,
+        [DETAIL_COLLECTIVE] = ARG_COLLECTIVE,
+        [DETAIL_GROUP] = ARG_GROUP_NAME,
+        [DETAIL_DESCRIPTION] = ARG_GROUP_DESCRIPTION,
+        [DETAIL_CORRELATION] = ARG_CORRELATION,
+        [DETAIL_OP_SHAPES] = ARG_INPUT_DIMS,
+    };
+    for (int i = 0; i < DETAIL_ARGS; i++)
+        scans[i] = arg_scan_of(trace, args[i]);
+}
+
+static int64_t detail_or(struct arg_scan *scan, event_id e, int64_t missing)
+{
+    arg_scan_get(scan, e, &missing);
+    return missing;
+}
+
+/* The text of E, else of its operator OP. */
+static name_id text_of_either(struct arg_scan *scan, event_id e, event_id op)
+{
+    name_id own = (name_id)detail_or(scan, e, NAME_NONE);
+    return own == NAME_NONE && op != EVENT_NONE ? (name_id)detail_or(scan, op, NAME_NONE) : own;
 }
 
 /* Shapes and stack of an operator; grid, block and operator of work; bytes of a copy. */
-static void describe(struct timeline_making *making, struct timeline_span *span, event_id op)
+static void describe(struct timeline_making *making, struct arg_scan scans[DETAIL_ARGS],
+                     struct timeline_span *span, event_id op)
 {
     const struct trace *trace = making->trace;
     event_id e = span->event;
     struct detail detail = {
-        .shapes = (name_id)trace_arg_or(trace, ARG_INPUT_DIMS, e, NAME_NONE),
-        .stack = (name_id)trace_arg_or(trace, ARG_CALL_STACK, e, NAME_NONE),
+        .shapes = (name_id)detail_or(&scans[DETAIL_SHAPES], e, NAME_NONE),
+        .stack = (name_id)detail_or(&scans[DETAIL_STACK], e, NAME_NONE),
         .operation = op == EVENT_NONE ? NAME_NONE : trace->name[op],
         .operation_shapes =
-            op == EVENT_NONE ? NAME_NONE : (name_id)trace_arg_or(trace, ARG_INPUT_DIMS, op, NAME_NONE),
-        .grid = (name_id)trace_arg_or(trace, ARG_GRID, e, NAME_NONE),
-        .block = (name_id)trace_arg_or(trace, ARG_BLOCK, e, NAME_NONE),
-        .bytes = trace->kind[e] == EVENT_MEMCPY ? trace_arg_or(trace, ARG_BYTES, e, TABLE_INT_MISSING)
+            op == EVENT_NONE ? NAME_NONE : (name_id)detail_or(&scans[DETAIL_OP_SHAPES], op, NAME_NONE),
+        .grid = (name_id)detail_or(&scans[DETAIL_GRID], e, NAME_NONE),
+        .block = (name_id)detail_or(&scans[DETAIL_BLOCK], e, NAME_NONE),
+        .bytes = trace->kind[e] == EVENT_MEMCPY ? detail_or(&scans[DETAIL_BYTES], e, TABLE_INT_MISSING)
                                                 : TABLE_INT_MISSING,
     };
     bool communicates = span->kind == SPAN_COMMUNICATION;
-    detail.collective = communicates ? text_of_either(trace, ARG_COLLECTIVE, e, op) : NAME_NONE;
-    detail.group = communicates ? text_of_either(trace, ARG_GROUP_NAME, e, op) : NAME_NONE;
-    detail.group_description = communicates ? text_of_either(trace, ARG_GROUP_DESCRIPTION, e, op) : NAME_NONE;
+    detail.collective = communicates ? text_of_either(&scans[DETAIL_COLLECTIVE], e, op) : NAME_NONE;
+    detail.group = communicates ? text_of_either(&scans[DETAIL_GROUP], e, op) : NAME_NONE;
+    detail.group_description = communicates ? text_of_either(&scans[DETAIL_DESCRIPTION], e, op) : NAME_NONE;
     name_id id = names_add(making->details, (const char *)&detail, sizeof detail);
     if (id == making->detail_of.count) {
         buffer_clear(&making->text);
@@ -252,7 +291,7 @@ static void describe(struct timeline_making *making, struct timeline_span *span,
     }
     span->detail = making->detail_of.at[id];
     if (event_is_call(trace->kind[e]) || event_on_device(trace->kind[e]))
-        span->correlation = trace_arg_or(trace, ARG_CORRELATION, e, 0);
+        span->correlation = detail_or(&scans[DETAIL_CORRELATION], e, 0);
 }
 
 /* The names and details of the spans that were kept; what has a name already (a gap) keeps it. */
@@ -262,6 +301,8 @@ static void name_spans(struct timeline_making *making)
     struct timeline *timeline = making->timeline;
     name_id *shown = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *shown));
     memset(shown, 0xff, (names_count(trace->names) + 1) * sizeof *shown);
+    struct arg_scan scans[DETAIL_ARGS];
+    scan_details(trace, scans);
     for (size_t i = 0; i < timeline->spans.count; i++) {
         struct timeline_span *span = &timeline->spans.at[i];
         if (span->event == TIMELINE_NO_EVENT)
@@ -275,8 +316,7 @@ static void name_spans(struct timeline_making *making)
                 names_add(timeline->names, making->text.count ? making->text.at : "", making->text.count);
         }
         span->name = shown[name];
-        event_id op = span->operation;
-        describe(making, span, op);
+        describe(making, scans, span, span->operation);
     }
     free(shown);
 }
@@ -321,6 +361,9 @@ static void collect_thread(struct timeline_making *making, const struct calltree
         }
         uint32_t kind = timeline_kind_of(making, e);
         inner[depth + 1] = (uint16_t)(inner[depth] + (kind == SPAN_TORCH));
+        int64_t weight = weight_of_call(making, e, kind);
+        if (timeline_leaves_out(making, weight))
+            continue;
         timeline_collect(making, trace->tracks[thread->track].file,
                          (struct timeline_span){ .lane = lane,
                                                  .kind = kind,
@@ -332,7 +375,7 @@ static void collect_thread(struct timeline_making *making, const struct calltree
                                                  .operation = EVENT_NONE,
                                                  .start_ns = start_ns,
                                                  .dur_ns = dur_ns,
-                                                 .weight = weight_of_call(making, e, kind) });
+                                                 .weight = weight });
     }
     VEC_FREE(&stack);
 }

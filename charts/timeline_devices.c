@@ -51,6 +51,9 @@ static void collect_stream(struct timeline_making *making, const struct gpu_stre
             row++;
         if (trace_end_ns(trace, e) > end_ns[row])
             end_ns[row] = trace_end_ns(trace, e);
+        int64_t weight = weight_of(trace_dur_ns(trace, e));
+        if (timeline_leaves_out(making, weight))
+            continue;
         timeline_collect(
             making, gpu->devices[stream->device].file,
             (struct timeline_span){ .lane = lane,
@@ -61,7 +64,7 @@ static void collect_stream(struct timeline_making *making, const struct gpu_stre
                                     .operation = gpu->op[i],
                                     .start_ns = trace_start_ns(trace, e),
                                     .dur_ns = trace_dur_ns(trace, e),
-                                    .weight = weight_of(trace_dur_ns(trace, e)) });
+                                    .weight = weight });
     }
 }
 
@@ -101,10 +104,8 @@ static void add_span_of_gap(struct timeline_making *making, const struct gap *ga
                                   .start_ns = gap->start_ns,
                                   .dur_ns = dur_ns,
                                   .weight = weight_of(dur_ns) };
-    if (span.weight < making->least_weight) {
-        making->timeline->left_out++;
+    if (timeline_leaves_out(making, span.weight))
         return;
-    }
     if (making->take) {
         span.call = gap->before;
     } else {
@@ -205,19 +206,23 @@ static int64_t launched_ns(const struct timeline_making *making, size_t i)
 static void add_queue(struct timeline_making *making, const struct gpu_device *device, size_t strip)
 {
     struct timeline *timeline = making->timeline;
+    const event_id *work = making->gpu->event + device->first;
     size_t count = 0, k = 0;
-    int64_t depth = 0, *calls = mem_alloc(mem_times(device->count + 1, sizeof *calls));
-    for (size_t i = device->first; i < device->first + device->count; i++)
-        if (launched_ns(making, i) != INT64_MIN)
-            calls[count++] = launched_ns(making, i);
+    int64_t depth = 0, *calls = mem_alloc(mem_times(device->count + 1, sizeof *calls)),
+            *called = mem_alloc(mem_times(device->count + 1, sizeof *called)); /* CALLED: by work */
+    for (size_t i = 0; i < device->count; i++) {
+        called[i] = launched_ns(making, device->first + i);
+        if (called[i] != INT64_MIN)
+            calls[count++] = called[i];
+    }
     SORT_NUMBERS(calls, count);
     const char *title = arena_printf(&timeline->arena, "%s: queue", timeline->strips.at[strip].title);
     size_t series = count ? timeline_add_series(timeline, title, (uint32_t)strip) : 0;
     int64_t shift_ns = making->shift_ns[device->file], last_ns = timeline->start_ns - shift_ns;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        int64_t start_ns = trace_start_ns(making->trace, making->gpu->event[i]);
-        if (launched_ns(making, i) == INT64_MIN)
+    for (size_t i = 0; i < device->count; i++) {
+        if (called[i] == INT64_MIN)
             continue;
+        int64_t start_ns = trace_start_ns(making->trace, work[i]);
         for (; k < count && calls[k] < start_ns; last_ns = calls[k++])
             timeline_set_series(timeline, series, last_ns + shift_ns, calls[k] + shift_ns, depth++);
         timeline_set_series(timeline, series, last_ns + shift_ns, start_ns + shift_ns, depth--);
@@ -228,7 +233,7 @@ static void add_queue(struct timeline_making *making, const struct gpu_device *d
                             depth);
         timeline_end_series(timeline, series);
     }
-    free(calls);
+    EACH(free, calls, called);
 }
 
 /* ---- without devices: what the busiest thread of a file did ---- */

@@ -67,6 +67,13 @@ struct timeline_making {
     struct buffer text;
 };
 
+/* Is WEIGHT too small for a span to be kept? Then it is counted as left out, and need not be made. */
+static inline bool timeline_leaves_out(struct timeline_making *making, int64_t weight)
+{
+    making->timeline->left_out += weight < making->least_weight;
+    return weight < making->least_weight;
+}
+
 /* Take SPAN, whose times are on the clock of FILE; no name is given to it yet. Left out where its weight is too
  * small. */
 void timeline_collect(struct timeline_making *making, uint32_t file, struct timeline_span span);

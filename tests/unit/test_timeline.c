@@ -158,6 +158,32 @@ TEST(a_strip_spreads_time_evenly)
     timeline_free(timeline);
 }
 
+/* Seven bins of 1000 ns, each 142 or 143 long: pieces of 10 ns come to the same in any order, and so do highest values. */
+TEST(strips_and_series_are_the_same_in_any_order)
+{
+    struct timeline *timeline = timeline_open("t", 100, 1000, 7);
+    timeline_add_kind(timeline, "k", "g", CHART_BLUE);
+    size_t forwards = timeline_add_strip(timeline, "f"), mixed = timeline_add_strip(timeline, "m");
+    size_t up = timeline_add_series(timeline, "u", 0), any = timeline_add_series(timeline, "a", 0);
+    for (int64_t i = 0; i < 100; i++) {
+        int64_t from_ns = 100 + 10 * i, other_ns = 100 + 10 * (i * 37 % 100);
+        timeline_fill_strip(timeline, forwards, 0, from_ns, from_ns + 10, 10);
+        timeline_fill_strip(timeline, mixed, 0, other_ns, other_ns + 10, 10);
+        timeline_set_series(timeline, up, from_ns, from_ns + 10, from_ns);
+        timeline_set_series(timeline, any, other_ns, other_ns + 10, other_ns);
+    }
+    for (size_t bin = 0; bin < 7; bin++) {
+        int64_t length_ns = 1000 * (int64_t)(bin + 1) / 7 - 1000 * (int64_t)bin / 7;
+        assert_int_equal(timeline->strips.at[forwards].ns[bin * TIMELINE_MOST_KINDS], length_ns);
+        assert_int_equal(timeline->strips.at[mixed].ns[bin * TIMELINE_MOST_KINDS], length_ns);
+        int64_t last_ns =
+            (1000 * (int64_t)(bin + 1) / 7 - 1) / 10 * 10 + 100; /* the last piece that begins in it */
+        assert_int_equal(timeline->series.at[up].most[bin], last_ns);
+        assert_int_equal(timeline->series.at[any].most[bin], last_ns);
+    }
+    timeline_free(timeline);
+}
+
 TEST(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks)
 {
     struct timeline *timeline = timeline_open("t", 100, 100, 1);
