@@ -19,18 +19,28 @@ void device_use_finish(struct device_use *use)
         [USE_COMMUNICATION] = 1u << GPU_NCCL | 1u << GPU_COMMUNICATION,
         [USE_COPIES] = 1u << GPU_MEMCPY,
     };
-    struct intervals before = { 0 };
+    static const struct intervals none = { 0 };
+    const struct intervals *before = &none; /* the union of the uses so far */
+    struct intervals both = { 0 };          /* of several */
     for (int work = 0; work < GPU_WORK_KINDS; work++)
         intervals_merge(&use->of_work[work]);
     for (int i = 0; i < DEVICE_USES; i++) {
-        struct intervals all = { 0 };
         device_use_unite(use, kinds[i], &use->of[i]);
-        intervals_subtract(&use->of[i], &before, &use->exposed[i]);
-        intervals_union(&before, &use->of[i], &all);
-        intervals_release(&before);
-        before = all;
+        if (before->count == 0) {
+            intervals_union(&use->of[i], &none, &use->exposed[i]); /* which copies it */
+            before = &use->of[i];
+            continue;
+        }
+        intervals_subtract(&use->of[i], before, &use->exposed[i]);
+        if (use->of[i].count == 0 || i + 1 == DEVICE_USES)
+            continue;
+        struct intervals all = { 0 };
+        intervals_union(before, &use->of[i], &all);
+        intervals_release(&both);
+        both = all;
+        before = &both;
     }
-    intervals_release(&before);
+    intervals_release(&both);
 }
 
 void device_use_release(struct device_use *use)
