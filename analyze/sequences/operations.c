@@ -4,6 +4,7 @@
 #include "base/rows.h"
 #include "base/search.h"
 #include "derive/step_list.h"
+#include "trace/derived.h"
 
 /* ---- what a device did ---- */
 
@@ -155,12 +156,11 @@ static bool is_taken(const void *context, event_id e)
            (!taking->names || taking->names[trace->name[e]]);
 }
 
-struct outer_operators outer_operators_open(const struct trace *trace, const bool *names, struct arena *arena)
+static struct outer_operators find_outer(const struct trace *trace, const bool *names, struct arena *arena)
 {
     struct outer_operators outer = { 0 };
     struct calltree *tree = calltree_open(trace, is_taken, &(struct outer_taking){ trace, names });
     outer.first = arena_zalloc(arena, trace->track_count + 1, sizeof *outer.first);
-    outer.near = arena_zalloc(arena, trace->track_count + 1, sizeof *outer.near);
     for (size_t t = 0, thread = 0; t < trace->track_count; t++) {
         if (thread < tree->thread_count && tree->threads[thread].track == t) {
             const struct calltree_thread *own = &tree->threads[thread++];
@@ -176,6 +176,23 @@ struct outer_operators outer_operators_open(const struct trace *trace, const boo
     if (outer.count)
         memcpy(outer.at, tree->event, outer.count * sizeof *outer.at);
     arena_free(tree);
+    return outer;
+}
+
+static struct outer_operators *outer_operators_find(const struct trace *trace)
+{
+    struct outer_operators *outer = arena_open(sizeof *outer);
+    *outer = find_outer(trace, NULL, arena_of(outer));
+    return outer;
+}
+
+static const struct outer_operators *all_outer_operators(const struct trace *trace);
+DERIVED(outer_operators, all_outer_operators, outer_operators_find);
+
+struct outer_operators outer_operators_open(const struct trace *trace, const bool *names, struct arena *arena)
+{
+    struct outer_operators outer = names ? find_outer(trace, names, arena) : *all_outer_operators(trace);
+    outer.near = arena_zalloc(arena, trace->track_count + 1, sizeof *outer.near);
     return outer;
 }
 

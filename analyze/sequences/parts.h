@@ -113,7 +113,7 @@ struct outer_operators {
     size_t *near;  /* by track: where was searched last */
 };
 
-/* They live as long as ARENA. NAMES is not needed afterwards. */
+/* They live as long as ARENA, those of all names as long as TRACE. NAMES is not needed afterwards. */
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names,
                                             struct arena *arena);
 
