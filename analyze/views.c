@@ -169,7 +169,9 @@ static void add_view(struct views *views, const struct trace *trace, const char 
     struct buffer text = { 0 };
     struct flame *flame = flame_open(key, title);
     struct taking taking = { trace, window };
-    struct calltree *tree = calltree_open(trace, takes, &taking);
+    struct interval stretch = { window->start_ns, window->end_ns };
+    struct calltree *tree = calltree_open_within(
+        trace, &(struct intervals){ .at = &stretch, .count = 1, .capacity = 1 }, takes, &taking);
     calltree_nest(tree);
     frame_id *frame_of = add_calls(flame, tree, window, &text);
     views_add_work(flame, tree, frame_of, window, &text);

@@ -171,12 +171,19 @@ struct callers *callers_open(const struct trace *trace, const event_id *calls, s
     struct callers *callers = arena_open(sizeof *callers);
     ARENA_OWNS(arena_of(callers), &callers->called, &callers->frame, &callers->op, &callers->line);
     struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.requested) };
-    for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&taking.requested[trace->track[calls[i]]]) = trace_start_ns(trace, calls[i]);
+    struct intervals moments = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        int64_t start_ns = trace_start_ns(trace, calls[i]);
+        *VEC_PUSH(&taking.requested[trace->track[calls[i]]]) = start_ns;
+        intervals_add(&moments, start_ns, start_ns + 1);
+    }
+    intervals_merge(&moments);
     for (track_id t = 0; t < trace->track_count; t++)
         SORT_NUMBERS(taking.requested[t].at, taking.requested[t].count);
     callers->trace = trace;
-    callers->tree = arena_hold(arena_of(callers), calltree_open(trace, callers_takes_part, &taking));
+    callers->tree =
+        arena_hold(arena_of(callers), calltree_open_within(trace, &moments, callers_takes_part, &taking));
+    intervals_release(&moments);
     for (track_id t = 0; t < trace->track_count; t++)
         VEC_FREE(&taking.requested[t]);
     free(taking.requested);

@@ -214,21 +214,54 @@ static void pick_in_file(const struct trace *trace, const struct call_order *ord
         }
 }
 
-struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context)
+/* May any event of BLOCK, which the times are packed in, overlap WITHIN? NULL is all time. *NEAR is as of SEARCH_NEAR. */
+static bool block_reaches(const struct trace *trace, size_t block, const struct intervals *within,
+                          size_t *near)
+{
+    int64_t start_ns = packed_least(&trace->start_ns.blocks[block]), end_ns;
+    size_t i;
+    if (!within)
+        return true;
+    if (__builtin_add_overflow(packed_most(&trace->start_ns.blocks[block]),
+                               packed_most(&trace->dur_ns.blocks[block]), &end_ns))
+        end_ns = INT64_MAX;
+    SEARCH_NEAR(i, *near, within->count, within->at[i].end_ns < start_ns);
+    *near = i;
+    return i < within->count && within->at[i].start_ns <= end_ns;
+}
+
+/* A bit for each event that TAKES takes; how many of each track are added to COUNTS. New, free with free(). */
+static uint64_t *take_events(const struct trace *trace, const struct intervals *within, calltree_takes *takes,
+                             const void *context, uint32_t *counts)
+{
+    uint64_t *taken = mem_zalloc(trace->event_count / 64 + 1, sizeof *taken);
+    size_t near = 0;
+    for (size_t block = 0; block < packed_blocks(trace->event_count); block++) {
+        size_t first = block * PACKED_VALUES, left = trace->event_count - first;
+        if (!block_reaches(trace, block, within, &near))
+            continue;
+        for (size_t i = first; i < first + (left < PACKED_VALUES ? left : PACKED_VALUES); i++) {
+            event_id e = (event_id)i;
+            if (!takes(context, e))
+                continue;
+            taken[e / 64] |= UINT64_C(1) << (e % 64);
+            counts[trace->track[e]]++;
+        }
+    }
+    return taken;
+}
+
+struct calltree *calltree_open_within(const struct trace *trace, const struct intervals *within,
+                                      calltree_takes *takes, const void *context)
 {
     struct calltree *tree = arena_open(sizeof *tree);
     ARENA_OWNS(arena_of(tree), &tree->event, &tree->parent, &tree->threads);
     tree->trace = trace;
     const struct call_order *order = trace_derived(trace, &call_order_of_derivation);
     uint32_t *next = mem_zalloc(trace->track_count + 1, sizeof *next);
-    uint64_t *taken = mem_zalloc(trace->event_count / 64 + 1, sizeof *taken);
-    for (event_id e = 0; e < trace->event_count; e++) {
-        if (!takes(context, e))
-            continue;
-        taken[e / 64] |= UINT64_C(1) << (e % 64);
-        next[trace->track[e]]++;
-        tree->count++;
-    }
+    uint64_t *taken = take_events(trace, within, takes, context, next);
+    for (track_id track = 0; track < trace->track_count; track++)
+        tree->count += next[track];
     tree->event = mem_alloc(mem_times(tree->count + 1, sizeof *tree->event));
     tree->parent = mem_alloc(mem_times(tree->count + 1, sizeof *tree->parent));
     tree->threads = mem_alloc(mem_times(trace->track_count + 1, sizeof *tree->threads));
@@ -252,6 +285,11 @@ struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes,
     if (!all_in_order)
         each_thread(tree, sort_thread, tree);
     return tree;
+}
+
+struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context)
+{
+    return calltree_open_within(trace, NULL, takes, context);
 }
 
 void calltree_forget_parents(struct calltree *tree)

@@ -20,6 +20,7 @@
 #ifndef TPA_TRACE_CALLTREE_H
 #define TPA_TRACE_CALLTREE_H
 
+#include "trace/intervals.h"
 #include "trace/trace.h"
 
 typedef uint32_t node_id;
@@ -49,6 +50,10 @@ calltree_takes calltree_takes_operators;
 
 /* New: the events that TAKES says, in order; not nested yet. Free with arena_free (NULL is allowed). */
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context);
+
+/* The same where TAKES takes nothing but events that overlap the set WITHIN, or touch it: it is not asked about most others. */
+struct calltree *calltree_open_within(const struct trace *trace, const struct intervals *within,
+                                      calltree_takes *takes, const void *context);
 
 /* Sort the events of all host threads now and keep their order with TRACE, in 4 bytes for each: every tree that is opened
  * later picks from it. For who opens many. */

@@ -301,3 +301,46 @@ TEST(trees_are_the_same_with_the_order_kept)
         EACH(arena_free, before[i], after[i]);
     }
 }
+
+/* Takes what is open within a stretch, and counts how often it was asked. */
+struct asking {
+    const struct trace *trace;
+    struct interval stretch;
+    size_t *asked;
+};
+
+static bool takes_within(const void *context, event_id e)
+{
+    const struct asking *asking = context;
+    ++*asking->asked;
+    return trace_start_ns(asking->trace, e) < asking->stretch.end_ns &&
+           trace_end_ns(asking->trace, e) > asking->stretch.start_ns;
+}
+
+/* 4000 calls of 5 ns, one every 10, and one around those of the first half: what is open in a stretch with three of them is found
+ * by asking about two blocks of events, that of the stretch and that of the call around it. */
+TEST(a_tree_of_a_stretch_leaves_out_events_far_away)
+{
+    draw_begin(&(struct trace_wants){ .args = 0 });
+    draw_host("cpu_op", "around", 1, 0, 20000);
+    for (int i = 0; i < 4000; i++)
+        draw_host("cpu_op", "call", 1, 10 * i + 1, 5);
+    struct trace *trace = draw_end();
+    size_t asked = 0;
+    struct asking asking = { trace, { 10002, 10023 }, &asked };
+    struct intervals within = { .at = &asking.stretch, .count = 1, .capacity = 1 };
+    for (int kept = 0; kept < 2; kept++) {
+        struct calltree *all = calltree_open(trace, takes_within, &asking);
+        assert_int_equal(asked, 4001);
+        asked = 0;
+        struct calltree *tree = calltree_open_within(trace, &within, takes_within, &asking);
+        calltree_nest(tree);
+        assert_int_equal(asked, 2 * PACKED_VALUES);
+        assert_int_equal(tree->count, 4);
+        assert_memory_equal(tree->event, all->event, 4 * sizeof(event_id));
+        assert_string_equal(caller(tree, "call"), "around");
+        EACH(arena_free, all, tree);
+        calltree_keep_order(trace);
+        asked = 0;
+    }
+}
