@@ -7,6 +7,7 @@
 #include "derive/python_names.h"
 #include "derive/step_list.h"
 #include "base/search.h"
+#include "trace/arg_scan.h"
 #include "trace/derived.h"
 
 #define PATH_NOT_KNOWN UINT32_MAX
@@ -68,7 +69,8 @@ struct maker {
     struct code_paths *paths;
     const struct code_calls *calls; /* NULL for annotations */
     enum code_frames frames;
-    uint8_t *source;        /* by file: enum file_source */
+    uint8_t *source; /* by file: enum file_source */
+    struct arg_scan stacks, hierarchies;
     uint32_t *label_of;     /* by name: label + 1 of a frame; 0: is none; PATH_NOT_KNOWN */
     uint32_t *path_of_text; /* by text: path of a stack; PATH_NOT_KNOWN */
 };
@@ -179,9 +181,9 @@ static uint32_t path_of_hierarchy(struct maker *maker, const char *hierarchy)
 static bool recorded_path(struct maker *maker, uint8_t source, event_id e, uint32_t *path)
 {
     int64_t text;
-    enum trace_arg arg = source == SOURCE_STACKS ? ARG_CALL_STACK : ARG_MODULE_HIERARCHY;
+    struct arg_scan *scan = source == SOURCE_STACKS ? &maker->stacks : &maker->hierarchies;
     const struct trace *trace = maker->paths->trace;
-    if ((trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_INSTANT) || !trace_arg(trace, arg, e, &text) ||
+    if ((trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_INSTANT) || !arg_scan_get(scan, e, &text) ||
         names_length(trace->texts, (name_id)text) == 0)
         return false;
     uint32_t *known = &maker->path_of_text[text];
@@ -304,16 +306,18 @@ static void find_passes(struct linking *linking)
     const struct calltree *tree = linking->calls->tree;
     uint8_t *pass = linking->calls->pass;
     bool *is_backward = find_backward_names(trace);
+    struct arg_scan threads = arg_scan_of(trace, ARG_FWD_THREAD),
+                    sequences = arg_scan_of(trace, ARG_SEQUENCE);
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         node_id parent = tree->parent[n];
-        int64_t sequence;
+        int64_t sequence, thread = 0;
         pass[n] = parent == NODE_NONE ? 0 : pass[parent] & PASS_BACKWARD;
         if (trace->kind[e] != EVENT_OP)
             continue;
-        if (is_backward[trace->name[e]] || trace_arg_or(trace, ARG_FWD_THREAD, e, 0) != 0)
+        if (is_backward[trace->name[e]] || (arg_scan_get(&threads, e, &thread) && thread != 0))
             pass[n] = PASS_BACKWARD | PASS_BEGINS;
-        else if (!pass[n] && trace_arg(trace, ARG_SEQUENCE, e, &sequence) && sequence >= 0)
+        else if (!pass[n] && arg_scan_get(&sequences, e, &sequence) && sequence >= 0)
             *VEC_PUSH(&linking->forwards) = (struct forward){ code_paths_file_of(trace, e), sequence,
                                                               trace->track[e], trace_start_ns(trace, e), n };
     }
@@ -417,6 +421,15 @@ static bool annotates(const void *context, event_id e)
     return trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
+/* Does any stack of TRACE, or another text, name a module? Most are of lines alone. */
+static bool texts_name_modules(const struct trace *trace)
+{
+    for (name_id text = 0; text < names_count(trace->texts); text++)
+        if (strstr(names_text(trace->texts, text), "nn.Module: "))
+            return true;
+    return false;
+}
+
 static void find_sources(struct maker *maker)
 {
     const struct trace *trace = maker->paths->trace;
@@ -439,6 +452,12 @@ static void find_sources(struct maker *maker)
                  names_length(trace->texts, (name_id)text) > 0)
             *source = SOURCE_HIERARCHY;
     }
+    if (!stacks || maker->frames != CODE_MODULES || texts_name_modules(trace))
+        return;
+    for (size_t file = 0; file < trace->file_count; file++)
+        if (maker->source[file] ==
+            SOURCE_STACKS) /* all of it is outside of modules, as if nothing was recorded */
+            maker->source[file] = SOURCE_NONE;
 }
 
 static uint32_t *unknown_ids(size_t count)
@@ -514,6 +533,8 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
     *VEC_PUSH(paths) = (struct code_path){ CODE_OUTSIDE, NAME_NONE };
 
     maker.source = mem_zalloc(trace->file_count + 1, 1);
+    maker.stacks = arg_scan_of(trace, ARG_CALL_STACK);
+    maker.hierarchies = arg_scan_of(trace, ARG_MODULE_HIERARCHY);
     maker.label_of = unknown_ids(names_count(trace->names));
     maker.path_of_text = unknown_ids(names_count(trace->texts));
     find_sources(&maker);

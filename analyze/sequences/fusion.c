@@ -16,6 +16,7 @@
 #include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/shapes.h"
+#include "trace/arg_scan.h"
 #include <assert.h>
 
 enum { NOT_CHECKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
@@ -33,6 +34,7 @@ struct fusion_query {
     struct outer_operators outer;
     const struct code_paths *modules; /* NULL where no module was recorded */
     bool has_shapes;                  /* of some operators */
+    struct arg_scan dims, types;
     uint8_t *of_work, *of_op; /* by name_id: may operations of this name, may those of operators of it? */
 };
 
@@ -92,10 +94,12 @@ struct inputs {
     name_id dims, types; /* NAME_NONE: not recorded */
 };
 
-static struct inputs inputs_of(const struct trace *trace, event_id op)
+static struct inputs inputs_of(struct fusion_query *query, event_id op)
 {
-    return (struct inputs){ (name_id)trace_arg_or(trace, ARG_INPUT_DIMS, op, NAME_NONE),
-                            (name_id)trace_arg_or(trace, ARG_INPUT_TYPES, op, NAME_NONE) };
+    int64_t dims = NAME_NONE, types = NAME_NONE;
+    arg_scan_get(&query->dims, op, &dims);
+    arg_scan_get(&query->types, op, &types);
+    return (struct inputs){ (name_id)dims, (name_id)types };
 }
 
 static bool tensor_of_input(const struct trace *trace, const struct inputs *inputs, size_t index,
@@ -189,7 +193,7 @@ static struct between bytes_between(struct fusion_query *query, const struct str
     event_id op_a = work_op(query->operations, a), op_b = work_op(query->operations, b);
     if (op_a == EVENT_NONE || op_b == EVENT_NONE || op_a == op_b)
         return (struct between){ 0, false };
-    const struct inputs of[] = { inputs_of(trace, op_a), inputs_of(trace, op_b) };
+    const struct inputs of[] = { inputs_of(query, op_a), inputs_of(query, op_b) };
     if (ANY(i, 2, of[i].dims == NAME_NONE || of[i].types == NAME_NONE))
         return (struct between){ 0, false };
     name_id id = names_add(query->pairs, (const char *)of, sizeof of);
@@ -379,6 +383,8 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_oper
                                   .outer = outer_operators_open(trace, NULL, &scratch),
                                   .modules = has_modules(trace) ? code_paths_of(trace, CODE_MODULES) : NULL,
                                   .has_shapes = trace_features(trace) & FEATURE_SHAPES,
+                                  .dims = arg_scan_of(trace, ARG_INPUT_DIMS),
+                                  .types = arg_scan_of(trace, ARG_INPUT_TYPES),
                                   .of_work = arena_zalloc(&scratch, names + 1, 1),
                                   .of_op = arena_zalloc(&scratch, names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
