@@ -71,6 +71,8 @@ struct kernel_query {
     struct kernels *kernels;
     struct names *shape_ids; /* keys: bytes of each shape before its id */
     VEC_OF(struct shape) shapes;
+    uint32_t
+        *last_shape; /* by name of a kernel: 1 + the id of the shape that it had last; 0: it had none yet */
     uint32_t *launcher_of; /* by name: 1 + its index among the launchers of the current row; 0: none */
     VEC_OF(struct launcher) launchers; /* of the current row */
     VEC_OF(int64_t) durations;
@@ -113,17 +115,27 @@ static const char *launcher_name(const struct kernel_query *query, name_id id)
                     : names_text(query->links->bodies->texts, id - (name_id)own);
 }
 
+static bool same_shape(const struct shape *a, const struct shape *b)
+{
+    return a->registers == b->registers && a->shared_memory == b->shared_memory && a->grid == b->grid &&
+           a->block == b->block;
+}
+
 static uint32_t shape_of(struct kernel_query *query, event_id e, struct arg_scan scans[RUN_ARGS])
 {
+    uint32_t *last = &query->last_shape[query->trace->name[e]];
     struct shape shape = {
         .registers = scan_or(&scans[RUN_REGISTERS], e, TABLE_INT_MISSING),
         .shared_memory = scan_or(&scans[RUN_SHARED_MEMORY], e, TABLE_INT_MISSING),
         .grid = (name_id)scan_or(&scans[RUN_GRID], e, NAME_NONE),
         .block = (name_id)scan_or(&scans[RUN_BLOCK], e, NAME_NONE),
     };
+    if (*last && same_shape(&shape, &query->shapes.at[*last - 1])) /* as mostly: nothing is looked up */
+        return *last - 1;
     shape.id = names_add(query->shape_ids, (const char *)&shape, offsetof(struct shape, id));
     if (shape.id == query->shapes.count)
         *VEC_PUSH(&query->shapes) = shape;
+    *last = shape.id + 1;
     return shape.id;
 }
 
@@ -443,6 +455,7 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
         .links = links,
         .kernels = kernels,
         .shape_ids = names_open(),
+        .last_shape = mem_zalloc(name_count + 1, sizeof *query.last_shape),
         .launcher_of = mem_zalloc(name_count + captured + 1, sizeof *query.launcher_of),
     };
     struct by_name by_name = bring_together(&query, selection);
@@ -452,7 +465,7 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
             kernels_add_rows(&query, by_name.runs + first, by_name.end[id] - first, by & KERNELS_BY_SHAPE);
     }
     finish(kernels);
-    EACH(free, by_name.runs, by_name.end, query.launcher_of);
+    EACH(free, by_name.runs, by_name.end, query.last_shape, query.launcher_of);
     EACH(VEC_FREE, &query.launchers, &query.durations, &query.shapes);
     names_free(query.shape_ids);
     return kernels;

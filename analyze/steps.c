@@ -306,6 +306,10 @@ static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t 
 {
     struct part_times *times = context;
     int64_t host_ns[STEP_OTHER] = { 0 }; /* up to its start */
+    if (!times->host && (times->known == times->count || times->moment_ns[times->known] >= end_ns)) {
+        times->so_far_ns[part] += end_ns - start_ns; /* as mostly: no step begins or ends in it */
+        return;
+    }
     steps_add_host(times, start_ns, 1, host_ns);
     for (; times->known < times->count && times->moment_ns[times->known] < end_ns; times->known++) {
         int64_t *before_ns = times->before_ns[times->known], moment_ns = times->moment_ns[times->known];
