@@ -397,7 +397,7 @@ void text_answer_add(struct buffer *out, const struct result *result, const stru
     add_notices(&screen, result, NOTICE_OF_INPUT, &screen.head);
     if (answer->verdict)
         add_paragraph(&screen, &screen.head, answer->verdict, 0, true);
-    else if (answer->nothing)
+    else if (answer->nothing && !answer->headline) /* else a notice says the same */
         add_paragraph(&screen, &screen.head, answer->nothing, 0, true);
     add_notices(&screen, result, NOTICE_ON_TOP, &screen.head);
     add_whole(&screen, &screen.head);
