@@ -168,7 +168,7 @@ enum { MOST_GATHERED_BYTES = 16 << 20 };
 
 void rows_permute(void *all, size_t count, size_t size, uint32_t *order)
 {
-    if (size <= 24 && count <= MOST_GATHERED_BYTES / 24) {
+    if (count && size <= 24 && count <= MOST_GATHERED_BYTES / 24) {
         switch (size) {
         case 4: gather(all, count, 4, order); return;
         case 8: gather(all, count, 8, order); return;
