@@ -1819,13 +1819,9 @@ static void add_longest(struct headline *headline)
         .title = "it takes longest",
         .where = copy(headline, findings->longest_name),
         .advice =
-            findings->longest_advice.len ? copy(headline, findings->longest_advice)
-            : findings_are_pauses(findings)
-                ? arena_printf(
-                      headline->texts,
-                      "no change was found that saves at least %.1f %%: do less in it, use smaller types or a faster implementation",
-                      100 * FINDINGS_LEAST_SHARE)
-                : "no change was found for it: do less in it, use smaller types or a faster implementation",
+            findings->longest_advice.len
+                ? copy(headline, findings->longest_advice)
+                : "no change is known that does that: do less in it, use smaller types or a faster implementation",
         .saves =
             arena_printf(headline->texts, "if it took half its time: %s of %s", half, whole_word(headline)),
         .gain = arena_printf(headline->texts, "if it took half its time: %s", gain),
