@@ -436,6 +436,10 @@ static void add_facts(const struct diff *diff, struct answer *answer, struct are
                 ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
                 : arena_printf(texts, "%s, was %s: compare on one GPU before acting on it", gpu[1], gpu[0])
         };
+    const char *producer = measures_fact(diff->sides[1], "producer");
+    if (producer)
+        *VEC_PUSH(&answer->facts) =
+            (struct answer_fact){ "Written by", arena_strndup(texts, producer, strlen(producer)) };
     *VEC_PUSH(&answer->facts) =
         (struct answer_fact){ "Compared",
                               arena_printf(texts, "%zu %s%s against %zu", diff->samplings[1]->samples.count,

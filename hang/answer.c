@@ -41,12 +41,12 @@ static void add_fact(struct screen *screen, const char *label, const char *text)
         *VEC_PUSH(&screen->answer->facts) = (struct answer_fact){ label, text };
 }
 
-/* What the job runs, as far as its first dump tells: the line that issued its newest operation, and its collective library. */
+/* What the job runs, as far as its first dump tells: the line that issued its newest operation, and where its collectives are. */
 static void add_program(struct screen *screen, const struct hang_job *job)
 {
-    static const char *const libraries[] = {
-        [FLIGHT_DEVICE] = ", NCCL or the like", [FLIGHT_GLOO] = ", gloo", [FLIGHT_HOOK] = ""
-    };
+    static const char *const backends[] = { [FLIGHT_DEVICE] = "on devices, NCCL or the like",
+                                            [FLIGHT_GLOO] = "on hosts, gloo",
+                                            [FLIGHT_HOOK] = "on which device is not recorded" };
     const struct flight *flight = job->flight;
     const struct flight_dump *dump = job->dumps.count ? &flight->dumps.at[job->dumps.at[0]] : NULL;
     const struct flight_entry *newest =
@@ -54,10 +54,9 @@ static void add_program(struct screen *screen, const struct hang_job *job)
     const char *call = newest && newest->call != NAME_NONE ? names_text(flight->texts, newest->call) : NULL;
     const char *folder = call ? strrchr(call, '/') : NULL;
     add_fact(screen, call ? "Called from" : "Program", folder ? folder + 1 : call ? call : "not recorded");
+    add_fact(screen, "Collectives", newest ? backends[flight->ops.at[newest->op].writer] : "none recorded");
     if (dump)
-        add_fact(screen, "Written by",
-                 arena_printf(screen->texts, "PyTorch Flight Recorder%s",
-                              newest ? libraries[flight->ops.at[newest->op].writer] : ""));
+        add_fact(screen, "Written by", "PyTorch Flight Recorder");
 }
 
 static void add_facts(struct screen *screen, const struct hang *hang, const struct hang_job *job)

@@ -165,6 +165,7 @@ static const char *program_of(const struct profile *profile, struct arena *texts
 static void add_facts(const struct profile *profile, struct answer *answer, struct arena *texts)
 {
     add_fact(answer, "Program", program_of(profile, texts));
+    add_fact(answer, "GPU", "not recorded: a profile of functions on the host");
     add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
     if (profile->sampled)
         add_fact(answer, "Samples", tally_of(profile->total.primitive_calls, texts));
