@@ -151,15 +151,44 @@ void place_add_caller(const struct trace *trace, const struct place *place, stru
     EACH(VEC_FREE, &found.calls, &found.events);
 }
 
-/* The calls of a name; the first call that launched a kernel of that name. */
+/* The calls of a name, and those of them that are no first use; the first call that launched a kernel of that name. */
 struct first_calls {
-    int64_t count, all_ns;
-    event_id first, launch;
+    int64_t count, all_ns, later, later_ns;
+    event_id first, launch; /* first: of calls that load modules, each of which is a first use, the longest */
+    bool loads;
+};
+
+struct first_use {
+    event_id call;
 };
 
 static bool begins_before(const struct trace *trace, event_id a, event_id b)
 {
     return b == EVENT_NONE || trace_start_ns(trace, a) < trace_start_ns(trace, b);
+}
+
+static const struct key by_event[] = { ASC(struct first_use, call), KEY_END };
+
+/* A call may be the first of its name, and of several kernels: it is counted once. */
+static void count_later_calls(const struct trace *trace, struct first_calls *calls, size_t name_count)
+{
+    struct first_use *uses = mem_alloc(mem_times(2 * name_count + 1, sizeof *uses));
+    size_t count = 0;
+    for (name_id id = 0; id < name_count; id++) {
+        calls[id].later = calls[id].count;
+        calls[id].later_ns = calls[id].all_ns;
+        if (calls[id].first != EVENT_NONE)
+            uses[count++].call = calls[id].first;
+        if (calls[id].launch != EVENT_NONE)
+            uses[count++].call = calls[id].launch;
+    }
+    SORT_ARRAY(uses, count, by_event);
+    count = rows_unique(uses, count, sizeof *uses, by_event);
+    FOR_EACH_OF(use, uses, count) {
+        calls[trace->name[use->call]].later--;
+        calls[trace->name[use->call]].later_ns -= trace_dur_ns(trace, use->call);
+    }
+    free(uses);
 }
 
 /* By name; new, free(). Calls that wait are left out. */
@@ -170,7 +199,9 @@ static struct first_calls *first_calls_of(const struct trace *trace)
     struct first_calls *calls = mem_zalloc(name_count + 1, sizeof *calls);
     unsigned char *sorts = call_sorts_open(trace->names);
     for (name_id id = 0; id < name_count; id++)
-        calls[id].first = calls[id].launch = EVENT_NONE;
+        calls[id] = (struct first_calls){ .first = EVENT_NONE,
+                                          .launch = EVENT_NONE,
+                                          .loads = call_loads_code(names_text(trace->names, id)) };
     for (event_id e = 0; e < trace->event_count; e++) {
         struct first_calls *of = &calls[trace->name[e]];
         unsigned char sort = sorts[trace->name[e]];
@@ -178,7 +209,10 @@ static struct first_calls *first_calls_of(const struct trace *trace)
             continue;
         of->count++;
         of->all_ns += trace_dur_ns(trace, e);
-        of->first = begins_before(trace, e, of->first) ? e : of->first;
+        if (of->loads && of->first != EVENT_NONE)
+            of->first = trace_dur_ns(trace, e) > trace_dur_ns(trace, of->first) ? e : of->first;
+        else
+            of->first = begins_before(trace, e, of->first) ? e : of->first;
     }
     for (size_t i = 0; i < gpu->count; i++) {
         struct first_calls *of = &calls[trace->name[gpu->event[i]]];
@@ -186,7 +220,21 @@ static struct first_calls *first_calls_of(const struct trace *trace)
             of->launch = begins_before(trace, gpu->call[i], of->launch) ? gpu->call[i] : of->launch;
     }
     free(sorts);
+    count_later_calls(trace, calls, name_count);
     return calls;
+}
+
+/* What the calls of the name of E, a first use that CALLS counts, usually take: the mean of those that are none, as a program may use
+ * many kernels once; with too few of them that of all others; 0 of a single one. */
+static int64_t usual_of_calls(const struct trace *trace, const struct first_calls *calls, event_id e)
+{
+    enum { ENOUGH = 3 };
+    const struct first_calls *of = &calls[trace->name[e]];
+    if (of->loads)
+        return 0;
+    if (of->later >= ENOUGH)
+        return of->later_ns / of->later;
+    return of->count > 1 ? (of->all_ns - trace_dur_ns(trace, e)) / (of->count - 1) : 0;
 }
 
 event_id place_first_use(const struct trace *trace)
@@ -200,10 +248,8 @@ event_id place_first_use(const struct trace *trace)
             event_id e = firsts[i];
             if (e == EVENT_NONE)
                 continue;
-            const struct first_calls *of = &calls[trace->name[e]];
             int64_t dur_ns = trace_dur_ns(trace, e);
-            int64_t usual_ns = of->count > 1 ? (of->all_ns - dur_ns) / (of->count - 1) : 0;
-            if (dur_ns / TIMES_USUAL > usual_ns &&
+            if (dur_ns / TIMES_USUAL > usual_of_calls(trace, calls, e) &&
                 (longest == EVENT_NONE || dur_ns > trace_dur_ns(trace, longest)))
                 longest = e;
         }

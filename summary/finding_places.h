@@ -27,7 +27,7 @@ void place_add_caller(const struct trace *trace, const struct place *place, stru
 /* The same of one call, on the host: ", by aten::copy_, train.py(12): step". */
 void place_add_caller_of(const struct trace *trace, event_id call, struct buffer *out);
 
-/* The longest call that took ten times the usual of its name, and was the first of it or of a kernel; EVENT_NONE: there is none. */
+/* The longest call that took ten times what later calls of its name usually take, and was the first of it or of a kernel; EVENT_NONE: there is none. */
 event_id place_first_use(const struct trace *trace);
 
 /* By rank of SUMMARY, a share of the rank's time, 0 to 1: what the events of HOLDS took (all 0 where there is one rank, for

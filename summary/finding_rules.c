@@ -615,7 +615,13 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
     finding.once = rule->edit == EDIT_NO_FIRST_USE && is_of_first_steps(pricing->trace);
     if (finding.once)
         finding.action = as_text("Record later steps, which load nothing");
-    finding_add(pricing, rule->rule, finding, rule->subject);
+    finding_offer(pricing, rule->rule,
+                  (struct offer){ .finding = finding,
+                                  .subject = rule->subject,
+                                  /* launches that load code are long, and fewer of them load no less */
+                                  .part_of = rule->rule == FINDING_LAUNCHES
+                                                 ? finding_rules[FINDING_FIRST_USE].name
+                                                 : NULL });
 }
 
 static void find_first_use(struct pricing *pricing)

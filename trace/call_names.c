@@ -74,6 +74,11 @@ enum call_sort call_sort_of(const char *name)
     return first < COUNT ? words[first].sort : CALL_OTHER;
 }
 
+bool call_loads_code(const char *name)
+{
+    return strstr(name, "ModuleLoad") || strstr(name, "LibraryLoad");
+}
+
 bool overhead_is_full_queue(const char *name)
 {
     return strcmp(name, "Command Buffer Full") == 0;

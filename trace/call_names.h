@@ -26,6 +26,9 @@ enum call_sort {
 /* The kind of call NAME; classified by the words in it. */
 enum call_sort call_sort_of(const char *name);
 
+/* Does the call NAME load code on a device: cuModuleLoadData, hipModuleLoad, cuLibraryLoadFromFile? */
+bool call_loads_code(const char *name);
+
 /* Is the overhead NAME, as CUPTI records it, that of a call that waited for room in a full queue, not one of the profiler? */
 bool overhead_is_full_queue(const char *name);
 

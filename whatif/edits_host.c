@@ -613,11 +613,14 @@ void edit_no_first_use(const struct editing *editing)
     FOR_RUNS(first, end, uses.count,
              uses.at[end].file == uses.at[first].file && uses.at[end].name == uses.at[first].name) {
         const struct use *of = &uses.at[first];
-        int64_t usual_ns = usual_of(uses.at, first, end);
+        /* each load is of another module, the first use of it */
+        bool loads = event_is_call((enum event_kind)editing->trace->kind[of->span]) &&
+                     call_loads_code(names_text(editing->trace->names, of->name));
+        int64_t usual_ns = loads ? 0 : usual_of(uses.at, first, end);
         if (end - first < 3 && !may_be_set_up(editing, of, sorts[of->name]))
             continue;
         for (size_t i = first; i < end; i++) {
-            bool is_first = is_first_use(uses.at, first, i);
+            bool is_first = loads || is_first_use(uses.at, first, i);
             int64_t own_ns = uses.at[i].own_ns;
             if (is_first && own_ns / TIMES_USUAL > usual_ns && own_ns - usual_ns > LEAST_EXTRA_NS)
                 scale_span(editing, uses.at[i].span, (double)usual_ns / (double)own_ns);

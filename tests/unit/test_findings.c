@@ -1420,6 +1420,60 @@ TEST(rules_that_could_not_look_are_named)
     }
 }
 
+/*
+ * Five kernels, each launched four times in a row: by calls of 10 us that begin 20 apart; the first of each loads its code, for 1000, 1100
+ * and so on, or for 10 like all others. To launch them at once is a change of its own only where no code was loaded.
+ */
+static void draw_launches_of_five(bool loads)
+{
+    static const char *const kernels[] = { "a", "b", "c", "d", "e" };
+    draw_begin(&summary_wants);
+    for (int64_t k = 0, us = 0, id = 1; k < 5; k++)
+        for (int again = 0; again < 4; again++, id++) {
+            int64_t call_us = loads && again == 0 ? 1000 + 100 * k : 10;
+            draw_call_us("cudaLaunchKernel", us, call_us, id);
+            draw_work_us("kernel", kernels[k], us + call_us + 2, 4, id);
+            us += call_us + 10;
+        }
+    trace = draw_end();
+    answer();
+}
+
+TEST(loading_code_is_no_cost_of_launches)
+{
+    draw_launches_of_five(true);
+    assert_int_equal(row_of("launches"), SIZE_MAX);
+    const struct table *findings = table_called(result, "findings");
+    assert_non_null(strstr(text_called(findings, row_of("first_use"), "where"), "longest: cudaLaunchKernel"));
+    assert_non_null(strstr(text_called(findings, row_of("first_use"), "where"), "1.400ms"));
+
+    draw_launches_of_five(false);
+    assert_int_not_equal(row_of("launches"), SIZE_MAX);
+    assert_int_equal(row_of("first_use"), SIZE_MAX);
+}
+
+/* The longest of the loads of modules is named, though another came first and the launch is the longest call of its name. */
+TEST(the_longest_load_of_a_module_is_named)
+{
+    draw_begin(&summary_wants);
+    for (int64_t n = 0, us = 0; n < 5; n++) {
+        int64_t call_us = n == 1 ? 500 : 10;
+        draw_call_us("cuLaunchKernel", us, call_us, n + 1);
+        draw_work_us("kernel", n == 0 ? "reduce" : "elementwise", us + call_us + 2, 5, n + 1);
+        us += call_us + 10;
+        if (n == 0) {
+            draw_call_us("cuModuleLoadData", us, 300, 10);
+            draw_call_us("cuModuleLoadData", us + 300, 2000, 11);
+            us += 2310;
+        }
+    }
+    trace = draw_end();
+    answer();
+    const struct table *findings = table_called(result, "findings");
+    assert_non_null(
+        strstr(text_called(findings, row_of("first_use"), "where"), "longest: cuModuleLoadData, 2.000ms"));
+}
+
 /* Between begin and end of a capture nothing is launched, so the time there says nothing of launches. */
 TEST(the_capture_of_a_graph_is_no_slow_launch)
 {

@@ -252,6 +252,9 @@ TEST(names_of_copies_and_calls)
     assert_int_equal(call_sort_of("cudaEventSynchronize"), CALL_SYNC);
     assert_int_equal(call_sort_of("cudaStreamWaitEvent"), CALL_OTHER);
     assert_int_equal(call_sort_of("cudaHostAlloc"), CALL_HOST_ALLOC);
+    assert_true(call_loads_code("hipModuleLoadData"));
+    assert_true(call_loads_code("cuLibraryLoadData"));
+    assert_false(call_loads_code("hipExtModuleLaunchKernel"));
     assert_int_equal(call_sort_of("cudaMalloc"), CALL_ALLOC);
     assert_int_equal(call_sort_of("cudaMemGetInfo"), CALL_OTHER);
 }

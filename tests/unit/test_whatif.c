@@ -718,6 +718,20 @@ TEST(first_uses_do_not_count_as_usual)
 }
 
 /*
+ * In us: a module is loaded for 4000, another for 30000, with a pause of 20 after each, then an operator of 100. Each load is the first use
+ * of its module, whatever other loads take: 140 are left.
+ */
+TEST(each_module_that_is_loaded_is_first_used)
+{
+    draw_begin(&wants);
+    draw_call("hipModuleLoadData", 1, 0, 4000000, 1);
+    draw_call("hipModuleLoadData", 1, 4020000, 30000000, 2);
+    draw_host("cpu_op", "last", 1, 34040000, 100000);
+    struct trace *trace = draw_end();
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 140000);
+}
+
+/*
  * In us: two streams whose kernels, launched 50 ahead, always began just when one of the other had ended: 50-150, 151-251. Where the file
  * records no waits of streams, the second waited for the first, as it may have; else it did not: launched at once, both run from 50 on.
  */
