@@ -1,6 +1,8 @@
 #include "ingest/step_guess.h"
 #include "base/rows.h"
 
+#include <strings.h>
+
 enum { FEWEST_STEPS = 3, LONGEST_NAME = 80, MOST_CANDIDATES = 1 << 20 };
 
 struct candidate {
@@ -34,6 +36,19 @@ void step_guess_free(struct step_guess *guess)
     free(guess);
 }
 
+/* Is TEXT called after a part of a model, "layer 3"? Its numbers count parts, which run one after the other in each step. */
+static bool is_part_of_model(const char *text, size_t len)
+{
+    static const char *const parts[] = { "layer", "block", "expert" };
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        size_t part = strlen(parts[p]);
+        for (size_t i = 0; i + part <= len; i++)
+            if (strncasecmp(text + i, parts[p], part) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* The name as a regular expression in which numbers are replaced by a pattern: "step 12" is "^step [0-9]+$". */
 static name_id step_pattern(struct step_guess *guess, const char *text, size_t len)
 {
@@ -63,7 +78,8 @@ void step_guess_record(struct step_guess *guess, const char *text, size_t len, i
                        int64_t start_ns, int64_t end_ns)
 {
     if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns ||
-        trace_moment_or_zero(start_ns) != start_ns || trace_moment_or_zero(end_ns) != end_ns)
+        trace_moment_or_zero(start_ns) != start_ns || trace_moment_or_zero(end_ns) != end_ns ||
+        is_part_of_model(text, len))
         return; /* unfinished ranges and invalid times are ignored */
     *VEC_PUSH(&guess->candidates) =
         (struct candidate){ step_pattern(guess, text, len), thread, start_ns, end_ns };

@@ -30,7 +30,8 @@ void step_guess_record(struct step_guess *guess, const char *text, size_t len, i
 
 /* Make the ranges that look like steps the steps of every file begun in BUILDER, with a notice: ranges with a name,
  * except for numbers, that occurs at least three times on a thread without overlap, and covers at least half of the
- * time from its first range to its last; of several names, the one that covers the most. Returns the regular expression
+ * time from its first range to its last, and does not name a part of a model (layer, block, expert); of several names, the one that
+ * covers the most. Returns the regular expression
  * of these names, which lives as long as the trace; NULL, without changes, if there is none. */
 const char *step_guess_notice(struct step_guess *guess, struct trace_builder *builder);
 

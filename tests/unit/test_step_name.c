@@ -1,4 +1,5 @@
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
+#include "ingest/step_guess.h"
 #include "trace/step_name.h"
 
 #include <string.h>
@@ -55,4 +56,28 @@ TEST(a_number_is_not_said_twice)
     buffer_clear(&text);
     step_name_add(&text, "train 117", 9, 17);
     assert_string_equal(text.at, "train 117 [step 17]");
+}
+
+/* Ranges with numbers that follow each other are steps, unless they are called after parts of a model. */
+TEST(layers_are_no_steps)
+{
+    static const struct {
+        const char *format, *pattern; /* NULL: none are guessed */
+    } cases[] = { { "batch %d", "^batch [0-9]+$" }, { "layer%d", NULL }, { "model.Layers.%d", NULL } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+        trace_builder_file(builder, "drawn", "test");
+        struct step_guess *guess = step_guess_open();
+        for (int n = 0; n < 6; n++) {
+            char name[32];
+            int len = snprintf(name, sizeof name, cases[i].format, n % 2);
+            step_guess_record(guess, name, (size_t)len, 1, 100 * n, 100 * n + 90);
+        }
+        const char *found = step_guess_notice(guess, builder);
+        assert_int_equal(found != NULL, cases[i].pattern != NULL);
+        if (found)
+            assert_string_equal(found, cases[i].pattern);
+        step_guess_free(guess);
+        scratch_trace(trace_builder_finish(builder));
+    }
 }
