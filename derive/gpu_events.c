@@ -12,6 +12,21 @@
 
 static const struct key by_file_id[] = { ASC(struct gpu_device, file), ASC(struct gpu_device, id), KEY_END };
 
+/* The properties of each device are those of its number. A file that describes a single device, and has work of a single one, is about one
+ * device, whatever their numbers: ROCm numbers properties among the devices that the process sees, and work among all of the machine. */
+static void find_properties(struct gpu_events *gpu)
+{
+    FOR_EACH_OF(device, gpu->devices, gpu->device_count) {
+        const struct trace_file *file = &gpu->trace->files[device->file];
+        size_t d = (size_t)(device - gpu->devices);
+        bool is_alone = (d == 0 || device[-1].file != device->file) &&
+                        (d + 1 == gpu->device_count || device[1].file != device->file);
+        device->properties = trace_file_device(file, device->id);
+        if (!device->properties && is_alone && file->devices.count == 1)
+            device->properties = &file->devices.at[0];
+    }
+}
+
 /* Fill in the devices, given the number of operations of each track; sets device->count. */
 static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
 {
@@ -40,9 +55,8 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
     for (size_t d = 0; d < gpu->device_count; d++) {
         gpu->devices[d].first = first;
         first += gpu->devices[d].count;
-        gpu->devices[d].properties =
-            trace_file_device(&trace->files[gpu->devices[d].file], gpu->devices[d].id);
     }
+    find_properties(gpu);
 }
 
 static bool gpu_events_starts_after(const void *context, const void *a, const void *b)

@@ -381,3 +381,25 @@ TEST(spans_of_many_devices_do_not_overflow)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(devices->footers.at[i].value.i, INT64_MAX);
 }
+
+/* ROCm numbers properties among the devices that the process sees, work among all: where there is one of each, they are of one device. */
+TEST(the_only_properties_are_those_of_the_only_device)
+{
+    for (int second = 0; second < 2; second++) {
+        draw_begin(&gpu_wants);
+        *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
+            (struct trace_device){ .id = 0, .name = "MI300X", .compute_major = 9 };
+        draw_work("kernel", "gemm", 9, 7, 0, 20, DRAW_NO_CALL);
+        if (second)
+            draw_work("kernel", "gemm", 8, 7, 0, 20, DRAW_NO_CALL);
+        trace = draw_end();
+        const struct gpu_events *gpu = gpu_events_of(trace);
+        assert_int_equal(gpu->device_count, 1 + second);
+        if (second) {
+            assert_null(gpu->devices[0].properties);
+            assert_null(gpu->devices[1].properties);
+        } else {
+            assert_string_equal(gpu->devices[0].properties->name, "MI300X");
+        }
+    }
+}
