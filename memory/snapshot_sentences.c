@@ -31,23 +31,37 @@ static const char *line_in_folder(const char *line)
     return folder;
 }
 
-/* The lines with the most memory on the device, by FILE (as in answers); nothing if no row of IN_USE belongs to it. OLD_BYTES that were
- * there before recording and have no line are said already. */
+/* The lines with the most memory on the device, by FILE (as in answers), which hold most of it or are only the largest; nothing if no row
+ * of IN_USE belongs to it. OLD_BYTES that were there before recording and have no line are said already. */
 static void append_lines(const struct snapshot_answers *answers, const char *file, int64_t device,
                          int64_t old_bytes, struct buffer *out)
 {
-    const char *first = "; most is held by";
-    int said = 0;
-    for (size_t i = 0; i < answers->in_use.count && said < LINES_SAID; i++) {
+    const struct in_use_row *lines[LINES_SAID];
+    size_t count = 0;
+    double held = 0, rest = 1; /* shares of what is in use */
+    for (size_t i = 0; i < answers->in_use.count && count < LINES_SAID; i++) {
         const struct in_use_row *row = &answers->in_use.at[i];
         if (row->device != device || row->file.at != file)
             continue;
         if (row->bytes == old_bytes && strcmp(row->name.at, alive_before_recording) == 0) {
-            first = "; most of the rest is held by";
+            rest -= row->share;
             continue;
         }
-        buffer_printf(out, "%s %s (", said++ == 0 ? first : ",", line_in_folder(row->name.at));
-        append_bytes_text(out, row->bytes);
+        held += row->share;
+        lines[count++] = row;
+    }
+    bool is_most = 2 * held >= rest;
+    const char *of = rest < 1 ? " of the rest" : "";
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buffer_putc(out, ',');
+        else if (is_most)
+            buffer_printf(out, "; most%s is held by", of);
+        else
+            buffer_printf(out, "; the largest holder%s%s %s", count > 1 ? "s" : "", of,
+                          count > 1 ? "are" : "is");
+        buffer_printf(out, " %s (", line_in_folder(lines[i]->name.at));
+        append_bytes_text(out, lines[i]->bytes);
         buffer_puts(out, ")");
     }
 }

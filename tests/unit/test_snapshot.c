@@ -486,3 +486,34 @@ TEST(a_flame_leaves_out_frames_that_only_lead_to_others)
     flame_free(flame);
     snapshot_free(snapshot);
 }
+
+/* Three of LINES lines of 100 bytes each are named: of 5 they hold 300 of 500 bytes, most of them; of 7 they are the largest only. */
+static void check_holders(int lines, const char *words)
+{
+    SCRATCH_BUFFER(text);
+    buffer_puts(&text, "{\"segments\":[],\"device_traces\":[[");
+    for (int i = 0; i < lines; i++)
+        buffer_printf(
+            &text,
+            "%s{\"action\":\"alloc\",\"addr\":%d,\"size\":100,\"stream\":0,\"time_us\":%d,\"frames\":["
+            "{\"name\":\"g\",\"filename\":\"/u/m.py\",\"line\":%d}]}",
+            i ? "," : "", 4096 + 512 * i, 1000 + i, i + 1);
+    buffer_puts(&text, "]]}");
+    struct snapshot *snapshot = read_text(text.at);
+    struct snapshots all = { 0 };
+    *VEC_PUSH(&all.of) = snapshot;
+    struct snapshot_query query = { .at = { .kind = MOMENT_PEAK } };
+    struct snapshot_answers *answers = scratch(snapshot_answer(&all, &query));
+    struct result *result = scratch_result(result_open("tpa.snapshot/1"));
+    snapshot_say(answers, &query.at, result);
+    assert_int_equal(result->notices.count, 1);
+    assert_non_null(strstr(result->notices.at[0].text, words));
+    snapshot_free(snapshot);
+    VEC_FREE(&all.of);
+}
+
+TEST(only_more_than_half_is_most)
+{
+    check_holders(5, "; most is held by u/m.py:");
+    check_holders(7, "; the largest holders are u/m.py:");
+}
